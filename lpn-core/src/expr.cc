@@ -173,7 +173,7 @@ ExprId copy_node(const ExprPool& from, ExprId id, ExprPool& to, const Renumber& 
     auto& kid = n.kids[static_cast<std::size_t>(k)];
     kid = copy_node(from, kid, to, renumber, done);
   }
-  ExprId copy;
+  ExprId copy{};
   switch (n.op) {
     case Op::kLookup: copy = to.lookup(from.table(n.a), n.kids[0]); break;
     case Op::kAssume: copy = to.assume(n.kids[0], n.kids[1], from.text(n.a)); break;
