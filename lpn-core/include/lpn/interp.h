@@ -15,6 +15,7 @@ namespace lpn {
 struct InterpOptions {
   std::uint64_t group_limit = kDefaultGroupLimit;
   bool stats = false;
+  bool trace = false;  // keep token identities; needed by run() with an observer
   // Look at every transition after every step instead of only at those a step can have made ready.
   // Same behaviour, used to test exactly that.
   bool full_scan = false;
@@ -36,7 +37,7 @@ class Interp {
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
 
   // Simulates every instant <= limit, or to the end. May be called again with a later limit.
-  // Throws RunError; after that only the error counts.
+  // Throws RunError; after that only the error counts. REQUIRES options.trace with an observer.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
 
   Time now() const;

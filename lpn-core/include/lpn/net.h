@@ -166,7 +166,8 @@ inline constexpr std::size_t kMaxPlaces = 100'000;
 inline constexpr std::size_t kMaxTransitions = 100'000;
 inline constexpr std::size_t kMaxFields = 64;
 inline constexpr std::size_t kMaxArcs = 1'024;  // inputs, and outputs, of one transition
-// Most tokens one emission may append and one place may hold.
+inline constexpr std::uint32_t kMaxNesting = 8;  // aggregates inside aggregates
+// Most tokens one emission may append, and one marking may put into one place.
 inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 31;
 
 }  // namespace lpn

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,7 +88,7 @@ struct RunResult {
 struct TransitionStats {
   std::uint64_t commits = 0;
   Time busy = 0;                        // at least one firing in flight
-  std::array<Time, kWaits> waited{};    // by Wait: at least one token... see docs/semantics.md
+  std::array<Time, kWaits> waited{};    // by Wait, as it stands after each instant; sums to `end`
 };
 struct PlaceStats {
   double mean = 0;  // occupancy, locked tokens included, averaged over time
@@ -142,6 +143,11 @@ struct RunFault {
   std::int64_t value = 0;  // the offending value where there is one
   bool operator==(const RunFault&) const = default;
 };
+
+// "blk(nonzero=70, plane=1), slot": the first tokens in front of a transition, for messages.
+// `tokens` gives a place's free tokens, row-major.
+std::string describe_heads(const Net& net, TransitionId transition,
+                           const std::function<std::vector<std::int64_t>(PlaceId)>& tokens);
 
 class RunError : public Error {
  public:
