@@ -1,0 +1,180 @@
+#include "coefficients.h"
+
+#include <bit>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+#include <jpeglib.h>
+
+#include "refused.h"
+
+namespace lpn::jpeg {
+namespace {
+
+struct Failure {
+  jpeg_error_mgr manager;  // first, so that cinfo->err points at the whole
+  std::jmp_buf back;
+  char text[JMSG_LENGTH_MAX];
+};
+
+// libjpeg is C: no exception may pass through it, so both callbacks jump.
+[[noreturn]] void fail(j_common_ptr cinfo) {
+  auto* failure = reinterpret_cast<Failure*>(cinfo->err);
+  failure->manager.format_message(cinfo, failure->text);
+  std::longjmp(failure->back, 1);
+}
+
+// Level -1 is a warning: libjpeg repaired damaged data. The core repairs nothing.
+void fail_on_warning(j_common_ptr cinfo, int level) {
+  if (level < 0) fail(cinfo);
+}
+
+void ignore_message(j_common_ptr) {}
+
+// Zigzag position -> natural order.
+constexpr std::array<std::uint8_t, 64> kNatural = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+constexpr int kZrl = 0xF0;  // sixteen zeros
+constexpr int kEob = 0x00;  // end of block
+
+int bit_size(int value) {
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(value < 0 ? -value : value)));
+}
+
+// Symbols and bits as an encoder writes them: no ZRL before an EOB. That the file does the same is
+// checked on the sum of all bits (reader.cc).
+struct Count {
+  int symbols = 0;
+  int nonzero = 0;
+  std::int64_t bits = 0;
+
+  void code(const std::array<std::uint8_t, 256>& lengths, int symbol, int extra) {
+    ++symbols;
+    bits += lengths[static_cast<std::size_t>(symbol & 0xFF)] + extra;
+  }
+};
+
+Count count_block(const JCOEF* block, int dc_difference, const ComponentCodes& codes) {
+  Count count;
+  const int dc_size = bit_size(dc_difference);
+  count.code(codes.dc, dc_size, dc_size);
+  count.nonzero = block[0] != 0 ? 1 : 0;
+  int run = 0;
+  for (std::size_t k = 1; k < 64; ++k) {
+    const int value = block[kNatural[k]];
+    if (value == 0) {
+      ++run;
+      continue;
+    }
+    for (; run > 15; run -= 16) count.code(codes.ac, kZrl, 0);
+    const int size = bit_size(value);
+    count.code(codes.ac, run << 4 | size, size);
+    ++count.nonzero;
+    run = 0;
+  }
+  if (run > 0) count.code(codes.ac, kEob, 0);
+  return count;
+}
+
+struct Grid {
+  int mcus_across = 0;
+  int mcus_down = 0;
+};
+
+// A scan with one component is not interleaved: its sampling factors do not matter.
+Grid mcu_grid(const Header& header) {
+  const bool single = header.components.size() == 1;
+  int h = 1;
+  int v = 1;
+  if (!single) {
+    for (const FrameComponent& component : header.components) {
+      h = std::max<int>(h, component.horizontal);
+      v = std::max<int>(v, component.vertical);
+    }
+  }
+  return {(header.width + 8 * h - 1) / (8 * h), (header.height + 8 * v - 1) / (8 * v)};
+}
+
+// Runs under setjmp: nothing in here owns memory but libjpeg itself and `out`, which the caller
+// owns and has sized.
+void decode(jpeg_decompress_struct& cinfo, Bytes file, const Header& header,
+            const std::vector<ComponentCodes>& codes, BlockColumns& out) {
+  jpeg_mem_src(&cinfo, file.data(), static_cast<unsigned long>(file.size()));
+  jpeg_read_header(&cinfo, TRUE);
+  jvirt_barray_ptr* arrays = jpeg_read_coefficients(&cinfo);
+
+  const Grid grid = mcu_grid(header);
+  const bool single = header.components.size() == 1;
+  std::array<int, 3> last_dc{};
+  std::size_t next = 0;
+  for (int my = 0; my < grid.mcus_down; ++my) {
+    std::array<JBLOCKARRAY, 3> rows{};
+    for (std::size_t c = 0; c < header.components.size(); ++c) {
+      const int v = single ? 1 : header.components[c].vertical;
+      rows[c] = cinfo.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&cinfo), arrays[c],
+                                              static_cast<JDIMENSION>(my * v),
+                                              static_cast<JDIMENSION>(v), FALSE);
+    }
+    for (int mx = 0; mx < grid.mcus_across; ++mx) {
+      for (std::size_t c = 0; c < header.components.size(); ++c) {
+        const int h = single ? 1 : header.components[c].horizontal;
+        const int v = single ? 1 : header.components[c].vertical;
+        for (int y = 0; y < v; ++y) {
+          for (int x = 0; x < h; ++x) {
+            const JCOEF* block = rows[c][y][mx * h + x];
+            const Count count = count_block(block, block[0] - last_dc[c], codes[c]);
+            last_dc[c] = block[0];
+            out.component[next] = static_cast<std::int64_t>(c);
+            out.symbols[next] = count.symbols;
+            out.nonzero[next] = count.nonzero;
+            out.bits[next] = count.bits;
+            ++next;
+          }
+        }
+      }
+    }
+  }
+  jpeg_finish_decompress(&cinfo);
+}
+
+}  // namespace
+
+std::int64_t count_blocks(const Header& header) {
+  const Grid grid = mcu_grid(header);
+  std::int64_t per_mcu = 0;
+  for (const FrameComponent& component : header.components) {
+    per_mcu += header.components.size() == 1 ? 1 : component.horizontal * component.vertical;
+  }
+  return per_mcu * grid.mcus_across * grid.mcus_down;
+}
+
+BlockColumns read_blocks(Bytes file, const Header& header,
+                         const std::vector<ComponentCodes>& codes) {
+  BlockColumns out;
+  const auto blocks = static_cast<std::size_t>(count_blocks(header));
+  for (auto* column : {&out.component, &out.symbols, &out.nonzero, &out.bits}) {
+    column->resize(blocks);
+  }
+  jpeg_decompress_struct cinfo{};
+  Failure failure{};
+  cinfo.err = jpeg_std_error(&failure.manager);
+  failure.manager.error_exit = fail;
+  failure.manager.emit_message = fail_on_warning;
+  failure.manager.output_message = ignore_message;
+  if (setjmp(failure.back) != 0) {
+    jpeg_destroy_decompress(&cinfo);
+    throw Refused(std::string("truncated or corrupt: libjpeg says \"") + failure.text +
+                  "\"; the core has no error recovery: fetch or write the file again");
+  }
+  jpeg_create_decompress(&cinfo);
+  decode(cinfo, file, header, codes, out);
+  jpeg_destroy_decompress(&cinfo);
+  return out;
+}
+
+}  // namespace lpn::jpeg
