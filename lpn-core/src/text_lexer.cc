@@ -27,11 +27,11 @@ int hex_digit(char c) {
 bool is_utf8(std::string_view bytes) {
   for (std::size_t k = 0; k < bytes.size();) {
     const auto lead = static_cast<unsigned char>(bytes[k]);
-    const std::size_t more = lead < 0x80                  ? 0
+    const std::size_t more = lead < 0x80                   ? 0
                              : lead >= 0xc2 && lead < 0xe0 ? 1
                              : lead >= 0xe0 && lead < 0xf0 ? 2
                              : lead >= 0xf0 && lead < 0xf5 ? 3
-                                                          : 9;
+                                                           : 9;
     if (more == 9 || more >= bytes.size() - k) return false;
     for (std::size_t m = 1; m <= more; ++m) {
       if ((static_cast<unsigned char>(bytes[k + m]) & 0xc0) != 0x80) return false;
@@ -64,21 +64,26 @@ void fail(const Token& at, const std::string& message) {
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case Kind::kEnd: return "the end of the text";
-    case Kind::kNewline: return "the end of the line";
-    case Kind::kString: return fmt::format("the string \"{}\"", shown(token.text));
+    case Kind::kEnd:
+      return "the end of the text";
+    case Kind::kNewline:
+      return "the end of the line";
+    case Kind::kString:
+      return fmt::format("the string \"{}\"", shown(token.text));
     case Kind::kName:
     case Kind::kQuoted:
     case Kind::kNumber:
-    case Kind::kSymbol: break;
+    case Kind::kSymbol:
+      break;
   }
   return fmt::format("'{}'", shown(token.text));
 }
 
 bool is_reserved(std::string_view word) {
   static constexpr std::array<std::string_view, 20> kWords{
-      "abs", "and", "assume", "ceil_div", "false",   "free",      "index",   "lookup", "max", "max_of",
-      "min", "min_of", "not", "nothing",  "occupancy", "or", "select", "sum", "taken", "true"};
+      "abs",       "and", "assume", "ceil_div", "false",  "free", "index",
+      "lookup",    "max", "max_of", "min",      "min_of", "not",  "nothing",
+      "occupancy", "or",  "select", "sum",      "taken",  "true"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
@@ -92,13 +97,23 @@ std::string unescape(const Token& token) {
     }
     ++k;  // the lexer saw to it that a character follows
     switch (text[k]) {
-      case 'n': out += '\n'; continue;
-      case 't': out += '\t'; continue;
-      case '"': out += '"'; continue;
-      case '\\': out += '\\'; continue;
-      case 'x': break;
-      default: fail(token, fmt::format("unknown escape '\\{}'; known are \\n \\t \\\" \\\\ and \\xHH",
-                                       shown(text.substr(k, 1))));
+      case 'n':
+        out += '\n';
+        continue;
+      case 't':
+        out += '\t';
+        continue;
+      case '"':
+        out += '"';
+        continue;
+      case '\\':
+        out += '\\';
+        continue;
+      case 'x':
+        break;
+      default:
+        fail(token, fmt::format("unknown escape '\\{}'; known are \\n \\t \\\" \\\\ and \\xHH",
+                                shown(text.substr(k, 1))));
     }
     const int high = k + 1 < text.size() ? hex_digit(text[k + 1]) : -1;
     const int low = k + 2 < text.size() ? hex_digit(text[k + 2]) : -1;
@@ -211,8 +226,8 @@ Token Lexer::number(Token token) {
   token.text = text_.substr(start, at_ - start);
   if (!fits) fail(token, fmt::format("{} does not fit in 64 bits", describe(token)));
   if (at_ < text_.size() && is_letter(text_[at_])) {
-    fail(token, fmt::format("found '{}' right after the number {}",
-                            shown(text_.substr(at_, 1)), describe(token)));
+    fail(token, fmt::format("found '{}' right after the number {}", shown(text_.substr(at_, 1)),
+                            describe(token)));
   }
   return token;
 }

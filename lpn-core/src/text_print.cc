@@ -17,17 +17,47 @@ enum Level { kLoose, kOrLevel, kAndLevel, kNotLevel, kCompare, kSum, kProduct, k
 
 Level level_of(Op op) {
   switch (op) {
-    case Op::kOr: return kOrLevel;
-    case Op::kAnd: return kAndLevel;
-    case Op::kNot: return kNotLevel;
-    case Op::kEq: case Op::kNe: case Op::kLt: case Op::kLe: return kCompare;
-    case Op::kAdd: case Op::kSub: return Level::kSum;
-    case Op::kMul: case Op::kFloorDiv: case Op::kMod: return kProduct;
-    case Op::kNeg: return kSign;
-    case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kParam: case Op::kToken:
-    case Op::kIndex: case Op::kBound: case Op::kOccupancy: case Op::kFree: case Op::kTaken:
-    case Op::kAbs: case Op::kCeilDiv: case Op::kMin: case Op::kMax: case Op::kSelect:
-    case Op::kLookup: case Op::kAssume: case Op::kSum: case Op::kMinOf: case Op::kMaxOf: break;
+    case Op::kOr:
+      return kOrLevel;
+    case Op::kAnd:
+      return kAndLevel;
+    case Op::kNot:
+      return kNotLevel;
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+      return kCompare;
+    case Op::kAdd:
+    case Op::kSub:
+      return Level::kSum;
+    case Op::kMul:
+    case Op::kFloorDiv:
+    case Op::kMod:
+      return kProduct;
+    case Op::kNeg:
+      return kSign;
+    case Op::kConst:
+    case Op::kTrue:
+    case Op::kFalse:
+    case Op::kParam:
+    case Op::kToken:
+    case Op::kIndex:
+    case Op::kBound:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken:
+    case Op::kAbs:
+    case Op::kCeilDiv:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kSelect:
+    case Op::kLookup:
+    case Op::kAssume:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf:
+      break;
   }
   return kTight;
 }
@@ -202,9 +232,17 @@ void Printer::expr(ExprId id, int least) {
   const bool parens = level < least;
   if (parens) put("(");
   switch (node.op) {
-    case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kParam: case Op::kIndex:
-    case Op::kBound: leaf(node); break;
-    case Op::kToken: token(node); break;
+    case Op::kConst:
+    case Op::kTrue:
+    case Op::kFalse:
+    case Op::kParam:
+    case Op::kIndex:
+    case Op::kBound:
+      leaf(node);
+      break;
+    case Op::kToken:
+      token(node);
+      break;
     case Op::kNeg: {
       // -(5), since -5 is the constant.
       const Op operand = net_.exprs[node.kids[0]].op;
@@ -217,13 +255,32 @@ void Printer::expr(ExprId id, int least) {
       put("not ");
       expr(node.kids[0], kNotLevel);
       break;
-    case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kFloorDiv: case Op::kMod: case Op::kEq:
-    case Op::kNe: case Op::kLt: case Op::kLe: case Op::kAnd: case Op::kOr:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kFloorDiv:
+    case Op::kMod:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kAnd:
+    case Op::kOr:
       binary(node, level);
       break;
-    case Op::kOccupancy: case Op::kFree: case Op::kTaken: case Op::kAbs: case Op::kCeilDiv:
-    case Op::kMin: case Op::kMax: case Op::kSelect: case Op::kLookup: case Op::kAssume:
-    case Op::kSum: case Op::kMinOf: case Op::kMaxOf:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken:
+    case Op::kAbs:
+    case Op::kCeilDiv:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kSelect:
+    case Op::kLookup:
+    case Op::kAssume:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf:
       call(node);
       break;
   }
@@ -300,7 +357,8 @@ void Printer::place(const Place& place) {
 }
 
 void Printer::input(const InputArc& arc, Source inherited) {
-  put("  {} {} from {}", arc.inhibit ? "empty" : "take", arc.name, net_[arc.place].name);
+  put("  {} {} {} {}", arc.inhibit ? "empty" : "take", arc.name, arc.inhibit ? "in" : "from",
+      net_[arc.place].name);
   source(arc.source, inherited);
   if (!arc.inhibit) {
     if (!is_one(arc.weight, arc.source)) {
@@ -367,8 +425,7 @@ void Printer::transition(const Transition& transition) {
 }
 
 void Printer::print() {
-  put("lpn {}\nnet {}\n", kTextVersion,
-      is_name(net_.name) ? net_.name : text::escape(net_.name));
+  put("lpn {}\nnet {}\n", kTextVersion, net_.name);
   for (const std::string& file : net_.files) put("file {}\n", text::escape(file));
   if (!net_.params.empty()) put("\n");
   for (const Param& param : net_.params) {
@@ -398,8 +455,9 @@ void Printer::print() {
   for (const Transition& t : net_.transitions) {
     transition(t);
     if (out_.size() > kMaxTextBytes) {
-      throw Error("E-text", fmt::format("net '{}' is too large for the text form: more than {} bytes",
-                                        net_.name, kMaxTextBytes));
+      throw Error("E-text",
+                  fmt::format("net '{}' is too large for the text form: more than {} bytes",
+                              net_.name, kMaxTextBytes));
     }
   }
   put("\nend\n");
