@@ -1,37 +1,14 @@
 #include "coefficients.h"
 
+#include <algorithm>
 #include <bit>
 #include <csetjmp>
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 
-#include <jpeglib.h>
-
+#include "libjpeg_errors.h"
 #include "refused.h"
 
 namespace lpn::jpeg {
 namespace {
-
-struct Failure {
-  jpeg_error_mgr manager;  // first, so that cinfo->err points at the whole
-  std::jmp_buf back;
-  char text[JMSG_LENGTH_MAX];
-};
-
-// libjpeg is C: no exception may pass through it, so both callbacks jump.
-[[noreturn]] void fail(j_common_ptr cinfo) {
-  auto* failure = reinterpret_cast<Failure*>(cinfo->err);
-  failure->manager.format_message(cinfo, failure->text);
-  std::longjmp(failure->back, 1);
-}
-
-// Level -1 is a warning: libjpeg repaired damaged data. The core repairs nothing.
-void fail_on_warning(j_common_ptr cinfo, int level) {
-  if (level < 0) fail(cinfo);
-}
-
-void ignore_message(j_common_ptr) {}
 
 // Zigzag position -> natural order.
 constexpr std::array<std::uint8_t, 64> kNatural = {
@@ -100,10 +77,12 @@ Grid mcu_grid(const Header& header) {
   return {(header.width + 8 * h - 1) / (8 * h), (header.height + 8 * v - 1) / (8 * v)};
 }
 
-// Runs under setjmp: nothing in here owns memory but libjpeg itself and `out`, which the caller
-// owns and has sized.
-void decode(jpeg_decompress_struct& cinfo, Bytes file, const Header& header,
-            const std::vector<ComponentCodes>& codes, BlockColumns& out) {
+// Whether libjpeg read all blocks. A longjmp may land in here, so everything that changes belongs
+// to the caller, `out` has its size already, and nothing here has a destructor.
+bool decode(jpeg_decompress_struct& cinfo, Bytes file, const Header& header,
+            const std::vector<ComponentCodes>& codes, Failure& failure, BlockColumns& out) {
+  if (setjmp(failure.back) != 0) return false;
+  jpeg_create_decompress(&cinfo);
   jpeg_mem_src(&cinfo, file.data(), static_cast<unsigned long>(file.size()));
   jpeg_read_header(&cinfo, TRUE);
   jvirt_barray_ptr* arrays = jpeg_read_coefficients(&cinfo);
@@ -140,6 +119,7 @@ void decode(jpeg_decompress_struct& cinfo, Bytes file, const Header& header,
     }
   }
   jpeg_finish_decompress(&cinfo);
+  return true;
 }
 
 }  // namespace
@@ -162,18 +142,13 @@ BlockColumns read_blocks(Bytes file, const Header& header,
   }
   jpeg_decompress_struct cinfo{};
   Failure failure{};
-  cinfo.err = jpeg_std_error(&failure.manager);
-  failure.manager.error_exit = fail;
-  failure.manager.emit_message = fail_on_warning;
-  failure.manager.output_message = ignore_message;
-  if (setjmp(failure.back) != 0) {
-    jpeg_destroy_decompress(&cinfo);
+  cinfo.err = install(failure);
+  const bool done = decode(cinfo, file, header, codes, failure, out);
+  jpeg_destroy_decompress(&cinfo);
+  if (!done) {
     throw Refused(std::string("truncated or corrupt: libjpeg says \"") + failure.text +
                   "\"; the core has no error recovery: fetch or write the file again");
   }
-  jpeg_create_decompress(&cinfo);
-  decode(cinfo, file, header, codes, out);
-  jpeg_destroy_decompress(&cinfo);
   return out;
 }
 

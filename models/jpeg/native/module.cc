@@ -7,6 +7,7 @@
 
 #include "reader.h"
 #include "refused.h"
+#include "transcode.h"
 
 namespace py = pybind11;
 
@@ -33,9 +34,14 @@ const char* sampling_name(Sampling sampling) {
   return "";
 }
 
-PyImage read_bytes(const py::bytes& data, bool writable_tables) {
+// The bytes stay alive, and unchanged, as long as their Python object.
+Bytes bytes_of(const py::bytes& data) {
   const auto view = static_cast<std::string_view>(data);
-  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(view.data()), view.size());
+  return {reinterpret_cast<const std::uint8_t*>(view.data()), view.size()};
+}
+
+PyImage read_bytes(const py::bytes& data, bool writable_tables) {
+  const Bytes bytes = bytes_of(data);
   PyImage out;
   py::gil_scoped_release unlocked;
   out.image = read_image(bytes, writable_tables);
@@ -94,4 +100,16 @@ PYBIND11_MODULE(_jpeg, m) {
   m.def("read", &read_bytes, py::arg("data"), py::arg("writable_tables"),
         "Reads the bytes of a .jpg for the build with or without writable Huffman tables.\n\n"
         "Raises Refused (a ValueError) with the reason when that build cannot decode it.");
+
+  m.def(
+      "transcode",
+      [](const py::bytes& data, bool optimise, bool progressive, bool arithmetic,
+         int restart_mcus) {
+        const std::vector<std::uint8_t> out =
+            transcode(bytes_of(data), {optimise, progressive, arithmetic, restart_mcus});
+        return py::bytes(reinterpret_cast<const char*>(out.data()), out.size());
+      },
+      py::arg("data"), py::kw_only(), py::arg("optimise") = false, py::arg("progressive") = false,
+      py::arg("arithmetic") = false, py::arg("restart_mcus") = 0,
+      "The same image coded differently, without loss. Raises Refused when it cannot be read.");
 }

@@ -99,6 +99,28 @@ void check_segments(Bytes file, const Header& header, bool writable_tables) {
   throw Refused("the core finds segments that the file does not have" + advice);
 }
 
+// Two byte pairs act wherever the input stage meets them, also inside a segment that it skips:
+// FF D9 makes it take the image for ended (jpeg_input.v, eof_q), so that only the first row of
+// MCUs comes out; FF C0 makes it forget the frame header (img_mode_q).
+void check_pairs(Bytes file, const Header& header) {
+  bool frame_seen = false;
+  std::size_t next = 0;  // next segment that begins behind `at`
+  for (std::size_t at = 2; at + 1 < header.scan_begin; ++at) {
+    const bool marker = next < header.segments.size() && at + 4 == header.segments[next].begin;
+    if (file[at] == 0xFF && file[at + 1] == 0xD9) {
+      throw Refused("the bytes FF D9 inside a segment (byte " + std::to_string(at) +
+                    ", a thumbnail's end?), which the core takes for the end of the image: strip "
+                    "the metadata (jpegtran -copy none)");
+    }
+    if (frame_seen && file[at] == 0xFF && file[at + 1] == 0xC0) {
+      throw Refused("the bytes FF C0 behind the frame header (byte " + std::to_string(at) +
+                    "), which make the core forget the image's size and sampling: strip the "
+                    "metadata (jpegtran -copy none)");
+    }
+    if (marker) frame_seen = frame_seen || header.segments[next++].marker == 0xC0;
+  }
+}
+
 bool standard_slot(std::uint8_t slot) { return (slot & 0x0F) <= 1; }
 
 // The tables in force at the scan, by slot. As libjpeg does for motion-JPEG frames, a standard
@@ -257,6 +279,7 @@ Image read_image(Bytes file, bool writable_tables) {
                   "input for ever. Fetch or write the file again");
   }
   check_segments(file, header, writable_tables);
+  check_pairs(file, header);
   check_symbols(header);
   if (writable_tables) check_loader(header);
   const TableCheck tables = check_tables(header, writable_tables);

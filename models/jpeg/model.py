@@ -1,0 +1,148 @@
+"""Latency of ultraembedded's core_jpeg, a baseline JPEG decoder in Verilog (commit bb03cce).
+
+    file -> parse -> huffman -> [4 coefficient blocks] -> idct -> [output RAM] -> output -> pixels
+
+A token is one 8x8 block, in the order of the file. Times are clocks; clock 0 takes the file's
+first byte. The input is always valid and the output always accepted. `latency` is the number of
+clocks up to and including the last pixel of the image (padded to whole MCUs).
+
+Sources: RTL file and register, and in README.md the figures measured on the RTL.
+"""
+
+from pathlib import Path
+
+import lpn
+
+
+class Header(lpn.Token):
+    """What stands in the file before its entropy-coded bytes."""
+
+    size: lpn.Int[1, 2**26]  # bytes
+    table_stalls: lpn.Int[0, 2**24]  # empty Huffman code lengths, see parse_cycles
+    first_word: lpn.Int[3, 8]  # clocks until the bit buffer holds 32 bits; usually 5
+
+
+class Block(lpn.Token):
+    """8x8 coefficients."""
+
+    symbols: lpn.Int[2, 64]  # Huffman symbols: DC, nonzero AC, ZRL, EOB
+    completes: lpn.Int[0, 4]  # 8x8 pixel blocks ready for output with this block: 0, 1 or 4
+
+
+class PixelBlock(lpn.Token):
+    """8x8 pixels in the output RAM."""
+
+    opens_gate: lpn.Int[0, 1]  # with its last pixel the Cr RAM has room again
+
+
+def net(*, writable_tables: int = 0) -> lpn.Net:
+    """The decoder. `writable_tables`: 0 for the build with the Annex K Huffman tables in logic,
+    1 for SUPPORT_WRITABLE_DHT=1, which loads them from the file.
+    """
+    net = lpn.Net("jpeg")
+    writable = net.param("writable_tables", writable_tables, range=(0, 1))
+
+    header = net.place("header", Header)
+    bits = net.place("bits")  # a token: the bit buffer offers data
+    coded = net.place("coded", Block)
+    # jpeg_idct_ram.v: four blocks; the decoder starts a block only when one is free.
+    coefficients = net.place("coefficients", Block, capacity=4)
+    rows_done = net.place("rows_done", Block)
+    cr_arriving = net.place("cr_arriving")
+    gate_closed = net.place("gate_closed")
+    complete = net.place("complete", PixelBlock)
+    pixels = net.place("pixels", done=True)
+
+    def parse_cycles(hdr):
+        # One byte per clock (jpeg_input.v). Loading a writable table holds the input for one clock
+        # per code length without codes (jpeg_dht.v, cfg_accept_o). The decoder leaves its idle
+        # state one clock after it sees bits (jpeg_mcu_proc.v).
+        return hdr.size + writable * hdr.table_stalls + hdr.first_word + 1
+
+    def decode_cycles(blk):
+        # Per symbol fetch, look-up (two clocks with writable tables) and output; per block 5:
+        # the last fetch, end of block, two dequantiser registers, idle (jpeg_mcu_proc.v,
+        # jpeg_dqt.v: inport_blk_space_o).
+        return (3 + writable) * blk.symbols + 5
+
+    net.transition(
+        "parse",
+        take={"hdr": header},
+        put=[bits.emit()],
+        delay=parse_cycles,
+        servers=1,
+    )
+    net.transition(
+        "huffman",
+        take={"bits": bits.peek(1), "blk": coded},
+        put=[coefficients.forward("blk")],
+        delay=decode_cycles,
+        servers=1,
+    )
+    # Set-up, 64 reads whatever the block holds, idle (jpeg_idct_ram.v). Between here and the
+    # output RAM nothing can stall, so the gate is the only back-pressure (jpeg_output.v,
+    # inport_accept_o). Only the last block of an MCU matters further on.
+    net.transition(
+        "idct_rows",
+        take={"blk": coefficients, "gate": gate_closed.empty()},
+        put=[
+            rows_done.forward("blk", count=lambda blk: 1 if blk.completes > 0 else 0),
+            cr_arriving.emit(count=lambda blk: 1 if blk.completes == 4 else 0),
+        ],
+        delay=66,
+        servers=1,
+    )
+    # The gate closes when the Cr RAM holds more than 128 samples. In 4:2:0 a Cr sample counts
+    # four times (jpeg_output_cx_ram.v), so the 33rd of a block closes it. Samples are written from
+    # 89 clocks after the set-up on: 89 + 32 and two clocks until the idle IDCT sees it, less 66.
+    net.transition(
+        "fill_cr",
+        take={"cr": cr_arriving},
+        put=[gate_closed.emit()],
+        delay=57,
+        servers=1,
+    )
+    # Row pipeline, transpose RAM (two blocks) and column pipeline: the last sample is written 152
+    # clocks after the set-up, and the output stage is active two clocks later; less 66.
+    net.transition(
+        "idct_columns",
+        take={"blk": rows_done},
+        put=[
+            complete.emit(
+                count=lambda blk: blk.completes,
+                opens_gate=lambda blk, i: 1 if blk.completes == 4 and i == 1 else 0,
+            )
+        ],
+        delay=88,
+        servers=2,
+    )
+    # 64 pixels and a gap (jpeg_output.v, active_q). Two of the four blocks of a 4:2:0 MCU bring
+    # the Cr level back to 128.
+    net.transition(
+        "output",
+        take={"blk": complete, "gate": gate_closed.take(lambda blk: blk.opens_gate)},
+        put=[pixels.emit()],
+        delay=65,
+        servers=1,
+    )
+    return net
+
+
+def workload(input_path, net: lpn.Net) -> lpn.Marking:
+    """The tokens of a .jpg file for `net`, whose `writable_tables` says which build reads it.
+
+    Raises OSError when the file cannot be read and ValueError, with the reason, when that build
+    of the core cannot decode it.
+    """
+    from lpn_models_native import _jpeg  # here, so that the net alone needs no libjpeg
+
+    image = _jpeg.read(Path(input_path).read_bytes(), net.params["writable_tables"] != 0)
+    marking = net.marking()
+    marking.add(
+        "header",
+        size=image.header_bytes,
+        table_stalls=image.table_stalls,
+        first_word=image.first_word_clocks,
+    )
+    marking.add_columns("coded", symbols=image.symbols, completes=image.completes)
+    return marking
