@@ -1,0 +1,39 @@
+// What the topics of the extension module share. One file per topic, each with one function.
+#pragma once
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "lpn/net.h"
+
+namespace py = pybind11;
+
+namespace lpn::python {
+
+void bind_errors(py::module_& m);   // Error, RunError
+void bind_net(py::module_& m);      // Net, Transition and their parts; verify, text form, instance
+void bind_expr(py::class_<Net, std::shared_ptr<Net>>& net);  // expressions, as ints, on Net
+void bind_marking(py::module_& m);  // Marking
+void bind_interp(py::module_& m);   // Interp, RunResult, Commit
+
+// A formula as (expression, file, line).
+using FormulaTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+inline Formula to_formula(const FormulaTuple& t) {
+  return {static_cast<ExprId>(std::get<0>(t)), {std::get<1>(t), std::get<2>(t)}};
+}
+
+// Checks an expression's number, so that Python can never reach outside the pool.
+inline ExprId expr(const Net& net, std::uint32_t id) {
+  if (id >= net.exprs.size()) throw py::index_error("no such expression");
+  return static_cast<ExprId>(id);
+}
+
+}  // namespace lpn::python

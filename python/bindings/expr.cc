@@ -1,0 +1,117 @@
+// Expressions on a Net: numbers in, numbers out. python/lpn/_expr.py wraps them in operators.
+#include "bind.h"
+#include "lpn/expr_build.h"
+#include "lpn/interval.h"
+#include "lpn/text.h"
+
+namespace lpn::python {
+namespace {
+
+using Id = std::uint32_t;
+using NetClass = py::class_<Net, std::shared_ptr<Net>>;
+
+template <ExprId (ExprBuilder::*kMember)(ExprId)>
+void unary(NetClass& c, const char* name) {
+  c.def(name, [](Net& net, Id x) {
+    return static_cast<Id>((ExprBuilder(net.exprs).*kMember)(expr(net, x)));
+  });
+}
+
+template <ExprId (ExprBuilder::*kMember)(ExprId, ExprId)>
+void binary(NetClass& c, const char* name) {
+  c.def(name, [](Net& net, Id x, Id y) {
+    return static_cast<Id>((ExprBuilder(net.exprs).*kMember)(expr(net, x), expr(net, y)));
+  });
+}
+
+Op aggregate_op(const std::string& name) {
+  if (name == "sum") return Op::kSum;
+  if (name == "min") return Op::kMinOf;
+  if (name == "max") return Op::kMaxOf;
+  throw py::value_error("not an aggregate: " + name);
+}
+
+}  // namespace
+
+void bind_expr(NetClass& c) {
+  c.def("constant", [](Net& n, std::int64_t v) { return static_cast<Id>(n.exprs.constant(v)); });
+  c.def("boolean", [](Net& n, bool v) { return static_cast<Id>(n.exprs.boolean(v)); });
+  c.def("param", [](Net& n, Id k) { return static_cast<Id>(n.exprs.param(k)); });
+  c.def("token", [](Net& n, Id arc, Id field, Id which) {
+    return static_cast<Id>(n.exprs.token(arc, field, expr(n, which)));
+  });
+  c.def("index", [](Net& n) { return static_cast<Id>(n.exprs.index()); });
+  c.def("bound", [](Net& n, Id depth) { return static_cast<Id>(n.exprs.bound(depth)); });
+  c.def("occupancy", [](Net& n, Id arc) { return static_cast<Id>(n.exprs.occupancy(arc)); });
+  c.def("free", [](Net& n, Id arc) { return static_cast<Id>(n.exprs.free(arc)); });
+  c.def("taken", [](Net& n, Id arc) { return static_cast<Id>(n.exprs.taken(arc)); });
+  c.def("aggregate", [](Net& n, const std::string& op, Id arc, Id depth, Id body) {
+    return static_cast<Id>(n.exprs.aggregate(aggregate_op(op), arc, depth, expr(n, body)));
+  });
+  c.def("lookup", [](Net& n, const std::vector<std::int64_t>& table, Id x) {
+    return static_cast<Id>(ExprBuilder(n.exprs).lookup(table, expr(n, x)));
+  });
+  c.def("assume", [](Net& n, Id condition, Id value, const std::string& text) {
+    return static_cast<Id>(
+        ExprBuilder(n.exprs).assume(expr(n, condition), expr(n, value), text));
+  });
+  c.def("select", [](Net& n, Id condition, Id then, Id otherwise) {
+    return static_cast<Id>(ExprBuilder(n.exprs).select(expr(n, condition), expr(n, then),
+                                                       expr(n, otherwise)));
+  });
+  unary<&ExprBuilder::neg>(c, "neg");
+  unary<&ExprBuilder::abs>(c, "abs");
+  unary<&ExprBuilder::logical_not>(c, "logical_not");
+  unary<&ExprBuilder::to_int>(c, "to_int");
+  unary<&ExprBuilder::to_bool>(c, "to_bool");
+  binary<&ExprBuilder::add>(c, "add");
+  binary<&ExprBuilder::sub>(c, "sub");
+  binary<&ExprBuilder::mul>(c, "mul");
+  binary<&ExprBuilder::floor_div>(c, "floor_div");
+  binary<&ExprBuilder::ceil_div>(c, "ceil_div");
+  binary<&ExprBuilder::mod>(c, "mod");
+  binary<&ExprBuilder::min>(c, "min");
+  binary<&ExprBuilder::max>(c, "max");
+  binary<&ExprBuilder::eq>(c, "eq");
+  binary<&ExprBuilder::ne>(c, "ne");
+  binary<&ExprBuilder::lt>(c, "lt");
+  binary<&ExprBuilder::le>(c, "le");
+  binary<&ExprBuilder::logical_and>(c, "logical_and");
+  binary<&ExprBuilder::logical_or>(c, "logical_or");
+
+  c.def("is_bool", [](const Net& n, Id x) { return n.exprs[expr(n, x)].type == Type::kBool; });
+  c.def(
+      "value",
+      [](const Net& n, Id x) -> py::object {
+        const Node& node = n.exprs[expr(n, x)];
+        if (node.op == Op::kConst) return py::int_(node.value);
+        if (node.op == Op::kTrue || node.op == Op::kFalse) return py::bool_(node.op == Op::kTrue);
+        return py::none();
+      },
+      "The constant's value, an int or a bool; None for any other expression.");
+  c.def(
+      "bounds",
+      [](const Net& n, const Transition* t, Id x) {
+        const Range range = bounds(n, t, expr(n, x));
+        return std::make_pair(range.lo, range.hi);
+      },
+      py::arg("transition").none(true), py::arg("expr"),
+      "Inclusive bounds from declared ranges alone.");
+  c.def(
+      "text", [](const Net& n, const Transition* t, Id x) { return print_expr(n, t, expr(n, x)); },
+      py::arg("transition").none(true), py::arg("expr"), "The expression in the author's words.");
+  c.def("reads", [](const Net& n, Id x) {
+    const Reads reads = n.exprs.reads(expr(n, x));
+    py::dict d;
+    d["tokens"] = reads.tokens;
+    d["occupancy"] = reads.occupancy;
+    d["free"] = reads.free;
+    d["taken"] = reads.taken;
+    d["params"] = reads.params;
+    d["index"] = reads.index;
+    return d;
+  });
+  c.def("tree_size", [](const Net& n, Id x) { return n.exprs.tree_size(expr(n, x)); });
+}
+
+}  // namespace lpn::python

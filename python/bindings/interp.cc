@@ -1,0 +1,173 @@
+// The interpreter, what it reports of a run, and its commits.
+#include "lpn/interp.h"
+
+#include "bind.h"
+
+#include <fmt/format.h>
+
+namespace lpn::python {
+namespace {
+
+const char* ending_name(Ending ending) {
+  switch (ending) {
+    case Ending::kQuiet: return "quiet";
+    case Ending::kDone: return "done";
+    case Ending::kLimit: return "limit";
+  }
+  return "";
+}
+
+// Keeps every commit, or hands each to a Python function.
+class Recorder : public Observer {
+ public:
+  void on_commit(const Commit& commit) override { commits.push_back(commit); }
+  std::vector<Commit> commits;
+};
+class Caller : public Observer {
+ public:
+  explicit Caller(py::function function) : function_(std::move(function)) {}
+  void on_commit(const Commit& commit) override {
+    const py::gil_scoped_acquire gil;
+    function_(commit);
+  }
+
+ private:
+  py::function function_;
+};
+
+py::list ids(const std::vector<TokenId>& tokens) {
+  py::list list;
+  for (const TokenId& t : tokens) {
+    list.append(t.initial ? py::make_tuple("initial", t.source, t.index)
+                          : py::make_tuple("firing", t.source, t.firing, t.arc, t.index));
+  }
+  return list;
+}
+
+py::dict to_dict(const TransitionStats& stats) {
+  py::dict waited;
+  for (int k = 0; k < kWaits; ++k) {
+    waited[wait_name(static_cast<Wait>(k))] = stats.waited[static_cast<std::size_t>(k)];
+  }
+  py::dict d;
+  d["commits"] = stats.commits;
+  d["busy"] = stats.busy;
+  d["waited"] = waited;
+  return d;
+}
+
+py::dict to_dict(const Stats& stats) {
+  py::list transitions, places;
+  for (const TransitionStats& t : stats.transitions) transitions.append(to_dict(t));
+  for (const PlaceStats& p : stats.places) {
+    py::dict place;
+    place["mean"] = p.mean;
+    place["peak"] = p.peak;
+    places.append(place);
+  }
+  py::dict d;
+  d["end"] = stats.end;
+  d["transitions"] = transitions;
+  d["places"] = places;
+  return d;
+}
+
+}  // namespace
+
+void bind_interp(py::module_& m) {
+  m.attr("FOREVER") = kForever;
+
+  py::class_<Commit>(m, "Commit")
+      .def_readonly("time", &Commit::time)
+      .def_readonly("group", &Commit::group)
+      .def_property_readonly(
+          "transition", [](const Commit& c) { return static_cast<std::uint32_t>(c.transition); })
+      .def_readonly("firing", &Commit::firing)
+      .def_readonly("start", &Commit::start)
+      .def_property_readonly("taken",
+                             [](const Commit& c) {
+                               py::list arcs;
+                               for (const auto& arc : c.taken) arcs.append(ids(arc));
+                               return arcs;
+                             })
+      .def_readonly("produced", &Commit::produced)
+      .def("__eq__", [](const Commit& a, const Commit& b) { return a == b; })
+      .def("__repr__", [](const Commit& c) {
+        return fmt::format("Commit(time={}, group={}, transition={}, firing={}, start={})", c.time,
+                           c.group, static_cast<std::uint32_t>(c.transition), c.firing, c.start);
+      });
+
+  py::class_<RunResult>(m, "RunResult")
+      .def_property_readonly("ending", [](const RunResult& r) { return ending_name(r.ending); })
+      .def_readonly("latency", &RunResult::latency)
+      .def_readonly("last_commit", &RunResult::last_commit)
+      .def_readonly("commits", &RunResult::commits)
+      .def_readonly("done_tokens", &RunResult::done_tokens)
+      .def_readonly("stalled", &RunResult::stalled)
+      .def_property_readonly("blocked",
+                             [](const RunResult& r) {
+                               py::list list;
+                               for (const Blocked& b : r.blocked) {
+                                 list.append(py::make_tuple(static_cast<std::uint32_t>(b.transition),
+                                                            wait_name(b.wait), b.arc));
+                               }
+                               return list;
+                             })
+      .def_property_readonly("undrained", [](const RunResult& r) {
+        std::vector<std::uint32_t> places;
+        for (PlaceId p : r.undrained) places.push_back(static_cast<std::uint32_t>(p));
+        return places;
+      });
+
+  py::class_<Interp>(m, "Interp")
+      .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
+                       std::uint64_t group_limit, bool stats, bool trace, bool full_scan) {
+             InterpOptions options;
+             options.group_limit = group_limit;
+             options.stats = stats;
+             options.trace = trace;
+             options.full_scan = full_scan;
+             return std::make_unique<Interp>(net, params, marking, options);
+           }),
+           py::arg("net"), py::arg("params"), py::arg("marking"), py::kw_only(),
+           py::arg("group_limit") = kDefaultGroupLimit, py::arg("stats") = false,
+           py::arg("trace") = false, py::arg("full_scan") = false)
+      .def("push",
+           [](Interp& i, std::uint32_t place, const std::vector<std::int64_t>& values, Time time) {
+             i.push(static_cast<PlaceId>(place), values, time);
+           })
+      .def(
+          "run",
+          [](Interp& i, Time limit) {
+            const py::gil_scoped_release nogil;
+            return i.run(limit);
+          },
+          py::arg("limit") = kForever)
+      .def(
+          "run_recorded",
+          [](Interp& i, Time limit) {
+            Recorder recorder;
+            RunResult result;
+            {
+              const py::gil_scoped_release nogil;
+              result = i.run(limit, &recorder);
+            }
+            return std::make_pair(result, std::move(recorder.commits));
+          },
+          py::arg("limit") = kForever)
+      .def(
+          "run_observed",
+          [](Interp& i, Time limit, py::function on_commit) {
+            Caller caller(std::move(on_commit));
+            return i.run(limit, &caller);
+          },
+          py::arg("limit"), py::arg("on_commit"))
+      .def_property_readonly("now", &Interp::now)
+      .def("occupancy",
+           [](const Interp& i, std::uint32_t p) { return i.occupancy(static_cast<PlaceId>(p)); })
+      .def("tokens",
+           [](const Interp& i, std::uint32_t p) { return i.tokens(static_cast<PlaceId>(p)); })
+      .def("stats", [](const Interp& i) { return to_dict(i.stats()); });
+}
+
+}  // namespace lpn::python

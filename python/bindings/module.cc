@@ -1,0 +1,9 @@
+#include "bind.h"
+
+PYBIND11_MODULE(_lpn, m) {
+  m.doc() = "The C++ side of lpn; use the package lpn.";
+  lpn::python::bind_errors(m);
+  lpn::python::bind_net(m);
+  lpn::python::bind_marking(m);
+  lpn::python::bind_interp(m);
+}

@@ -1,0 +1,27 @@
+"""Latency Petri Nets: performance models of hardware, written as plain Python.
+
+Places are FIFOs of tokens, transitions are pieces of hardware that take tokens, work some cycles
+and put tokens. See docs/authoring.md.
+"""
+
+from ._arc import max, min, sum
+from ._errors import Error, RunError
+from ._expr import ceil_div, lookup, select
+from ._load import Model, load
+from ._marking import Marking
+from ._net import Net, Place, tokens
+from ._run import Run, simulate
+from ._token import Bool, Int, Token
+
+__all__ = [
+    "Bool", "Error", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
+    "ceil_div", "load", "lookup", "max", "min", "select", "simulate", "sum", "tokens",
+]
+
+
+def __getattr__(name):
+    if name == "lib":
+        import importlib
+
+        return importlib.import_module("lpn.lib")
+    raise AttributeError(f"module 'lpn' has no attribute '{name}'")

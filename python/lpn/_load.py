@@ -1,0 +1,181 @@
+"""Models by name, by Python file or by .lpn file."""
+
+import os
+
+from ._errors import listed, mistake
+from ._marking import Marking
+from ._net import Net
+
+__all__ = ["Model", "bundled", "load"]
+
+_MODELS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "models")
+
+
+def bundled():
+    """Name -> path of the models that come with the project: models/NAME/model.py."""
+    try:
+        names = sorted(os.listdir(_MODELS))
+    except OSError:
+        return {}
+    found = {name: os.path.join(_MODELS, name, "model.py") for name in names}
+    return {name: path for name, path in found.items() if os.path.isfile(path)}
+
+
+class Model:
+    """A net and its workload.
+
+    `net(**params)`: parameters go to the model's net() function where it has them, else they are
+    bound as parameters of the net. `workload(input, net)`: the marking for an input. `module`: the
+    Python module, None for a .lpn file.
+    """
+
+    def __init__(self, name, make, module=None):
+        self.name = name
+        self._make = make
+        self.module = module
+
+    def __repr__(self):
+        return f"<model '{self.name}'>"
+
+    def net(self, **params):
+        """The net with these parameters. Raises Error "E-param" for an unknown one."""
+        own, bound = dict(params), {}
+        if not isinstance(self._make, Net):
+            import inspect
+
+            accepted = inspect.signature(self._make).parameters
+            if not any(p.kind == p.VAR_KEYWORD for p in accepted.values()):
+                own = {k: v for k, v in params.items() if k in accepted}
+                bound = {k: v for k, v in params.items() if k not in accepted}
+            net = self._make(**own)
+            if not isinstance(net, Net):
+                raise mistake("E-model", f"model '{self.name}': net() must return an lpn.Net, got {net!r}")
+        else:
+            net, accepted, bound = self._make, {}, own
+        unknown = [name for name in bound if name not in net.params]
+        if unknown:
+            known = [n for n in accepted] + [n for n in net.params if n not in accepted]
+            raise mistake("E-param", f"model '{self.name}' has no parameter '{unknown[0]}'; it has: {listed(known)}")
+        net.bound = bound
+        return net
+
+    def workload(self, input, net):
+        """The marking for an input: the model's workload(), or a marking file, or JSON.
+
+        JSON is {place: count or [{property: value}, ...]}.
+        """
+        function = getattr(self.module, "workload", None)
+        if function is not None:
+            return function(input, net)
+        return read_marking(input, net)
+
+    def space(self, **bounds):
+        """The model's input space. Raises Error "E-model" when it has none."""
+        function = getattr(self.module, "space", None)
+        if function is None:
+            raise mistake("E-model", f"model '{self.name}' has no space() function")
+        return function(**bounds)
+
+
+def read_marking(path, net):
+    """A marking file (LPNM or JSON) for a net."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
+    if head == b"LPNM":
+        return Marking.load(net, path)
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except ValueError as error:
+        raise mistake("E-input", f"{path} is neither a marking file (LPNM) nor JSON: {error}") from None
+    marking = Marking(net)
+    if not isinstance(data, dict):
+        raise mistake("E-input", f"{path} must be {{place: count or [tokens]}}")
+    for place, tokens in data.items():
+        if isinstance(tokens, int):
+            marking.add(place, count=tokens)
+        elif isinstance(tokens, list):
+            marking.add_rows(place, tokens)
+        else:
+            raise mistake("E-input", f"{path}: '{place}' must be a count or a list of tokens")
+    return marking
+
+
+def _module(name, path):
+    import importlib.util
+    import sys
+
+    folder = os.path.dirname(os.path.abspath(path))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def load(spec):
+    """A Model from a bundled name ("jpeg"), "file.py[:function]" or a .lpn file."""
+    spec = os.fspath(spec)
+    if spec.endswith(".lpn"):
+        try:
+            with open(spec, encoding="utf-8") as file:
+                text = file.read()
+        except OSError as error:
+            raise mistake("E-model", f"cannot read {spec}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise mistake("E-text", f"{spec} is not a text file") from None
+        return Model(os.path.splitext(os.path.basename(spec))[0], Net.parse(text))
+    path, function = spec, None
+    if ".py:" in spec:
+        path, function = spec.rsplit(":", 1)
+    if path.endswith(".py"):
+        if not os.path.isfile(path):
+            raise mistake("E-model", f"there is no file {path}")
+        name = os.path.splitext(os.path.basename(path))[0]
+        module = _module(f"lpn_model_{name}", path)
+    else:
+        known = bundled()
+        if path not in known:
+            raise mistake("E-model", f"there is no model '{spec}'; bundled: {listed(known)}; or give a file.py or a "
+                          ".lpn file")
+        name, module = path, _bundled_module(path, known[path])
+    make = getattr(module, function or "net", None)
+    if make is None or not (callable(make) or isinstance(make, Net)):
+        found = [n for n, v in vars(module).items() if isinstance(v, Net) or
+                 getattr(v, "__module__", None) == module.__name__ and callable(v) and not isinstance(v, type)]
+        raise mistake("E-model", f"{path} has no function '{function or 'net'}' that makes a net; it has: "
+                      f"{listed(found)}; write {path}:FUNCTION")
+    return Model(name, make, module)
+
+
+def _bundled_module(name, path):
+    """models.NAME.model as part of the namespace package `models`, so that it can import neighbours."""
+    import importlib
+    import sys
+
+    root = os.path.dirname(_MODELS)
+    try:
+        module = importlib.import_module(f"models.{name}.model")
+        if os.path.realpath(module.__file__) == os.path.realpath(path):
+            return module
+    except ModuleNotFoundError as error:
+        if error.name not in ("models", f"models.{name}", f"models.{name}.model"):
+            raise
+    if root not in sys.path:
+        sys.path.append(root)
+        importlib.invalidate_caches()
+        for key in [k for k in sys.modules if k == "models"]:
+            del sys.modules[key]
+        return importlib.import_module(f"models.{name}.model")
+    return _module(f"lpn_model_{name}", path)
