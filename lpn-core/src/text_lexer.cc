@@ -258,6 +258,8 @@ Token Lexer::symbol(Token token) {
     return token;
   }
   token.text = text_.substr(at_, 1);
+  if (token.text == "/")
+    fail(token, "found '/'; write '//' to round down or ceil_div(a, b) to round up");
   fail(token, fmt::format("found {}, which starts no word", describe(token)));
 }
 

@@ -643,6 +643,7 @@ ExprId Parser::expr(int level) {
   }
   bool compared = false;
   for (;;) {
+    if (token_.is("=")) fail(token_, "found '='; write '==' to compare");
     const Binary* binary = binary_of(token_);
     if (binary == nullptr || binary->level < level) return left;
     const Token at = token_;
