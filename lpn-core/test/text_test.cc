@@ -382,6 +382,16 @@ TEST_CASE("text: spaces, comments and lines inside parentheses do not matter") {
   CHECK(print_net(parse_net("\n# a net\n" + text)) == sample());
 }
 
+TEST_CASE("text: the example of docs/lpn-format.md is a net") {
+  const auto page = std::filesystem::path(LPN_TEST_DIR) / ".." / ".." / "docs" / "lpn-format.md";
+  std::ifstream in(page);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t start = text.find("```\nlpn 1") + 4;
+  const Net net = parse_net(std::string_view(text).substr(start, text.find("```", start) - start));
+  CHECK(net.transitions.size() == 1);
+  CHECK(print_net(parse_net(print_net(net))) == print_net(net));
+}
+
 TEST_CASE("text: every illegal text has its message") {
   const std::filesystem::path folder = std::filesystem::path(LPN_TEST_DIR) / "illegal";
   const auto read = [](const std::filesystem::path& path) {
