@@ -241,7 +241,8 @@ ExprId ExprBuilder::select(ExprId condition, ExprId then, ExprId otherwise) {
   }
   if (is(condition, Op::kLt) || is(condition, Op::kLe)) {
     const ExprId x = kid(condition, 0), y = kid(condition, 1);
-    if (then == x && otherwise == y) return min(x, y);
+    // Python's min(y, x) asks x < y, its max(x, y) too: the author's order.
+    if (then == x && otherwise == y) return min(y, x);
     if (then == y && otherwise == x) return max(x, y);
   }
   // select(c, a, select(d, a, b)) = select(c or d, a, b): how `if c or d` folds.
@@ -265,6 +266,10 @@ ExprId ExprBuilder::lookup(const std::vector<std::int64_t>& table, ExprId x) {
 
 ExprId ExprBuilder::assume(ExprId condition, ExprId value, const std::string& text) {
   if (is(condition, Op::kTrue)) return value;
+  // One assert over several conditions leaves one assumption each; all say the same.
+  if (is(value, Op::kAssume) && pool_.text(pool_[value].a) == text) {
+    return assume(logical_and(condition, kid(value, 0)), kid(value, 1), text);
+  }
   return pool_.assume(condition, value, text);
 }
 

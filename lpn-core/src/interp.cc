@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "lpn/expr_eval.h"
+#include "lpn/initial.h"
 #include "lpn/lower.h"
 #include "lpn/verify.h"
 
@@ -181,29 +182,19 @@ struct Interp::Impl {
         touched(net.transitions.size()) {
     LPN_ASSERT(params.size() == net.params.size());
     LPN_ASSERT(marking.places() == given.places.size());
+    check_initial(given, params, marking);
     plan();
     fill(marking);
     if (marking.done_count) done_target = *marking.done_count;
     else if (net.done_count) {
-      done_target = static_cast<std::uint64_t>(param_value(*net.done_count, "done count", 0));
+      done_target = static_cast<std::uint64_t>(value_of(*net.done_count));
     }
   }
 
   // ---- setting up -------------------------------------------------------------------------
 
-  std::int64_t param_value(const Formula& f, const std::string& what, std::int64_t least,
-                           std::int64_t index = 0) const {
-    try {
-      const std::int64_t value = eval_params(net.exprs, f.id, params, index);
-      if (value >= least) return value;
-      throw Error("E-param-value",
-                  fmt::format("net '{}': {} is {} with these parameters; it must be >= {}",
-                              net.name, what, value, least));
-    } catch (const EvalFault& fault) {
-      throw Error("E-param-value",
-                  fmt::format("net '{}': {} cannot be computed with these parameters ({})", net.name,
-                              what, fault_code(fault.fault)));
-    }
+  std::int64_t value_of(const Formula& f, std::int64_t index = 0) const {
+    return eval_params(net.exprs, f.id, params, index);
   }
 
   void plan() {
@@ -212,13 +203,10 @@ struct Interp::Impl {
       TransitionState& state = transitions[k];
       state.declared_inputs = declared.transitions[k].inputs.size();
       state.declared_outputs = declared.transitions[k].outputs.size();
-      const std::string name = fmt::format("transition '{}': ", t.name);
-      if (t.servers) {
-        state.servers = static_cast<std::uint64_t>(param_value(*t.servers, name + "servers", 1));
-      }
+      if (t.servers) state.servers = static_cast<std::uint64_t>(value_of(*t.servers));
       if (t.clock) {
-        state.period = param_value(t.clock->period, name + "clock period", 1);
-        state.phase = param_value(t.clock->phase, name + "clock phase", 0);
+        state.period = value_of(t.clock->period);
+        state.phase = value_of(t.clock->phase);
       }
       for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
         const InputArc& arc = t.inputs[a];
@@ -240,27 +228,18 @@ struct Interp::Impl {
     for (std::size_t k = 0; k < net.places.size(); ++k) {
       const Place& place = net.places[k];
       PlaceState& state = places[k];
-      const auto& fields = net[place.type].fields;
-      state.width = fields.size();
+      state.width = net[place.type].fields.size();
       state.rows.set_width(state.width);
       state.done = place.done;
       std::vector<std::int64_t> row(state.width);
       for (const Initial& initial : place.initial) {
-        const std::string what = fmt::format("place '{}': initial tokens", place.name);
-        const std::int64_t count = param_value(initial.count, what, 0);
-        if (count > kMaxTokens) {
-          throw Error("E-param-value", fmt::format("net '{}': {}: {}; at most {}", net.name, what,
-                                                   count, kMaxTokens));
-        }
+        const std::int64_t count = value_of(initial.count);
         if (state.width == 0) {
           append_external(k, nullptr, static_cast<std::uint64_t>(count));
           continue;
         }
         for (std::int64_t i = 0; i < count; ++i) {
-          for (std::size_t f = 0; f < state.width; ++f) {
-            row[f] = param_value(initial.fields[f], what, std::numeric_limits<std::int64_t>::min(), i);
-            check_external(place, fields[f], row[f]);
-          }
+          for (std::size_t f = 0; f < state.width; ++f) row[f] = value_of(initial.fields[f], i);
           append_external(k, row.data(), 1);
         }
       }
@@ -274,24 +253,9 @@ struct Interp::Impl {
     }
     for (std::size_t k = 0; k < net.places.size(); ++k) {
       if (!net.places[k].credit_of) continue;
-      const Place& full = net[*net.places[k].credit_of];
-      const auto present =
-          static_cast<std::int64_t>(places[static_cast<std::size_t>(*net.places[k].credit_of)].free);
-      const std::int64_t capacity =
-          param_value(*full.capacity, fmt::format("place '{}': capacity", full.name), 0);
-      if (capacity < present) {
-        throw Error("E-capacity", fmt::format("place '{}' starts with {} tokens, more than its "
-                                              "capacity {}", full.name, present, capacity));
-      }
-      places[k].free = static_cast<std::uint64_t>(capacity - present);
-    }
-  }
-
-  void check_external(const Place& place, const Field& field, std::int64_t value) const {
-    if (field.range && (value < field.range->lo || value > field.range->hi)) {
-      throw Error("E-range", fmt::format("place '{}': initial value {} for '{}' is outside its range "
-                                         "{}..{}", place.name, value, field.name, field.range->lo,
-                                         field.range->hi));
+      const PlaceId full = *net.places[k].credit_of;
+      places[k].free = static_cast<std::uint64_t>(value_of(*net[full].capacity)) -
+                       places[static_cast<std::size_t>(full)].free;
     }
   }
 
@@ -720,6 +684,12 @@ struct Interp::Impl {
   }
 
   void explain_stall(RunResult& r) {
+    list_undrained(r);
+    r.stalled = !r.undrained.empty() || (done_target && r.done_tokens < *done_target);
+    if (r.stalled) list_blocked(r);
+  }
+
+  void list_undrained(RunResult& r) const {
     for (std::size_t k = 0; k < declared.places.size(); ++k) {
       const Place& place = declared.places[k];
       const bool bounded = place.capacity && !place.done && !place.sink;
@@ -727,8 +697,9 @@ struct Interp::Impl {
         r.undrained.push_back(static_cast<PlaceId>(k));
       }
     }
-    r.stalled = !r.undrained.empty() || (done_target && r.done_tokens < *done_target);
-    if (!r.stalled) return;
+  }
+
+  void list_blocked(RunResult& r) {
     for (std::size_t k = 0; k < transitions.size(); ++k) {
       const TransitionState& state = transitions[k];
       bool has_token = false;
@@ -817,24 +788,9 @@ struct Interp::Impl {
   }
 
   void push(PlaceId id, std::span<const std::int64_t> values, Time time) {
-    const auto p = static_cast<std::size_t>(id);
-    LPN_ASSERT(p < declared.places.size());
-    const Place& place = declared.places[p];
-    if (time < 0 || (begun && time <= now) || over) {
-      throw Error("E-push", fmt::format("place '{}': a token for time {} comes too late; the "
-                                        "simulation is at {}", place.name, time, now));
-    }
-    if (place.capacity) {
-      throw Error("E-push", fmt::format("place '{}' has a capacity; push into a place without one, "
-                                        "in front of it", place.name));
-    }
-    const auto& fields = declared[place.type].fields;
-    if (values.size() != fields.size()) {
-      throw Error("E-push", fmt::format("place '{}': {} values for a token with {} properties",
-                                        place.name, values.size(), fields.size()));
-    }
-    for (std::size_t f = 0; f < fields.size(); ++f) check_external(place, fields[f], values[f]);
-    pushes[time].push_back({p, {values.begin(), values.end()}});
+    check_push(declared, id, values);
+    if (time < 0 || (begun && time <= now) || over) throw late_push(declared, id, time, now);
+    pushes[time].push_back({static_cast<std::size_t>(id), {values.begin(), values.end()}});
   }
 };
 
@@ -855,5 +811,21 @@ std::uint64_t Interp::occupancy(PlaceId place) const {
 }
 std::vector<std::int64_t> Interp::tokens(PlaceId place) const { return impl_->tokens(place); }
 Stats Interp::stats() const { return impl_->stats(); }
+
+void explain_stall(const Net& net, const ParamValues& params,
+                   const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
+                   RunResult& result) {
+  // A quiet state has nothing in flight: it is an initial state with these tokens.
+  Net quiet = net;
+  Marking marking(net);
+  for (std::size_t k = 0; k < net.places.size(); ++k) {
+    quiet.places[k].initial.clear();
+    const auto [count, values] = tokens(static_cast<PlaceId>(k));
+    marking.add(static_cast<PlaceId>(k), values, count);
+  }
+  Interp interp(quiet, params, marking);
+  interp.impl_->list_undrained(result);
+  interp.impl_->list_blocked(result);
+}
 
 }  // namespace lpn

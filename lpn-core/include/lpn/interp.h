@@ -3,8 +3,11 @@
 // Slow and plain on purpose, about a million firings a second. Other engines are compared with it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "lpn/marking.h"
 #include "lpn/net.h"
@@ -47,8 +50,19 @@ class Interp {
   Stats stats() const;  // REQUIRES options.stats
 
  private:
+  friend void explain_stall(
+      const Net& net, const ParamValues& params,
+      const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
+      RunResult& result);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// For engines that do not keep reasons: fills `undrained` and `blocked` of a quiet run, given the
+// tokens (count, row-major values) left in each place.
+void explain_stall(
+    const Net& net, const ParamValues& params,
+    const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
+    RunResult& result);
 
 }  // namespace lpn

@@ -1,0 +1,81 @@
+// Compiled simulators: a net compiled once, loaded from the cache ever after, run many times.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "lpn/marking.h"
+#include "lpn/net.h"
+#include "lpn/run.h"
+#include "lpnrt/abi.h"
+
+namespace lpn::sim {
+
+// What the compiled code keeps besides the run itself; each is its own artefact.
+struct Variant {
+  bool trace = false;  // token identities, for an observer
+  bool stats = false;
+};
+
+struct CompileOptions {
+  std::string compiler;                 // empty: $LPN_CXX, else g++
+  std::filesystem::path cache;          // empty: $LPN_CACHE, else $XDG_CACHE_HOME/lpn, ~/.cache/lpn
+  std::filesystem::path runtime;        // folder that holds lpnrt/; empty: found beside this library
+  std::string flags = "-O2";
+};
+
+// How a library came to be.
+struct Provenance {
+  std::filesystem::path artefact;
+  bool cached = false;      // no compiler ran
+  double seconds = 0;       // to compile, or to look up and load
+};
+
+// One compiled net, loaded; shared by its simulators. Copies are cheap.
+class Library {
+ public:
+  // Compiles `net`, or takes it from the cache: the key is the generated source, the runtime, the
+  // compiler and its flags, so parameters and inputs never cause a compilation. Throws Error:
+  // "E-no-compiler" (none found; the interpreter still answers), "E-compile" (with its output),
+  // "E-cache" (the folder cannot be written), "E-too-large".
+  static Library build(const Net& net, Variant variant = {}, const CompileOptions& options = {});
+  // Loads an artefact; the caller vouches for the file, which is code. Throws Error "E-load".
+  static Library open(const Net& net, const std::filesystem::path& artefact);
+
+  const Net& net() const;
+  const Provenance& provenance() const;
+  const lpn_sim_api& api() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+// The same run as Interp (interp.h): same results, same commits, same errors.
+class Simulator {
+ public:
+  Simulator(Library library, const ParamValues& params, const Marking& marking);
+  ~Simulator();
+  Simulator(Simulator&&) noexcept;
+  Simulator& operator=(Simulator&&) noexcept;
+
+  void push(PlaceId place, std::span<const std::int64_t> values, Time time);
+  // Throws RunError. REQUIRES a library built with `trace` with an observer.
+  RunResult run(Time limit = kForever, Observer* observer = nullptr);
+  Time now() const;
+  std::vector<std::int64_t> tokens(PlaceId place) const;
+  std::uint64_t free_tokens(PlaceId place) const;
+  Stats stats() const;  // REQUIRES a library built with `stats`
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The folder of compiled artefacts in force.
+std::filesystem::path cache_folder(const CompileOptions& options = {});
+
+}  // namespace lpn::sim

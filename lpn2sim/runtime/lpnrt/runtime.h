@@ -1,0 +1,621 @@
+// What generated simulators are made of. Header-only; included by generated code alone.
+//
+// A generated net is one struct derived from Engine: members for its places and its transitions'
+// firings in flight, a `try_k` and a `commit_k` per transition. The engine keeps the time: an
+// event per transition with firings in flight (its earliest) on a Boost.Heap, and two sets of
+// transitions, `dirty` (to be looked at) and `due` (to commit in this group), visited from the
+// least id upwards as the semantics demand.
+//
+// LPNRT_TRACE=1 keeps token identities for an observer, LPNRT_STATS=1 keeps statistics; both are
+// fixed at compile time, so that the plain simulator pays for neither.
+#pragma once
+
+#ifndef LPNRT_TRACE
+#define LPNRT_TRACE 0
+#endif
+#ifndef LPNRT_STATS
+#define LPNRT_STATS 0
+#endif
+
+#include <algorithm>
+#include <array>
+#include <boost/heap/d_ary_heap.hpp>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <new>
+#include <vector>
+
+#include "lpnrt/abi.h"
+
+namespace lpnrt {
+
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+using u32 = std::uint32_t;
+
+inline constexpr i64 kForever = std::numeric_limits<i64>::max();
+inline constexpr i64 kMaxTokens = i64{1} << 31;  // lpn::kMaxTokens
+inline constexpr u64 kGroupLimit = u64{1} << 20;  // lpn::kDefaultGroupLimit
+
+// The order of lpn::Fault and lpn::Wait.
+enum FaultCode : int {
+  kOverflow, kDivisor, kNegativeDelay, kNegativeWeight, kNegativeCount, kNegativeInterval,
+  kTooMany, kRange, kLookup, kTokenIndex, kEmpty, kAssume, kTakesNothing, kZeroDelay,
+};
+enum WaitCode : u32 { kReady, kToken, kCredit, kGuard, kInhibited, kServer, kInterval, kClock };
+
+// Which expression of which transition: kind 4 bits, transition 20, arc 11, emission 10, field 6.
+constexpr u64 site(u64 transition, u64 kind, u64 arc = 0, u64 emission = 0, u64 field = 0) {
+  return kind << 47 | transition << 27 | arc << 16 | emission << 6 | field;
+}
+
+struct Failure {
+  int code;
+  u64 site;
+  i64 value;
+};
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(int code, u64 where, i64 value = 0) {
+  throw Failure{code, where, value};
+}
+// For a failure in the middle of an expression.
+[[noreturn, gnu::cold, gnu::noinline]] inline i64 fail_value(int code, u64 where, i64 value = 0) {
+  throw Failure{code, where, value};
+}
+
+// ---- exact arithmetic -----------------------------------------------------------------------
+
+inline i64 add(i64 x, i64 y, u64 where) {
+  i64 r;
+  if (__builtin_add_overflow(x, y, &r)) fail(kOverflow, where);
+  return r;
+}
+inline i64 sub(i64 x, i64 y, u64 where) {
+  i64 r;
+  if (__builtin_sub_overflow(x, y, &r)) fail(kOverflow, where);
+  return r;
+}
+inline i64 mul(i64 x, i64 y, u64 where) {
+  i64 r;
+  if (__builtin_mul_overflow(x, y, &r)) fail(kOverflow, where);
+  return r;
+}
+inline i64 neg(i64 x, u64 where) { return sub(0, x, where); }
+inline i64 abs(i64 x, u64 where) { return x < 0 ? sub(0, x, where) : x; }
+inline i64 divisor(i64 x, u64 where) {
+  if (x <= 0) fail(kDivisor, where, x);
+  return x;
+}
+inline i64 floor_div(i64 x, i64 y) { return x / y - ((x % y) < 0 ? 1 : 0); }
+inline i64 ceil_div(i64 x, i64 y) { return x / y + ((x % y) > 0 ? 1 : 0); }
+inline i64 mod(i64 x, i64 y) {
+  const i64 r = x % y;
+  return r < 0 ? r + y : r;
+}
+inline i64 min(i64 x, i64 y) { return x < y ? x : y; }
+inline i64 max(i64 x, i64 y) { return x > y ? x : y; }
+template <std::size_t N>
+inline i64 lookup(const i64 (&table)[N], i64 x, u64 where) {
+  if (static_cast<u64>(x) >= N) fail(kLookup, where, x);
+  return table[x];
+}
+
+// The first multiple of the period, seen from the phase, that is not before `at`.
+inline i64 edge(i64 at, i64 period, i64 phase) {
+  const i64 past = mod(at - phase, period);
+  if (past == 0) return at;
+  i64 r;
+  return __builtin_add_overflow(at, period - past, &r) ? kForever : r;
+}
+
+// ---- containers without allocation in steady state -------------------------------------------
+
+// FIFO of fixed-size items; T is trivially copyable or cheap to move.
+template <typename T>
+class Ring {
+ public:
+  u64 size() const { return size_; }
+  T& front() { return items_[head_]; }
+  const T& operator[](u64 k) const { return items_[(head_ + k) & mask_]; }
+  T& push() {
+    if (size_ > mask_) grow();
+    return items_[(head_ + size_++) & mask_];
+  }
+  void pop() {
+    head_ = (head_ + 1) & mask_;
+    --size_;
+  }
+
+ private:
+  [[gnu::noinline]] void grow() {
+    const u64 capacity = items_.size() * 2;
+    std::vector<T> bigger(capacity);
+    for (u64 k = 0; k < size_; ++k) bigger[k] = std::move(items_[(head_ + k) & mask_]);
+    items_ = std::move(bigger);
+    head_ = 0;
+    mask_ = capacity - 1;
+  }
+  std::vector<T> items_ = std::vector<T>(4);
+  u64 head_ = 0, size_ = 0, mask_ = 3;
+};
+
+// FIFO of rows of W values: the free tokens of a place.
+template <int W>
+class Rows {
+ public:
+  const i64* row(u64 k) const { return &values_[((head_ + k) & mask_) * W]; }
+  i64* push() {
+    if (size_ > mask_) grow(size_ + 1);
+    return &values_[((head_ + size_++) & mask_) * W];
+  }
+  void pop(u64 count) {
+    head_ = (head_ + count) & mask_;
+    size_ -= count;
+  }
+  void reserve(u64 count) {
+    if (count > mask_ + 1) grow(count);
+  }
+
+ private:
+  [[gnu::noinline]] void grow(u64 least) {
+    u64 capacity = (mask_ + 1) * 2;
+    while (capacity < least) capacity *= 2;
+    std::vector<i64> bigger(capacity * W);
+    for (u64 k = 0; k < size_; ++k) std::memcpy(&bigger[k * W], row(k), W * sizeof(i64));
+    values_ = std::move(bigger);
+    head_ = 0;
+    mask_ = capacity - 1;
+  }
+  std::vector<i64> values_ = std::vector<i64>(4 * W);
+  u64 head_ = 0, size_ = 0, mask_ = 3;
+};
+
+// A set of transitions 0..N-1, visited from the least upwards. A summary bit per word, and a
+// summary of summaries above 4096, keep the visit independent of N.
+template <u32 N>
+class Set {
+  static constexpr u32 kWords = (N + 63) / 64;
+  static constexpr u32 kTops = (kWords + 63) / 64;
+  static constexpr u32 kRoots = (kTops + 63) / 64;
+  static_assert(kRoots <= 1 || N <= 64u * 64 * 64 * 64);
+
+ public:
+  void insert(u32 k) { insert_word(k / 64, u64{1} << (k % 64)); }
+  void insert_word(u32 w, u64 bits) {
+    words_[w] |= bits;
+    if constexpr (kWords > 1) {
+      tops_[w / 64] |= u64{1} << (w % 64);
+      if constexpr (kTops > 1) root_ |= u64{1} << (w / 64);
+    }
+  }
+  bool empty() const {
+    if constexpr (kWords == 1) return words_[0] == 0;
+    else if constexpr (kTops == 1) return tops_[0] == 0;
+    else return root_ == 0;
+  }
+  // REQUIRES !empty().
+  u32 take_least() {
+    u32 w = 0;
+    if constexpr (kWords > 1) {
+      u32 top = 0;
+      if constexpr (kTops > 1) top = static_cast<u32>(__builtin_ctzll(root_));
+      w = top * 64 + static_cast<u32>(__builtin_ctzll(tops_[top]));
+    }
+    const u64 word = words_[w];
+    const u64 rest = word & (word - 1);
+    words_[w] = rest;
+    if constexpr (kWords > 1) {
+      if (rest == 0) {
+        u64& top = tops_[w / 64];
+        top &= ~(u64{1} << (w % 64));
+        if constexpr (kTops > 1) {
+          if (top == 0) root_ &= ~(u64{1} << (w / 64));
+        }
+      }
+    }
+    return w * 64 + static_cast<u32>(__builtin_ctzll(word));
+  }
+
+ private:
+  u64 words_[kWords] = {};
+  u64 tops_[kTops] = {};
+  u64 root_ = 0;
+};
+
+struct Event {
+  i64 due;
+  u32 transition;
+  u32 slot;  // of a firing that may be overtaken; kFront: the oldest one; kWake: look again
+};
+inline constexpr u32 kFront = ~u32{0};
+inline constexpr u32 kWake = ~u32{0} - 1;
+
+struct Later {
+  bool operator()(const Event& x, const Event& y) const { return x.due > y.due; }
+};
+using Events = boost::heap::d_ary_heap<Event, boost::heap::arity<4>, boost::heap::compare<Later>>;
+
+// Firings whose commits may overtake one another: records in reused slots.
+template <typename T>
+class Pool {
+ public:
+  u32 take() {
+    if (free_.empty()) {
+      items_.emplace_back();
+      return static_cast<u32>(items_.size() - 1);
+    }
+    const u32 slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void give(u32 slot) { free_.push_back(slot); }
+  T& operator[](u32 slot) { return items_[slot]; }
+
+ private:
+  std::vector<T> items_;
+  std::vector<u32> free_;
+};
+
+// ---- token identities (LPNRT_TRACE) ----------------------------------------------------------
+
+#if LPNRT_TRACE
+using IdRuns = Ring<lpn_token_run>;
+
+inline void take_ids(IdRuns& ids, u64 count, u32 input, std::vector<lpn_token_run>& into) {
+  while (count > 0) {
+    lpn_token_run& run = ids.front();
+    const u64 part = std::min(count, run.count);
+    into.push_back({input, run.initial, run.source, run.arc, run.firing, run.index, part});
+    count -= part;
+    run.count -= part;
+    run.index += part;
+    if (run.count == 0) ids.pop();
+  }
+}
+#endif
+
+// ---- statistics (LPNRT_STATS) ----------------------------------------------------------------
+
+struct TransitionMeter {
+  u64 commits = 0;
+  u64 in_flight = 0;
+  i64 busy = 0, busy_since = 0;
+  u32 wait = kReady;
+  i64 wait_since = 0;
+  i64 waited[8] = {};
+
+  void start(i64 now) {
+    if (in_flight++ == 0) busy_since = now;
+  }
+  void commit(i64 now) {
+    ++commits;
+    if (--in_flight == 0) busy += now - busy_since;
+  }
+  void observe(u32 why, i64 now) {
+    if (why == wait) return;
+    waited[wait] += now - wait_since;
+    wait = why;
+    wait_since = now;
+  }
+};
+
+struct PlaceMeter {
+  i64 since = 0;
+  double weighted = 0;
+  u64 peak = 0;
+  void before(u64 occupancy, i64 now) {
+    weighted += static_cast<double>(occupancy) * static_cast<double>(now - since);
+    since = now;
+  }
+};
+
+// ---- the engine ------------------------------------------------------------------------------
+
+// Net derives from Engine<Net, N> and provides
+//   void begin()                  credits from capacities, once all initial tokens are there
+//   void start(u32 k)             try_k: starts k as often as it is ready and least
+//   void commit(u32 k)            commits all firings of k that are due now
+//   void overtaken(u32 k, u32 slot)  a firing of k that is due now
+//   bool undrained() const        some place that must drain has tokens
+//   void arrive(u32 place, const i64* values)
+//   u32 why(u32 k)                (LPNRT_STATS) why k cannot start
+template <typename Net, u32 N>
+struct Engine {
+  i64 now = 0;
+  Set<N> dirty;
+  Set<N> due;   // to commit in the current group
+  Set<N> zero;  // have firings for the next group of this instant
+  Events events;
+  u64 commits = 0;
+  u64 done_tokens = 0;
+  i64 done_target = -1;
+  i64 latency = -1;
+  i64 last_commit = 0;
+  u64 group = 0;
+  bool begun = false;
+  bool over = false;
+  bool dead = false;
+  lpn_fault fault = {};
+  struct Arrival {
+    u32 place;
+    std::vector<i64> values;
+  };
+  std::map<i64, std::vector<Arrival>> arrivals;
+#if LPNRT_TRACE
+  lpn_observer observer = nullptr;
+  void* observer_user = nullptr;
+#endif
+#if LPNRT_STATS
+  Set<N> touched;
+  bool happened = false;
+  i64 end = 0;
+  TransitionMeter meters[N];
+#endif
+
+  Engine() { events.reserve(N + 16); }
+
+  Net& self() { return static_cast<Net&>(*this); }
+
+  // ---- for generated code
+  void schedule(i64 when, u32 k) { events.push({when, k, kFront}); }
+  void schedule_slot(i64 when, u32 k, u32 slot) { events.push({when, k, slot}); }
+  void wake_at(i64 when, u32 k, i64& planned) {
+    if (when == kForever || planned == when) return;
+    planned = when;
+    events.push({when, k, kWake});
+  }
+  void touch(u32 k) {
+#if LPNRT_STATS
+    touched.insert(k);
+#else
+    (void)k;
+#endif
+  }
+
+  // ---- the run
+  void starts() {
+    while (!dirty.empty()) self().start(dirty.take_least());
+  }
+
+  // Gathers what is due now; false when it was only reasons to look again.
+  bool gather() {
+    bool any = false;
+    while (!events.empty() && events.top().due == now) {
+      const Event event = events.top();
+      events.pop();
+      if (event.slot == kFront) {
+        due.insert(event.transition);
+      } else if (event.slot == kWake) {
+        dirty.insert(event.transition);
+        touch(event.transition);
+        continue;
+      } else {
+        self().overtaken(event.transition, event.slot);
+        due.insert(event.transition);
+      }
+      any = true;
+    }
+    return any;
+  }
+
+  void commit_group() {
+    last_commit = now;
+    while (!due.empty()) self().commit(due.take_least());
+  }
+
+  void instant() {
+    group = 0;
+#if LPNRT_STATS
+    happened = !begun;
+#endif
+    begun = true;
+    if (!arrivals.empty() && arrivals.begin()->first == now) {
+      for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
+      arrivals.erase(arrivals.begin());
+#if LPNRT_STATS
+      happened = true;
+#endif
+    }
+    if (gather()) commit_group();
+    starts();
+    while (!zero.empty()) {
+      if (++group > kGroupLimit) {
+        fail(kZeroDelay, site(zero.take_least(), 7), static_cast<i64>(kGroupLimit));
+      }
+      due = zero;
+      zero = {};
+      commit_group();
+      starts();
+    }
+#if LPNRT_STATS
+    if (happened) {
+      while (!touched.empty()) {
+        const u32 k = touched.take_least();
+        meters[k].observe(self().why(k), now);
+      }
+    }
+#endif
+  }
+
+  int32_t run(i64 limit, lpn_result* result) {
+    if (dead) return LPN_FAULT;
+    try {
+      return simulate(limit, result);
+    } catch (const Failure& f) {
+      dead = true;
+      fault.fault = f.code;
+      fault.time = now;
+      fault.group = group;
+      fault.site_kind = static_cast<u32>(f.site >> 47 & 0xf);
+      fault.transition = static_cast<u32>(f.site >> 27 & 0xfffff);
+      fault.site_arc = static_cast<u32>(f.site >> 16 & 0x7ff);
+      fault.site_emission = static_cast<u32>(f.site >> 6 & 0x3ff);
+      fault.site_field = static_cast<u32>(f.site & 0x3f);
+      fault.value = f.value;
+      return LPN_FAULT;
+    } catch (const std::bad_alloc&) {
+      dead = true;
+      return LPN_NO_MEMORY;
+    }
+  }
+
+  int32_t simulate(i64 limit, lpn_result* result) {
+    if (!begun && limit >= 0) {
+      if (!self().begin()) return LPN_FULL;
+      for (u32 k = 0; k < N; ++k) {
+        dirty.insert(k);
+        touch(k);
+      }
+      instant();
+    }
+    for (;;) {
+      if (done_target >= 0 && done_tokens >= static_cast<u64>(done_target)) over = true;
+      if (over) return finish(LPN_DONE, limit, result);
+      i64 next = events.empty() ? kForever : events.top().due;
+      bool some = !events.empty();
+      if (!arrivals.empty() && (!some || arrivals.begin()->first < next)) {
+        next = arrivals.begin()->first;
+        some = true;
+      }
+      if (!some) return finish(LPN_QUIET, limit, result);
+      if (next > limit) return finish(LPN_LIMIT, limit, result);
+      now = next;
+      instant();
+    }
+  }
+
+  int32_t finish(int32_t ending, i64 limit, lpn_result* result) {
+#if LPNRT_STATS
+    end = ending == LPN_LIMIT ? limit : last_commit;
+#else
+    (void)limit;
+#endif
+    result->ending = ending;
+    result->stalled = ending == LPN_QUIET &&
+                      (self().undrained() ||
+                       (done_target >= 0 && done_tokens < static_cast<u64>(done_target)));
+    result->has_latency = latency >= 0 || !Net::kHasDone;
+    result->latency = Net::kHasDone ? latency : last_commit;
+    result->last_commit = last_commit;
+    result->commits = commits;
+    result->done_tokens = done_tokens;
+    return LPN_OK;
+  }
+};
+
+// The C interface over a generated net.
+template <typename Net>
+struct Abi {
+  static Net* of(lpn_sim* s) { return reinterpret_cast<Net*>(s); }
+  static const Net* of(const lpn_sim* s) { return reinterpret_cast<const Net*>(s); }
+
+  static lpn_sim* create(const i64* params, int32_t* status) {
+    int32_t ignored;
+    if (status == nullptr) status = &ignored;
+    Net* net = new (std::nothrow) Net;
+    if (net == nullptr) {
+      *status = LPN_NO_MEMORY;
+      return nullptr;
+    }
+    try {
+      *status = net->configure(params != nullptr ? params : Net::kParamDefaults);
+    } catch (const Failure&) {
+      *status = LPN_BAD_PARAM;
+    } catch (const std::bad_alloc&) {
+      *status = LPN_NO_MEMORY;
+    }
+    if (*status == LPN_OK) return reinterpret_cast<lpn_sim*>(net);
+    delete net;
+    return nullptr;
+  }
+  static void destroy(lpn_sim* s) { delete of(s); }
+  static int32_t load(lpn_sim* s, u32 place, u64 count, const i64* values) {
+    if (place >= Net::kDeclaredPlaces || of(s)->begun) return LPN_BAD_CALL;
+    try {
+      return of(s)->load(place, count, values);
+    } catch (const std::bad_alloc&) {
+      return LPN_NO_MEMORY;
+    }
+  }
+  static int32_t set_done(lpn_sim* s, i64 count) {
+    of(s)->done_target = count < 0 ? of(s)->net_done_target : count;
+    return LPN_OK;
+  }
+  static int32_t set_observer(lpn_sim* s, lpn_observer observer, void* user) {
+#if LPNRT_TRACE
+    of(s)->observer = observer;
+    of(s)->observer_user = user;
+    return LPN_OK;
+#else
+    (void)s, (void)observer, (void)user;
+    return LPN_BAD_CALL;
+#endif
+  }
+  static int32_t run(lpn_sim* s, i64 limit, lpn_result* result) { return of(s)->run(limit, result); }
+  static int32_t push(lpn_sim* s, u32 place, const i64* values, i64 time) {
+    Net& net = *of(s);
+    if (place >= Net::kDeclaredPlaces || Net::kBounded[place]) return LPN_BAD_CALL;
+    if (time < 0 || (net.begun && time <= net.now) || net.over) return LPN_LATE;
+    const u32 width = Net::kPlaceFields[place];
+    if (!net.in_range(place, values)) return LPN_BAD_VALUE;
+    try {
+      net.arrivals[time].push_back({place, std::vector<i64>(values, values + width)});
+    } catch (const std::bad_alloc&) {
+      return LPN_NO_MEMORY;
+    }
+    return LPN_OK;
+  }
+  static i64 now(const lpn_sim* s) { return of(s)->now; }
+  static u64 tokens(const lpn_sim* s, u32 place, i64* values) {
+    return place < Net::kDeclaredPlaces ? of(s)->tokens(place, values) : 0;
+  }
+  static void fault(const lpn_sim* s, lpn_fault* out) { *out = of(s)->fault; }
+  static int32_t stats(const lpn_sim* s, lpn_transition_stats* transitions, lpn_place_stats* places,
+                       i64* end) {
+#if LPNRT_STATS
+    const Net& net = *of(s);
+    *end = net.end;
+    for (u32 k = 0; k < Net::kTransitions; ++k) {
+      const TransitionMeter& m = net.meters[k];
+      transitions[k].commits = m.commits;
+      transitions[k].busy = m.busy + (m.in_flight != 0 ? net.end - m.busy_since : 0);
+      for (u32 w = 0; w < 8; ++w) transitions[k].waited[w] = m.waited[w];
+      transitions[k].waited[m.wait] += net.end - m.wait_since;
+    }
+    for (u32 p = 0; p < Net::kDeclaredPlaces; ++p) {
+      const PlaceMeter& m = net.place_meters[p];
+      const double occupancy = static_cast<double>(net.occupancy_of(p));
+      const double total =
+          m.weighted + occupancy * static_cast<double>(net.end - m.since);
+      places[p].mean = net.end == 0 ? occupancy : total / static_cast<double>(net.end);
+      places[p].peak = m.peak;
+    }
+    return LPN_OK;
+#else
+    (void)s, (void)transitions, (void)places, (void)end;
+    return LPN_BAD_CALL;
+#endif
+  }
+
+  static constexpr lpn_sim_api table() {
+    return {LPN_SIM_ABI, (LPNRT_TRACE ? 1u : 0u) | (LPNRT_STATS ? 2u : 0u), Net::kParams,
+            Net::kDeclaredPlaces, Net::kTransitions, Net::kNames, Net::kPlaceFields,
+            Net::kParamDefaults, create, destroy, load, set_done, set_observer, run, push, now,
+            tokens, fault, stats};
+  }
+};
+
+}  // namespace lpnrt
+
+// For code that only one variant needs.
+#if LPNRT_STATS
+#define LPNRT_IF_STATS(...) __VA_ARGS__
+#else
+#define LPNRT_IF_STATS(...)
+#endif
+#if LPNRT_TRACE
+#define LPNRT_IF_TRACE(...) __VA_ARGS__
+#else
+#define LPNRT_IF_TRACE(...)
+#endif

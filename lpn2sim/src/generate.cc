@@ -1,0 +1,1175 @@
+// One struct per net: counters and rings for places, the cheapest sufficient record for firings.
+//
+// What is decided here, per transition:
+//  - how its firings in flight are kept (Keep): a count, one record, a FIFO, or a pool when commits
+//    may overtake one another;
+//  - what of a firing is known only at its start and must be remembered until the commit: counts
+//    and properties that are not constants;
+//  - whom a start or a commit can make ready: only those are looked at again. A start takes
+//    tokens, so it concerns those who read the head or the free count of the same place; a commit
+//    concerns consumers of what it emits, readers of occupancies it lowers, and itself when its
+//    servers are finite.
+// Overflow checks that the declared ranges make needless (interval.h) are left out.
+
+#include "lpn/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lpn/error.h"
+#include "lpn/interval.h"
+#include "lpn/lower.h"
+#include "lpn/run.h"
+
+namespace lpn::sim {
+namespace {
+
+using std::size_t;
+using std::string;
+using std::uint32_t;
+
+__extension__ typedef __int128 Wide;
+
+constexpr std::uint64_t kMaxNodes = 1 << 20;        // of all expressions, as trees
+constexpr std::uint64_t kMaxBoundedNodes = 1 << 9;  // larger expressions keep all their checks
+
+// How the firings in flight of a transition are kept.
+enum class Keep {
+  kCount,   // zero delay and nothing to remember: how many
+  kSingle,  // one server: one record
+  kFifo,    // commits in start order: a ring
+  kPool,    // commits may overtake: slots
+};
+
+string literal(std::int64_t value) {
+  if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
+  return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
+}
+
+struct ArcInfo {
+  size_t place = 0;
+  bool credit = false;
+  bool reads_head = false;
+  bool read_by_arcs = false;   // weights, thresholds or guards read its tokens or free count
+  bool occupancy_read = false;
+  bool tokens_read = false;    // anything reads its tokens
+  std::int64_t weight = -1;    // constant, else -1
+  std::int64_t least_need = 0; // tokens that are there once the arc was passed
+  std::int64_t need = -1;      // constant, else -1
+};
+
+struct TransitionInfo {
+  std::vector<ArcInfo> arcs;
+  size_t declared_inputs = 0, declared_outputs = 0;
+  Keep keep = Keep::kFifo;
+  bool zero_delay = false;  // constant 0
+  bool one_server = false;
+};
+
+class Generator {
+ public:
+  Generator(const Net& net, string space)
+      : declared_(net), net_(lower(net)), space_(std::move(space)) {
+    analyse();
+  }
+
+  string run() {
+    line("namespace {} {{", space_);
+    line("using namespace lpnrt;");
+    for (size_t k = 0; k < net_.exprs.tables(); ++k) {
+      string values;
+      for (std::int64_t v : net_.exprs.table(static_cast<uint32_t>(k))) values += literal(v) + ",";
+      line("constexpr i64 kTable{}[] = {{{}}};", k, values);
+    }
+    line("struct Net final : Engine<Net, {}> {{", std::max<size_t>(net_.transitions.size(), 1));
+    constants();
+    members();
+    configure();
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      try_function(k);
+      commit_function(k);
+      why_function(k);
+    }
+    dispatch();
+    access();
+    line("}};");
+    line("constexpr lpn_sim_api kApi = Abi<Net>::table();");
+    line("}}  // namespace");
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  // Locked tokens are counted where something reads them, and always for statistics.
+  void always_or_stats(bool always, const string& text) {
+    if (always) line("{}", text);
+    else line("LPNRT_IF_STATS({})", text);
+  }
+
+  // ---- analysis ---------------------------------------------------------------------------
+
+  void analyse() {
+    std::uint64_t nodes = 0;
+    const auto count = [&](const Formula& f) { nodes += net_.exprs.tree_size(f.id); };
+    consumers_.resize(net_.places.size());
+    locked_.resize(net_.places.size());
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      const Transition& t = net_.transitions[k];
+      TransitionInfo info;
+      info.declared_inputs = declared_.transitions[k].inputs.size();
+      info.declared_outputs = declared_.transitions[k].outputs.size();
+      Readers all(net_.exprs, t.inputs.size()), arcs(net_.exprs, t.inputs.size());
+      for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+        const InputArc& arc = t.inputs[a];
+        ArcInfo ai;
+        ai.place = static_cast<size_t>(arc.place);
+        ai.credit = net_[arc.place].credit_of.has_value();
+        for (const Formula* f : formulas_of(arc)) {
+          count(*f);
+          arcs.add(f->id);
+          all.add(f->id);
+        }
+        Readers own(net_.exprs, t.inputs.size());
+        own.add(arc.weight.id);
+        if (arc.threshold) own.add(arc.threshold->id);
+        ai.reads_head = own.tokens[a];
+        std::int64_t w = 0, n = 0;
+        if (!arc.inhibit && net_.exprs.is_const(arc.weight.id, w)) {
+          ai.weight = w;
+          if (!arc.threshold) ai.need = w;
+          else if (net_.exprs.is_const(arc.threshold->id, n)) ai.need = std::max(w, n);
+        }
+        ai.least_need = std::max<std::int64_t>(ai.need, ai.reads_head ? 1 : 0);
+        info.arcs.push_back(ai);
+        consumers_[ai.place].push_back(static_cast<uint32_t>(k));
+      }
+      count(t.delay);
+      all.add(t.delay.id);
+      if (t.interval) {
+        count(*t.interval);
+        all.add(t.interval->id);
+      }
+      for (const OutputArc& arc : t.outputs) {
+        if (arc.emissions.size() > kMaxArcs) throw too_large();
+        for (const Emission& e : arc.emissions) {
+          count(e.count);
+          all.add(e.count.id);
+          for (const Formula& f : e.fields) {
+            count(f);
+            all.add(f.id);
+          }
+        }
+      }
+      for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+        ArcInfo& ai = info.arcs[a];
+        ai.read_by_arcs = arcs.tokens[a] || arcs.free[a];
+        ai.occupancy_read = all.occupancy[a];
+        ai.tokens_read = all.tokens[a];
+        if (ai.occupancy_read || t.inputs[a].inhibit) locked_[ai.place] = true;
+      }
+      choose_keep(t, info);
+      infos_.push_back(std::move(info));
+    }
+    if (nodes > kMaxNodes || net_.transitions.size() >= (1u << 20)) throw too_large();
+  }
+
+  Error too_large() const {
+    return Error("E-too-large",
+                 fmt::format("net '{}' is too large to compile; run it with --engine interp",
+                             net_.name));
+  }
+
+  struct Readers {
+    const ExprPool& pool;
+    std::vector<bool> tokens, free, occupancy;
+    Readers(const ExprPool& p, size_t arcs) : pool(p), tokens(arcs), free(arcs), occupancy(arcs) {}
+    void add(ExprId id) {
+      const Reads r = pool.reads(id);
+      for (uint32_t a : r.tokens) tokens[a] = true;
+      for (uint32_t a : r.free) free[a] = true;
+      for (uint32_t a : r.occupancy) occupancy[a] = true;
+    }
+  };
+
+  static std::vector<const Formula*> formulas_of(const InputArc& arc) {
+    std::vector<const Formula*> all;
+    if (arc.inhibit) return all;
+    all.push_back(&arc.weight);
+    if (arc.threshold) all.push_back(&*arc.threshold);
+    if (arc.guard) all.push_back(&*arc.guard);
+    return all;
+  }
+
+  void choose_keep(const Transition& t, TransitionInfo& info) {
+    std::int64_t value = 0;
+    info.zero_delay = net_.exprs.is_const(t.delay.id, value) && value == 0;
+    info.one_server = t.servers && net_.exprs.is_const(t.servers->id, value) && value == 1;
+    const Reads delay = net_.exprs.reads(t.delay.id);
+    const bool constant_delay = delay.tokens.empty() && delay.occupancy.empty() &&
+                                delay.free.empty() && delay.taken.empty();
+    if (info.zero_delay && !remembers(t, info)) info.keep = Keep::kCount;
+    else if (info.one_server) info.keep = Keep::kSingle;
+    else if (t.ordered || constant_delay) info.keep = Keep::kFifo;
+    else info.keep = Keep::kPool;
+  }
+
+  bool is_const(const Formula& f) const { return net_.exprs.is_const(f.id); }
+  std::int64_t const_of(const Formula& f) const {
+    std::int64_t value = 0;
+    LPN_ASSERT(net_.exprs.is_const(f.id, value));
+    return value;
+  }
+  // A count that the commit knows without being told.
+  bool const_count(const Emission& e) const {
+    return is_const(e.count) && const_of(e.count) <= kMaxTokens;
+  }
+  bool is_unit(const OutputArc& arc) const { return net_.type_of(arc.place).fields.empty(); }
+  bool one_row(const Emission& e) const { return const_count(e) && const_of(e.count) == 1; }
+
+  // Whether a firing's record holds anything but its due time.
+  bool remembers(const Transition& t, const TransitionInfo& info) const {
+    for (const OutputArc& arc : t.outputs) {
+      for (const Emission& e : arc.emissions) {
+        if (!const_count(e)) return true;
+        if (const_of(e.count) == 0) continue;
+        for (const Formula& f : e.fields) {
+          if (!is_const(f)) return true;
+        }
+      }
+    }
+    for (const ArcInfo& arc : info.arcs) {
+      if (arc.weight < 0) return true;  // the taken count, for occupancies
+    }
+    return false;
+  }
+
+  // ---- expressions ------------------------------------------------------------------------
+
+  struct Context {
+    size_t transition = 0;
+    string site;
+    bool elide = true;  // use bounds to leave out overflow checks
+  };
+
+  string expr(ExprId id, const Context& c) const {
+    const ExprPool& pool = net_.exprs;
+    const Node& n = pool[id];
+    const auto kid = [&](int k) { return expr(n.kids[static_cast<size_t>(k)], c); };
+    const auto range = [&](int k) {
+      if (!c.elide) return Range{};
+      const Transition* t = c.transition < net_.transitions.size()
+                                ? &net_.transitions[c.transition] : nullptr;
+      return bounds(net_, t, n.kids[static_cast<size_t>(k)]);
+    };
+    const auto fits = [](Wide lo, Wide hi) {
+      return lo >= std::numeric_limits<std::int64_t>::min() &&
+             hi <= std::numeric_limits<std::int64_t>::max();
+    };
+    switch (n.op) {
+      case Op::kConst: return literal(n.value);
+      case Op::kTrue: return "true";
+      case Op::kFalse: return "false";
+      case Op::kParam: return fmt::format("P{}", n.a);
+      case Op::kToken: return token(n, c);
+      case Op::kIndex: return "i";
+      case Op::kBound: return fmt::format("j{}", n.a);
+      case Op::kOccupancy: {
+        const size_t p = infos_[c.transition].arcs[n.a].place;
+        return fmt::format("static_cast<i64>(f{0} + l{0})", p);
+      }
+      case Op::kFree:
+        return fmt::format("static_cast<i64>(f{})", infos_[c.transition].arcs[n.a].place);
+      case Op::kTaken: return taken(c.transition, n.a);
+      case Op::kNeg: {
+        const Range x = range(0);
+        if (c.elide && fits(-Wide{x.hi}, -Wide{x.lo})) return fmt::format("(-{})", kid(0));
+        return fmt::format("neg({}, {})", kid(0), c.site);
+      }
+      case Op::kAbs: return fmt::format("abs({}, {})", kid(0), c.site);
+      case Op::kAdd: {
+        const Range x = range(0), y = range(1);
+        if (c.elide && fits(Wide{x.lo} + y.lo, Wide{x.hi} + y.hi)) {
+          return both("({} + {})", kid(0), kid(1), c);
+        }
+        return both("add({}, {}, " + c.site + ")", kid(0), kid(1), c);
+      }
+      case Op::kSub: {
+        const Range x = range(0), y = range(1);
+        if (c.elide && fits(Wide{x.lo} - y.hi, Wide{x.hi} - y.lo)) {
+          return both("({} - {})", kid(0), kid(1), c);
+        }
+        return both("sub({}, {}, " + c.site + ")", kid(0), kid(1), c);
+      }
+      case Op::kMul: {
+        const Range x = range(0), y = range(1);
+        const Wide all[] = {Wide{x.lo} * y.lo, Wide{x.lo} * y.hi, Wide{x.hi} * y.lo,
+                            Wide{x.hi} * y.hi};
+        if (c.elide && fits(*std::min_element(all, all + 4), *std::max_element(all, all + 4))) {
+          return both("({} * {})", kid(0), kid(1), c);
+        }
+        return both("mul({}, {}, " + c.site + ")", kid(0), kid(1), c);
+      }
+      case Op::kFloorDiv: case Op::kCeilDiv: case Op::kMod: {
+        const bool positive = c.elide && range(1).lo > 0;
+        const bool natural = c.elide && range(0).lo >= 0;
+        const string d = positive ? kid(1) : fmt::format("divisor({}, {})", kid(1), c.site);
+        if (positive && natural && n.op == Op::kFloorDiv) return both("({} / {})", kid(0), d, c);
+        if (positive && natural && n.op == Op::kMod) return both("({} % {})", kid(0), d, c);
+        return both(op_info(n.op).cpp + string("({}, {})"), kid(0), d, c);
+      }
+      case Op::kMin: case Op::kMax:
+        return both(string("lpnrt::") + op_info(n.op).cpp + "({}, {})", kid(0), kid(1), c);
+      case Op::kEq: return both("({} == {})", kid(0), kid(1), c);
+      case Op::kNe: return both("({} != {})", kid(0), kid(1), c);
+      case Op::kLt: return both("({} < {})", kid(0), kid(1), c);
+      case Op::kLe: return both("({} <= {})", kid(0), kid(1), c);
+      case Op::kNot: return fmt::format("(!{})", kid(0));
+      case Op::kAnd: return fmt::format("({} && {})", kid(0), kid(1));
+      case Op::kOr: return fmt::format("({} || {})", kid(0), kid(1));
+      case Op::kSelect: return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
+      case Op::kLookup: return fmt::format("lookup(kTable{}, {}, {})", n.a, kid(0), c.site);
+      case Op::kAssume:
+        return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", kid(0), kid(1),
+                           n.type == Type::kBool ? "(" : "", c.site, n.a,
+                           n.type == Type::kBool ? " != 0)" : "");
+      case Op::kSum: case Op::kMinOf: case Op::kMaxOf: return aggregate(n, c);
+    }
+    return "";
+  }
+
+  // `format` over x and y, x being evaluated first: C++ leaves the order open, and when both can
+  // fail it must be the failure of x that counts. An expression that can fail mentions its site.
+  static string both(const string& format, const string& x, const string& y, const Context& c) {
+    if (x.find(c.site) == string::npos || y.find(c.site) == string::npos) {
+      return fmt::format(fmt::runtime(format), x, y);
+    }
+    return fmt::format("[&] {{ const i64 x_ = {}; const i64 y_ = {}; return {}; }}()", x, y,
+                       fmt::format(fmt::runtime(format), "x_", "y_"));
+  }
+
+  string token(const Node& n, const Context& c) const {
+    const ArcInfo& arc = infos_[c.transition].arcs[n.a];
+    std::int64_t which = 0;
+    if (net_.exprs.is_const(n.kids[0], which)) {
+      const string read = which == 0 ? fmt::format("a{}[{}]", n.a, n.b)
+                                     : fmt::format("p{}.row({})[{}]", arc.place, which, n.b);
+      if (which < arc.least_need) return read;
+      return fmt::format("({} > {} ? {} : fail_value(kTokenIndex, {}, {}))", need(c.transition, n.a),
+                         which, read, c.site, which);
+    }
+    return fmt::format(
+        "[&] {{ const i64 x_ = {}; return static_cast<u64>(x_) < {} ? p{}.row(static_cast<u64>(x_))[{}]"
+        " : fail_value(kTokenIndex, {}, x_); }}()",
+        expr(n.kids[0], c), need(c.transition, n.a), arc.place, n.b, c.site);
+  }
+
+  string aggregate(const Node& n, const Context& c) const {
+    const string body = expr(n.kids[0], c);
+    const string count = need(c.transition, n.a);
+    const string j = fmt::format("j{}", n.b);
+    if (n.op == Op::kSum) {
+      return fmt::format("[&] {{ i64 s_ = 0; for (i64 {0} = 0; static_cast<u64>({0}) < {1}; ++{0}) s_ = "
+                         "add(s_, {2}, {3}); return s_; }}()", j, count, body, c.site);
+    }
+    const char* better = n.op == Op::kMinOf ? "<" : ">";
+    return fmt::format("[&] {{ if ({1} == 0) fail(kEmpty, {3}); i64 s_ = 0; for (i64 {0} = 0; "
+                       "static_cast<u64>({0}) < {1}; ++{0}) {{ const i64 x_ = {2}; if ({0} == 0 || x_ {4} s_) "
+                       "s_ = x_; }} return s_; }}()", j, count, body, c.site, better);
+  }
+
+  // How many tokens arc `a` needs and takes, as expressions of type u64 and i64.
+  string need(size_t k, uint32_t a) const {
+    const ArcInfo& arc = infos_[k].arcs[a];
+    if (arc.need >= 0) return fmt::format("{}ull", std::max(arc.need, arc.least_need));
+    return fmt::format("n{}", a);
+  }
+  string taken(size_t k, uint32_t a) const {
+    const ArcInfo& arc = infos_[k].arcs[a];
+    if (net_.transitions[k].inputs[a].inhibit) return "0ll";
+    return arc.weight >= 0 ? literal(arc.weight) : fmt::format("w{}", a);
+  }
+
+  string site(size_t k, SiteKind kind, size_t arc = 0, size_t emission = 0, size_t field = 0) const {
+    return fmt::format("site({}, {}, {}, {}, {})", k, static_cast<int>(kind), arc, emission, field);
+  }
+  string value(size_t k, const Formula& f, const string& where_) const {
+    return expr(f.id, {k, where_, net_.exprs.tree_size(f.id) <= kMaxBoundedNodes});
+  }
+  Range range_of(size_t k, const Formula& f) const {
+    if (net_.exprs.tree_size(f.id) > kMaxBoundedNodes) return {};
+    return bounds(net_, &net_.transitions[k], f.id);
+  }
+
+  // ---- constants and members --------------------------------------------------------------
+
+  void constants() {
+    line("static constexpr u32 kParams = {}, kDeclaredPlaces = {}, kTransitions = {};",
+         net_.params.size(), declared_.places.size(), net_.transitions.size());
+    const bool has_done = std::any_of(net_.places.begin(), net_.places.end(),
+                                      [](const Place& p) { return p.done; });
+    line("static constexpr bool kHasDone = {};", has_done);
+    string defaults, fields, bounded;
+    for (const Param& p : net_.params) defaults += literal(p.value) + ", ";
+    for (const Place& p : declared_.places) {
+      fields += fmt::format("{}, ", net_[p.type].fields.size());
+      bounded += p.capacity ? "true, " : "false, ";
+    }
+    // A last 0 keeps the arrays legal when there is nothing to list.
+    line("static constexpr i64 kParamDefaults[] = {{{}0}};", defaults);
+    line("static constexpr u32 kPlaceFields[] = {{{}0}};", fields);
+    line("static constexpr bool kBounded[] = {{{}false}};", bounded);
+    string names;
+    const auto spell = [&names](const string& name) {
+      for (char c : name) names += fmt::format("{},", static_cast<int>(c));
+      names += "0,";
+    };
+    spell(net_.name);
+    for (const Param& p : net_.params) spell(p.name);
+    for (const Place& p : declared_.places) spell(p.name);
+    for (const Transition& t : net_.transitions) spell(t.name);
+    line("static constexpr char kNames[] = {{{}0}};", names);
+  }
+
+  void members() {
+    for (size_t k = 0; k < net_.params.size(); ++k) line("i64 P{} = 0;", k);
+    line("i64 net_done_target = -1;");
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      const Place& place = net_.places[p];
+      const size_t width = net_[place.type].fields.size();
+      line("u64 f{} = 0;", p);
+      always_or_stats(locked_[p], fmt::format("u64 l{} = 0;", p));
+      if (width > 0) line("Rows<{}> p{};", width, p);
+      if (place.capacity) line("i64 cap{} = 0;", p);
+      if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{}; u64 external{} = 0;)", p, p);
+    }
+    line("LPNRT_IF_STATS(PlaceMeter place_meters[{}];)", declared_.places.size() + 1);
+    for (size_t k = 0; k < net_.transitions.size(); ++k) transition_members(k);
+  }
+
+  void transition_members(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    if (t.servers && !is_const(*t.servers)) line("i64 servers{} = 0;", k);
+    if (t.clock) line("i64 period{0} = 1, phase{0} = 0;", k);
+    if (t.interval) line("i64 next{} = 0;", k);
+    if (t.interval || t.clock) line("i64 wake{} = -1;", k);
+    if (t.ordered) line("i64 last{} = 0;", k);
+    line("LPNRT_IF_TRACE(u64 started{} = 0;)", k);
+    if (info.keep == Keep::kCount) {
+      line("#if LPNRT_TRACE");
+      record(k);
+      line("Ring<R{0}> q{0};", k);
+      line("#endif");
+      line("u64 c{} = 0;", k);
+      return;
+    }
+    record(k);
+    switch (info.keep) {
+      case Keep::kCount: break;
+      case Keep::kSingle: line("R{0} r{0}; bool busy{0} = false;", k); break;
+      case Keep::kFifo: line("Ring<R{0}> q{0};", k); break;
+      case Keep::kPool:
+        line("Pool<R{0}> q{0}; std::vector<u32> batch{0}; u64 c{0} = 0; u64 number{0} = 0;", k);
+        break;
+    }
+    if (has_rows(t) && info.keep != Keep::kPool) line("Ring<i64> values{};", k);
+  }
+
+  // Whether some emission's rows are not just one.
+  bool has_rows(const Transition& t) const {
+    for (const OutputArc& arc : t.outputs) {
+      for (const Emission& e : arc.emissions) {
+        if (rows(arc, e)) return true;
+      }
+    }
+    return false;
+  }
+  bool rows(const OutputArc& arc, const Emission& e) const {
+    if (is_unit(arc) || one_row(e)) return false;
+    if (const_count(e) && const_of(e.count) == 0) return false;
+    return std::any_of(e.fields.begin(), e.fields.end(), [&](const Formula& f) { return !is_const(f); });
+  }
+
+  // The record of a firing: what its commit must be told.
+  void record(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    line("struct R{} {{", k);
+    if (info.keep == Keep::kFifo) line("i64 due;");
+    if (info.keep == Keep::kPool) line("u64 number;");
+    for (size_t o = 0; o < t.outputs.size(); ++o) {
+      for (size_t e = 0; e < t.outputs[o].emissions.size(); ++e) {
+        const Emission& emission = t.outputs[o].emissions[e];
+        if (!const_count(emission)) line("i64 c{}_{};", o, e);
+        if (is_unit(t.outputs[o]) || !one_row(emission)) continue;
+        for (size_t f = 0; f < emission.fields.size(); ++f) {
+          if (!is_const(emission.fields[f])) line("i64 v{}_{}_{};", o, e, f);
+        }
+      }
+    }
+    for (size_t a = 0; a < info.arcs.size(); ++a) {
+      if (info.arcs[a].weight >= 0 || t.inputs[a].inhibit) continue;
+      always_or_stats(locked_[info.arcs[a].place], fmt::format("i64 w{};", a));
+    }
+    if (has_rows(t) && info.keep == Keep::kPool) line("std::vector<i64> values;");
+    line("LPNRT_IF_TRACE(u64 firing; i64 start; std::vector<lpn_token_run> taken;)");
+    line("}};");
+  }
+
+  // ---- initial state ----------------------------------------------------------------------
+
+  string param_expr(const Formula& f) const {
+    return expr(f.id, {net_.transitions.size(), "0", net_.exprs.tree_size(f.id) <= kMaxBoundedNodes});
+  }
+
+  void configure() {
+    line("int32_t configure(const i64* given) {{");
+    line("(void)given;");
+    for (size_t k = 0; k < net_.params.size(); ++k) {
+      line("P{0} = given[{0}];", k);
+      if (net_.params[k].range) {
+        line("if (P{0} < {1} || P{0} > {2}) return LPN_BAD_PARAM;", k,
+             literal(net_.params[k].range->lo), literal(net_.params[k].range->hi));
+      }
+    }
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      const Transition& t = net_.transitions[k];
+      if (t.servers && !is_const(*t.servers)) {
+        line("servers{0} = {1}; if (servers{0} < 1) return LPN_BAD_PARAM;", k,
+             param_expr(*t.servers));
+      }
+      if (t.clock) {
+        line("period{0} = {1}; phase{0} = {2}; if (period{0} < 1 || phase{0} < 0) return "
+             "LPN_BAD_PARAM;", k, param_expr(t.clock->period), param_expr(t.clock->phase));
+      }
+    }
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      const Place& place = net_.places[p];
+      if (place.capacity) {
+        line("cap{0} = {1}; if (cap{0} < 0) return LPN_BAD_PARAM;", p, param_expr(*place.capacity));
+      }
+      const auto& fields = net_[place.type].fields;
+      for (const Initial& initial : place.initial) {
+        line("{{ const i64 n = {}; if (n < 0 || n > kMaxTokens) return LPN_BAD_PARAM;",
+             param_expr(initial.count));
+        if (fields.empty()) {
+          line("load({}, static_cast<u64>(n), nullptr); }}", p);
+          continue;
+        }
+        line("for (i64 i = 0; i < n; ++i) {{ (void)i; i64 row[{}];", fields.size());
+        for (size_t f = 0; f < fields.size(); ++f) {
+          line("row[{}] = {};", f, param_expr(initial.fields[f]));
+        }
+        line("if (load({}, 1, row) != LPN_OK) return LPN_BAD_PARAM; }} }}", p);
+      }
+    }
+    if (net_.done_count) {
+      line("net_done_target = {}; if (net_done_target < 0) return LPN_BAD_PARAM;",
+           param_expr(*net_.done_count));
+      line("done_target = net_done_target;");
+    }
+    line("return LPN_OK;");
+    line("}}");
+
+    line("bool begin() {{");
+    for (size_t c = 0; c < net_.places.size(); ++c) {
+      if (!net_.places[c].credit_of) continue;
+      const auto p = static_cast<size_t>(*net_.places[c].credit_of);
+      line("if (static_cast<u64>(cap{0}) < f{0}) return false;", p);
+      line("f{0} = static_cast<u64>(cap{1}) - f{1};", c, p);
+    }
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      line("LPNRT_IF_STATS(place_meters[{0}].peak = f{0};)", p);
+    }
+    line("return true;");
+    line("}}");
+  }
+
+  // ---- starts -----------------------------------------------------------------------------
+
+  string in_flight(size_t k) const {
+    switch (infos_[k].keep) {
+      case Keep::kCount: case Keep::kPool: return fmt::format("c{}", k);
+      case Keep::kSingle: return fmt::format("(busy{} ? 1ull : 0ull)", k);
+      case Keep::kFifo: return fmt::format("q{}.size()", k);
+    }
+    return "";
+  }
+  string no_server(size_t k) const {
+    const Transition& t = net_.transitions[k];
+    if (infos_[k].keep == Keep::kSingle) return fmt::format("busy{}", k);
+    if (is_const(*t.servers)) {
+      return fmt::format("{} >= {}ull", in_flight(k), const_of(*t.servers));
+    }
+    return fmt::format("{} >= static_cast<u64>(servers{})", in_flight(k), k);
+  }
+
+  // Code that leaves through `failed(reason)` at the first arc that is not satisfied.
+  template <typename Failed>
+  void arcs(size_t k, const Failed& failed) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const InputArc& arc = t.inputs[a];
+      const ArcInfo& ai = info.arcs[a];
+      const size_t p = ai.place;
+      const char* missing = ai.credit ? "kCredit" : "kToken";
+      if (arc.inhibit) {
+        line("if (f{0} + l{0} != 0) {1}", p, failed("kInhibited"));
+        continue;
+      }
+      if (ai.reads_head) line("if (f{} == 0) {}", p, failed(missing));
+      const bool early_head = ai.reads_head && ai.tokens_read;
+      if (early_head) line("const i64* const a{} = p{}.row(0);", a, p);
+      if (ai.weight < 0) {
+        line("const i64 w{} = {};", a, value(k, arc.weight, site(k, SiteKind::kWeight, a)));
+        if (range_of(k, arc.weight).lo < 0) {
+          line("if (w{0} < 0) fail(kNegativeWeight, {1}, w{0});", a, site(k, SiteKind::kWeight, a));
+        }
+      }
+      if (ai.need >= 0) {
+        if (ai.need > 0) line("if (f{} < {}ull) {}", p, ai.need, failed(missing));
+      } else {
+        if (arc.threshold) {
+          line("const i64 k{} = {};", a, value(k, *arc.threshold, site(k, SiteKind::kThreshold, a)));
+          line("if (k{0} < 0) fail(kNegativeWeight, {1}, k{0});", a,
+               site(k, SiteKind::kThreshold, a));
+          line("u64 n{0} = static_cast<u64>(lpnrt::max({1}, k{0})); (void)n{0};", a, taken(k, a));
+        } else {
+          line("u64 n{0} = static_cast<u64>(w{0}); (void)n{0};", a);
+        }
+        line("if (f{} < n{}) {}", p, a, failed(missing));
+        if (ai.reads_head) line("if (n{0} == 0) n{0} = 1;", a);
+      }
+      if (ai.tokens_read && !early_head) line("const i64* const a{0} = p{1}.row(0); (void)a{0};", a, p);
+      if (arc.guard) {
+        line("if (!{}) {}", value(k, *arc.guard, site(k, SiteKind::kGuard, a)), failed("kGuard"));
+      }
+    }
+  }
+
+  // Waits for the interval and the clock; `late` is what to do when they say later.
+  void timing(size_t k, const string& late) {
+    const Transition& t = net_.transitions[k];
+    if (!t.interval && !t.clock) return;
+    string at = t.interval ? fmt::format("lpnrt::max(now, next{})", k) : string("now");
+    if (t.clock) at = fmt::format("edge({0}, period{1}, phase{1})", at, k);
+    line("if (const i64 at = {}; at > now) {{ {} }}", at, late);
+  }
+
+  void try_function(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    line("void try_{}() {{", k);
+    const bool once = info.one_server;
+    line("{}{{", once ? "" : "for (;;) ");
+    if (t.servers) line("if ({}) return;", no_server(k));
+    arcs(k, [](const char*) { return string("return;"); });
+    timing(k, fmt::format("wake_at(at, {0}, wake{0}); return;", k));
+    firing_times(k);
+    progress(k);
+    line("LPNRT_IF_STATS(happened = true; meters[{}].start(now);)", k);
+    new_record(k);
+    emissions(k);
+    take(k);
+    keep(k);
+    marks_of_start(k);
+    line("}}");
+    line("}}");
+    (void)t;
+  }
+
+  void firing_times(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    const string where_ = site(k, SiteKind::kDelay);
+    if (info.zero_delay) {
+      // due is now, also when ordered: no earlier firing can be due later.
+    } else {
+      line("const i64 delay = {};", value(k, t.delay, where_));
+      if (range_of(k, t.delay).lo < 0) {
+        line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
+      }
+      const string ticks = t.clock ? fmt::format("mul(delay, period{}, {})", k, where_) : "delay";
+      line("i64 due_at = add({}, now, {});", ticks, where_);
+      if (t.ordered) line("if (due_at < last{0}) due_at = last{0}; last{0} = due_at;", k);
+    }
+    if (t.interval) {
+      const string at = site(k, SiteKind::kInterval);
+      line("const i64 interval = {};", value(k, *t.interval, at));
+      if (range_of(k, *t.interval).lo < 0) {
+        line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
+      }
+      const string ticks = t.clock ? fmt::format("mul(interval, period{}, {})", k, at) : "interval";
+      line("if (interval > 0) next{} = add({}, now, {});", k, ticks, at);
+    }
+  }
+
+  void progress(size_t k) {
+    const Transition& t = net_.transitions[k];
+    if (t.servers) return;
+    string none;
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      if (infos_[k].arcs[a].weight > 0) return;
+      if (infos_[k].arcs[a].weight < 0 && !t.inputs[a].inhibit) {
+        none += fmt::format("w{} == 0 && ", a);
+      }
+    }
+    none += t.interval ? "interval == 0" : "true";
+    line("if ({}) fail(kTakesNothing, {});", none, site(k, SiteKind::kNone));
+  }
+
+  void new_record(size_t k) {
+    switch (infos_[k].keep) {
+      case Keep::kCount: line("LPNRT_IF_TRACE(R{0}& r = q{0}.push();)", k); break;
+      case Keep::kSingle: line("R{0}& r = r{0}; (void)r;", k); break;
+      case Keep::kFifo: line("R{0}& r = q{0}.push();", k); break;
+      case Keep::kPool:
+        line("const u32 slot = q{0}.take(); R{0}& r = q{0}[slot]; r.number = number{0}++;", k);
+        if (has_rows(net_.transitions[k])) line("r.values.clear();");
+        break;
+    }
+  }
+
+  // Evaluates what the commit will append, in the order of the definition.
+  void emissions(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    for (size_t o = 0; o < t.outputs.size(); ++o) {
+      const OutputArc& arc = t.outputs[o];
+      for (size_t e = 0; e < arc.emissions.size(); ++e) {
+        const Emission& emission = arc.emissions[e];
+        string count;
+        if (const_count(emission)) {
+          count = literal(const_of(emission.count));
+          if (const_of(emission.count) == 0) continue;
+        } else {
+          const string where_ = site(k, SiteKind::kCount, o, e);
+          line("const i64 c{}_{} = {};", o, e, value(k, emission.count, where_));
+          count = fmt::format("c{}_{}", o, e);
+          line("if ({0} < 0) fail(kNegativeCount, {1}, {0});", count, where_);
+          line("if ({0} > kMaxTokens) fail(kTooMany, {1}, {0});", count, where_);
+          line("r.{0} = {0};", count);
+        }
+        if (is_unit(arc)) continue;
+        if (one_row(emission)) {
+          line("{{ constexpr i64 i = 0; (void)i;");
+          fields(k, o, e, [&](size_t f) { return fmt::format("r.v{}_{}_{} = x_;", o, e, f); }, false);
+          line("}}");
+        } else if (rows(arc, emission)) {
+          line("for (i64 i = 0; i < {}; ++i) {{", count);
+          const string store = info.keep == Keep::kPool ? "r.values.push_back(x_);"
+                                                        : fmt::format("values{}.push() = x_;", k);
+          fields(k, o, e, [&](size_t) { return store; }, false);
+          line("}}");
+        }
+      }
+    }
+  }
+
+  template <typename Store>
+  void fields(size_t k, size_t o, size_t e, const Store& store, bool constants_too) {
+    const OutputArc& arc = net_.transitions[k].outputs[o];
+    const auto& types = net_.type_of(arc.place).fields;
+    for (size_t f = 0; f < types.size(); ++f) {
+      const Formula& formula = arc.emissions[e].fields[f];
+      if (is_const(formula) && !constants_too) continue;  // verified, and known to the commit
+      const string where_ = site(k, SiteKind::kField, o, e, f);
+      line("{{ const i64 x_ = {};", value(k, formula, where_));
+      if (types[f].range) {
+        const Range r = range_of(k, formula);
+        if (r.lo < types[f].range->lo || r.hi > types[f].range->hi) {
+          line("if (x_ < {} || x_ > {}) fail(kRange, {}, x_);", literal(types[f].range->lo),
+               literal(types[f].range->hi), where_);
+        }
+      }
+      line("{} }}", store(f));
+    }
+  }
+
+  void take(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    line("LPNRT_IF_TRACE(r.firing = started{}++; r.start = now; r.taken.clear();)", k);
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const ArcInfo& ai = info.arcs[a];
+      if (t.inputs[a].inhibit || ai.weight == 0) continue;
+      const string w = fmt::format("static_cast<u64>({})", taken(k, a));
+      const size_t p = ai.place;
+      if (a < info.declared_inputs) {
+        line("LPNRT_IF_TRACE(take_ids(ids{}, {}, {}, r.taken);)", p, w, a);
+      }
+      line("f{} -= {};", p, w);
+      always_or_stats(locked_[p], fmt::format("l{} += {};", p, w));
+      if (!net_.type_of(t.inputs[a].place).fields.empty()) line("p{}.pop({});", p, w);
+      if (ai.weight < 0) always_or_stats(locked_[p], fmt::format("r.w{0} = w{0};", a));
+      touch_consumers(p);
+    }
+  }
+
+  void keep(size_t k) {
+    const TransitionInfo& info = infos_[k];
+    const string due_now = info.zero_delay ? string("true") : string("due_at == now");
+    switch (info.keep) {
+      case Keep::kCount: line("++c{0}; zero.insert({0});", k); break;
+      case Keep::kSingle:
+        line("busy{} = true;", k);
+        if (info.zero_delay) line("zero.insert({});", k);
+        else if (never_zero(k)) line("schedule(due_at, {});", k);
+        else line("if (due_at == now) zero.insert({0}); else schedule(due_at, {0});", k);
+        break;
+      case Keep::kFifo:
+        if (info.zero_delay) line("r.due = now; zero.insert({});", k);
+        else {
+          line("r.due = due_at;");
+          if (never_zero(k)) line("if (q{0}.size() == 1) schedule(due_at, {0});", k);
+          else line("if (due_at == now) zero.insert({0}); else if (q{0}.size() == 1) schedule(due_at, {0});", k);
+        }
+        break;
+      case Keep::kPool:
+        line("++c{};", k);
+        if (info.zero_delay) line("batch{0}.push_back(slot); zero.insert({0});", k);
+        else line("if (due_at == now) {{ batch{0}.push_back(slot); zero.insert({0}); }} else "
+                  "schedule_slot(due_at, {0}, slot);", k);
+        break;
+    }
+    line("LPNRT_IF_STATS(touch({});)", k);
+  }
+
+  bool never_zero(size_t k) const { return range_of(k, net_.transitions[k].delay).lo > 0; }
+
+  void marks_of_start(size_t k) {
+    const Transition& t = net_.transitions[k];
+    std::set<uint32_t> others;
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const ArcInfo& ai = infos_[k].arcs[a];
+      if (t.inputs[a].inhibit || ai.weight == 0) continue;
+      for (uint32_t other : consumers_[ai.place]) {
+        if (other == k) continue;
+        for (const ArcInfo& theirs : infos_[other].arcs) {
+          if (theirs.place == ai.place && theirs.read_by_arcs) others.insert(other);
+        }
+      }
+    }
+    insert("dirty", others);
+    if (infos_[k].one_server) return;
+    if (!others.empty() && *others.begin() < k) line("dirty.insert({}); return;", k);
+  }
+
+  // ---- commits ----------------------------------------------------------------------------
+
+  void insert(const char* set, const std::set<uint32_t>& members) {
+    std::map<uint32_t, std::uint64_t> words;
+    for (uint32_t m : members) words[m / 64] |= std::uint64_t{1} << (m % 64);
+    for (const auto& [word, bits] : words) line("{}.insert_word({}, {:#x}ull);", set, word, bits);
+  }
+
+  void touch_consumers(size_t p) {
+    if (consumers_[p].empty()) return;
+    std::map<uint32_t, std::uint64_t> words;
+    for (uint32_t m : consumers_[p]) words[m / 64] |= std::uint64_t{1} << (m % 64);
+    for (const auto& [word, bits] : words) {
+      line("LPNRT_IF_STATS(touched.insert_word({}, {:#x}ull);)", word, bits);
+    }
+  }
+
+  void commit_function(size_t k) {
+    const TransitionInfo& info = infos_[k];
+    line("void commit_{}() {{", k);
+    switch (info.keep) {
+      case Keep::kCount:
+        line("for (; c{0} != 0; --c{0}) {{", k);
+        line("LPNRT_IF_TRACE(R{0}& r = q{0}.front();)", k);
+        commit_body(k);
+        line("LPNRT_IF_TRACE(q{}.pop();)", k);
+        line("}}");
+        break;
+      case Keep::kSingle:
+        line("R{0}& r = r{0}; (void)r; busy{0} = false;", k);
+        commit_body(k);
+        break;
+      case Keep::kFifo:
+        line("do {{ R{0}& r = q{0}.front(); (void)r;", k);
+        commit_body(k);
+        line("q{0}.pop(); }} while (q{0}.size() != 0 && q{0}.front().due == now);", k);
+        line("if (q{0}.size() != 0) schedule(q{0}.front().due, {0});", k);
+        break;
+      case Keep::kPool:
+        line("if (batch{0}.size() > 1) std::sort(batch{0}.begin(), batch{0}.end(), [this](u32 x, u32 y) "
+             "{{ return q{0}[x].number < q{0}[y].number; }});", k);
+        line("for (const u32 slot : batch{0}) {{ R{0}& r = q{0}[slot]; (void)r; --c{0};", k);
+        commit_body(k);
+        line("q{}.give(slot); }}", k);
+        line("batch{}.clear();", k);
+        break;
+    }
+    line("}}");
+  }
+
+  void commit_body(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    std::set<uint32_t> marks;  // whoever this commit makes ready for certain conditions
+    line("++commits;");
+    if (info.keep == Keep::kPool && has_rows(t)) line("u64 cursor = 0;");
+    line("LPNRT_IF_STATS(happened = true; meters[{0}].commit(now); touch({0});)", k);
+    if (t.servers) marks.insert(static_cast<uint32_t>(k));
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) unlock(k, a, marks);
+    for (size_t o = 0; o < t.outputs.size(); ++o) append(k, o, marks);
+    insert("dirty", marks);
+    if (info.declared_outputs == 0) {
+      line("LPNRT_IF_TRACE(report({}, r.firing, r.start, r.taken, nullptr);)", k);
+      return;
+    }
+    string produced;
+    for (size_t o = 0; o < info.declared_outputs; ++o) produced += total(k, o) + ", ";
+    line("LPNRT_IF_TRACE(const u64 produced[] = {{{}}}; report({}, r.firing, r.start, r.taken, "
+         "produced);)", produced, k);
+  }
+
+  void unlock(size_t k, uint32_t a, std::set<uint32_t>& marks) {
+    const Transition& t = net_.transitions[k];
+    const ArcInfo& ai = infos_[k].arcs[a];
+    if (t.inputs[a].inhibit || ai.weight == 0) return;
+    const size_t p = ai.place;
+    const string w = ai.weight > 0 ? fmt::format("{}ull", ai.weight)
+                                   : fmt::format("static_cast<u64>(r.w{})", a);
+    meter(p);
+    always_or_stats(locked_[p], fmt::format("l{} -= {};", p, w));
+    touch_consumers(p);
+    if (!locked_[p]) return;
+    for (uint32_t other : consumers_[p]) {
+      const Transition& theirs = net_.transitions[other];
+      for (uint32_t b = 0; b < theirs.inputs.size(); ++b) {
+        const ArcInfo& bi = infos_[other].arcs[b];
+        if (bi.place == p && (theirs.inputs[b].inhibit || bi.occupancy_read)) marks.insert(other);
+      }
+    }
+  }
+
+  void meter(size_t p) {
+    if (p < declared_.places.size()) {
+      line("LPNRT_IF_STATS(place_meters[{0}].before(f{0} + l{0}, now);)", p);
+    }
+  }
+
+  // Tokens that output arc `o` appends, as an expression of type u64 over the record `r`.
+  string total(size_t k, size_t o) const {
+    std::int64_t known = 0;
+    string sum;
+    const OutputArc& arc = net_.transitions[k].outputs[o];
+    for (size_t e = 0; e < arc.emissions.size(); ++e) {
+      if (const_count(arc.emissions[e])) known += const_of(arc.emissions[e].count);
+      else sum += fmt::format("static_cast<u64>(r.c{}_{}) + ", o, e);
+    }
+    return fmt::format("{}{}ull", sum, known);
+  }
+
+  void append(size_t k, size_t o, std::set<uint32_t>& marks) {
+    const OutputArc& arc = net_.transitions[k].outputs[o];
+    const auto p = static_cast<size_t>(arc.place);
+    const string count = total(k, o);
+    if (count == "0ull") return;
+    const bool always = std::any_of(arc.emissions.begin(), arc.emissions.end(), [&](const Emission& e) {
+      return const_count(e) && const_of(e.count) > 0;
+    });
+    const bool declared = p < declared_.places.size();
+    if (!always) line("if (const u64 total = {}; total != 0) {{", count);
+    else line("{{ const u64 total = {};", count);
+    meter(p);
+    if (declared) {
+      line("LPNRT_IF_TRACE(ids{}.push() = {{0, 0, {}, {}, r.firing, 0, total}};)", p, k, o);
+    }
+    for (size_t e = 0; !is_unit(arc) && e < arc.emissions.size(); ++e) append_rows(k, o, e);
+    line("f{} += total;", p);
+    if (declared) line("LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} + l{0};)", p);
+    if (net_.places[p].done) line("done_tokens += total; latency = now;");
+    touch_consumers(p);
+    std::set<uint32_t> woken;
+    for (uint32_t other : consumers_[p]) {
+      const Transition& theirs = net_.transitions[other];
+      for (uint32_t b = 0; b < theirs.inputs.size(); ++b) {
+        // More tokens never satisfy an inhibitor, unless another arc reads that occupancy.
+        const ArcInfo& bi = infos_[other].arcs[b];
+        if (bi.place == p && (!theirs.inputs[b].inhibit || bi.occupancy_read || bi.read_by_arcs)) {
+          woken.insert(other);
+        }
+      }
+    }
+    if (always) marks.insert(woken.begin(), woken.end());
+    else insert("dirty", woken);
+    line("}}");
+  }
+
+  void append_rows(size_t k, size_t o, size_t e) {
+    const OutputArc& arc = net_.transitions[k].outputs[o];
+    const Emission& emission = arc.emissions[e];
+    const auto p = static_cast<size_t>(arc.place);
+    if (const_count(emission) && const_of(emission.count) == 0) return;
+    const bool one = one_row(emission);
+    const string count = const_count(emission) ? literal(const_of(emission.count))
+                                               : fmt::format("r.c{}_{}", o, e);
+    const bool pool = infos_[k].keep == Keep::kPool;
+    if (!one) {
+      line("for (i64 i = 0; i < {}; ++i) {{", count);
+    }
+    line("{{ i64* const x = p{}.push();", p);
+    for (size_t f = 0; f < emission.fields.size(); ++f) {
+      const Formula& formula = emission.fields[f];
+      if (is_const(formula)) line("x[{}] = {};", f, literal(const_of(formula)));
+      else if (one) line("x[{}] = r.v{}_{}_{};", f, o, e, f);
+      else if (pool) line("x[{}] = r.values[cursor++];", f);
+      else line("x[{0}] = values{1}.front(); values{1}.pop();", f, k);
+    }
+    line("}}");
+    if (!one) line("}}");
+  }
+  // ---- the rest ---------------------------------------------------------------------------
+
+  void why_function(size_t k) {
+    const Transition& t = net_.transitions[k];
+    line("#if LPNRT_STATS");
+    line("u32 why_{}() {{", k);
+    line("try {{");
+    arcs(k, [](const char* reason) { return fmt::format("return {};", reason); });
+    line("}} catch (const Failure&) {{ return kGuard; }}");
+    if (t.servers) line("if ({}) return kServer;", no_server(k));
+    timing(k, t.interval ? "return kInterval;" : "return kClock;");
+    line("return kReady;");
+    line("}}");
+    line("#endif");
+  }
+
+  void dispatch() {
+    const auto each = [this](const char* head, const char* body) {
+      line("{} {{ switch (k) {{", head);
+      for (size_t k = 0; k < net_.transitions.size(); ++k) line(fmt::runtime(body), k);
+      line("default: break; }} }}");
+    };
+    each("void start(u32 k)", "case {0}: try_{0}(); break;");
+    each("void commit(u32 k)", "case {0}: commit_{0}(); break;");
+    line("void overtaken(u32 k, u32 slot) {{ (void)slot; switch (k) {{");
+    for (size_t k = 0; k < infos_.size(); ++k) {
+      if (infos_[k].keep == Keep::kPool) line("case {0}: batch{0}.push_back(slot); break;", k);
+    }
+    line("default: break; }} }}");
+    line("#if LPNRT_STATS");
+    line("u32 why(u32 k) {{ switch (k) {{");
+    for (size_t k = 0; k < infos_.size(); ++k) line("case {0}: return why_{0}();", k);
+    line("default: return kReady; }} }}");
+    line("u64 occupancy_of(u32 p) const {{ switch (p) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) line("case {0}: return f{0} + l{0};", p);
+    line("default: return 0; }} }}");
+    line("#endif");
+    line("#if LPNRT_TRACE");
+    line("void report(u32 k, u64 firing, i64 start, const std::vector<lpn_token_run>& taken, const u64* "
+         "produced) {{ if (observer == nullptr) return; const lpn_commit c = {{now, group, k, firing, start, "
+         "taken.data(), taken.size(), produced}}; observer(observer_user, &c); }}");
+    line("#endif");
+  }
+
+  void access() {
+    line("bool undrained() const {{ return false");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      const Place& place = declared_.places[p];
+      if (place.start || place.drain || (place.capacity && !place.done && !place.sink)) {
+        line("|| f{} != 0", p);
+      }
+    }
+    line("; }}");
+
+    line("bool in_range(u32 place, const i64* x) const {{ (void)x; switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      const auto& fields = net_[net_.places[p].type].fields;
+      string test;
+      for (size_t f = 0; f < fields.size(); ++f) {
+        if (!fields[f].range) continue;
+        test += fmt::format(" && x[{0}] >= {1} && x[{0}] <= {2}", f, literal(fields[f].range->lo),
+                            literal(fields[f].range->hi));
+      }
+      if (!test.empty()) line("case {}: return true{};", p, test);
+    }
+    line("default: return true; }} }}");
+
+    line("int32_t load(u32 place, u64 count, const i64* values) {{ (void)values;");
+    line("if (count > static_cast<u64>(kMaxTokens)) return LPN_BAD_VALUE;");
+    line("switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      const size_t width = net_[net_.places[p].type].fields.size();
+      line("case {}:", p);
+      if (width > 0) {
+        line("for (u64 k = 0; k < count; ++k) if (!in_range({0}, values + k * {1})) return "
+             "LPN_BAD_VALUE;", p, width);
+        line("p{}.reserve(f{} + count);", p, p);
+        line("for (u64 k = 0; k < count; ++k) std::memcpy(p{0}.push(), values + k * {1}, {1} * "
+             "sizeof(i64));", p, width);
+      }
+      line("LPNRT_IF_TRACE(if (count != 0) {{ ids{0}.push() = {{0, 1, {0}, 0, 0, external{0}, count}}; "
+           "external{0} += count; }})", p);
+      line("f{} += count; break;", p);
+    }
+    line("default: return LPN_BAD_CALL; }}");
+    line("return LPN_OK; }}");
+
+    line("void arrive(u32 place, const i64* values) {{ switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      line("case {}:", p);
+      meter(p);
+      line("load({}, 1, values);", p);
+      line("LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} + l{0};)", p);
+      insert("dirty", {consumers_[p].begin(), consumers_[p].end()});
+      touch_consumers(p);
+      line("break;");
+    }
+    line("default: break; }} }}");
+
+    line("u64 tokens(u32 place, i64* values) const {{ (void)values; switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      const size_t width = net_[net_.places[p].type].fields.size();
+      line("case {}:", p);
+      if (width > 0) {
+        line("if (values != nullptr) for (u64 k = 0; k < f{0}; ++k) std::memcpy(values + k * {1}, "
+             "p{0}.row(k), {1} * sizeof(i64));", p, width);
+      }
+      line("return f{};", p);
+    }
+    line("default: return 0; }} }}");
+  }
+
+  Net declared_;
+  Net net_;
+  string space_;
+  string out_;
+  std::vector<TransitionInfo> infos_;
+  std::vector<std::vector<uint32_t>> consumers_;  // per place: transitions with an input arc
+  std::vector<bool> locked_;                      // per place: its locked tokens are counted
+};
+
+}  // namespace
+
+string generate(const Net& net) {
+  return "#include \"lpnrt/runtime.h\"\n" + Generator(net, "lpn_net").run() +
+         "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* lpn_sim_entry() "
+         "{ return &lpn_net::kApi; }\n";
+}
+
+string generate_many(const std::vector<Net>& nets) {
+  string text = "#include \"lpnrt/runtime.h\"\n", entries;
+  for (size_t k = 0; k < nets.size(); ++k) {
+    const string space = fmt::format("lpn_net_{}", k);
+    text += Generator(nets[k], space).run();
+    entries += fmt::format("&{}::kApi, ", space);
+  }
+  return text + "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* const "
+                "lpn_sim_entries[] = {" + entries + "nullptr};\n";
+}
+
+}  // namespace lpn::sim

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include "lpn/initial.h"
+#include "lpn/interp.h"
+#include "lpn/sim.h"
+
+namespace lpn::sim {
+namespace {
+
+// Turns the C observer's commits into lpn::Commit.
+struct Relay {
+  const Net* net = nullptr;
+  Observer* observer = nullptr;
+  Commit commit;
+
+  static void call(void* user, const lpn_commit* c) { static_cast<Relay*>(user)->relay(*c); }
+
+  void relay(const lpn_commit& c) {
+    const Transition& t = net->transitions[c.transition];
+    commit.time = c.time;
+    commit.group = c.group;
+    commit.transition = static_cast<TransitionId>(c.transition);
+    commit.firing = c.firing;
+    commit.start = c.start;
+    commit.taken.resize(t.inputs.size());
+    for (auto& taken : commit.taken) taken.clear();
+    for (std::uint64_t k = 0; k < c.taken_runs; ++k) {
+      const lpn_token_run& run = c.taken[k];
+      for (std::uint64_t i = 0; i < run.count; ++i) {
+        TokenId id;
+        id.source = run.source;
+        id.initial = run.initial != 0;
+        id.arc = run.arc;
+        id.firing = run.firing;
+        id.index = run.index + i;
+        commit.taken[run.input].push_back(id);
+      }
+    }
+    commit.produced.assign(c.produced, c.produced + t.outputs.size());
+    observer->on_commit(commit);
+  }
+};
+
+}  // namespace
+
+struct Simulator::Impl {
+  Library library;
+  ParamValues params;
+  lpn_sim* sim = nullptr;
+  Relay relay;
+
+  explicit Impl(Library l) : library(std::move(l)) {}
+  ~Impl() {
+    if (sim != nullptr) library.api().destroy(sim);
+  }
+};
+
+Simulator::Simulator(Library library, const ParamValues& params, const Marking& marking)
+    : impl_(std::make_unique<Impl>(std::move(library))) {
+  const Net& net = impl_->library.net();
+  const lpn_sim_api& api = impl_->library.api();
+  LPN_ASSERT(params.size() == net.params.size());
+  LPN_ASSERT(marking.places() == net.places.size());
+  check_initial(net, params, marking);
+  impl_->params = params;
+  std::int32_t status = 0;
+  impl_->sim = api.create(params.data(), &status);
+  LPN_ASSERT(impl_->sim != nullptr);
+  for (std::uint32_t p = 0; p < net.places.size(); ++p) {
+    const Marking::Tokens& tokens = marking[static_cast<PlaceId>(p)];
+    if (tokens.count == 0) continue;
+    status = api.load(impl_->sim, p, tokens.count, tokens.values.data());
+    if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+    LPN_ASSERT(status == LPN_OK);
+  }
+  if (marking.done_count) api.set_done(impl_->sim, static_cast<std::int64_t>(*marking.done_count));
+}
+Simulator::~Simulator() = default;
+Simulator::Simulator(Simulator&&) noexcept = default;
+Simulator& Simulator::operator=(Simulator&&) noexcept = default;
+
+void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
+  const Net& net = impl_->library.net();
+  check_push(net, place, values);
+  const std::int32_t status = impl_->library.api().push(
+      impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
+  if (status == LPN_LATE) throw late_push(net, place, time, now());
+  if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+  LPN_ASSERT(status == LPN_OK);
+}
+
+RunResult Simulator::run(Time limit, Observer* observer) {
+  const Net& net = impl_->library.net();
+  const lpn_sim_api& api = impl_->library.api();
+  if (observer != nullptr) {
+    LPN_ASSERT((api.variant & 1) != 0);
+    impl_->relay.net = &net;
+    impl_->relay.observer = observer;
+    api.set_observer(impl_->sim, Relay::call, &impl_->relay);
+  } else if ((api.variant & 1) != 0) {
+    api.set_observer(impl_->sim, nullptr, nullptr);
+  }
+  lpn_result raw{};
+  const std::int32_t status = api.run(impl_->sim, limit, &raw);
+  if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+  if (status == LPN_FAULT) {
+    lpn_fault f{};
+    api.fault(impl_->sim, &f);
+    RunFault fault;
+    fault.fault = static_cast<Fault>(f.fault);
+    fault.time = f.time;
+    fault.group = f.group;
+    fault.transition = static_cast<TransitionId>(f.transition);
+    fault.site = {static_cast<SiteKind>(f.site_kind), f.site_arc, f.site_emission, f.site_field};
+    fault.value = f.value;
+    throw RunError(net, fault, describe_heads(net, fault.transition,
+                                              [this](PlaceId p) { return tokens(p); }));
+  }
+  LPN_ASSERT(status == LPN_OK);
+  RunResult result;
+  result.ending = static_cast<Ending>(raw.ending);
+  if (raw.has_latency) result.latency = raw.latency;
+  result.last_commit = raw.last_commit;
+  result.commits = raw.commits;
+  result.done_tokens = raw.done_tokens;
+  result.stalled = raw.stalled != 0;
+  if (result.stalled) {
+    explain_stall(net, impl_->params, [this](PlaceId p) {
+      return std::pair{free_tokens(p), tokens(p)};
+    }, result);
+  }
+  return result;
+}
+
+Time Simulator::now() const { return impl_->library.api().now(impl_->sim); }
+
+std::uint64_t Simulator::free_tokens(PlaceId place) const {
+  return impl_->library.api().tokens(impl_->sim, static_cast<std::uint32_t>(place), nullptr);
+}
+
+std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
+  const std::size_t width = impl_->library.net().type_of(place).fields.size();
+  std::vector<std::int64_t> values(free_tokens(place) * width);
+  if (!values.empty()) {
+    impl_->library.api().tokens(impl_->sim, static_cast<std::uint32_t>(place), values.data());
+  }
+  return values;
+}
+
+Stats Simulator::stats() const {
+  const Net& net = impl_->library.net();
+  std::vector<lpn_transition_stats> transitions(net.transitions.size());
+  std::vector<lpn_place_stats> places(net.places.size());
+  Stats stats;
+  const std::int32_t status =
+      impl_->library.api().stats(impl_->sim, transitions.data(), places.data(), &stats.end);
+  LPN_ASSERT(status == LPN_OK);
+  for (const lpn_transition_stats& t : transitions) {
+    TransitionStats out;
+    out.commits = t.commits;
+    out.busy = t.busy;
+    for (std::size_t w = 0; w < out.waited.size(); ++w) out.waited[w] = t.waited[w];
+    stats.transitions.push_back(out);
+  }
+  for (const lpn_place_stats& p : places) stats.places.push_back({p.mean, p.peak});
+  return stats;
+}
+
+}  // namespace lpn::sim
