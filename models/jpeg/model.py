@@ -26,32 +26,39 @@ class Block(lpn.Token):
     """8x8 coefficients."""
 
     symbols: lpn.Int[2, 64]  # Huffman symbols: DC, nonzero AC, ZRL, EOB
+    waits: lpn.Int[0, 1023]  # clocks in which the bit buffer runs dry; nearly always 0
     completes: lpn.Int[0, 4]  # 8x8 pixel blocks ready for output with this block: 0, 1 or 4
+
+
+class Mcu(lpn.Token):
+    """An MCU whose last block has left the row transform."""
+
+    pixel_blocks: lpn.Int[1, 4]
 
 
 class PixelBlock(lpn.Token):
     """8x8 pixels in the output RAM."""
 
-    opens_gate: lpn.Int[0, 1]  # with its last pixel the Cr RAM has room again
+    opens_gate: bool  # with its last pixel the Cr RAM has room again
 
 
 def net(*, writable_tables: int = 0) -> lpn.Net:
-    """The decoder. `writable_tables`: 0 for the build with the Annex K Huffman tables in logic,
-    1 for SUPPORT_WRITABLE_DHT=1, which loads them from the file.
+    """The decoder. Parameter `writable_tables`: 0 for the build with the Huffman tables of Annex K
+    in logic, 1 for SUPPORT_WRITABLE_DHT=1, which loads them from the file.
     """
     net = lpn.Net("jpeg")
     writable = net.param("writable_tables", writable_tables, range=(0, 1))
 
-    header = net.place("header", Header)
+    header = net.place("header", Header, start=True)
     bits = net.place("bits")  # a token: the bit buffer offers data
-    coded = net.place("coded", Block)
+    coded = net.place("coded", Block, start=True)
     # jpeg_idct_ram.v: four blocks; the decoder starts a block only when one is free.
     coefficients = net.place("coefficients", Block, capacity=4)
-    rows_done = net.place("rows_done", Block)
-    cr_arriving = net.place("cr_arriving")
-    gate_closed = net.place("gate_closed")
-    complete = net.place("complete", PixelBlock)
-    pixels = net.place("pixels", done=True)
+    rows_done = net.place("rows_done", Mcu, drain=True)
+    cr_arriving = net.place("cr_arriving", drain=True)
+    gate_closed = net.place("gate_closed", drain=True)
+    complete = net.place("complete", PixelBlock, drain=True)
+    pixels = net.place("pixels", done=True)  # 64 of them per token
 
     def parse_cycles(hdr):
         # One byte per clock (jpeg_input.v). Loading a writable table holds the input for one clock
@@ -63,7 +70,7 @@ def net(*, writable_tables: int = 0) -> lpn.Net:
         # Per symbol fetch, look-up (two clocks with writable tables) and output; per block 5:
         # the last fetch, end of block, two dequantiser registers, idle (jpeg_mcu_proc.v,
         # jpeg_dqt.v: inport_blk_space_o).
-        return (3 + writable) * blk.symbols + 5
+        return (3 + writable) * blk.symbols + 5 + blk.waits
 
     net.transition(
         "parse",
@@ -86,7 +93,10 @@ def net(*, writable_tables: int = 0) -> lpn.Net:
         "idct_rows",
         take={"blk": coefficients, "gate": gate_closed.empty()},
         put=[
-            rows_done.forward("blk", count=lambda blk: 1 if blk.completes > 0 else 0),
+            rows_done.emit(
+                count=lambda blk: 1 if blk.completes > 0 else 0,
+                pixel_blocks=lambda blk: blk.completes,
+            ),
             cr_arriving.emit(count=lambda blk: 1 if blk.completes == 4 else 0),
         ],
         delay=66,
@@ -106,11 +116,11 @@ def net(*, writable_tables: int = 0) -> lpn.Net:
     # clocks after the set-up, and the output stage is active two clocks later; less 66.
     net.transition(
         "idct_columns",
-        take={"blk": rows_done},
+        take={"mcu": rows_done},
         put=[
             complete.emit(
-                count=lambda blk: blk.completes,
-                opens_gate=lambda blk, i: 1 if blk.completes == 4 and i == 1 else 0,
+                count=lambda mcu: mcu.pixel_blocks,
+                opens_gate=lambda mcu, i: mcu.pixel_blocks == 4 and i == 1,
             )
         ],
         delay=88,
@@ -136,13 +146,16 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
     """
     from lpn_models_native import _jpeg  # here, so that the net alone needs no libjpeg
 
-    image = _jpeg.read(Path(input_path).read_bytes(), net.params["writable_tables"] != 0)
-    marking = net.marking()
+    writable_tables = {**net.params, **net.bound}["writable_tables"]
+    image = _jpeg.read(Path(input_path).read_bytes(), writable_tables != 0)
+    marking = lpn.Marking(net)
     marking.add(
         "header",
         size=image.header_bytes,
         table_stalls=image.table_stalls,
         first_word=image.first_word_clocks,
     )
-    marking.add_columns("coded", symbols=image.symbols, completes=image.completes)
+    marking.add_columns(
+        "coded", symbols=image.symbols, waits=image.waits, completes=image.completes
+    )
     return marking

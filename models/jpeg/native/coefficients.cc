@@ -26,18 +26,20 @@ int bit_size(int value) {
 // Symbols and bits as an encoder writes them: no ZRL before an EOB. That the file does the same is
 // checked on the sum of all bits (reader.cc).
 struct Count {
-  int symbols = 0;
+  std::array<std::uint8_t, 64> symbol_bits;  // of the first `symbols`
+  std::size_t symbols = 0;
   int nonzero = 0;
-  std::int64_t bits = 0;
+  int bits = 0;
 
   void code(const std::array<std::uint8_t, 256>& lengths, int symbol, int extra) {
-    ++symbols;
-    bits += lengths[static_cast<std::size_t>(symbol & 0xFF)] + extra;
+    const int size = lengths[static_cast<std::size_t>(symbol & 0xFF)] + extra;
+    symbol_bits[symbols++] = static_cast<std::uint8_t>(size);
+    bits += size;
   }
 };
 
 Count count_block(const JCOEF* block, int dc_difference, const ComponentCodes& codes) {
-  Count count;
+  Count count;  // at most 64 symbols: each stands for at least one coefficient
   const int dc_size = bit_size(dc_difference);
   count.code(codes.dc, dc_size, dc_size);
   count.nonzero = block[0] != 0 ? 1 : 0;
@@ -80,7 +82,8 @@ Grid mcu_grid(const Header& header) {
 // Whether libjpeg read all blocks. A longjmp may land in here, so everything that changes belongs
 // to the caller, `out` has its size already, and nothing here has a destructor.
 bool decode(jpeg_decompress_struct& cinfo, Bytes file, const Header& header,
-            const std::vector<ComponentCodes>& codes, Failure& failure, BlockColumns& out) {
+            const std::vector<ComponentCodes>& codes, BitBuffer& buffer, Failure& failure,
+            BlockColumns& out) {
   if (setjmp(failure.back) != 0) return false;
   jpeg_create_decompress(&cinfo);
   jpeg_mem_src(&cinfo, file.data(), static_cast<unsigned long>(file.size()));
@@ -109,9 +112,10 @@ bool decode(jpeg_decompress_struct& cinfo, Bytes file, const Header& header,
             const Count count = count_block(block, block[0] - last_dc[c], codes[c]);
             last_dc[c] = block[0];
             out.component[next] = static_cast<std::int64_t>(c);
-            out.symbols[next] = count.symbols;
+            out.symbols[next] = static_cast<std::int64_t>(count.symbols);
             out.nonzero[next] = count.nonzero;
             out.bits[next] = count.bits;
+            out.waits[next] = buffer.take({count.symbol_bits.data(), count.symbols});
             ++next;
           }
         }
@@ -134,16 +138,16 @@ std::int64_t count_blocks(const Header& header) {
 }
 
 BlockColumns read_blocks(Bytes file, const Header& header,
-                         const std::vector<ComponentCodes>& codes) {
+                         const std::vector<ComponentCodes>& codes, BitBuffer& buffer) {
   BlockColumns out;
   const auto blocks = static_cast<std::size_t>(count_blocks(header));
-  for (auto* column : {&out.component, &out.symbols, &out.nonzero, &out.bits}) {
+  for (auto* column : {&out.component, &out.symbols, &out.nonzero, &out.bits, &out.waits}) {
     column->resize(blocks);
   }
   jpeg_decompress_struct cinfo{};
   Failure failure{};
   cinfo.err = install(failure);
-  const bool done = decode(cinfo, file, header, codes, failure, out);
+  const bool done = decode(cinfo, file, header, codes, buffer, failure, out);
   jpeg_destroy_decompress(&cinfo);
   if (!done) {
     throw Refused(std::string("truncated or corrupt: libjpeg says \"") + failure.text +

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bit_buffer.h"
 #include "markers.h"
 
 namespace lpn::jpeg {
@@ -17,6 +18,7 @@ struct BlockColumns {
   std::vector<std::int64_t> symbols;    // Huffman symbols: DC + nonzero AC + ZRL + EOB
   std::vector<std::int64_t> nonzero;    // nonzero coefficients, DC included
   std::vector<std::int64_t> bits;       // coded bits
+  std::vector<std::int64_t> waits;      // clocks in which the decoder waits for bits
 };
 
 // Code lengths of one component's tables.
@@ -28,8 +30,8 @@ struct ComponentCodes {
 // Blocks in the scan, padding to whole MCUs included.
 std::int64_t count_blocks(const Header& header);
 
-// Throws Refused for whatever libjpeg calls an error or warns about.
+// Throws Refused for whatever libjpeg calls an error or warns about. `buffer`: after first_word().
 BlockColumns read_blocks(Bytes file, const Header& header,
-                         const std::vector<ComponentCodes>& codes);
+                         const std::vector<ComponentCodes>& codes, BitBuffer& buffer);
 
 }  // namespace lpn::jpeg

@@ -147,19 +147,6 @@ void walk_scan(Bytes file, Header& header) {
   }
 }
 
-// Clocks from the first entropy-coded byte until the bit buffer offers data: when it holds 32
-// bits, or when the end marker was seen (jpeg_bitbuffer.v, outport_valid_o). A byte is pushed one
-// clock after it came, and can be read one clock later (jpeg_input.v, data_data_q).
-int first_word_clocks(Bytes file, const Header& header) {
-  std::size_t at = header.scan_begin;
-  for (int pushed = 0; pushed < 3; ++pushed) {
-    if (at >= header.scan_end) break;
-    at += file[at] == 0xFF ? 2 : 1;
-  }
-  const std::size_t last = at < header.scan_end ? at : header.scan_end;
-  return static_cast<int>(last - header.scan_begin) + 2;
-}
-
 void refuse_restart_of_the_core(Bytes file, std::size_t scan_end) {
   for (std::size_t at = scan_end + 2; at + 1 < file.size(); ++at) {
     if (file[at] == 0xFF && file[at + 1] == kSoi) {
@@ -223,7 +210,6 @@ Header read_header(Bytes file) {
   }
   header.scan_begin = at;
   walk_scan(file, header);
-  header.first_word_clocks = first_word_clocks(file, header);
   refuse_restart_of_the_core(file, header.scan_end);
   return header;
 }

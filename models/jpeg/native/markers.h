@@ -42,7 +42,6 @@ struct Header {
   std::size_t scan_begin = 0;         // file offset of the first entropy-coded byte
   std::size_t scan_end = 0;           // file offset of the EOI marker
   std::size_t scan_bytes = 0;         // entropy-coded bytes without the stuffed zeros
-  int first_word_clocks = 0;          // see first_word_clocks() in markers.cc
 };
 
 // Reads the file as ISO/IEC 10918-1 says, up to and including its end marker.

@@ -22,7 +22,7 @@ struct Column {
 
 struct PyImage {
   Image image;
-  Column component, symbols, nonzero, bits, completes;
+  Column component, symbols, nonzero, bits, waits, completes;
 };
 
 const char* sampling_name(Sampling sampling) {
@@ -49,6 +49,7 @@ PyImage read_bytes(const py::bytes& data, bool writable_tables) {
   out.symbols.values = std::move(out.image.blocks.symbols);
   out.nonzero.values = std::move(out.image.blocks.nonzero);
   out.bits.values = std::move(out.image.blocks.bits);
+  out.waits.values = std::move(out.image.blocks.waits);
   out.completes.values = std::move(out.image.completes);
   return out;
 }
@@ -95,6 +96,7 @@ PYBIND11_MODULE(_jpeg, m) {
       .def_property_readonly("symbols", column(&PyImage::symbols))
       .def_property_readonly("nonzero", column(&PyImage::nonzero))
       .def_property_readonly("bits", column(&PyImage::bits))
+      .def_property_readonly("waits", column(&PyImage::waits))
       .def_property_readonly("completes", column(&PyImage::completes));
 
   m.def("read", &read_bytes, py::arg("data"), py::arg("writable_tables"),

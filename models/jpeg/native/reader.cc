@@ -285,10 +285,11 @@ Image read_image(Bytes file, bool writable_tables) {
   const TableCheck tables = check_tables(header, writable_tables);
 
   image.header_bytes = static_cast<std::int64_t>(header.scan_begin);
-  image.first_word_clocks = header.first_word_clocks;
   image.standard_tables = tables.standard;
   for (const TableLoad& load : header.tables) image.table_stalls += load_stalls(load.table);
-  image.blocks = read_blocks(file, header, tables.codes);
+  BitBuffer buffer(file, header.scan_begin, writable_tables ? 4 : 3);
+  image.first_word_clocks = buffer.first_word();
+  image.blocks = read_blocks(file, header, tables.codes, buffer);
 
   // libjpeg gives coefficients, not symbols. That the two say the same is checked by the length
   // of the scan: it must be the sum of the bits, filled up to a byte.
