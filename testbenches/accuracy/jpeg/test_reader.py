@@ -93,6 +93,14 @@ def test_scans_of_less_than_a_word_start_with_the_end_marker(jpeg, demo):
     assert jpeg.read(flat(demo("grad_128x128_q60_mono"), 8, 8), False).first_word_clocks == 3
 
 
+def test_blocks_wait_only_where_symbols_outrun_the_input(jpeg, demo):
+    """Quality 100 in black and white: symbols of up to 26 bits, in a row, at 8 bits per clock."""
+    data = demo("checker_32x80_q100_444")
+    assert sum(column(jpeg.read(data, False).waits)) == 146
+    assert sum(column(jpeg.read(data, True).waits)) == 20
+    assert sum(column(jpeg.read(demo("text_256x192_q75_444"), False).waits)) == 0
+
+
 def test_reading_is_fast_enough_for_photographs(jpeg, demo):
     """A few milliseconds for 512x384; the bound is loose because machines are shared."""
     data = demo("plasma12_512x384_q50_420")
