@@ -1,5 +1,6 @@
 // The net as data: built part by part from Python, read back as copies.
 #include "bind.h"
+#include "lpn/compose.h"
 #include "lpn/text.h"
 #include "lpn/verify.h"
 
@@ -232,6 +233,26 @@ void bind_net(py::module_& m) {
            [](Net& n, const Transition& t) {
              n.transitions.push_back(t);
              return n.transitions.size() - 1;
+           })
+      .def("add_instance",
+           [](Net& n, const Net& part, const std::string& prefix,
+              const std::vector<std::optional<Id>>& connect,
+              const std::vector<std::optional<Id>>& params) {
+             InstanceSpec spec;
+             spec.prefix = prefix;
+             for (const auto& place : connect) {
+               if (place) item(n.places, *place);
+               spec.connect.push_back(place ? std::optional(static_cast<PlaceId>(*place))
+                                            : std::nullopt);
+             }
+             for (const auto& value : params) {
+               spec.params.push_back(value ? std::optional(expr(n, *value)) : std::nullopt);
+             }
+             const Instance instance = add_instance(n, part, spec);
+             std::vector<Id> places, transitions;
+             for (PlaceId p : instance.places) places.push_back(static_cast<Id>(p));
+             for (TransitionId t : instance.transitions) transitions.push_back(static_cast<Id>(t));
+             return py::make_tuple(places, transitions, instance.params);
            })
       .def("where", [](const Net& n, Id file, Id line) { return where(n, {file, line}); })
       .def("bind_params", [](const Net& n,

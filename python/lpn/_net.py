@@ -8,7 +8,7 @@ from ._errors import listed, mistake, placed, within
 from ._expr import Expr, Scope
 from ._token import Int, Token
 
-__all__ = ["ArcSpec", "Emission", "Net", "Place", "Tokens", "tokens"]
+__all__ = ["ArcSpec", "Emission", "Instance", "Net", "Place", "Tokens", "tokens"]
 
 
 class _Type:
@@ -131,6 +131,23 @@ class Place:
         return Emission(self, arc, None, values, _source.caller())
 
 
+class Instance:
+    """A net inside another one, made by net.instance: `instance["out"]` is its place "out"."""
+
+    def __init__(self, net, prefix, places):
+        self.net = net
+        self.prefix = prefix
+        self.places = places
+
+    def __getitem__(self, name):
+        if name not in self.places:
+            raise mistake("E-place", f"instance '{self.prefix}' has no place '{name}'; it has: {listed(self.places)}")
+        return self.places[name]
+
+    def __repr__(self):
+        return f"<instance '{self.prefix}' in net '{self.net.name}'>"
+
+
 def _owner(name):
     return f"transition '{name}'"
 
@@ -245,12 +262,17 @@ class Net:
         the run is stalled. `sink`: nothing is meant to take from it.
         """
         _check_name(name, "place", dots=True)
+        with within(f"net '{self.name}', place '{name}'"):
+            kind = self._type(type)
+        return self._add_place(name, kind, capacity, init, start, done, drain, sink)
+
+    def _add_place(self, name, kind, capacity=None, init=None, start=False, done=False, drain=False, sink=False):
+        _check_name(name, "place", dots=True)
         if name in self._places:
             where = self._core.where(*self._core.places[self._places[name]._number].source)
             raise mistake("E-duplicate", f"net '{self.name}' has a place '{name}' already"
                           + (f" (at {where})" if where else "") + "; choose another name")
         with within(f"net '{self.name}', place '{name}'"):
-            kind = self._type(type)
             limit = self._formula(capacity, "the capacity") if capacity is not None else None
             groups = self._initial(kind, init)
             number = self._core.add_place(name, kind.number, limit, start=bool(start), done=bool(done),
@@ -325,7 +347,67 @@ class Net:
         net._checked = True
         return net
 
+    def instance(self, part, prefix, connect=None, params=None):
+        """A copy of another net inside this one; returns an Instance.
+
+        Its place "p" becomes "prefix.p", or the place of this net that `connect` gives: {their
+        place: my place}; connected places have equal properties. `params`: {their parameter: int or
+        parameter of this net}; those not given become parameters "prefix.name" of this net.
+        A connected place keeps this net's start, done and sink; it gets the part's initial tokens
+        after its own, and the part's capacity when it has none.
+        """
+        if not isinstance(part, Net):
+            raise mistake("E-operand", f"instance needs a net, got {part!r}")
+        if part is self:
+            raise mistake("E-operand", f"net '{self.name}' cannot be an instance inside itself; make the part first")
+        if not isinstance(prefix, str) or not _lpn.is_name(prefix):
+            raise mistake("E-name", f"{prefix!r} cannot be the prefix of an instance: use letters, digits and _")
+        part.done()
+        joined = [None] * len(part._places)
+        for theirs, mine in (connect or {}).items():
+            name = theirs.name if isinstance(theirs, Place) else theirs
+            if name not in part._places:
+                raise mistake("E-connect", f"net '{part.name}' has no place '{name}'; it has: {listed(part._places)}")
+            if not isinstance(mine, Place) or mine._net is not self:
+                raise mistake("E-connect", f"'{name}' of net '{part.name}' must be connected to a place of net "
+                              f"'{self.name}', got {mine!r}")
+            joined[part._places[name]._number] = mine._number
+        values = [None] * len(part._params)
+        for name, value in (params or {}).items():
+            if name not in part._params:
+                raise mistake("E-param", f"net '{part.name}' has no parameter '{name}'; it has: {listed(part._params)}")
+            number = next(k for k, p in enumerate(part._core.params) if p.name == name)
+            values[number] = self._formula(value, f"parameter '{name}' of net '{part.name}'")[0]
+        try:
+            places, transitions, new_params = self._core.add_instance(part._core, prefix, joined, values)
+        except _lpn.Error as error:
+            raise placed(error) from None
+        self._checked = False
+        for number, kind in enumerate(self._core.types):
+            if kind.name not in self._types:
+                self._types[kind.name] = _Type(number, kind.name, [f.name for f in kind.fields],
+                                               [f.range for f in kind.fields])
+        core_places = self._core.places
+        by_number = {kind.number: kind for kind in self._types.values()}
+        for number in places:
+            name = core_places[number].name
+            if name not in self._places:
+                self._places[name] = Place(self, number, by_number[core_places[number].type], name)
+        for name, number in zip(part._transitions, transitions):
+            self._transitions[f"{prefix}.{name}"] = number
+        for name, number in zip(part._params, new_params):
+            if number is not None:
+                self._params[f"{prefix}.{name}"] = Expr(self._scope, self._core.param(number))
+        by_place = list(self._places.values())
+        return Instance(self, prefix, {name: by_place[number] for name, number in zip(part._places, places)})
+
     # Parts.
+
+    def _place_like(self, name, other, **options):
+        """A place of the same type as another."""
+        if not isinstance(other, Place):
+            raise mistake("E-arc", f"'{name}' needs a place, got {other!r}")
+        return self._add_place(name, other._type, **options)
 
     def _here(self, at=None):
         filename, line = at or _source.caller()

@@ -11,7 +11,7 @@ from . import _expr, _source
 from ._errors import Error, listed, mistake, placed
 from ._expr import Expr, Ratio
 
-__all__ = ["call_names", "trace"]
+__all__ = ["Over", "call_names", "check_names", "trace", "trace_body"]
 
 MAX_QUESTIONS = 64
 MAX_PATHS = 256
@@ -28,12 +28,22 @@ class _Failed:
 class _Signature:
     """The parameters of a function that are to receive something."""
 
-    def __init__(self, positional, keyword, defaults, plain):
+    def __init__(self, positional, keyword, defaults):
         self.positional = positional
         self.keyword = keyword
         self.defaults = defaults
         self.names = positional + keyword
-        self.plain = plain
+
+
+class Over:
+    """A function of arcs whose names are computed, for library elements over many places."""
+
+    def __init__(self, names, function):
+        self.names = list(names)
+        self.function = function
+
+    def __call__(self, *arcs):
+        return self.function(*arcs)
 
 
 def _described(function):
@@ -43,9 +53,12 @@ def _described(function):
 
 def signature(function):
     """What to call `function` with. Raises Error "E-function" for *args and **kwargs."""
+    if isinstance(function, Over):
+        return _Signature(function.names, [], [])
     code = getattr(function, "__code__", None)
     if code is not None and not code.co_flags & 0x0C:
-        names = code.co_varnames[: code.co_argcount]
+        bound = getattr(function, "__func__", None) is not None
+        names = code.co_varnames[int(bound) : code.co_argcount]
         with_default = len(function.__defaults__ or ())
         required = names[: len(names) - with_default]
         keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
@@ -54,7 +67,6 @@ def signature(function):
             list(required),
             [k for k in keyword if k not in keyword_defaults],
             list(names[len(required) :]) + list(keyword_defaults),
-            True,
         )
     import inspect
 
@@ -77,7 +89,7 @@ def signature(function):
             keyword.append(p.name)
         else:
             positional.append(p.name)
-    return _Signature(positional, keyword, defaults, False)
+    return _Signature(positional, keyword, defaults)
 
 
 def call_names(function):
@@ -245,7 +257,7 @@ def _same(a, b):
 def _assertion(failure):
     """What a failed assert says: its message, else its source line."""
     if failure.args and isinstance(failure.args[0], str) and failure.args[0]:
-        return failure.args[0]
+        return failure.args[0].splitlines()[0]
     at = _innermost(failure)
     text = _source.line_text(at) if at else ""
     if text.startswith("assert "):

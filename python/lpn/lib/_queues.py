@@ -1,0 +1,89 @@
+"""FIFOs, pipelines and credits."""
+
+from .._errors import mistake
+from .._net import Place
+
+__all__ = ["credit", "fifo", "pipeline"]
+
+
+def output_like(net, name, source, out):
+    """The place that an element fills: the given one, or a new one of the source's type."""
+    if out is not None:
+        if not isinstance(out, Place):
+            raise mistake("E-arc", f"out of '{name}' must be a place, got {out!r}")
+        return out
+    return net._place_like(name + ".out", source)
+
+
+def fifo(net, name, source, depth, *, latency=1, out=None):
+    """A FIFO of `depth` entries, written at most once per cycle; returns the place to read from.
+
+    A token written at t can be read at t + `latency` (cycles, >= 1). An entry is held from the
+    write until the reader commits. `depth`: int or parameter, >= 1. `out`: an existing place
+    without capacity of its own may not be given; the FIFO makes its own, `name`.
+
+    Raises Error "E-operand" when `out` is given and has another net.
+    """
+    if out is not None:
+        raise mistake("E-arc", f"a fifo makes its own output place, '{name}'; read from what fifo() returns")
+    entries = net._place_like(name, source, capacity=depth)
+    net.transition(
+        f"{name}.write",
+        take={"t": source},
+        put=[entries.forward("t")],
+        delay=latency,
+        interval=1,
+        ordered=True,
+    )
+    return entries
+
+
+def pipeline(net, name, source, stages, *, out=None):
+    """Registers in a row, each holding one token; returns the place after the last one.
+
+    `stages`: a number of one-cycle stages, or a list of their delays in cycles (int, parameter or
+    function of the arc `t`). Each stage is a zero-delay move into its register and a transition
+    that works; so a pipeline of one-cycle stages passes one token per cycle, and a stage that
+    cannot move on stalls those behind it. `out`: the place to fill, else `name.out` is made.
+
+    Raises Error "E-operand" for no stage.
+    """
+    delays = [1] * stages if isinstance(stages, int) else list(stages)
+    if not delays:
+        raise mistake("E-operand", f"pipeline '{name}' needs at least one stage")
+    target = output_like(net, name, source, out)
+    ready, slot_behind = source, None
+    for k, delay in enumerate(delays):
+        stage = f"{name}.s{k}"
+        slot = net.place(f"{stage}.free", init=1)
+        register = net._place_like(f"{stage}.register", source)
+        result = net._place_like(f"{stage}.result", source)
+        net.transition(
+            f"{stage}.move",
+            take={"t": ready, "slot": slot},
+            put=[register.forward("t")] + ([slot_behind] if slot_behind else []),
+        )
+        net.transition(
+            f"{stage}.work",
+            take={"t": register},
+            put=[result.forward("t")],
+            delay=delay,
+            servers=1,
+        )
+        ready, slot_behind = result, slot
+    net.transition(f"{name}.leave", take={"t": ready}, put=[target.forward("t"), slot_behind])
+    return target
+
+
+def credit(net, name, count, *, latency=0):
+    """Credits between a sender and a receiver; returns (take, give), two places.
+
+    The sender's transition takes from `take`, the receiver's puts into `give`; a credit given at t
+    can be taken at t + `latency` (cycles; 0: both are one place). `count`: int or parameter.
+    """
+    take = net.place(name, init=count)
+    if isinstance(latency, int) and latency == 0:
+        return take, take
+    give = net.place(f"{name}.returned")
+    net.transition(f"{name}.return", take={"t": give}, put=[take], delay=latency, interval=1, ordered=True)
+    return take, give

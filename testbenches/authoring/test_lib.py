@@ -1,0 +1,221 @@
+"""What the elements of lpn.lib do, by interpretation."""
+
+import lpn
+import pytest
+from lpn import lib
+
+
+class Word(lpn.Token):
+    n: lpn.Int[0, 1000]
+    port: lpn.Int[0, 3]
+
+
+def done_times(net, marking, place, **params):
+    """Commit time and token of everything that the sink transition took from `place`."""
+    commits = []
+    run = lpn.simulate(net, marking, params, engine="interp", trace=commits.append)
+    return [c.time for c in commits if net.transitions[c.transition] == place], run
+
+
+def source(net, count=None, **options):
+    return net.place("source", Word, start=True, **options)
+
+
+def fill(net, rows):
+    marking = lpn.Marking(net)
+    marking.add_rows("source", rows)
+    return marking
+
+
+def order_at_sink(net, marking, name="sink"):
+    """(time, values) per token taken by the transition `name`, in order."""
+    import _lpn
+
+    class Log(lpn.Token):
+        pass
+
+    interp = _lpn.Interp(net.core, [], marking._core)
+    interp.run()
+    flat = interp.tokens(net[name]._number)
+    width = len(net[name].fields)
+    return [tuple(flat[k:k + width]) for k in range(0, len(flat), width)]
+
+
+def arrivals(net, marking, transition):
+    times, _ = done_times(net, marking, transition)
+    return times
+
+
+def test_fifo_writes_once_per_cycle_and_holds_its_depth():
+    net = lpn.Net("n")
+    s = source(net)
+    f = lib.fifo(net, "f", s, 2)
+    net.transition("read", take={"t": f}, delay=10, servers=1)
+    # Written at 0 and 1 (readable at 1 and 2); the third when the first read commits at 11.
+    m = fill(net, [(k, 0) for k in range(5)])
+    commits = []
+    lpn.simulate(net, m, trace=commits.append, engine="interp")
+    starts = [c.start for c in commits if net.transitions[c.transition] == "f.write"]
+    reads = [c.time for c in commits if net.transitions[c.transition] == "read"]
+    assert starts == [0, 1, 11, 21, 31]
+    assert reads == [11, 21, 31, 41, 51]
+
+
+def test_fifo_latency_and_parameter_depth():
+    net = lpn.Net("n")
+    depth = net.param("depth", 4, range=(1, 8))
+    s = source(net)
+    f = lib.fifo(net, "f", s, depth, latency=3)
+    out = net.place("out", done=True, sink=True)
+    net.transition("read", take={"t": f}, put=[out], servers=1)
+    m = fill(net, [(k, 0) for k in range(4)])
+    assert lpn.simulate(net, m, engine="interp").latency == 6
+    # One slot: it is free again when the read commits, at the same instant.
+    m = fill(net, [(k, 0) for k in range(4)])
+    assert lpn.simulate(net, m, {"depth": 1}, engine="interp").latency == 12
+
+
+def test_pipeline_passes_one_per_cycle():
+    net = lpn.Net("n")
+    s = source(net)
+    out = lib.pipeline(net, "p", s, 5)
+    done = net.place("done", Word, done=True, sink=True)
+    net.transition("end", take={"t": out}, put=[done.forward("t")])
+    assert arrivals(net, fill(net, [(k, 0) for k in range(10)]), "end") == list(range(5, 15))
+    assert order_at_sink(net, fill(net, [(k, 0) for k in range(10)]), "done") == [(k, 0) for k in range(10)]
+
+
+def test_pipeline_slow_stage_stalls_those_behind():
+    net = lpn.Net("n")
+    s = source(net)
+    out = lib.pipeline(net, "p", s, [1, 4, 1])
+    done = net.place("done", done=True, sink=True)
+    net.transition("end", take={"t": out}, put=[done])
+    assert arrivals(net, fill(net, [(k, 0) for k in range(4)]), "end") == [6, 10, 14, 18]
+
+
+def test_pipeline_holds_one_token_per_stage():
+    net = lpn.Net("n")
+    s = source(net)
+    stuck = net.place("stuck", Word, capacity=1, sink=True)
+    lib.pipeline(net, "p", s, 3, out=stuck)
+    run = lpn.simulate(net, fill(net, [(k, 0) for k in range(9)]), engine="interp")
+    # One in `stuck`, three in the registers, five still outside.
+    assert run.stalled and "source" in run.undrained
+    import _lpn
+
+    interp = _lpn.Interp(net.core, [], fill(net, [(k, 0) for k in range(9)])._core)
+    interp.run()
+    assert interp.occupancy(s._number) == 5
+
+
+def test_pipeline_delay_of_the_token():
+    net = lpn.Net("n")
+    s = source(net)
+    out = lib.pipeline(net, "p", s, [lambda t: t.n])
+    done = net.place("done", done=True, sink=True)
+    net.transition("end", take={"t": out}, put=[done])
+    assert arrivals(net, fill(net, [(3, 0), (5, 0), (1, 0)]), "end") == [3, 8, 9]
+
+
+def arbiter(kind, fills, **options):
+    net = lpn.Net("n")
+    inputs = [net.place(f"q{k}", Word, start=True) for k in range(len(fills))]
+    out = net.place("out", Word, done=True, sink=True)
+    kind(net, "arb", inputs, out, **options)
+    marking = lpn.Marking(net)
+    for k, count in enumerate(fills):
+        marking.add_rows(f"q{k}", [(j + 1, k) for j in range(count)])
+    return net, marking
+
+
+def ports(net, marking):
+    return [port for _, port in order_at_sink(net, marking, "out")]
+
+
+def test_round_robin_takes_turns_and_skips_the_empty():
+    assert ports(*arbiter(lib.round_robin, [2, 2, 2])) == [0, 1, 2, 0, 1, 2]
+    assert ports(*arbiter(lib.round_robin, [3, 0, 1])) == [0, 2, 0, 0]
+    assert ports(*arbiter(lib.round_robin, [0, 0, 3, 2])) == [2, 3, 2, 3, 2]
+    assert ports(*arbiter(lib.round_robin, [3])) == [0, 0, 0]
+
+
+def test_round_robin_waits_for_its_turn():
+    net, marking = arbiter(lib.round_robin, [2, 1, 2], skip_empty=False)
+    assert ports(net, marking) == [0, 1, 2, 0]
+    assert lpn.simulate(net, marking, engine="interp").stalled
+
+
+def test_round_robin_is_busy_for_its_delay():
+    net, marking = arbiter(lib.round_robin, [3, 2], delay=lambda t: t.n + 1)
+    assert lpn.simulate(net, marking, engine="interp").latency == 2 + 2 + 3 + 3 + 4
+
+
+def test_round_robin_is_fair_to_late_arrivals():
+    net = lpn.Net("n")
+    a, b = net.place("a", Word, start=True), net.place("b", Word)
+    late = net.place("late", Word, start=True)
+    net.transition("arrive", take={"t": late}, put=[b.forward("t")], delay=3, servers=1)
+    out = net.place("out", Word, sink=True)
+    lib.round_robin(net, "arb", [a, b], out, delay=2)
+    marking = lpn.Marking(net)
+    marking.add_rows("a", [(k, 0) for k in range(4)])
+    marking.add_rows("late", [(9, 1)])
+    assert ports(net, marking) == [0, 0, 1, 0, 0]
+
+
+def test_priority_serves_the_first_input_first():
+    assert ports(*arbiter(lib.priority, [2, 3, 1])) == [0, 0, 1, 1, 1, 2]
+    net, marking = arbiter(lib.priority, [2, 3, 1], delay=4)
+    assert lpn.simulate(net, marking, engine="interp").latency == 24
+
+
+def test_credit_comes_back_after_its_latency():
+    net = lpn.Net("n")
+    s = source(net)
+    take, give = lib.credit(net, "credits", 2, latency=5)
+    link = net.place("link", Word)
+    done = net.place("done", done=True, sink=True)
+    net.transition("send", take={"t": s, "credit": take}, put=[link.forward("t")], delay=1, servers=1)
+    net.transition("receive", take={"t": link}, put=[done, give], delay=1, servers=1)
+    # Sent at 0, 1; received at 2, 3; credits back at 7, 8.
+    commits = []
+    lpn.simulate(net, fill(net, [(k, 0) for k in range(4)]), trace=commits.append, engine="interp")
+    assert [c.start for c in commits if net.transitions[c.transition] == "send"] == [0, 1, 7, 8]
+    take, give = lib.credit(lpn.Net("m"), "c", 3)
+    assert take is give
+
+
+def test_fork_waits_for_room_everywhere():
+    net = lpn.Net("n")
+    s = source(net)
+    a, b = net.place("a", Word, sink=True), net.place("b", Word, capacity=2, sink=True)
+    lib.fork(net, "split", s, [a, b])
+    run = lpn.simulate(net, fill(net, [(k, 1) for k in range(3)]), engine="interp")
+    assert run.stalled and run.blocked == [("split", "no credit", "b")]
+    assert order_at_sink(net, fill(net, [(7, 1)]), "b") == [(7, 1)]
+
+
+def test_join_waits_for_all_and_merges():
+    net = lpn.Net("n")
+    a, b = net.place("a", Word, start=True), net.place("b", Word, start=True)
+    out = lib.join(net, "j", {"left": a, "right": b}, n=lambda left, right: left.n + right.n, delay=2)
+    out2 = net.place("end", Word, sink=True)
+    net.transition("e", take={"t": out}, put=[out2.forward("t")])
+    marking = lpn.Marking(net)
+    marking.add("a", n=1, port=2)
+    marking.add("b", n=10, port=3)
+    assert order_at_sink(net, marking, "end") == [(11, 2)]
+
+
+def test_join_lacking_a_property():
+    net = lpn.Net("n")
+    a, out = net.place("a"), net.place("out", Word)
+    with pytest.raises(lpn.Error, match="join 'j': no input has the property 'n' of 'out'; write join"):
+        lib.join(net, "j", [a], out)
+
+
+def test_library_nets_round_trip():
+    net, _ = arbiter(lib.round_robin, [1, 1, 1])
+    text = net.text()
+    assert lpn.Net.parse(text).text() == text
