@@ -1,0 +1,73 @@
+"""Reader of .tok files: the initial markings of the reference toolchain's nets.
+
+Per place a line `P <place> <tokens> <properties> <property names...>`, then, when the place has
+properties, one line of integers per token.
+"""
+
+from array import array
+from pathlib import Path
+
+import lpn
+
+
+def read(path):
+    """The places of a .tok file: [(name, tokens, {property: array('q')})], in order of the file.
+
+    Raises OSError when the file cannot be read and ValueError, with path and line, for what is
+    not a .tok file.
+    """
+    lines = Path(path).read_text(encoding="ascii").splitlines()
+    places, line = [], 0
+    while line < len(lines):
+        words = lines[line].split()
+        line += 1
+        if not words:
+            continue
+        try:
+            if words[0] != "P":
+                raise ValueError
+            name, count, width = words[1], int(words[2]), int(words[3])
+            properties = words[4:]
+            if count < 0 or len(properties) != width:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise ValueError(
+                f"{path}:{line}: expected 'P <place> <tokens> <properties> <names...>', "
+                f"got {lines[line - 1]!r}"
+            ) from None
+        columns = {}
+        if width:
+            # All values of the place at once: a token at a time is ten times slower.
+            try:
+                values = array("q", map(int, " ".join(lines[line : line + count]).split()))
+            except (ValueError, OverflowError) as error:
+                raise ValueError(f"{path}:{line}: tokens of {name}: {error}") from None
+            if len(values) != count * width:
+                raise ValueError(
+                    f"{path}:{line}: {name} has {len(values)} values, not {count} x {width}"
+                )
+            columns = {key: values[k::width] for k, key in enumerate(properties)}
+            line += count
+        places.append((name, count, columns))
+    return places
+
+
+def marking(path, net, names):
+    """The marking of `net` that a .tok file holds.
+
+    `names`: place of the file -> place of the net; None: the rebuilt net does not have it. Raises
+    as read does, ValueError for a place that `names` lacks, and lpn.Error for tokens that do not
+    fit their place.
+    """
+    result = lpn.Marking(net)
+    for name, count, columns in read(path):
+        if name not in names:
+            raise ValueError(f"{path}: net '{net.name}' knows no place '{name}'")
+        place = names[name]
+        if place is None:
+            continue
+        if columns:
+            result.add_columns(place, **columns)
+        else:
+            result.add(place, count=count)
+    return result
