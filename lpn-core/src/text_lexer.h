@@ -1,11 +1,22 @@
 // The words of the .lpn text form (text.h), private to the parser and the printer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace lpn::text {
+
+// Limits beside those of net.h. They keep the parser's memory in proportion to the text; the
+// printer refuses a net beyond them, so that what it writes can be read.
+inline constexpr std::size_t kMaxParams = 10'000;
+inline constexpr std::size_t kMaxTypes = 10'000;
+inline constexpr std::size_t kMaxFiles = 10'000;
+inline constexpr std::size_t kMaxArcsInNet = 2'000'000;
+inline constexpr std::size_t kMaxGroups = 2'000'000;  // emissions and groups of initial tokens
+inline constexpr std::size_t kMaxNodes = 4'000'000;   // different nodes of the net's expressions
+inline constexpr std::size_t kMaxShared = 16'384;     // different tables, and texts of assume
 
 enum class Kind : std::uint8_t {
   kEnd,      // of the text

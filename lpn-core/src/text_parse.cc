@@ -24,16 +24,15 @@ namespace {
 using text::describe;
 using text::fail;
 using text::Kind;
+using text::kMaxArcsInNet;
+using text::kMaxFiles;
+using text::kMaxGroups;
+using text::kMaxNodes;
+using text::kMaxParams;
+using text::kMaxShared;
+using text::kMaxTypes;
 using text::Token;
 
-// Limits beside those of net.h. They keep memory in proportion to the text.
-constexpr std::size_t kMaxParams = 10'000;
-constexpr std::size_t kMaxTypes = 10'000;
-constexpr std::size_t kMaxFiles = 10'000;
-constexpr std::size_t kMaxArcsInNet = 2'000'000;
-constexpr std::size_t kMaxGroups = 2'000'000;  // emissions and groups of initial tokens in the net
-constexpr std::size_t kMaxNodes = 4'000'000;   // different nodes of the net's expressions
-constexpr std::size_t kMaxShared = 16'384;     // different tables, and texts of assume
 // Twice the deepest tree of ExprPool (each level may stand in parentheses) and some.
 constexpr int kMaxOpen = 1'200;
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "lpn/error.h"
 #include "lpn/text.h"
@@ -105,11 +106,20 @@ class Printer {
   void input(const InputArc& arc, Source inherited);
   void transition(const Transition& transition);
 
+  void limit(std::size_t count, std::size_t most, const char* what) const;
+  void count(ExprId id);
+
   const Net& net_;
   const Transition* transition_ = nullptr;
   std::unordered_set<std::string_view> params_;
   std::unordered_set<std::string_view> arcs_;
   std::string out_;
+  std::vector<bool> seen_;  // nodes, when a whole net is printed
+  std::size_t nodes_ = 0;
+  std::size_t arcs_in_net_ = 0;
+  std::size_t groups_in_net_ = 0;
+  std::unordered_set<std::uint32_t> tables_;
+  std::unordered_set<std::uint32_t> texts_;
 };
 
 // print_expr also serves messages about illegal nets, so a number without a name is shown as such.
@@ -227,6 +237,7 @@ void Printer::binary(const Node& node, Level level) {
 }
 
 void Printer::expr(ExprId id, int least) {
+  count(id);
   const Node& node = net_.exprs[id];
   const Level level = level_of(node.op);
   const bool parens = level < least;
@@ -287,6 +298,27 @@ void Printer::expr(ExprId id, int least) {
   if (parens) put(")");
 }
 
+void Printer::limit(std::size_t count, std::size_t most, const char* what) const {
+  if (count <= most) return;
+  throw Error("E-text", fmt::format("net '{}' is too large for the text form: more than {} {}",
+                                    net_.name, most, what));
+}
+
+// Counts what an expression of the net adds to the limits of the parser.
+void Printer::count(ExprId id) {
+  const auto index = static_cast<std::size_t>(id);
+  if (seen_.empty() || seen_[index]) return;
+  seen_[index] = true;
+  limit(++nodes_, text::kMaxNodes, "different nodes of expressions");
+  const Node& node = net_.exprs[id];
+  if (node.op == Op::kLookup && tables_.insert(node.a).second) {
+    limit(tables_.size(), text::kMaxShared, "different tables");
+  }
+  if (node.op == Op::kAssume && texts_.insert(node.a).second) {
+    limit(texts_.size(), text::kMaxShared, "different texts of 'assume'");
+  }
+}
+
 void Printer::source(Source source, Source inherited) {
   if (source == inherited) return;
   if (source == Source{}) {
@@ -301,6 +333,7 @@ void Printer::source(Source source, Source inherited) {
 void Printer::formula(const Formula& formula, Source inherited) {
   expr(formula.id, kLoose);
   source(formula.source, inherited);
+  limit(out_.size(), kMaxTextBytes, "bytes");
 }
 
 void Printer::range(const std::optional<Range>& range, const char* before) {
@@ -316,6 +349,8 @@ bool Printer::is(const Formula& formula, std::int64_t value, Source inherited) c
 // Tokens in a row: counts where tokens have no fields, else "(a, b) times count".
 template <typename Group>
 void Printer::groups(const std::vector<Group>& groups, const TokenType& type, Source inherited) {
+  groups_in_net_ += groups.size();
+  limit(groups_in_net_, text::kMaxGroups, "emissions and groups of initial tokens");
   const char* before = " ";
   for (const Group& group : groups) {
     put("{}", before);
@@ -379,6 +414,8 @@ void Printer::input(const InputArc& arc, Source inherited) {
 
 void Printer::transition(const Transition& transition) {
   enter(&transition);
+  arcs_in_net_ += transition.inputs.size() + transition.outputs.size();
+  limit(arcs_in_net_, text::kMaxArcsInNet, "arcs");
   const Source here = transition.source;
   put("\ntransition {}", transition.name);
   source(here, {});
@@ -425,6 +462,10 @@ void Printer::transition(const Transition& transition) {
 }
 
 void Printer::print() {
+  seen_.assign(net_.exprs.size(), false);
+  limit(net_.files.size(), text::kMaxFiles, "files");
+  limit(net_.params.size(), text::kMaxParams, "parameters");
+  limit(net_.types.size(), text::kMaxTypes, "types");
   put("lpn {}\nnet {}\n", kTextVersion, net_.name);
   for (const std::string& file : net_.files) put("file {}\n", text::escape(file));
   if (!net_.params.empty()) put("\n");
@@ -452,14 +493,7 @@ void Printer::print() {
     formula(*net_.done_count, {});
     put("\n");
   }
-  for (const Transition& t : net_.transitions) {
-    transition(t);
-    if (out_.size() > kMaxTextBytes) {
-      throw Error("E-text",
-                  fmt::format("net '{}' is too large for the text form: more than {} bytes",
-                              net_.name, kMaxTextBytes));
-    }
-  }
+  for (const Transition& t : net_.transitions) transition(t);
   put("\nend\n");
 }
 

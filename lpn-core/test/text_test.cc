@@ -367,6 +367,43 @@ TEST_CASE("text: expressions print as people write them") {
   CHECK(again("select(n >= n, 1, 2)") == "select(n <= n, 1, 2)");
 }
 
+TEST_CASE("text: the deepest expressions survive") {
+  // 500 levels are the most that the pool holds.
+  for (int shape = 0; shape < 5; ++shape) {
+    CAPTURE(shape);
+    Net net = parse_net(sample());
+    ExprPool& pool = net.exprs;
+    const ExprId one = pool.param(0);
+    ExprId deep = one;
+    while (pool.depth(deep) + 2 < ExprPool::kMaxDepth) {
+      if (shape == 0) deep = pool.binary(Op::kSub, one, deep);
+      if (shape == 1) deep = pool.unary(Op::kNeg, deep);
+      if (shape == 2) deep = pool.binary(Op::kSub, one, pool.unary(Op::kNeg, deep));
+      if (shape == 3) deep = pool.select(pool.unary(Op::kNot, pool.boolean(true)), deep, one);
+      if (shape == 4) deep = pool.token(0, 0, pool.unary(Op::kNeg, deep));
+    }
+    net.transitions[0].outputs[0].emissions[0].fields[0].id = deep;
+    net.types[0].fields[0].range.reset();
+    REQUIRE(verify(net).empty());
+    const Net copy = parse_net(print_net(net));
+    CHECK(same_tree(net, deep, copy, copy.transitions[0].outputs[0].emissions[0].fields[0].id));
+  }
+}
+
+TEST_CASE("text: a net beyond the limits of the parser is not written") {
+  Net net = parse_net(sample());
+  for (int k = 0; k < 10'000; ++k) {
+    net.params.push_back({std::string(1, 'p').append(std::to_string(k)), 0, {}, {}});
+  }
+  std::string message;
+  try {
+    print_net(net);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CHECK(message == "net 'jpeg' is too large for the text form: more than 10000 parameters");
+}
+
 TEST_CASE("text: an expression over parameters needs no transition") {
   const Net net = parse_net(sample());
   CHECK(print_expr(net, nullptr, net.places[1].capacity->id) == "slots + least");
