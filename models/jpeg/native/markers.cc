@@ -8,14 +8,6 @@
 namespace lpn::jpeg {
 namespace {
 
-constexpr std::uint8_t kSof0 = 0xC0;
-constexpr std::uint8_t kDht = 0xC4;
-constexpr std::uint8_t kSoi = 0xD8;
-constexpr std::uint8_t kEoi = 0xD9;
-constexpr std::uint8_t kSos = 0xDA;
-constexpr std::uint8_t kDqt = 0xDB;
-constexpr std::uint8_t kDnl = 0xDC;
-
 const char* const kBaselineHint = "re-encode it as baseline (jpegtran without -progressive and "
                                   "-arithmetic, cjpeg -baseline)";
 

@@ -13,6 +13,15 @@
 
 namespace lpn::jpeg {
 
+// The byte after 0xFF of the markers that matter here.
+inline constexpr std::uint8_t kSof0 = 0xC0;
+inline constexpr std::uint8_t kDht = 0xC4;
+inline constexpr std::uint8_t kSoi = 0xD8;
+inline constexpr std::uint8_t kEoi = 0xD9;
+inline constexpr std::uint8_t kSos = 0xDA;
+inline constexpr std::uint8_t kDqt = 0xDB;
+inline constexpr std::uint8_t kDnl = 0xDC;
+
 using Bytes = std::span<const std::uint8_t>;
 
 // A segment's payload: what follows its two length bytes.

@@ -1,6 +1,7 @@
 #include "reader.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -51,30 +52,38 @@ void check_width(const Header& header, Sampling sampling) {
 
 std::string describe(std::uint8_t marker) {
   switch (marker) {
-    case 0xC0: return "frame header (SOF0)";
-    case 0xC4: return "Huffman table segment (DHT)";
-    case 0xDA: return "scan header (SOS)";
+    case kSof0: return "frame header (SOF0)";
+    case kDht: return "Huffman table segment (DHT)";
+    case kSos: return "scan header (SOS)";
     default: return "quantisation table segment (DQT)";
   }
 }
 
 // The core keeps only the low byte of a segment's length (jpeg_input.v, length_q), so after a
-// segment of 256 bytes or more it searches for markers inside the payload. Sound only when it
-// finds none there: then it loads exactly the file's own segments.
+// segment of 256 bytes or more it searches for markers inside the payload. Sound only when it then
+// loads exactly the file's own segments, but for what they replace afterwards: a quantisation
+// table or frame header "found" before the file's first.
 void check_segments(Bytes file, const Header& header, bool writable_tables) {
   // The fixed-table build throws DHT contents away, so it may also misread their length.
   const auto loaded = [&](std::uint8_t marker) {
-    return marker == 0xC0 || marker == 0xDA || marker == 0xDB ||
-           (writable_tables && marker == 0xC4);
+    return marker == kSof0 || marker == kSos || marker == kDqt ||
+           (writable_tables && marker == kDht);
   };
-  const auto keep = [&](const std::vector<Segment>& all) {
-    std::vector<Segment> kept;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(kept),
-                 [&](const Segment& segment) { return loaded(segment.marker); });
-    return kept;
-  };
-  const std::vector<Segment> truth = keep(header.segments);
-  const std::vector<Segment> core = keep(core_segments(file));
+  std::vector<Segment> truth;
+  std::array<std::size_t, 256> first;  // where the file's first segment of a kind begins
+  first.fill(0);
+  for (const Segment& segment : header.segments) {
+    if (!loaded(segment.marker)) continue;
+    truth.push_back(segment);
+    if (first[segment.marker] == 0) first[segment.marker] = segment.begin;
+  }
+  std::vector<Segment> core;
+  for (const Segment& segment : core_segments(file)) {
+    // A quantisation segment of one byte leaves the loader in the middle (jpeg_dqt.v, idx_q).
+    const bool replaced = segment.begin < first[segment.marker] &&
+                          (segment.marker == kSof0 || (segment.marker == kDqt && segment.size > 1));
+    if (loaded(segment.marker) && !replaced) core.push_back(segment);
+  }
   if (truth == core) return;
   const std::string advice =
       ": strip the metadata (jpegtran -copy none) or write one table per segment";
@@ -117,7 +126,7 @@ void check_pairs(Bytes file, const Header& header) {
                     "), which make the core forget the image's size and sampling: strip the "
                     "metadata (jpegtran -copy none)");
     }
-    if (marker) frame_seen = frame_seen || header.segments[next++].marker == 0xC0;
+    if (marker) frame_seen = frame_seen || header.segments[next++].marker == kSof0;
   }
 }
 

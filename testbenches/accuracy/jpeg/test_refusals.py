@@ -316,9 +316,20 @@ def test_thumbnail_in_a_long_application_segment(refuses, half):
     payload = bytes(300) + half[:-2]
     refuses(
         insert(half, 0xE1, payload),
-        LOW_BYTE + "take bytes at 330 for a quantisation table segment (DQT) (a thumbnail in an "
-        "application segment?)" + LOW_BYTE_ADVICE,
+        LOW_BYTE + "take bytes at 919 for a scan header (SOS) (a thumbnail in an application "
+        "segment?)" + LOW_BYTE_ADVICE,
     )
+
+
+@pytest.mark.parametrize(
+    "lookalike", [b"\xff\xdb\x00\x05\x00\x01\x02", b"\xff\xc0\x00\x07\x08\x00\x10\x00\x10"]
+)
+def test_what_the_file_replaces_later_is_harmless(jpeg, refuses, half, lookalike):
+    """A table or frame "found" in a long comment before the file's own."""
+    payload = bytes(300) + lookalike + bytes(100)
+    assert jpeg.read(insert(half, 0xFE, payload), False).width == 16
+    with pytest.raises(jpeg.Refused):
+        jpeg.read(insert(half, 0xFE, payload, before=0xDA), False)
 
 
 def test_end_marker_inside_a_segment(refuses, half):
