@@ -313,12 +313,17 @@ def test_comment_whose_misread_length_is_harmless(jpeg, half, length):
 
 
 def test_thumbnail_in_a_long_application_segment(refuses, half):
-    payload = bytes(300) + half[:-2]
-    refuses(
-        insert(half, 0xE1, payload),
-        LOW_BYTE + "take bytes at 919 for a scan header (SOS) (a thumbnail in an application "
-        "segment?)" + LOW_BYTE_ADVICE,
-    )
+    data = insert(half, 0xE1, bytes(300) + half[:-2])
+    for writable, found in [
+        (False, "919 for a scan header (SOS)"),
+        (True, "487 for a Huffman table segment (DHT)"),
+    ]:
+        refuses(
+            data,
+            LOW_BYTE + f"take bytes at {found} (a thumbnail in an application segment?)"
+            + LOW_BYTE_ADVICE,
+            builds=[writable],
+        )
 
 
 @pytest.mark.parametrize(
