@@ -52,21 +52,30 @@ def read(path):
     return places
 
 
-def marking(path, net, names):
+def marking(path, net, names, properties=None):
     """The marking of `net` that a .tok file holds.
 
-    `names`: place of the file -> place of the net; None: the rebuilt net does not have it. Raises
-    as read does, ValueError for a place that `names` lacks, and lpn.Error for tokens that do not
-    fit their place.
+    `names`: place of the file -> place of the net, or a number: the rebuilt net has so many tokens
+    there itself (a `capacity`, the turn of a lib.round_robin), all properties 0, and the file must
+    agree. `properties`: property of the file -> property of the net, where they differ.
+
+    Raises as read does, ValueError for a place that `names` lacks or a file that does not agree,
+    and lpn.Error for tokens that do not fit their place.
     """
+    properties = properties or {}
     result = lpn.Marking(net)
     for name, count, columns in read(path):
         if name not in names:
             raise ValueError(f"{path}: net '{net.name}' knows no place '{name}'")
         place = names[name]
-        if place is None:
-            continue
-        if columns:
+        if isinstance(place, int):
+            if count != place or any(any(column) for column in columns.values()):
+                raise ValueError(
+                    f"{path}: {name} must have {place} tokens with all properties 0: net "
+                    f"'{net.name}' has them built in"
+                )
+        elif columns:
+            columns = {properties.get(key, key): column for key, column in columns.items()}
             result.add_columns(place, **columns)
         else:
             result.add(place, count=count)
