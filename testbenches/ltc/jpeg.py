@@ -117,7 +117,12 @@ def net() -> lpn.Net:
     ):
         net.transition(
             f"start_{plane}",
-            take={"blk": decoded, "turn": turn.take(turns), "room": pixel_slots.take(2), "idle": idle},
+            take={
+                "blk": decoded,
+                "turn": turn.take(turns),
+                "room": pixel_slots.take(2),
+                "idle": idle,
+            },
             put=[work, pixel_slots.emit(2)],
             servers=1,
         )

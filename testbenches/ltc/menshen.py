@@ -184,7 +184,8 @@ def net() -> lpn.Net:
 
     # Deparsers.
     for k in range(4):
-        step(f"phv_fifo_{k}", phv_fifo_in[k], [phv_fifo_out[k]], FIFO_DELAY, interval=1, ordered=True)
+        enter, leave = phv_fifo_in[k], phv_fifo_out[k]
+        step(f"phv_fifo_{k}", enter, [leave], FIFO_DELAY, interval=1, ordered=True)
     for k in range(4):
         step(f"pkt_fifo_{k}", pkt_fifo_in[k], [pkt_fifo_out[k]], FIFO_DELAY, servers=1)
     for k in range(4):
