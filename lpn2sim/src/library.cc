@@ -128,6 +128,7 @@ struct Library::Impl {
   Net net;
   Provenance provenance;
   void* handle = nullptr;
+  std::shared_ptr<void> shared_handle;  // of a library with several nets, instead of `handle`
   const lpn_sim_api* api = nullptr;
   ~Impl() {
     if (handle != nullptr) ::dlclose(handle);
@@ -160,9 +161,10 @@ Library Library::open(const Net& net, const fs::path& artefact) {
   return library;
 }
 
-Library Library::build(const Net& net, Variant variant, const CompileOptions& options) {
+// The artefact of `source`, from the cache or compiled now. `what` names it in messages.
+static Provenance compile(const std::string& source, const std::string& what, Variant variant,
+                          const CompileOptions& options) {
   const auto begin = Clock::now();
-  const std::string source = generate(net);
   const std::string compiler = find_compiler(options);
   const fs::path runtime = find_runtime(options);
   const std::string flags =
@@ -173,19 +175,15 @@ Library Library::build(const Net& net, Variant variant, const CompileOptions& op
   const fs::path artefact = folder / (key + ".so");
   const fs::path kept_source = folder / (key + ".cc");
   const auto finish = [&](bool cached) {
-    Library library = open(net, artefact);
-    auto impl = std::const_pointer_cast<Impl>(library.impl_);
-    impl->provenance.cached = cached;
-    impl->provenance.seconds = seconds_since(begin);
-    return library;
+    return Provenance{artefact, cached, seconds_since(begin)};
   };
   if (fs::exists(artefact) && read_file(kept_source) == source) return finish(true);
 
   if (compiler.empty()) {
     throw Error("E-no-compiler",
-                fmt::format("no C++ compiler '{}' found, so net '{}' cannot be compiled; install g++ "
+                fmt::format("no C++ compiler '{}' found, so {} cannot be compiled; install g++ "
                             "(apt-get install g++), set LPN_CXX, or use --engine interp",
-                            options.compiler.empty() ? "g++" : options.compiler, net.name));
+                            options.compiler.empty() ? "g++" : options.compiler, what));
   }
   std::error_code failed;
   if (!fs::exists(folder)) {
@@ -213,13 +211,50 @@ Library Library::build(const Net& net, Variant variant, const CompileOptions& op
     std::string output = read_file(log);
     if (output.size() > 2000) output.resize(2000);
     for (const fs::path& file : {new_source, new_artefact, log}) fs::remove(file, failed);
-    throw Error("E-compile", fmt::format("'{}' failed on net '{}' (status {}); --engine interp still "
-                                         "answers\n{}", compiler, net.name, status, output));
+    throw Error("E-compile", fmt::format("'{}' failed on {} (status {}); --engine interp still "
+                                         "answers\n{}", compiler, what, status, output));
   }
   fs::remove(log, failed);
   fs::rename(new_source, kept_source);
   fs::rename(new_artefact, artefact);
   return finish(false);
+}
+
+Library Library::build(const Net& net, Variant variant, const CompileOptions& options) {
+  const auto begin = Clock::now();
+  const Provenance made =
+      compile(generate(net), fmt::format("net '{}'", net.name), variant, options);
+  Library library = open(net, made.artefact);
+  auto impl = std::const_pointer_cast<Impl>(library.impl_);
+  impl->provenance = {made.artefact, made.cached, seconds_since(begin)};
+  return library;
+}
+
+std::vector<Library> Library::build_many(const std::vector<Net>& nets, Variant variant,
+                                         const CompileOptions& options) {
+  const Provenance made = compile(generate_many(nets), fmt::format("{} nets", nets.size()), variant,
+                                  options);
+  const std::shared_ptr<void> handle(::dlopen(made.artefact.c_str(), RTLD_NOW | RTLD_LOCAL),
+                                     [](void* h) { if (h != nullptr) ::dlclose(h); });
+  const auto* entries = handle == nullptr ? nullptr
+      : static_cast<const lpn_sim_api* const*>(::dlsym(handle.get(), "lpn_sim_entries"));
+  if (entries == nullptr) {
+    throw Error("E-load", fmt::format("cannot load the compiled simulators '{}'",
+                                      made.artefact.string()));
+  }
+  std::vector<Library> libraries;
+  for (const Net& net : nets) {
+    LPN_ASSERT(*entries != nullptr);
+    auto impl = std::make_shared<Impl>();
+    impl->net = net;
+    impl->provenance = made;
+    impl->shared_handle = handle;
+    impl->api = *entries++;
+    Library library;
+    library.impl_ = std::move(impl);
+    libraries.push_back(std::move(library));
+  }
+  return libraries;
 }
 
 const Net& Library::net() const { return impl_->net; }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lpn/marking.h"
 #include "lpn/net.h"
@@ -44,6 +45,10 @@ class Library {
   static Library build(const Net& net, Variant variant = {}, const CompileOptions& options = {});
   // Loads an artefact; the caller vouches for the file, which is code. Throws Error "E-load".
   static Library open(const Net& net, const std::filesystem::path& artefact);
+
+  // Compiles the nets as one translation unit, for tests: a library per net, in their order.
+  static std::vector<Library> build_many(const std::vector<Net>& nets, Variant variant = {},
+                                         const CompileOptions& options = {});
 
   const Net& net() const;
   const Provenance& provenance() const;

@@ -37,7 +37,10 @@ using u32 = std::uint32_t;
 
 inline constexpr i64 kForever = std::numeric_limits<i64>::max();
 inline constexpr i64 kMaxTokens = i64{1} << 31;  // lpn::kMaxTokens
-inline constexpr u64 kGroupLimit = u64{1} << 20;  // lpn::kDefaultGroupLimit
+#ifndef LPNRT_GROUP_LIMIT
+#define LPNRT_GROUP_LIMIT (1ull << 20)  // lpn::kDefaultGroupLimit; tests set a smaller one
+#endif
+inline constexpr u64 kGroupLimit = LPNRT_GROUP_LIMIT;
 
 // The order of lpn::Fault and lpn::Wait.
 enum FaultCode : int {
