@@ -809,6 +809,9 @@ Time Interp::now() const { return impl_->now; }
 std::uint64_t Interp::occupancy(PlaceId place) const {
   return impl_->places[static_cast<std::size_t>(place)].occupancy();
 }
+std::uint64_t Interp::free_tokens(PlaceId place) const {
+  return impl_->places[static_cast<std::size_t>(place)].free;
+}
 std::vector<std::int64_t> Interp::tokens(PlaceId place) const { return impl_->tokens(place); }
 Stats Interp::stats() const { return impl_->stats(); }
 

@@ -45,6 +45,7 @@ class Interp {
 
   Time now() const;
   std::uint64_t occupancy(PlaceId place) const;
+  std::uint64_t free_tokens(PlaceId place) const;
   // The free tokens of a place, row-major.
   std::vector<std::int64_t> tokens(PlaceId place) const;
   Stats stats() const;  // REQUIRES options.stats
