@@ -42,12 +42,12 @@ class PixelBlock(lpn.Token):
     opens_gate: bool  # with its last pixel the Cr RAM has room again
 
 
-def net(*, writable_tables: int = 0) -> lpn.Net:
-    """The decoder. Parameter `writable_tables`: 0 for the build with the Huffman tables of Annex K
-    in logic, 1 for SUPPORT_WRITABLE_DHT=1, which loads them from the file.
+def net() -> lpn.Net:
+    """The decoder. Its parameter `writable_tables` is 0 for the build with the Huffman tables of
+    Annex K in logic, 1 for SUPPORT_WRITABLE_DHT=1, which loads them from the file.
     """
     net = lpn.Net("jpeg")
-    writable = net.param("writable_tables", writable_tables, range=(0, 1))
+    writable = net.param("writable_tables", 0, range=(0, 1))
 
     header = net.place("header", Header, start=True)
     bits = net.place("bits")  # a token: the bit buffer offers data
@@ -103,8 +103,9 @@ def net(*, writable_tables: int = 0) -> lpn.Net:
         servers=1,
     )
     # The gate closes when the Cr RAM holds more than 128 samples. In 4:2:0 a Cr sample counts
-    # four times (jpeg_output_cx_ram.v), so the 33rd of a block closes it. Samples are written from
-    # 89 clocks after the set-up on: 89 + 32 and two clocks until the idle IDCT sees it, less 66.
+    # four times (jpeg_output_cx_ram.v), so the 33rd of a block closes it. The first is written 89
+    # clocks after the set-up; 32 later comes the 33rd, and 2 later no set-up is possible. 66 of
+    # these 123 have passed.
     net.transition(
         "fill_cr",
         take={"cr": cr_arriving},
@@ -113,7 +114,7 @@ def net(*, writable_tables: int = 0) -> lpn.Net:
         servers=1,
     )
     # Row pipeline, transpose RAM (two blocks) and column pipeline: the last sample is written 152
-    # clocks after the set-up, and the output stage is active two clocks later; less 66.
+    # clocks after the set-up, and 2 later the output stage is active. 66 of these 154 have passed.
     net.transition(
         "idct_columns",
         take={"mcu": rows_done},
@@ -159,3 +160,8 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
         "coded", symbols=image.symbols, waits=image.waits, completes=image.completes
     )
     return marking
+
+
+def truth(row: dict) -> tuple[str, dict, int]:
+    """A row of a cycles.csv measured on the RTL: input file, parameters of the net, cycles."""
+    return row["file"], {"writable_tables": int(row["dht"])}, int(row["cycles_total"])

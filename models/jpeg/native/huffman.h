@@ -17,7 +17,8 @@ struct HuffmanTable {
 
 // A table and the slot that its DHT segment loads it into.
 struct TableLoad {
-  std::uint8_t slot = 0;  // Tc << 4 | Th, as in the file: 0x00 DC 0, 0x10 AC 0, 0x01 DC 1, 0x11 AC 1
+  // Tc << 4 | Th, as in the file: 0x00 and 0x01 are DC tables 0 and 1, 0x10 and 0x11 AC tables.
+  std::uint8_t slot = 0;
   HuffmanTable table;
 };
 

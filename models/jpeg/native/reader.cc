@@ -27,7 +27,8 @@ Sampling sampling_of(const Header& header) {
   }
   if (c.size() != 3) {
     throw Refused(std::to_string(c.size()) + " colour components (CMYK, YCCK or other); the core "
-                  "decodes one (grey) or three (YCbCr): convert the image to RGB and save it again");
+                  "decodes one (grey) or three (YCbCr): convert the image to RGB and save it "
+                  "again");
   }
   std::string factors;
   for (const FrameComponent& component : c) {
@@ -305,8 +306,8 @@ Image read_image(Bytes file, bool writable_tables) {
   const std::int64_t bits =
       std::accumulate(image.blocks.bits.begin(), image.blocks.bits.end(), std::int64_t{0});
   if ((bits + 7) / 8 != static_cast<std::int64_t>(header.scan_bytes)) {
-    throw Refused("unusual coding: the blocks take " + std::to_string(bits) + " bits, the scan has " +
-                  std::to_string(header.scan_bytes) + " bytes; the core's symbols per block cannot "
+    throw Refused("unusual coding: the blocks take " + std::to_string(bits) + " bits, the scan "
+                  "has " + std::to_string(header.scan_bytes) + " bytes; the core's symbols per block cannot "
                   "be told from it: rewrite the file with jpegtran");
   }
   check_early_end(header, image);

@@ -30,9 +30,9 @@ def simulate(path, writable_tables, **options):
 def relative_errors(rows, folder):
     errors = {}
     for row in rows:
-        run = simulate(folder / row["file"], int(row["dht"]))
-        assert not run.stalled, row["file"]
-        cycles = int(row["cycles_total"])
+        name, parameters, cycles = model().module.truth(row)
+        run = simulate(folder / name, **parameters)
+        assert not run.stalled, name
         errors[row["file"], row["dht"]] = (run.latency - cycles) / cycles
     return errors
 
