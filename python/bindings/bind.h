@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lpn/net.h"
+#include "lpn/run.h"
 
 namespace py = pybind11;
 
@@ -22,6 +23,10 @@ void bind_net(py::module_& m);      // Net, Transition and their parts; verify, 
 void bind_expr(py::class_<Net, std::shared_ptr<Net>>& net);  // expressions, as ints, on Net
 void bind_marking(py::module_& m);  // Marking
 void bind_interp(py::module_& m);   // Interp, RunResult, Commit
+void bind_sim(py::module_& m);      // _lpn.sim: Library, Simulator, run() for both engines
+void bind_perfetto(py::module_& m);  // _lpn.sim.Timeline; after bind_sim
+
+py::dict to_dict(const Stats& stats);
 
 // A formula as (expression, file, line).
 using FormulaTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;

@@ -56,6 +56,8 @@ py::dict to_dict(const TransitionStats& stats) {
   return d;
 }
 
+}  // namespace
+
 py::dict to_dict(const Stats& stats) {
   py::list transitions, places;
   for (const TransitionStats& t : stats.transitions) transitions.append(to_dict(t));
@@ -71,8 +73,6 @@ py::dict to_dict(const Stats& stats) {
   d["places"] = places;
   return d;
 }
-
-}  // namespace
 
 void bind_interp(py::module_& m) {
   m.attr("FOREVER") = kForever;

@@ -6,4 +6,6 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_net(m);
   lpn::python::bind_marking(m);
   lpn::python::bind_interp(m);
+  lpn::python::bind_sim(m);
+  lpn::python::bind_perfetto(m);
 }

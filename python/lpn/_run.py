@@ -1,6 +1,6 @@
 """Running a net, and what a run is."""
 
-import time
+import os
 
 import _lpn
 
@@ -10,21 +10,28 @@ from ._net import Net
 
 __all__ = ["Run", "simulate"]
 
+# What the interpreter may take, in seconds, before simulate() thinks of compiling.
+_PATIENCE = 0.1
+_NOT_COMPILED = ("E-no-compiler", "E-compile", "E-cache", "E-too-large")
+
 
 class Run:
     """How a run ended.
 
     `latency`: cycles (ticks) to the last done token, None when none was produced. `ending`: "quiet",
-    "done" or "limit". `stalled`: quiet although tokens wait that must drain; then `blocked` lists
-    (transition, reason, arc or place) and `undrained` the places. `commits`, `done_tokens`,
-    `last_commit`: counts and a time. `trace`: list of commits, when asked for. `stats`: a dict, when
-    asked for. `seconds`: wall time of the simulation alone.
+    "done", "limit" or "interrupted" (Ctrl-C). `until`: the time up to which the run is complete when
+    it ended by limit or interrupt, else None. `stalled`: quiet although tokens wait that must drain;
+    then `blocked` lists (transition, reason, arc or place), `undrained` the places and `left` the
+    tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time. `trace`: list of
+    commits, when asked for. `stats`: a dict, when asked for. `engine`: "compiled" or "interp".
+    `seconds`: wall time of the simulation alone.
     """
 
     def __init__(self, net, result, engine, seconds, trace=None, stats=None):
         self.net = net
         self.engine = engine
         self.seconds = seconds
+        self.until = None
         self.latency = result.latency
         self.ending = result.ending
         self.last_commit = result.last_commit
@@ -32,18 +39,21 @@ class Run:
         self.done_tokens = result.done_tokens
         self.stalled = result.stalled
         core = net._core
-        places, transitions = core.places, core.transitions
         self.blocked = []
-        for transition, reason, arc in result.blocked:
-            t = transitions[transition]
-            if reason == "no credit":
-                what = places[arc].name
-            elif reason in ("no token", "guard", "inhibited"):
-                what = t.inputs[arc].name
-            else:
-                what = None
-            self.blocked.append((t.name, reason, what))
-        self.undrained = [places[p].name for p in result.undrained]
+        self.undrained = []
+        self.left = {}
+        if result.stalled:
+            places, transitions = core.places, core.transitions
+            for transition, reason, arc in result.blocked:
+                t = transitions[transition]
+                if reason == "no credit":
+                    what = places[arc].name
+                elif reason in ("no token", "guard", "inhibited"):
+                    what = t.inputs[arc].name
+                else:
+                    what = None
+                self.blocked.append((t.name, reason, what))
+            self.undrained = [places[p].name for p in result.undrained]
         self.trace = trace
         self.stats = _named(core, stats) if stats is not None else None
 
@@ -72,27 +82,52 @@ def parameter_values(net, params):
     return net._core.bind_params(pairs)
 
 
-def _with_interp(net, values, marking, limit, trace, stats):
-    interp = _lpn.Interp(net._core, values, marking._core, stats=stats, trace=bool(trace))
-    until = _lpn.FOREVER if limit is None else limit
-    start = time.perf_counter()
-    commits = None
-    if callable(trace):
-        result = interp.run_observed(until, trace)
-    elif trace:
-        result, commits = interp.run_recorded(until)
+def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0):
+    """A Run by the compiled `library`, or by the interpreter when it is None.
+
+    `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
+    called about 20 times a second. Ctrl-C ends the run with ending "interrupted". Returns None when
+    the run would take longer than `budget` seconds (0: any time).
+    """
+    if library is None:
+        engine = _lpn.Interp(net._core, values, marking._core, stats=stats, trace=observer is not None)
+        count = engine.occupancy
     else:
-        result = interp.run(until)
-    seconds = time.perf_counter() - start
-    return Run(net, result, "interp", seconds, commits, interp.stats() if stats else None)
+        engine = _lpn.sim.Simulator(library, values, marking._core)
+        count = engine.free_tokens
+    until = _lpn.FOREVER if limit is None else limit
+    result, seconds, interrupted, reached = _lpn.sim.run(engine, until, observer, on_slice, budget)
+    if result is None:
+        return None
+    run = Run(net, result, "interp" if library is None else "compiled", seconds, None,
+              engine.stats() if stats else None)
+    if run.ending == "limit":
+        run.until = reached
+    if interrupted:
+        run.ending = "interrupted"
+    if run.stalled:
+        left = {place.name: count(place._number) for place in net._places.values()}
+        run.left = {name: n for name, n in left.items() if n}
+    return run
+
+
+def _whole_limit(limit):
+    if limit is None:
+        return None
+    if not hasattr(limit, "__index__") or not 0 <= int(limit) <= _lpn.FOREVER:
+        raise mistake("E-operand", f"limit must be a time in cycles, an int >= 0, got {limit!r}")
+    return int(limit)
 
 
 def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=False, stats=False):
     """Runs the net on a marking to its end, or to time `limit` (cycles, inclusive).
 
     `params`: values for the net's parameters. `engine`: "interp", which defines the meaning, or
-    "compiled", which is fast. `trace`: keep every commit, or a function called with each. Raises
-    RunError for an error of the run; a stalled run is a result.
+    "compiled", which is fast and compiles a net once (later runs take it from the cache); None: the
+    interpreter for runs of a tenth of a second, else compiled where there is a compiler. The
+    variable LPN_ENGINE sets the default. `trace`: keep every commit, or a function called with
+    each. Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a
+    stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
     """
     if not isinstance(net, Net):
         raise mistake("E-operand", f"simulate needs a net, got {net!r}")
@@ -103,14 +138,38 @@ def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=F
         raise mistake("E-foreign", f"the marking belongs to another net ('{marking.net.name}'); make it with "
                       "lpn.Marking(net) of the net that runs")
     values = parameter_values(net, params)
-    if engine is None:
-        engine = "compiled" if hasattr(_lpn, "sim") else "interp"
-    if engine == "interp":
-        return _with_interp(net, values, marking, limit, trace, stats)
-    if engine == "compiled":
-        if not hasattr(_lpn, "sim"):
-            raise mistake("E-engine", "the compiled engine is not built yet; use engine=\"interp\"")
-        from . import _compiled
+    limit = _whole_limit(limit)
+    engine = engine or os.environ.get("LPN_ENGINE") or None
+    if engine not in (None, "interp", "compiled"):
+        raise mistake("E-engine", f"there is no engine {engine!r}; use \"interp\" or \"compiled\"")
 
-        return _compiled.run(net, values, marking, limit, trace, stats)
-    raise mistake("E-engine", f"there is no engine {engine!r}; use \"interp\" or \"compiled\"")
+    def attempt(library, budget=0.0):
+        recorder = _lpn.sim.Recorder() if trace and not callable(trace) else None
+        run = execute(net, values, marking, library, limit=limit, stats=stats, budget=budget,
+                      observer=recorder or (trace if callable(trace) else None))
+        if run is not None and recorder is not None:
+            run.trace = recorder.take()
+        return run
+
+    def compiled():
+        return _lpn.sim.Library.build(net._core, trace=bool(trace), stats=bool(stats))
+
+    if engine == "compiled":
+        run = attempt(compiled())
+    elif engine == "interp" or callable(trace):  # a function must see every commit once
+        run = attempt(None)
+    else:
+        run = attempt(None, _PATIENCE)
+        if run is None:
+            try:
+                library = compiled()
+            except _lpn.Error as error:
+                if error.code not in _NOT_COMPILED:
+                    raise
+                library = None
+            run = attempt(library)
+    if run.ending == "interrupted":
+        stop = KeyboardInterrupt()
+        stop.run = run
+        raise stop
+    return run

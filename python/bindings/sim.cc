@@ -1,0 +1,187 @@
+// Compiled simulators, and the one way in which Python runs either engine: in slices of time, with
+// the GIL released, so that Ctrl-C ends a run at a well-defined time with its partial result.
+#include "lpn/sim.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "bind.h"
+#include "lpn/interp.h"
+
+namespace lpn::python {
+namespace {
+
+// An engine must not be left by an exception of its observer: the first one is kept, later commits
+// are not handed on, and the runner throws it after the slice.
+class Guarded : public Observer {
+ public:
+  explicit Guarded(Observer& inner) : inner_(inner) {}
+  void on_commit(const Commit& commit) override {
+    if (failure_) return;
+    try {
+      inner_.on_commit(commit);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  Observer& inner_;
+  std::exception_ptr failure_;
+};
+
+// Hands each commit to a Python function.
+class Caller : public Observer {
+ public:
+  explicit Caller(py::function function) : function_(std::move(function)) {}
+  void on_commit(const Commit& commit) override {
+    const py::gil_scoped_acquire gil;
+    function_(commit);
+  }
+
+ private:
+  py::function function_;
+};
+
+constexpr Time kFirstSlice = Time{1} << 12;
+constexpr double kSliceSeconds = 0.05;
+
+// True when Ctrl-C was pressed; any other exception of a signal handler goes on.
+bool interrupted() {
+  if (PyErr_CheckSignals() == 0) return false;
+  if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw py::error_already_set();
+  PyErr_Clear();
+  return true;
+}
+
+// (result, seconds, interrupted). Slices grow until each takes about kSliceSeconds; `on_slice` is
+// called between them with the time and the commits so far. `budget`: give up after so many seconds
+// (result None), for callers that would rather compile. Ending "limit" with `interrupted` set: the
+// run is complete up to the time returned as fourth.
+template <typename Engine>
+py::tuple run(Engine& engine, Time limit, Observer* observer, const py::object& on_slice,
+              double budget) {
+  using Clock = std::chrono::steady_clock;
+  std::optional<Guarded> guarded;
+  if (observer != nullptr) guarded.emplace(*observer);
+  double total = 0;
+  Time slice = kFirstSlice;
+  Time until = std::max<Time>(engine.now(), 0);
+  for (;;) {
+    until = limit - until <= slice ? limit : until + slice;
+    RunResult result;
+    const auto begin = Clock::now();
+    {
+      const py::gil_scoped_release nogil;
+      result = engine.run(until, guarded ? &*guarded : nullptr);
+    }
+    const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+    total += took;
+    if (guarded) guarded->rethrow();
+    if (result.ending != Ending::kLimit || until == limit) {
+      return py::make_tuple(result, total, false, until);
+    }
+    if (interrupted()) return py::make_tuple(result, total, true, until);
+    if (budget > 0 && total > budget) return py::make_tuple(py::none(), total, false, until);
+    if (!on_slice.is_none()) on_slice(until, result.commits);
+    if (took < kSliceSeconds / 2 && slice < kForever / 4) slice *= 2;
+    if (took > kSliceSeconds * 2) slice = std::max<Time>(slice / 2, 1);
+  }
+}
+
+template <typename Engine>
+void bind_run(py::module_& m) {
+  m.def(
+      "run",
+      [](Engine& engine, Time limit, const py::object& observer, const py::object& on_slice,
+         double budget) {
+        if (observer.is_none()) return run(engine, limit, nullptr, on_slice, budget);
+        if (py::isinstance<Observer>(observer)) {
+          return run(engine, limit, observer.cast<Observer*>(), on_slice, budget);
+        }
+        Caller caller(observer.cast<py::function>());
+        return run(engine, limit, &caller, on_slice, budget);
+      },
+      py::arg("engine"), py::arg("limit") = kForever, py::arg("observer") = py::none(),
+      py::arg("on_slice") = py::none(), py::arg("budget") = 0.0,
+      "Runs an Interp or Simulator; (result, seconds, interrupted, time simulated to).");
+}
+
+// Keeps every commit.
+class Recorder : public Observer {
+ public:
+  void on_commit(const Commit& commit) override { commits.push_back(commit); }
+  std::vector<Commit> commits;
+};
+
+}  // namespace
+
+void bind_sim(py::module_& parent) {
+  py::module_ m = parent.def_submodule("sim", "Compiled simulators.");
+
+  py::class_<Observer>(m, "Observer");
+  py::class_<Recorder, Observer>(m, "Recorder")
+      .def(py::init<>())
+      .def("take", [](Recorder& r) { return std::exchange(r.commits, {}); });
+
+  py::class_<sim::Library>(m, "Library")
+      .def_static(
+          "build",
+          [](const Net& net, bool trace, bool stats, const std::string& flags) {
+            sim::CompileOptions options;
+            if (!flags.empty()) options.flags = flags;
+            const py::gil_scoped_release nogil;
+            return sim::Library::build(net, {trace, stats}, options);
+          },
+          py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,
+          py::arg("flags") = "",
+          "Compiles the net, or takes it from the cache. Raises Error E-no-compiler, E-compile, "
+          "E-cache, E-too-large.")
+      .def_static("open",
+                  [](const Net& net, const std::string& artefact) {
+                    return sim::Library::open(net, artefact);
+                  })
+      .def_property_readonly(
+          "artefact", [](const sim::Library& l) { return l.provenance().artefact.string(); })
+      .def_property_readonly("cached",
+                             [](const sim::Library& l) { return l.provenance().cached; })
+      .def_property_readonly("seconds",
+                             [](const sim::Library& l) { return l.provenance().seconds; });
+
+  py::class_<sim::Simulator>(m, "Simulator")
+      .def(py::init([](const sim::Library& library, const ParamValues& params,
+                       const Marking& marking) {
+        return std::make_unique<sim::Simulator>(library, params, marking);
+      }))
+      .def("push",
+           [](sim::Simulator& s, std::uint32_t place, const std::vector<std::int64_t>& values,
+              Time time) { s.push(static_cast<PlaceId>(place), values, time); })
+      .def(
+          "run",
+          [](sim::Simulator& s, Time limit) {
+            const py::gil_scoped_release nogil;
+            return s.run(limit);
+          },
+          py::arg("limit") = kForever)
+      .def_property_readonly("now", &sim::Simulator::now)
+      .def("tokens",
+           [](const sim::Simulator& s, std::uint32_t p) {
+             return s.tokens(static_cast<PlaceId>(p));
+           })
+      .def("free_tokens",
+           [](const sim::Simulator& s, std::uint32_t p) {
+             return s.free_tokens(static_cast<PlaceId>(p));
+           })
+      .def("stats", [](const sim::Simulator& s) { return to_dict(s.stats()); });
+
+  bind_run<sim::Simulator>(m);
+  bind_run<Interp>(m);
+  m.def("cache_folder", [] { return sim::cache_folder().string(); });
+}
+
+}  // namespace lpn::python

@@ -1,0 +1,264 @@
+"""lpn sim: many inputs through one compiled net."""
+
+import contextlib
+
+import click
+
+import _lpn
+
+from ._cli_common import (Progress, grouped, json_option, load_model, model_argument, note, params_option, print_json,
+                          seconds, table)
+from ._errors import Error, mistake
+from ._marking import Marking
+from ._run import _NOT_COMPILED, execute
+from .cli import describe
+
+ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
+
+
+@click.command()
+@model_argument
+@click.argument("inputs", nargs=-1, metavar="[INPUT]...")
+@params_option
+@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True,
+              help="interp defines the meaning, compiled is fast; they agree commit for commit.")
+@click.option("--stats", is_flag=True, help="Per transition why it waited, per place how full it was.")
+@click.option("--trace", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
+              help="Every firing as a timeline for ui.perfetto.dev (compressed when FILE ends in .gz).")
+@click.option("--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T.")
+@json_option
+def sim(model, inputs, params, engine, stats, trace, limit, as_json):
+    """Simulates MODEL on each INPUT: an input of the model's workload, or for a .lpn file a marking
+    file or JSON {"place": 5, "other": [[1, 2], ...]}. A net that starts from its own tokens needs
+    none.
+
+    Exit status: 0 answered; 1 a run stalled; 2 something is wrong; 3 a limit was reached.
+    """
+    if trace and len(inputs) > 1:
+        raise click.UsageError(f"--trace writes one run into one file, but there are {len(inputs)} inputs")
+    loaded, net, values = load_model(model, params)
+    if not inputs and getattr(loaded.module, "workload", None) is not None:
+        raise click.UsageError(f"model '{loaded.name}' needs an INPUT")
+    library, fallback = _library(net, engine, trace, stats)
+    about = {
+        "model": loaded.name,
+        "engine": "interp" if library is None else "compiled",
+        "cached": None if library is None else library.cached,
+        "compile_seconds": None if library is None or library.cached else round(library.seconds, 6),
+        "parameters": {p.name: value for p, value in zip(net._core.params, values)},
+    }
+    if fallback is not None:
+        about["fallback"] = {"code": fallback.code, "message": str(fallback)}
+    progress = Progress(max(1, len(inputs)))
+    rows = []
+    for name in inputs or [None]:
+        row = _one(loaded, net, values, library, name, limit, stats, trace, progress)
+        rows.append(row)
+        progress.step(name or net.name)
+        if row.get("ending") == "interrupted":
+            break
+    progress.clear()
+    status = _status(rows)
+    if as_json:
+        print_json({**about, "runs": rows})
+    else:
+        _show(net, about, rows, len(inputs))
+        if trace:
+            _say_trace(trace)
+    return status
+
+
+def _library(net, engine, trace, stats):
+    """(the compiled net or None, why it is None although it was asked for)."""
+    if engine == "interp":
+        return None, None
+    try:
+        return _lpn.sim.Library.build(net._core, trace=bool(trace), stats=stats), None
+    except Error as error:
+        if error.code not in _NOT_COMPILED:
+            raise
+        note(f"{str(error).splitlines()[0]} [{error.code}]; this run uses the interpreter")
+        return None, error
+
+
+def _one(model, net, values, library, name, limit, stats, trace, progress):
+    """The row of one input; what is wrong with it is in the row, so that the others still run."""
+    row = {"input": name}
+    try:
+        marking = Marking(net) if name is None else model.workload(name, net)
+        if not isinstance(marking, Marking):
+            raise mistake("E-model", f"model '{model.name}': workload() must return an lpn.Marking, got {marking!r}")
+        with _timeline(net, values, marking, trace) as observer:
+            def on_slice(time, commits):
+                progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
+
+            run = execute(net, values, marking, library, limit=limit, observer=observer, stats=stats,
+                          on_slice=on_slice if progress._on else None)
+            if observer is not None:
+                observer.finish(run.ending)
+    except (ValueError, OSError) as error:  # how a workload refuses an input
+        code, message = (error.code, str(error)) if isinstance(error, Error) else ("E-input", _text(error))
+        return {**row, "error": {"code": code, "message": message}}
+    except Exception as error:
+        import os
+
+        if os.environ.get("LPN_DEBUG", "") not in ("", "0"):
+            raise
+        code, message = describe(error)
+        return {**row, "error": {"code": code, "message": message}}
+    row.update(latency=run.latency, ending=run.ending, firings=run.commits, done_tokens=run.done_tokens,
+               last_commit=run.last_commit, stalled=run.stalled)
+    if run.until is not None or run.ending == "interrupted":
+        row["until"] = run.until
+    row["blocked"] = [explain(net, run, *blocked) for blocked in run.blocked]
+    row["undrained"] = [{"place": p, "tokens": run.left.get(p, 0)} for p in run.undrained]
+    row["seconds"] = round(run.seconds, 9)
+    if stats:
+        row["stats"] = shares(run.stats)
+    return row
+
+
+def _text(error):
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return f"{name}{error.strerror or error}"
+    return str(error) or type(error).__name__
+
+
+@contextlib.contextmanager
+def _timeline(net, values, marking, path):
+    """The observer that writes the trace file, or None."""
+    if not path:
+        yield None
+        return
+    if path.endswith(".gz"):
+        import gzip
+
+        file = gzip.open(path, "wb", compresslevel=3)
+    else:
+        file = open(path, "wb")
+    with file:
+        yield _lpn.sim.Timeline(net._core, values, marking._core, file.write)
+
+
+def _status(rows):
+    """The exit status of all runs together: what is wrong before what stalled before limits."""
+    if any("error" in row for row in rows):
+        return WRONG
+    if any(row["stalled"] for row in rows):
+        return NO
+    if any(row["ending"] in ("limit", "interrupted") for row in rows):
+        return UNKNOWN
+    return ANSWERED
+
+
+def explain(net, run, name, reason, what):
+    """One blocked transition, for programs and in words."""
+    core = net._core
+    t = core.transitions[net._transitions[name]]
+    entry = {"transition": name, "reason": reason, "arc": None, "place": None}
+    where = core.where(*t.source)
+    if reason == "no credit":
+        entry["place"] = what
+        text = f"waits for room in place '{what}', which is full ({run.left.get(what, 0)} tokens)"
+    elif what is not None:
+        arc = next(a for a in t.inputs if a.name == what)
+        place = core.places[arc.place].name
+        there = run.left.get(place, 0)
+        entry.update(arc=what, place=place)
+        if reason == "no token":
+            needs = core.text(t, (arc.threshold or arc.weight)[0])
+            if arc.threshold and core.value(arc.threshold[0]) == 0:
+                needs = core.text(t, arc.weight[0])
+            text = f"waits for tokens over arc '{what}': place '{place}' has {there}, it needs {needs}"
+        elif reason == "guard":
+            text = (f"is kept by the guard of arc '{what}' (place '{place}', {there} tokens): "
+                    f"{core.text(t, arc.guard[0])} does not hold")
+            where = core.where(*arc.guard[1:]) or where
+        else:
+            text = f"may start only when place '{place}' is empty (arc '{what}'), but it has {there} tokens"
+    else:
+        text = {"no server": "waits for a free server", "interval": "waits for its interval to pass",
+                "clock": "waits for its clock's edge"}.get(reason, reason)
+    entry["line"] = where or None
+    entry["text"] = f"{name} {text}" + (f" ({where})" if where else "")
+    return entry
+
+
+def shares(stats):
+    """Statistics with what a reader wants beside the cycles: utilisation, shares of the time."""
+    end = stats["end"]
+
+    def share(cycles):
+        return round(cycles / end, 6) if end else 0.0
+
+    transitions = {}
+    for name, t in stats["transitions"].items():
+        transitions[name] = {
+            "commits": t["commits"], "busy": t["busy"], "utilisation": share(t["busy"]),
+            "waited": {why: {"cycles": c, "share": share(c)} for why, c in t["waited"].items()},
+        }
+    return {"end": end, "transitions": transitions, "places": stats["places"]}
+
+
+def _show(net, about, rows, given):
+    """The answer for people."""
+    how = "interpreted"
+    if about["engine"] == "compiled":
+        how = "compiled before" if about["cached"] else f"compiled in {about['compile_seconds']:.1f} s"
+    parameters = ", ".join(f"{k}={v}" for k, v in about["parameters"].items())
+    click.echo(f"{about['model']}{' with ' + parameters if parameters else ''} ({how})")
+    cells = []
+    for row in rows:
+        if "error" in row:
+            continue
+        speed = f"{row['last_commit'] / row['seconds'] / 1e6:.0f} M" if row["seconds"] > 0 else "-"
+        state = "stalled" if row["stalled"] else {"limit": f"stopped at {grouped(row.get('until'))}",
+                                                  "interrupted": "interrupted"}.get(row["ending"], "")
+        cells.append([row["input"] or "-", grouped(row["latency"]), grouped(row["firings"]),
+                      seconds(row["seconds"]), speed, state])
+    if cells:
+        columns = ["input", ">latency", ">firings", ">simulated in", ">cycles/s"]
+        if any(row[-1] for row in cells):
+            columns.append("")
+        table(columns, [row[:len(columns)] for row in cells])
+    for row in rows:
+        if "error" in row:
+            continue
+        if row["stalled"]:
+            left = ", ".join(f"{u['place']} ({u['tokens']})" for u in row["undrained"])
+            click.echo(f"\n{row['input'] or net.name} stalled"
+                       + (f" with tokens left in {left}:" if left else " before all done tokens were produced:"))
+            for blocked in row["blocked"]:
+                click.echo(f"  {blocked['text']}")
+        if "stats" in row:
+            click.echo("")
+            _show_stats(row)
+    failed = [row for row in rows if "error" in row]
+    for row in failed:
+        click.echo(f"error: {row['input'] or net.name}: {row['error']['message']} [{row['error']['code']}]", err=True)
+    if rows and rows[-1].get("ending") == "interrupted":
+        missing = given - len(rows)
+        click.echo("interrupted: the last row is complete only up to its last commit"
+                   + (f"; {missing} inputs were not started" if missing > 0 else ""), err=True)
+
+
+def _show_stats(row):
+    stats = row["stats"]
+    reasons = [why for why in next(iter(stats["transitions"].values()), {"waited": {}})["waited"]
+               if any(t["waited"][why]["cycles"] for t in stats["transitions"].values())]
+    rows = []
+    for name, t in stats["transitions"].items():
+        waits = [f"{t['waited'][why]['share']:.1%}" if t["waited"][why]["cycles"] else "" for why in reasons]
+        rows.append([name, grouped(t["commits"]), grouped(t["busy"]), f"{t['utilisation']:.1%}", *waits])
+    table(["transition", ">commits", ">busy", ">utilised", *(f">{why}" for why in reasons)], rows,
+          title=f"{row['input'] or 'run'}: {grouped(stats['end'])} cycles; why each transition did not start")
+    click.echo("")
+    table(["place", ">mean tokens", ">peak"],
+          [[name, f"{p['mean']:.2f}", grouped(p["peak"])] for name, p in stats["places"].items()])
+
+
+def _say_trace(path):
+    import os
+
+    click.echo(f"trace: {path} ({os.path.getsize(path) / 1e6:.1f} MB); open it in https://ui.perfetto.dev", err=True)

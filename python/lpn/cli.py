@@ -1,0 +1,119 @@
+"""The command line `lpn`: which commands there are, and how every one of them ends.
+
+Exit status: 0 answered; 1 the answer is no (stalled, refuted); 2 the request or the model is wrong;
+3 unknown (a limit or Ctrl-C ended it). Commands are loaded when they are called: a run of a small
+net should not wait for imports.
+"""
+
+import os
+import sys
+
+import click
+
+__all__ = ["COMMANDS", "main"]
+
+# Command -> (module, function, what it does). Tools of later parts add a line here.
+COMMANDS = {
+    "sim": ("lpn._cli_sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
+    "check": ("lpn._cli_check", "check", "Find mistakes in a model and show its structure."),
+    "validate": ("lpn._cli_validate", "validate", "Compare predictions with measured truth."),
+    "compile": ("lpn._cli_files", "compile", "Write a model as C++, a shared library or a program."),
+    "marking": ("lpn._cli_files", "marking", "Write an input as a marking file."),
+    "print": ("lpn._cli_files", "print_net", "Print a model as a .lpn file."),
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported on use."""
+
+    def list_commands(self, ctx):
+        return list(COMMANDS)
+
+    def get_command(self, ctx, name):
+        if name not in COMMANDS:
+            return None
+        import importlib
+
+        module, function, _ = COMMANDS[name]
+        return getattr(importlib.import_module(module), function)
+
+    def format_commands(self, ctx, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, _, about) in COMMANDS.items()])
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def _lpn():
+    """Latency Petri Nets: performance models of hardware.
+
+    MODEL is a bundled name (jpeg), a file.py[:function] or a .lpn file.
+
+    Exit status: 0 answered; 1 the answer is no (stalled); 2 the request or the model is wrong; 3
+    unknown (a limit was reached, or Ctrl-C).
+    """
+
+
+def main(arguments=None):
+    """Runs one command and exits with its status."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    debug = os.environ.get("LPN_DEBUG", "") not in ("", "0")
+    try:
+        status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False)
+    except click.UsageError as error:
+        hint = f"\n  try: {error.ctx.command_path} --help" if error.ctx is not None else ""
+        status = _refuse("E-usage", error.format_message() + hint, arguments)
+    except click.ClickException as error:
+        status = _refuse("E-usage", error.format_message(), arguments)
+    except (click.Abort, KeyboardInterrupt):
+        status = _refuse("E-interrupted", "stopped by Ctrl-C before there was a result", arguments, 3)
+    except BrokenPipeError:
+        # The reader of stdout went away; what it wanted it has.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 0
+    except Exception as error:
+        if debug:
+            raise
+        status = _refuse(*describe(error), arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(status or 0)
+
+
+def describe(error):
+    """(code, message) of what went wrong, for the user: never a traceback."""
+    code = getattr(error, "code", None)
+    if isinstance(code, str) and code.startswith("E-"):
+        return code, str(error)
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return "E-input", f"{name}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "E-memory", "out of memory"
+    if isinstance(error, SyntaxError):
+        return "E-model", f"{error.msg} ({error.filename}:{error.lineno})"
+    place = _place(error.__traceback__)
+    return "E-model", f"{type(error).__name__}: {error}{place}\n  LPN_DEBUG=1 shows where it comes from"
+
+
+def _place(traceback):
+    """'\\n  at model.py:12' for the innermost line outside this package."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    found = ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if os.path.isfile(file) and not os.path.realpath(file).startswith(here) and "/click/" not in file:
+            found = f"\n  at {file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return found
+
+
+def _refuse(code, message, arguments, status=2):
+    click.echo(f"error: {message} [{code}]" if "\n" not in message else
+               f"error: {message.replace(chr(10), f' [{code}]' + chr(10), 1)}", err=True)
+    if "--json" in arguments:
+        import json
+
+        click.echo(json.dumps({"error": {"code": code, "message": message}}))
+    return status
