@@ -14,7 +14,7 @@ def scatter(i):
 
 
 def stage(net, name, base, shift, mask, take, put):
-    """A transition with one firing in flight, `base` plus some bits of its item's value cycles long.
+    """A transition with one firing in flight; it takes `base` cycles plus some bits of its item.
 
     `take`: places, the item's first; `put`: places. A place of items gets a copy of the item,
     any other a plain token.

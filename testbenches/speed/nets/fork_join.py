@@ -6,7 +6,7 @@ import _common
 
 
 def net(n: int = 10, branches: int = 8) -> lpn.Net:
-    """`n`: transitions, at least `branches` + 2; `branches` 0 makes as many as leave two stages each."""
+    """`n`: transitions, at least `branches` + 2. `branches`: 0 for n/2 branches of two stages."""
     branches = branches or (n - 2) // 2
     stages = (n - 2) // branches
     net = lpn.Net(f"fork_join_{n}_{branches}")
