@@ -1,6 +1,7 @@
 // The net as data: built part by part from Python, read back as copies.
 #include "bind.h"
 #include "lpn/compose.h"
+#include "lpn/lint.h"
 #include "lpn/text.h"
 #include "lpn/verify.h"
 
@@ -161,6 +162,11 @@ void bind_parts(py::module_& m) {
       .def_readonly("where", &Violation::where)
       .def_readonly("message", &Violation::message)
       .def_property_readonly("source", [](const Violation& v) { return source(v.source); });
+  py::class_<Warning>(m, "Warning")
+      .def_readonly("code", &Warning::code)
+      .def_readonly("where", &Warning::where)
+      .def_readonly("message", &Warning::message)
+      .def_property_readonly("source", [](const Warning& w) { return source(w.source); });
 }
 
 }  // namespace
@@ -260,6 +266,7 @@ void bind_net(py::module_& m) {
         return bind_params(n, given);
       })
       .def("verify", [](const Net& n) { return verify(n); })
+      .def("lint", [](const Net& n) { return lint(n); })
       .def("require_valid", [](const Net& n) { require_valid(n); })
       .def("print", [](const Net& n) { return print_net(n); });
 

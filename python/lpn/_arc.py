@@ -20,7 +20,40 @@ def _field(arc, which, name):
     return Expr(arc._scope, core.token(arc._number, field, which))
 
 
-class TokenProxy:
+def _no_number(symbol):
+    def method(self, *_):
+        raise mistake(
+            "E-operand", f"cannot compute with {self!r} itself ({symbol}); name a property, as in "
+            f"{self._written()}.{next(iter(self._names()), 'x')}, or {self._arc_name}.count for the tokens in its "
+            "place",
+        )
+
+    return method
+
+
+class _NoNumber:
+    """Arcs and tokens are no numbers: every operator says so."""
+
+    __slots__ = ()
+
+    __hash__ = object.__hash__
+
+
+for _name, _symbol in [
+    ("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("floordiv", "//"), ("mod", "%"), ("pow", "**"),
+    ("lshift", "<<"), ("rshift", ">>"), ("and", "&"), ("or", "|"), ("xor", "^"), ("divmod", "divmod"),
+]:
+    setattr(_NoNumber, f"__{_name}__", _no_number(_symbol))
+    setattr(_NoNumber, f"__r{_name}__", _no_number(_symbol))
+for _name, _symbol in [
+    ("neg", "-"), ("pos", "+"), ("abs", "abs"), ("invert", "~"), ("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="),
+    ("gt", ">"), ("ge", ">="), ("index", "index"), ("int", "int"), ("float", "float"), ("round", "round"),
+    ("floor", "floor"), ("ceil", "ceil"), ("trunc", "trunc"),
+]:
+    setattr(_NoNumber, f"__{_name}__", _no_number(_symbol))
+
+
+class TokenProxy(_NoNumber):
     """One token of an arc: its properties are expressions."""
 
     __slots__ = ("_arc", "_which")
@@ -38,14 +71,20 @@ class TokenProxy:
     def _arc_name(self):
         return self._arc._arc_name
 
+    def _written(self):
+        return f"{self._arc_name}[k]"
+
+    def _names(self):
+        return self._arc._fields
+
     def __repr__(self):
         return f"a token of arc '{self._arc._arc_name}'"
 
     def __bool__(self):
-        raise mistake("E-truth", f"a token of arc '{self._arc._arc_name}' is no condition; name a property")
+        raise mistake("E-truth", f"a token of arc '{self._arc._arc_name}' is no condition; name a property of it")
 
 
-class Arc:
+class Arc(_NoNumber):
     """An input arc inside a formula.
 
     `arc.x`: property x of its token; `arc[k].x` when it needs several; `arc.count`: tokens in its
@@ -65,6 +104,12 @@ class Arc:
 
     def __repr__(self):
         return f"arc '{self._arc_name}'"
+
+    def _written(self):
+        return self._arc_name
+
+    def _names(self):
+        return self._fields
 
     # The tokens in its place.
 

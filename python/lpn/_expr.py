@@ -56,10 +56,12 @@ def _exact(value):
         raise mistake("E-float", f"{value} is not a number of cycles")
     fraction = Fraction(value)
     if fraction.denominator > 1 << 20:
+        near = fraction.limit_denominator(1000)
+        times = "x" if near.numerator == 1 else f"x * {near.numerator}"
         raise mistake(
             "E-float",
-            f"{value!r} is a rounded float; formulas are exact: "
-            "write x / 3 in place of x * 0.333, or fractions.Fraction(1, 3)",
+            f"{value!r} is a rounded float; formulas are exact: write {times} / {near.denominator} in place "
+            f"of x * {value!r}, or fractions.Fraction({near.numerator}, {near.denominator})",
         )
     return fraction
 
@@ -68,6 +70,8 @@ def text_of(value):
     """A value as messages show it."""
     if isinstance(value, (Expr, Ratio)):
         return value._text()
+    if isinstance(value, bool):
+        return str(value)
     if value is None:
         return "None"
     if isinstance(value, (int, float, str, Fraction)):
@@ -86,15 +90,15 @@ def _number(scope, value, doing):
         return _exact(value)
     if isinstance(value, int):
         return _constant(scope, value)
-    index = getattr(value, "__index__", None)  # numpy's integers
-    if index is not None and not hasattr(value, "_arc_name"):
-        return _constant(scope, index())
     name = getattr(value, "_arc_name", None)
     if name is not None:
         raise mistake(
-            "E-operand", f"cannot {doing} the arc '{name}' itself; name a property: {name}.x, or "
-            f"{name}.count for the tokens in its place",
+            "E-operand", f"cannot {doing} {value!r} itself; name a property, as in "
+            f"{value._written()}.{next(iter(value._names()), 'x')}, or {name}.count for the tokens in its place",
         )
+    index = getattr(value, "__index__", None)  # numpy's integers
+    if index is not None:
+        return _constant(scope, index())
     raise mistake("E-operand", f"cannot {doing} {text_of(value)}; formulas are made of numbers")
 
 
@@ -368,12 +372,16 @@ class Expr:
         if value is not None:
             return int(value)
         lo, hi = self._bounds()
-        if hi - lo >= MAX_FORK or not tracers:
-            kind = "token" if self._scope.transition is not None else "run"
+        if not tracers:
+            raise mistake(
+                "E-index", f"cannot use {self._text()} as an index or a range() bound while the net is being "
+                "built: it has no value yet; use a plain Python argument of your function",
+            )
+        if hi - lo >= MAX_FORK:
             raise mistake(
                 "E-index",
                 f"cannot use {self._text()} as an index or a range() bound: its value differs per "
-                f"{kind}.\n  Use lpn.lookup(table, x) for tables and emit(count=x) for repetition,\n"
+                f"token.\n  Use lpn.lookup(table, x) for tables and emit(count=x) for repetition,\n"
                 f"  or declare a range of at most {MAX_FORK} values on the token field.",
             )
         for value in range(lo, hi):
@@ -419,11 +427,11 @@ def _shift(count, written):
     return count
 
 
-def _check_divisor(value, scope):
-    """A divisor that is a constant must not be 0; returns (constant or None)."""
+def _check_divisor(value, dividend):
+    """A divisor that is a constant must not be 0; returns the constant or None."""
     const = value._const() if isinstance(value, Expr) else value
     if const is not None and const == 0:
-        raise mistake("E-divisor", "divides by zero")
+        raise mistake("E-divisor", f"{text_of(dividend)} is divided by zero; a divisor must be positive")
     return const
 
 
@@ -431,7 +439,7 @@ def _floor_quotient(left, right, scope):
     if not isinstance(left, Expr) or not isinstance(right, Expr):
         ratio = _quotient(_as_ratio(left, scope), _as_ratio(right, scope))
         return ratio.__floor__()
-    const = _check_divisor(right, scope)
+    const = _check_divisor(right, left)
     scope = _joined(left._scope, right._scope)
     if const is not None and const < 0:
         left, right = -left, _constant(scope, -const)
@@ -443,7 +451,7 @@ def _remainder(left, right, scope):
         right = _as_ratio(right, scope)
         left = _as_ratio(left, scope)
         return left - right * _quotient(left, right).__floor__()
-    const = _check_divisor(right, scope)
+    const = _check_divisor(right, left)
     scope = _joined(left._scope, right._scope)
     if const is not None and const < 0:
         return -Expr(scope, scope.core.mod((-left)._id, scope.core.constant(-const)))
@@ -454,7 +462,7 @@ def _quotient(left, right):
     """left / right, both Ratio."""
     scope = _joined(left._scope, right._scope)
     divisor = right._num
-    const = _check_divisor(divisor, scope)
+    const = _check_divisor(divisor, left)
     if const is not None and const < 0:
         return Ratio(scope, -left._num * right._den, left._den * -const)
     if const is not None:
@@ -691,7 +699,7 @@ def ceil_div(x, y):
     left, right = (_number(scope, v, "divide") for v in (x, y))
     if not isinstance(left, Expr) or not isinstance(right, Expr):
         return _quotient(_as_ratio(left, scope), _as_ratio(right, scope)).__ceil__()
-    const = _check_divisor(right, scope)
+    const = _check_divisor(right, left)
     scope = _joined(left._scope, right._scope)
     if const is not None and const < 0:
         left, right = -left, _constant(scope, -const)

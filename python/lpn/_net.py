@@ -370,7 +370,7 @@ class Net:
                 raise mistake("E-connect", f"net '{part.name}' has no place '{name}'; it has: {listed(part._places)}")
             if not isinstance(mine, Place) or mine._net is not self:
                 raise mistake("E-connect", f"'{name}' of net '{part.name}' must be connected to a place of net "
-                              f"'{self.name}', got {mine!r}")
+                              f"'{self.name}', got {mine!r}; give what net.place returned")
             joined[part._places[name]._number] = mine._number
         values = [None] * len(part._params)
         for name, value in (params or {}).items():
@@ -550,7 +550,10 @@ class _TransitionBuilder:
         self.specs = {}
 
     def build(self, take, put, delay, guard, servers, interval, ordered, clock):
-        for name, spec in self._named_specs(take):
+        specs = self._named_specs(take)
+        self.later = [name for name, _ in specs]
+        for name, spec in specs:
+            self.later.remove(name)
             self._input(name, spec)
         for name, spec in self.specs.items():
             if spec.guard is not None:
@@ -648,7 +651,7 @@ class _TransitionBuilder:
         if not order:
             raise mistake("E-arc", "a guard needs an input arc to stand at; take or watch a place")
         known = order if at_least is None else order[: order.index(at_least) + 1]
-        names = _trace.check_names(function, known, False, _owner(self.name))
+        names = _trace.check_names(function, known, False, _owner(self.name), order[len(known):])
         place = max([order.index(n) for n in names], default=0)
         if at_least is not None:
             place = order.index(at_least)
@@ -669,7 +672,7 @@ class _TransitionBuilder:
         """An int formula over the arcs known so far."""
         with within(part):
             if _is_function(value):
-                _trace.check_names(value, list(self.arcs), index, _owner(self.name))
+                _trace.check_names(value, list(self.arcs), index, _owner(self.name), self.later)
                 arguments = self.arcs
                 if index:
                     arguments = dict(self.arcs, i=Expr(self.scope, self.core.index()))

@@ -4,7 +4,7 @@ import os
 
 import _lpn
 
-from ._errors import mistake
+from ._errors import mistake, placed
 from ._marking import Marking
 from ._net import Net
 
@@ -79,7 +79,10 @@ def parameter_values(net, params):
         if not isinstance(value, int) and not hasattr(value, "__index__"):
             raise mistake("E-param", f"parameter '{name}' of net '{net.name}' must be int, got {value!r}")
         pairs.append((name, int(value)))
-    return net._core.bind_params(pairs)
+    try:
+        return net._core.bind_params(pairs)
+    except _lpn.Error as error:
+        raise placed(error) from None
 
 
 def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0):

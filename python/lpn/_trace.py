@@ -291,12 +291,12 @@ def _to_int(tracer, value):
         kind = "float" if isinstance(value, float) else "ratio"
         raise mistake("E-result", f"{name} must return int, got {kind} {_expr.text_of(value)}; use // or "
                       f"math.ceil to make a whole number of {what}", at)
-    index = getattr(value, "__index__", None)
-    if index is not None and not isinstance(value, str):
-        return _expr._constant(scope, index())._id
     if getattr(value, "_arc_name", None):
-        raise mistake("E-result", f"{name} returns the arc '{value._arc_name}' itself; name a property, "
-                      f"or {value._arc_name}.count for the tokens in its place", at)
+        raise mistake("E-result", f"{name} returns {value!r} itself; name a property, as in {value._written()}."
+                      f"{next(iter(value._names()), 'x')}, or {value._arc_name}.count for the tokens in its place", at)
+    index = getattr(value, "__index__", None)
+    if index is not None:
+        return _expr._constant(scope, index())._id
     raise mistake("E-result", f"{name} must return int, got {_expr.text_of(value)}", at)
 
 
@@ -346,10 +346,11 @@ def trace_body(scope, function, argument, what):
     return tracer.explore(_to_int)
 
 
-def check_names(function, known, reserved_index, owner):
+def check_names(function, known, reserved_index, owner, later=()):
     """Raises Error "E-arc-name" unless every parameter without default is a known arc.
 
-    `known`: the names that may be used here, in order; `owner`: "transition 'huffman'".
+    `known`: the names that may be used here, in order; `later`: those of arcs that come after;
+    `owner`: "transition 'huffman'".
     """
     names = signature(function)
     at = _source.of_function(function)
@@ -362,7 +363,14 @@ def check_names(function, known, reserved_index, owner):
     for name in names.names:
         if name in known or (reserved_index and name == "i"):
             continue
-        call = f"{_described(function).strip(chr(39))}({', '.join(names.names)})"
+        arguments = ", ".join(names.names)
+        described = _described(function)
+        call = f"'lambda {arguments}: ...'" if described == "the lambda" else f"{described[1:-1]}({arguments})"
+        if name in later:
+            raise mistake(
+                "E-arc-name", f"{owner}: {call} names '{name}', an arc that comes later; a weight or guard of an "
+                f"arc sees the arcs up to its own, so put '{name}' before it", at,
+            )
         hint = ""
         if name == "i":
             hint = "; only the properties of an emission have an index i"

@@ -1,0 +1,23 @@
+"""An assert that no token passes."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+
+def strict(blk):
+    assert blk.nonzero > 63, "more than there are"
+    return 3
+
+
+net.transition("huffman", take={"blk": coded}, delay=strict)

@@ -1,0 +1,17 @@
+"""A guard cannot stand at an inhibitor."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+net.transition("huffman", take={"blk": coded, "none": done.empty()}, guard=lambda blk, none: blk.size > none.count)

@@ -1,0 +1,22 @@
+"""A large property as an index."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+
+def bad_table(blk):
+    return [1, 2, 4][blk.size]
+
+
+net.transition("huffman", take={"blk": coded}, delay=bad_table)

@@ -1,0 +1,19 @@
+"""An expression of another transition as a delay."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+kept = []
+net.transition("huffman", take={"blk": coded}, delay=lambda blk: kept.append(blk.size) or 1)
+net.transition("idct", take={"blk": ready}, delay=kept[0])

@@ -1,0 +1,7 @@
+"""A range of one number."""
+
+import lpn
+
+
+class Packet(lpn.Token):
+    words: lpn.Int[9]

@@ -1,0 +1,23 @@
+"""A function that raises."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+
+def table(blk):
+    cost = [3, 5]
+    return cost[2 if blk.size > 5 else 0]
+
+
+net.transition("huffman", take={"blk": coded}, delay=table)

@@ -1,0 +1,22 @@
+"""A function that never returns."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+
+def again(blk):
+    return again(blk) + 1
+
+
+net.transition("huffman", take={"blk": coded}, delay=again)

@@ -1,0 +1,23 @@
+"""A path without value."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+
+def cost(blk):
+    if blk.size > 3:
+        return 7
+
+
+net.transition("huffman", take={"blk": coded}, delay=cost)

@@ -1,0 +1,22 @@
+"""A fraction of a cycle."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+
+def store_cycles(blk):
+    return blk.size / 8
+
+
+net.transition("huffman", take={"blk": coded}, delay=store_cycles)

@@ -1,0 +1,18 @@
+"""A list of places whose arcs would share a name."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+a, b = net.place("a.q"), net.place("b.q")
+net.transition("join", take=[a, b])

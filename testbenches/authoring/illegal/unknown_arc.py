@@ -1,0 +1,22 @@
+"""A parameter that is no arc."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+
+def huffman_cycles(block):
+    return 6 + 3 * block.nonzero
+
+
+net.transition("huffman", take={"blk": coded, "slot": free}, delay=huffman_cycles)

@@ -1,0 +1,20 @@
+"""What verification finds, all at once."""
+
+import lpn
+
+
+class Block(lpn.Token):
+    nonzero: lpn.Int[0, 63]
+    size: lpn.Int
+
+
+net = lpn.Net("n")
+coded = net.place("coded", Block, start=True)
+free = net.place("free", init=4)
+ready = net.place("ready", Block, sink=True)
+done = net.place("done", done=True)
+
+net.transition("huffman", take={"blk": coded}, put=[ready.emit(nonzero=64, size=0)], delay=-1)
+net.transition("tick", put=[done], delay=1)
+net.place("full", capacity=2, init=3)
+net.done()
