@@ -38,7 +38,7 @@ def test_every_code_is_documented():
     errors = FOLDER.parents[2] / "docs" / "errors.md"
     text = errors.read_text()
     codes = {program.with_suffix(".err").read_text().split(":", 1)[0] for program in PROGRAMS}
-    assert not [code for code in sorted(codes) if f"### {code}" not in text and f"`{code}`" not in text]
+    assert not [code for code in sorted(codes) if f"## {code}\n" not in text]
 
 
 if __name__ == "__main__":
