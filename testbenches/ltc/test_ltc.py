@@ -25,8 +25,14 @@ import _tok  # noqa: E402
 TRUTH = Path(os.environ.get("LPN_SHARED", ROOT.parent / "shared")) / "truth" / "ltc"
 INTERPRETED = 200_000  # firings; longer runs are left to the compiled simulator
 
-# Places and transitions. The reference has as many, but for PCIe, see pcie.py.
-SIZES = {"jpeg": (22, 9), "menshen": (45, 30), "pcie": (84, 55)}
+# Places and transitions. The reference has as many transitions, but for PCIe, see pcie.py.
+SIZES = {
+    "jpeg": (22, 9),
+    "menshen": (45, 30),
+    "pcie": (84, 55),
+    "vta": (23, 12),
+    "protoacc": (162, 106),
+}
 
 
 def own_runs():
