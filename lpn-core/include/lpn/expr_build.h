@@ -2,7 +2,8 @@
 //
 // A simplified expression has the value of the plain one and fails where the plain one fails:
 // `x + 1 + 2` becomes `x + 3`, but `x + 3 - 1` stays, since its intermediate may overflow, and
-// `0 * x` stays, since `x` may divide by zero. gt and ge are written as lt and le.
+// `0 * x` stays, since `x` may divide by zero. gt and ge are written as lt and le, so of two
+// operands that both fail another one may fail first.
 #pragma once
 
 #include <cstdint>
