@@ -9,8 +9,6 @@ clocks up to and including the last pixel of the image (padded to whole MCUs).
 Sources: RTL file and register, and in README.md the figures measured on the RTL.
 """
 
-from pathlib import Path
-
 import lpn
 
 
@@ -148,7 +146,9 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
     from lpn_models_native import _jpeg  # here, so that the net alone needs no libjpeg
 
     writable_tables = {**net.params, **net.bound}["writable_tables"]
-    image = _jpeg.read(Path(input_path).read_bytes(), writable_tables != 0)
+    with open(input_path, "rb") as file:
+        data = file.read(_jpeg.MAX_FILE_BYTES + 1)
+    image = _jpeg.read(data, writable_tables != 0)
     marking = lpn.Marking(net)
     marking.add(
         "header",

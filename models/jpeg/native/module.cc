@@ -58,6 +58,7 @@ PyImage read_bytes(const py::bytes& data, bool writable_tables) {
 
 PYBIND11_MODULE(_jpeg, m) {
   m.doc() = "Reads a baseline JPEG as the core_jpeg decoder meets it.";
+  m.attr("MAX_FILE_BYTES") = kMaxFileBytes;
   py::register_exception<Refused>(m, "Refused", PyExc_ValueError);
 
   py::class_<Column>(m, "Column", py::buffer_protocol(), "A contiguous buffer of int64.")

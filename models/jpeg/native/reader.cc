@@ -10,9 +10,8 @@
 namespace lpn::jpeg {
 namespace {
 
-// Limits of this reader, so that a hostile file cannot ask for unbounded memory or time. libjpeg
-// holds all coefficients of an image: 128 bytes per block.
-constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
+// So that a hostile file cannot ask for unbounded memory or time: libjpeg holds all coefficients
+// of an image, 128 bytes per block.
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 21;
 
 Sampling sampling_of(const Header& header) {
@@ -267,8 +266,8 @@ void check_early_end(const Header& header, const Image& image) {
 
 Image read_image(Bytes file, bool writable_tables) {
   if (file.size() > kMaxFileBytes) {
-    throw Refused("the file has " + std::to_string(file.size()) + " bytes; this reader takes up "
-                  "to " + std::to_string(kMaxFileBytes) + ": scale the image down");
+    throw Refused("the file has more than " + std::to_string(kMaxFileBytes) +
+                  " bytes, the most that this reader takes: scale the image down");
   }
   const Header header = read_header(file);
   Image image;

@@ -13,6 +13,9 @@
 
 namespace lpn::jpeg {
 
+// The largest file that read_image takes.
+inline constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
+
 // The RTL's image modes (jpeg_input.v, img_mode_q).
 enum class Sampling { kMono = 0, k444 = 1, k420 = 2 };
 

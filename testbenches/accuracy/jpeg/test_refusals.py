@@ -131,10 +131,11 @@ def test_more_image_data_than_blocks(jpeg, half):
         jpeg.read(join(segments, scan + b"\x12\x34", tail), False)
 
 
-def test_file_too_large(refuses):
+def test_file_too_large(jpeg, refuses):
     refuses(
-        bytes(2**26 + 1),
-        "the file has 67108865 bytes; this reader takes up to 67108864: scale the image down",
+        bytes(jpeg.MAX_FILE_BYTES + 1),
+        "the file has more than 67108864 bytes, the most that this reader takes: scale the image "
+        "down",
     )
 
 
