@@ -31,8 +31,8 @@ Sampling sampling_of(const Header& header) {
   }
   std::string factors;
   for (const FrameComponent& component : c) {
-    factors += (factors.empty() ? "" : ",") + std::to_string(component.horizontal) + "x" +
-               std::to_string(component.vertical);
+    if (!factors.empty()) factors += ',';
+    factors += std::to_string(component.horizontal) + 'x' + std::to_string(component.vertical);
   }
   throw Refused("sampling factors " + factors + "; the core knows grey, 4:4:4 (1x1,1x1,1x1) and "
                 "4:2:0 (2x2,1x1,1x1): re-encode with cjpeg -sample 2x2 or -sample 1x1");
