@@ -8,11 +8,15 @@
 #include <set>
 
 #include "lpn/interval.h"
+#include "lpn/structure.h"
 
 namespace lpn {
 namespace {
 
-std::size_t index(PlaceId id) { return static_cast<std::size_t>(id); }
+template <typename Id>
+std::size_t index(Id id) {
+  return static_cast<std::size_t>(id);
+}
 
 class Linter {
  public:
@@ -27,8 +31,8 @@ class Linter {
         if (takes(net.transitions[t], arc).hi > 0) consumers_[index(arc.place)].push_back(t);
       }
     }
-    find_locks();
-    find_loops();
+    find_single();
+    find_unbounded();
   }
 
   std::vector<Warning> run() {
@@ -104,118 +108,42 @@ class Linter {
     return sum;
   }
 
-  // Places whose tokens every transition that takes them puts back when it commits, as an arbiter's
-  // turn or a unit's idle token: at most (initial / weight) of their users run at once.
-  void find_locks() {
-    locks_.assign(net_.places.size(), 0);
-    for (std::size_t p = 0; p < net_.places.size(); ++p) {
-      const Range tokens = initial(net_.places[p]);
-      if (net_.places[p].start || tokens.hi == 0 || consumers_[p].empty()) continue;
-      bool lock = true;
-      std::set<std::size_t> users(consumers_[p].begin(), consumers_[p].end());
-      users.insert(producers_[p].begin(), producers_[p].end());
-      for (std::size_t t : users) {
-        const Range in = taken_from(t, p), out = put_into(t, p);
-        lock = lock && in.lo == in.hi && out.lo == out.hi && in.lo == out.lo && in.lo >= 1;
+  // Transitions of which at most one firing is in flight: those that hold a token of a credit loop
+  // that has only one.
+  void find_single() {
+    single_.assign(net_.transitions.size(), false);
+    for (const CreditLoop& loop : credit_loops(net_)) {
+      std::int64_t tokens = 0;
+      for (PlaceId p : loop.places) {
+        const Place& place = net_[p];
+        if (loop.capacity) tokens += bounds(net_, nullptr, place.capacity->id).hi;
+        else tokens += place.start ? kMaxTokens : initial(place).hi;
       }
-      if (lock) locks_[p] = tokens.hi;
+      if (tokens > 1) continue;
+      for (TransitionId t : loop.transitions) single_[index(t)] = true;
+    }
+    for (std::size_t k = 0; k < net_.transitions.size(); ++k) {
+      const Transition& t = net_.transitions[k];
+      if (t.servers && bounds(net_, nullptr, t.servers->id).hi <= 1) single_[k] = true;
     }
   }
 
-  Range taken_from(std::size_t t, std::size_t p) const {
-    for (const InputArc& arc : net_.transitions[t].inputs) {
-      if (index(arc.place) == p) return takes(net_.transitions[t], arc);
-    }
-    return {0, 0};
-  }
-  Range put_into(std::size_t t, std::size_t p) const {
-    for (const OutputArc& arc : net_.transitions[t].outputs) {
-      if (index(arc.place) == p) return emits(net_.transitions[t], arc);
-    }
-    return {0, 0};
-  }
-
-  // One firing at a time: one server, or a lock with one token.
-  bool single(const Transition& t) const {
-    if (t.servers && bounds(net_, nullptr, t.servers->id).hi <= 1) return true;
-    return std::any_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& arc) {
-      const std::int64_t tokens = locks_[index(arc.place)];
-      const std::int64_t weight = takes(t, arc).lo;
-      return tokens > 0 && weight > 0 && tokens / weight <= 1;
-    });
-  }
-
-  // Transitions on a loop of taken tokens: credits come back along it. Tarjan's algorithm over
-  // transitions, an edge t -> u where u takes what t puts.
-  void find_loops() {
-    const std::size_t n = net_.transitions.size();
-    std::vector<std::size_t> order(n, 0), low(n, 0), stack;
-    std::vector<bool> on_stack(n, false);
-    on_loop_.assign(n, false);
-    std::size_t counter = 0;
-    struct Frame {
-      std::size_t t, arc = 0, consumer = 0;
-    };
-    for (std::size_t root = 0; root < n; ++root) {
-      if (order[root] != 0) continue;
-      std::vector<Frame> frames{{root}};
-      order[root] = low[root] = ++counter;
-      stack.push_back(root);
-      on_stack[root] = true;
-      while (!frames.empty()) {
-        Frame& f = frames.back();
-        const auto& outputs = net_.transitions[f.t].outputs;
-        if (f.arc < outputs.size()) {
-          const auto& next = consumers_[index(outputs[f.arc].place)];
-          if (f.consumer >= next.size()) {
-            ++f.arc;
-            f.consumer = 0;
-            continue;
-          }
-          const std::size_t u = next[f.consumer++];
-          if (u == f.t) on_loop_[u] = true;
-          if (order[u] == 0) {
-            order[u] = low[u] = ++counter;
-            stack.push_back(u);
-            on_stack[u] = true;
-            frames.push_back({u});
-          } else if (on_stack[u]) {
-            low[f.t] = std::min(low[f.t], order[u]);
-          }
-          continue;
-        }
-        const std::size_t done = f.t;
-        frames.pop_back();
-        if (!frames.empty()) low[frames.back().t] = std::min(low[frames.back().t], low[done]);
-        if (low[done] != order[done]) continue;
-        const bool alone = stack.back() == done;
-        while (true) {
-          const std::size_t u = stack.back();
-          stack.pop_back();
-          on_stack[u] = false;
-          if (!alone) on_loop_[u] = true;
-          if (u == done) break;
-        }
-      }
+  // Transitions that no credit loop bounds, and that are not even on a loop of the net: on a loop,
+  // something comes back, although in a number that depends on tokens.
+  void find_unbounded() {
+    unbounded_.assign(net_.transitions.size(), false);
+    for (TransitionId t : unbounded_concurrency(net_)) unbounded_[index(t)] = true;
+    for (const std::vector<TransitionId>& component : components(net_)) {
+      if (component.size() < 2) continue;
+      for (TransitionId t : component) unbounded_[index(t)] = false;
     }
   }
 
   // Lints of transitions.
 
-  bool bounded(std::size_t k) const {
-    const Transition& t = net_.transitions[k];
-    if (t.servers || (t.interval && range(t, *t.interval).hi > 0) || on_loop_[k]) return true;
-    for (const OutputArc& arc : t.outputs) {
-      if (net_[arc.place].capacity && emits(t, arc).lo > 0) return true;
-    }
-    return std::any_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& arc) {
-      return net_[arc.place].capacity && takes(t, arc).lo > 0;
-    });
-  }
-
   void unbounded(std::size_t k) {
     const Transition& t = net_.transitions[k];
-    if (range(t, t.delay).hi <= 0 || bounded(k)) return;
+    if (!unbounded_[k]) return;
     warn("W-unbounded", t,
          "nothing bounds how many firings run at once; write servers=1 for one unit, interval=1 for "
          "a pipeline that starts one per cycle, or take a credit that its consumer gives back");
@@ -230,7 +158,7 @@ class Linter {
 
   void overtake(std::size_t k) {
     const Transition& t = net_.transitions[k];
-    if (t.servers || t.ordered || single(t) || !varies(t, t.delay)) return;
+    if (t.servers || t.ordered || single_[k] || !varies(t, t.delay)) return;
     warn("W-overtake", t,
          "its delay differs per firing and firings overlap, so a later one may commit first; write "
          "ordered=True to keep the order, or servers=1 for one at a time");
@@ -238,7 +166,7 @@ class Linter {
 
   void occupancy(std::size_t k) {
     const Transition& t = net_.transitions[k];
-    if (t.servers || single(t)) return;
+    if (t.servers || single_[k]) return;
     for (const InputArc& arc : t.inputs) {
       if (!arc.guard) continue;
       const Reads reads = net_.exprs.reads(arc.guard->id);
@@ -510,8 +438,7 @@ class Linter {
   std::vector<std::vector<std::size_t>> producers_, consumers_;  // transitions, per place
   std::vector<std::vector<std::size_t>> readers_;                // by any input arc
   mutable std::vector<Bounds> bounds_;                           // per transition
-  std::vector<std::int64_t> locks_;  // tokens of places that work as locks, else 0
-  std::vector<bool> on_loop_;
+  std::vector<bool> single_, unbounded_;
   std::vector<bool> fillable_;
   std::vector<std::string> why_dead_;
   std::vector<Warning> warnings_;
