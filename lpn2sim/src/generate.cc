@@ -172,7 +172,7 @@ class Generator {
         ArcInfo& ai = info.arcs[a];
         ai.read_by_arcs = arcs.tokens[a] || arcs.free[a];
         ai.occupancy_read = all.occupancy[a];
-        ai.tokens_read = all.tokens[a] && !net_.type_of(arc.place).fields.empty();
+        ai.tokens_read = all.tokens[a] && !net_.type_of(t.inputs[a].place).fields.empty();
         if (ai.occupancy_read || t.inputs[a].inhibit) locked_[ai.place] = true;
       }
       choose_keep(t, info);
