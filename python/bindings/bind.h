@@ -25,6 +25,7 @@ void bind_marking(py::module_& m);  // Marking
 void bind_interp(py::module_& m);   // Interp, RunResult, Commit
 void bind_sim(py::module_& m);      // _lpn.sim: Library, Simulator, run() for both engines
 void bind_perfetto(py::module_& m);  // _lpn.sim.Timeline; after bind_sim
+void bind_structure(py::module_& m);  // structure()
 
 py::dict to_dict(const Stats& stats);
 

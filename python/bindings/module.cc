@@ -8,4 +8,5 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_interp(m);
   lpn::python::bind_sim(m);
   lpn::python::bind_perfetto(m);
+  lpn::python::bind_structure(m);
 }

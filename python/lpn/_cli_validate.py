@@ -1,0 +1,162 @@
+"""lpn validate: predictions beside what was measured.
+
+The model's module says how to read a row of its truth: `truth(row) -> (input, parameters, cycles)`
+for a row of a CSV file as a dict; or, for any other format, `truth_rows(path)`, which yields such
+triples. Inputs are file names; they are looked for in --inputs, else beside the truth file.
+"""
+
+import os
+
+import click
+
+from ._cli_common import Progress, grouped, json_option, model_argument, params_option, print_json, seconds, table
+from ._errors import Error, mistake
+from ._load import load
+from ._run import execute, parameter_values
+from ._cli_sim import _library, _text
+
+
+@click.command()
+@model_argument
+@click.option("--truth", required=True, type=click.Path(), metavar="FILE", help="Measured rows, as the model reads them.")
+@click.option("--inputs", type=click.Path(), metavar="DIR",
+              help="Where the inputs are; default: beside FILE. A relative DIR may also be beside FILE.")
+@params_option
+@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True)
+@json_option
+def validate(model, truth, inputs, params, engine, as_json):
+    """Compares MODEL's latency with measured truth, row by row.
+
+    Inputs that the model refuses are listed as not covered, with the reason, and count in no mean.
+    Exit status: 0 answered; 1 a run stalled; 2 something is wrong, or nothing could be compared.
+    """
+    loaded = load(model)
+    wanted = list(_rows(loaded, truth))
+    folder = _folder(truth, inputs)
+    nets, rows, not_covered = {}, [], []
+    simulated = 0.0
+    stalled = interrupted = failed = False
+    progress = Progress(len(wanted))
+    for name, parameters, measured in wanted:
+        parameters = {**dict(params), **parameters}
+        about = {"input": name, "parameters": parameters, "truth": measured}
+        progress.step(name)
+        try:
+            if not isinstance(measured, int) or measured <= 0:
+                raise mistake("E-truth", f"the truth is {measured!r}, which is no number of cycles > 0")
+            key = tuple(sorted(parameters.items()))
+            if key not in nets:
+                net = loaded.net(**parameters)
+                net.done()
+                nets[key] = net, parameter_values(net, None), _library(net, engine, None, False)[0]
+            net, values, library = nets[key]
+            run = execute(net, values, loaded.workload(os.path.join(folder, name), net), library)
+        except (Error, ValueError, OSError) as error:  # anything else is the model's own mistake
+            code, message = (error.code, str(error)) if isinstance(error, Error) else ("E-input", _text(error))
+            if code == "E-param":
+                raise
+            failed = failed or isinstance(error, Error)
+            not_covered.append({**about, "code": code, "reason": message})
+            continue
+        if run.ending == "interrupted":
+            interrupted = True
+            break
+        simulated += run.seconds
+        if run.stalled or run.latency is None:
+            stalled = stalled or run.stalled
+            state = "stalled: " + "; ".join(f"{t} ({why})" for t, why, _ in run.blocked) if run.stalled else \
+                "no done token was produced"
+            not_covered.append({**about, "code": "E-stalled", "reason": state})
+            continue
+        rows.append({**about, "predicted": run.latency, "error": (run.latency - measured) / measured})
+    progress.clear()
+    sizes = [abs(row["error"]) for row in rows]
+    summary = {
+        "model": loaded.name, "truth": truth, "compared": len(rows),
+        "mean_error": sum(sizes) / len(sizes) if sizes else None,
+        "worst_error": max(sizes) if sizes else None,
+        "exact": sum(row["predicted"] == row["truth"] for row in rows),
+        "seconds": round(simulated, 6),
+    }
+    if interrupted:
+        summary["interrupted"] = True
+    if as_json:
+        print_json({**summary, "rows": rows, "not_covered": not_covered})
+    else:
+        _show(summary, rows, not_covered)
+    if interrupted:
+        return 3
+    if not rows:
+        click.echo(f"error: no row of {truth} could be compared [E-truth]", err=True)
+        return 2
+    if failed:
+        return 2
+    return 1 if stalled else 0
+
+
+def _folder(truth, inputs):
+    """Where the inputs lie."""
+    beside = os.path.dirname(truth) or "."
+    if inputs is None:
+        return beside
+    if os.path.isdir(inputs):
+        return inputs
+    if os.path.isdir(os.path.join(beside, inputs)):
+        return os.path.join(beside, inputs)
+    raise mistake("E-input", f"there is no folder {inputs}, neither here nor beside {truth}")
+
+
+def _rows(model, path):
+    """(input, parameters, truth) of every row."""
+    whole = getattr(model.module, "truth_rows", None)
+    if whole is not None:
+        return whole(path)
+    row_of = getattr(model.module, "truth", None)
+    if row_of is None:
+        raise mistake("E-model", f"model '{model.name}' does not say how to read its truth; write a function "
+                      "truth(row) -> (input, parameters, cycles) in its module")
+    return _from_csv(row_of, path)
+
+
+def _from_csv(row_of, path):
+    import csv
+
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            rows = list(reader)
+    except OSError as error:
+        raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise mistake("E-truth", f"{path} is not a CSV file: {error}") from None
+    if not rows:
+        raise mistake("E-truth", f"{path} has no rows below its header")
+    for number, row in enumerate(rows, 2):
+        try:
+            yield row_of(row)
+        except KeyError as error:
+            raise mistake("E-truth", f"{path} has no column {error}; its columns are: "
+                          f"{', '.join(reader.fieldnames)}") from None
+        except (ValueError, TypeError) as error:
+            raise mistake("E-truth", f"{path}, row {number}: {error}") from None
+
+
+def _show(summary, rows, not_covered, most=8):
+    worst = sorted(rows, key=lambda row: -abs(row["error"]))[:most]
+    if worst:
+        table(["input", "parameters", ">truth", ">predicted", ">error"],
+              [[row["input"], ", ".join(f"{k}={v}" for k, v in row["parameters"].items()), grouped(row["truth"]),
+                grouped(row["predicted"]), f"{row['error']:+.3%}"] for row in worst],
+              title=f"the {len(worst)} worst of {len(rows)} rows" if len(rows) > len(worst) else None)
+        click.echo("")
+        click.echo(f"{summary['compared']} rows: mean error {summary['mean_error']:.4%}, worst "
+                   f"{summary['worst_error']:.4%}, {summary['exact']} exact; simulated in "
+                   f"{seconds(summary['seconds'])}")
+    if not_covered:
+        click.echo(f"not covered: {len(not_covered)} rows")
+        for row in not_covered[:20]:
+            parameters = ", ".join(f"{k}={v}" for k, v in row["parameters"].items())
+            reason = row["reason"].split("\n")[0]
+            click.echo(f"  {row['input']}{' (' + parameters + ')' if parameters else ''}: {reason}")
+        if len(not_covered) > 20:
+            click.echo(f"  ... and {len(not_covered) - 20} more (--json lists all)")
