@@ -134,16 +134,25 @@ class Linter {
     unbounded_.assign(net_.transitions.size(), false);
     for (TransitionId t : unbounded_concurrency(net_)) unbounded_[index(t)] = true;
     for (const std::vector<TransitionId>& component : components(net_)) {
-      if (component.size() < 2) continue;
-      for (TransitionId t : component) unbounded_[index(t)] = false;
+      for (TransitionId t : component) {
+        if (component.size() > 1 || feeds_itself(net_[t])) unbounded_[index(t)] = false;
+      }
     }
+  }
+
+  bool feeds_itself(const Transition& t) const {
+    return std::any_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& in) {
+      return takes(t, in).lo > 0 && std::any_of(t.outputs.begin(), t.outputs.end(), [&](const OutputArc& out) {
+        return out.place == in.place;
+      });
+    });
   }
 
   // Lints of transitions.
 
   void unbounded(std::size_t k) {
     const Transition& t = net_.transitions[k];
-    if (!unbounded_[k]) return;
+    if (!unbounded_[k] || (t.interval && range(t, *t.interval).hi > 0)) return;
     warn("W-unbounded", t,
          "nothing bounds how many firings run at once; write servers=1 for one unit, interval=1 for "
          "a pipeline that starts one per cycle, or take a credit that its consumer gives back");
@@ -184,26 +193,39 @@ class Linter {
     }
   }
 
-  // Why a transition can never start, by a fixed point: a place may fill when it starts with
-  // tokens, or the workload fills it, or a transition that may start puts into it.
+  // Which transitions can never start, by a fixed point: a place may fill when it starts with
+  // tokens, or the workload fills it, or a transition that may start puts into it. Only causes are
+  // told: once one is, it is taken as mended, so that what it feeds is judged by itself.
   void find_dead() {
     const std::size_t n = net_.transitions.size();
     fillable_.assign(net_.places.size(), false);
     why_dead_.assign(n, "");
+    alive_.assign(n, false);
     for (std::size_t p = 0; p < net_.places.size(); ++p) {
       fillable_[p] = net_.places[p].start || initial(net_.places[p]).hi > 0;
     }
-    std::vector<bool> alive(n, false);
-    std::vector<std::size_t> todo;
-    for (std::size_t k = n; k > 0; --k) todo.push_back(k - 1);
+    std::vector<std::size_t> all;
+    for (std::size_t k = n; k > 0; --k) all.push_back(k - 1);
+    revive(std::move(all), false);
+    const auto parts = components(net_);
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {  // what feeds comes first
+      for (TransitionId t : *part) {
+        if (alive_[index(t)]) continue;
+        why_dead_[index(t)] = obstacle(net_[t]);
+        revive({index(t)}, true);
+      }
+    }
+  }
+
+  // Marks those of `todo` that can start, and all that can then. `mended`: take it that the first can.
+  void revive(std::vector<std::size_t> todo, bool mended) {
     while (!todo.empty()) {
       const std::size_t k = todo.back();
       todo.pop_back();
-      if (alive[k]) continue;
       const Transition& t = net_.transitions[k];
-      why_dead_[k] = obstacle(t);
-      if (!why_dead_[k].empty()) continue;
-      alive[k] = true;
+      if (alive_[k] || (!mended && !obstacle(t).empty())) continue;
+      mended = false;
+      alive_[k] = true;
       for (const OutputArc& arc : t.outputs) {
         const std::size_t p = index(arc.place);
         if (fillable_[p] || emits(t, arc).hi <= 0) continue;
@@ -213,6 +235,7 @@ class Linter {
     }
   }
 
+  // Why a transition cannot start; "" when it may.
   std::string obstacle(const Transition& t) const {
     for (const InputArc& arc : t.inputs) {
       const Place& place = net_[arc.place];
@@ -226,8 +249,8 @@ class Linter {
         if (makers.empty()) {
           return fmt::format("nothing fills '{}'; declare start=True if the workload does", place.name);
         }
-        return fmt::format("'{}' is filled by transitions only that can never start, as '{}'; put an "
-                           "initial token into the loop", place.name,
+        return fmt::format("'{}' is filled only by what can never start, as '{}'; put an initial token "
+                           "into the loop, unless the workload does", place.name,
                            net_.transitions[makers.front()].name);
       }
       if (place.capacity) {
@@ -440,6 +463,7 @@ class Linter {
   mutable std::vector<Bounds> bounds_;                           // per transition
   std::vector<bool> single_, unbounded_;
   std::vector<bool> fillable_;
+  std::vector<bool> alive_;
   std::vector<std::string> why_dead_;
   std::vector<Warning> warnings_;
 };

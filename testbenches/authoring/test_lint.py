@@ -111,10 +111,20 @@ def test_dead_loop():
     net.transition("t", take={"x": a}, put=[b], delay=1, servers=1)
     net.transition("u", take={"x": b}, put=[a], delay=1, servers=1)
     assert [text for code, text in warnings(net) if code == "W-dead"] == [
-        "transition 't': can never start: 'a' is filled by transitions only that can never start, as 'u'; put an initial "
-        "token into the loop",
-        "transition 'u': can never start: 'b' is filled by transitions only that can never start, as 't'; put an initial "
-        "token into the loop",
+        "transition 't': can never start: 'a' is filled only by what can never start, as 'u'; put an initial token into "
+        "the loop, unless the workload does",
+    ]
+
+
+def test_only_causes_are_told():
+    net = lpn.Net("n")
+    a, b, c, d = (net.place(x) for x in "abcd")
+    net.transition("last", take={"x": c}, put=[d], servers=1)
+    net.transition("first", take={"x": a}, put=[b], servers=1)
+    net.transition("middle", take={"x": b}, put=[c], servers=1)
+    net.transition("end", take={"x": d}, servers=1)
+    assert [text for code, text in warnings(net) if code == "W-dead"] == [
+        "transition 'first': can never start: nothing fills 'a'; declare start=True if the workload does",
     ]
 
 
@@ -129,8 +139,7 @@ def test_dead_by_guard_or_capacity():
     net.transition("u", take={"w": mid.take(4)}, put=[b.emit(n=0)], servers=1)
     assert [m for c, m in warnings(net) if c == "W-dead"] == [
         "transition 't': can never start: it puts 4 tokens into 'mid', which holds at most 3",
-        "transition 'u': can never start: 'mid' is filled by transitions only that can never start, as 't'; put an "
-        "initial token into the loop",
+        "transition 'u': can never start: it needs 4 tokens of 'mid', which holds at most 3",
     ]
 
 
