@@ -1,0 +1,32 @@
+// A case on every engine: interpreter (looking only where something changed, and everywhere),
+// compiled simulator (plain, and with identities and statistics).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case.h"
+#include "lpn/sim.h"
+#include "outcome.h"
+
+namespace lpn::bench {
+
+// Compiled variants of many nets, each variant one translation unit.
+struct Engines {
+  std::vector<sim::Library> plain, traced;  // traced: identities and statistics
+  double seconds = 0;                       // of compiling
+  std::vector<std::filesystem::path> artefacts;
+};
+// Throws lpn::Error like Library::build.
+Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options);
+
+// Flags for nets that run once: compiling must not dominate. A group limit other than the default
+// becomes part of the code.
+sim::CompileOptions quick_options(std::uint64_t group_limit = kDefaultGroupLimit);
+
+// Runs `c` on all engines; the first difference in words, or "". `reference` gets what the
+// interpreter did.
+std::string disagreement(const Case& c, const sim::Library& plain, const sim::Library& traced,
+                         Outcome* reference = nullptr);
+
+}  // namespace lpn::bench

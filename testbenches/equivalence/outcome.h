@@ -1,0 +1,52 @@
+// What can be observed of a case on one engine, as data to compare and as text to read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case.h"
+#include "lpn/interp.h"
+#include "lpn/run.h"
+#include "lpn/sim.h"
+
+namespace lpn::bench {
+
+struct StepOutcome {
+  std::string error;                   // of a push, or of anything that is not a RunError
+  std::optional<RunFault> fault;
+  std::string message;                 // of the fault
+  std::optional<RunResult> result;     // of a run without fault
+  Time now = 0;
+  std::vector<std::uint64_t> counts;   // free tokens per place, without a fault
+  std::vector<std::vector<std::int64_t>> tokens;
+  std::optional<Stats> stats;
+  std::size_t commits = 0;             // observed up to here
+};
+
+struct Outcome {
+  std::string error;  // there was no engine: parameters or initial tokens are wrong
+  bool observed = false;
+  std::vector<Commit> commits;
+  std::vector<StepOutcome> steps;
+};
+
+// Thrown by a run that goes on for too long to be a test.
+struct TooLong {};
+
+struct PlayOptions {
+  bool observe = false;
+  bool stats = false;
+  bool full_scan = false;                    // interpreter only
+  std::size_t most_commits = ~std::size_t{0};  // TooLong beyond; needs observe
+};
+Outcome play(const Case& c, PlayOptions options);
+Outcome play(const Case& c, const sim::Library& library, PlayOptions options);
+
+// The first difference in words, or "" when all that both have is equal.
+std::string difference(const Case& c, const Outcome& a, const Outcome& b);
+
+// The trace format of testbenches/nets/README.md.
+std::string print_commit(const Net& net, const Commit& commit);
+std::string print_outcome(const Case& c, const Outcome& outcome);
+
+}  // namespace lpn::bench

@@ -1,0 +1,701 @@
+// Nets without bias are quiet at once or fail at once. So: every transition has about as many
+// tokens coming out as going in, places start with tokens, guards tend to come in complementary
+// pairs (a router), and expressions are wrapped into the range that their use demands, except for
+// a few "wild" ones, which are there to fail.
+
+#include "random_net.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace lpn::bench {
+
+std::uint64_t Random::next() {
+  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+namespace {
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+
+// What an expression may read, as verify() sees it.
+struct Scope {
+  const Transition* transition = nullptr;
+  std::uint32_t token_arcs = 0;
+  bool head = false;   // also the head of arc `token_arcs`
+  bool index = false;
+  std::vector<std::uint32_t> bound;  // the arcs of the aggregates around
+};
+
+class Maker {
+ public:
+  explicit Maker(Random& random) : r(random), pool(net.exprs) {}
+
+  Net run() {
+    net.name = "fuzz";
+    wild_percent = r.chance(40) ? 0 : r.chance(70) ? 1 : 4;
+    params();
+    types();
+    places();
+    const auto count = r.between(1, 7);
+    for (std::int64_t k = 0; k < count; ++k) transition(static_cast<std::size_t>(k));
+    done();
+    return std::move(net);
+  }
+
+ private:
+  Random& r;
+  Net net;
+  ExprPool& pool;
+  int wild_percent = 0;
+  std::vector<std::int64_t> least_need;  // of the arcs of the transition being made; -1 inhibitor
+  std::vector<std::int64_t> exact_need;  // or -1
+
+  bool wild() { return r.chance(wild_percent); }
+
+  // ---- expressions ------------------------------------------------------------------------
+
+  ExprId number(std::int64_t value) { return pool.constant(value); }
+  ExprId op(Op o, ExprId x, ExprId y) { return pool.binary(o, x, y); }
+
+  std::int64_t odd_value() {
+    static constexpr std::int64_t kOdd[] = {kMax, kMin, kMax - 1, kMin + 1, kMax / 2, kMin / 2,
+                                            std::int64_t{1} << 32, -(std::int64_t{1} << 31), 3037000500,
+                                            -1, 0};
+    return kOdd[r.below(std::size(kOdd))];
+  }
+
+  const TokenType& type_of(std::uint32_t arc, const Scope& s) {
+    return net.type_of(s.transition->inputs[arc].place);
+  }
+
+  // Arcs whose tokens may be read, with fields.
+  std::vector<std::uint32_t> readable(const Scope& s) {
+    std::vector<std::uint32_t> arcs;
+    if (s.transition == nullptr) return arcs;
+    const auto end = s.token_arcs + (s.head ? 1 : 0);
+    for (std::uint32_t a = 0; a < end; ++a) {
+      if (s.transition->inputs[a].inhibit || type_of(a, s).fields.empty()) continue;
+      const bool own = s.head && a == s.token_arcs;
+      // Reading a token that may be missing is an error of the run: rarely.
+      if (own || least_need[a] > 0 || (exact_need[a] < 0 && r.chance(5))) arcs.push_back(a);
+    }
+    return arcs;
+  }
+
+  ExprId token(std::uint32_t arc, const Scope& s) {
+    const auto field = static_cast<std::uint32_t>(
+        r.below(static_cast<std::int64_t>(type_of(arc, s).fields.size())));
+    ExprId which = number(0);
+    const bool own = s.head && arc == s.token_arcs;
+    if (!own) {
+      for (std::size_t d = 0; d < s.bound.size(); ++d) {
+        if (s.bound[d] == arc && r.chance(80)) which = pool.bound(static_cast<std::uint32_t>(d));
+      }
+      if (pool.is_const(which) && least_need[arc] > 1 && r.chance(30)) {
+        which = number(r.below(least_need[arc]));
+      } else if (exact_need[arc] < 0 && r.chance(2)) {
+        which = number(r.between(1, 2));
+      } else if (least_need[arc] > 0 && r.chance(5)) {
+        which = op(Op::kMod, any(s, 1), number(least_need[arc]));
+      } else if (wild()) {
+        which = any(s, 1);
+        // A constant is checked by verify().
+        if (pool.is_const(which)) which = number(0);
+      }
+    }
+    return pool.token(arc, field, which);
+  }
+
+  ExprId leaf(const Scope& s) {
+    for (;;) {
+      switch (r.below(9)) {
+        case 0: case 1: return number(wild() ? odd_value() : r.between(r.chance(15) ? -4 : 0, 6));
+        case 2:
+          if (!net.params.empty()) return pool.param(static_cast<std::uint32_t>(r.below(
+              static_cast<std::int64_t>(net.params.size()))));
+          break;
+        case 3: case 4: case 5:
+          if (const auto arcs = readable(s); !arcs.empty()) return token(r.pick(arcs), s);
+          break;
+        case 6:
+          if (s.index) return pool.index();
+          break;
+        case 7:
+          if (!s.bound.empty()) {
+            return pool.bound(static_cast<std::uint32_t>(r.below(
+                static_cast<std::int64_t>(s.bound.size()))));
+          }
+          break;
+        case 8:
+          if (s.transition != nullptr && !s.transition->inputs.empty()) {
+            const auto arc = static_cast<std::uint32_t>(
+                r.below(static_cast<std::int64_t>(s.transition->inputs.size())));
+            if (r.chance(35)) return pool.occupancy(arc);
+            if (r.chance(50)) return pool.free(arc);
+            if (arc < s.token_arcs) return pool.taken(arc);
+          }
+          break;
+      }
+    }
+  }
+
+  ExprId any(const Scope& s, int depth) {
+    if (depth <= 0 || r.chance(25)) return leaf(s);
+    const auto sub = [&] { return any(s, depth - 1); };
+    const auto in_order = [&](Op o) {
+      const ExprId x = sub();
+      return op(o, x, sub());
+    };
+    switch (r.below(18)) {
+      case 0: case 1: case 2: return in_order(Op::kAdd);
+      case 3: case 4: return in_order(Op::kSub);
+      case 5: {
+        const ExprId x = sub();
+        return op(Op::kMul, x, wild() ? sub() : number(r.between(-2, 5)));
+      }
+      case 6: case 7: case 8: {
+        static constexpr Op kOps[] = {Op::kFloorDiv, Op::kCeilDiv, Op::kMod};
+        const Op o = kOps[r.below(3)];
+        const ExprId x = sub();
+        if (wild()) return op(o, x, positive_if_const(sub()));
+        if (r.chance(70)) return op(o, x, number(r.between(1, 7)));
+        return op(o, x, op(Op::kMax, sub(), number(1)));
+      }
+      case 9: return in_order(Op::kMin);
+      case 10: return in_order(Op::kMax);
+      case 11: return pool.unary(r.chance(50) ? Op::kNeg : Op::kAbs, sub());
+      case 12: case 13: {
+        const ExprId c = condition(s, depth - 1);
+        const ExprId x = sub();
+        return pool.select(c, x, sub());
+      }
+      case 14: {
+        std::vector<std::int64_t> table;
+        const auto n = r.between(1, 5);
+        for (std::int64_t k = 0; k < n; ++k) {
+          table.push_back(wild() ? odd_value() : r.between(-2, 9));
+        }
+        const ExprId x = sub();
+        return pool.lookup(table, wild() ? x : op(Op::kMod, x, number(n)));
+      }
+      case 15:
+        if (r.chance(30)) {
+          const ExprId c = wild() ? condition(s, depth - 1) : likely(s, depth - 1);
+          return pool.assume(c, sub(), "holds");
+        }
+        return sub();
+      default: return aggregate(s, depth);
+    }
+  }
+
+  // verify() rejects a constant divisor that is not positive.
+  ExprId positive_if_const(ExprId x) {
+    std::int64_t value = 0;
+    return pool.is_const(x, value) && value <= 0 ? number(1) : x;
+  }
+
+  // A condition that nearly always holds.
+  ExprId likely(const Scope& s, int depth) {
+    return op(Op::kLe, op(Op::kMod, any(s, depth), number(9)), number(8));
+  }
+
+  ExprId aggregate(const Scope& s, int depth) {
+    std::vector<std::uint32_t> arcs;
+    for (std::uint32_t a = 0; s.transition != nullptr && a < s.token_arcs; ++a) {
+      if (!s.transition->inputs[a].inhibit) arcs.push_back(a);
+    }
+    if (arcs.empty() || s.bound.size() >= 3) return leaf(s);
+    const std::uint32_t arc = r.pick(arcs);
+    Op o = Op::kSum;
+    if (r.chance(50) && (least_need[arc] > 0 || wild())) o = r.chance(50) ? Op::kMinOf : Op::kMaxOf;
+    Scope inner = s;
+    inner.bound.push_back(arc);
+    return pool.aggregate(o, arc, static_cast<std::uint32_t>(s.bound.size()),
+                          any(inner, depth - 1));
+  }
+
+  ExprId condition(const Scope& s, int depth) {
+    const auto compare = [&] {
+      static constexpr Op kOps[] = {Op::kEq, Op::kNe, Op::kLt, Op::kLe};
+      const Op o = kOps[r.below(4)];
+      const ExprId x = any(s, depth - 1);
+      return op(o, x, any(s, depth - 1));
+    };
+    if (depth <= 0 || r.chance(55)) return compare();
+    switch (r.below(8)) {
+      case 0: return pool.unary(Op::kNot, condition(s, depth - 1));
+      case 1: case 2: {
+        const ExprId x = condition(s, depth - 1);
+        return op(Op::kAnd, x, condition(s, depth - 1));
+      }
+      case 3: case 4: {
+        const ExprId x = condition(s, depth - 1);
+        return op(Op::kOr, x, condition(s, depth - 1));
+      }
+      case 5: {
+        const ExprId c = condition(s, depth - 1), x = condition(s, depth - 1);
+        return pool.select(c, x, condition(s, depth - 1));
+      }
+      case 6:
+        if (r.chance(40)) {
+          const ExprId c = likely(s, depth - 1);
+          return pool.assume(c, condition(s, depth - 1), "also \"holds\"");
+        }
+        return pool.boolean(r.chance(70));
+      default: return compare();
+    }
+  }
+
+  // An expression whose value is in lo..hi, unless something in it fails.
+  ExprId within(const Scope& s, std::int64_t lo, std::int64_t hi) {
+    const ExprId x = any(s, r.chance(70) ? 2 : 3);
+    if (r.chance(60)) {
+      const ExprId m = op(Op::kMod, x, number(hi - lo + 1));
+      return lo == 0 && r.chance(80) ? m : op(Op::kAdd, m, number(lo));
+    }
+    if (r.chance(50)) return op(Op::kMax, op(Op::kMin, x, number(hi)), number(lo));
+    return op(Op::kMin, number(hi), op(Op::kMax, number(lo), x));
+  }
+
+  // Guards: true on some but not all tokens.
+  ExprId guard(const Scope& s) {
+    if (r.chance(50)) {
+      return op(r.chance(50) ? Op::kNe : Op::kEq,
+                op(Op::kMod, any(s, 1), number(r.between(2, 3))), number(r.below(2)));
+    }
+    return condition(s, 2);
+  }
+
+  // ---- parts ------------------------------------------------------------------------------
+
+  void params() {
+    const auto count = r.below(4);
+    for (std::int64_t k = 0; k < count; ++k) {
+      Param p;
+      p.name = fmt::format("n{}", k);
+      p.value = r.between(1, 4);
+      if (r.chance(40)) p.range = Range{r.between(-1, 1), r.between(4, 9)};
+      net.params.push_back(p);
+    }
+  }
+
+  void types() {
+    net.types.push_back({.name = "unit", .fields = {}, .source = {}});
+    const auto count = r.between(1, 3);
+    for (std::int64_t k = 0; k < count; ++k) {
+      TokenType t;
+      t.name = fmt::format("type{}", k);
+      const auto fields = r.between(1, 3);
+      for (std::int64_t f = 0; f < fields; ++f) {
+        Field field;
+        field.name = fmt::format("f{}", f);
+        if (r.chance(45)) {
+          static constexpr Range kRanges[] = {{0, 7}, {0, 1}, {-4, 11}, {1, 3}, {0, 255},
+                                              {kMin, -1}, {0, kMax}, {5, 5}};
+          field.range = kRanges[r.below(r.chance(85) ? 5 : 8)];
+        }
+        t.fields.push_back(field);
+      }
+      net.types.push_back(t);
+    }
+  }
+
+  // A value of a field that no other token decides.
+  std::int64_t value_of(const Field& field) {
+    if (!field.range) return wild() ? odd_value() : r.between(-1, 9);
+    const std::int64_t hi = field.range->hi - field.range->lo > 40 || field.range->lo < -1000
+                                ? field.range->lo / 2 + field.range->hi / 2 : field.range->hi;
+    if (field.range->lo < -1000) return hi;
+    return r.between(field.range->lo, std::min(hi, field.range->lo + 40));
+  }
+
+  void places() {
+    const auto count = r.between(2, 8);
+    for (std::int64_t k = 0; k < count; ++k) {
+      Place p;
+      p.name = r.chance(10) ? fmt::format("part.p{}", k) : fmt::format("p{}", k);
+      p.type = static_cast<TypeId>(r.chance(45) ? 0 : r.below(static_cast<std::int64_t>(net.types.size())));
+      std::int64_t present = 0;
+      if (r.chance(55)) present = initial(p);
+      if (r.chance(25)) {
+        ExprId slots = number(present + r.between(0, 4));
+        if (!net.params.empty() && r.chance(40)) slots = op(Op::kAdd, slots, some_param());
+        p.capacity = Formula{slots, {}};
+      }
+      p.start = r.chance(15);
+      p.drain = r.chance(10);
+      p.sink = r.chance(10);
+      net.places.push_back(p);
+    }
+  }
+
+  ExprId some_param() {
+    return pool.param(static_cast<std::uint32_t>(r.below(static_cast<std::int64_t>(net.params.size()))));
+  }
+
+  // Returns how many tokens there are about.
+  std::int64_t initial(Place& p) {
+    std::int64_t present = 0;
+    const auto groups = r.chance(80) ? 1 : 2;
+    for (int g = 0; g < groups; ++g) {
+      Initial i;
+      const std::int64_t n = r.between(1, 5);
+      present += n;
+      i.count = Formula{number(n), {}};
+      if (!net.params.empty() && r.chance(25)) i.count = Formula{some_param(), {}};
+      Scope s;
+      s.index = true;
+      for (const Field& field : net[p.type].fields) {
+        ExprId value = number(value_of(field));
+        if (r.chance(40) && (!field.range || (field.range->hi < 1000 && field.range->lo > -1000))) {
+          value = within(s, field.range ? field.range->lo : -2, field.range ? field.range->hi : 9);
+          if (!field.range && r.chance(30)) value = pool.index();
+        }
+        i.fields.push_back(Formula{value, {}});
+      }
+      p.initial.push_back(i);
+    }
+    return present;
+  }
+
+  bool consumed(std::size_t p) const { return connected(p, true); }
+  bool connected(std::size_t p, bool input) const {
+    for (const Transition& t : net.transitions) {
+      if (input) {
+        for (const InputArc& a : t.inputs) {
+          if (static_cast<std::size_t>(a.place) == p && !a.inhibit) return true;
+        }
+      } else {
+        for (const OutputArc& a : t.outputs) {
+          if (static_cast<std::size_t>(a.place) == p) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // A place, rather one that nothing takes from (puts into) so far.
+  PlaceId some_place(bool input) {
+    for (int tries = 0; tries < 3; ++tries) {
+      const auto p = static_cast<std::size_t>(r.below(static_cast<std::int64_t>(net.places.size())));
+      if (!connected(p, input) || r.chance(30)) return static_cast<PlaceId>(p);
+    }
+    return static_cast<PlaceId>(r.below(static_cast<std::int64_t>(net.places.size())));
+  }
+
+  void transition(std::size_t number_) {
+    Transition t;
+    t.name = fmt::format("t{}", number_);
+    least_need.clear();
+    exact_need.clear();
+    const bool timer = r.chance(7);
+    const bool copy = number_ > 0 && !timer && r.chance(18) && !net.transitions.back().inputs.empty() &&
+                      !net.transitions.back().inputs[0].inhibit;
+    const std::int64_t inputs = timer ? r.below(2) : 1 + (r.chance(40) ? 1 : 0) + (r.chance(12) ? 1 : 0);
+    std::set<PlaceId> used;
+    for (std::int64_t a = 0; a < inputs; ++a) {
+      InputArc arc;
+      arc.name = fmt::format("a{}", a);
+      arc.place = copy && a == 0 ? net.transitions.back().inputs[0].place : some_place(true);
+      if (!used.insert(arc.place).second) continue;
+      arc.inhibit = (timer || a > 0) && r.chance(timer ? 60 : 15);
+      arc.weight = Formula{number(arc.inhibit ? 0 : 1), {}};
+      t.inputs.push_back(arc);
+    }
+    for (std::uint32_t a = 0; a < t.inputs.size(); ++a) input(t, a, timer);
+    if (copy && t.inputs[0].weight.id == number(1)) route(t);
+
+    const Scope all{&t, static_cast<std::uint32_t>(t.inputs.size()), false, false, {}};
+    t.delay = Formula{delay(all, timer), {}};
+    timing(t, all, timer);
+    outputs(t, all);
+    net.transitions.push_back(std::move(t));
+  }
+
+  void input(Transition& t, std::uint32_t a, bool timer) {
+    InputArc& arc = t.inputs[a];
+    least_need.push_back(0);
+    exact_need.push_back(0);
+    if (arc.inhibit) return;
+    const bool has_fields = !net.type_of(arc.place).fields.empty();
+    const Scope before{&t, a, has_fields, false, {}};
+    std::int64_t exact = 1, least = 1;
+    const auto roll = timer ? 70 : r.below(100);
+    if (roll < 68) {
+    } else if (roll < 76) {
+      exact = least = 0;
+      arc.weight = Formula{number(0), {}};
+    } else if (roll < 87) {
+      exact = least = r.between(2, 3);
+      arc.weight = Formula{number(exact), {}};
+    } else if (roll < 94) {
+      exact = -1;
+      least = 1;
+      arc.weight = Formula{op(Op::kAdd, op(Op::kMod, any(before, 1), number(3)), number(1)), {}};
+    } else {
+      exact = -1;
+      least = 0;
+      arc.weight = Formula{wild() ? non_negative_const(any(before, 2)) : within(before, 0, 2), {}};
+    }
+    if (r.chance(exact == 0 ? 50 : 13)) {
+      if (exact >= 0 && r.chance(70)) {
+        const std::int64_t k = r.between(0, exact + 2);
+        arc.threshold = Formula{number(k), {}};
+        exact = least = std::max(exact, k);
+      } else {
+        exact = -1;
+        arc.threshold = Formula{wild() ? non_negative_const(any(before, 2)) : within(before, 0, 3), {}};
+      }
+    }
+    std::int64_t value = 0;
+    const auto dynamic = [&](const Formula& f) { return !pool.is_const(f.id, value); };
+    if (!dynamic(arc.weight) && (!arc.threshold || !dynamic(*arc.threshold))) {
+      std::int64_t k = 0;
+      pool.is_const(arc.weight.id, exact);
+      if (arc.threshold && pool.is_const(arc.threshold->id, k)) exact = std::max(exact, k);
+      least = exact;
+    }
+    least_need[a] = least;
+    exact_need[a] = exact;
+    if (r.chance(14)) {
+      const Scope upto{&t, a + 1, false, false, {}};
+      arc.guard = Formula{guard(upto), {}};
+    }
+  }
+
+  ExprId non_negative_const(ExprId x) {
+    std::int64_t value = 0;
+    return pool.is_const(x, value) && value < 0 ? number(0) : x;
+  }
+
+  // Makes `t` take what its predecessor's guard leaves.
+  void route(Transition& t) {
+    InputArc& theirs = net.transitions.back().inputs[0];
+    InputArc& ours = t.inputs[0];
+    const bool has_fields = !net.type_of(ours.place).fields.empty();
+    if (!has_fields || least_need[0] < 1 || ours.guard || theirs.weight.id != ours.weight.id) return;
+    if (!theirs.guard) {
+      const ExprId head = pool.token(0, 0, number(0));
+      theirs.guard = Formula{op(Op::kEq, op(Op::kMod, head, number(2)), number(0)), {}};
+    } else {
+      const Reads reads = pool.reads(theirs.guard->id);
+      const auto beyond = [](const std::vector<std::uint32_t>& arcs) {
+        return !arcs.empty() && arcs.back() > 0;
+      };
+      if (beyond(reads.tokens) || beyond(reads.occupancy) || beyond(reads.free) ||
+          !reads.tokens.empty()) {
+        return;  // only what is certainly legal here, too
+      }
+    }
+    ours.guard = Formula{pool.unary(Op::kNot, theirs.guard->id), {}};
+  }
+
+  ExprId delay(const Scope& s, bool timer) {
+    const auto roll = r.below(100);
+    if (roll < 18) return number(0);
+    if (roll < 60) return number(r.between(1, 6));
+    if (!timer && wild()) return r.chance(50) ? number(kMax - r.below(50)) : non_negative_const(any(s, 2));
+    if (roll < 64 && !net.params.empty()) return some_param();
+    if (roll < 66) return pool.select(condition(s, 1), number(0), number(r.between(1, 3)));
+    return within(s, r.chance(85) ? 1 : 0, r.between(2, 8));
+  }
+
+  void timing(Transition& t, const Scope& s, bool timer) {
+    const bool takes = std::any_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& a) {
+      std::int64_t w = 0;
+      return !a.inhibit && (!pool.is_const(a.weight.id, w) || w > 0);
+    });
+    // Without a token to take, servers or an interval are required; with neither a delay nor an
+    // interval such a transition runs for ever at one instant, which is rarely of interest.
+    const bool must = timer || !takes;
+    if (must ? r.chance(60) : r.chance(35)) {
+      ExprId n = number(r.chance(60) ? 1 : r.between(2, 4));
+      if (!net.params.empty() && r.chance(25)) n = op(Op::kMax, some_param(), number(1));
+      if (!net.params.empty() && r.chance(10)) n = some_param();
+      t.servers = Formula{n, {}};
+    }
+    if (must || r.chance(22)) {
+      ExprId i = number(r.between(must && r.chance(90) ? 1 : 0, 5));
+      if (!must && r.chance(50)) i = wild() ? non_negative_const(any(s, 2)) : within(s, 0, 4);
+      if (!must && wild()) i = number(kMax - r.below(50));
+      t.interval = Formula{i, {}};
+    }
+    t.ordered = r.chance(18);
+    if (r.chance(12)) {
+      ExprId period = number(r.between(1, 4)), phase = number(r.below(6));
+      if (!net.params.empty() && r.chance(30)) period = some_param();
+      if (!net.params.empty() && r.chance(30)) phase = some_param();
+      t.clock = Clock{{period, {}}, {phase, {}}};
+    }
+  }
+
+  void outputs(Transition& t, const Scope& all) {
+    const std::int64_t count = r.chance(6) ? 0 : 1 + (r.chance(38) ? 1 : 0) + (r.chance(10) ? 1 : 0);
+    for (std::int64_t o = 0; o < count; ++o) {
+      OutputArc arc;
+      arc.place = some_place(false);
+      if (!t.inputs.empty() && r.chance(12)) arc.place = t.inputs[0].place;  // a self-loop
+      if (!t.outputs.empty() && r.chance(5)) arc.place = t.outputs[0].place;
+      const int emissions = r.chance(3) ? 0 : r.chance(86) ? 1 : 2;
+      for (int e = 0; e < emissions; ++e) arc.emissions.push_back(emission(arc, all));
+      t.outputs.push_back(arc);
+    }
+  }
+
+  Emission emission(const OutputArc& arc, const Scope& all) {
+    Emission e;
+    const auto& fields = net.type_of(arc.place).fields;
+    const auto roll = r.below(100);
+    ExprId count = number(1);
+    if (roll < 74) {
+    } else if (roll < 77) {
+      count = number(0);
+    } else if (roll < 84) {
+      count = number(r.between(2, 3));
+    } else if (wild()) {
+      count = r.chance(20) ? number(kMaxTokens + r.between(1, 3))
+                           : non_negative_const(op(Op::kMin, any(all, 2), number(40)));
+    } else {
+      count = within(all, 0, r.between(1, 3));
+    }
+    e.count = Formula{count, {}};
+    Scope s = all;
+    s.index = true;
+    for (const Field& field : fields) e.fields.push_back(Formula{field_value(field, s), {}});
+    return e;
+  }
+
+  ExprId field_value(const Field& field, const Scope& s) {
+    if (r.chance(45)) {  // pass something on
+      for (std::uint32_t a : readable(s)) {
+        const auto& theirs = type_of(a, s).fields;
+        for (std::uint32_t f = 0; f < theirs.size(); ++f) {
+          const bool fits = !field.range || (theirs[f].range && theirs[f].range->lo >= field.range->lo &&
+                                             theirs[f].range->hi <= field.range->hi);
+          if (fits && r.chance(60)) return pool.token(a, f, number(0));
+        }
+      }
+    }
+    if (r.chance(10)) return number(value_of(field));
+    if (!field.range) {
+      if (wild()) return any(s, 3);
+      return r.chance(75) ? within(s, 0, r.between(3, 15)) : any(s, 2);
+    }
+    const Range range = *field.range;
+    if (range.lo < -1000 || range.hi > 1000) return number(value_of(field));
+    if (wild()) {
+      const ExprId x = any(s, 2);
+      if (!pool.is_const(x)) return x;
+    }
+    return within(s, range.lo, range.hi);
+  }
+
+  void done() {
+    bool any_done = false;
+    for (std::size_t p = 0; p < net.places.size(); ++p) {
+      if (net.places[p].start) continue;
+      net.places[p].done = r.chance(consumed(p) ? 8 : 45);
+      any_done = any_done || net.places[p].done;
+    }
+    if (any_done && r.chance(20)) {
+      net.done_count = Formula{number(r.between(0, 30)), {}};
+      if (!net.params.empty() && r.chance(30)) {
+        net.done_count = Formula{op(Op::kMul, op(Op::kMax, some_param(), number(0)), number(7)), {}};
+      }
+    }
+  }
+};
+
+// A token's values for a place, nearly always within the ranges.
+std::vector<std::int64_t> token_values(const Net& net, PlaceId place, Random& r) {
+  std::vector<std::int64_t> values;
+  for (const Field& field : net.type_of(place).fields) {
+    if (!field.range) {
+      values.push_back(r.chance(98) ? r.between(-1, 12) : kMax - r.below(3));
+    } else if (field.range->lo < -1000) {
+      values.push_back(field.range->hi - r.below(5));
+    } else {
+      const std::int64_t span = std::min<std::int64_t>(field.range->hi - field.range->lo, 30);
+      values.push_back(field.range->lo + r.between(0, span));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+Net random_net(Random& random) { return Maker(random).run(); }
+
+Case random_inputs(const Net& net, Random& r) {
+  Case c = make_case(net);
+  for (std::size_t k = 0; k < c.params.size(); ++k) {
+    if (r.chance(50)) c.params[k] = r.between(1, 5);
+    if (r.chance(3)) c.params[k] = r.between(-1, 9);
+    if (const auto& range = net.params[k].range) {
+      c.params[k] = std::clamp(c.params[k], range->lo, range->hi);
+    }
+  }
+  for (std::size_t p = 0; p < net.places.size(); ++p) {
+    const auto place = static_cast<PlaceId>(p);
+    if (!r.chance(net.places[p].capacity ? 8 : 55)) continue;
+    Load load;
+    load.place = place;
+    load.count = static_cast<std::uint64_t>(r.between(1, net.places[p].capacity ? 2 : r.chance(80) ? 8 : 25));
+    for (std::uint64_t k = 0; k < load.count; ++k) {
+      const auto values = token_values(net, place, r);
+      load.values.insert(load.values.end(), values.begin(), values.end());
+    }
+    c.loads.push_back(load);
+  }
+  if (r.chance(10) && std::any_of(net.places.begin(), net.places.end(),
+                                  [](const Place& p) { return p.done; })) {
+    c.done_count = static_cast<std::uint64_t>(r.between(0, 20));
+  }
+  return c;
+}
+
+std::vector<Step> random_steps(const Case& c, Time horizon, Random& r) {
+  std::vector<Step> steps;
+  const auto run = [&](Time limit) {
+    Step s;
+    s.time = limit;
+    steps.push_back(s);
+  };
+  const auto push = [&](Time time) {
+    Step s;
+    s.push = true;
+    s.time = time;
+    s.place = static_cast<PlaceId>(r.below(static_cast<std::int64_t>(c.net.places.size())));
+    if (c.net[s.place].capacity && r.chance(80)) return;
+    s.values = token_values(c.net, s.place, r);
+    steps.push_back(s);
+  };
+  const Time span = std::min<Time>(horizon, 1'000'000) + 1;
+  if (r.chance(25)) {
+    const auto count = r.between(1, 6);
+    for (std::int64_t k = 0; k < count; ++k) push(r.below(span + 3));
+  }
+  if (r.chance(35)) {
+    std::vector<Time> limits;
+    const auto count = r.between(1, 5);
+    for (std::int64_t k = 0; k < count; ++k) limits.push_back(r.below(span));
+    if (r.chance(90)) std::sort(limits.begin(), limits.end());
+    if (r.chance(10)) limits.insert(limits.begin(), -1);
+    for (Time limit : limits) {
+      run(limit);
+      while (r.chance(30)) push(limit + r.between(-2, 6));
+    }
+  }
+  run(horizon);
+  return steps;
+}
+
+}  // namespace lpn::bench

@@ -1,0 +1,39 @@
+// Random nets that do something: small, of every feature, biased towards running for a while.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "case.h"
+
+namespace lpn::bench {
+
+// splitmix64: the same numbers on every machine, for ever.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next();
+  std::int64_t below(std::int64_t n) {
+    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
+  }
+  std::int64_t between(std::int64_t lo, std::int64_t hi) { return lo + below(hi - lo + 1); }
+  bool chance(int percent) { return below(100) < percent; }
+  template <typename Items>
+  const auto& pick(const Items& items) {
+    return items[static_cast<std::size_t>(below(static_cast<std::int64_t>(items.size())))];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Always passes verify(); the fuzzer reports it as a difference when it does not.
+Net random_net(Random& random);
+
+// Parameters and tokens for `net`, and one run without limit.
+Case random_inputs(const Net& net, Random& random);
+
+// What is done to the case from outside, over about [0, horizon]: runs step by step, pushes.
+std::vector<Step> random_steps(const Case& c, Time horizon, Random& random);
+
+}  // namespace lpn::bench
