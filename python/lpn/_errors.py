@@ -6,9 +6,12 @@ from _lpn import Error, RunError
 
 from . import _source
 
-__all__ = ["Error", "RunError", "mistake", "within", "listed"]
+__all__ = ["Error", "RunError", "formulas", "mistake", "within", "listed"]
 
 _context = []
+
+# The formulas being run, innermost last: mistakes in them show where in the line.
+formulas = []
 
 
 @contextlib.contextmanager
@@ -26,7 +29,7 @@ def mistake(code, message, at=None):
     text = message
     if _context:
         text += "\n  in " + ", ".join(_context)
-    text += _source.excerpt(at if at is not None else _source.caller())
+    text += _source.excerpt(at if at is not None else _source.caller(columns=bool(formulas)))
     error = Error(code, text)
     error.placed = True
     return error

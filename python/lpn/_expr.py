@@ -7,7 +7,7 @@ what to write instead.
 
 from fractions import Fraction
 
-from ._errors import mistake
+from ._errors import formulas, mistake
 
 __all__ = ["Expr", "Ratio", "Scope", "text_of"]
 
@@ -16,7 +16,7 @@ MAX_FORK = 16
 MAX_POWER = 64
 
 # The running traces, innermost last (_trace.py); one of them answers bool() of an expression.
-tracers = []
+tracers = formulas
 
 
 class Scope:
@@ -185,6 +185,7 @@ class Expr:
     """An int or bool that depends on tokens or parameters."""
 
     __slots__ = ("_scope", "_id")
+    __array_ufunc__ = None  # numpy's numbers leave the operators to us
 
     def __init__(self, scope, number):
         self._scope = scope
@@ -415,8 +416,8 @@ def _plain_int(value, doing, what):
         const = value._const()
         if const is not None:
             return int(const)
-    elif isinstance(value, int):
-        return int(value)
+    elif hasattr(value, "__index__") and not isinstance(value, Ratio) and not hasattr(value, "_arc_name"):
+        return value.__index__()
     raise mistake("E-operand", f"cannot {doing} {text_of(value)}; it must be {what}")
 
 
@@ -474,6 +475,7 @@ class Ratio:
     """An exact fraction: what `/` gives. Ends as an int through //, math.ceil, floor or round."""
 
     __slots__ = ("_scope", "_num", "_den")
+    __array_ufunc__ = None
 
     def __init__(self, scope, num, den):
         """`num`: an int Expr; `den`: a positive int, or an Expr that must be positive at run time."""

@@ -13,14 +13,26 @@ def is_ours(filename):
     return filename.startswith(_HERE)
 
 
-def caller():
-    """(file name, line) of the author's innermost frame."""
+def caller(columns=False):
+    """(file name, line) of the author's innermost frame; with `columns` also where in the line."""
     frame = sys._getframe(1)
     while frame is not None and is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return ("", 0)
-    return (frame.f_code.co_filename, frame.f_lineno)
+    at = (frame.f_code.co_filename, frame.f_lineno)
+    if columns:
+        at += _columns(frame.f_code, frame.f_lasti)
+    return at
+
+
+def _columns(code, instruction):
+    """(first column, end) of the expression at an instruction, or () when over several lines."""
+    for number, (line, end_line, column, end_column) in enumerate(code.co_positions()):
+        if number == instruction // 2:
+            known = None not in (line, end_line, column, end_column)
+            return (column, end_column) if known and line == end_line else ()
+    return ()
 
 
 def of_function(function):
@@ -56,8 +68,21 @@ def line_text(at):
 
 
 def excerpt(at):
-    """The last line of a message: '\\n  at model.py:37:  the source line'."""
+    """The last lines of a message: '\\n  at model.py:37:  the source line', and what it is about below."""
     if not at or not at[1]:
         return ""
     text = line_text(at)
-    return f"\n  at {shown(at[0])}:{at[1]}" + (f":  {text}" if text else "")
+    place = f"  at {shown(at[0])}:{at[1]}"
+    if not text:
+        return "\n" + place
+    lines = f"\n{place}:  {text}"
+    if len(at) == 4:
+        import linecache
+
+        raw = linecache.getline(at[0], at[1])
+        # Positions count bytes of UTF-8.
+        first, end = (len(raw.encode()[:column].decode(errors="ignore")) for column in at[2:])
+        indent = len(raw) - len(raw.lstrip())
+        if first >= indent and end - first < len(text):
+            lines += "\n" + " " * (len(place) + 3 + first - indent) + "^" * (end - first)
+    return lines

@@ -268,6 +268,19 @@ def test_results_stay_readable(function, text):
     assert text_of_delay(function) == text
 
 
+def test_numpy_constants_are_ints():
+    numpy = pytest.importorskip("numpy")
+    table = numpy.array([5, 6, 7, 8, 9, 10, 11, 12])
+    function = lambda t: (  # noqa: E731
+        numpy.int64(3) * t.x + t.y * numpy.int32(2) + lpn.lookup(table, t.p) + table[t.p] + (t.x << numpy.int64(2))
+        + max(t.n, numpy.int64(9))
+    )
+    data = rows(count=200)
+    assert run_function(function, T, data) == [
+        3 * x + 2 * y + 2 * (5 + p) + 4 * x + max(n, 9) for x, y, n, p, _, _ in data
+    ]
+
+
 def test_import_is_light():
     import subprocess
     import sys
