@@ -52,12 +52,32 @@ def read(path):
     return places
 
 
+class BuiltIn:
+    """`count` equal tokens that a net has itself: free slots, idle units, whose turn it is."""
+
+    def __init__(self, count, **values):
+        self.count = count
+        self.values = values
+
+    def check(self, path, name, count, columns):
+        """Raises ValueError unless the file has the same tokens in its place `name`."""
+        agree = count == self.count and columns.keys() == self.values.keys()
+        for key, column in columns.items():
+            agree = agree and all(value == self.values[key] for value in column)
+        if not agree:
+            values = "".join(f" with {key} {value}" for key, value in self.values.items())
+            raise ValueError(
+                f"{path}: place '{name}' must have {self.count} tokens{values}: they are part of "
+                "the net"
+            )
+
+
 def marking(path, net, names, properties=None):
     """The marking of `net` that a .tok file holds.
 
-    `names`: place of the file -> place of the net, or a number: the rebuilt net has so many tokens
-    there itself (a `capacity`, the turn of a lib.round_robin), all properties 0, and the file must
-    agree. `properties`: property of the file -> property of the net, where they differ.
+    `names`: place of the file -> place of the net, or BuiltIn for tokens that the net has itself.
+    The files repeat those, and must agree. `properties`: property of the file -> property of the
+    net, where they differ.
 
     Raises as read does, ValueError for a place that `names` lacks or a file that does not agree,
     and lpn.Error for tokens that do not fit their place.
@@ -68,12 +88,8 @@ def marking(path, net, names, properties=None):
         if name not in names:
             raise ValueError(f"{path}: net '{net.name}' knows no place '{name}'")
         place = names[name]
-        if isinstance(place, int):
-            if count != place or any(any(column) for column in columns.values()):
-                raise ValueError(
-                    f"{path}: {name} must have {place} tokens with all properties 0: net "
-                    f"'{net.name}' has them built in"
-                )
+        if isinstance(place, BuiltIn):
+            place.check(path, name, count, columns)
         elif columns:
             columns = {properties.get(key, key): column for key, column in columns.items()}
             result.add_columns(place, **columns)

@@ -5,8 +5,6 @@
 A token of `coded` is one 8x8 block, in the order Y Y Y Y Cb Cr; times are cycles. Compared with
 ../../models/jpeg it shows how much of a decoder nine transitions catch; here it tests that the
 engines give the reference's cycles.
-
-All tokens come from the workload, the ones that stand for free buffers too.
 """
 
 import lpn
@@ -22,14 +20,14 @@ class Block(lpn.Token):
 NAMES = {
     "ptasks": "tasks",
     "pvarlatency": "coded",
-    "p8": "decoder_idle",
-    "p4": "block_slots",
-    "p6": "pixel_slots",
-    "p20": "turn_y",
-    "pt2p_hold": "idle_y",
-    "pt3p_hold": "idle_cb",
-    "pt4p_hold": "idle_cr",
     "p5": "displayed",
+    "p8": _tok.BuiltIn(1),
+    "p4": _tok.BuiltIn(4),
+    "p6": _tok.BuiltIn(4),
+    "p20": _tok.BuiltIn(4),
+    "pt2p_hold": _tok.BuiltIn(1),
+    "pt3p_hold": _tok.BuiltIn(1),
+    "pt4p_hold": _tok.BuiltIn(1),
 }
 
 
@@ -41,20 +39,20 @@ def net() -> lpn.Net:
     net = lpn.Net("ltc_jpeg")
     tasks = net.place("tasks", start=True)
     coded = net.place("coded", Block, start=True)
-    decoder_idle = net.place("decoder_idle")
+    decoder_idle = net.place("decoder_idle", init=1)
     issued = net.place("issued", drain=True)
     started = net.place("started", sink=True)
-    block_slots = net.place("block_slots")  # buffers between entropy decoder and IDCT
+    block_slots = net.place("block_slots", init=4)  # buffers between entropy decoder and IDCT
     decoded = net.place("decoded", drain=True)
-    pixel_slots = net.place("pixel_slots")  # RGB output buffers
+    pixel_slots = net.place("pixel_slots", init=4)  # RGB output buffers
 
     # The order Y Y Y Y Cb Cr is a ring of turns: four for Y, one each for Cb and Cr.
-    turn_y = net.place("turn_y")
+    turn_y = net.place("turn_y", init=4)
     turn_cb = net.place("turn_cb")
     turn_cr = net.place("turn_cr")
-    idle_y = net.place("idle_y")
-    idle_cb = net.place("idle_cb")
-    idle_cr = net.place("idle_cr")
+    idle_y = net.place("idle_y", init=1)
+    idle_cb = net.place("idle_cb", init=1)
+    idle_cr = net.place("idle_cr", init=1)
     work_y = net.place("work_y", drain=True)
     work_cb = net.place("work_cb", drain=True)
     work_cr = net.place("work_cr", drain=True)

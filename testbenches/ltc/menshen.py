@@ -39,11 +39,11 @@ class Turn4(lpn.Token):
 # Place of a .tok file -> place of the net.
 NAMES = {
     "p_before_pkt_filter": "arrived",
-    "p_subparser_dispatch_cnt": "dispatch_turn",
-    "p_subparser_aggregate_cnt": "aggregate_turn",
-    "p_pkt_fifo_cnt": "pkt_fifo_turn",
-    "p_phv_fifo_cnt": "phv_fifo_turn",
-    "p_output_arbiter_cnt": "output_turn",
+    "p_subparser_dispatch_cnt": _tok.BuiltIn(1, cnt=0),
+    "p_subparser_aggregate_cnt": _tok.BuiltIn(1, cnt=0),
+    "p_pkt_fifo_cnt": _tok.BuiltIn(1, cnt=0),
+    "p_phv_fifo_cnt": _tok.BuiltIn(1, cnt=0),
+    "p_output_arbiter_cnt": _tok.BuiltIn(1, cnt=0),
 }
 
 
@@ -97,11 +97,11 @@ def net() -> lpn.Net:
     pkt_fifo_in = frames("pkt_fifo_in", 4)
     pkt_fifo_out = frames("pkt_fifo_out", 4)
     deparsed = frames("deparsed", 4)
-    dispatch_turn = net.place("dispatch_turn", Turn2)
-    aggregate_turn = net.place("aggregate_turn", Turn2)
-    pkt_fifo_turn = net.place("pkt_fifo_turn", Turn4)
-    phv_fifo_turn = net.place("phv_fifo_turn", Turn4)
-    output_turn = net.place("output_turn", Turn4)
+    dispatch_turn = net.place("dispatch_turn", Turn2, init=Turn2(cnt=0))
+    aggregate_turn = net.place("aggregate_turn", Turn2, init=Turn2(cnt=0))
+    pkt_fifo_turn = net.place("pkt_fifo_turn", Turn4, init=Turn4(cnt=0))
+    phv_fifo_turn = net.place("phv_fifo_turn", Turn4, init=Turn4(cnt=0))
+    output_turn = net.place("output_turn", Turn4, init=Turn4(cnt=0))
 
     def step(name, source, put, delay, **options):
         """A transition from one place to several, the packet unchanged."""

@@ -18,6 +18,7 @@ from lpn import lib
 
 import _tok
 
+BUFFER = 16  # units that a receive buffer holds
 UNIT = 16  # bytes per credit, and per flit of a link
 HEADER = 30  # bytes that a TLP has on a link besides its payload
 MAX_PAYLOAD = 256  # bytes; also the size at which the root and a reader split
@@ -53,21 +54,21 @@ class Routed(Tlp):
 
 
 def names():
-    """Place of a .tok file -> place of the net, or the number of tokens that the net has itself."""
+    """Place of a .tok file -> place of the net, or what the net has there itself."""
     result = {}
     for switch, ports in ROUTES.items():
         for port in ports:
-            result[f"{switch}_recvcap_{port}"] = f"{switch}.p{port}.credits"
-            result[f"{switch}_tmpbuf_to_sendbuf_{port}_pidx"] = 1
+            result[f"{switch}_recvcap_{port}"] = _tok.BuiltIn(BUFFER)
+            result[f"{switch}_tmpbuf_to_sendbuf_{port}_pidx"] = _tok.BuiltIn(1, idx=0)
     for k in DEVICES:
-        result[f"d{k}_recvcap"] = f"d{k}.credits"
+        result[f"d{k}_recvcap"] = _tok.BuiltIn(BUFFER)
         result[f"d{k}_reqbuf_nonpost"] = f"d{k}.nonposted"
         result[f"d{k}_reqbuf_post"] = f"d{k}.posted"
-        result[f"d{k}_pidx"] = 1
-        result[f"d{k}_reqbuf_cap"] = 8
+        result[f"d{k}_pidx"] = _tok.BuiltIn(1, idx=0)
+        result[f"d{k}_reqbuf_cap"] = _tok.BuiltIn(8)
         # Nothing in the reference takes the slots of the first two.
         for queue in ("nonpost", "post", "cmpl"):
-            result[f"d{k}_reqbuf_{queue}_cap"] = 1
+            result[f"d{k}_reqbuf_{queue}_cap"] = _tok.BuiltIn(1)
     return result
 
 
@@ -81,7 +82,7 @@ class Port:
 
     def __init__(self, net, name):
         self.received = net.place(f"{name}.received", Tlp, drain=True)
-        self.credits = net.place(f"{name}.credits")  # free units of `received`
+        self.credits = net.place(f"{name}.credits", init=BUFFER)  # free units of `received`
         self.packets = net.place(f"{name}.packets", Tlp, drain=True)
         self.flits = net.place(f"{name}.flits", drain=True)
         self.delivered = net.place(f"{name}.delivered", drain=True)  # flits at the other end

@@ -63,24 +63,23 @@ class Count(lpn.Token):
 
 
 def names():
-    """Place of a .tok file -> place of the net."""
+    """Place of a .tok file -> place of the net, or what the net has there itself."""
     result = {
         "pmessage_tasks": "messages",
         "pfields_meta": "fields",
         "pfields": "elements",
-        "ps_hasBitsLoader_IsSubmessageLoad": "advance_ready",
-        "psWaitForRequest": "descend_ready",
-        "pholder_split_msg": "descriptor_ready",
-        "phold": "writer_ready",
-        "pdispatch_hold": "dispatch_ready",
-        "pwrite_hold": "collect_ready",
-        "pdispatch_index_holder": "dispatch_turn",
-        "pwrite_index_holder": "collect_turn",
+        "ps_hasBitsLoader_IsSubmessageLoad": _tok.BuiltIn(1),
+        "psWaitForRequest": _tok.BuiltIn(1),
+        "pholder_split_msg": _tok.BuiltIn(1),
+        "phold": _tok.BuiltIn(1),
+        "pdispatch_hold": _tok.BuiltIn(1),
+        "pwrite_hold": _tok.BuiltIn(1),
+        "pdispatch_index_holder": _tok.BuiltIn(1, field_index=1),
+        "pwrite_index_holder": _tok.BuiltIn(1, field_index=1),
     }
     for i in range(1, HANDLERS + 1):
-        result[f"pf{i}_S_WAIT_CMD"] = f"f{i}.idle"
-        result[f"pf{i}_hold"] = f"f{i}.memory_ready"
-        result[f"pf{i}_dist_hold"] = f"f{i}.sort_ready"
+        for place in ("S_WAIT_CMD", "hold", "dist_hold"):
+            result[f"pf{i}_{place}"] = _tok.BuiltIn(1)
     return result
 
 
@@ -119,9 +118,9 @@ def add_handler(net, i, shared):
     def queue(part, type=None):
         return net.place(f"{name}.{part}", type, drain=True)
 
-    idle = net.place(f"{name}.idle")
-    memory_ready = net.place(f"{name}.memory_ready")
-    sort_ready = net.place(f"{name}.sort_ready")
+    idle = net.place(f"{name}.idle", init=1)
+    memory_ready = net.place(f"{name}.memory_ready", init=1)
+    sort_ready = net.place(f"{name}.sort_ready", init=1)
     taken, elements = queue("taken", Field), queue("elements", Unit)
     to_finish, finished = queue("to_finish", Count), queue("finished")
     scalar, string, repeated = (queue(kind, Field) for kind in ("scalar", "string", "repeated"))
@@ -303,36 +302,37 @@ def net() -> lpn.Net:
     def queue(name, type=None):
         return net.place(name, type, drain=True)
 
-    def state(name):
-        return net.place(name)
+    def ready(name):
+        return net.place(name, init=1)
 
     messages = net.place("messages", Control, start=True)
     fields = net.place("fields", Field, start=True)
     elements = net.place("elements", Unit, start=True)
-    advance_ready, advanced = state("advance_ready"), queue("advanced")
+    advance_ready, advanced = ready("advance_ready"), queue("advanced")
     has_bits = net.place("has_bits", sink=True)
     request_1, response_1 = queue("request_1"), net.place("response_1", sink=True)
-    request_2, response_2 = state("request_2"), net.place("response_2", sink=True)
+    request_2, response_2 = net.place("request_2"), net.place("response_2", sink=True)
     control, control_read = queue("control", Control), queue("control_read", Control)
     collected = net.place("collected", Control, sink=True)
     not_submessage = queue("not_submessage")
     descriptors = queue("descriptors", Control)
     submessages, runs = queue("submessages", Control), queue("runs", Control)
-    descriptor_ready, descend_ready = state("descriptor_ready"), state("descend_ready")
+    descriptor_ready, descend_ready = ready("descriptor_ready"), ready("descend_ready")
     to_dispatch = queue("to_dispatch", Field)
     writes, to_write = queue("writes", Write), queue("to_write", Write)
     write_inner, write_top = queue("write_inner", Write), queue("write_top", Write)
     memory_done = net.place("memory_done", sink=True)
-    writer_ready = state("writer_ready")
-    dispatch_turn, collect_turn = net.place("dispatch_turn", Turn), net.place("collect_turn", Turn)
+    writer_ready = ready("writer_ready")
+    dispatch_turn = net.place("dispatch_turn", Turn, init=Turn(field_index=1))
+    collect_turn = net.place("collect_turn", Turn, init=Turn(field_index=1))
     shared = {
         "to_dispatch": to_dispatch,
         "elements": elements,
         "writes": writes,
-        "dispatch_ready": state("dispatch_ready"),
-        "collect_ready": state("collect_ready"),
-        "dispatch": [state(f"f{i}.dispatch_turn") for i in range(1, HANDLERS + 1)],
-        "collect": [state(f"f{i}.collect_turn") for i in range(1, HANDLERS + 1)],
+        "dispatch_ready": ready("dispatch_ready"),
+        "collect_ready": ready("collect_ready"),
+        "dispatch": [net.place(f"f{i}.dispatch_turn") for i in range(1, HANDLERS + 1)],
+        "collect": [net.place(f"f{i}.collect_turn") for i in range(1, HANDLERS + 1)],
     }
 
     # Frontend.

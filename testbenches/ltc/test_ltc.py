@@ -146,5 +146,5 @@ def test_built_in_tokens_must_agree(tmp_path):
     path = tmp_path / "turn.tok"
     path.write_text("P d1_pidx 1 1 idx\n2\n")
     model = lpn.load(HERE / "pcie.py")
-    with pytest.raises(ValueError, match="d1_pidx must have 1 tokens with all properties 0"):
+    with pytest.raises(ValueError, match="place 'd1_pidx' must have 1 tokens with idx 0"):
         model.workload(path, model.net())

@@ -67,10 +67,10 @@ class Fetch(lpn.Token):
 NAMES = {
     "plaunch": "launch",
     "pnumInsn": "program",
-    "pcontrol": "fetch_ready",
-    "pload_cap": "load_slots",
-    "pcompute_cap": "compute_slots",
-    "pstore_cap": "store_slots",
+    "pcontrol": _tok.BuiltIn(1),
+    "pload_cap": _tok.BuiltIn(512),
+    "pcompute_cap": _tok.BuiltIn(512),
+    "pstore_cap": _tok.BuiltIn(512),
 }
 
 
@@ -105,7 +105,7 @@ def net() -> lpn.Net:
     launch = net.place("launch", Launch, start=True)
     program = net.place("program", Instruction, start=True)
     fetches = net.place("fetches", Fetch, drain=True)
-    fetch_ready = net.place("fetch_ready")
+    fetch_ready = net.place("fetch_ready", init=1)
     fetched = net.place("fetched")
     to_decode = net.place("to_decode", Instruction, drain=True)
     decoder = net.place("decoder", init=1)
@@ -116,7 +116,7 @@ def net() -> lpn.Net:
     store_to_compute = net.place("store_to_compute")
 
     units = ("load", "compute", "store")
-    slots = {unit: net.place(f"{unit}_slots") for unit in units}
+    slots = {unit: net.place(f"{unit}_slots", init=512) for unit in units}
     queue = {unit: net.place(f"{unit}_queue", Instruction, drain=True) for unit in units}
     work = {unit: net.place(f"{unit}_work", Instruction, drain=True) for unit in units}
     finished = {unit: net.place(f"{unit}_finished", sink=True) for unit in units}

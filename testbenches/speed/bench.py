@@ -152,9 +152,6 @@ def generated_jpeg(net):
     marking.add("tasks", count=BLOCKS)
     nonzero = (min(63, int(rng.expovariate(0.15))) for _ in range(BLOCKS))
     marking.add_columns("coded", nonzero=array("q", nonzero))
-    for place, count in (("decoder_idle", 1), ("block_slots", 4), ("pixel_slots", 4), ("turn_y", 4),
-                         ("idle_y", 1), ("idle_cb", 1), ("idle_cr", 1)):
-        marking.add(place, count=count)
     return marking
 
 

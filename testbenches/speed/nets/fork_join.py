@@ -12,7 +12,7 @@ def net(n: int = 10, branches: int = 8) -> lpn.Net:
     net = lpn.Net(f"fork_join_{n}_{branches}")
     source = net.place("source", _common.Item, start=True)
     sink = net.place("sink", _common.Item, sink=True)
-    credits = net.place("credits")
+    credits = net.place("credits", init=4)
     rows = [
         [net.place(f"b{b}_{s}", _common.Item) for s in range(stages + 1)] for b in range(branches)
     ]
@@ -29,5 +29,4 @@ def workload(count, net: lpn.Net) -> lpn.Marking:
     """`count`: items that are forked, an int or its digits; about count * n firings in all."""
     marking = lpn.Marking(net)
     _common.items(marking, "source", range(int(count)))
-    marking.add("credits", count=4)
     return marking

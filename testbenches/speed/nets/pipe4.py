@@ -15,7 +15,7 @@ def net() -> lpn.Net:
     source = net.place("source", _common.Item, start=True)
     buffers = [net.place(f"b{k}", _common.Item) for k in (1, 2, 3)]
     sink = net.place("sink", _common.Item, sink=True)
-    credits = [net.place(f"c{k}") for k in (1, 2, 3)]
+    credits = [net.place(f"c{k}", init=2) for k in (1, 2, 3)]
     items = [source, *buffers, sink]
     for k, (base, shift) in enumerate([(3, 0), (2, 8), (4, 16), (1, 4)]):
         _common.stage(
@@ -34,6 +34,4 @@ def workload(count, net: lpn.Net) -> lpn.Marking:
     """`count`: items, an int or its digits; 4 * count firings."""
     marking = lpn.Marking(net)
     _common.items(marking, "source", range(int(count)))
-    for k in (1, 2, 3):
-        marking.add(f"c{k}", count=2)
     return marking

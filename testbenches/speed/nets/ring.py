@@ -9,11 +9,14 @@ import lpn
 import _common
 
 
-def net(n: int = 10) -> lpn.Net:
-    """`n`: transitions, >= 2. `budget` limits the firings of t0, hence the laps."""
+def net(n: int = 10, items: int = 0) -> lpn.Net:
+    """`n`: transitions, >= 2. `items`: before every fourth transition one, 0 for n // 4 + 1."""
     net = lpn.Net(f"ring_{n}")
-    places = [net.place(f"p{k}", _common.Item) for k in range(n)]
-    budget = net.place("budget")
+    start = [[] for _ in range(n)]
+    for k in range(items or n // 4 + 1):
+        start[4 * k % n].append(_common.Item(value=_common.scatter(4 * k % n)))
+    places = [net.place(f"p{k}", _common.Item, init=start[k]) for k in range(n)]
+    budget = net.place("budget", start=True)  # limits the firings of t0
     for k in range(n):
         _common.stage(
             net,
@@ -29,9 +32,6 @@ def net(n: int = 10) -> lpn.Net:
 
 def workload(laps, net: lpn.Net) -> lpn.Marking:
     """`laps`: how often t0 fires, an int or its digits; about laps * n firings in all."""
-    n = len(net.transitions)
     marking = lpn.Marking(net)
-    for k in range(n // 4 + 1):
-        _common.items(marking, f"p{4 * k % n}", [4 * k % n])
     marking.add("budget", count=int(laps))
     return marking

@@ -1,0 +1,36 @@
+"""The nets that other simulators were measured on end when they must."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+if importlib.util.find_spec("_lpn") is None:
+    build = Path(os.environ.get("LPN_BUILD", HERE.parents[1] / "build"))
+    sys.path.insert(0, str(build / "python"))
+
+import lpn  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    "name, count, end",
+    [
+        ("pipe4", 1_000_000, 14_437_999),
+        ("ring64", 62_500, 5_375_963),
+        ("forkjoin", 222_222, 2_768_018),
+    ],
+)
+def test_last_commit(name, count, end):
+    model = lpn.load(HERE / "nets" / f"{name}.py")
+    net = model.net()
+    run = lpn.simulate(net, model.workload(count, net))  # compiled where there is a compiler
+    assert (run.last_commit, run.stalled) == (end, False)
+
+
+@pytest.mark.parametrize("n", [2, 10, 33])
+def test_sizes(n):
+    assert len(lpn.load(HERE / "nets" / "ring.py").net(n=n).transitions) == n
+    assert len(lpn.load(HERE / "nets" / "fork_join.py").net(n=n + 8).transitions) in range(n, n + 9)
