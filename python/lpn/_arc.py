@@ -4,12 +4,12 @@ import builtins
 
 from . import _expr, _trace
 from ._errors import listed, mistake
-from ._expr import Expr, Ratio
+from ._expr import Expr, Ratio, Scope, tracers
 
 __all__ = ["Arc", "TokenProxy", "max", "min", "sum"]
 
 
-def _field(arc, which, name):
+def _field(arc, which, name, scope=None):
     field = arc._fields.get(name)
     if field is None:
         raise mistake(
@@ -17,7 +17,7 @@ def _field(arc, which, name):
             f"tokens of '{arc._place}' have: {listed(arc._fields)}",
         )
     core = arc._scope.core
-    return Expr(arc._scope, core.token(arc._number, field, which))
+    return Expr(scope or arc._scope, core.token(arc._number, field, which))
 
 
 def _no_number(symbol):
@@ -56,16 +56,17 @@ for _name, _symbol in [
 class TokenProxy(_NoNumber):
     """One token of an arc: its properties are expressions."""
 
-    __slots__ = ("_arc", "_which")
+    __slots__ = ("_arc", "_which", "_scope")
 
-    def __init__(self, arc, which):
+    def __init__(self, arc, which, scope=None):
         self._arc = arc
         self._which = which
+        self._scope = scope or arc._scope
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return _field(self._arc, self._which, name)
+        return _field(self._arc, self._which, name, self._scope)
 
     @property
     def _arc_name(self):
@@ -82,6 +83,13 @@ class TokenProxy(_NoNumber):
 
     def __bool__(self):
         raise mistake("E-truth", f"a token of arc '{self._arc._arc_name}' is no condition; name a property of it")
+
+
+def _index(which):
+    index = _expr.as_index(which)
+    if index is None:
+        raise mistake("E-index", f"the number of a token must be int, got {_expr.text_of(which)}")
+    return index
 
 
 class Arc(_NoNumber):
@@ -177,9 +185,8 @@ class Arc(_NoNumber):
         if isinstance(which, Ratio):
             raise mistake("E-index", f"cannot use the ratio {which} as the number of a token; use // or math.ceil")
         if isinstance(which, Expr):
-            _expr._joined(self._scope, which._scope)
-            return TokenProxy(self, which._int()._id)
-        which = which.__index__()
+            return TokenProxy(self, which._int()._id, _expr._joined(self._scope, which._scope))
+        which = _index(which)
         needed = self._needed()
         const = needed._const()
         if which < 0:
@@ -225,12 +232,14 @@ def _aggregate(op, arc, body):
     scope = arc._scope
     depth = _depth[0]
     _depth[0] += 1
+    outer = tracers[-1].scope if tracers else scope
+    inner = Scope(scope.core, scope.transition, f"lpn.{op} over arc '{arc._arc_name}'", outer)
     try:
         bound = scope.core.bound(depth)
-        number = _trace.trace_body(scope, body, TokenProxy(arc, bound), op)
+        number = _trace.trace_body(inner, body, TokenProxy(arc, bound, inner), op)
     finally:
         _depth[0] -= 1
-    return Expr(scope, scope.core.aggregate(op, arc._number, depth, number))
+    return Expr(outer, scope.core.aggregate(op, arc._number, depth, number))
 
 
 def sum(values, body=None):

@@ -20,27 +20,60 @@ tracers = formulas
 
 
 class Scope:
-    """Whose arcs an expression names: those of one transition, or none (parameters only)."""
+    """Whose arcs an expression names: those of one transition, or none (parameters only).
 
-    __slots__ = ("core", "transition", "label")
+    Inside an aggregate there is one more, whose `parent` is the transition's.
+    """
 
-    def __init__(self, core, transition=None, label=""):
+    __slots__ = ("core", "transition", "label", "parent")
+
+    def __init__(self, core, transition=None, label="", parent=None):
         self.core = core
         self.transition = transition
         self.label = label
+        self.parent = parent
+
+    def sees(self, other):
+        """Whether an expression of `other` may stand in this scope."""
+        if self is other or other.transition is None and self.core is other.core:
+            return True
+        return self.parent is not None and self.parent.sees(other)
 
 
 def _joined(a, b):
     """The scope of an expression made of two."""
-    if a is b or b.transition is None and a.core is b.core:
+    if a.sees(b):
         return a
-    if a.transition is None and a.core is b.core:
+    if b.sees(a):
         return b
+    pair = f"an expression of {a.label} is combined with one of {b.label}"
+    if a.label == b.label:
+        pair = f"an expression kept from {a.label} is used in another one"
     raise mistake(
         "E-foreign",
-        f"an expression of {a.label} is combined with one of {b.label}; an expression lives only "
+        f"{pair}; an expression lives only "
         "inside the function that received its arcs, and a parameter only in its net",
     )
+
+
+def check_visible(scope, expr):
+    """Raises Error "E-foreign" unless the expression may stand in the scope."""
+    if not scope.sees(expr._scope):
+        raise mistake(
+            "E-foreign",
+            f"{expr._text()} is an expression of {expr._scope.label} and is used in {scope.label}; an expression "
+            "lives only inside the function that received its arcs or tokens, and a parameter only in its net",
+        )
+
+
+def as_index(value):
+    """The int that a number of Python or numpy is; None for anything else."""
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, (Expr, Ratio)) or hasattr(value, "_arc_name"):
+        return None
+    method = getattr(type(value), "__index__", None)
+    return None if method is None else method(value)
 
 
 def _constant(scope, value):
@@ -76,7 +109,9 @@ def text_of(value):
         return "None"
     if isinstance(value, (int, float, str, Fraction)):
         return repr(value) if isinstance(value, str) else str(value)
-    return f"a {type(value).__name__}"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return repr(value) if len(repr(value)) < 40 else f"a {type(value).__name__}"
 
 
 def _number(scope, value, doing):
@@ -96,9 +131,9 @@ def _number(scope, value, doing):
             "E-operand", f"cannot {doing} {value!r} itself; name a property, as in "
             f"{value._written()}.{next(iter(value._names()), 'x')}, or {name}.count for the tokens in its place",
         )
-    index = getattr(value, "__index__", None)  # numpy's integers
+    index = as_index(value)
     if index is not None:
-        return _constant(scope, index())
+        return _constant(scope, index)
     raise mistake("E-operand", f"cannot {doing} {text_of(value)}; formulas are made of numbers")
 
 
@@ -190,6 +225,12 @@ class Expr:
     def __init__(self, scope, number):
         self._scope = scope
         self._id = number
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise mistake("E-operand", f"{self._text()} is a number and has no '{name}'; formulas have arithmetic, "
+                      "comparisons and lpn.lookup(table, x)")
 
     # What it is.
 
@@ -395,8 +436,8 @@ class Expr:
                       "leave int() away")
 
     def __float__(self):
-        raise mistake("E-operand", f"cannot make a float of {self._text()}; formulas are exact: use /, "
-                      "then math.ceil or math.floor")
+        raise mistake("E-operand", f"cannot make a float of {self._text()}; formulas are exact: use /, then "
+                      "math.ceil or math.floor; for sqrt, log and the like lpn.lookup(table, x)")
 
     def __hash__(self):
         raise mistake(
@@ -416,8 +457,8 @@ def _plain_int(value, doing, what):
         const = value._const()
         if const is not None:
             return int(const)
-    elif hasattr(value, "__index__") and not isinstance(value, Ratio) and not hasattr(value, "_arc_name"):
-        return value.__index__()
+    elif as_index(value) is not None:
+        return as_index(value)
     raise mistake("E-operand", f"cannot {doing} {text_of(value)}; it must be {what}")
 
 

@@ -3,6 +3,7 @@
 import _lpn
 
 from ._errors import listed, mistake, placed
+from ._expr import as_index
 from ._net import Net, Place
 from ._token import Token
 
@@ -12,10 +13,10 @@ __all__ = ["Marking"]
 def _int(value, name):
     if isinstance(value, int):
         return int(value)
-    index = getattr(value, "__index__", None)
+    index = as_index(value)
     if index is None:
         raise mistake("E-marking", f"property '{name}' must be int, got {value!r}")
-    return index()
+    return index
 
 
 class Marking:

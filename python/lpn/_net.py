@@ -229,12 +229,13 @@ class Net:
 
     # Building.
 
-    def param(self, name, default, range=None):
+    def param(self, name, default, range=None, **unknown):
         """A named integer of the net, constant during a run, that the user may set.
 
         `range`: inclusive (lo, hi). The result may stand in formulas, init, capacity, servers and
         clock.
         """
+        _check_options("param", unknown, ("default", "range"))
         _check_name(name, "parameter", dots=True)
         if name in self._params:
             raise mistake("E-duplicate", f"net '{self.name}' has a parameter '{name}' already; choose another name")
@@ -252,7 +253,7 @@ class Net:
         return self._params[name]
 
     def place(self, name, type=None, *, capacity=None, init=None, start=False, done=False, drain=False,
-              sink=False):
+              sink=False, **unknown):
         """A FIFO.
 
         `type`: a subclass of lpn.Token; None: tokens only count. `capacity`: most tokens it holds,
@@ -261,6 +262,7 @@ class Net:
         `done`: its production is what latency measures. `drain`: it must be empty at the end, else
         the run is stalled. `sink`: nothing is meant to take from it.
         """
+        _check_options("place", unknown, ("type", "capacity", "init", "start", "done", "drain", "sink"))
         _check_name(name, "place", dots=True)
         with within(f"net '{self.name}', place '{name}'"):
             kind = self._type(type)
@@ -286,7 +288,7 @@ class Net:
         return place
 
     def transition(self, name, take=None, put=(), *, delay=0, guard=None, servers=None, interval=None,
-                   ordered=False, clock=None):
+                   ordered=False, clock=None, **unknown):
         """A piece of hardware that takes tokens, works `delay` cycles and puts tokens.
 
         `take`: {arc: place or place.take(...), .peek(...), .empty(), .watch()}; formulas call the
@@ -297,6 +299,8 @@ class Net:
         unbounded). `ordered`: commits do not overtake. `clock`: (period, phase) in ticks.
         Priority is the order of declaration.
         """
+        _check_options("transition", unknown, ("take", "put", "delay", "guard", "servers", "interval", "ordered",
+                                               "clock"))
         _check_name(name, "transition", dots=True)
         if name in self._transitions:
             where = self._core.where(*self._core.transitions[self._transitions[name]].source)
@@ -461,7 +465,7 @@ class Net:
         one = self._located(self._core.constant(1))
         if isinstance(init, Tokens):
             return [self._token_group(kind, init)]
-        if isinstance(init, (Expr, int)) or hasattr(init, "__index__"):
+        if isinstance(init, Expr) or _expr.as_index(init) is not None:
             if kind.fields:
                 first = next(iter(kind.fields))
                 raise mistake("E-initial", f"initial tokens of type {kind.name} need values; write "
@@ -519,14 +523,24 @@ def _check_name(name, what, dots=False):
                       "or _")
 
 
+def _check_options(what, unknown, known):
+    if unknown:
+        import difflib
+
+        name = next(iter(unknown))
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise mistake("E-option", f"net.{what} has no option '{name}'; it has: {listed(known)}{hint}")
+
+
 def _plain(value, what):
     """An int from an author's number."""
     if isinstance(value, float):
         raise mistake("E-operand", f"{what} must be int, got float {value!r}; use math.ceil or math.floor")
-    index = getattr(value, "__index__", None)
-    if index is None or isinstance(value, Expr):
+    number = _expr.as_index(value)
+    if number is None:
         raise mistake("E-operand", f"{what} must be int, got {_expr.text_of(value)}")
-    value = index()
+    value = number
     if not _expr.INT_MIN <= value <= _expr.INT_MAX:
         raise mistake("E-overflow", f"{what} is {value}, which does not fit in 64 bits")
     return value
@@ -575,6 +589,10 @@ class _TransitionBuilder:
                              self.net._formula(clock[1], "the clock's phase"))
         if isinstance(put, (Place, Emission)):
             put = [put]
+        elif put is None:
+            put = []
+        elif not isinstance(put, (list, tuple)):
+            raise mistake("E-emit", f"put is a list of place.emit(...) or place.forward(\"arc\"), got {put!r}")
         for emission in put:
             self._output(emission)
         return self.t

@@ -113,7 +113,7 @@ class _Tracer:
     # Called by bool() of an expression.
 
     def answer(self, expr):
-        _expr._joined(self.scope, expr._scope)
+        _expr.check_visible(self.scope, expr)
         core = self.scope.core
         number = expr._id
         if number in self.known:
@@ -280,7 +280,7 @@ def _innermost(error):
 def _to_int(tracer, value):
     scope = tracer.scope
     if isinstance(value, Expr):
-        _expr._joined(scope, value._scope)
+        _expr.check_visible(scope, value)
         return value._int()._id
     if isinstance(value, int):
         return _expr._constant(scope, value)._id
@@ -294,9 +294,9 @@ def _to_int(tracer, value):
     if getattr(value, "_arc_name", None):
         raise mistake("E-result", f"{name} returns {value!r} itself; name a property, as in {value._written()}."
                       f"{next(iter(value._names()), 'x')}, or {value._arc_name}.count for the tokens in its place", at)
-    index = getattr(value, "__index__", None)
+    index = _expr.as_index(value)
     if index is not None:
-        return _expr._constant(scope, index())._id
+        return _expr._constant(scope, index)._id
     raise mistake("E-result", f"{name} must return int, got {_expr.text_of(value)}", at)
 
 
@@ -305,7 +305,7 @@ def _to_bool(tracer, value):
     if isinstance(value, bool):
         return scope.core.boolean(value)
     if isinstance(value, Expr):
-        _expr._joined(scope, value._scope)
+        _expr.check_visible(scope, value)
         if value._is_bool():
             return value._id
         lo, hi = value._bounds()
