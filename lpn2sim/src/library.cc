@@ -112,6 +112,8 @@ std::vector<std::string> words(const std::string& text) {
 
 }  // namespace
 
+fs::path runtime_folder(const CompileOptions& options) { return find_runtime(options); }
+
 fs::path cache_folder(const CompileOptions& options) {
   if (!options.cache.empty()) return options.cache;
   if (const std::string given = from_environment("LPN_CACHE"); !given.empty()) return given;

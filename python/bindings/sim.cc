@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bind.h"
+#include "lpn/generate.h"
 #include "lpn/interp.h"
 
 namespace lpn::python {
@@ -112,6 +113,11 @@ void bind_run(py::module_& m) {
       "Runs an Interp or Simulator; (result, seconds, interrupted, time simulated to).");
 }
 
+void set_defaults(Net& net, const ParamValues& values) {
+  if (values.size() != net.params.size()) throw py::value_error("one value per parameter");
+  for (std::size_t k = 0; k < values.size(); ++k) net.params[k].value = values[k];
+}
+
 // Keeps every commit.
 class Recorder : public Observer {
  public:
@@ -136,7 +142,11 @@ void bind_sim(py::module_& parent) {
             sim::CompileOptions options;
             if (!flags.empty()) options.flags = flags;
             const py::gil_scoped_release nogil;
-            return sim::Library::build(net, {trace, stats}, options);
+            // Defaults stand in the source, but a Simulator is always given every value: nets of one
+            // model with other parameters share one artefact.
+            Net plain = net;
+            for (Param& p : plain.params) p.value = p.range ? std::clamp<std::int64_t>(0, p.range->lo, p.range->hi) : 0;
+            return sim::Library::build(plain, {trace, stats}, options);
           },
           py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,
           py::arg("flags") = "",
@@ -182,6 +192,14 @@ void bind_sim(py::module_& parent) {
   bind_run<sim::Simulator>(m);
   bind_run<Interp>(m);
   m.def("cache_folder", [] { return sim::cache_folder().string(); });
+  m.def("runtime_folder", [] { return sim::runtime_folder().string(); });
+  m.def("generate", [](const Net& net) { return sim::generate(net); },
+        "The net as C++ source; it includes lpnrt/runtime.h of runtime_folder().");
+  m.def("with_defaults", [](const Net& net, const ParamValues& values) {
+    auto copy = std::make_shared<Net>(net);
+    set_defaults(*copy, values);
+    return copy;
+  }, "A copy of the net whose parameters have these defaults.");
 }
 
 }  // namespace lpn::python

@@ -83,4 +83,7 @@ class Simulator {
 // The folder of compiled artefacts in force.
 std::filesystem::path cache_folder(const CompileOptions& options = {});
 
+// The folder that holds lpnrt/, which generated source includes.
+std::filesystem::path runtime_folder(const CompileOptions& options = {});
+
 }  // namespace lpn::sim

@@ -1,0 +1,91 @@
+"""lpn check: errors, warnings, structure."""
+
+import json
+
+MODEL = '''import lpn
+
+
+class Job(lpn.Token):
+    kind: lpn.Int[0, 1]
+
+
+def net(*, depth: int = 2):
+    net = lpn.Net("routed")
+    depth = net.param("depth", depth, range=(0, 8))
+    jobs = net.place("jobs", Job, start=True)
+    queue = net.place("queue", Job, capacity=depth)
+    out = net.place("out", done=True)
+    net.transition("enter", take={"job": jobs}, put=[queue.forward("job")], delay=2)
+    for kind in (0, 1):
+        net.transition(f"work_{kind}", take={"job": queue}, guard=lambda job, kind=kind: job.kind == kind,
+                       put=[out.emit()], delay=5)
+    net.transition("after", take={"done": out}, delay=3)
+    return net
+'''
+
+
+def test_fields(lpn, tmp_path):
+    (tmp_path / "model.py").write_text(MODEL)
+    answer = lpn("check", tmp_path / "model.py", "--json")
+    assert answer.status == 0
+    data = answer.json
+    assert data["model"] == "model" and data["net"] == "routed" and data["errors"] == []
+    structure = data["structure"]
+    assert structure["places"] == 3 and structure["transitions"] == 4
+    assert structure["conflicts"] == [{"place": "queue", "consumers": ["work_0", "work_1"], "router": True}]
+    assert structure["credit_loops"] == [{"places": ["queue"], "transitions": ["enter", "work_0", "work_1"],
+                                          "tokens": 2, "capacity": True}]
+    assert structure["unbounded_concurrency"] == ["after"] and structure["dead"] == []
+    [warning] = [w for w in data["warnings"] if w["code"] == "W-unbounded"]
+    assert warning["transition"] == "after" and warning["place"] is None
+    assert warning["line"].endswith("model.py:18")
+    assert "servers" in warning["message"]
+
+
+def test_text(lpn, tmp_path):
+    (tmp_path / "model.py").write_text(MODEL)
+    answer = lpn("check", tmp_path / "model.py", "-p", "depth=4")
+    assert answer.status == 0
+    assert "model: no errors, 1 warning; 3 places, 4 transitions, 1 parameter" in answer.out
+    assert "shared: queue -> work_0, work_1 (their guards take turns)" in answer.out
+    assert "bounded: enter, work_0, work_1 by the capacity 4 of queue" in answer.out
+    assert "unbounded: any number of firings at once of after" in answer.out
+
+
+def test_errors_with_line(lpn, tmp_path):
+    (tmp_path / "model.py").write_text(MODEL.replace("delay=3", "delay=lambda done: done.kind"))
+    answer = lpn("check", tmp_path / "model.py", "--json")
+    assert answer.status == 2
+    [error] = answer.json["errors"]
+    assert error["code"].startswith("E-") and error["line"].endswith("model.py:18")
+    assert answer.json["structure"] is None
+    text = lpn("check", tmp_path / "model.py")
+    assert text.status == 2 and "error: " in text.out and "model: 1 error" in text.out
+
+
+def test_all_violations(lpn, tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "import lpn\n\ndef net():\n    net = lpn.Net('bad')\n    p = net.place('p', init=1, done=True)\n"
+        "    net.transition('a', put=[p.emit()], delay=0)\n"
+        "    net.transition('b', put=[p.emit()], delay=1)\n    return net\n")
+    data = lpn("check", tmp_path / "bad.py", "--json").json
+    assert [e["transition"] for e in data["errors"]] == ["a", "b"]
+    assert [e["line"].rsplit(":")[-1] for e in data["errors"]] == ["6", "7"]
+
+
+def test_broken_files(lpn, tmp_path):
+    (tmp_path / "cut.lpn").write_text("lpn 1\nnet cut\n")
+    data = lpn("check", tmp_path / "cut.lpn", "--json")
+    assert data.status == 2 and data.json["errors"][0]["code"] == "E-text"
+    data = lpn("check", "nothing", "--json")
+    assert data.status == 2 and data.json["errors"][0]["code"] == "E-model"
+    (tmp_path / "b.py").write_text("def net():\n    return 1 / 0\n")
+    data = lpn("check", tmp_path / "b.py", "--json")
+    assert data.status == 2 and "ZeroDivisionError" in data.json["errors"][0]["message"]
+
+
+def test_bundled_model_has_no_errors(lpn):
+    data = lpn("check", "jpeg", "--json").json
+    assert data["errors"] == [] and data["structure"]["dead"] == []
+    assert data["structure"]["unbounded_concurrency"] == []
+    json.dumps(data)

@@ -1,0 +1,281 @@
+"""lpn sim: results, fields, many inputs, exit status, refusals."""
+
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD, DEMO
+
+JOBS = {"in": [[5], [7], [3]]}  # second starts at 1, 6, 13: done at 16
+
+
+def test_json_fields(lpn, nets, marking):
+    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json")
+    assert answer.status == 0 and answer.err == ""
+    data = answer.json
+    assert data["model"] == "line" and data["engine"] == "compiled"
+    assert data["cached"] in (True, False) and data["parameters"] == {"slow": 1}
+    [row] = data["runs"]
+    assert row["input"].endswith("m.json")
+    assert (row["latency"], row["ending"], row["firings"], row["done_tokens"]) == (16, "quiet", 6, 3)
+    assert row["stalled"] is False and row["blocked"] == [] and row["undrained"] == []
+    assert 0 < row["seconds"] < 1
+    again = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json").json
+    assert again["cached"] is True and again["compile_seconds"] is None
+
+
+def test_interpreter_agrees(lpn, nets, marking):
+    path = marking("m.json", JOBS)
+    rows = []
+    for engine in ("compiled", "interp"):
+        data = lpn("sim", nets / "line.lpn", path, "--engine", engine, "--stats", "--json").json
+        assert data["engine"] == engine
+        row = data["runs"][0]
+        del row["seconds"]
+        rows.append(row)
+    assert rows[0] == rows[1]
+
+
+def test_parameters_need_no_second_compile(lpn, nets, marking):
+    path = marking("m.json", JOBS)
+    lpn("sim", nets / "line.lpn", path)
+    data = lpn("sim", nets / "line.lpn", path, "-p", "slow=0x2", "--json").json
+    assert data["cached"] is True
+    assert data["runs"][0]["latency"] == 31 and data["parameters"] == {"slow": 2}
+
+
+def test_rows_as_objects_and_counts(lpn, nets, marking):
+    path = marking("m.json", {"in": [{"size": 5}, {"size": 7}, {"size": 3}]})
+    assert lpn("sim", nets / "line.lpn", path, "--json").json["runs"][0]["latency"] == 16
+    path = marking("j.json", {"left": 2, "right": 4})
+    assert lpn("sim", nets / "join.lpn", path, "--json").json["runs"][0]["latency"] == 3
+
+
+def test_marking_file(lpn, nets, marking):
+    path = marking("m.json", JOBS)
+    written = nets / "m.lpnm"
+    about = lpn("marking", nets / "line.lpn", path, "-o", written, "--json").json
+    assert about["tokens"] == {"in": 3} and about["bytes"] == written.stat().st_size
+    assert lpn("sim", nets / "line.lpn", written, "--json").json["runs"][0]["latency"] == 16
+
+
+def test_stall_says_why(lpn, nets, marking):
+    path = marking("j.json", {"left": 2, "right": 3})
+    answer = lpn("sim", nets / "join.lpn", path, "--json")
+    assert answer.status == 1
+    row = answer.json["runs"][0]
+    assert row["stalled"] is True and row["latency"] == 3
+    assert row["undrained"] == [{"place": "left", "tokens": 1}, {"place": "right", "tokens": 1}]
+    [blocked] = row["blocked"]
+    assert (blocked["transition"], blocked["reason"], blocked["arc"], blocked["place"]) == \
+        ("join", "no token", "b", "right")
+    answer = lpn("sim", nets / "join.lpn", path)
+    assert answer.status == 1
+    assert "stalled with tokens left in left (1), right (1):" in answer.out
+    assert "join waits for tokens over arc 'b': place 'right' has 1, it needs 2" in answer.out
+
+
+def test_full_place_and_guard_in_words(lpn, nets, marking):
+    (nets / "full.lpn").write_text(
+        "lpn 1\nnet full\ntype job (kind: 0..3)\nplace in : job start\nplace q : job capacity 1\n"
+        "transition fill {\n  take j from in\n  delay 1\n  put q (j.kind)\n}\n"
+        "transition pick {\n  take j from q when j.kind == 3\n  delay 1\n}\nend\n")
+    answer = lpn("sim", nets / "full.lpn", marking("m.json", {"in": [[1], [3]]}), "--engine", "interp")
+    assert answer.status == 1
+    assert "fill waits for room in place 'q', which is full (1 tokens)" in answer.out
+    assert "pick is kept by the guard of arc 'j' (place 'q', 1 tokens): j.kind == 3 does not hold" in answer.out
+
+
+def test_limit(lpn, nets, marking):
+    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--limit", 6, "--json")
+    assert answer.status == 3
+    row = answer.json["runs"][0]
+    assert (row["ending"], row["until"], row["latency"], row["stalled"]) == ("limit", 6, 6, False)
+    assert "stopped at 6" in lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--limit", 6).out
+
+
+def test_no_input_runs_from_initial_tokens(lpn, nets):
+    row = lpn("sim", nets / "clock.lpn", "--limit", 100, "--json").json["runs"][0]
+    assert row["input"] is None and row["firings"] == 100
+
+
+def test_many_inputs_one_wrong(lpn, nets, marking):
+    good = [marking(f"m{k}.json", {"in": [[k]] * 10}) for k in range(5)]
+    bad = [marking("wide.json", {"in": [[1001]]}), nets / "missing.json", marking("place.json", {"no": 1})]
+    answer = lpn("sim", nets / "line.lpn", good[0], bad[0], good[1], bad[1], bad[2], *good[2:], "--json")
+    assert answer.status == 2
+    rows = answer.json["runs"]
+    assert [("error" in row) for row in rows] == [False, True, False, True, True, False, False, False]
+    assert [row["latency"] for row in rows if "error" not in row] == [10, 11, 21, 31, 41]
+    codes = [row["error"]["code"] for row in rows if "error" in row]
+    assert codes == ["E-range", "E-input", "E-place"]
+    text = lpn("sim", nets / "line.lpn", good[0], bad[0])
+    assert text.status == 2 and "1001" in text.refused("E-range") and " 11 " in text.out
+
+
+def test_error_of_a_run_is_in_its_row(lpn, nets, marking):
+    (nets / "neg.lpn").write_text("lpn 1\nnet neg\ntype job (n)\nplace in : job start\ntransition t {\n"
+                                  "  take j from in\n  delay 5 - j.n\n  servers 1\n}\nend\n")
+    answer = lpn("sim", nets / "neg.lpn", marking("a.json", {"in": [[9]]}), marking("b.json", {"in": [[2]]}), "--json")
+    assert answer.status == 2
+    rows = answer.json["runs"]
+    assert rows[0]["error"]["code"] == "E-negative-delay" and rows[1]["latency"] == 3
+
+
+def test_stats(lpn, nets, marking):
+    path = marking("m.json", JOBS)
+    stats = lpn("sim", nets / "line.lpn", path, "--stats", "--json").json["runs"][0]["stats"]
+    assert stats["end"] == 16
+    second = stats["transitions"]["second"]
+    assert second["commits"] == 3 and second["busy"] == 15 and second["utilisation"] == pytest.approx(15 / 16)
+    assert set(second["waited"]) == {"ready", "no token", "no credit", "guard", "inhibited", "no server",
+                                     "interval", "clock"}
+    for t in stats["transitions"].values():
+        assert sum(w["cycles"] for w in t["waited"].values()) == 16
+        assert sum(w["share"] for w in t["waited"].values()) == pytest.approx(1, abs=1e-5)
+    assert stats["places"]["mid"]["peak"] == 2 and stats["places"]["in"]["peak"] == 3
+    text = lpn("sim", nets / "line.lpn", path, "--stats").out
+    assert "why each transition did not start" in text and "no server" in text and "mean tokens" in text
+
+
+def test_without_a_compiler_the_interpreter_answers(lpn, nets, marking, tmp_path):
+    lonely = {"LPN_CXX": "/nonexistent/c++", "LPN_CACHE": str(tmp_path / "empty")}
+    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json", **lonely)
+    assert answer.status == 0
+    assert answer.err.startswith("note: ") and "E-no-compiler" in answer.err
+    data = answer.json
+    assert data["engine"] == "interp" and data["cached"] is None
+    assert data["fallback"]["code"] == "E-no-compiler"
+    assert data["runs"][0]["latency"] == 16
+
+
+def test_cache_that_cannot_be_written(lpn, nets, marking, tmp_path):
+    (tmp_path / "file").write_text("")
+    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json", LPN_CACHE=str(tmp_path / "file"))
+    assert answer.status == 0 and answer.json["runs"][0]["latency"] == 16
+
+
+@pytest.mark.parametrize("engine", ["compiled", "interp"])
+def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
+    lpn("sim", nets / "clock.lpn", "--limit", 1)  # compiled before, so that the signal meets the run
+    with subprocess.Popen([BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--json", "--engine", engine],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        out, err = process.communicate(timeout=60)
+        assert time.monotonic() - begin < 10
+    assert process.returncode == 3, (out, err)
+    assert "Traceback" not in err
+    import json
+
+    row = json.loads(out)["runs"][0]
+    assert row["ending"] == "interrupted" and row["firings"] > 1000
+    assert row["until"] == row["last_commit"] == row["firings"]
+
+
+@pytest.mark.parametrize("arguments, code, words", [
+    (["nothing"], "E-model", "there is no model 'nothing'; bundled: jpeg"),
+    (["missing.py"], "E-model", "there is no file missing.py"),
+    (["missing.lpn"], "E-model", "cannot read missing.lpn"),
+    (["line.lpn", "m.json", "-p", "slow"], "E-usage", "write -p slow=1"),
+    (["line.lpn", "m.json", "-p", "slow=a"], "E-usage", "is not name=value with a whole number"),
+    (["line.lpn", "m.json", "-p", "fast=1"], "E-param", "has no parameter 'fast'; it has: slow"),
+    (["line.lpn", "m.json", "-p", "slow=200"], "E-param", "1..100"),
+    (["line.lpn", "m.json", "-p", f"slow={2**70}"], "E-", ""),
+    (["line.lpn", "m.json", "--engine", "fast"], "E-usage", "'compiled', 'interp'"),
+    (["line.lpn", "m.json", "--limit", "-1"], "E-usage", "-1"),
+    (["line.lpn", "m.json", "--nonsense"], "E-usage", "--nonsense"),
+    (["line.lpn", "m.json", "m.json", "--trace", "t.json"], "E-usage", "2 inputs"),
+    (["line.lpn", "m.json", "--trace", "no/folder/t.json"], "E-input", "no/folder/t.json"),
+    (["jpeg"], "E-usage", "needs an INPUT"),
+    ([], "E-usage", "MODEL"),
+])
+def test_refusals(lpn, nets, marking, arguments, code, words):
+    marking("m.json", JOBS)
+    answer = lpn("sim", *arguments, cwd=nets)
+    assert answer.status == 2 and "Traceback" not in answer.err
+    assert "error: " in answer.err and f"[{code}" in answer.err and words in answer.err, answer.err
+    if code == "E-usage" or "m.json" not in arguments:
+        answer = lpn("sim", *arguments, "--json", cwd=nets)
+        assert answer.status == 2 and answer.json["error"]["code"] == code
+
+
+@pytest.mark.parametrize("text", [
+    "", "[]", "null", "{", "\"in\"", "{\"in\": -1}", "{\"in\": 1.5}", "{\"in\": true}", "{\"in\": [[1, 2]]}",
+    "{\"in\": [1]}", "{\"in\": [null]}", "{\"in\": [[\"a\"]]}", "{\"in\": [[99999999999999999999]]}",
+    "{\"in\": 99999999999999999999}", "{\"mid\": [[1], [1], [1]]}", "{\"in\": [{\"sise\": 1}]}",
+    "{\"in\": {\"size\": 1}}", "[" * 100_000, "LPNM", "LPNM\x01", "LPNM\x01\x00\x7f", "\x00" * 64,
+])
+def test_hostile_markings(lpn, nets, text):
+    (nets / "m.json").write_bytes(text.encode("latin-1"))
+    answer = lpn("sim", nets / "line.lpn", nets / "m.json", "--engine", "interp", "--json")
+    assert answer.status == 2 and "Traceback" not in answer.err
+    assert answer.json["runs"][0]["error"]["code"].startswith("E-")
+    assert len(answer.out) < 2000
+
+
+def test_hostile_models(lpn, nets):
+    (nets / "a.py").write_text("def net(:\n")
+    assert "a.py" in lpn("sim", "a.py", cwd=nets).refused("E-model")
+    (nets / "b.py").write_text("def net():\n    return 1 / 0\n")
+    text = lpn("sim", "b.py", cwd=nets).refused("E-model")
+    assert "ZeroDivisionError" in text and "b.py:2" in text
+    (nets / "c.py").write_text("def other():\n    pass\n")
+    assert "write c.py:FUNCTION" in lpn("sim", "c.py", cwd=nets).refused("E-model")
+    (nets / "d.py").write_text("import no_such_module\n")
+    assert "no_such_module" in lpn("sim", "d.py", cwd=nets).refused("E-model")
+    (nets / "e.py").write_text("raise SystemExit(0)\n")
+    assert lpn("sim", "e.py", cwd=nets).status == 2
+    (nets / "f.py").write_text("import lpn\ndef net():\n    n = lpn.Net('f')\n    n.place('p', start=True)\n"
+                               "    return n\ndef workload(path, net):\n    return 7\n")
+    assert lpn("sim", "f.py", "x", "--json", cwd=nets).json["runs"][0]["error"]["code"] == "E-model"
+    (nets / "g.lpn").write_bytes(b"\xff\xfe" * 10)
+    lpn("sim", "g.lpn", cwd=nets).refused("E-text")
+    lpn("sim", nets, cwd=nets).refused("E-model")
+
+
+def test_traceback_only_for_debugging(lpn, nets):
+    (nets / "b.py").write_text("def net():\n    return 1 / 0\n")
+    assert "Traceback" in lpn("sim", "b.py", cwd=nets, LPN_DEBUG="1").err
+
+
+def test_progress_only_on_a_terminal(environment, lpn, nets, marking):
+    paths = [str(marking(f"m{k}.json", JOBS)) for k in range(3)]
+    assert lpn("sim", nets / "line.lpn", *paths).err == ""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--limit", "200000000", "--json"],
+                          stdout=subprocess.PIPE, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # the other end was closed
+            pass
+        out = process.stdout.read()
+    os.close(ours)
+    assert b"firings" in shown and shown.endswith(b"\r\x1b[K")
+    assert out.startswith(b"{") and out.count(b"\n") == 1
+
+
+def test_jpeg_images(lpn):
+    images = sorted(DEMO.glob("*.jpg"))
+    if not images:
+        pytest.skip("no demo images")
+    answer = lpn("sim", "jpeg", *images, "-p", "writable_tables=1", "--json")
+    rows = answer.json["runs"]
+    assert len(rows) == len(images)
+    assert all(row["latency"] > 1000 for row in rows if "error" not in row)
+    answer = lpn("sim", "jpeg", DEMO / "plasma12_512x384_q50_420_opt.jpg", "--json")
+    assert answer.status == 2 and "writable" in answer.json["runs"][0]["error"]["message"]
+
+
+def test_help(lpn):
+    answer = lpn("--help")
+    assert answer.status == 0 and "sim" in answer.out and "validate" in answer.out
+    assert "--trace" in lpn("sim", "--help").out
+    lpn("nonsense").refused("E-usage")

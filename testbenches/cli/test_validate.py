@@ -1,0 +1,118 @@
+"""lpn validate: rows, errors, what is not covered."""
+
+import pytest
+from conftest import DEMO, SHARED
+
+MODEL = '''"""One cycle per character of the input file, times a parameter."""
+
+import lpn
+
+
+def net(*, each: int = 1):
+    net = lpn.Net("count")
+    each = net.param("each", each)
+    letters = net.place("letters", start=True)
+    out = net.place("out", done=True)
+    net.transition("read", take={"x": letters}, put=[out.emit()], delay=each, servers=1)
+    return net
+
+
+def workload(path, net):
+    text = open(path).read()
+    if "?" in text:
+        raise ValueError("a question is no input")
+    marking = lpn.Marking(net)
+    marking.add("letters", count=len(text))
+    return marking
+'''
+TRUTH = '''
+
+def truth(row):
+    return row["name"], {"each": int(row["factor"])}, int(row["cycles"])
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "model.py").write_text(MODEL + TRUTH)
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    (inputs / "a").write_text("x" * 10)
+    (inputs / "b").write_text("x" * 20)
+    (inputs / "q").write_text("what?")
+    (tmp_path / "truth.csv").write_text(
+        "name,factor,cycles\na,1,10\na,2,16\nb,1,25\nq,1,5\ngone,1,7\nb,1,0\n")
+    return tmp_path
+
+
+def test_rows(lpn, folder):
+    answer = lpn("validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", "inputs", "--json")
+    assert answer.status == 2  # a truth of 0 cycles is wrong
+    data = answer.json
+    assert data["model"] == "model" and data["compared"] == 3 and data["exact"] == 1
+    assert data["rows"] == [
+        {"input": "a", "parameters": {"each": 1}, "truth": 10, "predicted": 10, "error": 0.0},
+        {"input": "a", "parameters": {"each": 2}, "truth": 16, "predicted": 20, "error": 0.25},
+        {"input": "b", "parameters": {"each": 1}, "truth": 25, "predicted": 20, "error": -0.2},
+    ]
+    assert data["mean_error"] == pytest.approx(0.15) and data["worst_error"] == 0.25
+    reasons = {(row["input"], row["truth"]): row["reason"] for row in data["not_covered"]}
+    assert reasons["q", 5] == "a question is no input"
+    assert "No such file" in reasons["gone", 7]
+    assert "is no number of cycles" in reasons["b", 0]
+
+
+def test_refused_inputs_alone_are_no_failure(lpn, folder):
+    (folder / "truth.csv").write_text("name,factor,cycles\na,1,10\nq,1,5\n")
+    answer = lpn("validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", folder / "inputs")
+    assert answer.status == 0
+    assert "1 rows: mean error 0.0000%, worst 0.0000%, 1 exact" in answer.out
+    assert "not covered: 1 rows" in answer.out and "q (each=1): a question is no input" in answer.out
+
+
+def test_inputs_beside_the_truth(lpn, folder):
+    answer = lpn("validate", "../model.py", "--truth", "../truth.csv", "--inputs", "../inputs", "--json",
+                 cwd=folder / "inputs")
+    assert answer.json["compared"] == 3
+
+
+def test_refusals(lpn, folder):
+    def text(*arguments):
+        return lpn("validate", *arguments, cwd=folder)
+
+    (folder / "no_truth.py").write_text(MODEL)
+    assert "truth(row)" in text("no_truth.py", "--truth", "truth.csv").refused("E-model")
+    assert "cannot read none.csv" in text("model.py", "--truth", "none.csv").refused("E-input")
+    assert "no folder nowhere" in text("model.py", "--truth", "truth.csv", "--inputs", "nowhere").refused("E-input")
+    (folder / "empty.csv").write_text("name,factor,cycles\n")
+    assert "no rows" in text("model.py", "--truth", "empty.csv").refused("E-truth")
+    (folder / "other.csv").write_text("name,cycles\na,1\n")
+    assert "no column 'factor'" in text("model.py", "--truth", "other.csv").refused("E-truth")
+    (folder / "odd.csv").write_text("name,factor,cycles\na,1,many\n")
+    assert "row 2" in text("model.py", "--truth", "odd.csv").refused("E-truth")
+    (folder / "bytes.csv").write_bytes(b"\xff\x00\xfe")
+    text("model.py", "--truth", "bytes.csv").refused("E-truth")
+    assert "--truth" in text("model.py").refused("E-usage")
+    # Nothing to compare: the inputs are elsewhere.
+    assert "could be compared" in text("model.py", "--truth", "truth.csv").refused("E-truth")
+
+
+def test_a_broken_model_is_not_a_refused_input(lpn, folder):
+    (folder / "model.py").write_text((MODEL + TRUTH).replace("len(text)", "length(text)"))
+    answer = lpn("validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", "inputs")
+    assert "NameError" in answer.refused("E-model")
+
+
+def test_jpeg_demo(lpn):
+    data = lpn("validate", "jpeg", "--truth", DEMO / "cycles.csv", "--json").json
+    assert data["compared"] >= 20 and data["not_covered"] == []
+    assert data["mean_error"] <= 0.002 and data["worst_error"] <= 0.01
+
+
+def test_jpeg_against_the_rtl(lpn):
+    truth = SHARED / "truth" / "jpeg"
+    if not (truth / "cycles.csv").exists():
+        pytest.skip(f"no RTL figures at {truth}: set LPN_SHARED to the folder that has truth/jpeg")
+    data = lpn("validate", "jpeg", "--truth", "cycles.csv", "--inputs", "own", "--json", cwd=truth).json
+    assert data["compared"] == 92
+    assert data["mean_error"] <= 0.002 and data["worst_error"] <= 0.01
