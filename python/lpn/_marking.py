@@ -9,6 +9,8 @@ from ._token import Token
 
 __all__ = ["Marking"]
 
+MAX_TOKENS = 1 << 31
+
 
 def _int(value, name):
     if isinstance(value, int):
@@ -56,7 +58,7 @@ class Marking:
                           f"{listed(values)}")
         return [values[name] for name in fields]
 
-    def add(self, place, token=None, *, count=1, **values):
+    def add(self, place, token=None, /, *, count=1, **values):
         """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded", Block(nonzero=5))`."""
         place = self._place(place)
         if isinstance(token, int):
@@ -65,8 +67,8 @@ class Marking:
             values = _values(token)
         row = [_int(v, name) for name, v in zip(place._type.fields, self._ordered(place, values, "a token"))]
         count = _int(count, "count")
-        if count < 0:
-            raise mistake("E-marking", f"count must be >= 0, got {count}")
+        if not 0 <= count <= MAX_TOKENS:
+            raise mistake("E-marking", f"count must be 0..{MAX_TOKENS}, got {count}")
         self._append(place, row * count if row else [], count)
 
     def add_rows(self, place, rows):
@@ -84,7 +86,7 @@ class Marking:
             count += 1
         self._append(place, flat, count)
 
-    def add_columns(self, place, **columns):
+    def add_columns(self, place, /, **columns):
         """Appends many tokens, one column per property.
 
         A column is a contiguous buffer of signed 64-bit integers (array.array('q'), numpy.int64) or
@@ -125,6 +127,10 @@ class Marking:
 
     @done_count.setter
     def done_count(self, value):
+        if value is not None:
+            value = _int(value, "done_count")
+            if value < 0:
+                raise mistake("E-marking", f"done_count must be >= 0, got {value}")
         self._core.done_count = value
 
     def save(self, path):

@@ -67,7 +67,7 @@ class Tokens:
         self.values = values
 
 
-def tokens(count, **values):
+def tokens(count, /, **values):
     """`count` initial tokens for net.place(init=...), whose properties may be functions of `i`.
 
     `net.place("tags", Tag, init=lpn.tokens(slots, id=lambda i: i))`
@@ -118,7 +118,7 @@ class Place:
         """An arc that needs and takes nothing; formulas may read `arc.count` and `arc.free`."""
         return ArcSpec(self, "watch", 0, 0, guard, _source.caller())
 
-    def emit(self, count=1, **values):
+    def emit(self, /, count=1, **values):
         """`count` tokens appended at commit, with one value per property.
 
         Count and values are ints, parameters or functions of arcs; a function of a value may also
@@ -126,7 +126,7 @@ class Place:
         """
         return Emission(self, None, count, values, _source.caller())
 
-    def forward(self, arc, **values):
+    def forward(self, arc, /, **values):
         """A copy of every token that the arc named `arc` takes (or peeks), with some values replaced."""
         return Emission(self, arc, None, values, _source.caller())
 

@@ -1,6 +1,7 @@
 """Running a net, and what a run is."""
 
 import os
+import signal
 
 import _lpn
 
@@ -85,6 +86,34 @@ def parameter_values(net, params):
         raise placed(error) from None
 
 
+class _Interrupt:
+    """Ctrl-C as a wish instead of an exception, which would hit an observer in the middle of a write.
+
+    A second Ctrl-C is the exception. Does nothing in other threads and where the program has a
+    handler of its own.
+    """
+
+    def __enter__(self):
+        self.asked = False
+        self._installed = False
+        try:
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, self._ask)
+                self._installed = True
+        except ValueError:  # not the main thread
+            pass
+        return self
+
+    def _ask(self, number, frame):
+        if self.asked:
+            signal.default_int_handler(number, frame)
+        self.asked = True
+
+    def __exit__(self, *_):
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0):
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
@@ -99,7 +128,13 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
         engine = _lpn.sim.Simulator(library, values, marking._core)
         count = engine.free_tokens
     until = _lpn.FOREVER if limit is None else limit
-    result, seconds, interrupted, reached = _lpn.sim.run(engine, until, observer, on_slice, budget)
+    with _Interrupt() as stop:
+        def between(time, commits):
+            if on_slice is not None:
+                on_slice(time, commits)
+            return stop.asked
+
+        result, seconds, interrupted, reached = _lpn.sim.run(engine, until, observer, between, budget)
     if result is None:
         return None
     run = Run(net, result, "interp" if library is None else "compiled", seconds, None,
@@ -137,6 +172,9 @@ def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=F
     net.done()
     if marking is None:
         marking = Marking(net)
+    if not isinstance(marking, Marking):
+        raise mistake("E-operand", f"simulate needs an lpn.Marking as its second argument, got {marking!r}; "
+                      "parameters go into params={...}")
     if marking.net is not net:
         raise mistake("E-foreign", f"the marking belongs to another net ('{marking.net.name}'); make it with "
                       "lpn.Marking(net) of the net that runs")

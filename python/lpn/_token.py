@@ -5,6 +5,7 @@ import sys
 
 from ._errors import mistake
 from ._expr import INT_MAX, INT_MIN
+from ._source import is_ours
 
 __all__ = ["Bool", "Int", "Token"]
 
@@ -44,9 +45,11 @@ class Bool:
 def _property(owner, name, annotation, at):
     """The Int of one annotation."""
     if isinstance(annotation, str):
-        module = sys.modules.get(owner.__module__)
+        frame = sys._getframe(1)
+        while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+            frame = frame.f_back
         try:
-            annotation = eval(annotation, vars(module) if module else {})
+            annotation = eval(annotation, frame.f_globals, frame.f_locals)
         except Exception as error:
             raise mistake("E-type", f"property '{name}' of token type {owner.__name__}: cannot evaluate "
                           f"{annotation!r} ({error}); write lpn.Int or lpn.Int[0, 63]", at) from None
@@ -96,6 +99,9 @@ class Token:
             if name.startswith("_"):
                 raise mistake("E-type", f"property '{name}' of token type {cls.__name__} starts with _; choose "
                               "another name", at)
+            if name in cls.__dict__:
+                raise mistake("E-type", f"property '{name}' of token type {cls.__name__} has a default; tokens have "
+                              "none, so give the value where the token is made", at)
             properties[name] = _property(cls, name, annotation, at)
         for name, value in cls.__dict__.items():
             if isinstance(value, Int) or value is Int:
@@ -104,7 +110,7 @@ class Token:
         cls._properties = properties
         cls._at = at
 
-    def __init__(self, **values):
+    def __init__(self, /, **values):
         for name in values:
             if name not in self._properties:
                 raise mistake("E-field", f"token type {type(self).__name__} has no property '{name}'; it has: "

@@ -332,3 +332,32 @@ def test_errors_can_be_pickled():
         lpn.simulate(net, params={"x": 1})
     copy = pickle.loads(pickle.dumps(error.value))
     assert copy.code == "E-param" and str(copy) == str(error.value)
+
+
+def test_property_names_never_clash_with_arguments():
+    class Odd(lpn.Token):
+        self: lpn.Int
+        place: lpn.Int
+        token: lpn.Int
+        arc: lpn.Int
+
+    net = lpn.Net("n")
+    a = net.place("a", Odd, start=True)
+    b = net.place("b", Odd, sink=True)
+    net.transition("t", take={"x": a}, servers=1, put=[
+        b.emit(self=1, place=lambda x: x.token, token=3, arc=4), b.forward("x", arc=lambda x: x.arc + 1, token=7)])
+    m = lpn.Marking(net)
+    m.add("a", self=5, place=6, token=7, arc=8)
+    m.add("a", Odd(self=5, place=6, token=7, arc=8))
+    m.add_columns("a", self=array.array("q", [5]), place=6, token=7, arc=8)
+    assert tokens(net, "b", m) == [(1, 7, 3, 4), (5, 6, 7, 9)] * 3
+
+
+def test_postponed_annotations():
+    low = 3
+    scope = {}
+    exec(
+        "from __future__ import annotations\nimport lpn\n\n"
+        "def make(high):\n    class P(lpn.Token):\n        x: lpn.Int[0, 5]\n        y: bool\n    return P\n", scope)
+    made = scope["make"](low)
+    assert repr(made._properties["x"]) == "Int[0, 5]" and made._properties["y"].range == (0, 1)

@@ -15,17 +15,12 @@ def output_like(net, name, source, out):
     return net._place_like(name + ".out", source)
 
 
-def fifo(net, name, source, depth, *, latency=1, out=None):
+def fifo(net, name, source, depth, *, latency=1):
     """A FIFO of `depth` entries, written at most once per cycle; returns the place to read from.
 
     A token written at t can be read at t + `latency` (cycles, >= 1). An entry is held from the
-    write until the reader commits. `depth`: int or parameter, >= 1. `out`: an existing place
-    without capacity of its own may not be given; the FIFO makes its own, `name`.
-
-    Raises Error "E-operand" when `out` is given and has another net.
+    write until the reader commits. `depth`: int or parameter, >= 1.
     """
-    if out is not None:
-        raise mistake("E-arc", f"a fifo makes its own output place, '{name}'; read from what fifo() returns")
     entries = net._place_like(name, source, capacity=depth)
     net.transition(
         f"{name}.write",
