@@ -114,6 +114,33 @@ inline i64 edge(i64 at, i64 period, i64 phase) {
 
 // ---- containers without allocation in steady state -------------------------------------------
 
+// The little of std::vector that rings need: a net has a ring per transition, each of its own type,
+// and a std::vector per type is most of the time that compiling a large net takes.
+template <typename T>
+class Array {
+ public:
+  Array() = default;
+  explicit Array(u64 size) : items_(new T[size]()), size_(size) {}
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() { delete[] items_; }
+  void swap(Array& other) {
+    T* const items = items_;
+    items_ = other.items_;
+    other.items_ = items;
+    const u64 size = size_;
+    size_ = other.size_;
+    other.size_ = size;
+  }
+  u64 size() const { return size_; }
+  T& operator[](u64 k) { return items_[k]; }
+  const T& operator[](u64 k) const { return items_[k]; }
+
+ private:
+  T* items_ = nullptr;
+  u64 size_ = 0;
+};
+
 // FIFO of fixed-size items; T is trivially copyable or cheap to move.
 template <typename T>
 class Ring {
@@ -133,13 +160,13 @@ class Ring {
  private:
   [[gnu::noinline]] void grow() {
     const u64 capacity = items_.size() * 2;
-    std::vector<T> bigger(capacity);
+    Array<T> bigger(capacity);
     for (u64 k = 0; k < size_; ++k) bigger[k] = std::move(items_[(head_ + k) & mask_]);
-    items_ = std::move(bigger);
+    items_.swap(bigger);
     head_ = 0;
     mask_ = capacity - 1;
   }
-  std::vector<T> items_ = std::vector<T>(4);
+  Array<T> items_{4};
   u64 head_ = 0, size_ = 0, mask_ = 3;
 };
 
@@ -315,6 +342,12 @@ struct PlaceMeter {
 
 // ---- the engine ------------------------------------------------------------------------------
 
+// A token from outside. Not part of Engine: each instance of its map would cost compile time.
+struct Arrival {
+  u32 place;
+  std::vector<i64> values;
+};
+
 // Net derives from Engine<Net, N> and provides
 //   void begin()                  credits from capacities, once all initial tokens are there
 //   void start(u32 k)             try_k: starts k as often as it is ready and least
@@ -340,10 +373,6 @@ struct Engine {
   bool over = false;
   bool dead = false;
   lpn_fault fault = {};
-  struct Arrival {
-    u32 place;
-    std::vector<i64> values;
-  };
   std::map<i64, std::vector<Arrival>> arrivals;
 #if LPNRT_TRACE
   lpn_observer observer = nullptr;
