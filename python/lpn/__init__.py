@@ -9,7 +9,8 @@ from ._errors import Error, RunError
 from ._expr import ceil_div, lookup, select
 from ._load import Model, load
 from ._marking import Marking
-from ._net import Net, Place, tokens
+from ._net import Net
+from ._place import Place, tokens
 from ._run import Run, simulate
 from ._token import Bool, Int, Token
 

@@ -4,7 +4,8 @@ import _lpn
 
 from ._errors import listed, mistake, placed
 from ._expr import as_index
-from ._net import Net, Place
+from ._net import Net
+from ._place import Place
 from ._token import Token
 
 __all__ = ["Marking"]

@@ -1,7 +1,7 @@
 """One into several, and several into one."""
 
 from .._errors import mistake
-from .._net import Place
+from .._place import Place
 from .._trace import Over
 from ._queues import output_like
 

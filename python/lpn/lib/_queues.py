@@ -1,7 +1,7 @@
 """FIFOs, pipelines and credits."""
 
 from .._errors import mistake
-from .._net import Place
+from .._place import Place
 
 __all__ = ["credit", "fifo", "pipeline"]
 
