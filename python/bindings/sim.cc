@@ -60,10 +60,10 @@ bool interrupted() {
   return true;
 }
 
-// (result, seconds, interrupted). Slices grow until each takes about kSliceSeconds; `on_slice` is
-// called between them with the time and the commits so far. `budget`: give up after so many seconds
-// (result None), for callers that would rather compile. Ending "limit" with `interrupted` set: the
-// run is complete up to the time returned as fourth.
+// (result, seconds, interrupted, time the run is complete up to). Slices grow until each takes about
+// kSliceSeconds; `on_slice` is called between them with the time and the commits so far, and ends
+// the run when it returns true. `budget`: give up after so many seconds (result None), for callers
+// that would rather compile.
 template <typename Engine>
 py::tuple run(Engine& engine, Time limit, Observer* observer, const py::object& on_slice,
               double budget) {
@@ -89,7 +89,9 @@ py::tuple run(Engine& engine, Time limit, Observer* observer, const py::object& 
     }
     if (interrupted()) return py::make_tuple(result, total, true, until);
     if (budget > 0 && total > budget) return py::make_tuple(py::none(), total, false, until);
-    if (!on_slice.is_none()) on_slice(until, result.commits);
+    if (!on_slice.is_none() && py::bool_(on_slice(until, result.commits))) {
+      return py::make_tuple(result, total, true, until);
+    }
     if (took < kSliceSeconds / 2 && slice < kForever / 4) slice *= 2;
     if (took > kSliceSeconds * 2) slice = std::max<Time>(slice / 2, 1);
   }

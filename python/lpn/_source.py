@@ -3,14 +3,20 @@
 import os
 import sys
 
-__all__ = ["caller", "excerpt", "is_ours", "of_function", "shown"]
+__all__ = ["caller", "count_as_ours", "excerpt", "is_ours", "of_function", "shown"]
 
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_ours = (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
 
 
 def is_ours(filename):
     """Whether the file belongs to this package, whose lines say nothing to an author."""
-    return filename.startswith(_HERE)
+    return filename.startswith(_ours)
+
+
+def count_as_ours(*prefixes):
+    """Files that begin with these are no author's either: what the command line is called through."""
+    global _ours
+    _ours += prefixes
 
 
 def caller(columns=False):

@@ -55,6 +55,9 @@ def _lpn():
 
 def main(arguments=None):
     """Runs one command and exits with its status."""
+    from . import _source
+
+    _source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = os.environ.get("LPN_DEBUG", "") not in ("", "0")
     try:
