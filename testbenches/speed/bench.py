@@ -292,7 +292,7 @@ def wall(*command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     seconds = time.perf_counter() - start
     if done.returncode:
-        raise Missing((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1])
+        raise Missing((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[0])
     return seconds
 
 
