@@ -5,6 +5,7 @@ import sys
 
 __all__ = ["caller", "count_as_ours", "excerpt", "is_ours", "of_function", "shown"]
 
+_shown = {}  # (file name, current folder) -> name in messages
 _ours = (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
 
 
@@ -56,14 +57,15 @@ def shown(filename):
     """The name in messages and nets: relative below the current folder, else without folders."""
     if filename.startswith("<"):
         return filename
-    path = os.path.abspath(filename)
     try:
         here = os.getcwd() + os.sep
     except OSError:
-        here = None
-    if here and path.startswith(here):
-        return path[len(here):]
-    return os.path.basename(path)
+        here = os.sep
+    if (filename, here) not in _shown:
+        path = os.path.realpath(filename)
+        below = here != os.sep and path.startswith(here)
+        _shown[filename, here] = path[len(here):] if below else os.path.basename(path)
+    return _shown[filename, here]
 
 
 def line_text(at):
