@@ -17,16 +17,17 @@ struct Engines {
   double seconds = 0;                       // of compiling
   std::vector<std::filesystem::path> artefacts;
 };
-// Throws lpn::Error like Library::build.
-Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options);
+// `plain` may be left out, to compile half as much. Throws lpn::Error like Library::build.
+Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options,
+                      bool plain = true);
 
 // Flags for nets that run once: compiling must not dominate. A group limit other than the default
 // becomes part of the code.
 sim::CompileOptions quick_options(std::uint64_t group_limit = kDefaultGroupLimit);
 
-// Runs `c` on all engines; the first difference in words, or "". `reference` gets what the
+// Runs `c` on all engines (`plain` may be null); the first difference in words, or "". `reference` gets what the
 // interpreter did.
-std::string disagreement(const Case& c, const sim::Library& plain, const sim::Library& traced,
+std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library& traced,
                          Outcome* reference = nullptr);
 
 }  // namespace lpn::bench

@@ -48,6 +48,7 @@ struct Options {
   double seconds = 0;      // stop making new batches after so long; 0: no limit
   std::size_t stop = 5;    // findings
   std::string flags = "-O0";
+  bool plain = false;      // compile the variant without identities in every batch, not in every third
   fs::path found;          // where shrunken findings go
   bool shrink = true;
   bool print = false;      // with --only: the net and what the interpreter does
@@ -299,16 +300,19 @@ sim::CompileOptions compile_options(const Options& options) {
   return how;
 }
 
+using Libraries = std::pair<std::optional<sim::Library>, sim::Library>;  // plain, traced
+
 // Builds the nets; those that do not compile become findings and are left out.
 void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbers,
            const Options& options, Shared& shared,
-           std::map<std::uint64_t, std::pair<sim::Library, sim::Library>>& into) {
+           std::map<std::uint64_t, Libraries>& into) {
   if (nets.empty()) return;
   try {
-    Engines engines = build_engines(nets, compile_options(options));
+    const bool plain = options.plain || numbers[0] / options.batch % 3 == 0;
+    Engines engines = build_engines(nets, compile_options(options), plain);
     shared.counts.compiling += engines.seconds;
     for (std::size_t k = 0; k < nets.size(); ++k) {
-      into.insert_or_assign(numbers[k], std::pair(engines.plain[k], engines.traced[k]));
+      into.insert_or_assign(numbers[k], std::pair(plain ? std::optional(engines.plain[k]) : std::nullopt, engines.traced[k]));
     }
     for (const fs::path& artefact : engines.artefacts) {
       if (shared.artefact_count < 8) {
@@ -360,7 +364,7 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
     compiled.push_back(number);
   }
   shared.stage = 1;
-  std::map<std::uint64_t, std::pair<sim::Library, sim::Library>> libraries;
+  std::map<std::uint64_t, Libraries> libraries;
   build(nets, compiled, options, shared, libraries);
   shared.stage = 2;
   const auto begin = Clock::now();
@@ -375,7 +379,7 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       alarm(kSecondsPerCase);
       if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
       Outcome outcome;
-      const std::string what = disagreement(c, it->second.first, it->second.second, &outcome);
+      const std::string what = disagreement(c, it->second.first ? &*it->second.first : nullptr, it->second.second, &outcome);
       count_outcome(c, outcome, shared.counts);
       if (!what.empty()) note(shared, number, j, what);
       alarm(0);
@@ -459,7 +463,7 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
         answers->at = k;
         alarm(kSecondsPerCase);
         std::string what = text_disagreement(cases[k].net);
-        if (what.empty()) what = disagreement(cases[k], engines.plain[k], engines.traced[k]);
+        if (what.empty()) what = disagreement(cases[k], &engines.plain[k], engines.traced[k]);
         alarm(0);
         answers->state[k] = !what.empty();
         std::snprintf(answers->text[k], 1500, "%s", what.c_str());
@@ -583,7 +587,7 @@ int show(const Options& options) {
   const Net net = net_number(options.seed, number);
   fmt::print("{}", print_net(net));
   for (int j = 0; j < kCasesPerNet; ++j) {
-    const auto c = case_number(net, options.seed, number, j);
+    const std::optional<Case> c = case_number(net, options.seed, number, j);
     fmt::print("---- case {}\n", j);
     if (!c) continue;
     fmt::print("{}", print_inputs(*c));
@@ -598,13 +602,14 @@ int main(int argc, char** argv) {
     fmt::print(stderr,
                "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
                "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found FOLDER]\n"
-               "                [--no-shrink]\n");
+               "                [--no-shrink] [--plain]\n");
     return 2;
   };
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     if (word == "--no-shrink") options.shrink = false;
     else if (word == "--print") options.print = true;
+    else if (word == "--plain") options.plain = true;
     else if (k + 1 == argc) return usage();
     else if (word == "--seed") options.seed = std::stoull(argv[++k]);
     else if (word == "--nets") options.nets = std::stoull(argv[++k]);

@@ -40,7 +40,8 @@ class Maker {
 
   Net run() {
     net.name = "fuzz";
-    wild_percent = r.chance(40) ? 0 : r.chance(70) ? 1 : 4;
+    wild_percent = r.chance(45) ? 0 : r.chance(60) ? 2 : 9;
+    slow = r.chance(15);
     params();
     types();
     places();
@@ -55,6 +56,7 @@ class Maker {
   Net net;
   ExprPool& pool;
   int wild_percent = 0;
+  bool slow = false;  // delays of a thousand ticks between short ones
   std::vector<std::int64_t> least_need;  // of the arcs of the transition being made; -1 inhibitor
   std::vector<std::int64_t> exact_need;  // or -1
 
@@ -414,9 +416,12 @@ class Maker {
     if (copy && t.inputs[0].weight.id == number(1)) route(t);
 
     const Scope all{&t, static_cast<std::uint32_t>(t.inputs.size()), false, false, {}};
-    t.delay = Formula{delay(all, timer), {}};
-    timing(t, all, timer);
     outputs(t, all);
+    const bool loop = std::any_of(t.outputs.begin(), t.outputs.end(), [&](const OutputArc& o) {
+      return used.count(o.place) != 0;
+    });
+    t.delay = Formula{delay(all, timer, loop), {}};
+    timing(t, all, timer);
     net.transitions.push_back(std::move(t));
   }
 
@@ -498,14 +503,22 @@ class Maker {
     ours.guard = Formula{pool.unary(Op::kNot, theirs.guard->id), {}};
   }
 
-  ExprId delay(const Scope& s, bool timer) {
+  ExprId delay(const Scope& s, bool timer, bool loop) {
     const auto roll = r.below(100);
-    if (roll < 18) return number(0);
+    if (roll < (loop ? 3 : 18)) return number(0);
+    if (slow && r.chance(35)) return slow_delay(s);
     if (roll < 60) return number(r.between(1, 6));
     if (!timer && wild()) return r.chance(50) ? number(kMax - r.below(50)) : non_negative_const(any(s, 2));
     if (roll < 64 && !net.params.empty()) return some_param();
     if (roll < 66) return pool.select(condition(s, 1), number(0), number(r.between(1, 3)));
     return within(s, r.chance(85) ? 1 : 0, r.between(2, 8));
+  }
+
+  // Around the lengths at which an event queue may change its ways.
+  ExprId slow_delay(const Scope& s) {
+    static constexpr std::int64_t kLengths[] = {62, 127, 255, 1021, 1023, 1024, 2047, 5000};
+    const ExprId base = number(kLengths[r.below(std::size(kLengths))]);
+    return r.chance(50) ? base : op(Op::kAdd, base, within(s, 0, 3));
   }
 
   void timing(Transition& t, const Scope& s, bool timer) {
@@ -526,6 +539,7 @@ class Maker {
       ExprId i = number(r.between(must && r.chance(90) ? 1 : 0, 5));
       if (!must && r.chance(50)) i = wild() ? non_negative_const(any(s, 2)) : within(s, 0, 4);
       if (!must && wild()) i = number(kMax - r.below(50));
+      if (slow && r.chance(20)) i = slow_delay(s);
       t.interval = Formula{i, {}};
     }
     t.ordered = r.chance(18);
