@@ -24,6 +24,7 @@ import _tok  # noqa: E402
 
 TRUTH = Path(os.environ.get("LPN_SHARED", ROOT.parent / "shared")) / "truth" / "ltc"
 INTERPRETED = 200_000  # firings; longer runs are left to the compiled simulator
+TRACED = 7_000  # firings; with every commit kept
 
 # Places and transitions. The reference has as many transitions, but for PCIe, see pcie.py.
 SIZES = {
@@ -72,12 +73,17 @@ def nets():
     return {}
 
 
-def run(nets, accel, path, engine):
+def run(nets, accel, path, engine, **options):
     if accel not in nets:
         model = lpn.load(HERE / f"{accel}.py")
         nets[accel] = model, model.net()
     model, net = nets[accel]
-    return lpn.simulate(net, model.workload(path, net), engine=engine)
+    try:
+        return lpn.simulate(net, model.workload(path, net), engine=engine, **options)
+    except lpn.Error as error:
+        if engine != "compiled" or error.code not in ("E-engine", "E-no-compiler"):
+            raise
+        pytest.skip(f"no compiled simulator here: {error}")
 
 
 def check(result, cycles, firings):
@@ -92,13 +98,14 @@ def test_interpreter_gives_the_cycles(nets, accel, path, cycles, firings):
 
 @pytest.mark.parametrize("accel, path, cycles, firings", runs())
 def test_compiled_simulator_gives_the_cycles(nets, accel, path, cycles, firings):
-    try:
-        result = run(nets, accel, path, "compiled")
-    except lpn.Error as error:
-        if error.code not in ("E-engine", "E-no-compiler"):
-            raise
-        pytest.skip(f"no compiled simulator here: {error}")
-    check(result, cycles, firings)
+    check(run(nets, accel, path, "compiled"), cycles, firings)
+
+
+@pytest.mark.parametrize("accel, path, cycles, firings", runs(TRACED))
+def test_compiled_simulator_agrees_commit_for_commit(nets, accel, path, cycles, firings):
+    compiled = run(nets, accel, path, "compiled", trace=True)
+    assert compiled.trace == run(nets, accel, path, "interp", trace=True).trace
+    assert len(compiled.trace) == firings
 
 
 def test_reference_runs_are_there():
