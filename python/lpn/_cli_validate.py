@@ -43,7 +43,7 @@ def validate(model, truth, inputs, params, engine, as_json):
         progress.step(name)
         try:
             if not isinstance(measured, int) or measured <= 0:
-                raise mistake("E-truth", f"the truth is {measured!r}, which is no number of cycles > 0")
+                raise mistake("E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0")
             key = tuple(sorted(parameters.items()))
             if key not in nets:
                 net = loaded.net(**parameters)
@@ -87,7 +87,7 @@ def validate(model, truth, inputs, params, engine, as_json):
     if interrupted:
         return 3
     if not rows:
-        click.echo(f"error: no row of {truth} could be compared [E-truth]", err=True)
+        click.echo(f"error: no row of {truth} could be compared [E-truth-file]", err=True)
         return 2
     if failed:
         return 2
@@ -128,17 +128,17 @@ def _from_csv(row_of, path):
     except OSError as error:
         raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise mistake("E-truth", f"{path} is not a CSV file: {error}") from None
+        raise mistake("E-truth-file", f"{path} is not a CSV file: {error}") from None
     if not rows:
-        raise mistake("E-truth", f"{path} has no rows below its header")
+        raise mistake("E-truth-file", f"{path} has no rows below its header")
     for number, row in enumerate(rows, 2):
         try:
             yield row_of(row)
         except KeyError as error:
-            raise mistake("E-truth", f"{path} has no column {error}; its columns are: "
+            raise mistake("E-truth-file", f"{path} has no column {error}; its columns are: "
                           f"{', '.join(reader.fieldnames)}") from None
         except (ValueError, TypeError) as error:
-            raise mistake("E-truth", f"{path}, row {number}: {error}") from None
+            raise mistake("E-truth-file", f"{path}, row {number}: {error}") from None
 
 
 def _show(summary, rows, not_covered, most=8):

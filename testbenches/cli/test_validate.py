@@ -85,16 +85,16 @@ def test_refusals(lpn, folder):
     assert "cannot read none.csv" in text("model.py", "--truth", "none.csv").refused("E-input")
     assert "no folder nowhere" in text("model.py", "--truth", "truth.csv", "--inputs", "nowhere").refused("E-input")
     (folder / "empty.csv").write_text("name,factor,cycles\n")
-    assert "no rows" in text("model.py", "--truth", "empty.csv").refused("E-truth")
+    assert "no rows" in text("model.py", "--truth", "empty.csv").refused("E-truth-file")
     (folder / "other.csv").write_text("name,cycles\na,1\n")
-    assert "no column 'factor'" in text("model.py", "--truth", "other.csv").refused("E-truth")
+    assert "no column 'factor'" in text("model.py", "--truth", "other.csv").refused("E-truth-file")
     (folder / "odd.csv").write_text("name,factor,cycles\na,1,many\n")
-    assert "row 2" in text("model.py", "--truth", "odd.csv").refused("E-truth")
+    assert "row 2" in text("model.py", "--truth", "odd.csv").refused("E-truth-file")
     (folder / "bytes.csv").write_bytes(b"\xff\x00\xfe")
-    text("model.py", "--truth", "bytes.csv").refused("E-truth")
+    text("model.py", "--truth", "bytes.csv").refused("E-truth-file")
     assert "--truth" in text("model.py").refused("E-usage")
     # Nothing to compare: the inputs are elsewhere.
-    assert "could be compared" in text("model.py", "--truth", "truth.csv").refused("E-truth")
+    assert "could be compared" in text("model.py", "--truth", "truth.csv").refused("E-truth-file")
 
 
 def test_a_broken_model_is_not_a_refused_input(lpn, folder):
