@@ -289,3 +289,51 @@ def test_import_is_light():
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                          env={"PYTHONPATH": ":".join(sys.path)})
     assert out.stdout.strip() == "[]"
+
+
+class Half(lpn.Token):
+    x: lpn.Int
+
+
+@pytest.mark.parametrize("part", ["delay", "interval", "take", "need", "count", "property"])
+def test_a_ratio_must_be_rounded_everywhere(part):
+    half = lambda: 5 if part == "x" else SLOTS / 2  # noqa: E731
+    net = lpn.Net("n")
+    SLOTS = net.param("slots", 4)
+    a, b = net.place("a", Half), net.place("b", Half)
+    take = a.take(half) if part == "take" else a.take(1, need=half) if part == "need" else a.take()
+    put = b.emit(count=half, x=1) if part == "count" else b.emit(x=half) if part == "property" else b.emit(x=1)
+    options = {part: half} if part in ("delay", "interval") else {}
+    with pytest.raises(lpn.Error, match=r"must return int, got ratio \(slots / 2\); use // or math.ceil") as error:
+        net.transition("t", take={"w": take}, put=[put], **options)
+    assert error.value.code == "E-result"
+
+
+def test_a_whole_ratio_is_still_a_ratio():
+    net = lpn.Net("n")
+    a = net.place("a", Half)
+    with pytest.raises(lpn.Error, match="must return int, got ratio"):
+        net.transition("t", take={"w": a}, delay=lambda w: w.x * 4 / 2)
+    net.transition("t", take={"w": a}, delay=lambda w: math.floor(w.x * 4 / 2))
+
+
+def test_ratios_stay_exact_where_floats_do_not():
+    big = (1 << 60) + 1
+    assert run_function(lambda t: math.floor(t.x / 3 * 3), Half, [(big,), (-big,)]) == [big, -big]
+    assert run_function(lambda t: round(t.x / 1), Half, [(big,)]) == [big]
+
+
+def test_overflow_is_an_error_of_the_run():
+    with pytest.raises(lpn.RunError, match="a value leaves 64 bits") as error:
+        run_function(lambda t: t.x * t.x, Half, [(1 << 40,)])
+    assert error.value.code == "E-overflow" and error.value.site[0] == "field"
+
+
+def test_a_loop_over_a_list_and_nested_helpers_share_questions():
+    def cost(t, limit):
+        return 1 if t.x > limit else 2
+
+    def f(t):
+        return sum(cost(t, limit) for limit in (1, 1, 1, 2, 2, 2))
+
+    assert run_function(f, Half, [(0,), (2,), (3,)]) == [12, 9, 6]

@@ -1,4 +1,4 @@
-"""A model that does not exist."""
+"""A model file that does not exist."""
 
 import lpn
 
@@ -14,4 +14,4 @@ free = net.place("free", init=4)
 ready = net.place("ready", Block, sink=True)
 done = net.place("done", done=True)
 
-lpn.load("jpg9")
+lpn.load("jpg9.py")
