@@ -116,7 +116,7 @@ class Net:
         check_options("param", unknown, ("default", "range"))
         check_name(name, "parameter", dots=True)
         if name in self._params:
-            raise mistake("E-duplicate", f"net '{self.name}' has a parameter '{name}' already; choose another name")
+            self._taken("parameter", name, next(p for p in self._core.params if p.name == name))
         default = plain(default, f"the default of parameter '{name}'")
         if range is not None:
             if not isinstance(range, (tuple, list)) or len(range) != 2:
@@ -149,15 +149,13 @@ class Net:
     def _add_place(self, name, kind, capacity=None, init=None, start=False, done=False, drain=False, sink=False):
         check_name(name, "place", dots=True)
         if name in self._places:
-            where = self._core.where(*self._core.places[self._places[name]._number].source)
-            raise mistake("E-duplicate", f"net '{self.name}' has a place '{name}' already"
-                          + (f" (at {where})" if where else "") + "; choose another name")
+            self._taken("place", name, self._core.places[self._places[name]._number])
         with within(f"net '{self.name}', place '{name}'"):
             limit = self._formula(capacity, "the capacity") if capacity is not None else None
             groups = self._initial(kind, init)
+            file, line = self._here()
             number = self._core.add_place(name, kind.number, limit, start=bool(start), done=bool(done),
-                                          drain=bool(drain), sink=bool(sink), file=self._here()[0],
-                                          line=self._here()[1])
+                                          drain=bool(drain), sink=bool(sink), file=file, line=line)
         for count, fields in groups:
             self._core.add_initial(number, count, fields)
         self._checked = False
@@ -181,9 +179,7 @@ class Net:
                                                "clock"))
         check_name(name, "transition", dots=True)
         if name in self._transitions:
-            where = self._core.where(*self._core.transitions[self._transitions[name]].source)
-            raise mistake("E-duplicate", f"net '{self.name}' has a transition '{name}' already"
-                          + (f" (at {where})" if where else "") + "; choose another name")
+            self._taken("transition", name, self._core.transitions[self._transitions[name]])
         with within(f"net '{self.name}', transition '{name}'"):
             built = TransitionBuilder(self, name).build(take, put, delay, guard, servers, interval, ordered, clock)
         number = self._core.add_transition(built)
@@ -248,7 +244,7 @@ class Net:
         joined = [None] * len(part._places)
         for theirs, mine in (connect or {}).items():
             name = theirs.name if isinstance(theirs, Place) else theirs
-            if name not in part._places:
+            if name not in part._places or isinstance(theirs, Place) and theirs._net is not part:
                 raise mistake("E-connect", f"net '{part.name}' has no place '{name}'; it has: {listed(part._places)}")
             if not isinstance(mine, Place) or mine._net is not self:
                 raise mistake("E-connect", f"'{name}' of net '{part.name}' must be connected to a place of net "
@@ -285,6 +281,11 @@ class Net:
 
     # Parts.
 
+    def _taken(self, what, name, first):
+        where = self._core.where(*first.source)
+        raise mistake("E-duplicate", f"net '{self.name}' has a {what} '{name}' already"
+                      + (f" (at {where})" if where else "") + "; choose another name")
+
     def _place_like(self, name, other, **options):
         """A place of the same type as another."""
         if not isinstance(other, Place):
@@ -314,7 +315,7 @@ class Net:
         return self._located(self._core.constant(plain(value, what)))
 
     def _type(self, declared):
-        if declared is None:
+        if declared is None or declared is Token:
             name, fields, at = "Token", {}, None
         elif isinstance(declared, type) and issubclass(declared, Token):
             name, fields, at = declared.__name__, declared._properties, getattr(declared, "_at", None)
@@ -322,18 +323,14 @@ class Net:
             shown = declared.__name__ if isinstance(declared, type) else repr(declared)
             raise mistake("E-type", f"the type of a place must be a subclass of lpn.Token, got {shown}; "
                           "write class Block(lpn.Token): nonzero: lpn.Int[0, 63]")
-        if declared is Token:
-            name, fields, at = "Token", {}, None
         ranges = [kind.range for kind in fields.values()]
         known = self._types.get(name)
         if known is not None:
             if list(known.fields) != list(fields) or known.ranges != ranges:
                 raise mistake("E-type", f"two different token types are called {name}; rename one of them")
             return known
-        number = self._core.add_type(name, list(zip(fields, ranges)), *self._here(at)) if at else \
-            self._core.add_type(name, list(zip(fields, ranges)), 0, 0)
-        enums = {field: kind.enum for field, kind in fields.items() if kind.enum}
-        self._types[name] = Type(number, name, list(fields), ranges, enums)
+        number = self._core.add_type(name, list(zip(fields, ranges)), *(self._here(at) if at else (0, 0)))
+        self._types[name] = Type(number, name, list(fields), ranges)
         return self._types[name]
 
     def _initial(self, kind, init):

@@ -8,14 +8,13 @@ __all__ = ["ArcSpec", "Emission", "Place", "Tokens", "Type", "tokens"]
 class Type:
     """A token type of one net: its number and the properties by name."""
 
-    __slots__ = ("number", "name", "fields", "ranges", "enums")
+    __slots__ = ("number", "name", "fields", "ranges")
 
-    def __init__(self, number, name, fields, ranges, enums=None):
+    def __init__(self, number, name, fields, ranges):
         self.number = number
         self.name = name
         self.fields = {field: k for k, field in enumerate(fields)}
         self.ranges = ranges
-        self.enums = enums or {}
 
 
 class ArcSpec:

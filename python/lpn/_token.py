@@ -18,7 +18,6 @@ class Int:
 
     def __init__(self, lo=None, hi=None):
         self.range = None if lo is None else (lo, hi)
-        self.enum = None
 
     def __class_getitem__(cls, bounds):
         if not isinstance(bounds, tuple) or len(bounds) != 2 or not all(type(b) is int for b in bounds):
@@ -64,9 +63,7 @@ def _property(owner, name, annotation, at):
         if not issubclass(annotation, int) or not values:
             raise mistake("E-type", f"property '{name}' of token type {owner.__name__}: {annotation.__name__} "
                           "must be an enum.IntEnum with members, so that its values are numbers", at)
-        kind = Int(int(min(values)), int(max(values)))
-        kind.enum = annotation
-        return kind
+        return Int(int(min(values)), int(max(values)))
     raise mistake(
         "E-type", f"property '{name}' of token type {owner.__name__} is {getattr(annotation, '__name__', annotation)!r}; "
         "a property is lpn.Int, lpn.Int[lo, hi], bool or an enum.IntEnum", at,
