@@ -6,7 +6,7 @@ import click
 
 import _lpn
 
-from ._cli_common import json_option, model_argument, params_option, print_json
+from ._cli_common import counted, json_option, model_argument, params_option, print_json
 from ._errors import Error
 from ._load import load
 from ._run import parameter_values
@@ -89,11 +89,11 @@ def _show(name, errors, warnings, structure):
             first, *rest = text.split("\n")
             click.echo("\n".join([f"{kind}: {first} [{entry['code']}]", *rest]))
     if structure is None:
-        click.echo(f"{name}: {len(errors)} error{'s' if len(errors) != 1 else ''}")
+        click.echo(f"{name}: {counted(len(errors), 'error')}")
         return
-    click.echo(f"{name}: no errors, {len(warnings) or 'no'} warning{'s' if len(warnings) != 1 else ''}; "
-               f"{structure['places']} places, {structure['transitions']} transitions, "
-               f"{len(structure['parameters'])} parameter{'s' if len(structure['parameters']) != 1 else ''}")
+    click.echo(f"{name}: no errors, {counted(len(warnings), 'warning')}; {counted(structure['places'], 'place')}, "
+               f"{counted(structure['transitions'], 'transition')}, "
+               f"{counted(len(structure['parameters']), 'parameter')}")
     for conflict in structure["conflicts"]:
         how = "their guards take turns" if conflict["router"] else "the first of them that can start wins"
         click.echo(f"  shared: {conflict['place']} -> {_some(conflict['consumers'])} ({how})")

@@ -5,7 +5,6 @@ import sys
 
 import click
 
-from ._errors import Error
 from ._load import load
 
 model_argument = click.argument("model")
@@ -62,6 +61,19 @@ def seconds(value):
     if value < 1:
         return f"{value * 1e3:.1f} ms"
     return f"{value:.2f} s"
+
+
+def rate(value):
+    """Something per second to read: '1.6 G', '420 M', '17 k'."""
+    for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= scale:
+            return f"{value / scale:.{1 if value < 10 * scale else 0}f} {unit}"
+    return f"{value:.0f}"
+
+
+def counted(number, noun):
+    """'1 place', '3 places'."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def table(columns, rows, title=None):
@@ -130,7 +142,3 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._shown = False
-
-
-def is_error(error):
-    return isinstance(error, Error)

@@ -7,7 +7,7 @@ import click
 import _lpn
 
 from ._cli_common import (Progress, grouped, json_option, load_model, model_argument, note, params_option, print_json,
-                          seconds, table)
+                          rate, seconds, table)
 from ._errors import Error, mistake
 from ._marking import Marking
 from ._run import _NOT_COMPILED, execute
@@ -212,7 +212,7 @@ def _show(net, about, rows, given):
     for row in rows:
         if "error" in row:
             continue
-        speed = f"{row['last_commit'] / row['seconds'] / 1e6:.0f} M" if row["seconds"] > 0 else "-"
+        speed = rate(row["last_commit"] / row["seconds"]) if row["seconds"] > 0 else "-"
         state = "stalled" if row["stalled"] else {"limit": f"stopped at {grouped(row.get('until'))}",
                                                   "interrupted": "interrupted"}.get(row["ending"], "")
         cells.append([row["input"] or "-", grouped(row["latency"]), grouped(row["firings"]),
@@ -261,4 +261,4 @@ def _show_stats(row):
 def _say_trace(path):
     import os
 
-    click.echo(f"trace: {path} ({os.path.getsize(path) / 1e6:.1f} MB); open it in https://ui.perfetto.dev", err=True)
+    click.echo(f"trace: {path} ({os.path.getsize(path) / 1e3:.1f} kB); open it in https://ui.perfetto.dev", err=True)

@@ -9,7 +9,7 @@ import os
 
 import click
 
-from ._cli_common import Progress, grouped, json_option, model_argument, params_option, print_json, seconds, table
+from ._cli_common import Progress, counted, grouped, json_option, model_argument, params_option, print_json, seconds, table
 from ._errors import Error, mistake
 from ._load import load
 from ._run import execute, parameter_values
@@ -149,11 +149,11 @@ def _show(summary, rows, not_covered, most=8):
                 grouped(row["predicted"]), f"{row['error']:+.3%}"] for row in worst],
               title=f"the {len(worst)} worst of {len(rows)} rows" if len(rows) > len(worst) else None)
         click.echo("")
-        click.echo(f"{summary['compared']} rows: mean error {summary['mean_error']:.4%}, worst "
+        click.echo(f"{counted(summary['compared'], 'row')}: mean error {summary['mean_error']:.4%}, worst "
                    f"{summary['worst_error']:.4%}, {summary['exact']} exact; simulated in "
                    f"{seconds(summary['seconds'])}")
     if not_covered:
-        click.echo(f"not covered: {len(not_covered)} rows")
+        click.echo(f"not covered: {counted(len(not_covered), 'row')}")
         for row in not_covered[:20]:
             parameters = ", ".join(f"{k}={v}" for k, v in row["parameters"].items())
             reason = row["reason"].split("\n")[0]

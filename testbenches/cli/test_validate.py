@@ -66,8 +66,8 @@ def test_refused_inputs_alone_are_no_failure(lpn, folder):
     (folder / "truth.csv").write_text("name,factor,cycles\na,1,10\nq,1,5\n")
     answer = lpn("validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", folder / "inputs")
     assert answer.status == 0
-    assert "1 rows: mean error 0.0000%, worst 0.0000%, 1 exact" in answer.out
-    assert "not covered: 1 rows" in answer.out and "q (each=1): a question is no input" in answer.out
+    assert "1 row: mean error 0.0000%, worst 0.0000%, 1 exact" in answer.out
+    assert "not covered: 1 row" in answer.out and "q (each=1): a question is no input" in answer.out
 
 
 def test_inputs_beside_the_truth(lpn, folder):
