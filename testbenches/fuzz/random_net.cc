@@ -536,7 +536,7 @@ class Maker {
       t.servers = Formula{n, {}};
     }
     if (must || r.chance(22)) {
-      ExprId i = number(r.between(must && r.chance(90) ? 1 : 0, 5));
+      ExprId i = number(r.between(must && (!t.servers || r.chance(90)) ? 1 : 0, 5));
       if (!must && r.chance(50)) i = wild() ? non_negative_const(any(s, 2)) : within(s, 0, 4);
       if (!must && wild()) i = number(kMax - r.below(50));
       if (slow && r.chance(20)) i = slow_delay(s);
