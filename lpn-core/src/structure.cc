@@ -27,8 +27,8 @@ bool takes_nothing(const Net& net, const InputArc& arc) {
 }
 // Neither takes nor needs a token.
 bool only_watches(const Net& net, const InputArc& arc) {
-  return arc.inhibit ||
-         (is_constant(net, arc.weight, 0) && (!arc.threshold || is_constant(net, *arc.threshold, 0)));
+  return arc.inhibit || (is_constant(net, arc.weight, 0) &&
+                         (!arc.threshold || is_constant(net, *arc.threshold, 0)));
 }
 
 const InputArc* find_arc(const Transition& t, PlaceId place, std::uint32_t& number) {
@@ -198,7 +198,8 @@ class Excluder {
         if (!strict) std::swap(plain.kids[0], plain.kids[1]);
         return add_condition(pool_.make(plain), strict != literal.negated, facts);
       }
-      default: return add_condition(literal.id, !literal.negated, facts);
+      default:
+        return add_condition(literal.id, !literal.negated, facts);
     }
   }
 
@@ -270,7 +271,8 @@ struct Flow {
   std::vector<bool> constant;  // per place
 
   explicit Flow(const Net& net)
-      : by_transition(net.transitions.size()), by_place(net.places.size()),
+      : by_transition(net.transitions.size()),
+        by_place(net.places.size()),
         constant(net.places.size(), true) {
     for (std::uint32_t k = 0; k < net.transitions.size(); ++k) {
       for (const InputArc& arc : net.transitions[k].inputs) {
@@ -326,7 +328,8 @@ class LoopSearch {
         for (const auto& [p, weights] : flow_.by_transition[k]) {
           if (places.contains(p)) continue;
           const std::int64_t more = weights.second - weights.first;
-          if (taken > put ? more <= 0 || more > taken - put : more >= 0 || -more > put - taken) continue;
+          if (taken > put ? more <= 0 || more > taken - put : more >= 0 || -more > put - taken)
+            continue;
           places.insert(p);
           if (grow(places)) return true;
           places.erase(p);
@@ -350,14 +353,17 @@ std::vector<PlaceUse> place_uses(const Net& net) {
     const auto id = static_cast<TransitionId>(k);
     for (const InputArc& arc : net.transitions[k].inputs) {
       PlaceUse& use = uses[at(arc.place)];
-      if (only_watches(net, arc)) use.watchers.push_back(id);
-      else if (takes_nothing(net, arc)) use.readers.push_back(id);
-      else use.takers.push_back(id);
+      if (only_watches(net, arc))
+        use.watchers.push_back(id);
+      else if (takes_nothing(net, arc))
+        use.readers.push_back(id);
+      else
+        use.takers.push_back(id);
     }
     for (const OutputArc& arc : net.transitions[k].outputs) {
-      const bool never = std::all_of(arc.emissions.begin(), arc.emissions.end(), [&](const Emission& e) {
-        return is_constant(net, e.count, 0);
-      });
+      const bool never =
+          std::all_of(arc.emissions.begin(), arc.emissions.end(),
+                      [&](const Emission& e) { return is_constant(net, e.count, 0); });
       auto& producers = uses[at(arc.place)].producers;
       if (!never && (producers.empty() || producers.back() != id)) producers.push_back(id);
     }
@@ -420,7 +426,8 @@ std::vector<CreditLoop> credit_loops(const Net& net) {
       loop.places.push_back(static_cast<PlaceId>(place));
       transitions.insert(flow.by_place[place].begin(), flow.by_place[place].end());
     }
-    for (const std::uint32_t k : transitions) loop.transitions.push_back(static_cast<TransitionId>(k));
+    for (const std::uint32_t k : transitions)
+      loop.transitions.push_back(static_cast<TransitionId>(k));
     if (!loop.transitions.empty()) loops.push_back(std::move(loop));
   }
   return loops;
@@ -429,13 +436,14 @@ std::vector<CreditLoop> credit_loops(const Net& net) {
 std::int64_t loop_tokens(const Net& net, const ParamValues& params, const CreditLoop& loop) {
   if (loop.capacity) {
     const Place& place = net[loop.places.front()];
-    return param_value(net, params, *place.capacity, "the capacity of place '" + place.name + "'", 0);
+    return param_value(net, params, *place.capacity, "the capacity of place '" + place.name + "'",
+                       0);
   }
   std::int64_t tokens = 0;
   for (const PlaceId id : loop.places) {
     for (const Initial& initial : net[id].initial) {
-      tokens += param_value(net, params, initial.count, "the initial tokens of place '" +
-                            net[id].name + "'", 0);
+      tokens += param_value(net, params, initial.count,
+                            "the initial tokens of place '" + net[id].name + "'", 0);
     }
   }
   return tokens;
@@ -470,11 +478,13 @@ std::vector<TransitionId> dead_transitions(const Net& net) {
   const auto needs = [&net](const InputArc& arc) {
     std::int64_t w = 0, k = 0;
     const bool weighs = net.exprs.is_const(arc.weight.id, w) && w > 0;
-    return !arc.inhibit && (weighs || (arc.threshold && net.exprs.is_const(arc.threshold->id, k) && k > 0));
+    return !arc.inhibit &&
+           (weighs || (arc.threshold && net.exprs.is_const(arc.threshold->id, k) && k > 0));
   };
   const auto start = [&](std::uint32_t k) {
     alive[k] = true;
-    for (const OutputArc& arc : net.transitions[k].outputs) fill(static_cast<std::uint32_t>(arc.place));
+    for (const OutputArc& arc : net.transitions[k].outputs)
+      fill(static_cast<std::uint32_t>(arc.place));
   };
   for (std::uint32_t k = 0; k < net.transitions.size(); ++k) {
     for (const InputArc& arc : net.transitions[k].inputs) {
@@ -504,8 +514,9 @@ std::vector<TransitionId> dead_transitions(const Net& net) {
 }
 
 std::vector<std::vector<TransitionId>> components(const Net& net) {
-  // Tarjan's algorithm on the bipartite graph transition -> place -> transition, with a stack of our
-  // own: a chain of 100 000 stages must not overflow the machine's. Places come after transitions.
+  // Tarjan's algorithm on the bipartite graph transition -> place -> transition, with a stack of
+  // our own: a chain of 100 000 stages must not overflow the machine's. Places come after
+  // transitions.
   const std::size_t n = net.transitions.size(), all = n + net.places.size();
   std::vector<std::vector<std::uint32_t>> next(all);
   for (std::uint32_t k = 0; k < n; ++k) {
@@ -538,8 +549,10 @@ std::vector<std::vector<TransitionId>> components(const Net& net) {
       const std::uint32_t node = frames.back().node;
       if (frames.back().edge < next[node].size()) {
         const std::uint32_t to = next[node][frames.back().edge++];
-        if (order[to] == kUnseen) enter(to);
-        else if (on_path[to]) low[node] = std::min(low[node], order[to]);
+        if (order[to] == kUnseen)
+          enter(to);
+        else if (on_path[to])
+          low[node] = std::min(low[node], order[to]);
         continue;
       }
       frames.pop_back();
@@ -578,8 +591,8 @@ std::vector<MarkedGraph> marked_graphs(const Net& net) {
     std::uint32_t number = 0;
     const InputArc& in = *find_arc(net[use.takers.front()], place, number);
     std::size_t emissions = 0;
-    bool ones = is_constant(net, in.weight, 1) &&
-                (!in.threshold || is_constant(net, *in.threshold, 1));
+    bool ones =
+        is_constant(net, in.weight, 1) && (!in.threshold || is_constant(net, *in.threshold, 1));
     for (const OutputArc& arc : net[use.producers.front()].outputs) {
       if (arc.place != place) continue;
       emissions += arc.emissions.size();

@@ -14,8 +14,10 @@ namespace {
 using Names = std::vector<std::string>;
 
 Net net_of(const std::string& body) {
-  return parse_net("lpn 1\nnet n\nparam n = 3\nparam m = 4\ntype unit ()\n"
-                   "type job (kind: 0..3, size)\n" + body + "end\n");
+  return parse_net(
+      "lpn 1\nnet n\nparam n = 3\nparam m = 4\ntype unit ()\n"
+      "type job (kind: 0..3, size)\n" +
+      body + "end\n");
 }
 
 // A transition that takes one `x` from each of `from` and puts one token without properties.
@@ -50,12 +52,16 @@ Names names(const Net& net, const std::vector<PlaceId>& ids) {
 
 // Whether two consumers of one place with these guards are seen to take turns.
 bool exclusive(const std::string& a, const std::string& b) {
-  const Net net = net_of("place p : job start\nplace q : unit\n"
-                         "transition a {\n  take x from p when " + a + "\n  delay 1\n}\n"
-                         "transition b {\n  take w from q weight 0 need 0\n  take y from p when " + b +
-                         "\n  delay 1\n}\n");
+  const Net net = net_of(
+      "place p : job start\nplace q : unit\n"
+      "transition a {\n  take x from p when " +
+      a +
+      "\n  delay 1\n}\n"
+      "transition b {\n  take w from q weight 0 need 0\n  take y from p when " +
+      b + "\n  delay 1\n}\n");
   const PlaceId p = *net.find_place("p");
-  const bool found = exclude_each_other(net, p, *net.find_transition("a"), *net.find_transition("b"));
+  const bool found =
+      exclude_each_other(net, p, *net.find_transition("a"), *net.find_transition("b"));
   CHECK(found == exclude_each_other(net, p, *net.find_transition("b"), *net.find_transition("a")));
   return found;
 }
@@ -101,7 +107,8 @@ TEST_CASE("structure: conflicts and routers") {
       "place p : job start\nplace q : unit start\n"
       "transition left {\n  take x from p when x.kind == 0\n  delay 1\n}\n"
       "transition right {\n  take x from p when x.kind > 0\n  delay 1\n}\n" +
-      move("one", "q", "") + "transition two {\n  take look from q weight 0 need 1\n  delay 1\n"
+      move("one", "q", "") +
+      "transition two {\n  take look from q weight 0 need 1\n  delay 1\n"
       "  interval 1\n}\n");
   const auto found = conflicts(net);
   REQUIRE(found.size() == 2);
@@ -115,11 +122,11 @@ TEST_CASE("structure: conflicts and routers") {
 }
 
 TEST_CASE("structure: explicit credits and capacities bound concurrency") {
-  const Net net = net_of("place in : unit start\nplace slots : unit initial n\n"
-                         "place mid : unit\nplace out : unit capacity m\nplace free : unit done\n" +
-                         move("work", "in slots", "mid", "delay 7") +
-                         move("give", "mid", "slots out", "delay 2") + move("end", "out", "free") +
-                         move("wild", "free", "", "delay 1"));
+  const Net net = net_of(
+      "place in : unit start\nplace slots : unit initial n\n"
+      "place mid : unit\nplace out : unit capacity m\nplace free : unit done\n" +
+      move("work", "in slots", "mid", "delay 7") + move("give", "mid", "slots out", "delay 2") +
+      move("end", "out", "free") + move("wild", "free", "", "delay 1"));
   const auto loops = credit_loops(net);
   REQUIRE(loops.size() == 2);
   CHECK(loops[0].capacity);
@@ -142,36 +149,40 @@ TEST_CASE("structure: a loop through a fork and a join is one loop per path") {
 }
 
 TEST_CASE("structure: a place whose counts depend on tokens is in no loop") {
-  const Net net = net_of("place s : unit initial 2\nplace j : job start\nplace a : unit\n"
-                         "transition t {\n  take s from s\n  take j from j\n  delay 1\n"
-                         "  put a j.kind\n}\n" + move("u", "a", "s"));
+  const Net net = net_of(
+      "place s : unit initial 2\nplace j : job start\nplace a : unit\n"
+      "transition t {\n  take s from s\n  take j from j\n  delay 1\n"
+      "  put a j.kind\n}\n" +
+      move("u", "a", "s"));
   CHECK(credit_loops(net).empty());
   CHECK(names(net, unbounded_concurrency(net)) == Names{"t", "u"});
 }
 
 TEST_CASE("structure: an emission that may be empty holds no slot") {
-  const Net net = net_of("place j : job start\nplace a : unit capacity 2\n"
-                         "transition t {\n  take j from j\n  delay 1\n  put a j.kind\n}\n" +
-                         move("u", "a", ""));
+  const Net net = net_of(
+      "place j : job start\nplace a : unit capacity 2\n"
+      "transition t {\n  take j from j\n  delay 1\n  put a j.kind\n}\n" +
+      move("u", "a", ""));
   REQUIRE(credit_loops(net).size() == 1);
   CHECK(names(net, credit_loops(net)[0].transitions) == Names{"u"});
   CHECK(names(net, unbounded_concurrency(net)) == Names{"t"});
 }
 
 TEST_CASE("structure: dead transitions reach as far as their tokens") {
-  const Net net = net_of("place in : unit start\nplace never : unit\nplace x : unit\nplace y : unit\n"
-                         "place out : unit\n" +
-                         move("lives", "in", "out") + move("waits", "never", "x") +
-                         move("behind", "x out", "y") + move("also", "y", "x") +
-                         "transition free {\n  empty y in y\n  delay 1\n  servers 1\n}\n");
+  const Net net = net_of(
+      "place in : unit start\nplace never : unit\nplace x : unit\nplace y : unit\n"
+      "place out : unit\n" +
+      move("lives", "in", "out") + move("waits", "never", "x") + move("behind", "x out", "y") +
+      move("also", "y", "x") + "transition free {\n  empty y in y\n  delay 1\n  servers 1\n}\n");
   CHECK(names(net, dead_transitions(net)) == Names{"waits", "behind", "also"});
 }
 
 TEST_CASE("structure: components, fed ones first") {
-  const Net net = net_of("place in : unit start\nplace a : unit initial 1\nplace b : unit\n"
-                         "place c : unit\n" +
-                         move("source", "in", "a") + move("ping", "a", "b") +
-                         move("pong", "b", "a c") + move("sink", "c", ""));
+  const Net net = net_of(
+      "place in : unit start\nplace a : unit initial 1\nplace b : unit\n"
+      "place c : unit\n" +
+      move("source", "in", "a") + move("ping", "a", "b") + move("pong", "b", "a c") +
+      move("sink", "c", ""));
   std::vector<Names> found;
   for (const auto& component : components(net)) found.push_back(names(net, component));
   CHECK(found == std::vector<Names>{{"sink"}, {"ping", "pong"}, {"source"}});

@@ -44,12 +44,18 @@ class Timeline : public Observer {
   Timeline(const Net& net, const ParamValues& params, const Marking& marking, py::object write)
       : net_(net), write_(std::move(write)), lanes_(net.transitions.size()) {
     const std::string name = escaped(net.name);
-    append("{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"net\":\"{}\",\"unit\":\"1 tick is shown "
-           "as 1 us\"}},\n\"traceEvents\":[\n", name);
-    append("{{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{{\"name\":\"{}: "
-           "transitions (1 tick = 1 us)\"}}}}", name);
-    append(",\n{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"{}: tokens "
-           "in places\"}}}}", kPlacesProcess, name);
+    append(
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"net\":\"{}\",\"unit\":\"1 tick is shown "
+        "as 1 us\"}},\n\"traceEvents\":[\n",
+        name);
+    append(
+        "{{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{{\"name\":\"{}: "
+        "transitions (1 tick = 1 us)\"}}}}",
+        name);
+    append(
+        ",\n{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"{}: tokens "
+        "in places\"}}}}",
+        kPlacesProcess, name);
     for (std::uint32_t p = 0; p < net.places.size(); ++p) {
       std::uint64_t count = marking[static_cast<PlaceId>(p)].count;
       for (const Initial& initial : net.places[p].initial) {
@@ -73,14 +79,16 @@ class Timeline : public Observer {
     const std::int64_t lane = choose_lane(k, commit.start, commit.time);
     if (lane >= 0) {
       const std::uint64_t track = 1 + std::uint64_t{k} * kLanes + static_cast<std::uint64_t>(lane);
-      append(",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"name\":\"{}\",\"ts\":{},\"dur\":{},"
-             "\"args\":{{\"firing\":{}}}}}", track, t.name, commit.start,
-             commit.time - commit.start, commit.firing);
+      append(
+          ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"name\":\"{}\",\"ts\":{},\"dur\":{},"
+          "\"args\":{{\"firing\":{}}}}}",
+          track, t.name, commit.start, commit.time - commit.start, commit.firing);
     } else {
-      append(",\n{{\"ph\":\"b\",\"cat\":\"{0}\",\"pid\":1,\"tid\":0,\"id\":\"{1}.{2}\",\"name\":"
-             "\"{0}\",\"ts\":{3},\"args\":{{\"firing\":{2}}}}},\n{{\"ph\":\"e\",\"cat\":\"{0}\","
-             "\"pid\":1,\"tid\":0,\"id\":\"{1}.{2}\",\"name\":\"{0}\",\"ts\":{4}}}",
-             t.name, k, commit.firing, commit.start, commit.time);
+      append(
+          ",\n{{\"ph\":\"b\",\"cat\":\"{0}\",\"pid\":1,\"tid\":0,\"id\":\"{1}.{2}\",\"name\":"
+          "\"{0}\",\"ts\":{3},\"args\":{{\"firing\":{2}}}}},\n{{\"ph\":\"e\",\"cat\":\"{0}\","
+          "\"pid\":1,\"tid\":0,\"id\":\"{1}.{2}\",\"name\":\"{0}\",\"ts\":{4}}}",
+          t.name, k, commit.firing, commit.start, commit.time);
     }
     for (std::size_t a = 0; a < commit.taken.size(); ++a) {
       if (!commit.taken[a].empty()) {
@@ -132,9 +140,11 @@ class Timeline : public Observer {
       ends.push_back(0);
       const std::uint64_t track = 1 + std::uint64_t{k} * kLanes + static_cast<std::uint64_t>(best);
       const std::string number = best == 0 ? "" : fmt::format(" #{}", best + 1);
-      append(",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{0},\"name\":\"thread_name\",\"args\":{{\"name\":"
-             "\"{1}{2}\"}}}},\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{0},\"name\":\"thread_sort_index\","
-             "\"args\":{{\"sort_index\":{0}}}}}", track, net_.transitions[k].name, number);
+      append(
+          ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{0},\"name\":\"thread_name\",\"args\":{{\"name\":"
+          "\"{1}{2}\"}}}},\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{0},\"name\":\"thread_sort_index\","
+          "\"args\":{{\"sort_index\":{0}}}}}",
+          track, net_.transitions[k].name, number);
     }
     ends[static_cast<std::size_t>(best)] = end;
     return best;

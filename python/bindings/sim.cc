@@ -49,7 +49,8 @@ class Caller : public Observer {
   py::function function_;
 };
 
-constexpr Time kFirstSlice = Time{1} << 12;
+// Small at first: in a wide net thousands of firings share an instant.
+constexpr Time kFirstSlice = 16;
 constexpr double kSliceSeconds = 0.05;
 
 // True when Ctrl-C was pressed; any other exception of a signal handler goes on.
@@ -60,10 +61,10 @@ bool interrupted() {
   return true;
 }
 
-// (result, seconds, interrupted, time the run is complete up to). Slices grow until each takes about
-// kSliceSeconds; `on_slice` is called between them with the time and the commits so far, and ends
-// the run when it returns true. `budget`: give up after so many seconds (result None), for callers
-// that would rather compile.
+// (result, seconds, interrupted, time the run is complete up to). Slices grow until each takes
+// about kSliceSeconds; `on_slice` is called between them with the time and the commits so far, and
+// ends the run when it returns true. `budget`: give up after so many seconds (result None), for
+// callers that would rather compile.
 template <typename Engine>
 py::tuple run(Engine& engine, Time limit, Observer* observer, const py::object& on_slice,
               double budget) {
@@ -92,7 +93,7 @@ py::tuple run(Engine& engine, Time limit, Observer* observer, const py::object& 
     if (!on_slice.is_none() && py::bool_(on_slice(until, result.commits))) {
       return py::make_tuple(result, total, true, until);
     }
-    if (took < kSliceSeconds / 2 && slice < kForever / 4) slice *= 2;
+    if (took < kSliceSeconds / 2 && slice < kForever / 16) slice *= took < 1e-3 ? 8 : 2;
     if (took > kSliceSeconds * 2) slice = std::max<Time>(slice / 2, 1);
   }
 }
@@ -133,43 +134,40 @@ void bind_sim(py::module_& parent) {
   py::module_ m = parent.def_submodule("sim", "Compiled simulators.");
 
   py::class_<Observer>(m, "Observer");
-  py::class_<Recorder, Observer>(m, "Recorder")
-      .def(py::init<>())
-      .def("take", [](Recorder& r) { return std::exchange(r.commits, {}); });
+  py::class_<Recorder, Observer>(m, "Recorder").def(py::init<>()).def("take", [](Recorder& r) {
+    return std::exchange(r.commits, {});
+  });
 
   py::class_<sim::Library>(m, "Library")
       .def_static(
           "build",
-          [](const Net& net, bool trace, bool stats, const std::string& flags) {
-            sim::CompileOptions options;
-            if (!flags.empty()) options.flags = flags;
+          [](const Net& net, bool trace, bool stats) {
             const py::gil_scoped_release nogil;
-            // Defaults stand in the source, but a Simulator is always given every value: nets of one
-            // model with other parameters share one artefact.
+            // Defaults stand in the source, but a Simulator is always given every value: nets of
+            // one model with other parameters share one artefact.
             Net plain = net;
-            for (Param& p : plain.params) p.value = p.range ? std::clamp<std::int64_t>(0, p.range->lo, p.range->hi) : 0;
-            return sim::Library::build(plain, {trace, stats}, options);
+            for (Param& p : plain.params)
+              p.value = p.range ? std::clamp<std::int64_t>(0, p.range->lo, p.range->hi) : 0;
+            return sim::Library::build(plain, {trace, stats});
           },
           py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,
-          py::arg("flags") = "",
           "Compiles the net, or takes it from the cache. Raises Error E-no-compiler, E-compile, "
           "E-cache, E-too-large.")
       .def_static("open",
                   [](const Net& net, const std::string& artefact) {
                     return sim::Library::open(net, artefact);
                   })
-      .def_property_readonly(
-          "artefact", [](const sim::Library& l) { return l.provenance().artefact.string(); })
-      .def_property_readonly("cached",
-                             [](const sim::Library& l) { return l.provenance().cached; })
+      .def_property_readonly("artefact",
+                             [](const sim::Library& l) { return l.provenance().artefact.string(); })
+      .def_property_readonly("cached", [](const sim::Library& l) { return l.provenance().cached; })
       .def_property_readonly("seconds",
                              [](const sim::Library& l) { return l.provenance().seconds; });
 
   py::class_<sim::Simulator>(m, "Simulator")
-      .def(py::init([](const sim::Library& library, const ParamValues& params,
-                       const Marking& marking) {
-        return std::make_unique<sim::Simulator>(library, params, marking);
-      }))
+      .def(py::init(
+          [](const sim::Library& library, const ParamValues& params, const Marking& marking) {
+            return std::make_unique<sim::Simulator>(library, params, marking);
+          }))
       .def("push",
            [](sim::Simulator& s, std::uint32_t place, const std::vector<std::int64_t>& values,
               Time time) { s.push(static_cast<PlaceId>(place), values, time); })
@@ -181,27 +179,27 @@ void bind_sim(py::module_& parent) {
           },
           py::arg("limit") = kForever)
       .def_property_readonly("now", &sim::Simulator::now)
-      .def("tokens",
-           [](const sim::Simulator& s, std::uint32_t p) {
-             return s.tokens(static_cast<PlaceId>(p));
-           })
-      .def("free_tokens",
-           [](const sim::Simulator& s, std::uint32_t p) {
-             return s.free_tokens(static_cast<PlaceId>(p));
-           })
+      .def("tokens", [](const sim::Simulator& s,
+                        std::uint32_t p) { return s.tokens(static_cast<PlaceId>(p)); })
+      .def("free_tokens", [](const sim::Simulator& s,
+                             std::uint32_t p) { return s.free_tokens(static_cast<PlaceId>(p)); })
       .def("stats", [](const sim::Simulator& s) { return to_dict(s.stats()); });
 
   bind_run<sim::Simulator>(m);
   bind_run<Interp>(m);
   m.def("cache_folder", [] { return sim::cache_folder().string(); });
   m.def("runtime_folder", [] { return sim::runtime_folder().string(); });
-  m.def("generate", [](const Net& net) { return sim::generate(net); },
-        "The net as C++ source; it includes lpnrt/runtime.h of runtime_folder().");
-  m.def("with_defaults", [](const Net& net, const ParamValues& values) {
-    auto copy = std::make_shared<Net>(net);
-    set_defaults(*copy, values);
-    return copy;
-  }, "A copy of the net whose parameters have these defaults.");
+  m.def(
+      "generate", [](const Net& net) { return sim::generate(net); },
+      "The net as C++ source; it includes lpnrt/runtime.h of runtime_folder().");
+  m.def(
+      "with_defaults",
+      [](const Net& net, const ParamValues& values) {
+        auto copy = std::make_shared<Net>(net);
+        set_defaults(*copy, values);
+        return copy;
+      },
+      "A copy of the net whose parameters have these defaults.");
 }
 
 }  // namespace lpn::python

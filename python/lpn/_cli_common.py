@@ -79,31 +79,39 @@ def counted(number, noun):
 def table(columns, rows, title=None):
     """A table on stdout. `columns`: names; a leading '>' aligns to the right.
 
-    On a terminal it is drawn by rich (imported only then: it takes longer than most runs), else as
-    plain text.
+    On a terminal wide enough it is drawn by rich (imported only then: that takes longer than most
+    runs), else it is plain text.
     """
     names = [c.lstrip(">") for c in columns]
     right = [c.startswith(">") for c in columns]
     rows = [[str(cell) for cell in row] for row in rows]
-    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        drawn = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-        for name, is_right in zip(names, right):
-            drawn.add_column(name, justify="right" if is_right else "left", overflow="fold")
-        for row in rows:
-            drawn.add_row(*map(Text, row))
-        Console().print(drawn)
-        return
-    widths = [max([len(name)] + [len(row[k]) for row in rows]) for k, name in enumerate(names)]
+    cells = [[row[k] for row in rows] for k in range(len(names))]
     if title:
         click.echo(title)
+    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        # Headings may break between words, names and numbers may not.
+        least = [max(map(len, [*name.split(), *column]), default=0) for name, column in zip(names, cells)]
+        if sum(least) + 3 * len(least) <= os.get_terminal_size(sys.stdout.fileno()).columns:
+            _draw(names, right, least, rows)
+            return
+    widths = [max(map(len, [name, *column])) for name, column in zip(names, cells)]
     for row in [names, *rows]:
-        cells = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right)]
-        click.echo("  ".join(cells).rstrip())
+        line = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right)]
+        click.echo("  ".join(line).rstrip())
+
+
+def _draw(names, right, least, rows):
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name, is_right, width in zip(names, right, least):
+        drawn.add_column(name, justify="right" if is_right else "left", min_width=width)
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    Console().print(drawn)
 
 
 class Progress:
@@ -124,12 +132,12 @@ class Progress:
         self._finished += 1
         self.say(what)
 
-    def say(self, what):
-        now = self._clock()
-        if not self._on or now - self._last < 0.1:
+    def say(self, what, now=False):
+        time = self._clock()
+        if not self._on or not now and time - self._last < 0.1:
             return
-        self._last = now
-        spent = now - self._begin
+        self._last = time
+        spent = time - self._begin
         text = f"{self._finished}/{self._total}" if self._total > 1 else ""
         if 0 < self._finished < self._total:
             text += f"  {spent:.0f} s, about {spent / self._finished * (self._total - self._finished):.0f} s to go"

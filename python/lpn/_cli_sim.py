@@ -72,6 +72,8 @@ def _library(net, engine, trace, stats):
     """(the compiled net or None, why it is None although it was asked for)."""
     if engine == "interp":
         return None, None
+    progress = Progress(1)
+    progress.say(f"compiling '{net.name}', once for all inputs and parameters", now=True)
     try:
         return _lpn.sim.Library.build(net._core, trace=bool(trace), stats=stats), None
     except Error as error:
@@ -79,6 +81,8 @@ def _library(net, engine, trace, stats):
             raise
         note(f"{str(error).splitlines()[0]} [{error.code}]; this run uses the interpreter")
         return None, error
+    finally:
+        progress.clear()
 
 
 def _one(model, net, values, library, name, limit, stats, trace, progress):

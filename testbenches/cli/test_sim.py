@@ -3,6 +3,7 @@
 import os
 import pty
 import signal
+import shutil
 import subprocess
 import time
 
@@ -280,3 +281,18 @@ def test_help(lpn):
     assert answer.status == 0 and "sim" in answer.out and "validate" in answer.out
     assert "--trace" in lpn("sim", "--help").out
     lpn("nonsense").refused("E-usage")
+
+
+@pytest.mark.parametrize("width", [40, 200])
+def test_tables_on_a_terminal(environment, nets, marking, width):
+    pytest.importorskip("rich")
+    if shutil.which("script") is None:
+        pytest.skip("no script(1) to make a terminal")
+    path = marking("m.json", JOBS)
+    command = f"stty cols {width}; exec {BUILD / 'bin' / 'lpn'} sim {nets / 'line.lpn'} {path} --stats --engine interp"
+    done = subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, text=True,
+                          env={**environment, "TERM": "xterm"}, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout
+    for word in ("latency", "cycles/s", "no server", "16", "peak"):
+        assert word in done.stdout
+    assert ("\x1b[1m" in done.stdout) == (width == 200)  # rich draws where there is room

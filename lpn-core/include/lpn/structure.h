@@ -42,8 +42,8 @@ bool exclude_each_other(const Net& net, PlaceId place, TransitionId a, Transitio
 // `places` takes as many tokens from them as it puts there. So the loop bounds how many firings of
 // `transitions`, each of which holds at least one, are in flight.
 struct CreditLoop {
-  std::vector<PlaceId> places;             // ascending
-  std::vector<TransitionId> transitions;   // ascending
+  std::vector<PlaceId> places;            // ascending
+  std::vector<TransitionId> transitions;  // ascending
   bool capacity = false;  // the slots of one place: `places` is that place, its credits are implied
 };
 std::vector<CreditLoop> credit_loops(const Net& net);

@@ -5,8 +5,8 @@
 // something is wrong, 3 the limit was reached.
 #pragma once
 
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -67,7 +67,8 @@ class MarkingFile {
   }
 
   void load(lpn_sim* sim) {
-    if (bytes_.compare(0, 4, "LPNM") != 0) fail("not a marking file: it does not begin with \"LPNM\"");
+    if (bytes_.compare(0, 4, "LPNM") != 0)
+      fail("not a marking file: it does not begin with \"LPNM\"");
     at_ = 4;
     if (byte() != 1) fail("a marking file of another version");
     const unsigned flags = byte();
@@ -111,13 +112,16 @@ class MarkingFile {
     const std::string called = name();
     uint32_t p = 0;
     while (p < names_.places.size() && names_.places[p] != called) ++p;
-    if (p == names_.places.size() || seen[p]) fail("the net has no such place, or the file has it twice");
+    if (p == names_.places.size() || seen[p])
+      fail("the net has no such place, or the file has it twice");
     seen[p] = true;
     const uint64_t fields = varint();
-    if (fields != api_.place_fields[p]) fail("place '" + called + "' has another number of properties");
+    if (fields != api_.place_fields[p])
+      fail("place '" + called + "' has another number of properties");
     for (uint64_t k = 0; k < fields; ++k) name();
     const uint64_t count = varint();
-    if (count > uint64_t{1} << 31 || count * fields > bytes_.size() - at_) fail("more tokens than bytes");
+    if (count > uint64_t{1} << 31 || count * fields > bytes_.size() - at_)
+      fail("more tokens than bytes");
     std::vector<int64_t> values(count * fields);
     for (uint64_t k = 0; k < fields; ++k) {
       const unsigned coding = byte();
@@ -131,10 +135,14 @@ class MarkingFile {
       }
     }
     switch (api_.load(sim, p, count, values.data())) {
-      case LPN_OK: return;
-      case LPN_BAD_VALUE: fail("a value of place '" + called + "' is outside its property's range");
-      case LPN_NO_MEMORY: throw Refused("out of memory");
-      default: fail("place '" + called + "' cannot be loaded");
+      case LPN_OK:
+        return;
+      case LPN_BAD_VALUE:
+        fail("a value of place '" + called + "' is outside its property's range");
+      case LPN_NO_MEMORY:
+        throw Refused("out of memory");
+      default:
+        fail("place '" + called + "' cannot be loaded");
     }
   }
 
@@ -158,8 +166,10 @@ inline int run(int argc, char** argv) {
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     if (word == "-h" || word == "--help") {
-      std::printf("%s [MARKING] [--param name=value]... [--limit T]\n\nSimulates the net '%s'. "
-                  "MARKING: a file of `lpn marking`. Parameters:\n", argv[0], names.net.c_str());
+      std::printf(
+          "%s [MARKING] [--param name=value]... [--limit T]\n\nSimulates the net '%s'. "
+          "MARKING: a file of `lpn marking`. Parameters:\n",
+          argv[0], names.net.c_str());
       for (uint32_t p = 0; p < api.params; ++p) {
         std::printf("  %s=%" PRId64 "\n", names.params[p].c_str(), params[p]);
       }
@@ -218,10 +228,13 @@ inline int run(int argc, char** argv) {
   }
   static const char* const kEndings[] = {"quiet", "done", "limit"};
   std::printf("{\"net\": \"%s\", \"latency\": ", names.net.c_str());
-  if (result.has_latency) std::printf("%" PRId64, result.latency);
-  else std::printf("null");
+  if (result.has_latency)
+    std::printf("%" PRId64, result.latency);
+  else
+    std::printf("null");
   std::printf(", \"ending\": \"%s\", \"firings\": %" PRIu64 ", \"done_tokens\": %" PRIu64
-              ", \"last_commit\": %" PRId64 ", \"stalled\": %s, \"load_seconds\": %.9f, "
+              ", \"last_commit\": %" PRId64
+              ", \"stalled\": %s, \"load_seconds\": %.9f, "
               "\"seconds\": %.9f",
               kEndings[result.ending], result.commits, result.done_tokens, result.last_commit,
               result.stalled ? "true" : "false", load_seconds, seconds);

@@ -1,4 +1,5 @@
-// lpn-run NET.lpn [MARKING]: a net and a marking file through the compiled simulator, without Python.
+// lpn-run NET.lpn [MARKING]: a net and a marking file through the compiled simulator, without
+// Python.
 //
 // Prints one JSON object with the time of each step, so that the cost of parsing, of loading the
 // simulator from the cache and of running can be told apart. Exit status: 0 answered, 1 stalled, 2
@@ -135,15 +136,16 @@ int simulate(const Request& request) {
     seconds = timed([&] { result = simulator->run(request.limit); });
   }
   const char* const endings[] = {"quiet", "done", "limit"};
-  fmt::print("{{\"net\": \"{}\", \"engine\": \"{}\", \"cached\": {}, \"latency\": {}, \"ending\": "
-             "\"{}\", \"firings\": {}, \"done_tokens\": {}, \"last_commit\": {}, \"stalled\": {}, "
-             "\"blocked\": {}, \"parse_seconds\": {:.9f}, \"marking_seconds\": {:.9f}, "
-             "\"load_seconds\": {:.9f}, \"seconds\": {:.9f}}}\n",
-             net.name, request.interpret ? "interp" : "compiled", cached,
-             result.latency ? fmt::to_string(*result.latency) : "null",
-             endings[static_cast<int>(result.ending)], result.commits, result.done_tokens,
-             result.last_commit, result.stalled, blocked_list(net, result), parse_seconds,
-             marking_seconds, load_seconds, seconds);
+  fmt::print(
+      "{{\"net\": \"{}\", \"engine\": \"{}\", \"cached\": {}, \"latency\": {}, \"ending\": "
+      "\"{}\", \"firings\": {}, \"done_tokens\": {}, \"last_commit\": {}, \"stalled\": {}, "
+      "\"blocked\": {}, \"parse_seconds\": {:.9f}, \"marking_seconds\": {:.9f}, "
+      "\"load_seconds\": {:.9f}, \"seconds\": {:.9f}}}\n",
+      net.name, request.interpret ? "interp" : "compiled", cached,
+      result.latency ? fmt::to_string(*result.latency) : "null",
+      endings[static_cast<int>(result.ending)], result.commits, result.done_tokens,
+      result.last_commit, result.stalled, blocked_list(net, result), parse_seconds, marking_seconds,
+      load_seconds, seconds);
   if (result.stalled) return 1;
   return result.ending == lpn::Ending::kLimit ? 3 : 0;
 }
