@@ -3,6 +3,7 @@
 import enum
 import functools
 import math
+import os
 import random
 from fractions import Fraction
 
@@ -287,7 +288,7 @@ def test_import_is_light():
 
     code = "import sys, lpn; print([m for m in ('numpy', 'click', 'rich', 'inspect', 'json') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                         env={"PYTHONPATH": ":".join(sys.path)})
+                         env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
     assert out.stdout.strip() == "[]"
 
 
