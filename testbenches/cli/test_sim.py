@@ -295,4 +295,5 @@ def test_tables_on_a_terminal(environment, nets, marking, width):
     assert done.returncode == 0, done.stdout
     for word in ("latency", "cycles/s", "no server", "16", "peak"):
         assert word in done.stdout
-    assert ("\x1b[1m" in done.stdout) == (width == 200)  # rich draws where there is room
+    # rich draws where there is room.
+    assert ("\x1b[1m" in done.stdout.split("latency")[0]) == (width == 200)
