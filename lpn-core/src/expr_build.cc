@@ -1,5 +1,6 @@
 #include "lpn/expr_build.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "lpn/error.h"
@@ -271,6 +272,34 @@ ExprId ExprBuilder::assume(ExprId condition, ExprId value, const std::string& te
     return assume(logical_and(condition, kid(value, 0)), kid(value, 1), text);
   }
   return pool_.assume(condition, value, text);
+}
+
+ExprId ExprBuilder::aggregate(Op op, std::uint32_t arc, std::uint32_t depth, ExprId body) {
+  std::vector<std::uint32_t> depths;
+  for (std::uint32_t k = 0; k <= depth; ++k) depths.push_back(k);
+  return pool_.aggregate(op, arc, depth, nested(body, depth + 1, depths));
+}
+
+// `id` as it stands inside aggregates 0..depth-1. `depths`: for each aggregate around it when it
+// was built, where that is now.
+ExprId ExprBuilder::nested(ExprId id, std::uint32_t depth, const std::vector<std::uint32_t>& depths) {
+  Node n = pool_[id];
+  const Node before = n;
+  if (n.op == Op::kBound) {
+    if (n.a < depths.size()) n.a = depths[n.a];
+  } else if (n.op == Op::kSum || n.op == Op::kMinOf || n.op == Op::kMaxOf) {
+    std::vector<std::uint32_t> inner(depths.begin(),
+                                     depths.begin() + std::min<std::size_t>(n.b, depths.size()));
+    inner.resize(n.b + 1, depth);
+    n.b = depth;
+    n.kids[0] = nested(n.kids[0], depth + 1, inner);
+  } else {
+    for (int k = 0; k < op_info(n.op).arity; ++k) {
+      auto& kid = n.kids[static_cast<std::size_t>(k)];
+      kid = nested(kid, depth, depths);
+    }
+  }
+  return n == before ? id : pool_.make(n);
 }
 
 ExprId ExprBuilder::to_int(ExprId x) {

@@ -204,6 +204,26 @@ TEST_CASE_FIXTURE(Fixture, "expr_build: one assert over several conditions is on
   CHECK(b.assume(pool.boolean(true), x, "t") == x);
 }
 
+TEST_CASE_FIXTURE(Fixture, "expr_build: an aggregate built outside of another one moves inside") {
+  const auto item = [&](std::uint32_t arc, std::uint32_t depth) {
+    return pool.token(arc, 0, pool.bound(depth));
+  };
+  const ExprId total = b.aggregate(Op::kSum, 0, 0, item(0, 0));
+  // sum over arc 1 of (its token * total): the inner sum now runs over bound 1.
+  const ExprId outer = b.aggregate(Op::kSum, 1, 0, b.mul(item(1, 0), total));
+  const Node& product = pool[pool[outer].kids[0]];
+  CHECK(product.kids[0] == item(1, 0));
+  CHECK(product.kids[1] == pool.aggregate(Op::kSum, 0, 1, item(0, 1)));
+  // One level further, with a body that reads both levels.
+  const ExprId both = b.aggregate(Op::kMaxOf, 0, 1, b.add(item(0, 1), b.add(item(1, 0), total)));
+  const ExprId top = b.aggregate(Op::kSum, 1, 0, both);
+  const Node& sum = pool[pool[pool[top].kids[0]].kids[0]];
+  CHECK(pool[pool[top].kids[0]].b == 1);
+  CHECK(sum.kids[0] == item(0, 1));
+  CHECK(pool[sum.kids[1]].kids[0] == item(1, 0));
+  CHECK(pool[sum.kids[1]].kids[1] == pool.aggregate(Op::kSum, 0, 2, item(0, 2)));
+}
+
 TEST_CASE("expr_build: simplified expressions have a value where plain ones have it, and the same one") {
   std::mt19937_64 random(20261121);
   int compared = 0, faults = 0;

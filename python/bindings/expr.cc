@@ -46,7 +46,8 @@ void bind_expr(NetClass& c) {
   c.def("free", [](Net& n, Id arc) { return static_cast<Id>(n.exprs.free(arc)); });
   c.def("taken", [](Net& n, Id arc) { return static_cast<Id>(n.exprs.taken(arc)); });
   c.def("aggregate", [](Net& n, const std::string& op, Id arc, Id depth, Id body) {
-    return static_cast<Id>(n.exprs.aggregate(aggregate_op(op), arc, depth, expr(n, body)));
+    return static_cast<Id>(
+        ExprBuilder(n.exprs).aggregate(aggregate_op(op), arc, depth, expr(n, body)));
   });
   c.def("lookup", [](Net& n, const std::vector<std::int64_t>& table, Id x) {
     return static_cast<Id>(ExprBuilder(n.exprs).lookup(table, expr(n, x)));

@@ -361,3 +361,18 @@ def test_postponed_annotations():
         "def make(high):\n    class P(lpn.Token):\n        x: lpn.Int[0, 5]\n        y: bool\n    return P\n", scope)
     made = scope["make"](low)
     assert repr(made._properties["x"]) == "Int[0, 5]" and made._properties["y"].range == (0, 1)
+
+
+def test_a_sum_used_inside_another_sum():
+    net = lpn.Net("n")
+    a = net.place("a", Word, init=words((1, 10), (2, 20), (3, 30)))
+    b = net.place("b", Word, init=words((5, 1), (7, 2)))
+    out = net.place("out", Word, sink=True)
+
+    def weighted(x, y):
+        total = lpn.sum(x, lambda t: t.n)                       # 6
+        top = lpn.max(y, lambda u: u.n + lpn.sum(x, lambda t: t.n * u.k))   # 7 + 12
+        return lpn.sum(y, lambda u: u.n * total + lpn.max(x, lambda t: t.k - u.n + total)) + top
+
+    net.transition("t", take={"x": a.take(3), "y": b.take(2)}, put=[out.emit(n=1, k=weighted)], servers=1)
+    assert tokens(net, "out") == [(1, (5 * 6 + 31) + (7 * 6 + 29) + 19)]

@@ -45,6 +45,10 @@ class ExprBuilder {
   ExprId lookup(const std::vector<std::int64_t>& table, ExprId x);
   ExprId assume(ExprId condition, ExprId value, const std::string& text);
 
+  // An aggregate at nesting `depth`. Aggregates in the body that were built outside of it, at the
+  // same depth or less, are moved to the depth at which they now stand.
+  ExprId aggregate(Op op, std::uint32_t arc, std::uint32_t depth, ExprId body);
+
   ExprId to_int(ExprId x);   // bool -> 0 or 1; an int as it is
   ExprId to_bool(ExprId x);  // int -> x != 0; a bool as it is
 
@@ -60,6 +64,7 @@ class ExprBuilder {
   bool is(ExprId id, Op op) const { return pool_[id].op == op; }
   ExprId kid(ExprId id, int k) const { return pool_[id].kids[static_cast<std::size_t>(k)]; }
   ExprId compare(Op op, ExprId x, ExprId y);
+  ExprId nested(ExprId id, std::uint32_t depth, const std::vector<std::uint32_t>& depths);
 
   ExprPool& pool_;
 };
