@@ -14,6 +14,7 @@
 #include "lpn/generate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -416,16 +417,26 @@ class Generator {
     const bool has_done = std::any_of(net_.places.begin(), net_.places.end(),
                                       [](const Place& p) { return p.done; });
     line("static constexpr bool kHasDone = {};", has_done);
-    string defaults, fields, bounded;
+    string defaults, fields, bounded, first, lo, hi;
+    size_t ranges = 0;
     for (const Param& p : net_.params) defaults += literal(p.value) + ", ";
     for (const Place& p : declared_.places) {
       fields += fmt::format("{}, ", net_[p.type].fields.size());
       bounded += p.capacity ? "true, " : "false, ";
+      first += fmt::format("{}, ", ranges);
+      for (const Field& f : net_[p.type].fields) {
+        const Range range = f.range.value_or(Range{});
+        lo += literal(range.lo) + ", ";
+        hi += literal(range.hi) + ", ";
+        ++ranges;
+      }
     }
     // A last 0 keeps the arrays legal when there is nothing to list.
     line("static constexpr i64 kParamDefaults[] = {{{}0}};", defaults);
     line("static constexpr u32 kPlaceFields[] = {{{}0}};", fields);
     line("static constexpr bool kBounded[] = {{{}false}};", bounded);
+    line("static constexpr u32 kFirstRange[] = {{{}0}};", first);
+    line("static constexpr i64 kRangeLo[] = {{{}0}}, kRangeHi[] = {{{}0}};", lo, hi);
     string names;
     const auto spell = [&names](const string& name) {
       for (char c : name) names += fmt::format("{},", static_cast<int>(c));
@@ -668,7 +679,7 @@ class Generator {
   void try_function(size_t k) {
     const Transition& t = net_.transitions[k];
     const TransitionInfo& info = infos_[k];
-    line("void try_{}() {{", k);
+    line("{}void try_{}() {{", apart(), k);
     const bool once = info.one_server;
     line("{}{{", once ? "" : "for (;;) ");
     if (t.servers) line("if ({}) return;", no_server(k));
@@ -686,6 +697,9 @@ class Generator {
     line("}}");
     (void)t;
   }
+
+  // Functions of large nets stay apart: inlined into one another they take minutes to compile.
+  const char* apart() const { return net_.transitions.size() > 64 ? "[[gnu::noinline]] " : ""; }
 
   void firing_times(size_t k) {
     const Transition& t = net_.transitions[k];
@@ -859,17 +873,41 @@ class Generator {
         }
       }
     }
-    insert("dirty", others);
+    mark(others, k);
     if (infos_[k].one_server) return;
     if (!others.empty() && *others.begin() < k) line("dirty.insert({}); return;", k);
   }
 
   // ---- commits ----------------------------------------------------------------------------
 
-  void insert(const char* set, const std::set<uint32_t>& members) {
+  // A cheap necessary condition for `k` to start, or "": its server and the counts of its first
+  // arcs. Only what the definition checks before anything that can fail may count, else an error
+  // could go unnoticed. `own` leaves out the server, which k's own commit is about to free.
+  string may_start(uint32_t k, bool own) const {
+    constexpr size_t kTerms = 4;
+    const Transition& t = net_.transitions[k];
+    std::vector<string> terms;
+    if (t.servers && !own) terms.push_back(fmt::format("!({})", no_server(k)));
+    for (size_t a = 0; a < t.inputs.size() && terms.size() < kTerms; ++a) {
+      const ArcInfo& ai = infos_[k].arcs[a];
+      if (t.inputs[a].inhibit) continue;
+      if (ai.need < 0) break;
+      if (ai.need > 0) terms.push_back(fmt::format("f{} >= {}ull", ai.place, ai.need));
+      if (t.inputs[a].guard) break;
+    }
+    return fmt::format("{}", fmt::join(terms, " && "));
+  }
+
+  // Has the transitions looked at that may have become ready. Whoever is left out by its condition
+  // is marked by the change that makes the condition true.
+  void mark(const std::set<uint32_t>& members, size_t own) {
     std::map<uint32_t, std::uint64_t> words;
-    for (uint32_t m : members) words[m / 64] |= std::uint64_t{1} << (m % 64);
-    for (const auto& [word, bits] : words) line("{}.insert_word({}, {:#x}ull);", set, word, bits);
+    for (uint32_t m : members) {
+      const string condition = may_start(m, m == own);
+      if (condition.empty()) words[m / 64] |= std::uint64_t{1} << (m % 64);
+      else line("if ({}) dirty.insert({});", condition, m);
+    }
+    for (const auto& [word, bits] : words) line("dirty.insert_word({}, {:#x}ull);", word, bits);
   }
 
   void touch_consumers(size_t p) {
@@ -883,7 +921,7 @@ class Generator {
 
   void commit_function(size_t k) {
     const TransitionInfo& info = infos_[k];
-    line("void commit_{}() {{", k);
+    line("{}void commit_{}() {{", apart(), k);
     switch (info.keep) {
       case Keep::kCount:
         line("for (; c{0} != 0; --c{0}) {{", k);
@@ -924,7 +962,7 @@ class Generator {
     if (t.servers) marks.insert(static_cast<uint32_t>(k));
     for (uint32_t a = 0; a < t.inputs.size(); ++a) unlock(k, a, marks);
     for (size_t o = 0; o < t.outputs.size(); ++o) append(k, o, marks);
-    insert("dirty", marks);
+    mark(marks, k);
     if (info.declared_outputs == 0) {
       line("LPNRT_IF_TRACE(report({}, r.firing, r.start, r.taken, nullptr);)", k);
       return;
@@ -1005,7 +1043,7 @@ class Generator {
       }
     }
     if (always) marks.insert(woken.begin(), woken.end());
-    else insert("dirty", woken);
+    else mark(woken, k);
     line("}}");
   }
 
@@ -1086,19 +1124,6 @@ class Generator {
     }
     line("; }}");
 
-    line("bool in_range(u32 place, const i64* x) const {{ (void)x; switch (place) {{");
-    for (size_t p = 0; p < declared_.places.size(); ++p) {
-      const auto& fields = net_[net_.places[p].type].fields;
-      string test;
-      for (size_t f = 0; f < fields.size(); ++f) {
-        if (!fields[f].range) continue;
-        test += fmt::format(" && x[{0}] >= {1} && x[{0}] <= {2}", f, literal(fields[f].range->lo),
-                            literal(fields[f].range->hi));
-      }
-      if (!test.empty()) line("case {}: return true{};", p, test);
-    }
-    line("default: return true; }} }}");
-
     line("int32_t load(u32 place, u64 count, const i64* values) {{ (void)values;");
     line("if (count > static_cast<u64>(kMaxTokens)) return LPN_BAD_VALUE;");
     line("switch (place) {{");
@@ -1108,9 +1133,7 @@ class Generator {
       if (width > 0) {
         line("for (u64 k = 0; k < count; ++k) if (!in_range({0}, values + k * {1})) return "
              "LPN_BAD_VALUE;", p, width);
-        line("p{}.reserve(f{} + count);", p, p);
-        line("for (u64 k = 0; k < count; ++k) std::memcpy(p{0}.push(), values + k * {1}, {1} * "
-             "sizeof(i64));", p, width);
+        line("p{}.append(count, values);", p);
       }
       line("LPNRT_IF_TRACE(if (count != 0) {{ ids{0}.push() = {{0, 1, {0}, 0, 0, external{0}, count}}; "
            "external{0} += count; }})", p);
@@ -1125,7 +1148,7 @@ class Generator {
       meter(p);
       line("load({}, 1, values);", p);
       line("LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} + l{0};)", p);
-      insert("dirty", {consumers_[p].begin(), consumers_[p].end()});
+      for (uint32_t k : consumers_[p]) line("dirty.insert({});", k);
       touch_consumers(p);
       line("break;");
     }
@@ -1136,8 +1159,7 @@ class Generator {
       const size_t width = net_[net_.places[p].type].fields.size();
       line("case {}:", p);
       if (width > 0) {
-        line("if (values != nullptr) for (u64 k = 0; k < f{0}; ++k) std::memcpy(values + k * {1}, "
-             "p{0}.row(k), {1} * sizeof(i64));", p, width);
+        line("if (values != nullptr) p{0}.copy(f{0}, values);", p);
       }
       line("return f{};", p);
     }

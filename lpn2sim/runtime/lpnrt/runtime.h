@@ -149,7 +149,7 @@ class Ring {
   T& front() { return items_[head_]; }
   const T& operator[](u64 k) const { return items_[(head_ + k) & mask_]; }
   T& push() {
-    if (size_ > mask_) grow();
+    if (size_ == items_.size()) grow();
     return items_[(head_ + size_++) & mask_];
   }
   void pop() {
@@ -159,46 +159,52 @@ class Ring {
 
  private:
   [[gnu::noinline]] void grow() {
-    const u64 capacity = items_.size() * 2;
+    const u64 capacity = std::max<u64>(4, items_.size() * 2);
     Array<T> bigger(capacity);
     for (u64 k = 0; k < size_; ++k) bigger[k] = std::move(items_[(head_ + k) & mask_]);
     items_.swap(bigger);
     head_ = 0;
     mask_ = capacity - 1;
   }
-  Array<T> items_{4};
-  u64 head_ = 0, size_ = 0, mask_ = 3;
+  // Empty at first: a constructor that cannot fail keeps nets of many places quick to compile.
+  Array<T> items_;
+  u64 head_ = 0, size_ = 0, mask_ = 0;
 };
 
 // FIFO of rows of W values: the free tokens of a place.
 template <int W>
 class Rows {
  public:
-  const i64* row(u64 k) const { return &values_[((head_ + k) & mask_) * W]; }
+  const i64* row(u64 k) const { return values_.data() + ((head_ + k) & mask_) * W; }
   i64* push() {
-    if (size_ > mask_) grow(size_ + 1);
-    return &values_[((head_ + size_++) & mask_) * W];
+    if (size_ == capacity_) grow(size_ + 1);
+    return values_.data() + ((head_ + size_++) & mask_) * W;
   }
   void pop(u64 count) {
     head_ = (head_ + count) & mask_;
     size_ -= count;
   }
-  void reserve(u64 count) {
-    if (count > mask_ + 1) grow(count);
+  [[gnu::noinline]] void append(u64 count, const i64* values) {
+    if (size_ + count > capacity_) grow(size_ + count);
+    for (u64 k = 0; k < count; ++k) std::memcpy(push(), values + k * W, W * sizeof(i64));
+  }
+  [[gnu::noinline]] void copy(u64 count, i64* values) const {
+    for (u64 k = 0; k < count; ++k) std::memcpy(values + k * W, row(k), W * sizeof(i64));
   }
 
  private:
   [[gnu::noinline]] void grow(u64 least) {
-    u64 capacity = (mask_ + 1) * 2;
+    u64 capacity = std::max<u64>(4, capacity_ * 2);
     while (capacity < least) capacity *= 2;
     std::vector<i64> bigger(capacity * W);
     for (u64 k = 0; k < size_; ++k) std::memcpy(&bigger[k * W], row(k), W * sizeof(i64));
     values_ = std::move(bigger);
     head_ = 0;
     mask_ = capacity - 1;
+    capacity_ = capacity;
   }
-  std::vector<i64> values_ = std::vector<i64>(4 * W);
-  u64 head_ = 0, size_ = 0, mask_ = 3;
+  std::vector<i64> values_;
+  u64 head_ = 0, size_ = 0, mask_ = 0, capacity_ = 0;
 };
 
 // A set of transitions 0..N-1, visited from the least upwards. A summary bit per word, and a
@@ -251,6 +257,61 @@ class Set {
   u64 words_[kWords] = {};
   u64 tops_[kTops] = {};
   u64 root_ = 0;
+};
+
+// What is due within the next kSlots ticks: a list of nodes per tick, found through a bitmap. A node
+// is in at most one list, so links live in one array and nothing is allocated. Cost does not grow
+// with the number of pending events, which a heap's does.
+template <u32 Nodes>
+class Wheel {
+ public:
+  static constexpr i64 kSlots = 1024;
+  static constexpr u32 kNone = ~u32{0};
+
+  Wheel() { std::fill(std::begin(heads_), std::end(heads_), kNone); }
+  bool empty() const { return summary_ == 0; }
+  // REQUIRES now <= due < now + kSlots, and node in no list.
+  void insert(i64 due, u32 node) {
+    const u32 slot = static_cast<u32>(due) & (kSlots - 1);
+    next_[node] = heads_[slot];
+    heads_[slot] = node;
+    words_[slot / 64] |= u64{1} << (slot % 64);
+    summary_ |= 1u << (slot / 64);
+  }
+  // The earliest due time. REQUIRES !empty() and nothing due before now.
+  i64 earliest(i64 now) const {
+    const u32 slot = static_cast<u32>(now) & (kSlots - 1);
+    const u32 word = slot / 64;
+    if (const u64 bits = words_[word] >> (slot % 64)) return now + __builtin_ctzll(bits);
+    const u32 turned = (summary_ | summary_ << kWords) >> (word + 1) & ((1u << kWords) - 1);
+    const u32 found = (word + 1 + static_cast<u32>(__builtin_ctz(turned))) % kWords;
+    const u32 at = found * 64 + static_cast<u32>(__builtin_ctzll(words_[found]));
+    return now + ((at - slot) & (kSlots - 1));
+  }
+  // Empties the list of `now`; its first node (kNone: nothing was due), the others by after().
+  u32 take(i64 now) {
+    const u32 slot = static_cast<u32>(now) & (kSlots - 1);
+    const u32 first = heads_[slot];
+    if (first == kNone) return kNone;
+    heads_[slot] = kNone;
+    const u64 rest = words_[slot / 64] &= ~(u64{1} << (slot % 64));
+    if (rest == 0) summary_ &= ~(1u << (slot / 64));
+    return first;
+  }
+  u32 after(u32 node) const { return next_[node]; }
+  // The node of `now` when there is exactly one, else kNone.
+  u32 only(i64 now) const {
+    const u32 first = heads_[static_cast<u32>(now) & (kSlots - 1)];
+    return first != kNone && next_[first] == kNone ? first : kNone;
+  }
+
+ private:
+  static constexpr u32 kWords = kSlots / 64;
+  static_assert(kWords <= 16);
+  u32 summary_ = 0;
+  u64 words_[kWords] = {};
+  u32 heads_[kSlots];
+  u32 next_[Nodes];
 };
 
 struct Event {
@@ -362,7 +423,8 @@ struct Engine {
   Set<N> dirty;
   Set<N> due;   // to commit in the current group
   Set<N> zero;  // have firings for the next group of this instant
-  Events events;
+  Wheel<2 * N> wheel;  // node k: the oldest firing of transition k; node N + k: look at k again
+  Events events;       // what is due later than the wheel reaches, or may be overtaken
   u64 commits = 0;
   u64 done_tokens = 0;
   i64 done_target = -1;
@@ -387,15 +449,28 @@ struct Engine {
 
   Engine() { events.reserve(N + 16); }
 
+  // Whether a token's values keep the ranges of its properties.
+  static bool in_range(u32 place, const i64* values) {
+    const u32 first = Net::kFirstRange[place];
+    for (u32 f = 0; f < Net::kPlaceFields[place]; ++f) {
+      if (values[f] < Net::kRangeLo[first + f] || values[f] > Net::kRangeHi[first + f]) return false;
+    }
+    return true;
+  }
+
   Net& self() { return static_cast<Net&>(*this); }
 
   // ---- for generated code
-  void schedule(i64 when, u32 k) { events.push({when, k, kFront}); }
+  void schedule(i64 when, u32 k) {
+    if (when - now < Wheel<2 * N>::kSlots) wheel.insert(when, k);
+    else events.push({when, k, kFront});
+  }
   void schedule_slot(i64 when, u32 k, u32 slot) { events.push({when, k, slot}); }
   void wake_at(i64 when, u32 k, i64& planned) {
     if (when == kForever || planned == when) return;
+    if (planned <= now && when - now < Wheel<2 * N>::kSlots) wheel.insert(when, N + k);
+    else events.push({when, k, kWake});
     planned = when;
-    events.push({when, k, kWake});
   }
   void touch(u32 k) {
 #if LPNRT_STATS
@@ -413,22 +488,30 @@ struct Engine {
   // Gathers what is due now; false when it was only reasons to look again.
   bool gather() {
     bool any = false;
+    for (u32 node = wheel.take(now); node != wheel.kNone; node = wheel.after(node)) {
+      if (node < N) {
+        due.insert(node);
+        any = true;
+      } else {
+        look_again(node - N);
+      }
+    }
     while (!events.empty() && events.top().due == now) {
       const Event event = events.top();
       events.pop();
-      if (event.slot == kFront) {
-        due.insert(event.transition);
-      } else if (event.slot == kWake) {
-        dirty.insert(event.transition);
-        touch(event.transition);
+      if (event.slot == kWake) {
+        look_again(event.transition);
         continue;
-      } else {
-        self().overtaken(event.transition, event.slot);
-        due.insert(event.transition);
       }
+      if (event.slot != kFront) self().overtaken(event.transition, event.slot);
+      due.insert(event.transition);
       any = true;
     }
     return any;
+  }
+  void look_again(u32 k) {
+    dirty.insert(k);
+    touch(k);
   }
 
   void commit_group() {
@@ -449,7 +532,13 @@ struct Engine {
       happened = true;
 #endif
     }
-    if (gather()) commit_group();
+    if (const u32 only = wheel.only(now); only < N && (events.empty() || events.top().due != now)) {
+      wheel.take(now);
+      last_commit = now;
+      self().commit(only);
+    } else if (gather()) {
+      commit_group();
+    }
     starts();
     while (!zero.empty()) {
       if (++group > kGroupLimit) {
@@ -504,8 +593,12 @@ struct Engine {
     for (;;) {
       if (done_target >= 0 && done_tokens >= static_cast<u64>(done_target)) over = true;
       if (over) return finish(LPN_DONE, limit, result);
-      i64 next = events.empty() ? kForever : events.top().due;
-      bool some = !events.empty();
+      bool some = !wheel.empty();
+      i64 next = some ? wheel.earliest(now) : kForever;
+      if (!events.empty() && (!some || events.top().due < next)) {
+        next = events.top().due;
+        some = true;
+      }
       if (!arrivals.empty() && (!some || arrivals.begin()->first < next)) {
         next = arrivals.begin()->first;
         some = true;
