@@ -263,8 +263,8 @@ bool holds_slot(const Net& net, const Transition& t, PlaceId place) {
   return false;
 }
 
-// Tokens of constant number that each transition takes from and puts into each place; none when
-// some arc of a place depends on tokens or parameters.
+// Tokens of constant number that each transition takes from and puts into each place; none for a
+// place that the workload fills or of which some arc depends on tokens or parameters.
 struct Flow {
   std::vector<std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>>> by_transition;
   std::vector<std::vector<std::uint32_t>> by_place;
@@ -274,6 +274,9 @@ struct Flow {
       : by_transition(net.transitions.size()),
         by_place(net.places.size()),
         constant(net.places.size(), true) {
+    for (std::size_t p = 0; p < net.places.size(); ++p) {
+      if (net.places[p].start) constant[p] = false;
+    }
     for (std::uint32_t k = 0; k < net.transitions.size(); ++k) {
       for (const InputArc& arc : net.transitions[k].inputs) {
         if (arc.inhibit) continue;

@@ -148,6 +148,16 @@ TEST_CASE("structure: a loop through a fork and a join is one loop per path") {
   CHECK(names(net, loops[0].places) == Names{"s", "a"});
 }
 
+TEST_CASE("structure: the workload's tokens are no credits") {
+  const Net net = net_of(
+      "place s : unit initial 2\nplace in : unit start\nplace a : unit\n"
+      "place b : unit\n" +
+      move("t", "s in", "a b") + move("u", "a b", "s"));
+  const auto loops = credit_loops(net);
+  REQUIRE(loops.size() == 1);
+  CHECK(names(net, loops[0].places) == Names{"s", "a"});
+}
+
 TEST_CASE("structure: a place whose counts depend on tokens is in no loop") {
   const Net net = net_of(
       "place s : unit initial 2\nplace j : job start\nplace a : unit\n"

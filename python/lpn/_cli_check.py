@@ -98,9 +98,10 @@ def _show(name, errors, warnings, structure):
         how = "their guards take turns" if conflict["router"] else "the first of them that can start wins"
         click.echo(f"  shared: {conflict['place']} -> {_some(conflict['consumers'])} ({how})")
     for loop in structure["credit_loops"]:
-        what = "the capacity {} of" if loop["capacity"] else "{} credits in"
-        click.echo(f"  bounded: {_some(loop['transitions']) or 'nothing'} by {what.format(loop['tokens'])} "
-                   f"{_some(loop['places'])}")
+        credits = counted(loop["tokens"], "credit")
+        by = f"the capacity {loop['tokens']} of" if loop["capacity"] else f"{credits} in"
+        held = _some(loop["transitions"]) or "nothing"
+        click.echo(f"  bounded: {held} by {by} {_some(loop['places'])}")
     if structure["unbounded_concurrency"]:
         click.echo(f"  unbounded: any number of firings at once of {_some(structure['unbounded_concurrency'])}")
     if structure["dead"]:

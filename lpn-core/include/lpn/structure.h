@@ -40,7 +40,8 @@ bool exclude_each_other(const Net& net, PlaceId place, TransitionId a, Transitio
 
 // Places whose tokens, locked ones included, are constant in number: every firing that touches
 // `places` takes as many tokens from them as it puts there. So the loop bounds how many firings of
-// `transitions`, each of which holds at least one, are in flight.
+// `transitions`, each of which holds at least one, are in flight. A place that the workload fills
+// (`start`) is in no loop: its tokens are no bound.
 struct CreditLoop {
   std::vector<PlaceId> places;            // ascending
   std::vector<TransitionId> transitions;  // ascending
