@@ -91,11 +91,14 @@ def _show(name, errors, warnings, structure):
     if structure is None:
         click.echo(f"{name}: {counted(len(errors), 'error')}")
         return
-    click.echo(f"{name}: no errors, {counted(len(warnings), 'warning')}; {counted(structure['places'], 'place')}, "
-               f"{counted(structure['transitions'], 'transition')}, "
-               f"{counted(len(structure['parameters']), 'parameter')}")
+    size = [(structure["places"], "place"), (structure["transitions"], "transition"),
+            (len(structure["parameters"]), "parameter")]
+    click.echo(f"{name}: no errors, {counted(len(warnings), 'warning')}; "
+               + ", ".join(counted(*each) for each in size))
     for conflict in structure["conflicts"]:
-        how = "their guards take turns" if conflict["router"] else "the first of them that can start wins"
+        how = "the first of them that can start wins"
+        if conflict["router"]:
+            how = "their guards take turns"
         click.echo(f"  shared: {conflict['place']} -> {_some(conflict['consumers'])} ({how})")
     for loop in structure["credit_loops"]:
         credits = counted(loop["tokens"], "credit")
@@ -103,7 +106,8 @@ def _show(name, errors, warnings, structure):
         held = _some(loop["transitions"]) or "nothing"
         click.echo(f"  bounded: {held} by {by} {_some(loop['places'])}")
     if structure["unbounded_concurrency"]:
-        click.echo(f"  unbounded: any number of firings at once of {_some(structure['unbounded_concurrency'])}")
+        names = _some(structure["unbounded_concurrency"])
+        click.echo(f"  unbounded: any number of firings at once of {names}")
     if structure["dead"]:
         click.echo(f"  dead: no token ever reaches {_some(structure['dead'])}")
     for loop in structure["loops"]:

@@ -8,7 +8,8 @@ import click
 from ._load import load
 
 model_argument = click.argument("model")
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+json_option = click.option("--json", "as_json", is_flag=True,
+                           help="One JSON object on stdout, nothing else there.")
 
 
 class _Parameter(click.ParamType):
@@ -90,7 +91,8 @@ def table(columns, rows, title=None):
         click.echo(title)
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         # Headings may break between words, names and numbers may not.
-        least = [max(map(len, [*name.split(), *column]), default=0) for name, column in zip(names, cells)]
+        least = [max(map(len, [*name.split(), *column]), default=0)
+                 for name, column in zip(names, cells)]
         if sum(least) + 3 * len(least) <= os.get_terminal_size(sys.stdout.fileno()).columns:
             _draw(names, right, least, rows)
             return
@@ -125,7 +127,7 @@ class Progress:
         self._finished = 0
         self._begin = self._last = self._clock()
         self._shown = False
-        self._on = sys.stderr.isatty()
+        self.on = sys.stderr.isatty()
 
     def step(self, what):
         """One of `total` is finished."""
@@ -134,13 +136,14 @@ class Progress:
 
     def say(self, what, now=False):
         time = self._clock()
-        if not self._on or not now and time - self._last < 0.1:
+        if not self.on or not now and time - self._last < 0.1:
             return
         self._last = time
         spent = time - self._begin
         text = f"{self._finished}/{self._total}" if self._total > 1 else ""
         if 0 < self._finished < self._total:
-            text += f"  {spent:.0f} s, about {spent / self._finished * (self._total - self._finished):.0f} s to go"
+            left = spent / self._finished * (self._total - self._finished)
+            text += f"  {spent:.0f} s, about {left:.0f} s to go"
         sys.stderr.write(f"\r\x1b[K{text}  {what}"[:118])
         sys.stderr.flush()
         self._shown = True

@@ -1,4 +1,4 @@
-"""lpn compile, lpn marking, lpn print: a model and its inputs as files for programs without Python."""
+"""lpn compile, marking, print: a model and its inputs as files for programs without Python."""
 
 import os
 import shutil
@@ -24,8 +24,9 @@ def _compile(name, source, kind, output):
     wanted = os.environ.get("LPN_CXX") or "g++"
     compiler = shutil.which(wanted)
     if compiler is None:
-        raise Error("E-no-compiler", f"no C++ compiler '{wanted}' found, so '{name}' cannot be compiled; install g++ "
-                    "(apt-get install g++), set LPN_CXX, or write the source with -o FILE.cc")
+        raise Error("E-no-compiler", f"no C++ compiler '{wanted}' found, so '{name}' cannot be "
+                    "compiled; install g++ (apt-get install g++), set LPN_CXX, or write the source "
+                    "with -o FILE.cc")
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="lpn-") as folder:
         file = os.path.join(folder, "net.cc")
@@ -33,11 +34,12 @@ def _compile(name, source, kind, output):
             out.write(source)
         # Under a new name first: the old file may be mapped by a running process.
         fresh = f"{output}.{os.getpid()}"
-        done = subprocess.run([compiler, "-O2", "-std=c++20", "-w", "-DNDEBUG", *kind,
-                               f"-I{_lpn.sim.runtime_folder()}", "-o", os.path.abspath(fresh), file],
-                              capture_output=True, text=True, check=False)
+        command = [compiler, "-O2", "-std=c++20", "-w", "-DNDEBUG", *kind,
+                   f"-I{_lpn.sim.runtime_folder()}", "-o", os.path.abspath(fresh), file]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise Error("E-compile", f"'{compiler}' failed on '{name}' (status {done.returncode})\n{done.stderr[:2000]}")
+            raise Error("E-compile", f"'{compiler}' failed on '{name}' (status {done.returncode})\n"
+                        + done.stderr[:2000])
         os.replace(fresh, output)
     return time.perf_counter() - begin
 
@@ -46,7 +48,8 @@ def _compile(name, source, kind, output):
 @model_argument
 @params_option
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="FILE",
-              help="FILE.cc: the source; FILE.so: a library with the C interface of lpnrt/abi.h; else a program.")
+              help="FILE.cc: the source; FILE.so: a library with the C interface of lpnrt/abi.h; "
+                   "else a program.")
 @json_option
 def compile(model, params, output, as_json):
     """Compiles MODEL into a FILE that runs without Python and without this project.
@@ -61,11 +64,14 @@ def compile(model, params, output, as_json):
         with open(output, "w", encoding="ascii") as file:
             file.write(source)
     else:
-        kind = ["-shared", "-fPIC", "-fvisibility=hidden"] if output.endswith(".so") else ["-DLPN_SIM_MAIN"]
+        kind = ["-DLPN_SIM_MAIN"]
+        if output.endswith(".so"):
+            kind = ["-shared", "-fPIC", "-fvisibility=hidden"]
         seconds = _compile(loaded.name, source, kind, output)
     size = os.path.getsize(output)
     if as_json:
-        print_json({"model": loaded.name, "file": output, "bytes": size, "seconds": round(seconds, 6)})
+        print_json({"model": loaded.name, "file": output, "bytes": size,
+                    "seconds": round(seconds, 6)})
     else:
         click.echo(f"{output}: {loaded.name}, {size / 1e3:.0f} kB"
                    + (f", compiled in {seconds:.1f} s" if seconds else ""))
@@ -85,8 +91,8 @@ def marking(model, input, params, output, as_json):
     tokens.save(output)
     counts = {name: tokens.count(name) for name in net.places if tokens.count(name)}
     if as_json:
-        print_json({"model": loaded.name, "input": input, "file": output, "bytes": os.path.getsize(output),
-                    "tokens": counts})
+        print_json({"model": loaded.name, "input": input, "file": output,
+                    "bytes": os.path.getsize(output), "tokens": counts})
     else:
         click.echo(f"{output}: " + ", ".join(f"{n} in {name}" for name, n in counts.items())
                    + f"; {os.path.getsize(output) / 1e3:.1f} kB")
@@ -105,7 +111,8 @@ def workload(model, net, name):
 @click.command("print")
 @model_argument
 @params_option
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: stdout.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Default: stdout.")
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
     _, net, values = load_model(model, params)

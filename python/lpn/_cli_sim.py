@@ -6,8 +6,8 @@ import click
 
 import _lpn
 
-from ._cli_common import (Progress, grouped, json_option, load_model, model_argument, note, params_option, print_json,
-                          rate, seconds, table)
+from ._cli_common import (Progress, grouped, json_option, load_model, model_argument, note,
+                          params_option, print_json, rate, seconds, table)
 from ._errors import Error, mistake
 from ._marking import Marking
 from ._run import _NOT_COMPILED, execute
@@ -20,11 +20,14 @@ ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
 @model_argument
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @params_option
-@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True,
-              help="interp defines the meaning, compiled is fast; they agree commit for commit.")
-@click.option("--stats", is_flag=True, help="Per transition why it waited, per place how full it was.")
+@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled",
+              show_default=True, help="interp defines the meaning, compiled is fast; they agree "
+                                      "commit for commit.")
+@click.option("--stats", is_flag=True,
+              help="Per transition why it waited, per place how full it was.")
 @click.option("--trace", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
-              help="Every firing as a timeline for ui.perfetto.dev (compressed when FILE ends in .gz).")
+              help="Every firing as a timeline for ui.perfetto.dev (compressed when FILE ends in "
+                   ".gz).")
 @click.option("--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T.")
 @json_option
 def sim(model, inputs, params, engine, stats, trace, limit, as_json):
@@ -35,11 +38,12 @@ def sim(model, inputs, params, engine, stats, trace, limit, as_json):
     Exit status: 0 answered; 1 a run stalled; 2 something is wrong; 3 a limit was reached.
     """
     if trace and len(inputs) > 1:
-        raise click.UsageError(f"--trace writes one run into one file, but there are {len(inputs)} inputs")
+        raise click.UsageError("--trace writes one run into one file, but there are "
+                               f"{len(inputs)} inputs")
     loaded, net, values = load_model(model, params)
     if not inputs and getattr(loaded.module, "workload", None) is not None:
         raise click.UsageError(f"model '{loaded.name}' needs an INPUT")
-    library, fallback = _library(net, engine, trace, stats)
+    library, fallback = library_of(net, engine, trace, stats)
     about = {
         "model": loaded.name,
         "engine": "interp" if library is None else "compiled",
@@ -68,7 +72,7 @@ def sim(model, inputs, params, engine, stats, trace, limit, as_json):
     return status
 
 
-def _library(net, engine, trace, stats):
+def library_of(net, engine, trace=None, stats=False):
     """(the compiled net or None, why it is None although it was asked for)."""
     if engine == "interp":
         return None, None
@@ -91,17 +95,20 @@ def _one(model, net, values, library, name, limit, stats, trace, progress):
     try:
         marking = Marking(net) if name is None else model.workload(name, net)
         if not isinstance(marking, Marking):
-            raise mistake("E-model", f"model '{model.name}': workload() must return an lpn.Marking, got {marking!r}")
+            raise mistake("E-model", f"model '{model.name}': workload() must return an "
+                          f"lpn.Marking, got {marking!r}")
         with _timeline(net, values, marking, trace) as observer:
             def on_slice(time, commits):
-                progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
+                progress.say(f"{name or net.name}: cycle {grouped(time)}, "
+                             f"{grouped(commits)} firings")
 
-            run = execute(net, values, marking, library, limit=limit, observer=observer, stats=stats,
-                          on_slice=on_slice if progress._on else None)
+            run = execute(net, values, marking, library, limit=limit, observer=observer,
+                          stats=stats, on_slice=on_slice if progress.on else None)
             if observer is not None:
                 observer.finish(run.ending)
     except (ValueError, OSError) as error:  # how a workload refuses an input
-        code, message = (error.code, str(error)) if isinstance(error, Error) else ("E-input", _text(error))
+        code = error.code if isinstance(error, Error) else "E-input"
+        message = refusal(error)
         return {**row, "error": {"code": code, "message": message}}
     except Exception as error:
         import os
@@ -110,8 +117,8 @@ def _one(model, net, values, library, name, limit, stats, trace, progress):
             raise
         code, message = describe(error)
         return {**row, "error": {"code": code, "message": message}}
-    row.update(latency=run.latency, ending=run.ending, firings=run.commits, done_tokens=run.done_tokens,
-               last_commit=run.last_commit, stalled=run.stalled)
+    row.update(latency=run.latency, ending=run.ending, firings=run.commits,
+               done_tokens=run.done_tokens, last_commit=run.last_commit, stalled=run.stalled)
     if run.until is not None or run.ending == "interrupted":
         row["until"] = run.until
     row["blocked"] = [explain(net, run, *blocked) for blocked in run.blocked]
@@ -122,7 +129,8 @@ def _one(model, net, values, library, name, limit, stats, trace, progress):
     return row
 
 
-def _text(error):
+def refusal(error):
+    """Why a workload refuses its input, in words."""
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
         return f"{name}{error.strerror or error}"
@@ -174,15 +182,18 @@ def explain(net, run, name, reason, what):
             needs = core.text(t, (arc.threshold or arc.weight)[0])
             if arc.threshold and core.value(arc.threshold[0]) == 0:
                 needs = core.text(t, arc.weight[0])
-            text = f"waits for tokens over arc '{what}': place '{place}' has {there}, it needs {needs}"
+            text = (f"waits for tokens over arc '{what}': place '{place}' has {there}, "
+                    f"it needs {needs}")
         elif reason == "guard":
             text = (f"is kept by the guard of arc '{what}' (place '{place}', {there} tokens): "
                     f"{core.text(t, arc.guard[0])} does not hold")
             where = core.where(*arc.guard[1:]) or where
         else:
-            text = f"may start only when place '{place}' is empty (arc '{what}'), but it has {there} tokens"
+            text = (f"may start only when place '{place}' is empty (arc '{what}'), but it has "
+                    f"{there} tokens")
     else:
-        text = {"no server": "waits for a free server", "interval": "waits for its interval to pass",
+        text = {"no server": "waits for a free server",
+                "interval": "waits for its interval to pass",
                 "clock": "waits for its clock's edge"}.get(reason, reason)
     entry["line"] = where or None
     entry["text"] = f"{name} {text}" + (f" ({where})" if where else "")
@@ -209,7 +220,9 @@ def _show(net, about, rows, given):
     """The answer for people."""
     how = "interpreted"
     if about["engine"] == "compiled":
-        how = "compiled before" if about["cached"] else f"compiled in {about['compile_seconds']:.1f} s"
+        how = "compiled before"
+        if not about["cached"]:
+            how = f"compiled in {about['compile_seconds']:.1f} s"
     parameters = ", ".join(f"{k}={v}" for k, v in about["parameters"].items())
     click.echo(f"{about['model']}{' with ' + parameters if parameters else ''} ({how})")
     cells = []
@@ -217,8 +230,10 @@ def _show(net, about, rows, given):
         if "error" in row:
             continue
         speed = rate(row["last_commit"] / row["seconds"]) if row["seconds"] > 0 else "-"
-        state = "stalled" if row["stalled"] else {"limit": f"stopped at {grouped(row.get('until'))}",
-                                                  "interrupted": "interrupted"}.get(row["ending"], "")
+        state = {"limit": f"stopped at {grouped(row.get('until'))}",
+                 "interrupted": "interrupted"}.get(row["ending"], "")
+        if row["stalled"]:
+            state = "stalled"
         cells.append([row["input"] or "-", grouped(row["latency"]), grouped(row["firings"]),
                       seconds(row["seconds"]), speed, state])
     if cells:
@@ -231,8 +246,8 @@ def _show(net, about, rows, given):
             continue
         if row["stalled"]:
             left = ", ".join(f"{u['place']} ({u['tokens']})" for u in row["undrained"])
-            click.echo(f"\n{row['input'] or net.name} stalled"
-                       + (f" with tokens left in {left}:" if left else " before all done tokens were produced:"))
+            how = f"with tokens left in {left}" if left else "before all done tokens were produced"
+            click.echo(f"\n{row['input'] or net.name} stalled {how}:")
             for blocked in row["blocked"]:
                 click.echo(f"  {blocked['text']}")
         if "stats" in row:
@@ -240,7 +255,9 @@ def _show(net, about, rows, given):
             _show_stats(row)
     failed = [row for row in rows if "error" in row]
     for row in failed:
-        click.echo(f"error: {row['input'] or net.name}: {row['error']['message']} [{row['error']['code']}]", err=True)
+        error = row["error"]
+        click.echo(f"error: {row['input'] or net.name}: {error['message']} [{error['code']}]",
+                   err=True)
     if rows and rows[-1].get("ending") == "interrupted":
         missing = given - len(rows)
         click.echo("interrupted: the last row is complete only up to its last commit"
@@ -253,10 +270,12 @@ def _show_stats(row):
                if any(t["waited"][why]["cycles"] for t in stats["transitions"].values())]
     rows = []
     for name, t in stats["transitions"].items():
-        waits = [f"{t['waited'][why]['share']:.1%}" if t["waited"][why]["cycles"] else "" for why in reasons]
-        rows.append([name, grouped(t["commits"]), grouped(t["busy"]), f"{t['utilisation']:.1%}", *waits])
+        waited = [t["waited"][why] for why in reasons]
+        rows.append([name, grouped(t["commits"]), grouped(t["busy"]), f"{t['utilisation']:.1%}",
+                     *(f"{w['share']:.1%}" if w["cycles"] else "" for w in waited)])
     table(["transition", ">commits", ">busy", ">utilised", *(f">{why}" for why in reasons)], rows,
-          title=f"{row['input'] or 'run'}: {grouped(stats['end'])} cycles; why each transition did not start")
+          title=f"{row['input'] or 'run'}: {grouped(stats['end'])} cycles; why each transition did "
+                "not start")
     click.echo("")
     table(["place", ">mean tokens", ">peak"],
           [[name, f"{p['mean']:.2f}", grouped(p["peak"])] for name, p in stats["places"].items()])
@@ -265,4 +284,5 @@ def _show_stats(row):
 def _say_trace(path):
     import os
 
-    click.echo(f"trace: {path} ({os.path.getsize(path) / 1e3:.1f} kB); open it in https://ui.perfetto.dev", err=True)
+    click.echo(f"trace: {path} ({os.path.getsize(path) / 1e3:.1f} kB); open it in "
+               "https://ui.perfetto.dev", err=True)

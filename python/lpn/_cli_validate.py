@@ -9,20 +9,24 @@ import os
 
 import click
 
-from ._cli_common import Progress, counted, grouped, json_option, model_argument, params_option, print_json, seconds, table
+from ._cli_common import (Progress, counted, grouped, json_option, model_argument, params_option,
+                          print_json, seconds, table)
 from ._errors import Error, mistake
 from ._load import load
 from ._run import execute, parameter_values
-from ._cli_sim import _library, _text
+from ._cli_sim import library_of, refusal
 
 
 @click.command()
 @model_argument
-@click.option("--truth", required=True, type=click.Path(), metavar="FILE", help="Measured rows, as the model reads them.")
+@click.option("--truth", required=True, type=click.Path(), metavar="FILE",
+              help="Measured rows, as the model reads them.")
 @click.option("--inputs", type=click.Path(), metavar="DIR",
-              help="Where the inputs are; default: beside FILE. A relative DIR may also be beside FILE.")
+              help="Where the inputs are; default: beside FILE. A relative DIR may also be beside "
+                   "FILE.")
 @params_option
-@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True)
+@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled",
+              show_default=True)
 @json_option
 def validate(model, truth, inputs, params, engine, as_json):
     """Compares MODEL's latency with measured truth, row by row.
@@ -43,20 +47,21 @@ def validate(model, truth, inputs, params, engine, as_json):
         progress.step(name)
         try:
             if not isinstance(measured, int) or measured <= 0:
-                raise mistake("E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0")
+                raise mistake("E-truth-file", f"the truth is {measured!r}, which is no number of "
+                              "cycles > 0")
             key = tuple(sorted(parameters.items()))
             if key not in nets:
                 net = loaded.net(**parameters)
                 net.done()
-                nets[key] = net, parameter_values(net, None), _library(net, engine, None, False)[0]
+                nets[key] = net, parameter_values(net, None), library_of(net, engine)[0]
             net, values, library = nets[key]
             run = execute(net, values, loaded.workload(os.path.join(folder, name), net), library)
         except (Error, ValueError, OSError) as error:  # anything else is the model's own mistake
-            code, message = (error.code, str(error)) if isinstance(error, Error) else ("E-input", _text(error))
+            code = error.code if isinstance(error, Error) else "E-input"
             if code == "E-param":
                 raise
             failed = failed or isinstance(error, Error)
-            not_covered.append({**about, "code": code, "reason": message})
+            not_covered.append({**about, "code": code, "reason": refusal(error)})
             continue
         if run.ending == "interrupted":
             interrupted = True
@@ -64,11 +69,13 @@ def validate(model, truth, inputs, params, engine, as_json):
         simulated += run.seconds
         if run.stalled or run.latency is None:
             stalled = stalled or run.stalled
-            state = "stalled: " + "; ".join(f"{t} ({why})" for t, why, _ in run.blocked) if run.stalled else \
-                "no done token was produced"
+            state = "no done token was produced"
+            if run.stalled:
+                state = "stalled: " + "; ".join(f"{t} ({why})" for t, why, _ in run.blocked)
             not_covered.append({**about, "code": "E-stalled", "reason": state})
             continue
-        rows.append({**about, "predicted": run.latency, "error": (run.latency - measured) / measured})
+        rows.append({**about, "predicted": run.latency,
+                     "error": (run.latency - measured) / measured})
     progress.clear()
     sizes = [abs(row["error"]) for row in rows]
     summary = {
@@ -113,8 +120,8 @@ def _rows(model, path):
         return whole(path)
     row_of = getattr(model.module, "truth", None)
     if row_of is None:
-        raise mistake("E-model", f"model '{model.name}' does not say how to read its truth; write a function "
-                      "truth(row) -> (input, parameters, cycles) in its module")
+        raise mistake("E-model", f"model '{model.name}' does not say how to read its truth; write "
+                      "a function truth(row) -> (input, parameters, cycles) in its module")
     return _from_csv(row_of, path)
 
 
@@ -141,21 +148,25 @@ def _from_csv(row_of, path):
             raise mistake("E-truth-file", f"{path}, row {number}: {error}") from None
 
 
+def _written(parameters):
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
 def _show(summary, rows, not_covered, most=8):
     worst = sorted(rows, key=lambda row: -abs(row["error"]))[:most]
     if worst:
         table(["input", "parameters", ">truth", ">predicted", ">error"],
-              [[row["input"], ", ".join(f"{k}={v}" for k, v in row["parameters"].items()), grouped(row["truth"]),
+              [[row["input"], _written(row["parameters"]), grouped(row["truth"]),
                 grouped(row["predicted"]), f"{row['error']:+.3%}"] for row in worst],
-              title=f"the {len(worst)} worst of {len(rows)} rows" if len(rows) > len(worst) else None)
+              title=f"the {most} worst of {len(rows)} rows" if len(rows) > most else None)
         click.echo("")
-        click.echo(f"{counted(summary['compared'], 'row')}: mean error {summary['mean_error']:.4%}, worst "
-                   f"{summary['worst_error']:.4%}, {summary['exact']} exact; simulated in "
-                   f"{seconds(summary['seconds'])}")
+        click.echo(f"{counted(summary['compared'], 'row')}: mean error "
+                   f"{summary['mean_error']:.4%}, worst {summary['worst_error']:.4%}, "
+                   f"{summary['exact']} exact; simulated in {seconds(summary['seconds'])}")
     if not_covered:
         click.echo(f"not covered: {counted(len(not_covered), 'row')}")
         for row in not_covered[:20]:
-            parameters = ", ".join(f"{k}={v}" for k, v in row["parameters"].items())
+            parameters = _written(row["parameters"])
             reason = row["reason"].split("\n")[0]
             click.echo(f"  {row['input']}{' (' + parameters + ')' if parameters else ''}: {reason}")
         if len(not_covered) > 20:

@@ -17,7 +17,8 @@ COMMANDS = {
     "sim": ("lpn._cli_sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
     "check": ("lpn._cli_check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn._cli_validate", "validate", "Compare predictions with measured truth."),
-    "compile": ("lpn._cli_files", "compile", "Write a model as C++, a shared library or a program."),
+    "compile": ("lpn._cli_files", "compile",
+                "Write a model as C++, a shared library or a program."),
     "marking": ("lpn._cli_files", "marking", "Write an input as a marking file."),
     "print": ("lpn._cli_files", "print_net", "Print a model as a .lpn file."),
 }
@@ -42,7 +43,8 @@ class _Commands(click.Group):
             formatter.write_dl([(name, about) for name, (_, _, about) in COMMANDS.items()])
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"],
+                                                "max_content_width": 100})
 def _lpn():
     """Latency Petri Nets: performance models of hardware.
 
@@ -68,13 +70,15 @@ def main(arguments=None):
     except click.ClickException as error:
         status = _refuse("E-usage", error.format_message(), arguments)
     except (click.Abort, KeyboardInterrupt):
-        status = _refuse("E-interrupted", "stopped by Ctrl-C before there was a result", arguments, 3)
+        status = _refuse("E-interrupted", "stopped by Ctrl-C before there was a result",
+                         arguments, 3)
     except BrokenPipeError:
         # The reader of stdout went away; what it wanted it has.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0
     except SystemExit as error:  # click itself returns its status
-        status = _refuse("E-model", f"the model ended Python itself (SystemExit: {error})", arguments)
+        status = _refuse("E-model", f"the model ended Python itself (SystemExit: {error})",
+                         arguments)
     except Exception as error:
         if debug:
             raise
@@ -99,7 +103,8 @@ def describe(error):
     if isinstance(error, SyntaxError):
         return "E-model", f"{error.msg} ({error.filename}:{error.lineno})"
     place = _place(error.__traceback__)
-    return "E-model", f"{type(error).__name__}: {error}{place}\n  LPN_DEBUG=1 shows where it comes from"
+    return "E-model", (f"{type(error).__name__}: {error}{place}\n"
+                       "  LPN_DEBUG=1 shows where it comes from")
 
 
 def _place(traceback):
@@ -108,7 +113,8 @@ def _place(traceback):
     found = ""
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        if os.path.isfile(file) and not os.path.realpath(file).startswith(here) and "/click/" not in file:
+        ours = os.path.realpath(file).startswith(here) or "/click/" in file
+        if os.path.isfile(file) and not ours:
             found = f"\n  at {file}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return found
