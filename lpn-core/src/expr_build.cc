@@ -232,6 +232,9 @@ ExprId ExprBuilder::select(ExprId condition, ExprId then, ExprId otherwise) {
   // The same question again on either side is answered.
   if (is(then, Op::kSelect) && kid(then, 0) == condition) then = kid(then, 1);
   if (is(otherwise, Op::kSelect) && kid(otherwise, 0) == condition) otherwise = kid(otherwise, 2);
+  // So is the condition itself: `a or b` gives `a` where `a` holds.
+  if (then == condition) then = pool_.boolean(true);
+  if (otherwise == condition) otherwise = pool_.boolean(false);
   if (then == otherwise && total(condition)) return then;
   if (pool_[then].type == Type::kBool) {
     if (is(then, Op::kTrue)) return logical_or(condition, otherwise);

@@ -281,6 +281,8 @@ def _to_int(tracer, value):
     scope = tracer.scope
     if isinstance(value, Expr):
         _expr.check_visible(scope, value)
+        if value._id in tracer.known:
+            return scope.core.constant(int(tracer.known[value._id]))
         return value._int()._id
     if isinstance(value, int):
         return _expr._constant(scope, value)._id
@@ -306,6 +308,8 @@ def _to_bool(tracer, value):
         return scope.core.boolean(value)
     if isinstance(value, Expr):
         _expr.check_visible(scope, value)
+        if value._id in tracer.known:
+            return scope.core.boolean(tracer.known[value._id])
         if value._is_bool():
             return value._id
         lo, hi = value._bounds()

@@ -264,6 +264,8 @@ def text_of_delay(function):
     (lambda t: 2 if t.x > 3 and t.x > 3 else 1, "select(t.x > 3, 2, 1)"),
     (lambda t: math.ceil(t.x / 4), "ceil_div(t.x, 4)"),
     (lambda t: t.x & 7, "t.x % 8"),
+    (lambda t: t.x > 3 or t.flag, "select(t.x > 3, 1, t.flag)"),
+    (lambda t: t.x > 3 and t.y > 4, "select(t.x > 3 and t.y > 4, 1, 0)"),
 ])
 def test_results_stay_readable(function, text):
     assert text_of_delay(function) == text
