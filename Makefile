@@ -1,0 +1,56 @@
+# make demo: sets everything up and runs real images through the JPEG decoder's net.
+# make test: sets everything up and runs the tests.      make bench: the speed figures.
+# Everything built lands in build/; BUILD=... names another folder, JOBS=... the parallel jobs.
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-dev \
+            pybind11-dev python3-dev libjpeg62-turbo-dev python3-click python3-rich python3-pytest
+LPN := $(BUILD)/bin/lpn
+DEMO := models/jpeg/demo
+
+.PHONY: demo test test-slow bench build setup clean
+
+# Compiled simulators are kept in the build folder, so that a demo leaves nothing elsewhere.
+export LPN_CACHE ?= $(abspath $(BUILD))/lpn-cache
+
+demo: build
+	@echo "== A hardware JPEG decoder (ultraembedded core_jpeg) as a Latency Petri Net, against its RTL =="
+	@$(LPN) validate jpeg --truth $(DEMO)/cycles.csv --inputs $(DEMO) --all
+	@echo
+	@echo "== Where the cycles of one image go =="
+	@$(LPN) sim jpeg $(DEMO)/plasma12_512x384_q50_420.jpg --stats
+	@echo
+	@echo "The model is models/jpeg/model.py. Your own image: $(LPN) sim jpeg IMAGE.jpg"
+
+test: build
+	cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
+
+# The long fuzzing runs too.
+test-slow: build
+	cd $(BUILD) && ctest -C slow --output-on-failure -j $(JOBS)
+
+bench: build
+	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/bench.py
+
+build: setup
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >$(BUILD).configure.log 2>&1 || \
+	  { cat $(BUILD).configure.log; exit 1; }
+	@rm -f $(BUILD).configure.log
+	@cmake --build $(BUILD) -j $(JOBS)
+
+# Debian packages by name, only those that are missing, as root or through sudo.
+setup:
+	@missing=$$(for p in $(PACKAGES); do \
+	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	 if [ -n "$$missing" ]; then \
+	   echo "Installing Debian packages:" $$missing; \
+	   if [ "$$(id -u)" = 0 ]; then as_root=""; \
+	   elif command -v sudo >/dev/null; then as_root=sudo; \
+	   else echo "error: run as root, or install them yourself: apt-get install" $$missing; exit 1; fi; \
+	   $$as_root apt-get update -q && \
+	   $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	 fi
+
+clean:
+	rm -rf $(BUILD)
