@@ -296,51 +296,80 @@ struct Flow {
   }
 };
 
-// Grows a set of places until every firing balances; depth first, over the places that could
-// balance the first transition that does not.
+// Grows a set of places until every firing balances: a transition that does not needs one more of
+// its places. Where there is a choice, one after the other is tried, depth first.
 class LoopSearch {
  public:
   explicit LoopSearch(const Flow& flow) : flow_(flow) {}
 
   // A balanced set that contains `from`, all of constant weights; empty when none was found.
   std::set<std::uint32_t> find(std::uint32_t from) {
+    if (!flow_.constant[from]) return {};
     steps_ = 0;
     std::set<std::uint32_t> places{from};
-    return grow(places) ? places : std::set<std::uint32_t>{};
+    return grow(places, flow_.by_place[from], 0) ? places : std::set<std::uint32_t>{};
   }
 
  private:
   // Looks at an arc, per search and in all: a hub in a stranger's net must not keep us for ever.
-  static constexpr int kMaxSteps = 200'000;
-  static constexpr int kMaxAllSteps = 20'000'000;
-  static constexpr std::size_t kMaxPlaces = 64;
+  static constexpr int kMaxSteps = 500'000;
+  static constexpr int kMaxAllSteps = 4'000'000;
+  static constexpr int kMaxDepth = 500;
 
-  bool grow(std::set<std::uint32_t>& places) {
-    if (places.size() > kMaxPlaces) return false;
-    for (const std::uint32_t place : places) {
-      if (!flow_.constant[place]) return false;
-      for (const std::uint32_t k : flow_.by_place[place]) {
-        std::int64_t taken = 0, put = 0;
-        for (const auto& [p, weights] : flow_.by_transition[k]) {
-          if (++steps_ > kMaxSteps || ++all_steps_ > kMaxAllSteps) return false;
-          if (!places.contains(p)) continue;
-          taken += weights.first;
-          put += weights.second;
-        }
-        if (taken == put) continue;
-        for (const auto& [p, weights] : flow_.by_transition[k]) {
-          if (places.contains(p)) continue;
-          const std::int64_t more = weights.second - weights.first;
-          if (taken > put ? more <= 0 || more > taken - put : more >= 0 || -more > put - taken)
-            continue;
-          places.insert(p);
-          if (grow(places)) return true;
-          places.erase(p);
-        }
-        return false;
+  // `todo`: the transitions that may not be balanced. Leaves `places` as they were on failure.
+  bool grow(std::set<std::uint32_t>& places, std::vector<std::uint32_t> todo, int depth) {
+    std::vector<std::uint32_t> added;
+    const auto add = [&](std::uint32_t p) {
+      places.insert(p);
+      added.push_back(p);
+      todo.insert(todo.end(), flow_.by_place[p].begin(), flow_.by_place[p].end());
+    };
+    while (!todo.empty() && steps_ <= kMaxSteps && all_steps_ <= kMaxAllSteps) {
+      const std::vector<std::uint32_t> candidates = missing(places, todo.back());
+      if (candidates == std::vector<std::uint32_t>{kBalanced}) {
+        todo.pop_back();
+        continue;
       }
+      if (candidates.size() == 1) {
+        add(candidates.front());
+        continue;
+      }
+      for (const std::uint32_t p : candidates) {
+        if (depth == kMaxDepth) break;
+        places.insert(p);
+        auto next = todo;
+        next.insert(next.end(), flow_.by_place[p].begin(), flow_.by_place[p].end());
+        if (grow(places, std::move(next), depth + 1)) return true;
+        places.erase(p);
+      }
+      break;
     }
-    return true;
+    if (todo.empty()) return true;
+    for (const std::uint32_t p : added) places.erase(p);
+    return false;
+  }
+
+  static constexpr std::uint32_t kBalanced = std::numeric_limits<std::uint32_t>::max();
+
+  // The places of a transition that bring it nearer to balance; kBalanced alone when it is.
+  std::vector<std::uint32_t> missing(const std::set<std::uint32_t>& places, std::uint32_t k) {
+    std::int64_t taken = 0, put = 0;
+    for (const auto& [p, weights] : flow_.by_transition[k]) {
+      ++steps_;
+      ++all_steps_;
+      if (!places.contains(p)) continue;
+      taken += weights.first;
+      put += weights.second;
+    }
+    if (taken == put) return {kBalanced};
+    std::vector<std::uint32_t> found;
+    for (const auto& [p, weights] : flow_.by_transition[k]) {
+      const std::int64_t more = weights.second - weights.first;
+      const bool nearer =
+          taken > put ? more > 0 && more <= taken - put : more < 0 && -more <= put - taken;
+      if (nearer && flow_.constant[p] && !places.contains(p)) found.push_back(p);
+    }
+    return found;
   }
 
   const Flow& flow_;
@@ -419,13 +448,17 @@ std::vector<CreditLoop> credit_loops(const Net& net) {
   const Flow flow(net);
   LoopSearch search(flow);
   std::set<std::set<std::uint32_t>> seen;
+  // A long ring is found once, not again from each of its places with tokens.
+  constexpr std::size_t kLarge = 64;
+  std::vector<bool> in_large(net.places.size(), false);
   for (std::uint32_t p = 0; p < net.places.size(); ++p) {
-    if (net.places[p].initial.empty()) continue;
+    if (net.places[p].initial.empty() || in_large[p]) continue;
     const std::set<std::uint32_t> places = search.find(p);
     if (places.empty() || !seen.insert(places).second) continue;
     CreditLoop loop;
     std::set<std::uint32_t> transitions;
     for (const std::uint32_t place : places) {
+      if (places.size() > kLarge) in_large[place] = true;
       loop.places.push_back(static_cast<PlaceId>(place));
       transitions.insert(flow.by_place[place].begin(), flow.by_place[place].end());
     }

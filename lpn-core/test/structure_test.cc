@@ -211,6 +211,9 @@ TEST_CASE("structure: a chain of many stages needs no machine stack") {
   const auto parts = marked_graphs(net);
   REQUIRE(parts.size() == 1);
   CHECK(parts[0].transitions.size() == kStages);
+  REQUIRE(credit_loops(net).size() == 1);
+  CHECK(credit_loops(net)[0].places.size() == kStages);
+  CHECK(unbounded_concurrency(net).empty());
 }
 
 TEST_CASE("structure: marked-graph parts end at choices, weights and counts") {

@@ -107,7 +107,7 @@ def _show(name, errors, warnings, structure):
         click.echo(f"  bounded: {held} by {by} {_some(loop['places'])}")
     if structure["unbounded_concurrency"]:
         names = _some(structure["unbounded_concurrency"])
-        click.echo(f"  unbounded: any number of firings at once of {names}")
+        click.echo(f"  unbounded: nothing limits how many firings run at once of {names}")
     if structure["dead"]:
         click.echo(f"  dead: no token ever reaches {_some(structure['dead'])}")
     for loop in structure["loops"]:

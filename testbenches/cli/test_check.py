@@ -49,7 +49,7 @@ def test_text(lpn, tmp_path):
     assert "model: no errors, 1 warning; 3 places, 4 transitions, 1 parameter" in answer.out
     assert "shared: queue -> work_0, work_1 (their guards take turns)" in answer.out
     assert "bounded: enter, work_0, work_1 by the capacity 4 of queue" in answer.out
-    assert "unbounded: any number of firings at once of after" in answer.out
+    assert "unbounded: nothing limits how many firings run at once of after" in answer.out
 
 
 def test_errors_with_line(lpn, tmp_path):
