@@ -42,10 +42,12 @@ class Maker {
     net.name = "fuzz";
     wild_percent = r.chance(45) ? 0 : r.chance(60) ? 2 : 9;
     slow = r.chance(15);
+    large = r.below(400) == 0;
     params();
     types();
     places();
-    const auto count = r.between(1, 7);
+    // Sets of transitions have words of 64.
+    const auto count = large ? r.between(63, 90) : r.between(1, 7);
     for (std::int64_t k = 0; k < count; ++k) transition(static_cast<std::size_t>(k));
     done();
     return std::move(net);
@@ -56,6 +58,7 @@ class Maker {
   Net net;
   ExprPool& pool;
   int wild_percent = 0;
+  bool large = false;
   bool slow = false;  // delays of a thousand ticks between short ones
   std::vector<std::int64_t> least_need;  // of the arcs of the transition being made; -1 inhibitor
   std::vector<std::int64_t> exact_need;  // or -1
@@ -320,7 +323,7 @@ class Maker {
   }
 
   void places() {
-    const auto count = r.between(2, 8);
+    const auto count = large ? r.between(30, 70) : r.between(2, 8);
     for (std::int64_t k = 0; k < count; ++k) {
       Place p;
       p.name = r.chance(10) ? fmt::format("part.p{}", k) : fmt::format("p{}", k);
