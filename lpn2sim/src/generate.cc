@@ -452,17 +452,26 @@ class Generator {
   void members() {
     for (size_t k = 0; k < net_.params.size(); ++k) line("i64 P{} = 0;", k);
     line("i64 net_done_target = -1;");
-    for (size_t p = 0; p < net_.places.size(); ++p) {
-      const Place& place = net_.places[p];
-      const size_t width = net_[place.type].fields.size();
-      line("u64 f{} = 0;", p);
-      always_or_stats(locked_[p], fmt::format("u64 l{} = 0;", p));
-      if (width > 0) line("Rows<{}> p{};", width, p);
-      if (place.capacity) line("i64 cap{} = 0;", p);
-      if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{}; u64 external{} = 0;)", p, p);
+    // A transition's own state lies beside its first input place, to share cache lines.
+    std::vector<bool> placed(net_.places.size());
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      if (!infos_[k].arcs.empty()) place_members(infos_[k].arcs[0].place, placed);
+      transition_members(k);
     }
+    for (size_t p = 0; p < net_.places.size(); ++p) place_members(p, placed);
     line("LPNRT_IF_STATS(PlaceMeter place_meters[{}];)", declared_.places.size() + 1);
-    for (size_t k = 0; k < net_.transitions.size(); ++k) transition_members(k);
+  }
+
+  void place_members(size_t p, std::vector<bool>& placed) {
+    if (placed[p]) return;
+    placed[p] = true;
+    const Place& place = net_.places[p];
+    const size_t width = net_[place.type].fields.size();
+    line("u64 f{} = 0;", p);
+    always_or_stats(locked_[p], fmt::format("u64 l{} = 0;", p));
+    if (width > 0) line("Rows<{}> p{};", width, p);
+    if (place.capacity) line("i64 cap{} = 0;", p);
+    if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
   }
 
   void transition_members(size_t k) {

@@ -171,21 +171,28 @@ class Ring {
   u64 head_ = 0, size_ = 0, mask_ = 0;
 };
 
-// FIFO of rows of W values: the free tokens of a place.
+// FIFO of rows of W values: the free tokens of a place. The first few rows lie in the place
+// itself, next to its counters: most places never hold more. Never moved once constructed.
 template <int W>
 class Rows {
  public:
-  const i64* row(u64 k) const { return values_.data() + ((head_ + k) & mask_) * W; }
+  Rows() = default;
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+  ~Rows() {
+    if (values_ != first_) ::operator delete(values_);
+  }
+  const i64* row(u64 k) const { return values_ + ((head_ + k) & mask_) * W; }
   i64* push() {
-    if (size_ == capacity_) grow(size_ + 1);
-    return values_.data() + ((head_ + size_++) & mask_) * W;
+    if (size_ > mask_) grow(size_ + 1);
+    return values_ + ((head_ + size_++) & mask_) * W;
   }
   void pop(u64 count) {
-    head_ = (head_ + count) & mask_;
-    size_ -= count;
+    head_ = static_cast<u32>(head_ + count) & mask_;
+    size_ -= static_cast<u32>(count);
   }
   [[gnu::noinline]] void append(u64 count, const i64* values) {
-    if (size_ + count > capacity_) grow(size_ + count);
+    if (size_ + count > mask_ + u64{1}) grow(size_ + count);
     for (u64 k = 0; k < count; ++k) std::memcpy(push(), values + k * W, W * sizeof(i64));
   }
   [[gnu::noinline]] void copy(u64 count, i64* values) const {
@@ -193,18 +200,21 @@ class Rows {
   }
 
  private:
-  [[gnu::noinline]] void grow(u64 least) {
-    u64 capacity = std::max<u64>(4, capacity_ * 2);
+  static constexpr u32 kFirst = W <= 4 ? 4 : 1;
+  [[gnu::noinline, gnu::cold]] void grow(u64 least) {
+    u64 capacity = (mask_ + u64{1}) * 2;
     while (capacity < least) capacity *= 2;
-    std::vector<i64> bigger(capacity * W);
-    for (u64 k = 0; k < size_; ++k) std::memcpy(&bigger[k * W], row(k), W * sizeof(i64));
-    values_ = std::move(bigger);
+    if (capacity > u64{1} << 31) throw std::bad_alloc();
+    i64* const bigger = static_cast<i64*>(::operator new(capacity * W * sizeof(i64)));
+    for (u64 k = 0; k < size_; ++k) std::memcpy(bigger + k * W, row(k), W * sizeof(i64));
+    if (values_ != first_) ::operator delete(values_);
+    values_ = bigger;
     head_ = 0;
-    mask_ = capacity - 1;
-    capacity_ = capacity;
+    mask_ = static_cast<u32>(capacity - 1);
   }
-  std::vector<i64> values_;
-  u64 head_ = 0, size_ = 0, mask_ = 0, capacity_ = 0;
+  i64* values_ = first_;
+  u32 head_ = 0, size_ = 0, mask_ = kFirst - 1;
+  i64 first_[kFirst * W];
 };
 
 // A set of transitions 0..N-1, visited from the least upwards. A summary bit per word, and a
@@ -463,13 +473,14 @@ struct Engine {
   // ---- for generated code
   void schedule(i64 when, u32 k) {
     if (when - now < Wheel<2 * N>::kSlots) wheel.insert(when, k);
-    else events.push({when, k, kFront});
+    else schedule_far({when, k, kFront});
   }
-  void schedule_slot(i64 when, u32 k, u32 slot) { events.push({when, k, slot}); }
+  [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
+  void schedule_slot(i64 when, u32 k, u32 slot) { schedule_far({when, k, slot}); }
   void wake_at(i64 when, u32 k, i64& planned) {
     if (when == kForever || planned == when) return;
     if (planned <= now && when - now < Wheel<2 * N>::kSlots) wheel.insert(when, N + k);
-    else events.push({when, k, kWake});
+    else schedule_far({when, k, kWake});
     planned = when;
   }
   void touch(u32 k) {
