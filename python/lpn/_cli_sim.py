@@ -6,7 +6,7 @@ import click
 
 import _lpn
 
-from ._cli_common import (Progress, grouped, json_option, load_model, model_argument, note,
+from ._cli_common import (Progress, counted, grouped, json_option, load_model, model_argument, note,
                           params_option, print_json, rate, seconds, table)
 from ._errors import Error, mistake
 from ._marking import Marking
@@ -56,17 +56,22 @@ def sim(model, inputs, params, engine, stats, trace, limit, as_json):
     progress = Progress(max(1, len(inputs)))
     rows = []
     for name in inputs or [None]:
-        row = _one(loaded, net, values, library, name, limit, stats, trace, progress)
+        try:
+            row = _one(loaded, net, values, library, name, limit, stats, trace, progress)
+        except KeyboardInterrupt:  # while the input was read: it has no partial result
+            about["interrupted"] = True
+            break
         rows.append(row)
         progress.step(name or net.name)
         if row.get("ending") == "interrupted":
+            about["interrupted"] = True
             break
     progress.clear()
-    status = _status(rows)
+    status = _status(rows, "interrupted" in about)
     if as_json:
         print_json({**about, "runs": rows})
     else:
-        _show(net, about, rows, len(inputs))
+        _show(net, about, rows, max(1, len(inputs)))
         if trace:
             _say_trace(trace)
     return status
@@ -153,13 +158,13 @@ def _timeline(net, values, marking, path):
         yield _lpn.sim.Timeline(net._core, values, marking._core, file.write)
 
 
-def _status(rows):
+def _status(rows, interrupted):
     """The exit status of all runs together: what is wrong before what stalled before limits."""
     if any("error" in row for row in rows):
         return WRONG
     if any(row["stalled"] for row in rows):
         return NO
-    if any(row["ending"] in ("limit", "interrupted") for row in rows):
+    if interrupted or any(row["ending"] == "limit" for row in rows):
         return UNKNOWN
     return ANSWERED
 
@@ -258,10 +263,13 @@ def _show(net, about, rows, given):
         error = row["error"]
         click.echo(f"error: {row['input'] or net.name}: {error['message']} [{error['code']}]",
                    err=True)
-    if rows and rows[-1].get("ending") == "interrupted":
-        missing = given - len(rows)
-        click.echo("interrupted: the last row is complete only up to its last commit"
-                   + (f"; {missing} inputs were not started" if missing > 0 else ""), err=True)
+    if "interrupted" in about:
+        text = "interrupted"
+        if rows and rows[-1].get("ending") == "interrupted":
+            text += f": the last run is complete only up to cycle {grouped(rows[-1]['until'])}"
+        if given > len(rows):
+            text += f"; {counted(given - len(rows), 'input')} without a result"
+        click.echo(text, err=True)
 
 
 def _show_stats(row):

@@ -56,6 +56,9 @@ def validate(model, truth, inputs, params, engine, as_json):
                 nets[key] = net, parameter_values(net, None), library_of(net, engine)[0]
             net, values, library = nets[key]
             run = execute(net, values, loaded.workload(os.path.join(folder, name), net), library)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
         except (Error, ValueError, OSError) as error:  # anything else is the model's own mistake
             code = error.code if isinstance(error, Error) else "E-input"
             if code == "E-param":

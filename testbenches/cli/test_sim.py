@@ -179,6 +179,30 @@ def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
     assert row["until"] == row["last_commit"] == row["firings"]
 
 
+def test_interrupt_while_an_input_is_read(environment, nets):
+    (nets / "slow.py").write_text(
+        "import time, lpn\n\ndef net():\n    net = lpn.Net('slow')\n"
+        "    p = net.place('p', start=True)\n"
+        "    net.transition('t', take={'x': p}, delay=1, servers=1)\n    return net\n\n"
+        "def workload(path, net):\n    if path == 'b':\n        time.sleep(60)\n"
+        "    marking = lpn.Marking(net)\n    marking.add('p', count=3)\n    return marking\n")
+    command = [BUILD / "bin" / "lpn", "sim", nets / "slow.py", "a", "b", "c", "--engine", "interp"]
+    for extra in ([], ["--json"]):
+        with subprocess.Popen([*command, *extra], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, env=environment) as process:
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert process.returncode == 3 and "Traceback" not in err
+        if extra:
+            import json
+
+            data = json.loads(out)
+            assert data["interrupted"] is True and [row["latency"] for row in data["runs"]] == [3]
+        else:
+            assert " 3 " in out and "interrupted; 2 inputs without a result" in err
+
+
 @pytest.mark.parametrize("arguments, code, words", [
     (["nothing"], "E-model", "there is no model 'nothing'; bundled: jpeg"),
     (["missing.py"], "E-model", "there is no file missing.py"),
