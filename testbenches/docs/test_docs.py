@@ -1,0 +1,157 @@
+"""The pages say what is so: the tutorial runs, links lead somewhere, blocks are code that some test runs.
+
+A page of docs/tutorial is a program. Its `python` blocks run as one, its `console` commands after
+that, in an empty folder that has the files of its `file=NAME` blocks. Everything printed is NAME.out
+beside the page; the page shows it in its `text` blocks and below its commands.
+
+    LPN_DOCS_UPDATE=1 pytest testbenches/docs      writes the .out files; read them before committing
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("LPN_BUILD", ROOT / "build"))
+DOCS = ROOT / "docs"
+TUTORIAL = sorted((DOCS / "tutorial").glob("[0-9]*.md"))
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+# Fenced languages, and on which pages a test runs them: these, test_guide.py, cli/test_docs.py.
+RUN_ON = {
+    "python": ["authoring.md", "tutorial/"],
+    "console": ["cli.md", "tutorial/"],
+}
+NOT_CODE = {"", "text", "ebnf"}
+
+
+def pages():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+                            cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    return sorted(name for name in listed if name and (ROOT / name).is_file())
+
+
+def blocks(page):
+    """(language, file name or None, text) of every fenced block."""
+    for info, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        language, _, rest = info.partition(" ")
+        yield language, rest.removeprefix("file=") or None, text
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory):
+    variables = dict(os.environ)
+    for name in ("LPN_CXX", "LPN_DEBUG", "LPN_ENGINE", "LPN_RUNTIME"):
+        variables.pop(name, None)
+    variables.setdefault("LPN_CACHE", str(tmp_path_factory.mktemp("cache")))
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, [variables.get("PYTHONPATH"), str(BUILD / "python")]))
+    variables["PATH"] = f"{BUILD / 'bin'}{os.pathsep}{variables['PATH']}"
+    variables["LPN"] = str(ROOT)
+    return variables
+
+
+def output(command, folder, environment, shell=False):
+    done = subprocess.run(command, shell=shell, cwd=folder, env=environment, capture_output=True, text=True,
+                          timeout=600, check=False)
+    assert done.returncode == 0, f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", TUTORIAL, ids=lambda page: page.stem)
+def test_tutorial(page, tmp_path, environment):
+    program, shown, commands = "", "", []
+    for language, name, text in blocks(page):
+        if name:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        elif language == "python":
+            program += text
+        elif language == "console":
+            commands += COMMAND.findall(text)
+        else:
+            assert language == "text"
+            shown += text
+    if any("cc " in command for command, _ in commands) and not shutil.which("cc"):
+        pytest.skip("no C compiler: cc is not on PATH")
+    printed = ""
+    if program:
+        (tmp_path / "program.py").write_text(program, encoding="utf-8")
+        printed = output([sys.executable, "program.py"], tmp_path, environment)
+        assert shown in (printed, ""), "the page shows another output"
+    for command, below in commands:
+        text = output(command, tmp_path, environment, shell=True)
+        assert text == below, f"the page shows another output of: {command}"
+        printed += f"$ {command}\n{text}"
+    expected = page.with_suffix(".out")
+    if os.environ.get("LPN_DOCS_UPDATE"):
+        expected.write_text(printed, encoding="utf-8")
+    assert printed == expected.read_text(encoding="utf-8")
+    assert shown or commands, "a page without output shows nothing"
+
+
+def test_the_tutorial_is_there():
+    assert 4 <= len(TUTORIAL) <= 6
+    outputs = {path.stem for path in (DOCS / "tutorial").glob("*.out")}
+    assert outputs == {page.stem for page in TUTORIAL}
+
+
+@pytest.mark.parametrize("name", pages())
+def test_code_blocks_are_run(name):
+    if not name.startswith("docs/"):
+        return
+    for language, _, _ in blocks(ROOT / name):
+        if language not in NOT_CODE:
+            assert any(name.startswith(f"docs/{place}") for place in RUN_ON.get(language, [])), language
+
+
+def anchor(heading):
+    """GitHub's id of a heading."""
+    text = re.sub(r"[`*]|\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+@pytest.mark.parametrize("name", pages())
+def test_links_resolve(name):
+    page = ROOT / name
+    prose = re.sub(r"`[^`\n]*`", "", BLOCK.sub("", page.read_text(encoding="utf-8")))
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, fragment = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.is_relative_to(ROOT), f"{target} leads out of the repository"
+        assert file.exists(), f"{target} leads nowhere"
+        if fragment and file.suffix == ".md":
+            text = BLOCK.sub("", file.read_text(encoding="utf-8"))
+            assert fragment in {anchor(h) for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}, target
+
+
+# Files of the project that comments and pages name: "docs/semantics.md", "testbenches/nets".
+NAMED = re.compile(r"(?<![\w./-])((?:docs|testbenches|lpn-core|lpn2sim|models|python)/[\w./-]*[\w-])")
+
+
+def test_named_files_exist():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    wrong = []
+    for name in listed:
+        if not name.endswith((".md", ".h", ".cc", ".def", ".py", ".txt", ".c")) or "layering_test" in name:
+            continue
+        file = ROOT / name
+        if not file.is_file():
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+            for named in NAMED.findall(line):
+                if not exists(named):
+                    wrong.append(f"{name}:{number}: {named}")
+    assert not wrong, "\n".join(wrong)
+
+
+def exists(named):
+    """Exact, or without its ending (docs/architecture, testbenches/nets/NAME)."""
+    path = ROOT / named
+    return path.exists() or any(path.parent.glob(path.name + ".*")) or re.search(r"[A-Z]{4,}|XX", named)
