@@ -157,6 +157,10 @@ class Verifier {
       }
     }
     if (!arcs_fine) return;
+    reads_own_head_.clear();  // once per arc: expressions ask it for every token they read
+    for (std::uint32_t k = 0; k < t.inputs.size(); ++k) {
+      reads_own_head_.push_back(reads_own_head(t.inputs[k], k));
+    }
     for (std::uint32_t k = 0; k < t.inputs.size(); ++k) check_input(t, k, at);
     const Scope all{.transition = &t, .token_arcs = kAllArcs};
     check(t.delay, Type::kInt, all, at + ".delay", t.source);
@@ -335,7 +339,7 @@ class Verifier {
           return bad(fmt::format("of '{}' itself, only the head (token 0) may be read here",
                                  input.name));
         }
-        if (constant && !reads_own_head(input, n.a) && which >= const_need(input)) {
+        if (constant && !reads_own_head_[n.a] && which >= const_need(input)) {
           return bad(fmt::format("reads token {} of '{}', which needs only {}; raise its weight or "
                                  "threshold", which, input.name, const_need(input)));
         }
@@ -393,6 +397,7 @@ class Verifier {
 
   bool reads_own_head(const InputArc& arc, std::uint32_t k) const {
     const auto reads = [&](const Formula& f) {
+      if (static_cast<std::size_t>(f.id) >= net_.exprs.size()) return false;
       const Reads r = net_.exprs.reads(f.id);
       return std::find(r.tokens.begin(), r.tokens.end(), k) != r.tokens.end();
     };
@@ -401,6 +406,7 @@ class Verifier {
 
   const Net& net_;
   std::vector<Violation> violations_;
+  std::vector<bool> reads_own_head_;  // per input arc of the transition being checked
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ def net() -> lpn.Net:
     writable = net.param("writable_tables", 0, range=(0, 1))
 
     header = net.place("header", Header, start=True)
-    bits = net.place("bits")  # a token: the bit buffer offers data
+    bits = net.place("bits", sink=True)  # a token: the bit buffer offers data
     coded = net.place("coded", Block, start=True)
     # jpeg_idct_ram.v: four blocks; the decoder starts a block only when one is free.
     coefficients = net.place("coefficients", Block, capacity=4)

@@ -27,8 +27,10 @@ from ._cli_sim import library_of, refusal
 @params_option
 @click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled",
               show_default=True)
+@click.option("--all", "show_all", is_flag=True,
+              help="Every row in the order of FILE, not only the worst.")
 @json_option
-def validate(model, truth, inputs, params, engine, as_json):
+def validate(model, truth, inputs, params, engine, show_all, as_json):
     """Compares MODEL's latency with measured truth, row by row.
 
     Inputs that the model refuses are listed as not covered, with the reason, and count in no mean.
@@ -78,7 +80,8 @@ def validate(model, truth, inputs, params, engine, as_json):
             not_covered.append({**about, "code": "E-stalled", "reason": state})
             continue
         rows.append({**about, "predicted": run.latency,
-                     "error": (run.latency - measured) / measured})
+                     "error": (run.latency - measured) / measured,
+                     "seconds": round(run.seconds, 6)})
     progress.clear()
     sizes = [abs(row["error"]) for row in rows]
     summary = {
@@ -93,7 +96,7 @@ def validate(model, truth, inputs, params, engine, as_json):
     if as_json:
         print_json({**summary, "rows": rows, "not_covered": not_covered})
     else:
-        _show(summary, rows, not_covered)
+        _show(summary, rows, not_covered, show_all)
     if interrupted:
         return 3
     if not rows:
@@ -155,17 +158,27 @@ def _written(parameters):
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
 
 
-def _show(summary, rows, not_covered, most=8):
-    worst = sorted(rows, key=lambda row: -abs(row["error"]))[:most]
-    if worst:
-        table(["input", "parameters", ">truth", ">predicted", ">error"],
+def _speed(rows):
+    """Simulated cycles per second of simulation alone, over all rows."""
+    spent = sum(row["seconds"] for row in rows)
+    if spent <= 0:
+        return ""
+    return f", {sum(row['predicted'] for row in rows) / spent / 1e6:,.0f} M cycles/s"
+
+
+def _show(summary, rows, not_covered, show_all, most=8):
+    shown = rows if show_all else sorted(rows, key=lambda row: -abs(row["error"]))[:most]
+    if shown:
+        table(["input", "parameters", ">truth", ">predicted", ">error", ">simulated in"],
               [[row["input"], _written(row["parameters"]), grouped(row["truth"]),
-                grouped(row["predicted"]), f"{row['error']:+.3%}"] for row in worst],
-              title=f"the {most} worst of {len(rows)} rows" if len(rows) > most else None)
+                grouped(row["predicted"]), f"{row['error']:+.3%}", seconds(row["seconds"])]
+               for row in shown],
+              title=None if len(shown) == len(rows) else f"the {most} worst of {len(rows)} rows")
         click.echo("")
         click.echo(f"{counted(summary['compared'], 'row')}: mean error "
                    f"{summary['mean_error']:.4%}, worst {summary['worst_error']:.4%}, "
-                   f"{summary['exact']} exact; simulated in {seconds(summary['seconds'])}")
+                   f"{summary['exact']} exact; simulated in {seconds(summary['seconds'])}"
+                   + _speed(rows))
     if not_covered:
         click.echo(f"not covered: {counted(len(not_covered), 'row')}")
         for row in not_covered[:20]:

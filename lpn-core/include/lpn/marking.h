@@ -45,7 +45,7 @@ class Marking {
 };
 
 // The file form ("LPNM", version, then per place its name, field names and the values column by
-// column as zig-zag varints; see docs/semantics.md). Throws Error "E-marking-file" with the byte
+// column as zig-zag varints; see docs/lpn-format.md). Throws Error "E-marking-file" with the byte
 // offset when the data is cut, too large or does not fit the net.
 std::string save_marking(const Net& net, const Marking& marking);
 Marking load_marking(const Net& net, std::string_view bytes);
