@@ -5,7 +5,6 @@
 // (seed, number of the net), so `--only N` repeats one net.
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <set>
@@ -523,9 +523,14 @@ void report(const Finding& f, const Options& options) {
   std::fflush(stdout);
 }
 
+// An interrupted run finishes its batches and prints what it has.
+volatile std::sig_atomic_t interrupted = 0;
+
 // ---- the program ------------------------------------------------------------------------------
 
 int fuzz(const Options& options) {
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  std::signal(SIGTERM, [](int) { interrupted = 1; });
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   Counts total{};
@@ -534,7 +539,7 @@ int fuzz(const Options& options) {
   std::uint64_t next = options.only >= 0 ? static_cast<std::uint64_t>(options.only) : 0;
   const std::uint64_t end = options.only >= 0 ? next + 1 : options.nets;
   for (;;) {
-    const bool more = next < end && findings.size() < options.stop &&
+    const bool more = next < end && interrupted == 0 && findings.size() < options.stop &&
                       (options.seconds == 0 || elapsed() < options.seconds);
     if (more && running.size() < static_cast<std::size_t>(options.jobs)) {
       auto job = std::make_unique<Job>();
