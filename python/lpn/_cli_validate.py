@@ -163,7 +163,7 @@ def _speed(rows):
     spent = sum(row["seconds"] for row in rows)
     if spent <= 0:
         return ""
-    return f", {sum(row['predicted'] for row in rows) / spent / 1e6:,.0f} M cycles/s"
+    return f", {sum(row['predicted'] for row in rows) / spent / 1e6:.0f} M cycles/s"
 
 
 def _show(summary, rows, not_covered, show_all, most=8):
