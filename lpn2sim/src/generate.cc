@@ -35,6 +35,7 @@ using std::uint32_t;
 __extension__ typedef __int128 Wide;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;        // of all expressions, as trees
+constexpr std::size_t kInlined = 64;                 // transitions whose code shares one function
 constexpr std::uint64_t kMaxBoundedNodes = 1 << 9;  // larger expressions keep all their checks
 
 // How the firings in flight of a transition are kept.
@@ -688,7 +689,7 @@ class Generator {
   void try_function(size_t k) {
     const Transition& t = net_.transitions[k];
     const TransitionInfo& info = infos_[k];
-    line("{}void try_{}() {{", apart(), k);
+    line("void try_{}() {{", k);
     const bool once = info.one_server;
     line("{}{{", once ? "" : "for (;;) ");
     if (t.servers) line("if ({}) return;", no_server(k));
@@ -706,9 +707,6 @@ class Generator {
     line("}}");
     (void)t;
   }
-
-  // Functions of large nets stay apart: inlined into one another they take minutes to compile.
-  const char* apart() const { return net_.transitions.size() > 64 ? "[[gnu::noinline]] " : ""; }
 
   void firing_times(size_t k) {
     const Transition& t = net_.transitions[k];
@@ -930,7 +928,7 @@ class Generator {
 
   void commit_function(size_t k) {
     const TransitionInfo& info = infos_[k];
-    line("{}void commit_{}() {{", apart(), k);
+    line("void commit_{}() {{", k);
     switch (info.keep) {
       case Keep::kCount:
         line("for (; c{0} != 0; --c{0}) {{", k);
@@ -1101,8 +1099,19 @@ class Generator {
       for (size_t k = 0; k < net_.transitions.size(); ++k) line(fmt::runtime(body), k);
       line("default: break; }} }}");
     };
-    each("void start(u32 k)", "case {0}: try_{0}(); break;");
-    each("void commit(u32 k)", "case {0}: commit_{0}(); break;");
+    if (net_.transitions.size() <= kInlined) {
+      each("void start(u32 k)", "case {0}: try_{0}(); break;");
+      each("void commit(u32 k)", "case {0}: commit_{0}(); break;");
+    } else {
+      // One function each: all of them inlined into one switch take minutes to compile.
+      line("using Step = void (*)(Net&);");
+      line("template <void (Net::*F)()> static void step(Net& net) {{ (net.*F)(); }}");
+      for (const char* verb : {"try", "commit"}) {
+        line("void {}(u32 k) {{ static constexpr Step kSteps[] = {{", verb[0] == 't' ? "start" : verb);
+        for (size_t k = 0; k < net_.transitions.size(); ++k) line("step<&Net::{}_{}>,", verb, k);
+        line("}}; kSteps[k](*this); }}");
+      }
+    }
     line("void overtaken(u32 k, u32 slot) {{ (void)slot; switch (k) {{");
     for (size_t k = 0; k < infos_.size(); ++k) {
       if (infos_[k].keep == Keep::kPool) line("case {0}: batch{0}.push_back(slot); break;", k);
