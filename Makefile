@@ -9,12 +9,15 @@ PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-
 LPN := $(BUILD)/bin/lpn
 DEMO := models/jpeg/demo
 
-.PHONY: demo test test-slow bench build setup clean
+# What the command line needs; tests need everything.
+TOOLS := _lpn _jpeg lpn_run
+
+.PHONY: demo test test-slow bench tools build configure setup clean
 
 # Compiled simulators are kept in the build folder, so that a demo leaves nothing elsewhere.
 export LPN_CACHE ?= $(abspath $(BUILD))/lpn-cache
 
-demo: build
+demo: tools
 	@echo "== A hardware JPEG decoder (ultraembedded core_jpeg) as a Latency Petri Net, against its RTL =="
 	@$(LPN) validate jpeg --truth $(DEMO)/cycles.csv --inputs $(DEMO) --all
 	@echo
@@ -30,14 +33,19 @@ test: build
 test-slow: build
 	cd $(BUILD) && ctest -C slow --output-on-failure -j $(JOBS)
 
-bench: build
+bench: tools
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/bench.py
 
-build: setup
+tools: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target $(TOOLS)
+
+build: configure
+	@cmake --build $(BUILD) -j $(JOBS)
+
+configure: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >$(BUILD).configure.log 2>&1 || \
 	  { cat $(BUILD).configure.log; exit 1; }
 	@rm -f $(BUILD).configure.log
-	@cmake --build $(BUILD) -j $(JOBS)
 
 # Debian packages by name, only those that are missing, as root or through sudo.
 setup:
