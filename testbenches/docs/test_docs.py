@@ -1,4 +1,4 @@
-"""The pages say what is so: the tutorial runs, links lead somewhere, blocks are code that some test runs.
+"""The pages say what is so: tutorial and README run, links lead somewhere, blocks are code that a test runs.
 
 A page of docs/tutorial is a program. Its `python` blocks run as one, its `console` commands after
 that, in an empty folder that has the files of its `file=NAME` blocks. Everything printed is NAME.out
@@ -92,6 +92,19 @@ def test_tutorial(page, tmp_path, environment):
         expected.write_text(printed, encoding="utf-8")
     assert printed == expected.read_text(encoding="utf-8")
     assert shown or commands, "a page without output shows nothing"
+
+
+def test_the_first_model_of_the_readme(tmp_path, environment):
+    """The README's Python block is the file that its commands name; they all succeed."""
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    models = [text for language, _, text in blocks(ROOT / "README.md") if language == "python"]
+    commands = re.findall(r"^ +\$ build/bin/(lpn .*)$", page, re.MULTILINE)
+    names = {name for command in commands for name in re.findall(r"\w+\.py", command)}
+    assert len(models) == len(names) == 1 and len(commands) >= 3
+    (tmp_path / names.pop()).write_text(models[0], encoding="utf-8")
+    (tmp_path / "packets.txt").write_text("64 10 1 33\n", encoding="utf-8")
+    for command in commands:
+        output(command, tmp_path, environment, shell=True)
 
 
 def test_the_tutorial_is_there():
