@@ -402,7 +402,7 @@ class Maker {
     least_need.clear();
     exact_need.clear();
     const bool timer = r.chance(7);
-    const bool copy = number_ > 0 && !timer && r.chance(18) && !net.transitions.back().inputs.empty() &&
+    const bool copy = number_ > 0 && !timer && r.chance(28) && !net.transitions.back().inputs.empty() &&
                       !net.transitions.back().inputs[0].inhibit;
     const std::int64_t inputs = timer ? r.below(2) : 1 + (r.chance(40) ? 1 : 0) + (r.chance(12) ? 1 : 0);
     std::set<PlaceId> used;
@@ -416,7 +416,8 @@ class Maker {
       t.inputs.push_back(arc);
     }
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) input(t, a, timer);
-    if (copy && t.inputs[0].weight.id == number(1)) route(t);
+    // Without the complementary guard the two compete for the head that the first one's guard reads.
+    if (copy && t.inputs[0].weight.id == number(1) && r.chance(60)) route(t);
 
     const Scope all{&t, static_cast<std::uint32_t>(t.inputs.size()), false, false, {}};
     outputs(t, all);
@@ -473,7 +474,7 @@ class Maker {
     }
     least_need[a] = least;
     exact_need[a] = exact;
-    if (r.chance(14)) {
+    if (r.chance(a == 0 && has_fields ? 22 : 14)) {
       const Scope upto{&t, a + 1, false, false, {}};
       arc.guard = Formula{guard(upto), {}};
     }
