@@ -38,6 +38,7 @@ constexpr std::size_t kMostCommits = 400;     // of a scouted run; its time limi
 constexpr std::size_t kMostObserved = 4000;   // with what is pushed from outside
 constexpr int kCasesPerNet = 3;
 constexpr int kSecondsPerCase = 20;
+constexpr auto kShrinkTime = std::chrono::minutes(5);
 
 struct Options {
   std::uint64_t seed = 1;
@@ -506,7 +507,12 @@ void report(const Finding& f, const Options& options) {
   if (!c) return;
   Case small = *c;
   if (options.shrink) {
-    const auto fails = [&](const std::vector<Case>& cases) { return failing(cases, options); };
+    const auto begin = Clock::now();
+    const auto fails = [&](const std::vector<Case>& cases) {
+      // Out of time, what is there is kept.
+      if (Clock::now() - begin > kShrinkTime) return std::vector<bool>(cases.size());
+      return failing(cases, options);
+    };
     if (fails({small})[0]) small = shrink(small, fails);
     else fmt::print("(not repeated by itself)\n");
   }
