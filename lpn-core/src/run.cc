@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lpn/expr_eval.h"
+#include "lpn/lower.h"
 #include "lpn/text.h"
 
 namespace lpn {
@@ -110,22 +111,15 @@ std::vector<TransitionId> zero_delay_loop(const Net& net, TransitionId from) {
   return loop;
 }
 
-std::string input_name(const Net& net, const Transition& t, std::uint32_t arc) {
-  if (arc < t.inputs.size()) return t.inputs[arc].name;
-  return fmt::format("credit arc {}", arc - t.inputs.size());  // only in lowered nets
-  (void)net;
-}
-
 std::string site_name(const Net& net, const Transition& t, const Site& site) {
   const auto output = [&] { return net[t.outputs[site.arc].place].name; };
-  const bool known_output = site.arc < t.outputs.size();
   switch (site.kind) {
-    case SiteKind::kWeight: return "." + input_name(net, t, site.arc) + ".weight";
-    case SiteKind::kThreshold: return "." + input_name(net, t, site.arc) + ".threshold";
-    case SiteKind::kGuard: return "." + input_name(net, t, site.arc) + ".guard";
+    case SiteKind::kWeight: return "." + t.inputs[site.arc].name + ".weight";
+    case SiteKind::kThreshold: return "." + t.inputs[site.arc].name + ".threshold";
+    case SiteKind::kGuard: return "." + t.inputs[site.arc].name + ".guard";
     case SiteKind::kDelay: return ".delay";
     case SiteKind::kInterval: return ".interval";
-    case SiteKind::kCount: return known_output ? fmt::format(".{}.count", output()) : ".credit";
+    case SiteKind::kCount: return fmt::format(".{}.count", output());
     case SiteKind::kField: {
       const auto& fields = net.type_of(t.outputs[site.arc].place).fields;
       return fmt::format(".{}.{}", output(), fields[site.field].name);
@@ -137,14 +131,13 @@ std::string site_name(const Net& net, const Transition& t, const Site& site) {
 
 const Formula* site_formula(const Transition& t, const Site& site) {
   switch (site.kind) {
-    case SiteKind::kWeight: return site.arc < t.inputs.size() ? &t.inputs[site.arc].weight : nullptr;
+    case SiteKind::kWeight: return &t.inputs[site.arc].weight;
     case SiteKind::kThreshold: return t.inputs[site.arc].threshold ? &*t.inputs[site.arc].threshold : nullptr;
     case SiteKind::kGuard: return t.inputs[site.arc].guard ? &*t.inputs[site.arc].guard : nullptr;
     case SiteKind::kDelay: return &t.delay;
     case SiteKind::kInterval: return t.interval ? &*t.interval : nullptr;
     case SiteKind::kCount:
-      return site.arc < t.outputs.size() ? &t.outputs[site.arc].emissions[site.emission].count
-                                         : nullptr;
+      return &t.outputs[site.arc].emissions[site.emission].count;
     case SiteKind::kField:
       return &t.outputs[site.arc].emissions[site.emission].fields[site.field];
     case SiteKind::kNone: return nullptr;
@@ -201,7 +194,8 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
   return "";
 }
 
-std::string fault_message(const Net& net, const RunFault& f, const std::string& heads) {
+std::string fault_message(const Net& declared, const RunFault& f, const std::string& heads) {
+  const Net net = lower(declared);  // the site may be a credit arc
   const Transition& t = net[f.transition];
   std::string message = fmt::format("net '{}', transition '{}{}' at time {}: {}", net.name, t.name,
                                     site_name(net, t, f.site), f.time, explain(net, f, t));

@@ -2,9 +2,10 @@
 //
 // A generated net is one struct derived from Engine: members for its places and its transitions'
 // firings in flight, a `try_k` and a `commit_k` per transition. The engine keeps the time: an
-// event per transition with firings in flight (its earliest) on a Boost.Heap, and two sets of
-// transitions, `dirty` (to be looked at) and `due` (to commit in this group), visited from the
-// least id upwards as the semantics demand.
+// event per transition with firings in flight (its earliest), on a bucket wheel when it is due
+// within 1024 ticks, else on a Boost.Heap, where also firings wait that may be overtaken; and two
+// sets of transitions, `dirty` (to be looked at) and `due` (to commit in this group), visited
+// from the least id upwards as the semantics demand.
 //
 // LPNRT_TRACE=1 keeps token identities for an observer, LPNRT_STATS=1 keeps statistics; both are
 // fixed at compile time, so that the plain simulator pays for neither.
