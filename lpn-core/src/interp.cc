@@ -576,6 +576,7 @@ struct Interp::Impl {
   bool commit_group(Observer* observer) {
     std::vector<Event>& group_events = scratch;
     group_events.clear();
+    wakes.clear();
     while (!events.empty() && events.top().due == now) {
       group_events.push_back(events.top());
       events.pop();
@@ -589,9 +590,18 @@ struct Interp::Impl {
       }
       TransitionState& state = transitions[event.transition];
       if (state.wake == now) state.wake = -1;
-      mark_transition(event.transition);
+      wakes.push_back(event.transition);
     }
     return any;
+  }
+  std::vector<std::uint32_t> wakes;  // of the group: transitions that time alone may have made ready
+
+  // Ready but for the interval and the clock.
+  bool otherwise_ready(std::size_t k) {
+    const TransitionState& state = transitions[k];
+    if (state.servers != 0 && state.in_flight >= state.servers) return false;
+    Env env(*this, state);
+    return check_arcs(env, net.transitions[k], state).wait == Wait::kNone;
   }
   std::vector<Event> scratch;
 
@@ -609,7 +619,9 @@ struct Interp::Impl {
     return !events.empty() && events.top().due == now;
   }
 
-  void instant(Observer* observer) {
+  // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
+  // lost what they had waited with.
+  bool instant(Observer* observer) {
     group = 0;
     happened = !begun;
     begun = true;
@@ -623,7 +635,12 @@ struct Interp::Impl {
       }
       pushes.erase(it);
     }
-    commit_group(observer);
+    const bool committed = commit_group(observer);
+    if (!happened && !committed) {
+      std::erase_if(wakes, [this](std::uint32_t k) { return !otherwise_ready(k); });
+      if (wakes.empty()) return false;
+    }
+    for (std::uint32_t k : wakes) mark_transition(k);
     start_all();
     while (firing_due_now()) {
       if (++group > options.group_limit) {
@@ -633,7 +650,18 @@ struct Interp::Impl {
       commit_group(observer);
       start_all();
     }
-    if (options.stats && happened) observe_waits();
+    if (options.stats) observe_waits();
+    return true;
+  }
+
+  // Nothing is to come but wake-ups of transitions that no longer have what they waited with.
+  bool only_stale_wakes() {
+    if (!pushes.empty()) return false;
+    for (std::size_t k = 0; k < transitions.size(); ++k) {
+      if (transitions[k].in_flight != 0) return false;
+      if (transitions[k].wake > now && otherwise_ready(k)) return false;
+    }
+    return true;
   }
 
   // The next instant at which something can happen.
@@ -666,9 +694,10 @@ struct Interp::Impl {
       if (over) return finish(Ending::kDone, limit);
       const std::optional<Time> next = next_instant();
       if (!next) return finish(Ending::kQuiet, limit);
-      if (*next > limit) return finish(Ending::kLimit, limit);
+      if (*next > limit) return finish(only_stale_wakes() ? Ending::kQuiet : Ending::kLimit, limit);
+      const Time before = now;
       now = *next;
-      instant(observer);
+      if (!instant(observer)) now = before;
     }
   }
 

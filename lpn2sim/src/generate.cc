@@ -93,6 +93,7 @@ class Generator {
     for (size_t k = 0; k < net_.transitions.size(); ++k) {
       try_function(k);
       commit_function(k);
+      waiting_function(k);
       why_function(k);
     }
     dispatch();
@@ -417,7 +418,7 @@ class Generator {
          net_.params.size(), declared_.places.size(), net_.transitions.size());
     const bool has_done = std::any_of(net_.places.begin(), net_.places.end(),
                                       [](const Place& p) { return p.done; });
-    line("static constexpr bool kHasDone = {};", has_done);
+    line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, timed());
     string defaults, fields, bounded, first, lo, hi;
     size_t ranges = 0;
     for (const Param& p : net_.params) defaults += literal(p.value) + ", ";
@@ -481,7 +482,7 @@ class Generator {
     if (t.servers && !is_const(*t.servers)) line("i64 servers{} = 0;", k);
     if (t.clock) line("i64 period{0} = 1, phase{0} = 0;", k);
     if (t.interval) line("i64 next{} = 0;", k);
-    if (t.interval || t.clock) line("i64 wake{} = -1;", k);
+    if (timed(t)) line("i64 wake{} = -1;", k);
     if (t.ordered) line("i64 last{} = 0;", k);
     line("LPNRT_IF_TRACE(u64 started{} = 0;)", k);
     if (info.keep == Keep::kCount) {
@@ -697,6 +698,7 @@ class Generator {
     timing(k, fmt::format("wake_at(at, {0}, wake{0}); return;", k));
     firing_times(k);
     progress(k);
+    if (timed()) line("++starts_made;");
     line("LPNRT_IF_STATS(happened = true; meters[{}].start(now);)", k);
     new_record(k);
     emissions(k);
@@ -1079,6 +1081,22 @@ class Generator {
   }
   // ---- the rest ---------------------------------------------------------------------------
 
+  static bool timed(const Transition& t) { return t.interval || t.clock; }
+  bool timed() const {
+    return std::any_of(net_.transitions.begin(), net_.transitions.end(),
+                       [](const Transition& t) { return timed(t); });
+  }
+
+  void waiting_function(size_t k) {
+    const Transition& t = net_.transitions[k];
+    if (!timed(t)) return;
+    line("bool waiting_{}() {{", k);
+    if (t.servers) line("if ({}) return false;", no_server(k));
+    arcs(k, [](const char*) { return string("return false;"); });
+    line("return true;");
+    line("}}");
+  }
+
   void why_function(size_t k) {
     const Transition& t = net_.transitions[k];
     line("#if LPNRT_STATS");
@@ -1117,6 +1135,18 @@ class Generator {
       if (infos_[k].keep == Keep::kPool) line("case {0}: batch{0}.push_back(slot); break;", k);
     }
     line("default: break; }} }}");
+    line("bool waiting(u32 k, bool ask) {{ (void)ask; switch (k) {{");
+    for (size_t k = 0; k < infos_.size(); ++k) {
+      if (timed(net_.transitions[k])) {
+        line("case {0}: wake{0} = -1; return !ask || waiting_{0}();", k);
+      }
+    }
+    line("default: return false; }} }}");
+    line("bool any_waiting() {{ return false");
+    for (size_t k = 0; k < infos_.size(); ++k) {
+      if (timed(net_.transitions[k])) line("|| (wake{0} > now && waiting_{0}())", k);
+    }
+    line("; }}");
     line("#if LPNRT_STATS");
     line("u32 why(u32 k) {{ switch (k) {{");
     for (size_t k = 0; k < infos_.size(); ++k) line("case {0}: return why_{0}();", k);

@@ -427,6 +427,8 @@ struct Arrival {
 //   void overtaken(u32 k, u32 slot)  a firing of k that is due now
 //   bool undrained() const        some place that must drain has tokens
 //   void arrive(u32 place, const i64* values)
+//   bool waiting(u32 k, bool ask) k was woken; if asked, whether it is ready but for the time
+//   bool any_waiting()            some transition waits for the time alone
 //   u32 why(u32 k)                (LPNRT_STATS) why k cannot start
 template <typename Net, u32 N>
 struct Engine {
@@ -435,8 +437,10 @@ struct Engine {
   Set<N> due;   // to commit in the current group
   Set<N> zero;  // have firings for the next group of this instant
   Wheel<2 * N> wheel;  // node k: the oldest firing of transition k; node N + k: look at k again
+  std::vector<u32> woken;  // of the instant: see gather
   Events events;       // what is due later than the wheel reaches, or may be overtaken
   u64 commits = 0;
+  u64 starts_made = 0;  // counted where Net::kTimed: some transition has an interval or a clock
   u64 done_tokens = 0;
   i64 done_target = -1;
   i64 latency = -1;
@@ -458,7 +462,10 @@ struct Engine {
   TransitionMeter meters[N];
 #endif
 
-  Engine() { events.reserve(N + 16); }
+  Engine() {
+    events.reserve(N + 16);
+    woken.reserve(16);
+  }
 
   // Whether a token's values keep the ranges of its properties.
   static bool in_range(u32 place, const i64* values) {
@@ -497,7 +504,8 @@ struct Engine {
     while (!dirty.empty()) self().start(dirty.take_least());
   }
 
-  // Gathers what is due now; false when it was only reasons to look again.
+  // Gathers what is due now, firings in `due` and transitions to look at again in `woken`; whether
+  // there was a firing.
   bool gather() {
     bool any = false;
     for (u32 node = wheel.take(now); node != wheel.kNone; node = wheel.after(node)) {
@@ -505,14 +513,14 @@ struct Engine {
         due.insert(node);
         any = true;
       } else {
-        look_again(node - N);
+        woken.push_back(node - N);
       }
     }
     while (!events.empty() && events.top().due == now) {
       const Event event = events.top();
       events.pop();
       if (event.slot == kWake) {
-        look_again(event.transition);
+        woken.push_back(event.transition);
         continue;
       }
       if (event.slot != kFront) self().overtaken(event.transition, event.slot);
@@ -521,18 +529,30 @@ struct Engine {
     }
     return any;
   }
-  void look_again(u32 k) {
-    dirty.insert(k);
-    touch(k);
-  }
 
   void commit_group() {
     last_commit = now;
     while (!due.empty()) self().commit(due.take_least());
   }
 
-  void instant() {
+  // Looks at the woken again. When nothing else happens at this instant, only at those that still
+  // have what they waited with; false when there is none.
+  bool look_again(bool alone) {
+    bool any = false;
+    for (const u32 k : woken) {
+      if (!self().waiting(k, alone)) continue;
+      any = true;
+      dirty.insert(k);
+      touch(k);
+    }
+    woken.clear();
+    return any;
+  }
+
+  // False when there was nothing at this instant.
+  bool instant() {
     group = 0;
+    bool alone = begun;
 #if LPNRT_STATS
     happened = !begun;
 #endif
@@ -540,6 +560,7 @@ struct Engine {
     if (!arrivals.empty() && arrivals.begin()->first == now) {
       for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
       arrivals.erase(arrivals.begin());
+      alone = false;
 #if LPNRT_STATS
       happened = true;
 #endif
@@ -548,8 +569,12 @@ struct Engine {
       wheel.take(now);
       last_commit = now;
       self().commit(only);
-    } else if (gather()) {
-      commit_group();
+    } else {
+      const bool firing = gather();
+      // Before the commits: what a transition had when it began to wait is what counts.
+      const bool any = woken.empty() || look_again(alone && !firing);
+      if (firing) commit_group();
+      else if (alone && !any) return false;
     }
     starts();
     while (!zero.empty()) {
@@ -569,6 +594,7 @@ struct Engine {
       }
     }
 #endif
+    return true;
   }
 
   int32_t run(i64 limit, lpn_result* result) {
@@ -616,9 +642,15 @@ struct Engine {
         some = true;
       }
       if (!some) return finish(LPN_QUIET, limit, result);
-      if (next > limit) return finish(LPN_LIMIT, limit, result);
+      if (next > limit) {
+        // Wake-ups of transitions that no longer have what they waited with are nothing to come.
+        const bool quiet = Net::kTimed && starts_made == commits && arrivals.empty() &&
+                           !self().any_waiting();
+        return finish(quiet ? LPN_QUIET : LPN_LIMIT, limit, result);
+      }
+      const i64 before = now;
       now = next;
-      instant();
+      if (!instant()) now = before;
     }
   }
 
