@@ -735,7 +735,14 @@ struct Interp::Impl {
       for (std::size_t a = 0; a < state.declared_inputs; ++a) {
         has_token = has_token || places[state.arcs[a].place].occupancy() > 0;
       }
-      if (has_token) r.blocked.push_back(diagnose(k));
+      if (!has_token) continue;
+      Blocked blocked = diagnose(k);
+      // Of a quiet net only the time can hold back what is otherwise ready: its next start lies
+      // beyond the last instant there is. explain_stall() does not know that start.
+      if (blocked.wait == Wait::kNone) {
+        blocked.wait = net.transitions[k].interval ? Wait::kInterval : Wait::kClock;
+      }
+      r.blocked.push_back(blocked);
     }
   }
 
