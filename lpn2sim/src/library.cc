@@ -40,11 +40,15 @@ std::string from_environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+std::string wanted_compiler(const CompileOptions& options) {
+  if (!options.compiler.empty()) return options.compiler;
+  const std::string given = from_environment("LPN_CXX");
+  return given.empty() ? "g++" : given;
+}
+
 // The compiler as an executable file, or "" when there is none.
 std::string find_compiler(const CompileOptions& options) {
-  std::string name = options.compiler;
-  if (name.empty()) name = from_environment("LPN_CXX");
-  if (name.empty()) name = "g++";
+  const std::string name = wanted_compiler(options);
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   std::istringstream path(from_environment("PATH"));
   for (std::string folder; std::getline(path, folder, ':');) {
@@ -186,7 +190,7 @@ static Provenance compile(const std::string& source, const std::string& what, Va
     throw Error("E-no-compiler",
                 fmt::format("no C++ compiler '{}' found, so {} cannot be compiled; install g++ "
                             "(apt-get install g++), set LPN_CXX, or use --engine interp",
-                            options.compiler.empty() ? "g++" : options.compiler, what));
+                            wanted_compiler(options), what));
   }
   std::error_code failed;
   if (!fs::exists(folder)) {
