@@ -11,10 +11,9 @@ namespace lpn {
 namespace {
 
 bool same_fields(const TokenType& x, const TokenType& y) {
-  return std::equal(x.fields.begin(), x.fields.end(), y.fields.begin(), y.fields.end(),
-                    [](const Field& a, const Field& b) {
-                      return a.name == b.name && a.range == b.range;
-                    });
+  return std::equal(
+      x.fields.begin(), x.fields.end(), y.fields.begin(), y.fields.end(),
+      [](const Field& a, const Field& b) { return a.name == b.name && a.range == b.range; });
 }
 
 std::string describe(const TokenType& type) {
@@ -70,7 +69,8 @@ class Composer {
   void check() const {
     if (!is_name(spec_.prefix)) {
       throw Error("E-name", fmt::format("'{}' cannot be the prefix of an instance: use letters, "
-                                        "digits and _, starting with a letter or _", spec_.prefix));
+                                        "digits and _, starting with a letter or _",
+                                        spec_.prefix));
     }
     LPN_ASSERT(spec_.connect.size() == part_.places.size());
     LPN_ASSERT(spec_.params.size() == part_.params.size());
@@ -82,16 +82,19 @@ class Composer {
       }
       const Place& mine = net_[*spec_.connect[k]];
       if (!same_fields(net_[mine.type], part_[theirs.type])) {
-        throw Error("E-connect",
-                    fmt::format("place '{}' of net '{}' cannot be '{}': its tokens are {}, there {}; "
-                                "connected places have the same properties and ranges",
-                                theirs.name, part_.name, mine.name, describe(part_[theirs.type]),
-                                describe(net_[mine.type])));
+        throw Error(
+            "E-connect",
+            fmt::format("place '{}' of net '{}' cannot be '{}': its tokens are {}, there {}; "
+                        "connected places have the same properties and ranges",
+                        theirs.name, part_.name, mine.name, describe(part_[theirs.type]),
+                        describe(net_[mine.type])));
       }
       if (mine.capacity && theirs.capacity) {
-        throw Error("E-connect",
-                    fmt::format("place '{}' of net '{}' and '{}' both declare a capacity; declare it "
-                                "once", theirs.name, part_.name, mine.name));
+        throw Error(
+            "E-connect",
+            fmt::format("place '{}' of net '{}' and '{}' both declare a capacity; declare it "
+                        "once",
+                        theirs.name, part_.name, mine.name));
       }
     }
     for (const Transition& t : part_.transitions) {
@@ -113,8 +116,8 @@ class Composer {
 
   [[noreturn]] void taken(const char* what, const std::string& name) const {
     throw Error("E-duplicate", fmt::format("net '{}' has a {} '{}' already; give the instance of "
-                                           "'{}' another prefix", net_.name, what, prefixed(name),
-                                           part_.name));
+                                           "'{}' another prefix",
+                                           net_.name, what, prefixed(name), part_.name));
   }
 
   Source source(Source s) const {
@@ -194,7 +197,8 @@ class Composer {
     copy.delay = formula(theirs.delay);
     copy.servers = formula(theirs.servers);
     copy.interval = formula(theirs.interval);
-    if (theirs.clock) copy.clock = Clock{formula(theirs.clock->period), formula(theirs.clock->phase)};
+    if (theirs.clock)
+      copy.clock = Clock{formula(theirs.clock->period), formula(theirs.clock->phase)};
     net_.transitions.push_back(std::move(copy));
     return static_cast<TransitionId>(net_.transitions.size() - 1);
   }

@@ -83,9 +83,7 @@ ExprId ExprPool::make(const Node& given) {
   return id;
 }
 
-ExprId ExprPool::constant(std::int64_t value) {
-  return make({.op = Op::kConst, .value = value});
-}
+ExprId ExprPool::constant(std::int64_t value) { return make({.op = Op::kConst, .value = value}); }
 ExprId ExprPool::boolean(bool value) { return make({.op = value ? Op::kTrue : Op::kFalse}); }
 ExprId ExprPool::param(std::uint32_t index) { return make({.op = Op::kParam, .a = index}); }
 ExprId ExprPool::token(std::uint32_t arc, std::uint32_t field, ExprId which) {
@@ -99,7 +97,8 @@ ExprId ExprPool::taken(std::uint32_t arc) { return make({.op = Op::kTaken, .a = 
 ExprId ExprPool::unary(Op op, ExprId x) { return make({.op = op, .kids = {x}}); }
 ExprId ExprPool::binary(Op op, ExprId x, ExprId y) { return make({.op = op, .kids = {x, y}}); }
 ExprId ExprPool::select(ExprId condition, ExprId then, ExprId otherwise) {
-  return make({.op = Op::kSelect, .type = (*this)[then].type, .kids = {condition, then, otherwise}});
+  return make(
+      {.op = Op::kSelect, .type = (*this)[then].type, .kids = {condition, then, otherwise}});
 }
 
 ExprId ExprPool::lookup(std::vector<std::int64_t> table, ExprId x) {
@@ -140,19 +139,42 @@ Reads ExprPool::reads(ExprId root) const {
     todo.pop_back();
     if (!seen.insert(id).second) continue;
     const Node& n = (*this)[id];
-    for (int k = 0; k < op_info(n.op).arity; ++k) todo.push_back(n.kids[static_cast<std::size_t>(k)]);
+    for (int k = 0; k < op_info(n.op).arity; ++k)
+      todo.push_back(n.kids[static_cast<std::size_t>(k)]);
     switch (n.op) {
-      case Op::kToken: case Op::kSum: case Op::kMinOf: case Op::kMaxOf: tokens.insert(n.a); break;
+      case Op::kToken:
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf: tokens.insert(n.a); break;
       case Op::kOccupancy: occupancy.insert(n.a); break;
       case Op::kFree: free.insert(n.a); break;
       case Op::kTaken: taken.insert(n.a); break;
       case Op::kParam: params.insert(n.a); break;
       case Op::kIndex: reads.index = true; break;
-      case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kBound: case Op::kNeg:
-      case Op::kAbs: case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kFloorDiv:
-      case Op::kCeilDiv: case Op::kMod: case Op::kMin: case Op::kMax: case Op::kEq: case Op::kNe:
-      case Op::kLt: case Op::kLe: case Op::kNot: case Op::kAnd: case Op::kOr: case Op::kSelect:
-      case Op::kLookup: case Op::kAssume: break;
+      case Op::kConst:
+      case Op::kTrue:
+      case Op::kFalse:
+      case Op::kBound:
+      case Op::kNeg:
+      case Op::kAbs:
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kFloorDiv:
+      case Op::kCeilDiv:
+      case Op::kMod:
+      case Op::kMin:
+      case Op::kMax:
+      case Op::kEq:
+      case Op::kNe:
+      case Op::kLt:
+      case Op::kLe:
+      case Op::kNot:
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kSelect:
+      case Op::kLookup:
+      case Op::kAssume: break;
     }
   }
   reads.tokens.assign(tokens.begin(), tokens.end());
@@ -181,17 +203,39 @@ ExprId copy_node(const ExprPool& from, ExprId id, ExprPool& to, const Renumber& 
       if (!renumber.params.empty()) n.a = renumber.params.at(n.a);
       copy = to.make(n);
       break;
-    case Op::kToken: case Op::kOccupancy: case Op::kFree: case Op::kTaken: case Op::kSum:
-    case Op::kMinOf: case Op::kMaxOf:
+    case Op::kToken:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf:
       if (!renumber.arcs.empty()) n.a = renumber.arcs.at(n.a);
       copy = to.make(n);
       break;
-    case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kIndex: case Op::kBound:
-    case Op::kNeg: case Op::kAbs: case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kFloorDiv:
-    case Op::kCeilDiv: case Op::kMod: case Op::kMin: case Op::kMax: case Op::kEq: case Op::kNe:
-    case Op::kLt: case Op::kLe: case Op::kNot: case Op::kAnd: case Op::kOr: case Op::kSelect:
-      copy = to.make(n);
-      break;
+    case Op::kConst:
+    case Op::kTrue:
+    case Op::kFalse:
+    case Op::kIndex:
+    case Op::kBound:
+    case Op::kNeg:
+    case Op::kAbs:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+    case Op::kMod:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kNot:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kSelect: copy = to.make(n); break;
   }
   done.emplace(static_cast<std::uint32_t>(id), copy);
   return copy;

@@ -24,22 +24,41 @@ bool ExprBuilder::total(ExprId id) const {
   const Node& n = pool_[id];
   std::int64_t value = 0;
   switch (n.op) {
-    case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kParam: case Op::kIndex:
-    case Op::kBound: case Op::kOccupancy: case Op::kFree: case Op::kTaken:
-      return true;
+    case Op::kConst:
+    case Op::kTrue:
+    case Op::kFalse:
+    case Op::kParam:
+    case Op::kIndex:
+    case Op::kBound:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken: return true;
     // A token other than the head may be missing; so may the head of an arc that takes none, but
     // then reading it is the author's mistake wherever it stands, and verify() or the run says so.
     case Op::kToken: return constant(n.kids[0], value) && value == 0;
-    case Op::kFloorDiv: case Op::kCeilDiv: case Op::kMod:
-      return constant(n.kids[1], value) && value > 0 && total(n.kids[0]);
-    case Op::kMin: case Op::kMax: case Op::kEq: case Op::kNe: case Op::kLt: case Op::kLe:
-    case Op::kAnd: case Op::kOr:
-      return total(n.kids[0]) && total(n.kids[1]);
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+    case Op::kMod: return constant(n.kids[1], value) && value > 0 && total(n.kids[0]);
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kAnd:
+    case Op::kOr: return total(n.kids[0]) && total(n.kids[1]);
     case Op::kNot: return total(n.kids[0]);
     case Op::kSelect: return total(n.kids[0]) && total(n.kids[1]) && total(n.kids[2]);
-    case Op::kNeg: case Op::kAbs: case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kLookup:
-    case Op::kAssume: case Op::kSum: case Op::kMinOf: case Op::kMaxOf:
-      return false;
+    case Op::kNeg:
+    case Op::kAbs:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kLookup:
+    case Op::kAssume:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf: return false;
   }
   return false;
 }
@@ -69,7 +88,8 @@ ExprId ExprBuilder::add(ExprId x, ExprId y) {
   }
   if (const_y && b == 0 && pool_[x].type == Type::kInt) return x;
   if (const_x && a == 0 && pool_[y].type == Type::kInt) return y;
-  // (z + c) + b and (c + z) + b: with b and c of one sign the sum passes through no value further out.
+  // (z + c) + b and (c + z) + b: with b and c of one sign the sum passes through no value further
+  // out.
   if (const_y && is(x, Op::kAdd)) {
     for (int k = 0; k < 2; ++k) {
       if (!constant(kid(x, k), c) || (b < 0) != (c < 0)) continue;
@@ -285,7 +305,8 @@ ExprId ExprBuilder::aggregate(Op op, std::uint32_t arc, std::uint32_t depth, Exp
 
 // `id` as it stands inside aggregates 0..depth-1. `depths`: for each aggregate around it when it
 // was built, where that is now.
-ExprId ExprBuilder::nested(ExprId id, std::uint32_t depth, const std::vector<std::uint32_t>& depths) {
+ExprId ExprBuilder::nested(ExprId id, std::uint32_t depth,
+                           const std::vector<std::uint32_t>& depths) {
   Node n = pool_[id];
   const Node before = n;
   if (n.op == Op::kBound) {
@@ -336,12 +357,21 @@ ExprId ExprBuilder::build(const Node& n) {
     case Op::kAnd: return logical_and(x, y);
     case Op::kOr: return logical_or(x, y);
     case Op::kSelect: return select(x, y, n.kids[2]);
-    case Op::kLookup: case Op::kAssume: LPN_ASSERT(false && "by their own members");
-      return x;
-    case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kParam: case Op::kToken:
-    case Op::kIndex: case Op::kBound: case Op::kOccupancy: case Op::kFree: case Op::kTaken:
-    case Op::kSum: case Op::kMinOf: case Op::kMaxOf:
-      return pool_.make(n);
+    case Op::kLookup:
+    case Op::kAssume: LPN_ASSERT(false && "by their own members"); return x;
+    case Op::kConst:
+    case Op::kTrue:
+    case Op::kFalse:
+    case Op::kParam:
+    case Op::kToken:
+    case Op::kIndex:
+    case Op::kBound:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf: return pool_.make(n);
   }
   return x;
 }
@@ -377,18 +407,39 @@ struct Substitution {
         copy = builder.assume(n.kids[0], n.kids[1], text);
         break;
       }
-      case Op::kToken: case Op::kOccupancy: case Op::kFree: case Op::kTaken: case Op::kSum:
-      case Op::kMinOf: case Op::kMaxOf:
+      case Op::kToken:
+      case Op::kOccupancy:
+      case Op::kFree:
+      case Op::kTaken:
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf:
         if (!arcs.empty()) n.a = arcs.at(n.a);
         copy = to.make(n);
         break;
-      case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kIndex: case Op::kBound:
-      case Op::kNeg: case Op::kAbs: case Op::kAdd: case Op::kSub: case Op::kMul:
-      case Op::kFloorDiv: case Op::kCeilDiv: case Op::kMod: case Op::kMin: case Op::kMax:
-      case Op::kEq: case Op::kNe: case Op::kLt: case Op::kLe: case Op::kNot: case Op::kAnd:
-      case Op::kOr: case Op::kSelect:
-        copy = builder.build(n);
-        break;
+      case Op::kConst:
+      case Op::kTrue:
+      case Op::kFalse:
+      case Op::kIndex:
+      case Op::kBound:
+      case Op::kNeg:
+      case Op::kAbs:
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kFloorDiv:
+      case Op::kCeilDiv:
+      case Op::kMod:
+      case Op::kMin:
+      case Op::kMax:
+      case Op::kEq:
+      case Op::kNe:
+      case Op::kLt:
+      case Op::kLe:
+      case Op::kNot:
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kSelect: copy = builder.build(n); break;
     }
     done.emplace(key, copy);
     return copy;

@@ -11,9 +11,9 @@ namespace {
 
 void check_value(const Place& place, const Field& field, std::int64_t value, const char* what) {
   if (!field.range || (value >= field.range->lo && value <= field.range->hi)) return;
-  throw Error("E-range", fmt::format("place '{}': {} value {} for '{}' is outside its range {}..{}",
-                                     place.name, what, value, field.name, field.range->lo,
-                                     field.range->hi));
+  throw Error("E-range",
+              fmt::format("place '{}': {} value {} for '{}' is outside its range {}..{}",
+                          place.name, what, value, field.name, field.range->lo, field.range->hi));
 }
 
 // The net's own tokens in a place, their properties checked.
@@ -24,8 +24,8 @@ std::int64_t check_place(const Net& net, const Place& place, const ParamValues& 
   for (const Initial& initial : place.initial) {
     const std::int64_t count = param_value(net, params, initial.count, what, 0);
     if (count > kMaxTokens) {
-      throw Error("E-param-value", fmt::format("net '{}': {}: {}; at most {}", net.name, what, count,
-                                               kMaxTokens));
+      throw Error("E-param-value",
+                  fmt::format("net '{}': {}: {}; at most {}", net.name, what, count, kMaxTokens));
     }
     total += count;
     for (std::int64_t i = 0; !fields.empty() && i < count; ++i) {
@@ -69,13 +69,15 @@ void check_initial(const Net& net, const ParamValues& params, const Marking& mar
     const Place& place = net.places[p];
     const std::int64_t own = check_place(net, place, params);
     if (!place.capacity) continue;
-    const std::int64_t capacity = param_value(
-        net, params, *place.capacity, fmt::format("place '{}': capacity", place.name), 0);
+    const std::int64_t capacity = param_value(net, params, *place.capacity,
+                                              fmt::format("place '{}': capacity", place.name), 0);
     const std::int64_t present =
         own + static_cast<std::int64_t>(marking[static_cast<PlaceId>(p)].count);
     if (capacity < present) {
-      throw Error("E-capacity", fmt::format("place '{}' starts with {} tokens, more than its capacity "
-                                            "{}", place.name, present, capacity));
+      throw Error("E-capacity",
+                  fmt::format("place '{}' starts with {} tokens, more than its capacity "
+                              "{}",
+                              place.name, present, capacity));
     }
   }
   if (net.done_count) param_value(net, params, *net.done_count, "done count", 0);
@@ -84,20 +86,25 @@ void check_initial(const Net& net, const ParamValues& params, const Marking& mar
 void check_push(const Net& net, PlaceId id, std::span<const std::int64_t> values) {
   const Place& place = net[id];
   if (place.capacity) {
-    throw Error("E-push", fmt::format("place '{}' has a capacity; push into a place without one, in "
-                                      "front of it", place.name));
+    throw Error("E-push",
+                fmt::format("place '{}' has a capacity; push into a place without one, in "
+                            "front of it",
+                            place.name));
   }
   const auto& fields = net[place.type].fields;
   if (values.size() != fields.size()) {
     throw Error("E-push", fmt::format("place '{}': {} values for a token with {} properties",
                                       place.name, values.size(), fields.size()));
   }
-  for (std::size_t f = 0; f < fields.size(); ++f) check_value(place, fields[f], values[f], "pushed");
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    check_value(place, fields[f], values[f], "pushed");
 }
 
 Error late_push(const Net& net, PlaceId place, Time time, Time now) {
-  return Error("E-push", fmt::format("place '{}': a token for time {} comes too late; the simulation "
-                                     "is at {}", net[place].name, time, now));
+  return Error("E-push",
+               fmt::format("place '{}': a token for time {} comes too late; the simulation "
+                           "is at {}",
+                           net[place].name, time, now));
 }
 
 }  // namespace lpn

@@ -63,9 +63,9 @@ struct PlaceState {
   std::size_t width = 0;
   std::uint64_t free = 0;
   std::uint64_t locked = 0;
-  Rows rows;                  // values of the free tokens; unused when width is 0
-  std::deque<IdRun> ids;      // of the free tokens, when tracing
-  std::uint64_t external = 0; // initial and pushed tokens so far
+  Rows rows;                   // values of the free tokens; unused when width is 0
+  std::deque<IdRun> ids;       // of the free tokens, when tracing
+  std::uint64_t external = 0;  // initial and pushed tokens so far
   bool done = false;
   // statistics
   Time since = 0;
@@ -79,10 +79,10 @@ struct Firing {
   std::uint64_t number = 0;
   Time start = 0;
   Time due = 0;
-  std::vector<std::uint64_t> taken;          // per lowered input arc
-  std::vector<std::uint64_t> produced;       // per lowered output arc
-  std::vector<std::int64_t> values;          // rows of all emitted tokens, in arc order
-  std::vector<std::vector<IdRun>> taken_ids; // per declared input arc, when tracing
+  std::vector<std::uint64_t> taken;           // per lowered input arc
+  std::vector<std::uint64_t> produced;        // per lowered output arc
+  std::vector<std::int64_t> values;           // rows of all emitted tokens, in arc order
+  std::vector<std::vector<IdRun>> taken_ids;  // per declared input arc, when tracing
 };
 
 struct ArcPlan {
@@ -156,7 +156,7 @@ struct Interp::Impl {
   std::uint64_t group = 0;
   bool begun = false;
   bool happened = false;  // in this instant: a commit, a start or an arrival
-  bool over = false;  // kDone was reached
+  bool over = false;      // kDone was reached
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::vector<Firing> firings;  // slots
   std::vector<std::uint32_t> free_slots;
@@ -185,7 +185,8 @@ struct Interp::Impl {
     check_initial(given, params, marking);
     plan();
     fill(marking);
-    if (marking.done_count) done_target = *marking.done_count;
+    if (marking.done_count)
+      done_target = *marking.done_count;
     else if (net.done_count) {
       done_target = static_cast<std::uint64_t>(value_of(*net.done_count));
     }
@@ -299,7 +300,9 @@ struct Interp::Impl {
     std::int64_t occupancy(std::uint32_t arc) const {
       return static_cast<std::int64_t>(place(arc).occupancy());
     }
-    std::int64_t free(std::uint32_t arc) const { return static_cast<std::int64_t>(place(arc).free); }
+    std::int64_t free(std::uint32_t arc) const {
+      return static_cast<std::int64_t>(place(arc).free);
+    }
     std::int64_t taken(std::uint32_t arc) const { return static_cast<std::int64_t>(take[arc]); }
     std::int64_t needed(std::uint32_t arc) const { return static_cast<std::int64_t>(need[arc]); }
 
@@ -382,8 +385,8 @@ struct Interp::Impl {
   }
 
   [[noreturn]] void fail(std::size_t k, const EvalFault& fault, const Site& site) {
-    const RunFault run_fault{fault.fault, now, group, static_cast<TransitionId>(k), site,
-                             fault.value};
+    const RunFault run_fault{fault.fault, now,        group, static_cast<TransitionId>(k),
+                             site,        fault.value};
     const std::string heads =
         describe_heads(declared, run_fault.transition, [this](PlaceId p) { return tokens(p); });
     throw RunError(declared, run_fault, heads);
@@ -567,8 +570,9 @@ struct Interp::Impl {
         for (; run.count > 0; --run.count, ++run.first.index) c.taken[a].push_back(run.first);
       }
     }
-    c.produced.assign(firing.produced.begin(),
-                      firing.produced.begin() + static_cast<std::ptrdiff_t>(state.declared_outputs));
+    c.produced.assign(
+        firing.produced.begin(),
+        firing.produced.begin() + static_cast<std::ptrdiff_t>(state.declared_outputs));
     observer.on_commit(c);
   }
 
@@ -594,7 +598,8 @@ struct Interp::Impl {
     }
     return any;
   }
-  std::vector<std::uint32_t> wakes;  // of the group: transitions that time alone may have made ready
+  std::vector<std::uint32_t>
+      wakes;  // of the group: transitions that time alone may have made ready
 
   // Ready but for the interval and the clock.
   bool otherwise_ready(std::size_t k) {
@@ -615,9 +620,7 @@ struct Interp::Impl {
     }
   }
 
-  bool firing_due_now() const {
-    return !events.empty() && events.top().due == now;
-  }
+  bool firing_due_now() const { return !events.empty() && events.top().due == now; }
 
   // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
   // lost what they had waited with.
@@ -767,7 +770,8 @@ struct Interp::Impl {
     if (blocked.wait != Wait::kNone) return blocked;
     if (state.servers != 0 && state.in_flight >= state.servers) blocked.wait = Wait::kServer;
     // With both, the interval is named: a reason changes at instants only, not in between.
-    else if (earliest_start(state) > now) blocked.wait = t.interval ? Wait::kInterval : Wait::kClock;
+    else if (earliest_start(state) > now)
+      blocked.wait = t.interval ? Wait::kInterval : Wait::kClock;
     return blocked;
   }
 
@@ -775,7 +779,8 @@ struct Interp::Impl {
 
   void account(PlaceState& place) {
     if (!options.stats) return;
-    place.weighted += static_cast<double>(place.occupancy()) * static_cast<double>(now - place.since);
+    place.weighted +=
+        static_cast<double>(place.occupancy()) * static_cast<double>(now - place.since);
     place.since = now;
   }
 
@@ -807,9 +812,9 @@ struct Interp::Impl {
       const PlaceState& place = places[k];
       const double weighted = place.weighted + static_cast<double>(place.occupancy()) *
                                                    static_cast<double>(end - place.since);
-      s.places.push_back({end == 0 ? static_cast<double>(place.occupancy())
-                                   : weighted / static_cast<double>(end),
-                          place.peak});
+      s.places.push_back(
+          {end == 0 ? static_cast<double>(place.occupancy()) : weighted / static_cast<double>(end),
+           place.peak});
     }
     return s;
   }
@@ -851,9 +856,10 @@ std::uint64_t Interp::free_tokens(PlaceId place) const {
 std::vector<std::int64_t> Interp::tokens(PlaceId place) const { return impl_->tokens(place); }
 Stats Interp::stats() const { return impl_->stats(); }
 
-void explain_stall(const Net& net, const ParamValues& params,
-                   const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
-                   RunResult& result) {
+void explain_stall(
+    const Net& net, const ParamValues& params,
+    const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
+    RunResult& result) {
   // A quiet state has nothing in flight: it is an initial state with these tokens.
   Net quiet = net;
   Marking marking(net);

@@ -83,8 +83,10 @@ Range Bounds::compute(const Node& n) {
       const auto& fields = net_->type_of(transition_->inputs[n.a].place).fields;
       return n.b < fields.size() ? fields[n.b].range.value_or(Range{}) : Range{};
     }
-    case Op::kIndex: case Op::kBound: return {0, kMaxTokens};
-    case Op::kOccupancy: case Op::kFree: return cut(0, kHi);
+    case Op::kIndex:
+    case Op::kBound: return {0, kMaxTokens};
+    case Op::kOccupancy:
+    case Op::kFree: return cut(0, kHi);
     case Op::kTaken: {
       if (transition_ == nullptr || n.a >= transition_->inputs.size()) return {0, kMaxTokens};
       const Range weight = of(transition_->inputs[n.a].weight.id);
@@ -110,7 +112,8 @@ Range Bounds::compute(const Node& n) {
       return cut(Wide{x.lo} - y.hi, Wide{x.hi} - y.lo);
     }
     case Op::kMul: return products(of(n.kids[0]), of(n.kids[1]));
-    case Op::kFloorDiv: case Op::kCeilDiv: return divide(n);
+    case Op::kFloorDiv:
+    case Op::kCeilDiv: return divide(n);
     case Op::kMod: return modulo(n);
     case Op::kMin: {
       const Range x = of(n.kids[0]), y = of(n.kids[1]);
@@ -120,7 +123,8 @@ Range Bounds::compute(const Node& n) {
       const Range x = of(n.kids[0]), y = of(n.kids[1]);
       return {std::max(x.lo, y.lo), std::max(x.hi, y.hi)};
     }
-    case Op::kEq: case Op::kNe: {
+    case Op::kEq:
+    case Op::kNe: {
       const Range x = of(n.kids[0]), y = of(n.kids[1]);
       const bool may_equal = x.lo <= y.hi && y.lo <= x.hi;
       const bool may_differ = !(x.lo == x.hi && x == y);
@@ -159,7 +163,8 @@ Range Bounds::compute(const Node& n) {
     }
     case Op::kAssume: return of(n.kids[1]);
     case Op::kSum: return products(needed(n.a), of(n.kids[0]));
-    case Op::kMinOf: case Op::kMaxOf: return of(n.kids[0]);
+    case Op::kMinOf:
+    case Op::kMaxOf: return of(n.kids[0]);
   }
   LPN_ASSERT(!"known operator");
   return {};

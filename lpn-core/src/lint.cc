@@ -21,11 +21,14 @@ std::size_t index(Id id) {
 class Linter {
  public:
   explicit Linter(const Net& net)
-      : net_(net), producers_(net.places.size()), consumers_(net.places.size()),
+      : net_(net),
+        producers_(net.places.size()),
+        consumers_(net.places.size()),
         readers_(net.places.size()) {
     for (const Transition& t : net.transitions) bounds_.emplace_back(net, &t);
     for (std::size_t t = 0; t < net.transitions.size(); ++t) {
-      for (const OutputArc& arc : net.transitions[t].outputs) producers_[index(arc.place)].push_back(t);
+      for (const OutputArc& arc : net.transitions[t].outputs)
+        producers_[index(arc.place)].push_back(t);
       for (const InputArc& arc : net.transitions[t].inputs) {
         readers_[index(arc.place)].push_back(t);
         if (takes(net.transitions[t], arc).hi > 0) consumers_[index(arc.place)].push_back(t);
@@ -116,8 +119,10 @@ class Linter {
       std::int64_t tokens = 0;
       for (PlaceId p : loop.places) {
         const Place& place = net_[p];
-        if (loop.capacity) tokens += bounds(net_, nullptr, place.capacity->id).hi;
-        else tokens += place.start ? kMaxTokens : initial(place).hi;
+        if (loop.capacity)
+          tokens += bounds(net_, nullptr, place.capacity->id).hi;
+        else
+          tokens += place.start ? kMaxTokens : initial(place).hi;
       }
       if (tokens > 1) continue;
       for (TransitionId t : loop.transitions) single_[index(t)] = true;
@@ -142,9 +147,9 @@ class Linter {
 
   bool feeds_itself(const Transition& t) const {
     return std::any_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& in) {
-      return takes(t, in).lo > 0 && std::any_of(t.outputs.begin(), t.outputs.end(), [&](const OutputArc& out) {
-        return out.place == in.place;
-      });
+      return takes(t, in).lo > 0 &&
+             std::any_of(t.outputs.begin(), t.outputs.end(),
+                         [&](const OutputArc& out) { return out.place == in.place; });
     });
   }
 
@@ -153,16 +158,17 @@ class Linter {
   void unbounded(std::size_t k) {
     const Transition& t = net_.transitions[k];
     if (!unbounded_[k] || (t.interval && range(t, *t.interval).hi > 0)) return;
-    warn("W-unbounded", t,
-         "nothing bounds how many firings run at once; write servers=1 for one unit, interval=1 for "
-         "a pipeline that starts one per cycle, or take a credit that its consumer gives back");
+    warn(
+        "W-unbounded", t,
+        "nothing bounds how many firings run at once; write servers=1 for one unit, interval=1 for "
+        "a pipeline that starts one per cycle, or take a credit that its consumer gives back");
   }
 
   bool varies(const Transition& t, const Formula& f) const {
     const Range r = range(t, f);
     const Reads reads = net_.exprs.reads(f.id);
-    return r.lo != r.hi && !(reads.tokens.empty() && reads.occupancy.empty() && reads.free.empty() &&
-                             reads.taken.empty());
+    return r.lo != r.hi && !(reads.tokens.empty() && reads.occupancy.empty() &&
+                             reads.free.empty() && reads.taken.empty());
   }
 
   void overtake(std::size_t k) {
@@ -185,9 +191,10 @@ class Linter {
       }
       for (std::uint32_t a : arcs) {
         warn("W-occupancy", t,
-             fmt::format("its guard reads how many tokens '{}' has, which a start does not change, "
-                         "so several start on one free slot; write servers=1, or give '{}' a capacity",
-                         net_[t.inputs[a].place].name, net_[t.inputs[a].place].name));
+             fmt::format(
+                 "its guard reads how many tokens '{}' has, which a start does not change, "
+                 "so several start on one free slot; write servers=1, or give '{}' a capacity",
+                 net_[t.inputs[a].place].name, net_[t.inputs[a].place].name));
         return;
       }
     }
@@ -217,7 +224,8 @@ class Linter {
     }
   }
 
-  // Marks those of `todo` that can start, and all that can then. `mended`: take it that the first can.
+  // Marks those of `todo` that can start, and all that can then. `mended`: take it that the first
+  // can.
   void revive(std::vector<std::size_t> todo, bool mended) {
     while (!todo.empty()) {
       const std::size_t k = todo.back();
@@ -247,17 +255,19 @@ class Linter {
       if (!fillable_[index(arc.place)]) {
         const auto& makers = producers_[index(arc.place)];
         if (makers.empty()) {
-          return fmt::format("nothing fills '{}'; declare start=True if the workload does", place.name);
+          return fmt::format("nothing fills '{}'; declare start=True if the workload does",
+                             place.name);
         }
-        return fmt::format("'{}' is filled only by what can never start, as '{}'; put an initial token "
-                           "into the loop, unless the workload does", place.name,
-                           net_.transitions[makers.front()].name);
+        return fmt::format(
+            "'{}' is filled only by what can never start, as '{}'; put an initial token "
+            "into the loop, unless the workload does",
+            place.name, net_.transitions[makers.front()].name);
       }
       if (place.capacity) {
         const Range capacity = bounds(net_, nullptr, place.capacity->id);
         if (need.lo > capacity.hi) {
-          return fmt::format("it needs {} tokens of '{}', which holds at most {}", need.lo, place.name,
-                             capacity.hi);
+          return fmt::format("it needs {} tokens of '{}', which holds at most {}", need.lo,
+                             place.name, capacity.hi);
         }
       }
     }
@@ -271,8 +281,8 @@ class Linter {
       }
       const Range count = emits(t, arc);
       if (count.lo - given_back > capacity.hi) {
-        return fmt::format("it puts {} tokens into '{}', which holds at most {}", count.lo, place.name,
-                           capacity.hi);
+        return fmt::format("it puts {} tokens into '{}', which holds at most {}", count.lo,
+                           place.name, capacity.hi);
       }
     }
     return "";
@@ -291,7 +301,8 @@ class Linter {
         warn("W-divisor", fmt::format("transition '{}'", t.name),
              f.source.line != 0 ? f.source : t.source,
              fmt::format("{} divides by something that may be 0 or less; declare a range from 1 on "
-                         "the property, or write max(1, x)", part));
+                         "the property, or write max(1, x)",
+                         part));
       }
     };
     for (const InputArc& arc : t.inputs) {
@@ -306,7 +317,8 @@ class Linter {
       for (const Emission& e : arc.emissions) {
         look(e.count, fmt::format("the count put into '{}'", net_[arc.place].name));
         for (std::size_t j = 0; j < e.fields.size(); ++j) {
-          look(e.fields[j], fmt::format("'{}' put into '{}'", fields[j].name, net_[arc.place].name));
+          look(e.fields[j],
+               fmt::format("'{}' put into '{}'", fields[j].name, net_[arc.place].name));
         }
       }
     }
@@ -354,7 +366,8 @@ class Linter {
         if (holds && lo(x) >= 1) positive.insert(y);
         if (!holds && lo(y) >= 0) positive.insert(x);
         break;
-      case Op::kEq: case Op::kNe:
+      case Op::kEq:
+      case Op::kNe:
         if (holds == (n.op == Op::kEq)) {
           if (lo(x) >= 1) positive.insert(y);
           if (lo(y) >= 1) positive.insert(x);
@@ -364,11 +377,31 @@ class Linter {
           if (net_.exprs.is_const(x, value) && value == 0 && lo(y) >= 0) positive.insert(y);
         }
         break;
-      case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kParam: case Op::kToken:
-      case Op::kIndex: case Op::kBound: case Op::kOccupancy: case Op::kFree: case Op::kTaken:
-      case Op::kNeg: case Op::kAbs: case Op::kAdd: case Op::kSub: case Op::kMul:
-      case Op::kFloorDiv: case Op::kCeilDiv: case Op::kMod: case Op::kMin: case Op::kMax:
-      case Op::kSelect: case Op::kLookup: case Op::kAssume: case Op::kSum: case Op::kMinOf:
+      case Op::kConst:
+      case Op::kTrue:
+      case Op::kFalse:
+      case Op::kParam:
+      case Op::kToken:
+      case Op::kIndex:
+      case Op::kBound:
+      case Op::kOccupancy:
+      case Op::kFree:
+      case Op::kTaken:
+      case Op::kNeg:
+      case Op::kAbs:
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kFloorDiv:
+      case Op::kCeilDiv:
+      case Op::kMod:
+      case Op::kMin:
+      case Op::kMax:
+      case Op::kSelect:
+      case Op::kLookup:
+      case Op::kAssume:
+      case Op::kSum:
+      case Op::kMinOf:
       case Op::kMaxOf: break;
     }
   }
@@ -382,15 +415,18 @@ class Linter {
 
   void never_filled(std::size_t p) {
     const Place& place = net_.places[p];
-    if (readers_[p].empty() || place.start || !producers_[p].empty() || initial(place).hi > 0) return;
-    warn("W-never-filled", place,
-         "no transition puts tokens into it and it starts empty; declare start=True if the workload "
-         "fills it");
+    if (readers_[p].empty() || place.start || !producers_[p].empty() || initial(place).hi > 0)
+      return;
+    warn(
+        "W-never-filled", place,
+        "no transition puts tokens into it and it starts empty; declare start=True if the workload "
+        "fills it");
   }
 
   void never_drained(std::size_t p) {
     const Place& place = net_.places[p];
-    if (place.sink || place.done || !consumers_[p].empty() || (producers_[p].empty() && readers_[p].empty())) {
+    if (place.sink || place.done || !consumers_[p].empty() ||
+        (producers_[p].empty() && readers_[p].empty())) {
       return;
     }
     warn("W-never-drained", place,
@@ -409,8 +445,7 @@ class Linter {
         warn("W-half-rate", place,
              fmt::format("its one slot is held from the start of '{}' to the commit of '{}', so it "
                          "passes one token per {} cycles; write capacity=2, or use lib.pipeline",
-                         net_.transitions[maker].name, net_.transitions[taker].name,
-                         1 + after.lo));
+                         net_.transitions[maker].name, net_.transitions[taker].name, 1 + after.lo));
         return;
       }
     }

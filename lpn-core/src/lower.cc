@@ -60,8 +60,8 @@ Net lower(const Net& given) {
       if (!credits.count(arc.place)) continue;
       auto& [emitted, taken] = flow.try_emplace(arc.place, zero, zero).first->second;
       for (const Emission& emission : arc.emissions) {
-        emitted = is_zero(pool, emitted) ? emission.count.id
-                                         : sum(pool, emitted, emission.count.id);
+        emitted =
+            is_zero(pool, emitted) ? emission.count.id : sum(pool, emitted, emission.count.id);
       }
     }
     for (std::uint32_t k = 0; k < t.inputs.size(); ++k) {

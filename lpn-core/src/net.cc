@@ -68,9 +68,9 @@ ParamValues bind_params(const Net& net,
   for (std::size_t k = 0; k < values.size(); ++k) {
     const Param& param = net.params[k];
     if (param.range && (values[k] < param.range->lo || values[k] > param.range->hi)) {
-      throw Error("E-param", fmt::format("parameter '{}' of net '{}' is {}, outside its range {}..{}",
-                                         param.name, net.name, values[k], param.range->lo,
-                                         param.range->hi));
+      throw Error("E-param",
+                  fmt::format("parameter '{}' of net '{}' is {}, outside its range {}..{}",
+                              param.name, net.name, values[k], param.range->lo, param.range->hi));
     }
   }
   return values;

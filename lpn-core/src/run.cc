@@ -132,14 +132,13 @@ std::string site_name(const Net& net, const Transition& t, const Site& site) {
 const Formula* site_formula(const Transition& t, const Site& site) {
   switch (site.kind) {
     case SiteKind::kWeight: return &t.inputs[site.arc].weight;
-    case SiteKind::kThreshold: return t.inputs[site.arc].threshold ? &*t.inputs[site.arc].threshold : nullptr;
+    case SiteKind::kThreshold:
+      return t.inputs[site.arc].threshold ? &*t.inputs[site.arc].threshold : nullptr;
     case SiteKind::kGuard: return t.inputs[site.arc].guard ? &*t.inputs[site.arc].guard : nullptr;
     case SiteKind::kDelay: return &t.delay;
     case SiteKind::kInterval: return t.interval ? &*t.interval : nullptr;
-    case SiteKind::kCount:
-      return &t.outputs[site.arc].emissions[site.emission].count;
-    case SiteKind::kField:
-      return &t.outputs[site.arc].emissions[site.emission].fields[site.field];
+    case SiteKind::kCount: return &t.outputs[site.arc].emissions[site.emission].count;
+    case SiteKind::kField: return &t.outputs[site.arc].emissions[site.emission].fields[site.field];
     case SiteKind::kNone: return nullptr;
   }
   return nullptr;
@@ -150,8 +149,10 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
     case Fault::kOverflow:
       return "a value leaves 64 bits; give the properties ranges or scale the formula";
     case Fault::kDivisor:
-      return fmt::format("divides by {}; a divisor must be positive: guard it with select or max(x, "
-                         "1)", f.value);
+      return fmt::format(
+          "divides by {}; a divisor must be positive: guard it with select or max(x, "
+          "1)",
+          f.value);
     case Fault::kNegativeDelay:
       return fmt::format("the delay is {}; a delay must be >= 0: use max(0, ...)", f.value);
     case Fault::kNegativeWeight:
@@ -160,21 +161,22 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
       return fmt::format("emits {} tokens; a count must be >= 0: use max(0, ...)", f.value);
     case Fault::kNegativeInterval:
       return fmt::format("the interval is {}; an interval must be >= 0", f.value);
-    case Fault::kTooMany:
-      return fmt::format("{} tokens at once; at most {}", f.value, kMaxTokens);
+    case Fault::kTooMany: return fmt::format("{} tokens at once; at most {}", f.value, kMaxTokens);
     case Fault::kRange: {
       const Field& field = net.type_of(t.outputs[f.site.arc].place).fields[f.site.field];
-      return fmt::format("the value {} is outside the range {}..{} that type '{}' declares for '{}'",
-                         f.value, field.range->lo, field.range->hi,
-                         net.type_of(t.outputs[f.site.arc].place).name, field.name);
+      return fmt::format(
+          "the value {} is outside the range {}..{} that type '{}' declares for '{}'", f.value,
+          field.range->lo, field.range->hi, net.type_of(t.outputs[f.site.arc].place).name,
+          field.name);
     }
     case Fault::kLookup:
       return fmt::format("looks up entry {}, which its table does not have", f.value);
     case Fault::kTokenIndex:
-      return fmt::format("reads token {} of an arc that does not need so many; raise its weight or "
-                         "threshold", f.value);
-    case Fault::kEmpty:
-      return "takes the minimum or maximum over an arc that needs no token here";
+      return fmt::format(
+          "reads token {} of an arc that does not need so many; raise its weight or "
+          "threshold",
+          f.value);
+    case Fault::kEmpty: return "takes the minimum or maximum over an arc that needs no token here";
     case Fault::kAssume:
       return fmt::format("the assumption '{}' of the model's author does not hold",
                          net.exprs.text(static_cast<std::uint32_t>(f.value)));
@@ -186,9 +188,10 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
       for (TransitionId id : zero_delay_loop(net, f.transition)) {
         names += (names.empty() ? "" : ", ") + net[id].name;
       }
-      return fmt::format("more than {} groups of zero-delay firings at one instant; these fire "
-                         "without delay in a loop: {}; give one of them a delay >= 1",
-                         f.value, names.empty() ? t.name : names);
+      return fmt::format(
+          "more than {} groups of zero-delay firings at one instant; these fire "
+          "without delay in a loop: {}; give one of them a delay >= 1",
+          f.value, names.empty() ? t.name : names);
     }
   }
   return "";
@@ -202,7 +205,8 @@ std::string fault_message(const Net& declared, const RunFault& f, const std::str
   const Formula* formula = site_formula(t, f.site);
   if (formula != nullptr) message += fmt::format("\n  in {}", print_expr(net, &t, formula->id));
   if (!heads.empty()) message += "\n  tokens: " + heads;
-  const Source source = formula != nullptr && formula->source.line != 0 ? formula->source : t.source;
+  const Source source =
+      formula != nullptr && formula->source.line != 0 ? formula->source : t.source;
   if (const std::string place = where(net, source); !place.empty()) message += "\n  at " + place;
   return message;
 }

@@ -126,9 +126,7 @@ class Excluder {
       todo.pop_back();
       const Node node = pool_[literal.id];
       switch (node.op) {
-        case Op::kNot:
-          todo.push_back({node.kids[0], !literal.negated});
-          continue;
+        case Op::kNot: todo.push_back({node.kids[0], !literal.negated}); continue;
         case Op::kAnd:
         case Op::kOr: {
           if ((node.op == Op::kAnd) != literal.negated) {
@@ -198,8 +196,7 @@ class Excluder {
         if (!strict) std::swap(plain.kids[0], plain.kids[1]);
         return add_condition(pool_.make(plain), strict != literal.negated, facts);
       }
-      default:
-        return add_condition(literal.id, !literal.negated, facts);
+      default: return add_condition(literal.id, !literal.negated, facts);
     }
   }
 

@@ -64,17 +64,13 @@ void fail(const Token& at, const std::string& message) {
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case Kind::kEnd:
-      return "the end of the text";
-    case Kind::kNewline:
-      return "the end of the line";
-    case Kind::kString:
-      return fmt::format("the string \"{}\"", shown(token.text));
+    case Kind::kEnd: return "the end of the text";
+    case Kind::kNewline: return "the end of the line";
+    case Kind::kString: return fmt::format("the string \"{}\"", shown(token.text));
     case Kind::kName:
     case Kind::kQuoted:
     case Kind::kNumber:
-    case Kind::kSymbol:
-      break;
+    case Kind::kSymbol: break;
   }
   return fmt::format("'{}'", shown(token.text));
 }
@@ -97,20 +93,11 @@ std::string unescape(const Token& token) {
     }
     ++k;  // the lexer saw to it that a character follows
     switch (text[k]) {
-      case 'n':
-        out += '\n';
-        continue;
-      case 't':
-        out += '\t';
-        continue;
-      case '"':
-        out += '"';
-        continue;
-      case '\\':
-        out += '\\';
-        continue;
-      case 'x':
-        break;
+      case 'n': out += '\n'; continue;
+      case 't': out += '\t'; continue;
+      case '"': out += '"'; continue;
+      case '\\': out += '\\'; continue;
+      case 'x': break;
       default:
         fail(token, fmt::format("unknown escape '\\{}'; known are \\n \\t \\\" \\\\ and \\xHH",
                                 shown(text.substr(k, 1))));

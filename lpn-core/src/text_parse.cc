@@ -791,18 +791,13 @@ ExprId Parser::call(const Token& function, Op op) {
   switch (op) {
     case Op::kOccupancy:
     case Op::kFree:
-    case Op::kTaken:
-      return arc_call(function, op);
+    case Op::kTaken: return arc_call(function, op);
     case Op::kSum:
     case Op::kMinOf:
-    case Op::kMaxOf:
-      return aggregate(function, op);
-    case Op::kLookup:
-      return lookup(function);
-    case Op::kAssume:
-      return assume(function);
-    default:
-      break;  // plain operands
+    case Op::kMaxOf: return aggregate(function, op);
+    case Op::kLookup: return lookup(function);
+    case Op::kAssume: return assume(function);
+    default: break;  // plain operands
   }
   std::vector<ExprId> operands;
   const auto arity = static_cast<std::size_t>(op_info(op).arity);
@@ -813,12 +808,9 @@ ExprId Parser::call(const Token& function, Op op) {
   expect(")", fmt::format("after operand {} of '{}'", arity, function.text));
   return build(function, [&] {
     switch (arity) {
-      case 1:
-        return net_.exprs.unary(op, operands[0]);
-      case 2:
-        return net_.exprs.binary(op, operands[0], operands[1]);
-      default:
-        return net_.exprs.select(operands[0], operands[1], operands[2]);
+      case 1: return net_.exprs.unary(op, operands[0]);
+      case 2: return net_.exprs.binary(op, operands[0], operands[1]);
+      default: return net_.exprs.select(operands[0], operands[1], operands[2]);
     }
   });
 }

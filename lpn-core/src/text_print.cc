@@ -18,26 +18,19 @@ enum Level { kLoose, kOrLevel, kAndLevel, kNotLevel, kCompare, kSum, kProduct, k
 
 Level level_of(Op op) {
   switch (op) {
-    case Op::kOr:
-      return kOrLevel;
-    case Op::kAnd:
-      return kAndLevel;
-    case Op::kNot:
-      return kNotLevel;
+    case Op::kOr: return kOrLevel;
+    case Op::kAnd: return kAndLevel;
+    case Op::kNot: return kNotLevel;
     case Op::kEq:
     case Op::kNe:
     case Op::kLt:
-    case Op::kLe:
-      return kCompare;
+    case Op::kLe: return kCompare;
     case Op::kAdd:
-    case Op::kSub:
-      return Level::kSum;
+    case Op::kSub: return Level::kSum;
     case Op::kMul:
     case Op::kFloorDiv:
-    case Op::kMod:
-      return kProduct;
-    case Op::kNeg:
-      return kSign;
+    case Op::kMod: return kProduct;
+    case Op::kNeg: return kSign;
     case Op::kConst:
     case Op::kTrue:
     case Op::kFalse:
@@ -57,8 +50,7 @@ Level level_of(Op op) {
     case Op::kAssume:
     case Op::kSum:
     case Op::kMinOf:
-    case Op::kMaxOf:
-      break;
+    case Op::kMaxOf: break;
   }
   return kTight;
 }
@@ -248,12 +240,8 @@ void Printer::expr(ExprId id, int least) {
     case Op::kFalse:
     case Op::kParam:
     case Op::kIndex:
-    case Op::kBound:
-      leaf(node);
-      break;
-    case Op::kToken:
-      token(node);
-      break;
+    case Op::kBound: leaf(node); break;
+    case Op::kToken: token(node); break;
     case Op::kNeg: {
       // -(5), since -5 is the constant.
       const Op operand = net_.exprs[node.kids[0]].op;
@@ -276,9 +264,7 @@ void Printer::expr(ExprId id, int least) {
     case Op::kLt:
     case Op::kLe:
     case Op::kAnd:
-    case Op::kOr:
-      binary(node, level);
-      break;
+    case Op::kOr: binary(node, level); break;
     case Op::kOccupancy:
     case Op::kFree:
     case Op::kTaken:
@@ -291,9 +277,7 @@ void Printer::expr(ExprId id, int least) {
     case Op::kAssume:
     case Op::kSum:
     case Op::kMinOf:
-    case Op::kMaxOf:
-      call(node);
-      break;
+    case Op::kMaxOf: call(node); break;
   }
   if (parens) put(")");
 }

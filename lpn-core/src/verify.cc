@@ -35,8 +35,8 @@ class Verifier {
 
  private:
   template <typename... Args>
-  void fail(const char* code, std::string where_, Source source,
-            fmt::format_string<Args...> format, Args&&... args) {
+  void fail(const char* code, std::string where_, Source source, fmt::format_string<Args...> format,
+            Args&&... args) {
     std::string message =
         fmt::format("{}: {}", where_, fmt::format(format, std::forward<Args>(args)...));
     if (const std::string at = where(net_, source); !at.empty()) message += "\n  at " + at;
@@ -188,7 +188,8 @@ class Verifier {
     const std::string name = fmt::format("{}.{}", at, arc.name);
     if (arc.inhibit) {
       std::int64_t weight = 0;
-      if (arc.threshold || arc.guard || !net_.exprs.is_const(arc.weight.id, weight) || weight != 0) {
+      if (arc.threshold || arc.guard || !net_.exprs.is_const(arc.weight.id, weight) ||
+          weight != 0) {
         fail("E-arc", name, arc.source,
              "an inhibitor arc only asks for emptiness; it has no weight, threshold or guard");
       }
@@ -224,8 +225,8 @@ class Verifier {
       }
       scope.index = true;
       for (std::size_t k = 0; k < type.fields.size(); ++k) {
-        check(emission.fields[k], Type::kInt, scope, fmt::format("{}.{}", name, type.fields[k].name),
-              arc.source);
+        check(emission.fields[k], Type::kInt, scope,
+              fmt::format("{}.{}", name, type.fields[k].name), arc.source);
         in_range(emission.fields[k], type.fields[k], name, arc.source);
       }
     }
@@ -312,7 +313,8 @@ class Verifier {
       if (!arc_exists(arc)) return bad("reads tokens where only parameters may be read");
       const InputArc& input = scope.transition->inputs[arc];
       if (input.inhibit) {
-        return bad(fmt::format("reads tokens of '{}', an inhibitor arc, which has none", input.name));
+        return bad(
+            fmt::format("reads tokens of '{}', an inhibitor arc, which has none", input.name));
       }
       if (arc >= scope.token_arcs && !(scope.head_of_next && arc == scope.token_arcs)) {
         return bad(fmt::format("reads '{}', which is declared after it; move that arc to the front",
@@ -334,14 +336,17 @@ class Verifier {
         }
         std::int64_t which = 0;
         const bool constant = pool.is_const(n.kids[0], which);
-        if (constant && which < 0) return bad(fmt::format("reads token {} of '{}'", which, input.name));
+        if (constant && which < 0)
+          return bad(fmt::format("reads token {} of '{}'", which, input.name));
         if (scope.head_of_next && n.a == scope.token_arcs && !(constant && which == 0)) {
-          return bad(fmt::format("of '{}' itself, only the head (token 0) may be read here",
-                                 input.name));
+          return bad(
+              fmt::format("of '{}' itself, only the head (token 0) may be read here", input.name));
         }
         if (constant && !reads_own_head_[n.a] && which >= const_need(input)) {
-          return bad(fmt::format("reads token {} of '{}', which needs only {}; raise its weight or "
-                                 "threshold", which, input.name, const_need(input)));
+          return bad(
+              fmt::format("reads token {} of '{}', which needs only {}; raise its weight or "
+                          "threshold",
+                          which, input.name, const_need(input)));
         }
         break;
       }
@@ -350,16 +355,20 @@ class Verifier {
           return bad("reads how many tokens an arc takes before that is known");
         }
         break;
-      case Op::kOccupancy: case Op::kFree:
+      case Op::kOccupancy:
+      case Op::kFree:
         if (!arc_exists(n.a)) return bad("reads an occupancy where only parameters may be read");
         break;
       case Op::kIndex:
-        if (!scope.index) return bad("reads the index, which only the properties of an emission have");
+        if (!scope.index)
+          return bad("reads the index, which only the properties of an emission have");
         break;
       case Op::kBound:
         if (n.a >= nesting) return bad("reads the position of an aggregate outside of it");
         break;
-      case Op::kSum: case Op::kMinOf: case Op::kMaxOf:
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf:
         if (!may_read_tokens(n.a)) return false;
         if (scope.head_of_next && n.a == scope.token_arcs) {
           return bad("aggregates over the tokens of the arc whose weight it is");
@@ -368,17 +377,35 @@ class Verifier {
           return bad(fmt::format("aggregates nest wrongly or deeper than {}", kMaxNesting));
         }
         return walk(n.kids[0], scope, nesting + 1, at, source);
-      case Op::kFloorDiv: case Op::kCeilDiv: case Op::kMod: {
+      case Op::kFloorDiv:
+      case Op::kCeilDiv:
+      case Op::kMod: {
         std::int64_t divisor = 0;
         if (pool.is_const(n.kids[1], divisor) && divisor <= 0) {
           return bad(fmt::format("divides by {}; a divisor must be positive", divisor));
         }
         break;
       }
-      case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kNeg: case Op::kAbs:
-      case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kMin: case Op::kMax: case Op::kEq:
-      case Op::kNe: case Op::kLt: case Op::kLe: case Op::kNot: case Op::kAnd: case Op::kOr:
-      case Op::kSelect: case Op::kLookup: case Op::kAssume: break;
+      case Op::kConst:
+      case Op::kTrue:
+      case Op::kFalse:
+      case Op::kNeg:
+      case Op::kAbs:
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kMin:
+      case Op::kMax:
+      case Op::kEq:
+      case Op::kNe:
+      case Op::kLt:
+      case Op::kLe:
+      case Op::kNot:
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kSelect:
+      case Op::kLookup:
+      case Op::kAssume: break;
     }
     for (int k = 0; k < op_info(n.op).arity; ++k) {
       if (!walk(n.kids[static_cast<std::size_t>(k)], scope, nesting, at, source)) return false;

@@ -28,7 +28,8 @@ struct Fixture {
 
   Fixture() {
     net.name = "n";
-    net.params = {{"x", 0, std::nullopt, {}}, {"y", 0, std::nullopt, {}}, {"z", 0, std::nullopt, {}}};
+    net.params = {
+        {"x", 0, std::nullopt, {}}, {"y", 0, std::nullopt, {}}, {"z", 0, std::nullopt, {}}};
     x = pool.param(0);
     y = pool.param(1);
     z = pool.param(2);
@@ -38,7 +39,8 @@ struct Fixture {
 };
 
 // A value, or the fault that stands in its place.
-std::pair<std::optional<std::int64_t>, std::optional<Fault>> value_of(const ExprPool& pool, ExprId id,
+std::pair<std::optional<std::int64_t>, std::optional<Fault>> value_of(const ExprPool& pool,
+                                                                      ExprId id,
                                                                       const ParamValues& params) {
   try {
     return {eval_params(pool, id, params), std::nullopt};
@@ -57,7 +59,8 @@ class Generator {
     switch (pick(14)) {
       case 0: return unary(Op::kNeg, integer(depth - 1));
       case 1: return unary(Op::kAbs, integer(depth - 1));
-      case 2: case 3: return binary(Op::kAdd, integer(depth - 1), integer(depth - 1));
+      case 2:
+      case 3: return binary(Op::kAdd, integer(depth - 1), integer(depth - 1));
       case 4: return binary(Op::kSub, integer(depth - 1), integer(depth - 1));
       case 5: return binary(Op::kMul, integer(depth - 1), integer(depth - 1));
       case 6: return binary(Op::kFloorDiv, integer(depth - 1), integer(depth - 1));
@@ -86,7 +89,8 @@ class Generator {
     switch (pick(9)) {
       case 0: return binary(Op::kEq, integer(depth - 1), integer(depth - 1));
       case 1: return binary(Op::kNe, integer(depth - 1), integer(depth - 1));
-      case 2: case 3: return binary(Op::kLt, integer(depth - 1), integer(depth - 1));
+      case 2:
+      case 3: return binary(Op::kLt, integer(depth - 1), integer(depth - 1));
       case 4: return binary(Op::kLe, integer(depth - 1), integer(depth - 1));
       case 5: return unary(Op::kNot, boolean(depth - 1));
       case 6: return binary(Op::kAnd, boolean(depth - 1), boolean(depth - 1));
@@ -96,7 +100,8 @@ class Generator {
   }
 
   std::int64_t number() {
-    constexpr std::int64_t kSome[] = {0, 1, -1, 2, 3, 7, -5, 100, kLeast, kMost, kMost - 1, 1 << 20};
+    constexpr std::int64_t kSome[] = {0,  1,   -1,     2,     3,         7,
+                                      -5, 100, kLeast, kMost, kMost - 1, 1 << 20};
     return kSome[pick(12)];
   }
 
@@ -110,9 +115,11 @@ class Generator {
   std::pair<ExprId, ExprId> unary(Op op, std::pair<ExprId, ExprId> x) {
     return {pool_.unary(op, x.first), build_.build({.op = op, .kids = {x.second}})};
   }
-  std::pair<ExprId, ExprId> binary(Op op, std::pair<ExprId, ExprId> x, std::pair<ExprId, ExprId> y) {
+  std::pair<ExprId, ExprId> binary(Op op, std::pair<ExprId, ExprId> x,
+                                   std::pair<ExprId, ExprId> y) {
     if (pick(8) == 0) y = x;
-    return {pool_.binary(op, x.first, y.first), build_.build({.op = op, .kids = {x.second, y.second}})};
+    return {pool_.binary(op, x.first, y.first),
+            build_.build({.op = op, .kids = {x.second, y.second}})};
   }
   std::pair<ExprId, ExprId> select(std::pair<ExprId, ExprId> c, std::pair<ExprId, ExprId> x,
                                    std::pair<ExprId, ExprId> y) {
@@ -224,7 +231,8 @@ TEST_CASE_FIXTURE(Fixture, "expr_build: an aggregate built outside of another on
   CHECK(pool[sum.kids[1]].kids[1] == pool.aggregate(Op::kSum, 0, 2, item(0, 2)));
 }
 
-TEST_CASE("expr_build: simplified expressions have a value where plain ones have it, and the same one") {
+TEST_CASE(
+    "expr_build: simplified expressions have a value where plain ones have it, and the same one") {
   std::mt19937_64 random(20261121);
   int compared = 0, faults = 0;
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
@@ -263,8 +271,9 @@ TEST_CASE("interval: values lie within the bounds of their ranges") {
     for (int k = 0; k < 8; ++k) {
       ParamValues params;
       for (const Param& p : f.net.params) {
-        params.push_back(p.range->lo + static_cast<std::int64_t>(
-                                           random() % static_cast<std::uint64_t>(p.range->hi - p.range->lo + 1)));
+        params.push_back(p.range->lo +
+                         static_cast<std::int64_t>(
+                             random() % static_cast<std::uint64_t>(p.range->hi - p.range->lo + 1)));
       }
       const auto value = value_of(f.pool, id, params).first;
       if (!value) continue;
@@ -281,7 +290,8 @@ TEST_CASE("interval: values lie within the bounds of their ranges") {
 TEST_CASE("substitute: parameters become expressions of the other pool, simplified") {
   Fixture from, to;
   const ExprId id = from.b.add(from.b.mul(from.x, from.y), from.b.lookup({5, 6, 7}, from.z));
-  const ExprId copy = substitute(from.pool, id, to.pool, {to.b.add(to.z, to.c(1)), to.c(1), to.c(2)});
+  const ExprId copy =
+      substitute(from.pool, id, to.pool, {to.b.add(to.z, to.c(1)), to.c(1), to.c(2)});
   CHECK(to.text(copy) == "z + 8");
   const ExprId self = substitute(to.pool, copy, to.pool, {to.x, to.y, to.c(0)});
   CHECK(self == to.c(8));

@@ -156,40 +156,24 @@ class NastyNet {
     const std::uint32_t arc = arcs_ == 0 ? 0 : below(static_cast<std::uint32_t>(arcs_));
     const auto kid = [&] { return value(depth - 1, nesting); };
     switch (below(depth <= 0 ? 5 : 20)) {
-      case 0:
-        return number();
-      case 1:
-        return pool.param(below(static_cast<std::uint32_t>(net_.params.size())));
-      case 2:
-        return arcs_ == 0 ? number() : pool.token(arc, below(3), pool.constant(below(5)));
-      case 3:
-        return nesting == 0 ? number() : pool.bound(below(nesting));
-      case 4:
-        return index_ ? pool.index() : number();
+      case 0: return number();
+      case 1: return pool.param(below(static_cast<std::uint32_t>(net_.params.size())));
+      case 2: return arcs_ == 0 ? number() : pool.token(arc, below(3), pool.constant(below(5)));
+      case 3: return nesting == 0 ? number() : pool.bound(below(nesting));
+      case 4: return index_ ? pool.index() : number();
       case 5:
-      case 6:
-        return pool.unary(Op::kNeg, kid());
-      case 7:
-        return pool.unary(Op::kAbs, kid());
-      case 8:
-        return pool.binary(Op::kAdd, kid(), kid());
+      case 6: return pool.unary(Op::kNeg, kid());
+      case 7: return pool.unary(Op::kAbs, kid());
+      case 8: return pool.binary(Op::kAdd, kid(), kid());
       case 9:
-      case 10:
-        return pool.binary(Op::kSub, kid(), kid());
-      case 11:
-        return pool.binary(Op::kMul, kid(), kid());
-      case 12:
-        return pool.binary(Op::kFloorDiv, kid(), pool.param(0));
-      case 13:
-        return pool.binary(Op::kMod, kid(), pool.constant(7));
-      case 14:
-        return pool.binary(below(2) ? Op::kMin : Op::kMax, kid(), kid());
-      case 15:
-        return pool.select(condition(depth - 1, nesting), kid(), kid());
-      case 16:
-        return pool.lookup({1, kLeast, below(3)}, kid());
-      case 17:
-        return pool.assume(condition(depth - 1, nesting), kid(), "\"a\"\\\t\x01\xff");
+      case 10: return pool.binary(Op::kSub, kid(), kid());
+      case 11: return pool.binary(Op::kMul, kid(), kid());
+      case 12: return pool.binary(Op::kFloorDiv, kid(), pool.param(0));
+      case 13: return pool.binary(Op::kMod, kid(), pool.constant(7));
+      case 14: return pool.binary(below(2) ? Op::kMin : Op::kMax, kid(), kid());
+      case 15: return pool.select(condition(depth - 1, nesting), kid(), kid());
+      case 16: return pool.lookup({1, kLeast, below(3)}, kid());
+      case 17: return pool.assume(condition(depth - 1, nesting), kid(), "\"a\"\\\t\x01\xff");
       case 18: {
         if (arcs_ == 0) return pool.binary(Op::kCeilDiv, kid(), pool.constant(2));
         const Op op = below(2) ? Op::kSum : Op::kMaxOf;
@@ -209,18 +193,14 @@ class NastyNet {
     const auto kid = [&] { return condition(depth - 1, nesting); };
     constexpr Op kCompare[] = {Op::kEq, Op::kNe, Op::kLt, Op::kLe};
     switch (below(depth <= 0 ? 2 : 6)) {
-      case 0:
-        return pool.boolean(below(2) == 0);
+      case 0: return pool.boolean(below(2) == 0);
       case 1:
       case 2:
         return pool.binary(kCompare[below(4)], value(depth - 1, nesting),
                            value(depth - 1, nesting));
-      case 3:
-        return pool.unary(Op::kNot, kid());
-      case 4:
-        return pool.binary(below(2) ? Op::kAnd : Op::kOr, kid(), kid());
-      default:
-        return pool.select(kid(), kid(), kid());
+      case 3: return pool.unary(Op::kNot, kid());
+      case 4: return pool.binary(below(2) ? Op::kAnd : Op::kOr, kid(), kid());
+      default: return pool.select(kid(), kid(), kid());
     }
   }
 

@@ -35,7 +35,7 @@ using std::uint32_t;
 __extension__ typedef __int128 Wide;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;        // of all expressions, as trees
-constexpr std::size_t kInlined = 64;                 // transitions whose code shares one function
+constexpr std::size_t kInlined = 64;                // transitions whose code shares one function
 constexpr std::uint64_t kMaxBoundedNodes = 1 << 9;  // larger expressions keep all their checks
 
 // How the firings in flight of a transition are kept.
@@ -55,12 +55,12 @@ struct ArcInfo {
   size_t place = 0;
   bool credit = false;
   bool reads_head = false;
-  bool read_by_arcs = false;   // weights, thresholds or guards read its tokens or free count
+  bool read_by_arcs = false;  // weights, thresholds or guards read its tokens or free count
   bool occupancy_read = false;
-  bool tokens_read = false;    // anything reads its tokens
-  std::int64_t weight = -1;    // constant, else -1
-  std::int64_t least_need = 0; // tokens that are there once the arc was passed
-  std::int64_t need = -1;      // constant, else -1
+  bool tokens_read = false;     // anything reads its tokens
+  std::int64_t weight = -1;     // constant, else -1
+  std::int64_t least_need = 0;  // tokens that are there once the arc was passed
+  std::int64_t need = -1;       // constant, else -1
 };
 
 struct TransitionInfo {
@@ -113,8 +113,10 @@ class Generator {
 
   // Locked tokens are counted where something reads them, and always for statistics.
   void always_or_stats(bool always, const string& text) {
-    if (always) line("{}", text);
-    else line("LPNRT_IF_STATS({})", text);
+    if (always)
+      line("{}", text);
+    else
+      line("LPNRT_IF_STATS({})", text);
   }
 
   // ---- analysis ---------------------------------------------------------------------------
@@ -147,8 +149,10 @@ class Generator {
         std::int64_t w = 0, n = 0;
         if (!arc.inhibit && net_.exprs.is_const(arc.weight.id, w)) {
           ai.weight = w;
-          if (!arc.threshold) ai.need = w;
-          else if (net_.exprs.is_const(arc.threshold->id, n)) ai.need = std::max(w, n);
+          if (!arc.threshold)
+            ai.need = w;
+          else if (net_.exprs.is_const(arc.threshold->id, n))
+            ai.need = std::max(w, n);
         }
         ai.least_need = std::max<std::int64_t>(ai.need, ai.reads_head ? 1 : 0);
         info.arcs.push_back(ai);
@@ -185,9 +189,9 @@ class Generator {
   }
 
   Error too_large() const {
-    return Error("E-too-large",
-                 fmt::format("net '{}' is too large to compile; run it with --engine interp",
-                             net_.name));
+    return Error(
+        "E-too-large",
+        fmt::format("net '{}' is too large to compile; run it with --engine interp", net_.name));
   }
 
   struct Readers {
@@ -218,10 +222,14 @@ class Generator {
     const Reads delay = net_.exprs.reads(t.delay.id);
     const bool constant_delay = delay.tokens.empty() && delay.occupancy.empty() &&
                                 delay.free.empty() && delay.taken.empty();
-    if (info.zero_delay && !remembers(t, info)) info.keep = Keep::kCount;
-    else if (info.one_server) info.keep = Keep::kSingle;
-    else if (t.ordered || constant_delay) info.keep = Keep::kFifo;
-    else info.keep = Keep::kPool;
+    if (info.zero_delay && !remembers(t, info))
+      info.keep = Keep::kCount;
+    else if (info.one_server)
+      info.keep = Keep::kSingle;
+    else if (t.ordered || constant_delay)
+      info.keep = Keep::kFifo;
+    else
+      info.keep = Keep::kPool;
   }
 
   bool is_const(const Formula& f) const { return net_.exprs.is_const(f.id); }
@@ -268,8 +276,8 @@ class Generator {
     const auto kid = [&](int k) { return expr(n.kids[static_cast<size_t>(k)], c); };
     const auto range = [&](int k) {
       if (!c.elide) return Range{};
-      const Transition* t = c.transition < net_.transitions.size()
-                                ? &net_.transitions[c.transition] : nullptr;
+      const Transition* t =
+          c.transition < net_.transitions.size() ? &net_.transitions[c.transition] : nullptr;
       return bounds(net_, t, n.kids[static_cast<size_t>(k)]);
     };
     const auto fits = [](Wide lo, Wide hi) {
@@ -320,7 +328,9 @@ class Generator {
         }
         return both("mul({}, {}, " + c.site + ")", kid(0), kid(1), c);
       }
-      case Op::kFloorDiv: case Op::kCeilDiv: case Op::kMod: {
+      case Op::kFloorDiv:
+      case Op::kCeilDiv:
+      case Op::kMod: {
         const bool positive = c.elide && range(1).lo > 0;
         const bool natural = c.elide && range(0).lo >= 0;
         const string d = positive ? kid(1) : fmt::format("divisor({}, {})", kid(1), c.site);
@@ -328,7 +338,8 @@ class Generator {
         if (positive && natural && n.op == Op::kMod) return both("({} % {})", kid(0), d, c);
         return both(op_info(n.op).cpp + string("({}, {})"), kid(0), d, c);
       }
-      case Op::kMin: case Op::kMax:
+      case Op::kMin:
+      case Op::kMax:
         return both(string("lpnrt::") + op_info(n.op).cpp + "({}, {})", kid(0), kid(1), c);
       case Op::kEq: return both("({} == {})", kid(0), kid(1), c);
       case Op::kNe: return both("({} != {})", kid(0), kid(1), c);
@@ -343,7 +354,9 @@ class Generator {
         return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", kid(0), kid(1),
                            n.type == Type::kBool ? "(" : "", c.site, n.a,
                            n.type == Type::kBool ? " != 0)" : "");
-      case Op::kSum: case Op::kMinOf: case Op::kMaxOf: return aggregate(n, c);
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf: return aggregate(n, c);
     }
     return "";
   }
@@ -365,11 +378,12 @@ class Generator {
       const string read = which == 0 ? fmt::format("a{}[{}]", n.a, n.b)
                                      : fmt::format("p{}.row({})[{}]", arc.place, which, n.b);
       if (which < arc.least_need) return read;
-      return fmt::format("({} > {} ? {} : fail_value(kTokenIndex, {}, {}))", need(c.transition, n.a),
-                         which, read, c.site, which);
+      return fmt::format("({} > {} ? {} : fail_value(kTokenIndex, {}, {}))",
+                         need(c.transition, n.a), which, read, c.site, which);
     }
     return fmt::format(
-        "[&] {{ const i64 x_ = {}; return static_cast<u64>(x_) < {} ? p{}.row(static_cast<u64>(x_))[{}]"
+        "[&] {{ const i64 x_ = {}; return static_cast<u64>(x_) < {} ? "
+        "p{}.row(static_cast<u64>(x_))[{}]"
         " : fail_value(kTokenIndex, {}, x_); }}()",
         expr(n.kids[0], c), need(c.transition, n.a), arc.place, n.b, c.site);
   }
@@ -379,13 +393,17 @@ class Generator {
     const string count = need(c.transition, n.a);
     const string j = fmt::format("j{}", n.b);
     if (n.op == Op::kSum) {
-      return fmt::format("[&] {{ i64 s_ = 0; for (i64 {0} = 0; static_cast<u64>({0}) < {1}; ++{0}) s_ = "
-                         "add(s_, {2}, {3}); return s_; }}()", j, count, body, c.site);
+      return fmt::format(
+          "[&] {{ i64 s_ = 0; for (i64 {0} = 0; static_cast<u64>({0}) < {1}; ++{0}) s_ = "
+          "add(s_, {2}, {3}); return s_; }}()",
+          j, count, body, c.site);
     }
     const char* better = n.op == Op::kMinOf ? "<" : ">";
-    return fmt::format("[&] {{ if ({1} == 0) fail(kEmpty, {3}); i64 s_ = 0; for (i64 {0} = 0; "
-                       "static_cast<u64>({0}) < {1}; ++{0}) {{ const i64 x_ = {2}; if ({0} == 0 || x_ {4} s_) "
-                       "s_ = x_; }} return s_; }}()", j, count, body, c.site, better);
+    return fmt::format(
+        "[&] {{ if ({1} == 0) fail(kEmpty, {3}); i64 s_ = 0; for (i64 {0} = 0; "
+        "static_cast<u64>({0}) < {1}; ++{0}) {{ const i64 x_ = {2}; if ({0} == 0 || x_ {4} s_) "
+        "s_ = x_; }} return s_; }}()",
+        j, count, body, c.site, better);
   }
 
   // How many tokens arc `a` needs and takes, as expressions of type u64 and i64.
@@ -400,7 +418,8 @@ class Generator {
     return arc.weight >= 0 ? literal(arc.weight) : fmt::format("w{}", a);
   }
 
-  string site(size_t k, SiteKind kind, size_t arc = 0, size_t emission = 0, size_t field = 0) const {
+  string site(size_t k, SiteKind kind, size_t arc = 0, size_t emission = 0,
+              size_t field = 0) const {
     return fmt::format("site({}, {}, {}, {}, {})", k, static_cast<int>(kind), arc, emission, field);
   }
   string value(size_t k, const Formula& f, const string& where_) const {
@@ -416,8 +435,8 @@ class Generator {
   void constants() {
     line("static constexpr u32 kParams = {}, kDeclaredPlaces = {}, kTransitions = {};",
          net_.params.size(), declared_.places.size(), net_.transitions.size());
-    const bool has_done = std::any_of(net_.places.begin(), net_.places.end(),
-                                      [](const Place& p) { return p.done; });
+    const bool has_done =
+        std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
     line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, timed());
     string defaults, fields, bounded, first, lo, hi;
     size_t ranges = 0;
@@ -517,7 +536,8 @@ class Generator {
   bool rows(const OutputArc& arc, const Emission& e) const {
     if (is_unit(arc) || one_row(e)) return false;
     if (const_count(e) && const_of(e.count) == 0) return false;
-    return std::any_of(e.fields.begin(), e.fields.end(), [&](const Formula& f) { return !is_const(f); });
+    return std::any_of(e.fields.begin(), e.fields.end(),
+                       [&](const Formula& f) { return !is_const(f); });
   }
 
   // The record of a firing: what its commit must be told.
@@ -549,7 +569,8 @@ class Generator {
   // ---- initial state ----------------------------------------------------------------------
 
   string param_expr(const Formula& f) const {
-    return expr(f.id, {net_.transitions.size(), "0", net_.exprs.tree_size(f.id) <= kMaxBoundedNodes});
+    return expr(f.id,
+                {net_.transitions.size(), "0", net_.exprs.tree_size(f.id) <= kMaxBoundedNodes});
   }
 
   void configure() {
@@ -569,8 +590,10 @@ class Generator {
              param_expr(*t.servers));
       }
       if (t.clock) {
-        line("period{0} = {1}; phase{0} = {2}; if (period{0} < 1 || phase{0} < 0) return "
-             "LPN_BAD_PARAM;", k, param_expr(t.clock->period), param_expr(t.clock->phase));
+        line(
+            "period{0} = {1}; phase{0} = {2}; if (period{0} < 1 || phase{0} < 0) return "
+            "LPN_BAD_PARAM;",
+            k, param_expr(t.clock->period), param_expr(t.clock->phase));
       }
     }
     for (size_t p = 0; p < declared_.places.size(); ++p) {
@@ -619,7 +642,8 @@ class Generator {
 
   string in_flight(size_t k) const {
     switch (infos_[k].keep) {
-      case Keep::kCount: case Keep::kPool: return fmt::format("c{}", k);
+      case Keep::kCount:
+      case Keep::kPool: return fmt::format("c{}", k);
       case Keep::kSingle: return fmt::format("(busy{} ? 1ull : 0ull)", k);
       case Keep::kFifo: return fmt::format("q{}.size()", k);
     }
@@ -661,7 +685,8 @@ class Generator {
         if (ai.need > 0) line("if (f{} < {}ull) {}", p, ai.need, failed(missing));
       } else {
         if (arc.threshold) {
-          line("const i64 k{} = {};", a, value(k, *arc.threshold, site(k, SiteKind::kThreshold, a)));
+          line("const i64 k{} = {};", a,
+               value(k, *arc.threshold, site(k, SiteKind::kThreshold, a)));
           line("if (k{0} < 0) fail(kNegativeWeight, {1}, k{0});", a,
                site(k, SiteKind::kThreshold, a));
           line("u64 n{0} = static_cast<u64>(lpnrt::max({1}, k{0})); (void)n{0};", a, taken(k, a));
@@ -671,7 +696,8 @@ class Generator {
         line("if (f{} < n{}) {}", p, a, failed(missing));
         if (ai.reads_head) line("if (n{0} == 0) n{0} = 1;", a);
       }
-      if (ai.tokens_read && !early_head) line("const i64* const a{0} = p{1}.row(0); (void)a{0};", a, p);
+      if (ai.tokens_read && !early_head)
+        line("const i64* const a{0} = p{1}.row(0); (void)a{0};", a, p);
       if (arc.guard) {
         line("if (!{}) {}", value(k, *arc.guard, site(k, SiteKind::kGuard, a)), failed("kGuard"));
       }
@@ -785,13 +811,15 @@ class Generator {
         if (is_unit(arc)) continue;
         if (one_row(emission)) {
           line("{{ constexpr i64 i = 0; (void)i;");
-          fields(k, o, e, [&](size_t f) { return fmt::format("r.v{}_{}_{} = x_;", o, e, f); }, false);
+          fields(
+              k, o, e, [&](size_t f) { return fmt::format("r.v{}_{}_{} = x_;", o, e, f); }, false);
           line("}}");
         } else if (rows(arc, emission)) {
           line("for (i64 i = 0; i < {}; ++i) {{", count);
           const string store = info.keep == Keep::kPool ? "r.values.push_back(x_);"
                                                         : fmt::format("values{}.push() = x_;", k);
-          fields(k, o, e, [&](size_t) { return store; }, false);
+          fields(
+              k, o, e, [&](size_t) { return store; }, false);
           line("}}");
         }
       }
@@ -845,23 +873,36 @@ class Generator {
       case Keep::kCount: line("++c{0}; zero.insert({0});", k); break;
       case Keep::kSingle:
         line("busy{} = true;", k);
-        if (info.zero_delay) line("zero.insert({});", k);
-        else if (never_zero(k)) line("schedule(due_at, {});", k);
-        else line("if (due_at == now) zero.insert({0}); else schedule(due_at, {0});", k);
+        if (info.zero_delay)
+          line("zero.insert({});", k);
+        else if (never_zero(k))
+          line("schedule(due_at, {});", k);
+        else
+          line("if (due_at == now) zero.insert({0}); else schedule(due_at, {0});", k);
         break;
       case Keep::kFifo:
-        if (info.zero_delay) line("r.due = now; zero.insert({});", k);
+        if (info.zero_delay)
+          line("r.due = now; zero.insert({});", k);
         else {
           line("r.due = due_at;");
-          if (never_zero(k)) line("if (q{0}.size() == 1) schedule(due_at, {0});", k);
-          else line("if (due_at == now) zero.insert({0}); else if (q{0}.size() == 1) schedule(due_at, {0});", k);
+          if (never_zero(k))
+            line("if (q{0}.size() == 1) schedule(due_at, {0});", k);
+          else
+            line(
+                "if (due_at == now) zero.insert({0}); else if (q{0}.size() == 1) schedule(due_at, "
+                "{0});",
+                k);
         }
         break;
       case Keep::kPool:
         line("++c{};", k);
-        if (info.zero_delay) line("batch{0}.push_back(slot); zero.insert({0});", k);
-        else line("if (due_at == now) {{ batch{0}.push_back(slot); zero.insert({0}); }} else "
-                  "schedule_slot(due_at, {0}, slot);", k);
+        if (info.zero_delay)
+          line("batch{0}.push_back(slot); zero.insert({0});", k);
+        else
+          line(
+              "if (due_at == now) {{ batch{0}.push_back(slot); zero.insert({0}); }} else "
+              "schedule_slot(due_at, {0}, slot);",
+              k);
         break;
     }
     line("LPNRT_IF_STATS(touch({});)", k);
@@ -913,8 +954,10 @@ class Generator {
     std::map<uint32_t, std::uint64_t> words;
     for (uint32_t m : members) {
       const string condition = may_start(m, m == own);
-      if (condition.empty()) words[m / 64] |= std::uint64_t{1} << (m % 64);
-      else line("if ({}) dirty.insert({});", condition, m);
+      if (condition.empty())
+        words[m / 64] |= std::uint64_t{1} << (m % 64);
+      else
+        line("if ({}) dirty.insert({});", condition, m);
     }
     for (const auto& [word, bits] : words) line("dirty.insert_word({}, {:#x}ull);", word, bits);
   }
@@ -950,8 +993,11 @@ class Generator {
         line("if (q{0}.size() != 0) schedule(q{0}.front().due, {0});", k);
         break;
       case Keep::kPool:
-        line("if (batch{0}.size() > 1) std::sort(batch{0}.begin(), batch{0}.end(), [this](u32 x, u32 y) "
-             "{{ return q{0}[x].number < q{0}[y].number; }});", k);
+        line(
+            "if (batch{0}.size() > 1) std::sort(batch{0}.begin(), batch{0}.end(), [this](u32 x, "
+            "u32 y) "
+            "{{ return q{0}[x].number < q{0}[y].number; }});",
+            k);
         line("for (const u32 slot : batch{0}) {{ R{0}& r = q{0}[slot]; (void)r; --c{0};", k);
         commit_body(k);
         line("q{}.give(slot); }}", k);
@@ -978,8 +1024,10 @@ class Generator {
     }
     string produced;
     for (size_t o = 0; o < info.declared_outputs; ++o) produced += total(k, o) + ", ";
-    line("LPNRT_IF_TRACE(const u64 produced[] = {{{}}}; report({}, r.firing, r.start, r.taken, "
-         "produced);)", produced, k);
+    line(
+        "LPNRT_IF_TRACE(const u64 produced[] = {{{}}}; report({}, r.firing, r.start, r.taken, "
+        "produced);)",
+        produced, k);
   }
 
   void unlock(size_t k, uint32_t a, std::set<uint32_t>& marks) {
@@ -987,8 +1035,8 @@ class Generator {
     const ArcInfo& ai = infos_[k].arcs[a];
     if (t.inputs[a].inhibit || ai.weight == 0) return;
     const size_t p = ai.place;
-    const string w = ai.weight > 0 ? fmt::format("{}ull", ai.weight)
-                                   : fmt::format("static_cast<u64>(r.w{})", a);
+    const string w =
+        ai.weight > 0 ? fmt::format("{}ull", ai.weight) : fmt::format("static_cast<u64>(r.w{})", a);
     meter(p);
     always_or_stats(locked_[p], fmt::format("l{} -= {};", p, w));
     touch_consumers(p);
@@ -1014,8 +1062,10 @@ class Generator {
     string sum;
     const OutputArc& arc = net_.transitions[k].outputs[o];
     for (size_t e = 0; e < arc.emissions.size(); ++e) {
-      if (const_count(arc.emissions[e])) known += const_of(arc.emissions[e].count);
-      else sum += fmt::format("static_cast<u64>(r.c{}_{}) + ", o, e);
+      if (const_count(arc.emissions[e]))
+        known += const_of(arc.emissions[e].count);
+      else
+        sum += fmt::format("static_cast<u64>(r.c{}_{}) + ", o, e);
     }
     return fmt::format("{}{}ull", sum, known);
   }
@@ -1025,19 +1075,25 @@ class Generator {
     const auto p = static_cast<size_t>(arc.place);
     const string count = total(k, o);
     if (count == "0ull") return;
-    const bool always = std::any_of(arc.emissions.begin(), arc.emissions.end(), [&](const Emission& e) {
-      return const_count(e) && const_of(e.count) > 0;
-    });
+    const bool always =
+        std::any_of(arc.emissions.begin(), arc.emissions.end(),
+                    [&](const Emission& e) { return const_count(e) && const_of(e.count) > 0; });
     const bool declared = p < declared_.places.size();
-    if (!always) line("if (const u64 total = {}; total != 0) {{", count);
-    else line("{{ const u64 total = {};", count);
+    if (!always)
+      line("if (const u64 total = {}; total != 0) {{", count);
+    else
+      line("{{ const u64 total = {};", count);
     meter(p);
     if (declared) {
       line("LPNRT_IF_TRACE(ids{}.push() = {{0, 0, {}, {}, r.firing, 0, total}};)", p, k, o);
     }
     for (size_t e = 0; !is_unit(arc) && e < arc.emissions.size(); ++e) append_rows(k, o, e);
     line("f{} += total;", p);
-    if (declared) line("LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} + l{0};)", p);
+    if (declared)
+      line(
+          "LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} "
+          "+ l{0};)",
+          p);
     if (net_.places[p].done) line("done_tokens += total; latency = now;");
     touch_consumers(p);
     std::set<uint32_t> woken;
@@ -1051,8 +1107,10 @@ class Generator {
         }
       }
     }
-    if (always) marks.insert(woken.begin(), woken.end());
-    else mark(woken, k);
+    if (always)
+      marks.insert(woken.begin(), woken.end());
+    else
+      mark(woken, k);
     line("}}");
   }
 
@@ -1062,8 +1120,8 @@ class Generator {
     const auto p = static_cast<size_t>(arc.place);
     if (const_count(emission) && const_of(emission.count) == 0) return;
     const bool one = one_row(emission);
-    const string count = const_count(emission) ? literal(const_of(emission.count))
-                                               : fmt::format("r.c{}_{}", o, e);
+    const string count =
+        const_count(emission) ? literal(const_of(emission.count)) : fmt::format("r.c{}_{}", o, e);
     const bool pool = infos_[k].keep == Keep::kPool;
     if (!one) {
       line("for (i64 i = 0; i < {}; ++i) {{", count);
@@ -1071,10 +1129,14 @@ class Generator {
     line("{{ i64* const x = p{}.push();", p);
     for (size_t f = 0; f < emission.fields.size(); ++f) {
       const Formula& formula = emission.fields[f];
-      if (is_const(formula)) line("x[{}] = {};", f, literal(const_of(formula)));
-      else if (one) line("x[{}] = r.v{}_{}_{};", f, o, e, f);
-      else if (pool) line("x[{}] = r.values[cursor++];", f);
-      else line("x[{0}] = values{1}.front(); values{1}.pop();", f, k);
+      if (is_const(formula))
+        line("x[{}] = {};", f, literal(const_of(formula)));
+      else if (one)
+        line("x[{}] = r.v{}_{}_{};", f, o, e, f);
+      else if (pool)
+        line("x[{}] = r.values[cursor++];", f);
+      else
+        line("x[{0}] = values{1}.front(); values{1}.pop();", f, k);
     }
     line("}}");
     if (!one) line("}}");
@@ -1125,7 +1187,8 @@ class Generator {
       line("using Step = void (*)(Net&);");
       line("template <void (Net::*F)()> static void step(Net& net) {{ (net.*F)(); }}");
       for (const char* verb : {"try", "commit"}) {
-        line("void {}(u32 k) {{ static constexpr Step kSteps[] = {{", verb[0] == 't' ? "start" : verb);
+        line("void {}(u32 k) {{ static constexpr Step kSteps[] = {{",
+             verb[0] == 't' ? "start" : verb);
         for (size_t k = 0; k < net_.transitions.size(); ++k) line("step<&Net::{}_{}>,", verb, k);
         line("}}; kSteps[k](*this); }}");
       }
@@ -1156,9 +1219,12 @@ class Generator {
     line("default: return 0; }} }}");
     line("#endif");
     line("#if LPNRT_TRACE");
-    line("void report(u32 k, u64 firing, i64 start, const std::vector<lpn_token_run>& taken, const u64* "
-         "produced) {{ if (observer == nullptr) return; const lpn_commit c = {{now, group, k, firing, start, "
-         "taken.data(), taken.size(), produced}}; observer(observer_user, &c); }}");
+    line(
+        "void report(u32 k, u64 firing, i64 start, const std::vector<lpn_token_run>& taken, const "
+        "u64* "
+        "produced) {{ if (observer == nullptr) return; const lpn_commit c = {{now, group, k, "
+        "firing, start, "
+        "taken.data(), taken.size(), produced}}; observer(observer_user, &c); }}");
     line("#endif");
   }
 
@@ -1179,12 +1245,17 @@ class Generator {
       const size_t width = net_[net_.places[p].type].fields.size();
       line("case {}:", p);
       if (width > 0) {
-        line("for (u64 k = 0; k < count; ++k) if (!in_range({0}, values + k * {1})) return "
-             "LPN_BAD_VALUE;", p, width);
+        line(
+            "for (u64 k = 0; k < count; ++k) if (!in_range({0}, values + k * {1})) return "
+            "LPN_BAD_VALUE;",
+            p, width);
         line("p{}.append(count, values);", p);
       }
-      line("LPNRT_IF_TRACE(if (count != 0) {{ ids{0}.push() = {{0, 1, {0}, 0, 0, external{0}, count}}; "
-           "external{0} += count; }})", p);
+      line(
+          "LPNRT_IF_TRACE(if (count != 0) {{ ids{0}.push() = {{0, 1, {0}, 0, 0, external{0}, "
+          "count}}; "
+          "external{0} += count; }})",
+          p);
       line("f{} += count; break;", p);
     }
     line("default: return LPN_BAD_CALL; }}");
@@ -1195,7 +1266,10 @@ class Generator {
       line("case {}:", p);
       meter(p);
       line("load({}, 1, values);", p);
-      line("LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} + l{0};)", p);
+      line(
+          "LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} "
+          "+ l{0};)",
+          p);
       for (uint32_t k : consumers_[p]) line("dirty.insert({});", k);
       touch_consumers(p);
       line("break;");
@@ -1238,8 +1312,10 @@ string generate_many(const std::vector<Net>& nets) {
     text += Generator(nets[k], space).run();
     entries += fmt::format("&{}::kApi, ", space);
   }
-  return text + "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* const "
-                "lpn_sim_entries[] = {" + entries + "nullptr};\n";
+  return text +
+         "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* const "
+         "lpn_sim_entries[] = {" +
+         entries + "nullptr};\n";
 }
 
 }  // namespace lpn::sim

@@ -82,7 +82,8 @@ std::string content_key(const std::string& source, const std::string& compiler,
                          static_cast<long long>(info.st_mtim.tv_sec));
   }
   const std::string all = source + "\n" + about + "\n" + flags + "\n" +
-                          read_file(runtime / "lpnrt/runtime.h") + read_file(runtime / "lpnrt/abi.h");
+                          read_file(runtime / "lpnrt/runtime.h") +
+                          read_file(runtime / "lpnrt/abi.h");
   const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
@@ -175,8 +176,10 @@ static Provenance compile(const std::string& source, const std::string& what, Va
   const fs::path runtime = find_runtime(options);
   const std::string flags =
       // Devirtualisation finds nothing here, and takes minutes to find it in nets of 1,000 places.
-      fmt::format("{} -std=c++20 -shared -fPIC -fvisibility=hidden -w -DNDEBUG -fno-devirtualize -DLPNRT_TRACE={} -DLPNRT_STATS={}",
-                  options.flags, variant.trace ? 1 : 0, variant.stats ? 1 : 0);
+      fmt::format(
+          "{} -std=c++20 -shared -fPIC -fvisibility=hidden -w -DNDEBUG -fno-devirtualize "
+          "-DLPNRT_TRACE={} -DLPNRT_STATS={}",
+          options.flags, variant.trace ? 1 : 0, variant.stats ? 1 : 0);
   const fs::path folder = cache_folder(options);
   const std::string key = content_key(source, compiler, flags, runtime);
   const fs::path artefact = folder / (key + ".so");
@@ -197,29 +200,32 @@ static Provenance compile(const std::string& source, const std::string& what, Va
     fs::create_directories(folder, failed);
     if (!failed) fs::permissions(folder, fs::perms::owner_all, failed);
   }
-  const std::string unique = fmt::format("{}.{}.{}", key, ::getpid(),
-                                         Clock::now().time_since_epoch().count());
+  const std::string unique =
+      fmt::format("{}.{}.{}", key, ::getpid(), Clock::now().time_since_epoch().count());
   const fs::path new_source = folder / (unique + ".cc"), new_artefact = folder / (unique + ".so"),
                  log = folder / (unique + ".log");
   {
     std::ofstream out(new_source, std::ios::binary);
     out << source;
     if (!out) {
-      throw Error("E-cache", fmt::format("cannot write to the cache folder '{}'; set LPN_CACHE to a "
-                                         "folder that can be written", folder.string()));
+      throw Error("E-cache",
+                  fmt::format("cannot write to the cache folder '{}'; set LPN_CACHE to a "
+                              "folder that can be written",
+                              folder.string()));
     }
   }
   std::vector<std::string> command{compiler};
   for (const std::string& word : words(flags)) command.push_back(word);
-  command.insert(command.end(), {"-I" + runtime.string(), "-o", new_artefact.string(),
-                                 new_source.string()});
+  command.insert(command.end(),
+                 {"-I" + runtime.string(), "-o", new_artefact.string(), new_source.string()});
   const int status = run_command(command, log);
   if (status != 0) {
     std::string output = read_file(log);
     if (output.size() > 2000) output.resize(2000);
     for (const fs::path& file : {new_source, new_artefact, log}) fs::remove(file, failed);
     throw Error("E-compile", fmt::format("'{}' failed on {} (status {}); --engine interp still "
-                                         "answers\n{}", compiler, what, status, output));
+                                         "answers\n{}",
+                                         compiler, what, status, output));
   }
   fs::remove(log, failed);
   fs::rename(new_source, kept_source);
@@ -239,15 +245,19 @@ Library Library::build(const Net& net, Variant variant, const CompileOptions& op
 
 std::vector<Library> Library::build_many(const std::vector<Net>& nets, Variant variant,
                                          const CompileOptions& options) {
-  const Provenance made = compile(generate_many(nets), fmt::format("{} nets", nets.size()), variant,
-                                  options);
+  const Provenance made =
+      compile(generate_many(nets), fmt::format("{} nets", nets.size()), variant, options);
   const std::shared_ptr<void> handle(::dlopen(made.artefact.c_str(), RTLD_NOW | RTLD_LOCAL),
-                                     [](void* h) { if (h != nullptr) ::dlclose(h); });
-  const auto* entries = handle == nullptr ? nullptr
-      : static_cast<const lpn_sim_api* const*>(::dlsym(handle.get(), "lpn_sim_entries"));
+                                     [](void* h) {
+                                       if (h != nullptr) ::dlclose(h);
+                                     });
+  const auto* entries =
+      handle == nullptr
+          ? nullptr
+          : static_cast<const lpn_sim_api* const*>(::dlsym(handle.get(), "lpn_sim_entries"));
   if (entries == nullptr) {
-    throw Error("E-load", fmt::format("cannot load the compiled simulators '{}'",
-                                      made.artefact.string()));
+    throw Error("E-load",
+                fmt::format("cannot load the compiled simulators '{}'", made.artefact.string()));
   }
   std::vector<Library> libraries;
   for (const Net& net : nets) {

@@ -82,8 +82,8 @@ Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
   const Net& net = impl_->library.net();
   check_push(net, place, values);
-  const std::int32_t status = impl_->library.api().push(
-      impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
+  const std::int32_t status =
+      impl_->library.api().push(impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
   if (status == LPN_LATE) throw late_push(net, place, time, now());
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
   LPN_ASSERT(status == LPN_OK);
@@ -113,8 +113,8 @@ RunResult Simulator::run(Time limit, Observer* observer) {
     fault.transition = static_cast<TransitionId>(f.transition);
     fault.site = {static_cast<SiteKind>(f.site_kind), f.site_arc, f.site_emission, f.site_field};
     fault.value = f.value;
-    throw RunError(net, fault, describe_heads(net, fault.transition,
-                                              [this](PlaceId p) { return tokens(p); }));
+    throw RunError(net, fault,
+                   describe_heads(net, fault.transition, [this](PlaceId p) { return tokens(p); }));
   }
   LPN_ASSERT(status == LPN_OK);
   RunResult result;
@@ -125,9 +125,12 @@ RunResult Simulator::run(Time limit, Observer* observer) {
   result.done_tokens = raw.done_tokens;
   result.stalled = raw.stalled != 0;
   if (result.stalled) {
-    explain_stall(net, impl_->params, [this](PlaceId p) {
-      return std::pair{free_tokens(p), tokens(p)};
-    }, result);
+    explain_stall(
+        net, impl_->params,
+        [this](PlaceId p) {
+          return std::pair{free_tokens(p), tokens(p)};
+        },
+        result);
   }
   return result;
 }

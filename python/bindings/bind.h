@@ -18,13 +18,13 @@ namespace py = pybind11;
 
 namespace lpn::python {
 
-void bind_errors(py::module_& m);   // Error, RunError
-void bind_net(py::module_& m);      // Net, Transition and their parts; verify, text form, instance
+void bind_errors(py::module_& m);  // Error, RunError
+void bind_net(py::module_& m);     // Net, Transition and their parts; verify, text form, instance
 void bind_expr(py::class_<Net, std::shared_ptr<Net>>& net);  // expressions, as ints, on Net
-void bind_marking(py::module_& m);  // Marking
-void bind_interp(py::module_& m);   // Interp, RunResult, Commit
-void bind_sim(py::module_& m);      // _lpn.sim: Library, Simulator, run() for both engines
-void bind_perfetto(py::module_& m);  // _lpn.sim.Timeline; after bind_sim
+void bind_marking(py::module_& m);                           // Marking
+void bind_interp(py::module_& m);                            // Interp, RunResult, Commit
+void bind_sim(py::module_& m);        // _lpn.sim: Library, Simulator, run() for both engines
+void bind_perfetto(py::module_& m);   // _lpn.sim.Timeline; after bind_sim
 void bind_structure(py::module_& m);  // structure()
 
 py::dict to_dict(const Stats& stats);

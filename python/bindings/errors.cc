@@ -64,8 +64,8 @@ void bind_errors(py::module_& m) {
       error.attr("time") = f.time;
       error.attr("group") = f.group;
       error.attr("transition") = static_cast<std::uint32_t>(f.transition);
-      error.attr("site") = py::make_tuple(site_name(f.site.kind), f.site.arc, f.site.emission,
-                                          f.site.field);
+      error.attr("site") =
+          py::make_tuple(site_name(f.site.kind), f.site.arc, f.site.emission, f.site.field);
       error.attr("value") = f.value;
       PyErr_SetObject(type.ptr(), error.ptr());
     } catch (const Error& e) {

@@ -53,12 +53,11 @@ void bind_expr(NetClass& c) {
     return static_cast<Id>(ExprBuilder(n.exprs).lookup(table, expr(n, x)));
   });
   c.def("assume", [](Net& n, Id condition, Id value, const std::string& text) {
-    return static_cast<Id>(
-        ExprBuilder(n.exprs).assume(expr(n, condition), expr(n, value), text));
+    return static_cast<Id>(ExprBuilder(n.exprs).assume(expr(n, condition), expr(n, value), text));
   });
   c.def("select", [](Net& n, Id condition, Id then, Id otherwise) {
-    return static_cast<Id>(ExprBuilder(n.exprs).select(expr(n, condition), expr(n, then),
-                                                       expr(n, otherwise)));
+    return static_cast<Id>(
+        ExprBuilder(n.exprs).select(expr(n, condition), expr(n, then), expr(n, otherwise)));
   });
   unary<&ExprBuilder::neg>(c, "neg");
   unary<&ExprBuilder::abs>(c, "abs");

@@ -1,9 +1,9 @@
 // The interpreter, what it reports of a run, and its commits.
 #include "lpn/interp.h"
 
-#include "bind.h"
-
 #include <fmt/format.h>
+
+#include "bind.h"
 
 namespace lpn::python {
 namespace {
@@ -104,15 +104,16 @@ void bind_interp(py::module_& m) {
       .def_readonly("commits", &RunResult::commits)
       .def_readonly("done_tokens", &RunResult::done_tokens)
       .def_readonly("stalled", &RunResult::stalled)
-      .def_property_readonly("blocked",
-                             [](const RunResult& r) {
-                               py::list list;
-                               for (const Blocked& b : r.blocked) {
-                                 list.append(py::make_tuple(static_cast<std::uint32_t>(b.transition),
-                                                            wait_name(b.wait), b.arc));
-                               }
-                               return list;
-                             })
+      .def_property_readonly(
+          "blocked",
+          [](const RunResult& r) {
+            py::list list;
+            for (const Blocked& b : r.blocked) {
+              list.append(py::make_tuple(static_cast<std::uint32_t>(b.transition),
+                                         wait_name(b.wait), b.arc));
+            }
+            return list;
+          })
       .def_property_readonly("undrained", [](const RunResult& r) {
         std::vector<std::uint32_t> places;
         for (PlaceId p : r.undrained) places.push_back(static_cast<std::uint32_t>(p));
@@ -132,10 +133,8 @@ void bind_interp(py::module_& m) {
            py::arg("net"), py::arg("params"), py::arg("marking"), py::kw_only(),
            py::arg("group_limit") = kDefaultGroupLimit, py::arg("stats") = false,
            py::arg("trace") = false, py::arg("full_scan") = false)
-      .def("push",
-           [](Interp& i, std::uint32_t place, const std::vector<std::int64_t>& values, Time time) {
-             i.push(static_cast<PlaceId>(place), values, time);
-           })
+      .def("push", [](Interp& i, std::uint32_t place, const std::vector<std::int64_t>& values,
+                      Time time) { i.push(static_cast<PlaceId>(place), values, time); })
       .def(
           "run",
           [](Interp& i, Time limit) {

@@ -1,9 +1,10 @@
 // Markings: one token, many rows, or whole columns of int64 through the buffer protocol.
-#include "bind.h"
-#include "lpn/error.h"
 #include "lpn/marking.h"
 
 #include <fmt/format.h>
+
+#include "bind.h"
+#include "lpn/error.h"
 
 namespace lpn::python {
 namespace {
@@ -24,7 +25,8 @@ Column to_column(const std::string& name, const py::handle& object) {
   }
   if (!PyObject_CheckBuffer(object.ptr())) {
     throw Error("E-marking", fmt::format("column '{}' is neither an int nor a buffer; give "
-                                         "array.array('q', ...) or a numpy.int64 array", name));
+                                         "array.array('q', ...) or a numpy.int64 array",
+                                         name));
   }
   c.info = py::reinterpret_borrow<py::buffer>(object).request();
   const bool is_signed = c.info.format == "q" || c.info.format == "l";
@@ -51,13 +53,15 @@ void add_columns(Marking& m, std::uint32_t place, const std::vector<std::string>
     if (c.data == nullptr) continue;
     if (size && *size != c.size) {
       throw Error("E-marking", fmt::format("column '{}' has {} values, an earlier one {}; columns "
-                                           "of one place have one length", names[k], c.size, *size));
+                                           "of one place have one length",
+                                           names[k], c.size, *size));
     }
     size = c.size;
   }
   if (!size) {
-    throw Error("E-marking", "no column is a buffer, so the number of tokens is unknown; use "
-                             "add(place, count, field=value)");
+    throw Error("E-marking",
+                "no column is a buffer, so the number of tokens is unknown; use "
+                "add(place, count, field=value)");
   }
   std::vector<std::int64_t> values(*size * columns.size());
   for (std::size_t j = 0; j < columns.size(); ++j) {
@@ -93,11 +97,12 @@ void bind_marking(py::module_& m) {
            })
       .def("count",
            [](const Marking& marking, std::uint32_t place) { return tokens(marking, place).count; })
-      .def("values",
-           [](const Marking& marking, std::uint32_t place) { return tokens(marking, place).values; })
+      .def("values", [](const Marking& marking,
+                        std::uint32_t place) { return tokens(marking, place).values; })
       .def_readwrite("done_count", &Marking::done_count)
-      .def("save", [](const Marking& marking,
-                      const Net& net) { return py::bytes(save_marking(net, marking)); });
+      .def("save", [](const Marking& marking, const Net& net) {
+        return py::bytes(save_marking(net, marking));
+      });
   m.def("load_marking", [](const Net& net, const py::bytes& data) {
     return std::make_shared<Marking>(load_marking(net, std::string(data)));
   });

@@ -85,16 +85,14 @@ void bind_transition(py::module_& m) {
              t.inputs.push_back(std::move(arc));
              return t.inputs.size() - 1;
            })
-      .def("set_weight",
-           [](Transition& t, Id arc, FormulaTuple f) { item(t.inputs, arc).weight = to_formula(f); })
+      .def("set_weight", [](Transition& t, Id arc,
+                            FormulaTuple f) { item(t.inputs, arc).weight = to_formula(f); })
       .def("set_threshold",
            [](Transition& t, Id arc, OptionalFormula f) {
              item(t.inputs, arc).threshold = to_optional(f);
            })
-      .def("set_guard",
-           [](Transition& t, Id arc, OptionalFormula f) {
-             item(t.inputs, arc).guard = to_optional(f);
-           })
+      .def("set_guard", [](Transition& t, Id arc,
+                           OptionalFormula f) { item(t.inputs, arc).guard = to_optional(f); })
       .def("add_emission",
            [](Transition& t, Id place, FormulaTuple count, const std::vector<FormulaTuple>& fields,
               Id file, Id line) {
@@ -110,9 +108,10 @@ void bind_transition(py::module_& m) {
       .def("set_delay", [](Transition& t, FormulaTuple f) { t.delay = to_formula(f); })
       .def("set_servers", [](Transition& t, OptionalFormula f) { t.servers = to_optional(f); })
       .def("set_interval", [](Transition& t, OptionalFormula f) { t.interval = to_optional(f); })
-      .def("set_clock", [](Transition& t, FormulaTuple period, FormulaTuple phase) {
-        t.clock = Clock{to_formula(period), to_formula(phase)};
-      })
+      .def("set_clock",
+           [](Transition& t, FormulaTuple period, FormulaTuple phase) {
+             t.clock = Clock{to_formula(period), to_formula(phase)};
+           })
       .def_readonly("name", &Transition::name)
       .def_readwrite("ordered", &Transition::ordered)
       .def_readonly("inputs", &Transition::inputs)
@@ -120,10 +119,12 @@ void bind_transition(py::module_& m) {
       .def_property_readonly("delay", [](const Transition& t) { return formula(t.delay); })
       .def_property_readonly("servers", [](const Transition& t) { return formula(t.servers); })
       .def_property_readonly("interval", [](const Transition& t) { return formula(t.interval); })
-      .def_property_readonly("clock", [](const Transition& t) -> py::object {
-        if (!t.clock) return py::none();
-        return py::make_tuple(formula(t.clock->period), formula(t.clock->phase));
-      })
+      .def_property_readonly("clock",
+                             [](const Transition& t) -> py::object {
+                               if (!t.clock) return py::none();
+                               return py::make_tuple(formula(t.clock->period),
+                                                     formula(t.clock->phase));
+                             })
       .def_property_readonly("source", [](const Transition& t) { return source(t.source); });
 }
 
@@ -260,19 +261,21 @@ void bind_net(py::module_& m) {
              for (TransitionId t : instance.transitions) transitions.push_back(static_cast<Id>(t));
              return py::make_tuple(places, transitions, instance.params);
            })
-      .def("where", [](const Net& n, Id file, Id line) { return where(n, {file, line}); })
-      .def("bind_params", [](const Net& n,
-                             const std::vector<std::pair<std::string, std::int64_t>>& given) {
-        return bind_params(n, given);
-      })
+      .def("where",
+           [](const Net& n, Id file, Id line) {
+             return where(n, {file, line});
+           })
+      .def("bind_params",
+           [](const Net& n, const std::vector<std::pair<std::string, std::int64_t>>& given) {
+             return bind_params(n, given);
+           })
       .def("verify", [](const Net& n) { return verify(n); })
       .def("lint", [](const Net& n) { return lint(n); })
       .def("require_valid", [](const Net& n) { require_valid(n); })
       .def("print", [](const Net& n) { return print_net(n); });
 
-  m.def("parse_net", [](const std::string& text) {
-    return std::make_shared<Net>(parse_net(text));
-  });
+  m.def("parse_net",
+        [](const std::string& text) { return std::make_shared<Net>(parse_net(text)); });
   m.def("is_name", [](const std::string& text) { return is_name(text); });
 }
 

@@ -22,8 +22,8 @@ struct Load {
 };
 
 struct Step {
-  bool push = false;                 // else a run
-  Time time = kForever;              // of the push, or the limit of the run
+  bool push = false;     // else a run
+  Time time = kForever;  // of the push, or the limit of the run
   PlaceId place{};
   std::vector<std::int64_t> values;  // of the pushed token
 };

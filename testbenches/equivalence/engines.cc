@@ -13,7 +13,8 @@ sim::CompileOptions quick_options(std::uint64_t group_limit) {
   return options;
 }
 
-Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options, bool plain) {
+Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options,
+                      bool plain) {
   Engines engines;
   if (nets.empty()) return engines;
   if (plain) engines.plain = sim::Library::build_many(nets, {}, options);
@@ -34,8 +35,8 @@ std::string disagreement(const Case& c, const sim::Library* plain, const sim::Li
     const std::string what = difference(c, defined, other);
     return what.empty() ? what : fmt::format("interpreter and {}: {}", who, what);
   };
-  std::string what = against("its full scan",
-                             play(c, {.observe = true, .stats = true, .full_scan = true}));
+  std::string what =
+      against("its full scan", play(c, {.observe = true, .stats = true, .full_scan = true}));
   if (what.empty()) what = against("its plain run", play(c, {}));
   if (what.empty()) {
     what = against("compiled, traced", play(c, traced, {.observe = true, .stats = true}));

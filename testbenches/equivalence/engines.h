@@ -25,8 +25,8 @@ Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& o
 // becomes part of the code.
 sim::CompileOptions quick_options(std::uint64_t group_limit = kDefaultGroupLimit);
 
-// Runs `c` on all engines (`plain` may be null); the first difference in words, or "". `reference` gets what the
-// interpreter did.
+// Runs `c` on all engines (`plain` may be null); the first difference in words, or "". `reference`
+// gets what the interpreter did.
 std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library& traced,
                          Outcome* reference = nullptr);
 

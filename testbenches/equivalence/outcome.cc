@@ -27,8 +27,10 @@ void play_steps(const Case& c, Engine& engine, PlayOptions options, Outcome& out
   for (const Step& step : c.steps) {
     StepOutcome out;
     try {
-      if (step.push) engine.push(step.place, step.values, step.time);
-      else out.result = engine.run(step.time, options.observe ? &recorder : nullptr);
+      if (step.push)
+        engine.push(step.place, step.values, step.time);
+      else
+        out.result = engine.run(step.time, options.observe ? &recorder : nullptr);
     } catch (const RunError& error) {
       out.fault = error.fault();
       out.message = error.what();
@@ -62,8 +64,10 @@ std::string print_ids(const Net& net, const std::vector<TokenId>& ids) {
       if (!(ids[k + n] == next)) break;
     }
     text += text.empty() ? "" : ",";
-    if (first.initial) text += net.places[first.source].name;
-    else text += fmt::format("{}#{}/{}", net.transitions[first.source].name, first.firing, first.arc);
+    if (first.initial)
+      text += net.places[first.source].name;
+    else
+      text += fmt::format("{}#{}/{}", net.transitions[first.source].name, first.firing, first.arc);
     text += n == 1 ? fmt::format("[{}]", first.index)
                    : fmt::format("[{}..{}]", first.index, first.index + n - 1);
     k += n;
@@ -90,10 +94,9 @@ std::string print_blocked(const Net& net, const Blocked& b) {
 }
 
 std::string print_result(const Net& net, const RunResult& r) {
-  std::string text = fmt::format("{}, latency {}, last {}, commits {}, done {}\n",
-                                 ending_name(r.ending),
-                                 r.latency ? fmt::format("{}", *r.latency) : "none", r.last_commit,
-                                 r.commits, r.done_tokens);
+  std::string text = fmt::format(
+      "{}, latency {}, last {}, commits {}, done {}\n", ending_name(r.ending),
+      r.latency ? fmt::format("{}", *r.latency) : "none", r.last_commit, r.commits, r.done_tokens);
   if (r.stalled) {
     text += "stalled";
     for (PlaceId p : r.undrained) text += " " + net[p].name;
@@ -104,17 +107,19 @@ std::string print_result(const Net& net, const RunResult& r) {
 }
 
 std::string print_fault(const Net& net, const RunFault& f) {
-  static constexpr const char* kSites[] = {"weight", "threshold", "guard", "delay",
-                                           "interval", "count", "field", "start"};
+  static constexpr const char* kSites[] = {"weight",   "threshold", "guard", "delay",
+                                           "interval", "count",     "field", "start"};
   const Site& s = f.site;
   std::string site = kSites[static_cast<int>(s.kind)];
   switch (s.kind) {
-    case SiteKind::kWeight: case SiteKind::kThreshold: case SiteKind::kGuard:
-      site += fmt::format(" {}", s.arc);
-      break;
+    case SiteKind::kWeight:
+    case SiteKind::kThreshold:
+    case SiteKind::kGuard: site += fmt::format(" {}", s.arc); break;
     case SiteKind::kCount: site += fmt::format(" {}.{}", s.arc, s.emission); break;
     case SiteKind::kField: site += fmt::format(" {}.{}.{}", s.arc, s.emission, s.field); break;
-    case SiteKind::kDelay: case SiteKind::kInterval: case SiteKind::kNone: break;
+    case SiteKind::kDelay:
+    case SiteKind::kInterval:
+    case SiteKind::kNone: break;
   }
   return fmt::format("fault {} at {}.{} in {} {}, value {}\n", fault_code(f.fault), f.time, f.group,
                      net[f.transition].name, site, f.value);
@@ -147,7 +152,8 @@ std::string compare_stats(const Net& net, const Stats& a, const Stats& b) {
   for (std::size_t k = 0; k < net.transitions.size(); ++k) {
     const TransitionStats &x = a.transitions[k], &y = b.transitions[k];
     const std::string& name = net.transitions[k].name;
-    if (x.commits != y.commits) return fmt::format("{} commits {} and {}", name, x.commits, y.commits);
+    if (x.commits != y.commits)
+      return fmt::format("{} commits {} and {}", name, x.commits, y.commits);
     if (x.busy != y.busy) return fmt::format("{} busy {} and {}", name, x.busy, y.busy);
     for (std::size_t w = 0; w < x.waited.size(); ++w) {
       if (x.waited[w] == y.waited[w]) continue;
@@ -159,8 +165,8 @@ std::string compare_stats(const Net& net, const Stats& a, const Stats& b) {
     const PlaceStats &x = a.places[p], &y = b.places[p];
     // Both add up the same products in the same order, so even the mean is the same bits.
     if (x.mean != y.mean || x.peak != y.peak) {
-      return fmt::format("{} mean {} peak {} and mean {} peak {}", net.places[p].name, x.mean, x.peak,
-                         y.mean, y.peak);
+      return fmt::format("{} mean {} peak {} and mean {} peak {}", net.places[p].name, x.mean,
+                         x.peak, y.mean, y.peak);
     }
   }
   return "";
@@ -220,7 +226,8 @@ std::string difference(const Case& c, const Outcome& a, const Outcome& b) {
     const StepOutcome &x = a.steps[k], &y = b.steps[k];
     const std::string at = fmt::format("step {}: ", k);
     if (x.error != y.error) return fmt::format("{}'{}' and '{}'", at, x.error, y.error);
-    if (x.fault != y.fault || x.result != y.result || x.counts != y.counts || x.tokens != y.tokens) {
+    if (x.fault != y.fault || x.result != y.result || x.counts != y.counts ||
+        x.tokens != y.tokens) {
       return fmt::format("{}\n{}and\n{}", at, print_step(c.net, x), print_step(c.net, y));
     }
     if (x.message != y.message) return fmt::format("{}'{}' and '{}'", at, x.message, y.message);
@@ -229,7 +236,8 @@ std::string difference(const Case& c, const Outcome& a, const Outcome& b) {
       return fmt::format("{}{} and {} commits by then", at, x.commits, y.commits);
     }
     if (x.stats && y.stats) {
-      if (std::string what = compare_stats(c.net, *x.stats, *y.stats); !what.empty()) return at + what;
+      if (std::string what = compare_stats(c.net, *x.stats, *y.stats); !what.empty())
+        return at + what;
     }
   }
   if (a.steps.size() != b.steps.size()) return "a different number of steps";
@@ -240,7 +248,8 @@ std::string print_commit(const Net& net, const Commit& c) {
   const Transition& t = net[c.transition];
   std::string text = fmt::format("{}.{} {}#{} from {}", c.time, c.group, t.name, c.firing, c.start);
   for (std::size_t a = 0; a < c.taken.size(); ++a) {
-    if (!c.taken[a].empty()) text += fmt::format(" {}={}", t.inputs[a].name, print_ids(net, c.taken[a]));
+    if (!c.taken[a].empty())
+      text += fmt::format(" {}={}", t.inputs[a].name, print_ids(net, c.taken[a]));
   }
   text += " ->";
   for (std::size_t o = 0; o < c.produced.size(); ++o) {
@@ -252,7 +261,8 @@ std::string print_commit(const Net& net, const Commit& c) {
 }
 
 std::string print_outcome(const Case& c, const Outcome& outcome) {
-  if (!outcome.error.empty()) return "error " + outcome.error.substr(0, outcome.error.find(':')) + "\n";
+  if (!outcome.error.empty())
+    return "error " + outcome.error.substr(0, outcome.error.find(':')) + "\n";
   std::string text;
   std::size_t next = 0;
   for (const StepOutcome& step : outcome.steps) {

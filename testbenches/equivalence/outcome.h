@@ -12,15 +12,15 @@
 namespace lpn::bench {
 
 struct StepOutcome {
-  std::string error;                   // of a push, or of anything that is not a RunError
+  std::string error;  // of a push, or of anything that is not a RunError
   std::optional<RunFault> fault;
-  std::string message;                 // of the fault
-  std::optional<RunResult> result;     // of a run without fault
+  std::string message;              // of the fault
+  std::optional<RunResult> result;  // of a run without fault
   Time now = 0;
-  std::vector<std::uint64_t> counts;   // free tokens per place, without a fault
+  std::vector<std::uint64_t> counts;  // free tokens per place, without a fault
   std::vector<std::vector<std::int64_t>> tokens;
   std::optional<Stats> stats;
-  std::size_t commits = 0;             // observed up to here
+  std::size_t commits = 0;  // observed up to here
 };
 
 struct Outcome {
@@ -36,7 +36,7 @@ struct TooLong {};
 struct PlayOptions {
   bool observe = false;
   bool stats = false;
-  bool full_scan = false;                    // interpreter only
+  bool full_scan = false;                      // interpreter only
   std::size_t most_commits = ~std::size_t{0};  // TooLong beyond; needs observe
 };
 Outcome play(const Case& c, PlayOptions options);

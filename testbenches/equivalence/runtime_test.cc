@@ -2,6 +2,8 @@
 // such as sets of more than 4096 transitions and a wheel that has turned many times.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "lpnrt/runtime.h"
+
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -9,8 +11,6 @@
 #include <memory>
 #include <random>
 #include <set>
-
-#include "lpnrt/runtime.h"
 
 namespace lpnrt {
 namespace {

@@ -33,9 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kGroups = 40;         // a zero-delay loop is found after so many groups
-constexpr std::size_t kMostCommits = 400;     // of a scouted run; its time limit follows from it
-constexpr std::size_t kMostObserved = 4000;   // with what is pushed from outside
+constexpr std::uint64_t kGroups = 40;        // a zero-delay loop is found after so many groups
+constexpr std::size_t kMostCommits = 400;    // of a scouted run; its time limit follows from it
+constexpr std::size_t kMostObserved = 4000;  // with what is pushed from outside
 constexpr int kCasesPerNet = 3;
 constexpr int kSecondsPerCase = 20;
 constexpr auto kShrinkTime = std::chrono::minutes(5);
@@ -46,38 +46,80 @@ struct Options {
   std::uint64_t batch = 100;
   std::int64_t only = -1;
   int jobs = 1;
-  double seconds = 0;      // stop making new batches after so long; 0: no limit
-  std::size_t stop = 5;    // findings
+  double seconds = 0;    // stop making new batches after so long; 0: no limit
+  std::size_t stop = 5;  // findings
   std::string flags = "-O0";
-  bool plain = false;      // compile the variant without identities in every batch, not in every third
-  fs::path found;          // where shrunken findings go
+  bool plain = false;  // compile the variant without identities in every batch, not in every third
+  fs::path found;      // where shrunken findings go
   bool shrink = true;
-  bool print = false;      // with --only: the net and what the interpreter does
+  bool print = false;  // with --only: the net and what the interpreter does
 };
 
 // ---- what was covered -------------------------------------------------------------------------
 
 struct Counts {
   std::uint64_t nets, illegal, cases, discarded, refused, commits, longer, silent;
-  std::uint64_t endings[3], stalled, faults[14], groups, overtaken, pushes, late, stepped, waits[kWaits];
+  std::uint64_t endings[3], stalled, faults[14], groups, overtaken, pushes, late, stepped,
+      waits[kWaits];
   std::uint64_t features[24];
   double compiling, running;
 };
 enum Feature {
-  kInhibit, kCapacity, kLoop, kThreshold, kGuarded, kDynamicWeight, kHeadWeight, kServers, kInterval,
-  kDynamicInterval, kOrdered, kClock, kZero, kDynamicDelay, kDynamicCount, kManyEmissions, kTwoArcs,
-  kAggregates, kLookups, kAssumes, kOccupancies, kDoneCount, kTimers, kParams,
+  kInhibit,
+  kCapacity,
+  kLoop,
+  kThreshold,
+  kGuarded,
+  kDynamicWeight,
+  kHeadWeight,
+  kServers,
+  kInterval,
+  kDynamicInterval,
+  kOrdered,
+  kClock,
+  kZero,
+  kDynamicDelay,
+  kDynamicCount,
+  kManyEmissions,
+  kTwoArcs,
+  kAggregates,
+  kLookups,
+  kAssumes,
+  kOccupancies,
+  kDoneCount,
+  kTimers,
+  kParams,
 };
-constexpr const char* kFeatureNames[] = {
-    "inhibitor", "capacity", "self-loop", "threshold", "guard", "weight computed", "weight from head",
-    "servers", "interval", "interval computed", "ordered", "clock", "delay 0", "delay computed",
-    "count computed", "several emissions", "place on two arcs", "aggregate", "lookup", "assume",
-    "occupancy/free/taken", "done count", "takes nothing", "parameter"};
+constexpr const char* kFeatureNames[] = {"inhibitor",
+                                         "capacity",
+                                         "self-loop",
+                                         "threshold",
+                                         "guard",
+                                         "weight computed",
+                                         "weight from head",
+                                         "servers",
+                                         "interval",
+                                         "interval computed",
+                                         "ordered",
+                                         "clock",
+                                         "delay 0",
+                                         "delay computed",
+                                         "count computed",
+                                         "several emissions",
+                                         "place on two arcs",
+                                         "aggregate",
+                                         "lookup",
+                                         "assume",
+                                         "occupancy/free/taken",
+                                         "done count",
+                                         "takes nothing",
+                                         "parameter"};
 
 void add(Counts& to, const Counts& from) {
   auto* x = reinterpret_cast<std::uint64_t*>(&to);
   const auto* y = reinterpret_cast<const std::uint64_t*>(&from);
-  for (std::size_t k = 0; k < offsetof(Counts, compiling) / sizeof(std::uint64_t); ++k) x[k] += y[k];
+  for (std::size_t k = 0; k < offsetof(Counts, compiling) / sizeof(std::uint64_t); ++k)
+    x[k] += y[k];
   to.compiling += from.compiling;
   to.running += from.running;
 }
@@ -164,26 +206,33 @@ void count_outcome(const Case& c, const Outcome& o, Counts& counts) {
 
 void print_counts(const Counts& n) {
   const auto share = [&](std::uint64_t k) {
-    return 100.0 * static_cast<double>(k) / static_cast<double>(std::max<std::uint64_t>(n.cases, 1));
+    return 100.0 * static_cast<double>(k) /
+           static_cast<double>(std::max<std::uint64_t>(n.cases, 1));
   };
-  fmt::print("runs: {} on {} nets ({} discarded as endless), {} commits, {:.0f} per run\n", n.cases,
-             n.nets, n.discarded, n.commits,
-             static_cast<double>(n.commits) / static_cast<double>(std::max<std::uint64_t>(n.cases, 1)));
-  fmt::print("of the runs: {:.1f} % with more than 20 commits, {:.1f} % without any, {:.1f} % with "
-             "zero-delay groups, {:.1f} % with overtaking, {:.1f} % step by step, {:.1f} % with pushed "
-             "tokens, {:.1f} % with a refused push\n", share(n.longer), share(n.silent), share(n.groups),
-             share(n.overtaken), share(n.stepped), share(n.pushes), share(n.late));
+  fmt::print(
+      "runs: {} on {} nets ({} discarded as endless), {} commits, {:.0f} per run\n", n.cases,
+      n.nets, n.discarded, n.commits,
+      static_cast<double>(n.commits) / static_cast<double>(std::max<std::uint64_t>(n.cases, 1)));
+  fmt::print(
+      "of the runs: {:.1f} % with more than 20 commits, {:.1f} % without any, {:.1f} % with "
+      "zero-delay groups, {:.1f} % with overtaking, {:.1f} % step by step, {:.1f} % with pushed "
+      "tokens, {:.1f} % with a refused push\n",
+      share(n.longer), share(n.silent), share(n.groups), share(n.overtaken), share(n.stepped),
+      share(n.pushes), share(n.late));
   std::uint64_t faults = 0;
   for (std::uint64_t k : n.faults) faults += k;
-  fmt::print("ends: {:.1f} % quiet ({:.1f} % stalled), {:.1f} % done, {:.1f} % limit, {:.1f} % errors, "
-             "{:.1f} % refused at the start\n", share(n.endings[0]), share(n.stalled),
-             share(n.endings[1]), share(n.endings[2]), share(faults), share(n.refused));
+  fmt::print(
+      "ends: {:.1f} % quiet ({:.1f} % stalled), {:.1f} % done, {:.1f} % limit, {:.1f} % errors, "
+      "{:.1f} % refused at the start\n",
+      share(n.endings[0]), share(n.stalled), share(n.endings[1]), share(n.endings[2]),
+      share(faults), share(n.refused));
   fmt::print("errors:");
   for (std::size_t k = 0; k < std::size(n.faults); ++k) {
     fmt::print(" {} {}", fault_code(static_cast<Fault>(k)), n.faults[k]);
   }
   fmt::print("\nblocked transitions of stalled runs:");
-  for (int w = 0; w < kWaits; ++w) fmt::print(" {} {},", wait_name(static_cast<Wait>(w)), n.waits[w]);
+  for (int w = 0; w < kWaits; ++w)
+    fmt::print(" {} {},", wait_name(static_cast<Wait>(w)), n.waits[w]);
   fmt::print("\nnets with:");
   for (std::size_t k = 0; k < std::size(kFeatureNames); ++k) {
     fmt::print(" {} {:.0f} %,", kFeatureNames[k],
@@ -258,7 +307,8 @@ std::optional<Case> case_number(const Net& net, std::uint64_t seed, std::uint64_
 
 // What must hold of a net before any engine sees it.
 std::string text_disagreement(const Net& net) {
-  if (const auto violations = verify(net); !violations.empty()) return "verify: " + violations[0].message;
+  if (const auto violations = verify(net); !violations.empty())
+    return "verify: " + violations[0].message;
   const std::string text = print_net(net);
   try {
     const std::string again = print_net(parse_net(text));
@@ -280,7 +330,7 @@ struct Shared {
   Counts counts;
   std::int64_t at_net;  // what is being done, for the parent to know when this process dies
   int at_case;
-  int stage;            // 0 making, 1 compiling, 2 running
+  int stage;  // 0 making, 1 compiling, 2 running
   int findings;
   Finding found[16];
   char artefacts[8][300];
@@ -305,15 +355,16 @@ using Libraries = std::pair<std::optional<sim::Library>, sim::Library>;  // plai
 
 // Builds the nets; those that do not compile become findings and are left out.
 void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbers,
-           const Options& options, Shared& shared,
-           std::map<std::uint64_t, Libraries>& into) {
+           const Options& options, Shared& shared, std::map<std::uint64_t, Libraries>& into) {
   if (nets.empty()) return;
   try {
     const bool plain = options.plain || numbers[0] / options.batch % 3 == 0;
     Engines engines = build_engines(nets, compile_options(options), plain);
     shared.counts.compiling += engines.seconds;
     for (std::size_t k = 0; k < nets.size(); ++k) {
-      into.insert_or_assign(numbers[k], std::pair(plain ? std::optional(engines.plain[k]) : std::nullopt, engines.traced[k]));
+      into.insert_or_assign(
+          numbers[k],
+          std::pair(plain ? std::optional(engines.plain[k]) : std::nullopt, engines.traced[k]));
     }
     for (const fs::path& artefact : engines.artefacts) {
       if (shared.artefact_count < 8) {
@@ -328,8 +379,8 @@ void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbe
     const auto half = static_cast<std::ptrdiff_t>(nets.size() / 2);
     build({nets.begin(), nets.begin() + half}, {numbers.begin(), numbers.begin() + half}, options,
           shared, into);
-    build({nets.begin() + half, nets.end()}, {numbers.begin() + half, numbers.end()}, options, shared,
-          into);
+    build({nets.begin() + half, nets.end()}, {numbers.begin() + half, numbers.end()}, options,
+          shared, into);
   }
 }
 
@@ -357,8 +408,10 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       if (skipped.count({number, j})) continue;
       shared.at_case = j;
       alarm(kSecondsPerCase);
-      if (auto c = case_number(net, options.seed, number, j)) cases[number].emplace_back(j, *c);
-      else ++shared.counts.discarded;
+      if (auto c = case_number(net, options.seed, number, j))
+        cases[number].emplace_back(j, *c);
+      else
+        ++shared.counts.discarded;
       alarm(0);
     }
     nets.push_back(net);
@@ -380,7 +433,8 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       alarm(kSecondsPerCase);
       if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
       Outcome outcome;
-      const std::string what = disagreement(c, it->second.first ? &*it->second.first : nullptr, it->second.second, &outcome);
+      const std::string what = disagreement(c, it->second.first ? &*it->second.first : nullptr,
+                                            it->second.second, &outcome);
       count_outcome(c, outcome, shared.counts);
       if (!what.empty()) note(shared, number, j, what);
       alarm(0);
@@ -390,7 +444,8 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
 }
 
 Shared* share() {
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) std::abort();
   return static_cast<Shared*>(memory);
 }
@@ -418,7 +473,8 @@ struct Job {
     const std::string how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "left";
     if (shared->stage == 2 || !(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)) {
       Finding f{static_cast<std::uint64_t>(shared->at_net), shared->at_case, {}};
-      std::snprintf(f.text, sizeof f.text, "the process died in stage %d: %s", shared->stage, how.c_str());
+      std::snprintf(f.text, sizeof f.text, "the process died in stage %d: %s", shared->stage,
+                    how.c_str());
       deaths.push_back(f);
     }
     skipped.insert({static_cast<std::uint64_t>(shared->at_net), shared->at_case});
@@ -436,8 +492,8 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
     int state[256];
     char text[256][1500];
   };
-  auto* answers = static_cast<Answers*>(mmap(nullptr, sizeof(Answers), PROT_READ | PROT_WRITE,
-                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* answers = static_cast<Answers*>(
+      mmap(nullptr, sizeof(Answers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   for (std::size_t from = 0; from < cases.size();) {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -503,7 +559,8 @@ void report(const Finding& f, const Options& options) {
     fmt::print("{}\n", print_net(net_number(options.seed, f.net)));
     return;
   }
-  const std::optional<Case> c = case_number(net_number(options.seed, f.net), options.seed, f.net, f.which);
+  const std::optional<Case> c =
+      case_number(net_number(options.seed, f.net), options.seed, f.net, f.which);
   if (!c) return;
   Case small = *c;
   if (options.shrink) {
@@ -513,8 +570,10 @@ void report(const Finding& f, const Options& options) {
       if (Clock::now() - begin > kShrinkTime) return std::vector<bool>(cases.size());
       return failing(cases, options);
     };
-    if (fails({small})[0]) small = shrink(small, fails);
-    else fmt::print("(not repeated by itself)\n");
+    if (fails({small})[0])
+      small = shrink(small, fails);
+    else
+      fmt::print("(not repeated by itself)\n");
   }
   std::vector<std::string> why;
   failing({small}, options, &why);
@@ -549,7 +608,8 @@ int fuzz(const Options& options) {
                       (options.seconds == 0 || elapsed() < options.seconds);
     if (more && running.size() < static_cast<std::size_t>(options.jobs)) {
       auto job = std::make_unique<Job>();
-      for (; job->numbers.size() < options.batch && next < end; ++next) job->numbers.push_back(next);
+      for (; job->numbers.size() < options.batch && next < end; ++next)
+        job->numbers.push_back(next);
       job->start(options);
       const pid_t pid = job->pid;
       running.emplace(pid, std::move(job));
@@ -582,14 +642,16 @@ int fuzz(const Options& options) {
   }
   fmt::print(stderr, "\n");
   const double seconds = elapsed();
-  fmt::print("seed {}, nets {}, jobs {}, flags '{}', {:.0f} s: {:.1f} nets/s (compiling {:.0f} s, "
-             "running {:.0f} s of all processes)\n", options.seed, total.nets, options.jobs,
-             options.flags, seconds, static_cast<double>(total.nets) / seconds, total.compiling,
-             total.running);
+  fmt::print(
+      "seed {}, nets {}, jobs {}, flags '{}', {:.0f} s: {:.1f} nets/s (compiling {:.0f} s, "
+      "running {:.0f} s of all processes)\n",
+      options.seed, total.nets, options.jobs, options.flags, seconds,
+      static_cast<double>(total.nets) / seconds, total.compiling, total.running);
   print_counts(total);
   fmt::print("{} differences\n", findings.size());
   std::fflush(stdout);
-  for (std::size_t k = 0; k < std::min(findings.size(), options.stop); ++k) report(findings[k], options);
+  for (std::size_t k = 0; k < std::min(findings.size(), options.stop); ++k)
+    report(findings[k], options);
   return findings.empty() ? 0 : 1;
 }
 
@@ -612,26 +674,41 @@ int main(int argc, char** argv) {
   const auto usage = [] {
     fmt::print(stderr,
                "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
-               "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found FOLDER]\n"
+               "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
+               "FOLDER]\n"
                "                [--no-shrink] [--plain]\n");
     return 2;
   };
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
-    if (word == "--no-shrink") options.shrink = false;
-    else if (word == "--print") options.print = true;
-    else if (word == "--plain") options.plain = true;
-    else if (k + 1 == argc) return usage();
-    else if (word == "--seed") options.seed = std::stoull(argv[++k]);
-    else if (word == "--nets") options.nets = std::stoull(argv[++k]);
-    else if (word == "--jobs") options.jobs = std::stoi(argv[++k]);
-    else if (word == "--time") options.seconds = std::stod(argv[++k]);
-    else if (word == "--batch") options.batch = std::stoull(argv[++k]);
-    else if (word == "--only") options.only = std::stoll(argv[++k]);
-    else if (word == "--stop") options.stop = std::stoull(argv[++k]);
-    else if (word == "--flags") options.flags = argv[++k];
-    else if (word == "--found") options.found = argv[++k];
-    else return usage();
+    if (word == "--no-shrink")
+      options.shrink = false;
+    else if (word == "--print")
+      options.print = true;
+    else if (word == "--plain")
+      options.plain = true;
+    else if (k + 1 == argc)
+      return usage();
+    else if (word == "--seed")
+      options.seed = std::stoull(argv[++k]);
+    else if (word == "--nets")
+      options.nets = std::stoull(argv[++k]);
+    else if (word == "--jobs")
+      options.jobs = std::stoi(argv[++k]);
+    else if (word == "--time")
+      options.seconds = std::stod(argv[++k]);
+    else if (word == "--batch")
+      options.batch = std::stoull(argv[++k]);
+    else if (word == "--only")
+      options.only = std::stoll(argv[++k]);
+    else if (word == "--stop")
+      options.stop = std::stoull(argv[++k]);
+    else if (word == "--flags")
+      options.flags = argv[++k];
+    else if (word == "--found")
+      options.found = argv[++k];
+    else
+      return usage();
   }
   if (options.only >= 0 && options.print) return show(options);
   fmt::print("lpn_fuzz: seed {}, compiler {}, text form {}, simulator ABI {}\n", options.seed,

@@ -29,7 +29,7 @@ constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 struct Scope {
   const Transition* transition = nullptr;
   std::uint32_t token_arcs = 0;
-  bool head = false;   // also the head of arc `token_arcs`
+  bool head = false;  // also the head of arc `token_arcs`
   bool index = false;
   std::vector<std::uint32_t> bound;  // the arcs of the aggregates around
 };
@@ -59,7 +59,7 @@ class Maker {
   ExprPool& pool;
   int wild_percent = 0;
   bool large = false;
-  bool slow = false;  // delays of a thousand ticks between short ones
+  bool slow = false;                     // delays of a thousand ticks between short ones
   std::vector<std::int64_t> least_need;  // of the arcs of the transition being made; -1 inhibitor
   std::vector<std::int64_t> exact_need;  // or -1
 
@@ -71,9 +71,17 @@ class Maker {
   ExprId op(Op o, ExprId x, ExprId y) { return pool.binary(o, x, y); }
 
   std::int64_t odd_value() {
-    static constexpr std::int64_t kOdd[] = {kMax, kMin, kMax - 1, kMin + 1, kMax / 2, kMin / 2,
-                                            std::int64_t{1} << 32, -(std::int64_t{1} << 31), 3037000500,
-                                            -1, 0};
+    static constexpr std::int64_t kOdd[] = {kMax,
+                                            kMin,
+                                            kMax - 1,
+                                            kMin + 1,
+                                            kMax / 2,
+                                            kMin / 2,
+                                            std::int64_t{1} << 32,
+                                            -(std::int64_t{1} << 31),
+                                            3037000500,
+                                            -1,
+                                            0};
     return kOdd[r.below(std::size(kOdd))];
   }
 
@@ -122,12 +130,16 @@ class Maker {
   ExprId leaf(const Scope& s) {
     for (;;) {
       switch (r.below(9)) {
-        case 0: case 1: return number(wild() ? odd_value() : r.between(r.chance(15) ? -4 : 0, 6));
+        case 0:
+        case 1: return number(wild() ? odd_value() : r.between(r.chance(15) ? -4 : 0, 6));
         case 2:
-          if (!net.params.empty()) return pool.param(static_cast<std::uint32_t>(r.below(
-              static_cast<std::int64_t>(net.params.size()))));
+          if (!net.params.empty())
+            return pool.param(
+                static_cast<std::uint32_t>(r.below(static_cast<std::int64_t>(net.params.size()))));
           break;
-        case 3: case 4: case 5:
+        case 3:
+        case 4:
+        case 5:
           if (const auto arcs = readable(s); !arcs.empty()) return token(r.pick(arcs), s);
           break;
         case 6:
@@ -135,8 +147,8 @@ class Maker {
           break;
         case 7:
           if (!s.bound.empty()) {
-            return pool.bound(static_cast<std::uint32_t>(r.below(
-                static_cast<std::int64_t>(s.bound.size()))));
+            return pool.bound(
+                static_cast<std::uint32_t>(r.below(static_cast<std::int64_t>(s.bound.size()))));
           }
           break;
         case 8:
@@ -160,13 +172,18 @@ class Maker {
       return op(o, x, sub());
     };
     switch (r.below(18)) {
-      case 0: case 1: case 2: return in_order(Op::kAdd);
-      case 3: case 4: return in_order(Op::kSub);
+      case 0:
+      case 1:
+      case 2: return in_order(Op::kAdd);
+      case 3:
+      case 4: return in_order(Op::kSub);
       case 5: {
         const ExprId x = sub();
         return op(Op::kMul, x, wild() ? sub() : number(r.between(-2, 5)));
       }
-      case 6: case 7: case 8: {
+      case 6:
+      case 7:
+      case 8: {
         static constexpr Op kOps[] = {Op::kFloorDiv, Op::kCeilDiv, Op::kMod};
         const Op o = kOps[r.below(3)];
         const ExprId x = sub();
@@ -177,7 +194,8 @@ class Maker {
       case 9: return in_order(Op::kMin);
       case 10: return in_order(Op::kMax);
       case 11: return pool.unary(r.chance(50) ? Op::kNeg : Op::kAbs, sub());
-      case 12: case 13: {
+      case 12:
+      case 13: {
         const ExprId c = condition(s, depth - 1);
         const ExprId x = sub();
         return pool.select(c, x, sub());
@@ -237,11 +255,13 @@ class Maker {
     if (depth <= 0 || r.chance(55)) return compare();
     switch (r.below(8)) {
       case 0: return pool.unary(Op::kNot, condition(s, depth - 1));
-      case 1: case 2: {
+      case 1:
+      case 2: {
         const ExprId x = condition(s, depth - 1);
         return op(Op::kAnd, x, condition(s, depth - 1));
       }
-      case 3: case 4: {
+      case 3:
+      case 4: {
         const ExprId x = condition(s, depth - 1);
         return op(Op::kOr, x, condition(s, depth - 1));
       }
@@ -273,8 +293,8 @@ class Maker {
   // Guards: true on some but not all tokens.
   ExprId guard(const Scope& s) {
     if (r.chance(50)) {
-      return op(r.chance(50) ? Op::kNe : Op::kEq,
-                op(Op::kMod, any(s, 1), number(r.between(2, 3))), number(r.below(2)));
+      return op(r.chance(50) ? Op::kNe : Op::kEq, op(Op::kMod, any(s, 1), number(r.between(2, 3))),
+                number(r.below(2)));
     }
     return condition(s, 2);
   }
@@ -303,8 +323,8 @@ class Maker {
         Field field;
         field.name = fmt::format("f{}", f);
         if (r.chance(45)) {
-          static constexpr Range kRanges[] = {{0, 7}, {0, 1}, {-4, 11}, {1, 3}, {0, 255},
-                                              {kMin, -1}, {0, kMax}, {5, 5}};
+          static constexpr Range kRanges[] = {{0, 7},   {0, 1},     {-4, 11},  {1, 3},
+                                              {0, 255}, {kMin, -1}, {0, kMax}, {5, 5}};
           field.range = kRanges[r.below(r.chance(85) ? 5 : 8)];
         }
         t.fields.push_back(field);
@@ -317,7 +337,8 @@ class Maker {
   std::int64_t value_of(const Field& field) {
     if (!field.range) return wild() ? odd_value() : r.between(-1, 9);
     const std::int64_t hi = field.range->hi - field.range->lo > 40 || field.range->lo < -1000
-                                ? field.range->lo / 2 + field.range->hi / 2 : field.range->hi;
+                                ? field.range->lo / 2 + field.range->hi / 2
+                                : field.range->hi;
     if (field.range->lo < -1000) return hi;
     return r.between(field.range->lo, std::min(hi, field.range->lo + 40));
   }
@@ -327,7 +348,8 @@ class Maker {
     for (std::int64_t k = 0; k < count; ++k) {
       Place p;
       p.name = r.chance(10) ? fmt::format("part.p{}", k) : fmt::format("p{}", k);
-      p.type = static_cast<TypeId>(r.chance(45) ? 0 : r.below(static_cast<std::int64_t>(net.types.size())));
+      p.type = static_cast<TypeId>(
+          r.chance(45) ? 0 : r.below(static_cast<std::int64_t>(net.types.size())));
       std::int64_t present = 0;
       if (r.chance(55)) present = initial(p);
       if (r.chance(25)) {
@@ -343,7 +365,8 @@ class Maker {
   }
 
   ExprId some_param() {
-    return pool.param(static_cast<std::uint32_t>(r.below(static_cast<std::int64_t>(net.params.size()))));
+    return pool.param(
+        static_cast<std::uint32_t>(r.below(static_cast<std::int64_t>(net.params.size()))));
   }
 
   // Returns how many tokens there are about.
@@ -390,7 +413,8 @@ class Maker {
   // A place, rather one that nothing takes from (puts into) so far.
   PlaceId some_place(bool input) {
     for (int tries = 0; tries < 3; ++tries) {
-      const auto p = static_cast<std::size_t>(r.below(static_cast<std::int64_t>(net.places.size())));
+      const auto p =
+          static_cast<std::size_t>(r.below(static_cast<std::int64_t>(net.places.size())));
       if (!connected(p, input) || r.chance(30)) return static_cast<PlaceId>(p);
     }
     return static_cast<PlaceId>(r.below(static_cast<std::int64_t>(net.places.size())));
@@ -402,9 +426,11 @@ class Maker {
     least_need.clear();
     exact_need.clear();
     const bool timer = r.chance(7);
-    const bool copy = number_ > 0 && !timer && r.chance(28) && !net.transitions.back().inputs.empty() &&
+    const bool copy = number_ > 0 && !timer && r.chance(28) &&
+                      !net.transitions.back().inputs.empty() &&
                       !net.transitions.back().inputs[0].inhibit;
-    const std::int64_t inputs = timer ? r.below(2) : 1 + (r.chance(40) ? 1 : 0) + (r.chance(12) ? 1 : 0);
+    const std::int64_t inputs =
+        timer ? r.below(2) : 1 + (r.chance(40) ? 1 : 0) + (r.chance(12) ? 1 : 0);
     std::set<PlaceId> used;
     for (std::int64_t a = 0; a < inputs; ++a) {
       InputArc arc;
@@ -416,14 +442,14 @@ class Maker {
       t.inputs.push_back(arc);
     }
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) input(t, a, timer);
-    // Without the complementary guard the two compete for the head that the first one's guard reads.
+    // Without the complementary guard the two compete for the head that the first one's guard
+    // reads.
     if (copy && t.inputs[0].weight.id == number(1) && r.chance(60)) route(t);
 
     const Scope all{&t, static_cast<std::uint32_t>(t.inputs.size()), false, false, {}};
     outputs(t, all);
-    const bool loop = std::any_of(t.outputs.begin(), t.outputs.end(), [&](const OutputArc& o) {
-      return used.count(o.place) != 0;
-    });
+    const bool loop = std::any_of(t.outputs.begin(), t.outputs.end(),
+                                  [&](const OutputArc& o) { return used.count(o.place) != 0; });
     t.delay = Formula{delay(all, timer, loop), {}};
     timing(t, all, timer);
     net.transitions.push_back(std::move(t));
@@ -461,7 +487,8 @@ class Maker {
         exact = least = std::max(exact, k);
       } else {
         exact = -1;
-        arc.threshold = Formula{wild() ? non_negative_const(any(before, 2)) : within(before, 0, 3), {}};
+        arc.threshold =
+            Formula{wild() ? non_negative_const(any(before, 2)) : within(before, 0, 3), {}};
       }
     }
     std::int64_t value = 0;
@@ -490,7 +517,8 @@ class Maker {
     InputArc& theirs = net.transitions.back().inputs[0];
     InputArc& ours = t.inputs[0];
     const bool has_fields = !net.type_of(ours.place).fields.empty();
-    if (!has_fields || least_need[0] < 1 || ours.guard || theirs.weight.id != ours.weight.id) return;
+    if (!has_fields || least_need[0] < 1 || ours.guard || theirs.weight.id != ours.weight.id)
+      return;
     if (!theirs.guard) {
       const ExprId head = pool.token(0, 0, number(0));
       theirs.guard = Formula{op(Op::kEq, op(Op::kMod, head, number(2)), number(0)), {}};
@@ -512,7 +540,8 @@ class Maker {
     if (roll < (loop ? 3 : 18)) return number(0);
     if (slow && r.chance(35)) return slow_delay(s);
     if (roll < 60) return number(r.between(1, 6));
-    if (!timer && wild()) return r.chance(50) ? number(kMax - r.below(50)) : non_negative_const(any(s, 2));
+    if (!timer && wild())
+      return r.chance(50) ? number(kMax - r.below(50)) : non_negative_const(any(s, 2));
     if (roll < 64 && !net.params.empty()) return some_param();
     if (roll < 66) return pool.select(condition(s, 1), number(0), number(r.between(1, 3)));
     return within(s, r.chance(85) ? 1 : 0, r.between(2, 8));
@@ -556,7 +585,8 @@ class Maker {
   }
 
   void outputs(Transition& t, const Scope& all) {
-    const std::int64_t count = r.chance(6) ? 0 : 1 + (r.chance(38) ? 1 : 0) + (r.chance(10) ? 1 : 0);
+    const std::int64_t count =
+        r.chance(6) ? 0 : 1 + (r.chance(38) ? 1 : 0) + (r.chance(10) ? 1 : 0);
     for (std::int64_t o = 0; o < count; ++o) {
       OutputArc arc;
       arc.place = some_place(false);
@@ -596,8 +626,9 @@ class Maker {
       for (std::uint32_t a : readable(s)) {
         const auto& theirs = type_of(a, s).fields;
         for (std::uint32_t f = 0; f < theirs.size(); ++f) {
-          const bool fits = !field.range || (theirs[f].range && theirs[f].range->lo >= field.range->lo &&
-                                             theirs[f].range->hi <= field.range->hi);
+          const bool fits =
+              !field.range || (theirs[f].range && theirs[f].range->lo >= field.range->lo &&
+                               theirs[f].range->hi <= field.range->hi);
           if (fits && r.chance(60)) return pool.token(a, f, number(0));
         }
       }
@@ -626,7 +657,8 @@ class Maker {
     if (any_done && r.chance(20)) {
       net.done_count = Formula{number(r.between(0, 30)), {}};
       if (!net.params.empty() && r.chance(30)) {
-        net.done_count = Formula{op(Op::kMul, op(Op::kMax, some_param(), number(0)), number(7)), {}};
+        net.done_count =
+            Formula{op(Op::kMul, op(Op::kMax, some_param(), number(0)), number(7)), {}};
       }
     }
   }
@@ -666,15 +698,17 @@ Case random_inputs(const Net& net, Random& r) {
     if (!r.chance(net.places[p].capacity ? 8 : 55)) continue;
     Load load;
     load.place = place;
-    load.count = static_cast<std::uint64_t>(r.between(1, net.places[p].capacity ? 2 : r.chance(80) ? 8 : 25));
+    load.count = static_cast<std::uint64_t>(r.between(1, net.places[p].capacity ? 2
+                                                         : r.chance(80)         ? 8
+                                                                                : 25));
     for (std::uint64_t k = 0; k < load.count; ++k) {
       const auto values = token_values(net, place, r);
       load.values.insert(load.values.end(), values.begin(), values.end());
     }
     c.loads.push_back(load);
   }
-  if (r.chance(10) && std::any_of(net.places.begin(), net.places.end(),
-                                  [](const Place& p) { return p.done; })) {
+  if (r.chance(10) &&
+      std::any_of(net.places.begin(), net.places.end(), [](const Place& p) { return p.done; })) {
     c.done_count = static_cast<std::uint64_t>(r.between(0, 20));
   }
   return c;

@@ -77,8 +77,13 @@ void drop_input(Net& net, Transition& t, std::uint32_t dropped) {
   ExprPool& pool = net.exprs;
   Rewriter rewrite(pool, [&](ExprId, const Node& n) -> std::optional<ExprId> {
     switch (n.op) {
-      case Op::kToken: case Op::kOccupancy: case Op::kFree: case Op::kTaken: case Op::kSum:
-      case Op::kMinOf: case Op::kMaxOf: break;
+      case Op::kToken:
+      case Op::kOccupancy:
+      case Op::kFree:
+      case Op::kTaken:
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf: break;
       default: return std::nullopt;
     }
     if (n.a == dropped) return pool.constant(1);
@@ -108,7 +113,8 @@ bool used(const Net& net, PlaceId place) {
 
 void drop_place(Case& c, std::size_t dropped) {
   const auto move = [dropped](PlaceId& p) {
-    if (static_cast<std::size_t>(p) > dropped) p = static_cast<PlaceId>(static_cast<std::size_t>(p) - 1);
+    if (static_cast<std::size_t>(p) > dropped)
+      p = static_cast<PlaceId>(static_cast<std::size_t>(p) - 1);
   };
   const auto is = [dropped](PlaceId p) { return static_cast<std::size_t>(p) == dropped; };
   std::erase_if(c.loads, [&](const Load& l) { return is(l.place); });
@@ -165,7 +171,9 @@ class Smaller {
   void structure() {
     const Net& net = original_.net;
     for (std::size_t k = 0; k < net.transitions.size(); ++k) {
-      with([k](Case& c) { c.net.transitions.erase(c.net.transitions.begin() + static_cast<std::ptrdiff_t>(k)); });
+      with([k](Case& c) {
+        c.net.transitions.erase(c.net.transitions.begin() + static_cast<std::ptrdiff_t>(k));
+      });
     }
     for (std::size_t p = 0; p < net.places.size(); ++p) {
       if (!used(net, static_cast<PlaceId>(p))) with([p](Case& c) { drop_place(c, p); });
@@ -220,7 +228,8 @@ class Smaller {
       };
       if (place.capacity) change([](Place& x) { x.capacity.reset(); });
       for (std::size_t i = 0; i < place.initial.size(); ++i) {
-        change([i](Place& x) { x.initial.erase(x.initial.begin() + static_cast<std::ptrdiff_t>(i)); });
+        change(
+            [i](Place& x) { x.initial.erase(x.initial.begin() + static_cast<std::ptrdiff_t>(i)); });
       }
       if (place.start || place.drain || place.sink || place.done) {
         change([](Place& x) { x.start = x.drain = x.sink = x.done = false; });
@@ -241,8 +250,10 @@ class Smaller {
             const std::size_t width = load.values.size() / load.count;
             --load.count;
             const auto cut = static_cast<std::ptrdiff_t>(width);
-            if (front) load.values.erase(load.values.begin(), load.values.begin() + cut);
-            else load.values.erase(load.values.end() - cut, load.values.end());
+            if (front)
+              load.values.erase(load.values.begin(), load.values.begin() + cut);
+            else
+              load.values.erase(load.values.end() - cut, load.values.end());
           });
         }
       }

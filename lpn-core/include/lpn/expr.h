@@ -41,9 +41,9 @@ inline constexpr int kOpCount = 0
     ;
 
 // One node. `a`, `b`, `value` hold the immediates:
-//   kConst: value · kParam: a = parameter · kToken: a = input arc, b = property, child = which token
-//   kBound: a = nesting depth of its aggregate (outermost 0) · kOccupancy, kFree, kTaken: a = arc
-//   kSum, kMinOf, kMaxOf: a = arc, b = nesting depth · kLookup: a = table · kAssume: a = text
+//   kConst: value · kParam: a = parameter · kToken: a = input arc, b = property, child = which
+//   token kBound: a = nesting depth of its aggregate (outermost 0) · kOccupancy, kFree, kTaken: a =
+//   arc kSum, kMinOf, kMaxOf: a = arc, b = nesting depth · kLookup: a = table · kAssume: a = text
 struct Node {
   Op op{};
   Type type = Type::kInt;
@@ -57,10 +57,10 @@ struct Node {
 
 // What an expression reads; sets of input arcs are lists without repetition, in ascending order.
 struct Reads {
-  std::vector<std::uint32_t> tokens;      // arcs whose tokens are read
-  std::vector<std::uint32_t> occupancy;   // arcs whose place's occupancy is read
-  std::vector<std::uint32_t> free;        // arcs whose place's free count is read
-  std::vector<std::uint32_t> taken;       // arcs whose taken count is read
+  std::vector<std::uint32_t> tokens;     // arcs whose tokens are read
+  std::vector<std::uint32_t> occupancy;  // arcs whose place's occupancy is read
+  std::vector<std::uint32_t> free;       // arcs whose place's free count is read
+  std::vector<std::uint32_t> taken;      // arcs whose taken count is read
   std::vector<std::uint32_t> params;
   bool index = false;
 };

@@ -57,10 +57,24 @@ inline std::int64_t apply_op(Op op, std::int64_t x, std::int64_t y) {
     case Op::kLt: return x < y;
     case Op::kLe: return x <= y;
     case Op::kNot: return !x;
-    case Op::kConst: case Op::kTrue: case Op::kFalse: case Op::kParam: case Op::kToken:
-    case Op::kIndex: case Op::kBound: case Op::kOccupancy: case Op::kFree: case Op::kTaken:
-    case Op::kAnd: case Op::kOr: case Op::kSelect: case Op::kLookup: case Op::kAssume:
-    case Op::kSum: case Op::kMinOf: case Op::kMaxOf: break;
+    case Op::kConst:
+    case Op::kTrue:
+    case Op::kFalse:
+    case Op::kParam:
+    case Op::kToken:
+    case Op::kIndex:
+    case Op::kBound:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kSelect:
+    case Op::kLookup:
+    case Op::kAssume:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf: break;
   }
   LPN_ASSERT(!"operator with children");
   return 0;
@@ -89,9 +103,20 @@ std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
     case Op::kOccupancy: return env.occupancy(n.a);
     case Op::kFree: return env.free(n.a);
     case Op::kTaken: return env.taken(n.a);
-    case Op::kNeg: case Op::kAbs: case Op::kNot: return apply_op(n.op, eval(pool, n.kids[0], env), 0);
-    case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kFloorDiv: case Op::kCeilDiv:
-    case Op::kMod: case Op::kMin: case Op::kMax: case Op::kEq: case Op::kNe: case Op::kLt:
+    case Op::kNeg:
+    case Op::kAbs:
+    case Op::kNot: return apply_op(n.op, eval(pool, n.kids[0], env), 0);
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+    case Op::kMod:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
     case Op::kLe: {
       const std::int64_t x = eval(pool, n.kids[0], env);
       return apply_op(n.op, x, eval(pool, n.kids[1], env));
@@ -108,16 +133,21 @@ std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
     case Op::kAssume:
       if (!eval(pool, n.kids[0], env)) throw EvalFault{Fault::kAssume, n.a};
       return eval(pool, n.kids[1], env);
-    case Op::kSum: case Op::kMinOf: case Op::kMaxOf: {
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf: {
       const std::int64_t count = env.needed(n.a);
       if (n.op != Op::kSum && count == 0) throw EvalFault{Fault::kEmpty};
       std::int64_t total = 0;
       for (std::int64_t k = 0; k < count; ++k) {
         env.bound[n.b] = k;
         const std::int64_t x = eval(pool, n.kids[0], env);
-        if (n.op == Op::kSum) total = apply_op(Op::kAdd, total, x);
-        else if (k == 0) total = x;
-        else total = apply_op(n.op == Op::kMinOf ? Op::kMin : Op::kMax, total, x);
+        if (n.op == Op::kSum)
+          total = apply_op(Op::kAdd, total, x);
+        else if (k == 0)
+          total = x;
+        else
+          total = apply_op(n.op == Op::kMinOf ? Op::kMin : Op::kMax, total, x);
       }
       return total;
     }

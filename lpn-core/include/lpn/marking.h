@@ -27,9 +27,7 @@ class Marking {
   // "E-marking" (wrong number of values), "E-range" (value outside its field's range).
   void add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count = 1);
 
-  const Tokens& operator[](PlaceId place) const {
-    return tokens_[static_cast<std::size_t>(place)];
-  }
+  const Tokens& operator[](PlaceId place) const { return tokens_[static_cast<std::size_t>(place)]; }
   std::size_t places() const { return tokens_.size(); }
 
   // Done tokens after which the run ends; none: the net's own, else the run ends when quiet.

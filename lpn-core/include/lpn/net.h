@@ -116,8 +116,8 @@ struct Transition {
   std::string name;
   std::vector<InputArc> inputs;
   std::vector<OutputArc> outputs;
-  Formula delay;                    // ticks (periods with a clock), >= 0
-  std::optional<Formula> servers;   // most firings in flight, >= 1, over parameters; none: unbounded
+  Formula delay;                   // ticks (periods with a clock), >= 0
+  std::optional<Formula> servers;  // most firings in flight, >= 1, over parameters; none: unbounded
   std::optional<Formula> interval;  // least time between two starts, >= 0
   bool ordered = false;             // commits never overtake
   std::optional<Clock> clock;
@@ -131,8 +131,8 @@ struct Net {
   std::vector<Param> params;
   std::vector<TokenType> types;
   std::vector<Place> places;
-  std::vector<Transition> transitions;   // declaration order is priority
-  std::optional<Formula> done_count;     // the run ends when so many done tokens were produced
+  std::vector<Transition> transitions;  // declaration order is priority
+  std::optional<Formula> done_count;    // the run ends when so many done tokens were produced
 
   const Place& operator[](PlaceId id) const { return places[static_cast<std::size_t>(id)]; }
   Place& operator[](PlaceId id) { return places[static_cast<std::size_t>(id)]; }
@@ -165,7 +165,7 @@ ParamValues bind_params(const Net& net,
 inline constexpr std::size_t kMaxPlaces = 100'000;
 inline constexpr std::size_t kMaxTransitions = 100'000;
 inline constexpr std::size_t kMaxFields = 64;
-inline constexpr std::size_t kMaxArcs = 1'024;  // inputs, and outputs, of one transition
+inline constexpr std::size_t kMaxArcs = 1'024;   // inputs, and outputs, of one transition
 inline constexpr std::uint32_t kMaxNesting = 8;  // aggregates inside aggregates
 // Most tokens one emission may append, and one marking may put into one place.
 inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 31;

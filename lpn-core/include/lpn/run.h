@@ -78,17 +78,17 @@ struct RunResult {
   Time last_commit = 0;
   std::uint64_t commits = 0;
   std::uint64_t done_tokens = 0;
-  bool stalled = false;                // quiet with undrained places or too few done tokens
-  std::vector<Blocked> blocked;        // when stalled
-  std::vector<PlaceId> undrained;      // when stalled: the places that should be empty
+  bool stalled = false;            // quiet with undrained places or too few done tokens
+  std::vector<Blocked> blocked;    // when stalled
+  std::vector<PlaceId> undrained;  // when stalled: the places that should be empty
   bool operator==(const RunResult&) const = default;
 };
 
 // Times in ticks, over [0, end of the run].
 struct TransitionStats {
   std::uint64_t commits = 0;
-  Time busy = 0;                        // at least one firing in flight
-  std::array<Time, kWaits> waited{};    // by Wait, as it stands after each instant; sums to `end`
+  Time busy = 0;                      // at least one firing in flight
+  std::array<Time, kWaits> waited{};  // by Wait, as it stands after each instant; sums to `end`
 };
 struct PlaceStats {
   double mean = 0;  // occupancy, locked tokens included, averaged over time
@@ -102,26 +102,29 @@ struct Stats {
 
 // Errors during a run, the same in every engine. `site` says which expression of the transition.
 enum class Fault : std::uint8_t {
-  kOverflow,        // an intermediate, a due time or a token count leaves 64 bits
-  kDivisor,         // a divisor <= 0
+  kOverflow,  // an intermediate, a due time or a token count leaves 64 bits
+  kDivisor,   // a divisor <= 0
   kNegativeDelay,
   kNegativeWeight,  // weight or threshold < 0
   kNegativeCount,
   kNegativeInterval,
-  kTooMany,         // more than kMaxTokens
-  kRange,           // a property outside its field's range
-  kLookup,          // outside the table
-  kTokenIndex,      // a token the arc does not need
-  kEmpty,           // minimum or maximum over no token
-  kAssume,          // an `assert` of the author's failed
-  kTakesNothing,    // takes no token and has neither servers nor interval >= 1
-  kZeroDelay,       // more than the limit of groups at one instant
+  kTooMany,       // more than kMaxTokens
+  kRange,         // a property outside its field's range
+  kLookup,        // outside the table
+  kTokenIndex,    // a token the arc does not need
+  kEmpty,         // minimum or maximum over no token
+  kAssume,        // an `assert` of the author's failed
+  kTakesNothing,  // takes no token and has neither servers nor interval >= 1
+  kZeroDelay,     // more than the limit of groups at one instant
 };
 const char* fault_code(Fault fault);  // "E-overflow", ... (docs/errors.md)
 
 enum class SiteKind : std::uint8_t {
-  kWeight, kThreshold, kGuard,  // arc
-  kDelay, kInterval,
+  kWeight,
+  kThreshold,
+  kGuard,  // arc
+  kDelay,
+  kInterval,
   kCount,  // arc = output arc, emission
   kField,  // arc = output arc, emission, field
   kNone,

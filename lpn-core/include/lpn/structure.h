@@ -53,9 +53,9 @@ std::vector<CreditLoop> credit_loops(const Net& net);
 // Error "E-param-value" when a formula cannot be computed.
 std::int64_t loop_tokens(const Net& net, const ParamValues& params, const CreditLoop& loop);
 
-// Transitions with a delay that may exceed 0 of which nothing found here bounds how many firings are
-// in flight: no servers, no interval >= 1, and in no credit loop. The one list that is complete and
-// not sound: another reason may bound them.
+// Transitions with a delay that may exceed 0 of which nothing found here bounds how many firings
+// are in flight: no servers, no interval >= 1, and in no credit loop. The one list that is complete
+// and not sound: another reason may bound them.
 std::vector<TransitionId> unbounded_concurrency(const Net& net);
 
 // Transitions that can never start, because an arc needs a token of a place that none can reach:

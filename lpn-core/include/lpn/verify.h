@@ -9,8 +9,8 @@
 namespace lpn {
 
 struct Violation {
-  std::string code;     // "E-..." with an entry in docs/errors.md
-  std::string where;    // "huffman.blk.weight": transition, arc, part; or a place's or type's name
+  std::string code;   // "E-..." with an entry in docs/errors.md
+  std::string where;  // "huffman.blk.weight": transition, arc, part; or a place's or type's name
   Source source;
   std::string message;  // complete: names the culprit, says what to write instead
 };

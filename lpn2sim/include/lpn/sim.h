@@ -22,17 +22,17 @@ struct Variant {
 };
 
 struct CompileOptions {
-  std::string compiler;                 // empty: $LPN_CXX, else g++
-  std::filesystem::path cache;          // empty: $LPN_CACHE, else $XDG_CACHE_HOME/lpn, ~/.cache/lpn
-  std::filesystem::path runtime;        // folder that holds lpnrt/; empty: found beside this library
+  std::string compiler;           // empty: $LPN_CXX, else g++
+  std::filesystem::path cache;    // empty: $LPN_CACHE, else $XDG_CACHE_HOME/lpn, ~/.cache/lpn
+  std::filesystem::path runtime;  // folder that holds lpnrt/; empty: found beside this library
   std::string flags = "-O2";
 };
 
 // How a library came to be.
 struct Provenance {
   std::filesystem::path artefact;
-  bool cached = false;      // no compiler ran
-  double seconds = 0;       // to compile, or to look up and load
+  bool cached = false;  // no compiler ran
+  double seconds = 0;   // to compile, or to look up and load
 };
 
 // One compiled net, loaded; shared by its simulators. Copies are cheap.

@@ -135,14 +135,10 @@ class MarkingFile {
       }
     }
     switch (api_.load(sim, p, count, values.data())) {
-      case LPN_OK:
-        return;
-      case LPN_BAD_VALUE:
-        fail("a value of place '" + called + "' is outside its property's range");
-      case LPN_NO_MEMORY:
-        throw Refused("out of memory");
-      default:
-        fail("place '" + called + "' cannot be loaded");
+      case LPN_OK: return;
+      case LPN_BAD_VALUE: fail("a value of place '" + called + "' is outside its property's range");
+      case LPN_NO_MEMORY: throw Refused("out of memory");
+      default: fail("place '" + called + "' cannot be loaded");
     }
   }
 

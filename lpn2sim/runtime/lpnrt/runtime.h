@@ -45,8 +45,20 @@ inline constexpr u64 kGroupLimit = LPNRT_GROUP_LIMIT;
 
 // The order of lpn::Fault and lpn::Wait.
 enum FaultCode : int {
-  kOverflow, kDivisor, kNegativeDelay, kNegativeWeight, kNegativeCount, kNegativeInterval,
-  kTooMany, kRange, kLookup, kTokenIndex, kEmpty, kAssume, kTakesNothing, kZeroDelay,
+  kOverflow,
+  kDivisor,
+  kNegativeDelay,
+  kNegativeWeight,
+  kNegativeCount,
+  kNegativeInterval,
+  kTooMany,
+  kRange,
+  kLookup,
+  kTokenIndex,
+  kEmpty,
+  kAssume,
+  kTakesNothing,
+  kZeroDelay,
 };
 enum WaitCode : u32 { kReady, kToken, kCredit, kGuard, kInhibited, kServer, kInterval, kClock };
 
@@ -206,7 +218,7 @@ class Rows {
     u64 capacity = (mask_ + u64{1}) * 2;
     while (capacity < least) capacity *= 2;
     if (capacity > u64{1} << 31) throw std::bad_alloc();
-    i64* const bigger = static_cast<i64*>(::operator new(capacity * W * sizeof(i64)));
+    i64* const bigger = static_cast<i64*>(::operator new(capacity* W * sizeof(i64)));
     for (u64 k = 0; k < size_; ++k) std::memcpy(bigger + k * W, row(k), W * sizeof(i64));
     if (values_ != first_) ::operator delete(values_);
     values_ = bigger;
@@ -237,9 +249,12 @@ class Set {
     }
   }
   bool empty() const {
-    if constexpr (kWords == 1) return words_[0] == 0;
-    else if constexpr (kTops == 1) return tops_[0] == 0;
-    else return root_ == 0;
+    if constexpr (kWords == 1)
+      return words_[0] == 0;
+    else if constexpr (kTops == 1)
+      return tops_[0] == 0;
+    else
+      return root_ == 0;
   }
   // REQUIRES !empty().
   u32 take_least() {
@@ -270,9 +285,9 @@ class Set {
   u64 root_ = 0;
 };
 
-// What is due within the next kSlots ticks: a list of nodes per tick, found through a bitmap. A node
-// is in at most one list, so links live in one array and nothing is allocated. Cost does not grow
-// with the number of pending events, which a heap's does.
+// What is due within the next kSlots ticks: a list of nodes per tick, found through a bitmap. A
+// node is in at most one list, so links live in one array and nothing is allocated. Cost does not
+// grow with the number of pending events, which a heap's does.
 template <u32 Nodes>
 class Wheel {
  public:
@@ -434,11 +449,11 @@ template <typename Net, u32 N>
 struct Engine {
   i64 now = 0;
   Set<N> dirty;
-  Set<N> due;   // to commit in the current group
-  Set<N> zero;  // have firings for the next group of this instant
-  Wheel<2 * N> wheel;  // node k: the oldest firing of transition k; node N + k: look at k again
+  Set<N> due;              // to commit in the current group
+  Set<N> zero;             // have firings for the next group of this instant
+  Wheel<2 * N> wheel;      // node k: the oldest firing of transition k; node N + k: look at k again
   std::vector<u32> woken;  // of the instant: see gather
-  Events events;       // what is due later than the wheel reaches, or may be overtaken
+  Events events;           // what is due later than the wheel reaches, or may be overtaken
   u64 commits = 0;
   u64 starts_made = 0;  // counted where Net::kTimed: some transition has an interval or a clock
   u64 done_tokens = 0;
@@ -471,7 +486,8 @@ struct Engine {
   static bool in_range(u32 place, const i64* values) {
     const u32 first = Net::kFirstRange[place];
     for (u32 f = 0; f < Net::kPlaceFields[place]; ++f) {
-      if (values[f] < Net::kRangeLo[first + f] || values[f] > Net::kRangeHi[first + f]) return false;
+      if (values[f] < Net::kRangeLo[first + f] || values[f] > Net::kRangeHi[first + f])
+        return false;
     }
     return true;
   }
@@ -480,15 +496,19 @@ struct Engine {
 
   // ---- for generated code
   void schedule(i64 when, u32 k) {
-    if (when - now < Wheel<2 * N>::kSlots) wheel.insert(when, k);
-    else schedule_far({when, k, kFront});
+    if (when - now < Wheel<2 * N>::kSlots)
+      wheel.insert(when, k);
+    else
+      schedule_far({when, k, kFront});
   }
   [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
   void schedule_slot(i64 when, u32 k, u32 slot) { schedule_far({when, k, slot}); }
   void wake_at(i64 when, u32 k, i64& planned) {
     if (when == kForever || planned == when) return;
-    if (planned <= now && when - now < Wheel<2 * N>::kSlots) wheel.insert(when, N + k);
-    else schedule_far({when, k, kWake});
+    if (planned <= now && when - now < Wheel<2 * N>::kSlots)
+      wheel.insert(when, N + k);
+    else
+      schedule_far({when, k, kWake});
     planned = when;
   }
   void touch(u32 k) {
@@ -573,8 +593,10 @@ struct Engine {
       const bool firing = gather();
       // Before the commits: what a transition had when it began to wait is what counts.
       const bool any = woken.empty() || look_again(alone && !firing);
-      if (firing) commit_group();
-      else if (alone && !any) return false;
+      if (firing)
+        commit_group();
+      else if (alone && !any)
+        return false;
     }
     starts();
     while (!zero.empty()) {
@@ -644,8 +666,8 @@ struct Engine {
       if (!some) return finish(LPN_QUIET, limit, result);
       if (next > limit) {
         // Wake-ups of transitions that no longer have what they waited with are nothing to come.
-        const bool quiet = Net::kTimed && starts_made == commits && arrivals.empty() &&
-                           !self().any_waiting();
+        const bool quiet =
+            Net::kTimed && starts_made == commits && arrivals.empty() && !self().any_waiting();
         return finish(quiet ? LPN_QUIET : LPN_LIMIT, limit, result);
       }
       const i64 before = now;
@@ -661,9 +683,9 @@ struct Engine {
     (void)limit;
 #endif
     result->ending = ending;
-    result->stalled = ending == LPN_QUIET &&
-                      (self().undrained() ||
-                       (done_target >= 0 && done_tokens < static_cast<u64>(done_target)));
+    result->stalled =
+        ending == LPN_QUIET &&
+        (self().undrained() || (done_target >= 0 && done_tokens < static_cast<u64>(done_target)));
     result->has_latency = latency >= 0 || !Net::kHasDone;
     result->latency = Net::kHasDone ? latency : last_commit;
     result->last_commit = last_commit;
@@ -721,7 +743,9 @@ struct Abi {
     return LPN_BAD_CALL;
 #endif
   }
-  static int32_t run(lpn_sim* s, i64 limit, lpn_result* result) { return of(s)->run(limit, result); }
+  static int32_t run(lpn_sim* s, i64 limit, lpn_result* result) {
+    return of(s)->run(limit, result);
+  }
   static int32_t push(lpn_sim* s, u32 place, const i64* values, i64 time) {
     Net& net = *of(s);
     if (place >= Net::kDeclaredPlaces || Net::kBounded[place]) return LPN_BAD_CALL;
@@ -755,8 +779,7 @@ struct Abi {
     for (u32 p = 0; p < Net::kDeclaredPlaces; ++p) {
       const PlaceMeter& m = net.place_meters[p];
       const double occupancy = static_cast<double>(net.occupancy_of(p));
-      const double total =
-          m.weighted + occupancy * static_cast<double>(net.end - m.since);
+      const double total = m.weighted + occupancy * static_cast<double>(net.end - m.since);
       places[p].mean = net.end == 0 ? occupancy : total / static_cast<double>(net.end);
       places[p].peak = m.peak;
     }
@@ -768,10 +791,25 @@ struct Abi {
   }
 
   static constexpr lpn_sim_api table() {
-    return {LPN_SIM_ABI, (LPNRT_TRACE ? 1u : 0u) | (LPNRT_STATS ? 2u : 0u), Net::kParams,
-            Net::kDeclaredPlaces, Net::kTransitions, Net::kNames, Net::kPlaceFields,
-            Net::kParamDefaults, create, destroy, load, set_done, set_observer, run, push, now,
-            tokens, fault, stats};
+    return {LPN_SIM_ABI,
+            (LPNRT_TRACE ? 1u : 0u) | (LPNRT_STATS ? 2u : 0u),
+            Net::kParams,
+            Net::kDeclaredPlaces,
+            Net::kTransitions,
+            Net::kNames,
+            Net::kPlaceFields,
+            Net::kParamDefaults,
+            create,
+            destroy,
+            load,
+            set_done,
+            set_observer,
+            run,
+            push,
+            now,
+            tokens,
+            fault,
+            stats};
   }
 };
 

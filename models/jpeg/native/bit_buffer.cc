@@ -45,7 +45,7 @@ int BitBuffer::first_word() {
 bool BitBuffer::skip_ahead(std::span<const std::uint8_t> symbol_bits) {
   if (count_ <= kPushLimit || !held_ || drain_) return false;
   if (file_[at_ - 1] == 0xFF && file_[at_] == 0x00) ++at_;  // passes while the buffer is full
-  int missing = 0;  // bits below a full buffer, at worst
+  int missing = 0;                                          // bits below a full buffer, at worst
   int worst = 0;
   int total = 0;
   for (const int bits : symbol_bits) {

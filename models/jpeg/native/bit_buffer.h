@@ -35,10 +35,10 @@ class BitBuffer {
   Bytes file_;
   std::size_t at_;  // the byte that is presented to the input stage
   int symbol_clocks_;
-  int count_ = 0;         // bits in the buffer
-  bool held_ = false;     // a byte waits in the input stage's delay register
-  bool drain_ = false;    // the end marker was seen
-  bool first_ = true;     // no block yet
+  int count_ = 0;       // bits in the buffer
+  bool held_ = false;   // a byte waits in the input stage's delay register
+  bool drain_ = false;  // the end marker was seen
+  bool first_ = true;   // no block yet
 };
 
 }  // namespace lpn::jpeg

@@ -137,8 +137,8 @@ std::int64_t count_blocks(const Header& header) {
   return per_mcu * grid.mcus_across * grid.mcus_down;
 }
 
-BlockColumns read_blocks(Bytes file, const Header& header,
-                         const std::vector<ComponentCodes>& codes, BitBuffer& buffer) {
+BlockColumns read_blocks(Bytes file, const Header& header, const std::vector<ComponentCodes>& codes,
+                         BitBuffer& buffer) {
   BlockColumns out;
   const auto blocks = static_cast<std::size_t>(count_blocks(header));
   for (auto* column : {&out.component, &out.symbols, &out.nonzero, &out.bits, &out.waits}) {

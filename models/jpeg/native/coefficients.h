@@ -31,7 +31,7 @@ struct ComponentCodes {
 std::int64_t count_blocks(const Header& header);
 
 // Throws Refused for whatever libjpeg calls an error or warns about. `buffer`: after first_word().
-BlockColumns read_blocks(Bytes file, const Header& header,
-                         const std::vector<ComponentCodes>& codes, BitBuffer& buffer);
+BlockColumns read_blocks(Bytes file, const Header& header, const std::vector<ComponentCodes>& codes,
+                         BitBuffer& buffer);
 
 }  // namespace lpn::jpeg

@@ -4,11 +4,11 @@
 // repaired damaged data. The core repairs nothing, so a warning is an error here.
 #pragma once
 
+#include <jpeglib.h>
+
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
-
-#include <jpeglib.h>
 
 namespace lpn::jpeg {
 

@@ -8,8 +8,9 @@
 namespace lpn::jpeg {
 namespace {
 
-const char* const kBaselineHint = "re-encode it as baseline (jpegtran without -progressive and "
-                                  "-arithmetic, cjpeg -baseline)";
+const char* const kBaselineHint =
+    "re-encode it as baseline (jpegtran without -progressive and "
+    "-arithmetic, cjpeg -baseline)";
 
 [[noreturn]] void refuse_truncated(std::size_t size) {
   throw Refused("truncated: the file ends after " + std::to_string(size) +
@@ -25,8 +26,10 @@ void refuse_frame(std::uint8_t marker) {
   const std::string core = "; the core decodes baseline (SOF0) only: ";
   if (marker == 0xC2) throw Refused("progressive JPEG (SOF2)" + core + kBaselineHint);
   if (marker == 0xC1) {
-    throw Refused("extended sequential JPEG (SOF1, 12-bit samples or more than two Huffman "
-                  "tables per kind)" + core + kBaselineHint);
+    throw Refused(
+        "extended sequential JPEG (SOF1, 12-bit samples or more than two Huffman "
+        "tables per kind)" +
+        core + kBaselineHint);
   }
   if (marker >= 0xC9) throw Refused("arithmetic-coded JPEG" + core + kBaselineHint);
   throw Refused("lossless or hierarchical JPEG" + core + kBaselineHint);
@@ -40,14 +43,16 @@ void read_frame(Bytes payload, Header& header) {
     throw Refused("corrupt: two frame headers (SOF0); re-encode the image");
   }
   if (payload[0] != 8) {
-    throw Refused(std::to_string(payload[0]) + "-bit samples; the core decodes 8 bits only: "
+    throw Refused(std::to_string(payload[0]) +
+                  "-bit samples; the core decodes 8 bits only: "
                   "convert the image to 8 bits per sample");
   }
   header.height = payload[1] << 8 | payload[2];
   header.width = payload[3] << 8 | payload[4];
   if (header.height == 0) {
-    throw Refused("the image height is 0 (to be defined later by a DNL marker); the core does "
-                  "not know DNL: re-encode the image");
+    throw Refused(
+        "the image height is 0 (to be defined later by a DNL marker); the core does "
+        "not know DNL: re-encode the image");
   }
   if (header.width == 0) throw Refused("corrupt: the image width is 0; re-encode the image");
   for (std::size_t at = 6; at < payload.size(); at += 3) {
@@ -63,8 +68,9 @@ void read_quantisation(Bytes payload, Header& header) {
   std::size_t tables = 0;
   while (!payload.empty()) {
     if (payload[0] >> 4 != 0) {
-      throw Refused("16-bit quantisation table; the core loads 8-bit tables only: re-encode with "
-                    "cjpeg -baseline");
+      throw Refused(
+          "16-bit quantisation table; the core loads 8-bit tables only: re-encode with "
+          "cjpeg -baseline");
     }
     if (payload.size() < 65) {
       throw Refused("corrupt: a quantisation table (DQT) is cut; re-encode the image");
@@ -83,14 +89,16 @@ void read_scan_header(Bytes payload, Header& header) {
     throw Refused("corrupt: the scan header (SOS) has a wrong length; re-encode the image");
   }
   if (payload[0] != header.components.size()) {
-    throw Refused("the components come in several scans (not interleaved); the core takes one "
-                  "scan with all components: rewrite the file with jpegtran");
+    throw Refused(
+        "the components come in several scans (not interleaved); the core takes one "
+        "scan with all components: rewrite the file with jpegtran");
   }
   for (std::size_t c = 0; c < header.components.size(); ++c) {
     FrameComponent& component = header.components[c];
     if (payload[1 + 2 * c] != component.id) {
-      throw Refused("corrupt: the scan lists its components in another order than the frame; "
-                    "the core goes by position: rewrite the file with jpegtran");
+      throw Refused(
+          "corrupt: the scan lists its components in another order than the frame; "
+          "the core goes by position: rewrite the file with jpegtran");
     }
     component.dc_slot = payload[2 + 2 * c] >> 4;
     component.ac_slot = static_cast<std::uint8_t>(0x10 | (payload[2 + 2 * c] & 15));
@@ -115,19 +123,22 @@ void walk_scan(Bytes file, Header& header) {
     }
     if (next == kEoi) break;
     if (next >= 0xD0 && next <= 0xD7) {
-      throw Refused("restart markers in the scan; the core would decode them as image data: "
-                    "rewrite the file with jpegtran -restart 0");
+      throw Refused(
+          "restart markers in the scan; the core would decode them as image data: "
+          "rewrite the file with jpegtran -restart 0");
     }
     if (next == 0xFF) {
-      throw Refused("fill bytes (0xFF 0xFF) in the scan; the core would decode them as image "
-                    "data: rewrite the file with jpegtran");
+      throw Refused(
+          "fill bytes (0xFF 0xFF) in the scan; the core would decode them as image "
+          "data: rewrite the file with jpegtran");
     }
     if (next == kDnl) {
       throw Refused("a DNL marker after the scan; the core does not know it: re-encode the image");
     }
     if (next == kSos || next == kDht || next == kDqt) {
-      throw Refused("more than one scan; the core takes one scan with all components: rewrite "
-                    "the file with jpegtran");
+      throw Refused(
+          "more than one scan; the core takes one scan with all components: rewrite "
+          "the file with jpegtran");
     }
     throw Refused("corrupt: a marker inside the scan at byte " + std::to_string(at) +
                   "; re-encode the image");
@@ -154,8 +165,9 @@ void refuse_restart_of_the_core(Bytes file, std::size_t scan_end) {
 Header read_header(Bytes file) {
   if (file.empty()) throw Refused("the file is empty; give a baseline JPEG");
   if (file.size() < 2 || file[0] != 0xFF || file[1] != kSoi) {
-    throw Refused("not a JPEG: it does not begin with the start-of-image marker FF D8; give a "
-                  "baseline JPEG");
+    throw Refused(
+        "not a JPEG: it does not begin with the start-of-image marker FF D8; give a "
+        "baseline JPEG");
   }
   Header header;
   std::size_t at = 2;
@@ -169,8 +181,9 @@ Header read_header(Bytes file) {
     if (at >= file.size()) refuse_truncated(file.size());
     const std::uint8_t marker = file[at++];
     if (marker == kEoi) {
-      throw Refused("the file has no image data: it ends before a scan begins; give a complete "
-                    "baseline JPEG");
+      throw Refused(
+          "the file has no image data: it ends before a scan begins; give a complete "
+          "baseline JPEG");
     }
     if (marker < 0xC0 || (marker >= 0xD0 && marker <= kSoi)) {
       throw Refused("corrupt: an unexpected marker at byte " + std::to_string(at - 1) +
@@ -235,9 +248,7 @@ std::vector<Segment> core_segments(Bytes file) {
         }
         break;
       }
-      case State::kLengthHigh:
-        state = State::kLengthLow;
-        break;
+      case State::kLengthHigh: state = State::kLengthLow; break;
       case State::kLengthLow:
         // The high byte is overwritten: length_q keeps the low byte, minus 2, in 16 bits.
         left = static_cast<std::uint16_t>(byte - 2);

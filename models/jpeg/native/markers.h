@@ -45,12 +45,12 @@ struct Header {
   int width = 0;
   int height = 0;
   std::vector<FrameComponent> components;
-  std::vector<Segment> segments;      // all, in file order; the scan header (SOS) is the last
-  std::vector<TableLoad> tables;      // all DHT loads, in file order
-  bool shared_quantisation = false;   // two quantisation tables in one DQT segment
-  std::size_t scan_begin = 0;         // file offset of the first entropy-coded byte
-  std::size_t scan_end = 0;           // file offset of the EOI marker
-  std::size_t scan_bytes = 0;         // entropy-coded bytes without the stuffed zeros
+  std::vector<Segment> segments;     // all, in file order; the scan header (SOS) is the last
+  std::vector<TableLoad> tables;     // all DHT loads, in file order
+  bool shared_quantisation = false;  // two quantisation tables in one DQT segment
+  std::size_t scan_begin = 0;        // file offset of the first entropy-coded byte
+  std::size_t scan_end = 0;          // file offset of the EOI marker
+  std::size_t scan_bytes = 0;        // entropy-coded bytes without the stuffed zeros
 };
 
 // Reads the file as ISO/IEC 10918-1 says, up to and including its end marker.

@@ -25,7 +25,8 @@ Sampling sampling_of(const Header& header) {
     if (is(0, 2, 2)) return Sampling::k420;
   }
   if (c.size() != 3) {
-    throw Refused(std::to_string(c.size()) + " colour components (CMYK, YCCK or other); the core "
+    throw Refused(std::to_string(c.size()) +
+                  " colour components (CMYK, YCCK or other); the core "
                   "decodes one (grey) or three (YCbCr): convert the image to RGB and save it "
                   "again");
   }
@@ -34,7 +35,8 @@ Sampling sampling_of(const Header& header) {
     if (!factors.empty()) factors += ',';
     factors += std::to_string(component.horizontal) + 'x' + std::to_string(component.vertical);
   }
-  throw Refused("sampling factors " + factors + "; the core knows grey, 4:4:4 (1x1,1x1,1x1) and "
+  throw Refused("sampling factors " + factors +
+                "; the core knows grey, 4:4:4 (1x1,1x1,1x1) and "
                 "4:2:0 (2x2,1x1,1x1): re-encode with cjpeg -sample 2x2 or -sample 1x1");
 }
 
@@ -43,8 +45,9 @@ Sampling sampling_of(const Header& header) {
 void check_width(const Header& header, Sampling sampling) {
   const int across = (header.width + 7) / 8;
   if (sampling == Sampling::k420 && across % 2 != 0) {
-    throw Refused("4:2:0 and " + std::to_string(header.width) + " pixels wide: " +
-                  std::to_string(across) + " blocks of 8, an odd number, with which the core "
+    throw Refused("4:2:0 and " + std::to_string(header.width) +
+                  " pixels wide: " + std::to_string(across) +
+                  " blocks of 8, an odd number, with which the core "
                   "loses its place in every row: pad or crop the width to a multiple of 16, or "
                   "use 4:4:4");
   }
@@ -98,9 +101,8 @@ void check_segments(Bytes file, const Header& header, bool writable_tables) {
     }
     if (core[k].begin == truth[k].begin && core[k].marker == truth[k].marker) {
       throw Refused(why + "read " + std::to_string(core[k].size) + " of the " +
-                    std::to_string(truth[k].size) + " bytes of the " +
-                    describe(truth[k].marker) + " at byte " + std::to_string(truth[k].begin) +
-                    advice);
+                    std::to_string(truth[k].size) + " bytes of the " + describe(truth[k].marker) +
+                    " at byte " + std::to_string(truth[k].begin) + advice);
     }
     throw Refused(why + "take bytes at " + std::to_string(core[k].begin) + " for a " +
                   describe(core[k].marker) + " (a thumbnail in an application segment?)" + advice);
@@ -168,17 +170,18 @@ TableCheck check_tables(const Header& header, bool writable_tables) {
       }
       if (used->second != annex_k(core_slot(c, ac))) result.standard = false;
       if (writable_tables) {
-        const auto in_core = std::find_if(
-            header.tables.rbegin(), header.tables.rend(),
-            [&](const TableLoad& load) { return load.slot == core_slot(c, ac); });
+        const auto in_core =
+            std::find_if(header.tables.rbegin(), header.tables.rend(),
+                         [&](const TableLoad& load) { return load.slot == core_slot(c, ac); });
         if (in_core == header.tables.rend() || in_core->table != used->second) {
-          throw Refused(
-              std::string("component ") + std::to_string(c) + " is coded with " +
-              (ac ? "AC" : "DC") + " table " + std::to_string(slot & 15) + ", but the core with "
-              "writable tables takes table " + std::to_string(core_slot(c, ac) & 15) +
-              (in_core == header.tables.rend() ? ", which the file does not define"
-                                               : ", which differs") +
-              ": rewrite the file with jpegtran -optimize");
+          throw Refused(std::string("component ") + std::to_string(c) + " is coded with " +
+                        (ac ? "AC" : "DC") + " table " + std::to_string(slot & 15) +
+                        ", but the core with "
+                        "writable tables takes table " +
+                        std::to_string(core_slot(c, ac) & 15) +
+                        (in_core == header.tables.rend() ? ", which the file does not define"
+                                                         : ", which differs") +
+                        ": rewrite the file with jpegtran -optimize");
         }
       }
     }
@@ -188,9 +191,10 @@ TableCheck check_tables(const Header& header, bool writable_tables) {
     result.codes.push_back(codes);
   }
   if (!writable_tables && !result.standard) {
-    throw Refused("Huffman tables of its own (an optimised file); the build with fixed tables "
-                  "has only those of the standard's Annex K: use the build with writable tables "
-                  "(writable_tables=1), or re-encode without optimisation");
+    throw Refused(
+        "Huffman tables of its own (an optimised file); the build with fixed tables "
+        "has only those of the standard's Annex K: use the build with writable tables "
+        "(writable_tables=1), or re-encode without optimisation");
   }
   return result;
 }
@@ -203,18 +207,21 @@ void check_loader(const Header& header) {
     symbols += load.table.symbols.size();
     // Any slot but 00, 10 and 01 is written to chroma AC.
     if (load.slot != 0x11 && (!standard_slot(load.slot) || (load.slot & 0xE0) != 0)) {
-      throw Refused("Huffman table slot " + std::to_string(load.slot & 15) + "; the core with "
+      throw Refused("Huffman table slot " + std::to_string(load.slot & 15) +
+                    "; the core with "
                     "writable tables has slots 0 and 1, and loads any other over the chroma AC "
                     "table: re-encode the image");
     }
     // Code ranges of the first load stay where the second has no codes of that length.
     if (++loads[load.slot] > 1) {
-      throw Refused("a Huffman table is defined twice; the core with writable tables mixes the "
-                    "two: rewrite the file with jpegtran");
+      throw Refused(
+          "a Huffman table is defined twice; the core with writable tables mixes the "
+          "two: rewrite the file with jpegtran");
     }
   }
   if (symbols > 1024) {
-    throw Refused(std::to_string(symbols) + " Huffman symbols; the core with writable tables "
+    throw Refused(std::to_string(symbols) +
+                  " Huffman symbols; the core with writable tables "
                   "stores 1024: rewrite the file with jpegtran");
   }
 }
@@ -224,11 +231,12 @@ void check_symbols(const Header& header) {
   for (const TableLoad& load : header.tables) {
     for (const std::uint8_t symbol : load.table.symbols) {
       const bool ac = (load.slot & 0x10) != 0;
-      const bool legal = ac ? (symbol & 15) <= 10 &&
-                                  ((symbol & 15) != 0 || symbol == 0x00 || symbol == 0xF0)
-                            : symbol <= 11;
+      const bool legal =
+          ac ? (symbol & 15) <= 10 && ((symbol & 15) != 0 || symbol == 0x00 || symbol == 0xF0)
+             : symbol <= 11;
       if (!legal) {
-        throw Refused("a Huffman table with symbol " + std::to_string(symbol) + ", which baseline "
+        throw Refused("a Huffman table with symbol " + std::to_string(symbol) +
+                      ", which baseline "
                       "JPEG does not have: re-encode the image");
       }
     }
@@ -242,8 +250,9 @@ void check_symbols(const Header& header) {
 // decides; such files are refused too.
 void check_early_end(const Header& header, const Image& image) {
   constexpr std::int64_t kBitBuffer = 64;
-  const std::size_t mcu_blocks =
-      image.sampling == Sampling::kMono ? 1 : image.sampling == Sampling::k444 ? 3 : 6;
+  const std::size_t mcu_blocks = image.sampling == Sampling::kMono  ? 1
+                                 : image.sampling == Sampling::k444 ? 3
+                                                                    : 6;
   const int mcu_width = image.sampling == Sampling::k420 ? 16 : 8;
   const auto across = static_cast<std::size_t>((header.width + mcu_width - 1) / mcu_width);
   const std::size_t row_blocks = across * mcu_blocks;
@@ -256,8 +265,9 @@ void check_early_end(const Header& header, const Image& image) {
     left -= image.blocks.bits[b];
     if (!last_of_row) continue;
     if ((image.sampling == Sampling::k420 ? before : left) <= kBitBuffer) {
-      throw Refused("the last rows take at most 64 bits, so the core has seen the end of the file "
-                    "before it decodes them and loses them: use a larger or less uniform image");
+      throw Refused(
+          "the last rows take at most 64 bits, so the core has seen the end of the file "
+          "before it decodes them and loses them: use a larger or less uniform image");
     }
   }
 }
@@ -277,14 +287,19 @@ Image read_image(Bytes file, bool writable_tables) {
   check_width(header, image.sampling);
   const std::int64_t blocks = count_blocks(header);
   if (blocks > kMaxBlocks) {
-    throw Refused("the image has " + std::to_string(blocks) + " blocks of 8x8; this reader takes "
-                  "up to " + std::to_string(kMaxBlocks) + ": scale it down");
+    throw Refused("the image has " + std::to_string(blocks) +
+                  " blocks of 8x8; this reader takes "
+                  "up to " +
+                  std::to_string(kMaxBlocks) + ": scale it down");
   }
   // A block takes at least two symbols of one bit each; checked before libjpeg makes room for
   // all blocks.
   if (blocks * 2 > static_cast<std::int64_t>(header.scan_bytes) * 8) {
-    throw Refused("truncated: " + std::to_string(header.scan_bytes) + " bytes of image data "
-                  "cannot hold " + std::to_string(blocks) + " blocks; the core would wait for "
+    throw Refused("truncated: " + std::to_string(header.scan_bytes) +
+                  " bytes of image data "
+                  "cannot hold " +
+                  std::to_string(blocks) +
+                  " blocks; the core would wait for "
                   "input for ever. Fetch or write the file again");
   }
   check_segments(file, header, writable_tables);
@@ -305,8 +320,11 @@ Image read_image(Bytes file, bool writable_tables) {
   const std::int64_t bits =
       std::accumulate(image.blocks.bits.begin(), image.blocks.bits.end(), std::int64_t{0});
   if ((bits + 7) / 8 != static_cast<std::int64_t>(header.scan_bytes)) {
-    throw Refused("unusual coding: the blocks take " + std::to_string(bits) + " bits, the scan "
-                  "has " + std::to_string(header.scan_bytes) + " bytes; the core's symbols per block cannot "
+    throw Refused("unusual coding: the blocks take " + std::to_string(bits) +
+                  " bits, the scan "
+                  "has " +
+                  std::to_string(header.scan_bytes) +
+                  " bytes; the core's symbols per block cannot "
                   "be told from it: rewrite the file with jpegtran");
   }
   check_early_end(header, image);
@@ -318,8 +336,9 @@ Image read_image(Bytes file, bool writable_tables) {
     image.completes[b] = image.blocks.component[b] == last_component ? output_blocks : 0;
   }
   if (header.shared_quantisation) {
-    image.notes.push_back("two quantisation tables share a segment; the core loads both into the "
-                          "first, so its pixels are wrong, its timing is not");
+    image.notes.push_back(
+        "two quantisation tables share a segment; the core loads both into the "
+        "first, so its pixels are wrong, its timing is not");
   }
   return image;
 }
