@@ -577,7 +577,7 @@ struct Interp::Impl {
   }
 
   // Commits all firings due now, as one group.
-  bool commit_group(Observer* observer) {
+  void commit_group(Observer* observer) {
     std::vector<Event>& group_events = scratch;
     group_events.clear();
     wakes.clear();
@@ -585,21 +585,18 @@ struct Interp::Impl {
       group_events.push_back(events.top());
       events.pop();
     }
-    bool any = false;
     for (const Event& event : group_events) {
       if (event.slot != kWake) {
         commit(event, observer);
-        any = true;
         continue;
       }
       TransitionState& state = transitions[event.transition];
       if (state.wake == now) state.wake = -1;
       wakes.push_back(event.transition);
     }
-    return any;
   }
-  std::vector<std::uint32_t>
-      wakes;  // of the group: transitions that time alone may have made ready
+  // Of the last group: transitions that time alone may have made ready.
+  std::vector<std::uint32_t> wakes;
 
   // Ready but for the interval and the clock.
   bool otherwise_ready(std::size_t k) {
@@ -638,8 +635,8 @@ struct Interp::Impl {
       }
       pushes.erase(it);
     }
-    const bool committed = commit_group(observer);
-    if (!happened && !committed) {
+    commit_group(observer);
+    if (!happened) {
       std::erase_if(wakes, [this](std::uint32_t k) { return !otherwise_ready(k); });
       if (wakes.empty()) return false;
     }

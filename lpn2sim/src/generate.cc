@@ -725,7 +725,7 @@ class Generator {
     firing_times(k);
     progress(k);
     if (timed()) line("++starts_made;");
-    line("LPNRT_IF_STATS(happened = true; meters[{}].start(now);)", k);
+    line("LPNRT_IF_STATS(meters[{}].start(now);)", k);
     new_record(k);
     emissions(k);
     take(k);
@@ -1013,7 +1013,7 @@ class Generator {
     std::set<uint32_t> marks;  // whoever this commit makes ready for certain conditions
     line("++commits;");
     if (info.keep == Keep::kPool && has_rows(t)) line("u64 cursor = 0;");
-    line("LPNRT_IF_STATS(happened = true; meters[{0}].commit(now); touch({0});)", k);
+    line("LPNRT_IF_STATS(meters[{0}].commit(now); touch({0});)", k);
     if (t.servers) marks.insert(static_cast<uint32_t>(k));
     for (uint32_t a = 0; a < t.inputs.size(); ++a) unlock(k, a, marks);
     for (size_t o = 0; o < t.outputs.size(); ++o) append(k, o, marks);

@@ -472,7 +472,6 @@ struct Engine {
 #endif
 #if LPNRT_STATS
   Set<N> touched;
-  bool happened = false;
   i64 end = 0;
   TransitionMeter meters[N];
 #endif
@@ -573,17 +572,11 @@ struct Engine {
   bool instant() {
     group = 0;
     bool alone = begun;
-#if LPNRT_STATS
-    happened = !begun;
-#endif
     begun = true;
     if (!arrivals.empty() && arrivals.begin()->first == now) {
       for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
       arrivals.erase(arrivals.begin());
       alone = false;
-#if LPNRT_STATS
-      happened = true;
-#endif
     }
     if (const u32 only = wheel.only(now); only < N && (events.empty() || events.top().due != now)) {
       wheel.take(now);
@@ -609,11 +602,9 @@ struct Engine {
       starts();
     }
 #if LPNRT_STATS
-    if (happened) {
-      while (!touched.empty()) {
-        const u32 k = touched.take_least();
-        meters[k].observe(self().why(k), now);
-      }
+    while (!touched.empty()) {
+      const u32 k = touched.take_least();
+      meters[k].observe(self().why(k), now);
     }
 #endif
     return true;
