@@ -81,7 +81,7 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
             continue
         rows.append({**about, "predicted": run.latency,
                      "error": (run.latency - measured) / measured,
-                     "seconds": round(run.seconds, 6)})
+                     "seconds": round(run.seconds, 9)})
     progress.clear()
     sizes = [abs(row["error"]) for row in rows]
     summary = {
@@ -89,7 +89,7 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
         "mean_error": sum(sizes) / len(sizes) if sizes else None,
         "worst_error": max(sizes) if sizes else None,
         "exact": sum(row["predicted"] == row["truth"] for row in rows),
-        "seconds": round(simulated, 6),
+        "seconds": round(simulated, 9),
     }
     if interrupted:
         summary["interrupted"] = True
