@@ -24,6 +24,7 @@
 #include "lpn/interval.h"
 #include "lpn/lower.h"
 #include "lpn/run.h"
+#include "print_expr.h"
 
 namespace lpn::sim {
 namespace {
@@ -32,11 +33,8 @@ using std::size_t;
 using std::string;
 using std::uint32_t;
 
-__extension__ typedef __int128 Wide;
-
-constexpr std::uint64_t kMaxNodes = 1 << 20;        // of all expressions, as trees
-constexpr std::size_t kInlined = 64;                // transitions whose code shares one function
-constexpr std::uint64_t kMaxBoundedNodes = 1 << 9;  // larger expressions keep all their checks
+constexpr std::uint64_t kMaxNodes = 1 << 20;  // of all expressions, as trees
+constexpr std::size_t kInlined = 64;          // transitions whose code shares one function
 
 // How the firings in flight of a transition are kept.
 enum class Keep {
@@ -45,11 +43,6 @@ enum class Keep {
   kFifo,    // commits in start order: a ring
   kPool,    // commits may overtake: slots
 };
-
-string literal(std::int64_t value) {
-  if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
-  return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
-}
 
 struct ArcInfo {
   size_t place = 0;
@@ -71,10 +64,10 @@ struct TransitionInfo {
   bool one_server = false;
 };
 
-class Generator {
+class Generator final : Operands {
  public:
   Generator(const Net& net, string space)
-      : declared_(net), net_(lower(net)), space_(std::move(space)) {
+      : declared_(net), net_(lower(net)), printer_(net_, *this), space_(std::move(space)) {
     analyse();
   }
 
@@ -264,146 +257,19 @@ class Generator {
 
   // ---- expressions ------------------------------------------------------------------------
 
-  struct Context {
-    size_t transition = 0;
-    string site;
-    bool elide = true;  // use bounds to leave out overflow checks
-  };
-
-  string expr(ExprId id, const Context& c) const {
-    const ExprPool& pool = net_.exprs;
-    const Node& n = pool[id];
-    const auto kid = [&](int k) { return expr(n.kids[static_cast<size_t>(k)], c); };
-    const auto range = [&](int k) {
-      if (!c.elide) return Range{};
-      const Transition* t =
-          c.transition < net_.transitions.size() ? &net_.transitions[c.transition] : nullptr;
-      return bounds(net_, t, n.kids[static_cast<size_t>(k)]);
-    };
-    const auto fits = [](Wide lo, Wide hi) {
-      return lo >= std::numeric_limits<std::int64_t>::min() &&
-             hi <= std::numeric_limits<std::int64_t>::max();
-    };
-    switch (n.op) {
-      case Op::kConst: return literal(n.value);
-      case Op::kTrue: return "true";
-      case Op::kFalse: return "false";
-      case Op::kParam: return fmt::format("P{}", n.a);
-      case Op::kToken: return token(n, c);
-      case Op::kIndex: return "i";
-      case Op::kBound: return fmt::format("j{}", n.a);
-      case Op::kOccupancy: {
-        const size_t p = infos_[c.transition].arcs[n.a].place;
-        return fmt::format("static_cast<i64>(f{0} + l{0})", p);
-      }
-      case Op::kFree:
-        return fmt::format("static_cast<i64>(f{})", infos_[c.transition].arcs[n.a].place);
-      case Op::kTaken: return taken(c.transition, n.a);
-      case Op::kNeg: {
-        const Range x = range(0);
-        if (c.elide && fits(-Wide{x.hi}, -Wide{x.lo})) return fmt::format("(-{})", kid(0));
-        return fmt::format("neg({}, {})", kid(0), c.site);
-      }
-      case Op::kAbs: return fmt::format("abs({}, {})", kid(0), c.site);
-      case Op::kAdd: {
-        const Range x = range(0), y = range(1);
-        if (c.elide && fits(Wide{x.lo} + y.lo, Wide{x.hi} + y.hi)) {
-          return both("({} + {})", kid(0), kid(1), c);
-        }
-        return both("add({}, {}, " + c.site + ")", kid(0), kid(1), c);
-      }
-      case Op::kSub: {
-        const Range x = range(0), y = range(1);
-        if (c.elide && fits(Wide{x.lo} - y.hi, Wide{x.hi} - y.lo)) {
-          return both("({} - {})", kid(0), kid(1), c);
-        }
-        return both("sub({}, {}, " + c.site + ")", kid(0), kid(1), c);
-      }
-      case Op::kMul: {
-        const Range x = range(0), y = range(1);
-        const Wide all[] = {Wide{x.lo} * y.lo, Wide{x.lo} * y.hi, Wide{x.hi} * y.lo,
-                            Wide{x.hi} * y.hi};
-        if (c.elide && fits(*std::min_element(all, all + 4), *std::max_element(all, all + 4))) {
-          return both("({} * {})", kid(0), kid(1), c);
-        }
-        return both("mul({}, {}, " + c.site + ")", kid(0), kid(1), c);
-      }
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod: {
-        const bool positive = c.elide && range(1).lo > 0;
-        const bool natural = c.elide && range(0).lo >= 0;
-        const string d = positive ? kid(1) : fmt::format("divisor({}, {})", kid(1), c.site);
-        if (positive && natural && n.op == Op::kFloorDiv) return both("({} / {})", kid(0), d, c);
-        if (positive && natural && n.op == Op::kMod) return both("({} % {})", kid(0), d, c);
-        return both(op_info(n.op).cpp + string("({}, {})"), kid(0), d, c);
-      }
-      case Op::kMin:
-      case Op::kMax:
-        return both(string("lpnrt::") + op_info(n.op).cpp + "({}, {})", kid(0), kid(1), c);
-      case Op::kEq: return both("({} == {})", kid(0), kid(1), c);
-      case Op::kNe: return both("({} != {})", kid(0), kid(1), c);
-      case Op::kLt: return both("({} < {})", kid(0), kid(1), c);
-      case Op::kLe: return both("({} <= {})", kid(0), kid(1), c);
-      case Op::kNot: return fmt::format("(!{})", kid(0));
-      case Op::kAnd: return fmt::format("({} && {})", kid(0), kid(1));
-      case Op::kOr: return fmt::format("({} || {})", kid(0), kid(1));
-      case Op::kSelect: return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
-      case Op::kLookup: return fmt::format("lookup(kTable{}, {}, {})", n.a, kid(0), c.site);
-      case Op::kAssume:
-        return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", kid(0), kid(1),
-                           n.type == Type::kBool ? "(" : "", c.site, n.a,
-                           n.type == Type::kBool ? " != 0)" : "");
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf: return aggregate(n, c);
-    }
-    return "";
+  string head(size_t, uint32_t arc) const override { return fmt::format("a{}", arc); }
+  string row(size_t k, uint32_t arc, const string& index) const override {
+    return fmt::format("p{}.row({})", infos_[k].arcs[arc].place, index);
   }
-
-  // `format` over x and y, x being evaluated first: C++ leaves the order open, and when both can
-  // fail it must be the failure of x that counts. An expression that can fail mentions its site.
-  static string both(const string& format, const string& x, const string& y, const Context& c) {
-    if (x.find(c.site) == string::npos || y.find(c.site) == string::npos) {
-      return fmt::format(fmt::runtime(format), x, y);
-    }
-    return fmt::format("[&] {{ const i64 x_ = {}; const i64 y_ = {}; return {}; }}()", x, y,
-                       fmt::format(fmt::runtime(format), "x_", "y_"));
+  string needed(size_t k, uint32_t arc) const override { return need(k, arc); }
+  std::int64_t least_need(size_t k, uint32_t arc) const override {
+    return infos_[k].arcs[arc].least_need;
   }
-
-  string token(const Node& n, const Context& c) const {
-    const ArcInfo& arc = infos_[c.transition].arcs[n.a];
-    std::int64_t which = 0;
-    if (net_.exprs.is_const(n.kids[0], which)) {
-      const string read = which == 0 ? fmt::format("a{}[{}]", n.a, n.b)
-                                     : fmt::format("p{}.row({})[{}]", arc.place, which, n.b);
-      if (which < arc.least_need) return read;
-      return fmt::format("({} > {} ? {} : fail_value(kTokenIndex, {}, {}))",
-                         need(c.transition, n.a), which, read, c.site, which);
-    }
-    return fmt::format(
-        "[&] {{ const i64 x_ = {}; return static_cast<u64>(x_) < {} ? "
-        "p{}.row(static_cast<u64>(x_))[{}]"
-        " : fail_value(kTokenIndex, {}, x_); }}()",
-        expr(n.kids[0], c), need(c.transition, n.a), arc.place, n.b, c.site);
+  string occupancy(size_t k, uint32_t arc) const override {
+    return fmt::format("static_cast<i64>(f{0} + l{0})", infos_[k].arcs[arc].place);
   }
-
-  string aggregate(const Node& n, const Context& c) const {
-    const string body = expr(n.kids[0], c);
-    const string count = need(c.transition, n.a);
-    const string j = fmt::format("j{}", n.b);
-    if (n.op == Op::kSum) {
-      return fmt::format(
-          "[&] {{ i64 s_ = 0; for (i64 {0} = 0; static_cast<u64>({0}) < {1}; ++{0}) s_ = "
-          "add(s_, {2}, {3}); return s_; }}()",
-          j, count, body, c.site);
-    }
-    const char* better = n.op == Op::kMinOf ? "<" : ">";
-    return fmt::format(
-        "[&] {{ if ({1} == 0) fail(kEmpty, {3}); i64 s_ = 0; for (i64 {0} = 0; "
-        "static_cast<u64>({0}) < {1}; ++{0}) {{ const i64 x_ = {2}; if ({0} == 0 || x_ {4} s_) "
-        "s_ = x_; }} return s_; }}()",
-        j, count, body, c.site, better);
+  string free(size_t k, uint32_t arc) const override {
+    return fmt::format("static_cast<i64>(f{})", infos_[k].arcs[arc].place);
   }
 
   // How many tokens arc `a` needs and takes, as expressions of type u64 and i64.
@@ -412,23 +278,16 @@ class Generator {
     if (arc.need >= 0) return fmt::format("{}ull", std::max(arc.need, arc.least_need));
     return fmt::format("n{}", a);
   }
-  string taken(size_t k, uint32_t a) const {
+  string taken(size_t k, uint32_t a) const override {
     const ArcInfo& arc = infos_[k].arcs[a];
     if (net_.transitions[k].inputs[a].inhibit) return "0ll";
     return arc.weight >= 0 ? literal(arc.weight) : fmt::format("w{}", a);
   }
 
-  string site(size_t k, SiteKind kind, size_t arc = 0, size_t emission = 0,
-              size_t field = 0) const {
-    return fmt::format("site({}, {}, {}, {}, {})", k, static_cast<int>(kind), arc, emission, field);
-  }
   string value(size_t k, const Formula& f, const string& where_) const {
-    return expr(f.id, {k, where_, net_.exprs.tree_size(f.id) <= kMaxBoundedNodes});
+    return printer_.of(k, f, where_);
   }
-  Range range_of(size_t k, const Formula& f) const {
-    if (net_.exprs.tree_size(f.id) > kMaxBoundedNodes) return {};
-    return bounds(net_, &net_.transitions[k], f.id);
-  }
+  Range range_of(size_t k, const Formula& f) const { return printer_.range(k, f); }
 
   // ---- constants and members --------------------------------------------------------------
 
@@ -568,10 +427,7 @@ class Generator {
 
   // ---- initial state ----------------------------------------------------------------------
 
-  string param_expr(const Formula& f) const {
-    return expr(f.id,
-                {net_.transitions.size(), "0", net_.exprs.tree_size(f.id) <= kMaxBoundedNodes});
-  }
+  string param_expr(const Formula& f) const { return printer_.of_params(f); }
 
   void configure() {
     line("int32_t configure(const i64* given) {{");
@@ -1290,6 +1146,7 @@ class Generator {
 
   Net declared_;
   Net net_;
+  ExprPrinter printer_;
   string space_;
   string out_;
   std::vector<TransitionInfo> infos_;
