@@ -20,10 +20,12 @@
 #include <map>
 #include <set>
 
+#include "generate_flow.h"
 #include "lpn/error.h"
 #include "lpn/interval.h"
 #include "lpn/lower.h"
 #include "lpn/run.h"
+#include "plan.h"
 #include "print_expr.h"
 
 namespace lpn::sim {
@@ -67,7 +69,11 @@ struct TransitionInfo {
 class Generator final : Operands {
  public:
   Generator(const Net& net, string space)
-      : declared_(net), net_(lower(net)), printer_(net_, *this), space_(std::move(space)) {
+      : declared_(net),
+        net_(lower(net)),
+        plan_(make_plan(net_)),
+        printer_(net_, *this),
+        space_(std::move(space)) {
     analyse();
   }
 
@@ -92,6 +98,11 @@ class Generator final : Operands {
     dispatch();
     access();
     line("}};");
+    if (plan_.whole()) {
+      line("#if !LPNRT_STATS");
+      out_ += generate_flow(net_, declared_.places.size(), plan_);
+      line("#endif");
+    }
     line("constexpr lpn_sim_api kApi = Abi<Net>::table();");
     line("}}  // namespace");
     return std::move(out_);
@@ -118,6 +129,10 @@ class Generator final : Operands {
     std::uint64_t nodes = 0;
     const auto count = [&](const Formula& f) { nodes += net_.exprs.tree_size(f.id); };
     consumers_.resize(net_.places.size());
+    credits_.resize(net_.places.size());
+    for (size_t c = declared_.places.size(); c < net_.places.size(); ++c) {
+      credits_[static_cast<size_t>(*net_.places[c].credit_of)] = c;
+    }
     locked_.resize(net_.places.size());
     for (size_t k = 0; k < net_.transitions.size(); ++k) {
       const Transition& t = net_.transitions[k];
@@ -297,12 +312,26 @@ class Generator final : Operands {
     const bool has_done =
         std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
     line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, timed());
-    string defaults, fields, bounded, first, lo, hi;
+    if (plan_.whole()) {
+      line("static constexpr bool kFlow = LPNRT_STATS == 0;");
+      line("int run_flow();");
+    } else {
+      line("static constexpr bool kFlow = false;");
+    }
+    string defaults, fields, flags, credit, first, lo, hi;
     size_t ranges = 0;
+    std::vector<bool> fed(net_.places.size());
+    for (const Transition& t : net_.transitions) {
+      for (const OutputArc& arc : t.outputs) fed[static_cast<size_t>(arc.place)] = true;
+    }
     for (const Param& p : net_.params) defaults += literal(p.value) + ", ";
-    for (const Place& p : declared_.places) {
+    for (size_t k = 0; k < declared_.places.size(); ++k) {
+      const Place& p = declared_.places[k];
       fields += fmt::format("{}, ", net_[p.type].fields.size());
-      bounded += p.capacity ? "true, " : "false, ";
+      flags += fmt::format("{}, ", (consumers_[k].empty() ? 0 : 1) | (fed[k] ? 2 : 0) |
+                                       (p.capacity ? 4 : 0) | (p.start ? 8 : 0) |
+                                       (p.done ? 16 : 0) | (p.sink ? 32 : 0));
+      credit += p.capacity ? fmt::format("{}, ", credits_[k]) : string("kNoCredit, ");
       first += fmt::format("{}, ", ranges);
       for (const Field& f : net_[p.type].fields) {
         const Range range = f.range.value_or(Range{});
@@ -314,7 +343,8 @@ class Generator final : Operands {
     // A last 0 keeps the arrays legal when there is nothing to list.
     line("static constexpr i64 kParamDefaults[] = {{{}0}};", defaults);
     line("static constexpr u32 kPlaceFields[] = {{{}0}};", fields);
-    line("static constexpr bool kBounded[] = {{{}false}};", bounded);
+    line("static constexpr u32 kPlaceFlags[] = {{{}0}};", flags);
+    line("static constexpr u32 kCreditOf[] = {{{}kNoCredit}};", credit);
     line("static constexpr u32 kFirstRange[] = {{{}0}};", first);
     line("static constexpr i64 kRangeLo[] = {{{}0}}, kRangeHi[] = {{{}0}};", lo, hi);
     string names;
@@ -326,8 +356,14 @@ class Generator final : Operands {
     for (const Param& p : net_.params) spell(p.name);
     for (const Place& p : declared_.places) spell(p.name);
     for (const Transition& t : net_.transitions) spell(t.name);
+    for (const Place& p : declared_.places) {
+      for (const Field& f : net_[p.type].fields) spell(f.name);
+    }
     line("static constexpr char kNames[] = {{{}0}};", names);
   }
+
+  // What the outside may take tokens from: nothing in the net reads it.
+  bool outlet(size_t p) const { return p < declared_.places.size() && consumers_[p].empty(); }
 
   void members() {
     for (size_t k = 0; k < net_.params.size(); ++k) line("i64 P{} = 0;", k);
@@ -351,6 +387,7 @@ class Generator final : Operands {
     always_or_stats(locked_[p], fmt::format("u64 l{} = 0;", p));
     if (width > 0) line("Rows<{}> p{};", width, p);
     if (place.capacity) line("i64 cap{} = 0;", p);
+    if (outlet(p)) line("Stamps s{};", p);
     if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
   }
 
@@ -484,8 +521,10 @@ class Generator final : Operands {
     for (size_t c = 0; c < net_.places.size(); ++c) {
       if (!net_.places[c].credit_of) continue;
       const auto p = static_cast<size_t>(*net_.places[c].credit_of);
-      line("if (static_cast<u64>(cap{0}) < f{0}) return false;", p);
-      line("f{0} = static_cast<u64>(cap{1}) - f{1};", c, p);
+      // Slots that the outside took before are what is missing from zero credits.
+      line("{{ const u64 used = f{} - f{}; if (static_cast<u64>(cap{}) < used) return false;", p, c,
+           p);
+      line("f{} = static_cast<u64>(cap{}) - used; }}", c, p);
     }
     for (size_t p = 0; p < declared_.places.size(); ++p) {
       line("LPNRT_IF_STATS(place_meters[{0}].peak = f{0};)", p);
@@ -951,6 +990,7 @@ class Generator final : Operands {
           "+ l{0};)",
           p);
     if (net_.places[p].done) line("done_tokens += total; latency = now;");
+    if (outlet(p)) line("if (s{0}.on) s{0}.add(now, group, total);", p);
     touch_consumers(p);
     std::set<uint32_t> woken;
     for (uint32_t other : consumers_[p]) {
@@ -1112,6 +1152,7 @@ class Generator final : Operands {
           "count}}; "
           "external{0} += count; }})",
           p);
+      if (outlet(p)) line("if (s{0}.on && count != 0) s{0}.add(now, group, count);", p);
       line("f{} += count; break;", p);
     }
     line("default: return LPN_BAD_CALL; }}");
@@ -1130,7 +1171,14 @@ class Generator final : Operands {
       touch_consumers(p);
       line("break;");
     }
+    for (size_t c = declared_.places.size(); c < net_.places.size(); ++c) {
+      line("case {0}: f{0} += static_cast<u64>(values[0]);", c);
+      for (uint32_t k : consumers_[c]) line("dirty.insert({});", k);
+      touch_consumers(c);
+      line("break;");
+    }
     line("default: break; }} }}");
+    outside();
 
     line("u64 tokens(u32 place, i64* values) const {{ (void)values; switch (place) {{");
     for (size_t p = 0; p < declared_.places.size(); ++p) {
@@ -1147,9 +1195,47 @@ class Generator final : Operands {
   Net declared_;
   Net net_;
   ExprPrinter printer_;
+  // Slots and tokens as a host sees them (abi.h).
+  void outside() {
+    line("u64* credits(u32 place) {{ switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      if (declared_.places[p].capacity) line("case {}: return &f{};", p, credits_[p]);
+    }
+    line("default: return nullptr; }} }}");
+    line("i64 room(u32 place) const {{ switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      if (!declared_.places[p].capacity) continue;
+      line(
+          "case {0}: return begun ? static_cast<i64>(f{1}) : lpnrt::max(0, cap{0} - "
+          "static_cast<i64>(f{0} - f{1}));",
+          p, credits_[p]);
+    }
+    line("default: return kForever; }} }}");
+    line("Stamps* stamps(u32 place) {{ switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      if (outlet(p)) line("case {0}: return &s{0};", p);
+    }
+    line("default: return nullptr; }} }}");
+    line("u64 take(u32 place, u64 most, i64* values, lpn_instant* when) {{");
+    line("(void)most, (void)values, (void)when; switch (place) {{");
+    for (size_t p = 0; p < declared_.places.size(); ++p) {
+      if (!outlet(p)) continue;
+      line("case {0}: {{ const u64 count = std::min(most, f{0});", p);
+      meter(p);
+      if (!net_[net_.places[p].type].fields.empty()) {
+        line("if (values != nullptr) p{0}.copy(count, values); p{0}.pop(count);", p);
+      }
+      line("if (s{0}.on) s{0}.take(count, when);", p);
+      line("LPNRT_IF_TRACE(std::vector<lpn_token_run> gone; take_ids(ids{}, count, 0, gone);)", p);
+      line("f{} -= count; return count; }}", p);
+    }
+    line("default: return 0; }} }}");
+  }
+
   string space_;
   string out_;
   std::vector<TransitionInfo> infos_;
+  std::vector<size_t> credits_;                   // per place with a capacity: its credit place
   std::vector<std::vector<uint32_t>> consumers_;  // per place: transitions with an input arc
   std::vector<bool> locked_;                      // per place: its locked tokens are counted
 };
@@ -1157,13 +1243,13 @@ class Generator final : Operands {
 }  // namespace
 
 string generate(const Net& net) {
-  return "#include \"lpnrt/runtime.h\"\n" + Generator(net, "lpn_net").run() +
+  return "#include \"lpnrt/flow.h\"\n" + Generator(net, "lpn_net").run() +
          "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* lpn_sim_entry() "
          "{ return &lpn_net::kApi; }\n";
 }
 
 string generate_many(const std::vector<Net>& nets) {
-  string text = "#include \"lpnrt/runtime.h\"\n", entries;
+  string text = "#include \"lpnrt/flow.h\"\n", entries;
   for (size_t k = 0; k < nets.size(); ++k) {
     const string space = fmt::format("lpn_net_{}", k);
     text += Generator(nets[k], space).run();

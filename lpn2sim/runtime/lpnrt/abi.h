@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define LPN_SIM_ABI 1
+#define LPN_SIM_ABI 2
 
 typedef struct lpn_sim lpn_sim; /* one running net */
 
@@ -27,10 +27,24 @@ enum lpn_status {
   LPN_LATE = 4,      /* a token pushed for an instant already simulated */
   LPN_BAD_VALUE = 5, /* a token value outside its property's range */
   LPN_BAD_CALL = 6,  /* no such place, or a call in the wrong order */
-  LPN_NO_MEMORY = 7
+  LPN_NO_MEMORY = 7,
+  LPN_NO_ROOM = 8 /* no free slot in a place with a capacity */
 };
 
-enum lpn_ending { LPN_QUIET = 0, LPN_DONE = 1, LPN_LIMIT = 2 };
+enum lpn_ending {
+  LPN_QUIET = 0,
+  LPN_DONE = 1,
+  LPN_LIMIT = 2,
+  LPN_STOPPED = 3 /* the poll function asked for it; the instance is of no further use */
+};
+
+/* How runs are made. The results are the same. */
+enum lpn_mode {
+  LPN_AUTO = 0,
+  LPN_EVENTS = 1,    /* event-driven only */
+  LPN_ORDER_FREE = 2 /* order-free also where LPN_AUTO would not: with an observer, whose commits are
+                        then kept in memory until the end */
+};
 
 typedef struct {
   int32_t ending; /* enum lpn_ending */
@@ -40,7 +54,11 @@ typedef struct {
   int64_t last_commit;
   uint64_t commits;
   uint64_t done_tokens;
+  int32_t order_free; /* 1: made without a queue of events; -1: tried, and left to the events */
 } lpn_result;
+
+/* Called now and then during a run with the time and the commits so far; not 0: stop. */
+typedef int32_t (*lpn_poll)(void *user, int64_t time, uint64_t commits);
 
 typedef struct {
   int32_t fault; /* lpn::Fault */
@@ -50,6 +68,22 @@ typedef struct {
   uint32_t site_kind, site_arc, site_emission, site_field; /* lpn::Site */
   int64_t value;
 } lpn_fault;
+
+/* When something commits. */
+typedef struct {
+  int64_t time;
+  uint64_t group;
+} lpn_instant;
+
+/* What the net itself does with a place: bits of lpn_sim_api.place_flags. */
+enum lpn_place_flag {
+  LPN_PLACE_READ = 1,    /* has an input arc; the outside cannot take from it */
+  LPN_PLACE_FED = 2,     /* has an output arc */
+  LPN_PLACE_BOUNDED = 4, /* has a capacity */
+  LPN_PLACE_START = 8,
+  LPN_PLACE_DONE = 16,
+  LPN_PLACE_SINK = 32
+};
 
 /* `count` tokens with consecutive indices. */
 typedef struct {
@@ -90,9 +124,13 @@ typedef struct lpn_sim_api {
   uint32_t abi;      /* LPN_SIM_ABI */
   uint32_t variant;  /* bit 0: keeps token identities for an observer; bit 1: keeps statistics */
   uint32_t params, places, transitions;
-  const char *names; /* NUL-terminated names: the net, parameters, places, transitions */
+  /* NUL-terminated names: the net, parameters, places, transitions, the properties of each place */
+  const char *names;
   const uint32_t *place_fields; /* number of properties per place */
   const int64_t *param_defaults;
+  const uint32_t *place_flags; /* enum lpn_place_flag */
+  /* Per property of each place, in the order of their names: least and greatest value. */
+  const int64_t *range_lo, *range_hi;
 
   /* A new instance; params may be NULL for the defaults. NULL and *status on error. */
   lpn_sim *(*create)(const int64_t *params, int32_t *status);
@@ -100,13 +138,18 @@ typedef struct lpn_sim_api {
 
   /* Initial tokens, row-major, before the first run; may be called several times per place. */
   int32_t (*load)(lpn_sim *, uint32_t place, uint64_t count, const int64_t *values);
-  /* The run ends once so many tokens were produced into done places; < 0: the net's own rule. */
+  /* The run ends once so many tokens were produced into done places; -1: the net's own rule;
+     less: only when it is quiet. */
   int32_t (*set_done)(lpn_sim *, int64_t count);
   int32_t (*set_observer)(lpn_sim *, lpn_observer, void *user);
+  int32_t (*set_mode)(lpn_sim *, int32_t mode); /* enum lpn_mode; before the first run */
+  int32_t (*set_poll)(lpn_sim *, lpn_poll, void *user);
 
   /* Simulates every instant <= limit (INT64_MAX: to the end). May be called again. */
   int32_t (*run)(lpn_sim *, int64_t limit, lpn_result *);
-  /* A token that arrives at `time`, before the first group of that instant. */
+  /* A token that arrives at `time`, before the first group of that instant. Into a place with a
+     capacity it takes a slot at once: the caller is the producer, whose firing starts now and
+     commits at `time`. LPN_NO_ROOM: no slot is free. LPN_LATE: `time` was simulated. */
   int32_t (*push)(lpn_sim *, uint32_t place, const int64_t *values, int64_t time);
 
   int64_t (*now)(const lpn_sim *);
@@ -114,6 +157,38 @@ typedef struct lpn_sim_api {
   uint64_t (*tokens)(const lpn_sim *, uint32_t place, int64_t *values);
   void (*fault)(const lpn_sim *, lpn_fault *);
   int32_t (*stats)(const lpn_sim *, lpn_transition_stats *, lpn_place_stats *, int64_t *end);
+
+  /* ---- Inside another simulator (docs/tutorial/embedding.md) ---- */
+
+  /* Nothing happens before this time unless something is pushed or released; 0 before the first
+     run, INT64_MAX when nothing is to come. */
+  int64_t (*next)(const lpn_sim *);
+  /* Free slots of a place with a capacity; INT64_MAX without one. Slots are held from the start of
+     a producer to the commit of a consumer. */
+  int64_t (*room)(const lpn_sim *, uint32_t place);
+  /* Takes slots without a token, now; LPN_NO_ROOM when there are less. */
+  int32_t (*hold)(lpn_sim *, uint32_t place, uint64_t count);
+  /* Gives back, at `time`, slots that the caller holds: of `hold`, or of tokens it took. */
+  int32_t (*release)(lpn_sim *, uint32_t place, uint64_t count, int64_t time);
+  /* Before the first run: a place that the net does not read keeps when its tokens arrived. */
+  int32_t (*collect)(lpn_sim *, uint32_t place);
+  /* Removes up to `most` tokens from the front of a place that the net does not read. Row-major
+     values and, of a collecting place, instants, where not NULL. A slot of a token stays with the
+     caller, who is the consumer, until `release`. */
+  int32_t (*take)(lpn_sim *, uint32_t place, uint64_t most, int64_t *values, lpn_instant *when,
+                  uint64_t *taken);
+
+  /* Group by group, for nets that share instants: enter, then commit and start until no net has
+     more. While an instant is entered, `push` and `release` at its time act at once and are seen
+     by the next start. `run` completes an instant that is under way. The number of done tokens
+     ends nothing here. */
+
+  /* Goes to `time`: 0 at first, then now < time <= next(). LPN_LATE, LPN_BAD_CALL: it is not. */
+  int32_t (*enter)(lpn_sim *, int64_t time);
+  /* Commits the next group: what is due in it, perhaps nothing. */
+  int32_t (*commit)(lpn_sim *);
+  /* Starts whatever is ready; *more: whether a firing is due in the next group. */
+  int32_t (*start)(lpn_sim *, int32_t *more);
 } lpn_sim_api;
 
 #ifdef __cplusplus

@@ -25,6 +25,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -159,6 +160,12 @@ template <typename T>
 class Ring {
  public:
   u64 size() const { return size_; }
+  void swap(Ring& other) {
+    items_.swap(other.items_);
+    std::swap(head_, other.head_);
+    std::swap(size_, other.size_);
+    std::swap(mask_, other.mask_);
+  }
   T& front() { return items_[head_]; }
   const T& operator[](u64 k) const { return items_[(head_ + k) & mask_]; }
   T& push() {
@@ -390,6 +397,20 @@ inline void take_ids(IdRuns& ids, u64 count, u32 input, std::vector<lpn_token_ru
     if (run.count == 0) ids.pop();
   }
 }
+
+// A commit that is reported when the order of all is known.
+struct FlowCommit {
+  u64 commit;  // instant
+  i64 start;
+  u32 transition;
+  u64 firing;
+  std::vector<lpn_token_run> taken;
+  std::vector<u64> produced;
+  bool operator<(const FlowCommit& other) const {
+    if (commit != other.commit) return commit < other.commit;
+    return transition != other.transition ? transition < other.transition : firing < other.firing;
+  }
+};
 #endif
 
 // ---- statistics (LPNRT_STATS) ----------------------------------------------------------------
@@ -429,11 +450,36 @@ struct PlaceMeter {
 
 // ---- the engine ------------------------------------------------------------------------------
 
-// A token from outside. Not part of Engine: each instance of its map would cost compile time.
+// A token from outside, or (place: of credits, values: how many) slots that it gives back. Not part
+// of Engine: each instance of its map would cost compile time.
 struct Arrival {
   u32 place;
   std::vector<i64> values;
 };
+
+// When the tokens of a place that the net does not read arrived, for whoever takes them out.
+struct Stamp {
+  i64 time;
+  u64 group, count;
+};
+struct Stamps {
+  bool on = false;
+  Ring<Stamp> runs;
+  [[gnu::noinline]] void add(i64 time, u64 group, u64 count) { runs.push() = {time, group, count}; }
+  void take(u64 count, lpn_instant* when) {
+    while (count > 0) {
+      Stamp& run = runs.front();
+      const u64 part = std::min(count, run.count);
+      for (u64 k = 0; when != nullptr && k < part; ++k) *when++ = {run.time, run.group};
+      count -= part;
+      if ((run.count -= part) == 0) runs.pop();
+    }
+  }
+};
+inline constexpr u32 kNoCredit = ~u32{0};
+
+// How an order-free run ended.
+enum : int { kFlowed, kBailed, kStopped };
 
 // Net derives from Engine<Net, N> and provides
 //   void begin()                  credits from capacities, once all initial tokens are there
@@ -441,9 +487,14 @@ struct Arrival {
 //   void commit(u32 k)            commits all firings of k that are due now
 //   void overtaken(u32 k, u32 slot)  a firing of k that is due now
 //   bool undrained() const        some place that must drain has tokens
-//   void arrive(u32 place, const i64* values)
+//   void arrive(u32 place, const i64* values)  a token, or credits that come back
+//   u64* credits(u32 place)       the free slots, of a place with a capacity
+//   i64 room(u32 place) const     the same also before begin()
+//   u64 take(u32 place, u64 most, i64* values, lpn_instant* when)
+//   Stamps* stamps(u32 place)     of a place that the net does not read, else null
 //   bool waiting(u32 k, bool ask) k was woken; if asked, whether it is ready but for the time
 //   bool any_waiting()            some transition waits for the time alone
+//   int run_flow()                where Net::kFlow: from the initial tokens to quiet (flow.h)
 //   u32 why(u32 k)                (LPNRT_STATS) why k cannot start
 template <typename Net, u32 N>
 struct Engine {
@@ -461,11 +512,20 @@ struct Engine {
   i64 latency = -1;
   i64 last_commit = 0;
   u64 group = 0;
+  bool armed = false;  // the initial tokens are complete
   bool begun = false;
   bool over = false;
   bool dead = false;
+  int32_t mode = LPN_AUTO;
+  int32_t order_free = 0;  // see lpn_result
+  lpn_poll poll = nullptr;
+  void* poll_user = nullptr;
   lpn_fault fault = {};
   std::map<i64, std::vector<Arrival>> arrivals;
+  // Where in an instant a caller of enter() is; kNone: no instant is under way.
+  enum class Phase : unsigned char { kNone, kEntered, kCommitted, kStarted };
+  Phase phase = Phase::kNone;
+  std::vector<i64> held;  // per place: slots that the outside holds; empty: none
 #if LPNRT_TRACE
   lpn_observer observer = nullptr;
   void* observer_user = nullptr;
@@ -601,19 +661,116 @@ struct Engine {
       commit_group();
       starts();
     }
+    observe();
+    return true;
+  }
+
+  // At the end of an instant.
+  void observe() {
 #if LPNRT_STATS
     while (!touched.empty()) {
       const u32 k = touched.take_least();
       meters[k].observe(self().why(k), now);
     }
 #endif
-    return true;
+  }
+
+  // ---- an instant in steps
+  bool outside_may_act_at(i64 time) const {
+    return time >= 0 && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
+  }
+
+  i64 next() const {
+    if (over || dead) return kForever;
+    if (!begun) return 0;
+    if (phase == Phase::kEntered || phase == Phase::kCommitted || !zero.empty()) return now;
+    i64 at = wheel.empty() ? kForever : wheel.earliest(now);
+    if (!events.empty()) at = min(at, events.top().due);
+    if (!arrivals.empty()) at = min(at, arrivals.begin()->first);
+    return at;
+  }
+
+  int32_t enter(i64 time) {
+    if (phase != Phase::kNone && (phase != Phase::kStarted || !zero.empty())) return LPN_BAD_CALL;
+    if (begun ? time <= now : time < 0) return LPN_LATE;
+    if (over || time > next()) return LPN_BAD_CALL;
+    return guarded([&] {
+      if (phase == Phase::kStarted) observe();
+      if (!begun) {
+        if (!self().begin()) return LPN_FULL;
+        for (u32 k = 0; k < N; ++k) {
+          dirty.insert(k);
+          touch(k);
+        }
+      }
+      begun = true;
+      now = time;
+      group = 0;
+      phase = Phase::kEntered;
+      if (!arrivals.empty() && arrivals.begin()->first == now) {
+        for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
+        arrivals.erase(arrivals.begin());
+      }
+      gather();
+      look_again(false);
+      return LPN_OK;
+    });
+  }
+
+  int32_t commit_next() {
+    if (phase != Phase::kEntered && phase != Phase::kStarted) return LPN_BAD_CALL;
+    return guarded([&] {
+      if (phase == Phase::kStarted) {
+        ++group;
+        if (!zero.empty()) {
+          if (group > kGroupLimit) {
+            fail(kZeroDelay, site(zero.take_least(), 7), static_cast<i64>(kGroupLimit));
+          }
+          due = zero;
+          zero = {};
+        }
+      }
+      phase = Phase::kCommitted;
+      if (!due.empty()) commit_group();
+      return LPN_OK;
+    });
+  }
+
+  int32_t start_ready(int32_t* more) {
+    if (phase != Phase::kCommitted) return LPN_BAD_CALL;
+    return guarded([&] {
+      phase = Phase::kStarted;
+      starts();
+      if (more != nullptr) *more = !zero.empty();
+      return LPN_OK;
+    });
+  }
+
+  // Completes an instant that was begun in steps.
+  int32_t leave() {
+    while (phase != Phase::kStarted || !zero.empty()) {
+      const int32_t status = phase == Phase::kCommitted ? start_ready(nullptr) : commit_next();
+      if (status != LPN_OK) return status;
+    }
+    phase = Phase::kNone;
+    return guarded([&] {
+      observe();
+      return LPN_OK;
+    });
   }
 
   int32_t run(i64 limit, lpn_result* result) {
+    if (phase != Phase::kNone) {
+      if (const int32_t status = leave(); status != LPN_OK) return status;
+    }
+    return guarded([&] { return simulate(limit, result); });
+  }
+
+  template <typename Part>
+  int32_t guarded(const Part& part) {
     if (dead) return LPN_FAULT;
     try {
-      return simulate(limit, result);
+      return part();
     } catch (const Failure& f) {
       dead = true;
       fault.fault = f.code;
@@ -634,7 +791,19 @@ struct Engine {
 
   int32_t simulate(i64 limit, lpn_result* result) {
     if (!begun && limit >= 0) {
-      if (!self().begin()) return LPN_FULL;
+      if (!armed && !self().begin()) return LPN_FULL;
+      armed = true;
+      if constexpr (Net::kFlow) {
+        if (order_free == 0 && flows(limit)) {
+          const int how = self().run_flow();
+          order_free = how == kBailed ? -1 : 1;
+          if (how != kBailed) {
+            begun = true;
+            dead = how == kStopped;
+            return finish(dead ? LPN_STOPPED : LPN_QUIET, limit, result);
+          }
+        }
+      }
       for (u32 k = 0; k < N; ++k) {
         dirty.insert(k);
         touch(k);
@@ -667,6 +836,14 @@ struct Engine {
     }
   }
 
+  // Whether a run goes from the initial tokens to quiet, whatever happens.
+  bool flows(i64 limit) const {
+    if (limit != kForever || done_target >= 0 || !arrivals.empty()) return false;
+    return mode == LPN_ORDER_FREE || (mode == LPN_AUTO && LPNRT_TRACE == 0);
+  }
+
+  bool ask_stop(i64 at, u64 so_far) { return poll != nullptr && poll(poll_user, at, so_far) != 0; }
+
   int32_t finish(int32_t ending, i64 limit, lpn_result* result) {
 #if LPNRT_STATS
     end = ending == LPN_LIMIT ? limit : last_commit;
@@ -682,6 +859,7 @@ struct Engine {
     result->last_commit = last_commit;
     result->commits = commits;
     result->done_tokens = done_tokens;
+    result->order_free = order_free;
     return LPN_OK;
   }
 };
@@ -721,7 +899,7 @@ struct Abi {
     }
   }
   static int32_t set_done(lpn_sim* s, i64 count) {
-    of(s)->done_target = count < 0 ? of(s)->net_done_target : count;
+    of(s)->done_target = count == -1 ? of(s)->net_done_target : std::max<i64>(count, -1);
     return LPN_OK;
   }
   static int32_t set_observer(lpn_sim* s, lpn_observer observer, void* user) {
@@ -734,22 +912,107 @@ struct Abi {
     return LPN_BAD_CALL;
 #endif
   }
+  static int32_t set_mode(lpn_sim* s, int32_t mode) {
+    if (mode < LPN_AUTO || mode > LPN_ORDER_FREE || of(s)->begun) return LPN_BAD_CALL;
+    of(s)->mode = mode;
+    return LPN_OK;
+  }
+  static int32_t set_poll(lpn_sim* s, lpn_poll poll, void* user) {
+    of(s)->poll = poll;
+    of(s)->poll_user = user;
+    return LPN_OK;
+  }
   static int32_t run(lpn_sim* s, i64 limit, lpn_result* result) {
     return of(s)->run(limit, result);
   }
   static int32_t push(lpn_sim* s, u32 place, const i64* values, i64 time) {
     Net& net = *of(s);
-    if (place >= Net::kDeclaredPlaces || Net::kBounded[place]) return LPN_BAD_CALL;
-    if (time < 0 || (net.begun && time <= net.now) || net.over) return LPN_LATE;
+    if (place >= Net::kDeclaredPlaces) return LPN_BAD_CALL;
+    if (!net.outside_may_act_at(time)) return LPN_LATE;
     const u32 width = Net::kPlaceFields[place];
     if (!net.in_range(place, values)) return LPN_BAD_VALUE;
+    u64* const credits = net.credits(place);
+    if (credits != nullptr && net.room(place) < 1) return LPN_NO_ROOM;
     try {
-      net.arrivals[time].push_back({place, std::vector<i64>(values, values + width)});
+      at(net, {place, std::vector<i64>(values, values + width)}, time);
     } catch (const std::bad_alloc&) {
       return LPN_NO_MEMORY;
     }
+    if (credits != nullptr) --*credits;  // before begin(): less than nothing
     return LPN_OK;
   }
+  // At once in an instant that is under way, else when it comes.
+  static void at(Net& net, Arrival arrival, i64 time) {
+    if (net.begun && time == net.now)
+      net.arrive(arrival.place, arrival.values.data());
+    else
+      net.arrivals[time].push_back(std::move(arrival));
+  }
+  static i64 next(const lpn_sim* s) { return of(s)->next(); }
+  static i64 room(const lpn_sim* s, u32 place) {
+    return place < Net::kDeclaredPlaces ? of(s)->room(place) : 0;
+  }
+  static int32_t hold(lpn_sim* s, u32 place, u64 count) {
+    Net& net = *of(s);
+    u64* const credits = place < Net::kDeclaredPlaces ? net.credits(place) : nullptr;
+    if (credits == nullptr) return LPN_BAD_CALL;
+    if (count > static_cast<u64>(net.room(place))) return LPN_NO_ROOM;
+    if (!make_held(net)) return LPN_NO_MEMORY;
+    *credits -= count;
+    net.held[place] += static_cast<i64>(count);
+    return LPN_OK;
+  }
+  static bool make_held(Net& net) {
+    if (!net.held.empty()) return true;
+    try {
+      net.held.resize(Net::kDeclaredPlaces);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+  static int32_t release(lpn_sim* s, u32 place, u64 count, i64 time) {
+    Net& net = *of(s);
+    if (place >= Net::kDeclaredPlaces || net.credits(place) == nullptr) return LPN_BAD_CALL;
+    if (net.held.empty() || count > static_cast<u64>(net.held[place])) return LPN_BAD_CALL;
+    if (!net.outside_may_act_at(time)) return LPN_LATE;
+    try {
+      at(net, {Net::kCreditOf[place], {static_cast<i64>(count)}}, time);
+    } catch (const std::bad_alloc&) {
+      return LPN_NO_MEMORY;
+    }
+    net.held[place] -= static_cast<i64>(count);
+    return LPN_OK;
+  }
+  static int32_t collect(lpn_sim* s, u32 place) {
+    Stamps* const stamps = place < Net::kDeclaredPlaces ? of(s)->stamps(place) : nullptr;
+    if (stamps == nullptr || of(s)->begun) return LPN_BAD_CALL;
+    if (stamps->on) return LPN_OK;
+    try {
+      const u64 count = of(s)->tokens(place, nullptr);
+      if (count != 0) stamps->add(0, 0, count);
+    } catch (const std::bad_alloc&) {
+      return LPN_NO_MEMORY;
+    }
+    stamps->on = true;
+    return LPN_OK;
+  }
+  static int32_t take(lpn_sim* s, u32 place, u64 most, i64* values, lpn_instant* when, u64* taken) {
+    Net& net = *of(s);
+    *taken = 0;
+    Stamps* const stamps = place < Net::kDeclaredPlaces ? net.stamps(place) : nullptr;
+    if (stamps == nullptr || (when != nullptr && !stamps->on)) return LPN_BAD_CALL;
+    const bool bounded = Net::kCreditOf[place] != kNoCredit;
+    // Before the first run a token is only a mark of what will be there: its slot is not yet taken.
+    if (bounded && !net.begun) return LPN_BAD_CALL;
+    if (bounded && !make_held(net)) return LPN_NO_MEMORY;
+    *taken = net.take(place, most, values, when);
+    if (bounded) net.held[place] += static_cast<i64>(*taken);
+    return LPN_OK;
+  }
+  static int32_t enter(lpn_sim* s, i64 time) { return of(s)->enter(time); }
+  static int32_t commit(lpn_sim* s) { return of(s)->commit_next(); }
+  static int32_t start(lpn_sim* s, int32_t* more) { return of(s)->start_ready(more); }
   static i64 now(const lpn_sim* s) { return of(s)->now; }
   static u64 tokens(const lpn_sim* s, u32 place, i64* values) {
     return place < Net::kDeclaredPlaces ? of(s)->tokens(place, values) : 0;
@@ -790,17 +1053,31 @@ struct Abi {
             Net::kNames,
             Net::kPlaceFields,
             Net::kParamDefaults,
+            Net::kPlaceFlags,
+            Net::kRangeLo,
+            Net::kRangeHi,
             create,
             destroy,
             load,
             set_done,
             set_observer,
+            set_mode,
+            set_poll,
             run,
             push,
             now,
             tokens,
             fault,
-            stats};
+            stats,
+            next,
+            room,
+            hold,
+            release,
+            collect,
+            take,
+            enter,
+            commit,
+            start};
   }
 };
 
