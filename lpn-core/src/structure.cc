@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "lpn/error.h"
 #include "lpn/initial.h"
 #include "lpn/interval.h"
 
@@ -65,6 +66,9 @@ class Excluder {
     steps_ = 0;
     return contradictory(std::move(literals), {});
   }
+
+  // The same question to a solver, about all that their guards say of the tokens they both see.
+  bool impossible(TransitionId a, TransitionId b, Feasibility& solver);
 
  private:
   // A condition that must hold (or not, when `negated`).
@@ -236,13 +240,86 @@ class Excluder {
     return false;
   }
 
+  bool require_known(ExprId id, const Leaves& leaves, Feasibility& solver);
+
   const Net& net_;
   PlaceId place_;
   ExprPool pool_;
   std::map<TransitionId, std::vector<Literal>> conditions_;
   int steps_ = 0;
   int all_steps_ = 0;
+  int questions_ = 0;
 };
+
+bool Excluder::impossible(TransitionId a, TransitionId b, Feasibility& solver) {
+  // Work of the solver per pair and per place.
+  constexpr FeasibilityLimits kLimits{.work = 500'000, .seconds = 0};
+  constexpr int kMaxQuestions = 2'000;
+  if (++questions_ > kMaxQuestions) return false;
+  solver.push();
+  Leaves leaves;
+  for (const Param& param : net_.params) {
+    leaves.params.push_back(solver.term(solver.integer(param.name, param.range.value_or(Range{}))));
+  }
+  // Position k from the head is the same token for both; (position, property) -> variable.
+  std::map<std::pair<std::int64_t, std::uint32_t>, ExprId> tokens;
+  const auto& fields = net_.type_of(place_).fields;
+  bool asked = false;
+  for (const TransitionId id : {a, b}) {
+    const Transition& t = net_[id];
+    std::uint32_t own = 0;
+    if (find_arc(t, place_, own) == nullptr) continue;
+    // How many tokens an arc needs, and takes, matters to aggregates; only constants are used.
+    leaves.needed = [&](std::uint32_t arc) -> std::optional<std::int64_t> {
+      const InputArc& input = t.inputs[arc];
+      std::int64_t weight = 0, threshold = 0;
+      if (input.inhibit) return 0;
+      if (!net_.exprs.is_const(input.weight.id, weight)) return std::nullopt;
+      if (input.threshold && !net_.exprs.is_const(input.threshold->id, threshold))
+        return std::nullopt;
+      return std::max({weight, threshold, std::int64_t{0}});
+    };
+    leaves.taken = [&](std::uint32_t arc) -> std::optional<ExprId> {
+      std::int64_t weight = 0;
+      if (!t.inputs[arc].inhibit && !net_.exprs.is_const(t.inputs[arc].weight.id, weight))
+        return std::nullopt;
+      return solver.pool().constant(weight);
+    };
+    leaves.token = [&](std::uint32_t arc, std::uint32_t field,
+                       std::int64_t which) -> std::optional<ExprId> {
+      if (arc != own) return std::nullopt;
+      const auto [it, is_new] = tokens.try_emplace({which, field});
+      if (is_new) {
+        it->second =
+            solver.term(solver.integer(fields[field].name, fields[field].range.value_or(Range{})));
+      }
+      return it->second;
+    };
+    for (const InputArc& input : t.inputs) {
+      if (input.guard) asked |= require_known(input.guard->id, leaves, solver);
+    }
+  }
+  const bool never = asked && solver.check(kLimits) == Answer::kUnsat;
+  solver.pop();
+  return never;
+}
+
+// Requires the parts of a conjunction that can be told from what both transitions see; true when
+// there are any. Fewer parts only make less impossible.
+bool Excluder::require_known(ExprId id, const Leaves& leaves, Feasibility& solver) {
+  const Node& node = net_.exprs[id];
+  if (node.op == Op::kAnd) {
+    const bool first = require_known(node.kids[0], leaves, solver);
+    return require_known(node.kids[1], leaves, solver) || first;
+  }
+  try {
+    const auto condition = instantiate(net_.exprs, id, solver.pool(), leaves);
+    if (condition) solver.require(*condition);
+    return condition.has_value();
+  } catch (const Error&) {
+    return false;  // too large when written out
+  }
+}
 
 // ---- credit loops ----------------------------------------------------------------------------
 
@@ -400,17 +477,19 @@ std::vector<PlaceUse> place_uses(const Net& net) {
   return uses;
 }
 
-bool exclude_each_other(const Net& net, PlaceId place, TransitionId a, TransitionId b) {
-  return Excluder(net, place).exclusive(a, b);
+bool exclude_each_other(const Net& net, PlaceId place, TransitionId a, TransitionId b,
+                        Feasibility* solver) {
+  Excluder excluder(net, place);
+  return excluder.exclusive(a, b) || (solver != nullptr && excluder.impossible(a, b, *solver));
 }
 
-std::vector<Conflict> conflicts(const Net& net) {
+std::vector<Conflict> conflicts(const Net& net, Feasibility* solver) {
   // Comparing every pair is quadratic; a place with more consumers is not called a router.
   constexpr std::size_t kMaxCompared = 128;
   std::vector<Conflict> found;
   const std::vector<PlaceUse> uses = place_uses(net);
   for (std::uint32_t p = 0; p < uses.size(); ++p) {
-    Conflict conflict{static_cast<PlaceId>(p), {}, false};
+    Conflict conflict{static_cast<PlaceId>(p), {}, false, false};
     std::merge(uses[p].takers.begin(), uses[p].takers.end(), uses[p].readers.begin(),
                uses[p].readers.end(), std::back_inserter(conflict.consumers));
     if (uses[p].takers.empty() || conflict.consumers.size() < 2) continue;
@@ -419,7 +498,10 @@ std::vector<Conflict> conflicts(const Net& net) {
       conflict.router = true;
       for (std::size_t i = 0; i < conflict.consumers.size() && conflict.router; ++i) {
         for (std::size_t j = i + 1; j < conflict.consumers.size() && conflict.router; ++j) {
-          conflict.router = excluder.exclusive(conflict.consumers[i], conflict.consumers[j]);
+          const TransitionId a = conflict.consumers[i], b = conflict.consumers[j];
+          if (excluder.exclusive(a, b)) continue;
+          conflict.router = solver != nullptr && excluder.impossible(a, b, *solver);
+          conflict.by_solver = conflict.router;
         }
       }
     }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "lpn/feasibility.h"
 #include "lpn/net.h"
 
 namespace lpn {
@@ -30,13 +31,16 @@ struct Conflict {
   // At every moment at most one of them has guards that hold on the tokens at the head, so the
   // order of declaration never decides.
   bool router = false;
+  bool by_solver = false;  // and comparing conditions was not enough to see it
 };
-std::vector<Conflict> conflicts(const Net& net);
+std::vector<Conflict> conflicts(const Net& net, Feasibility* solver = nullptr);
 
 // True when the guards of `a` and `b` can never hold at once on the same tokens of `place`, from
 // which both take or read. Compares constants, ranges and complements of conditions that read no
-// other tokens, occupancy or counts.
-bool exclude_each_other(const Net& net, PlaceId place, TransitionId a, TransitionId b);
+// other tokens, occupancy or counts; where that does not suffice, asks the solver, within limits of
+// our own, and leaves it as it was.
+bool exclude_each_other(const Net& net, PlaceId place, TransitionId a, TransitionId b,
+                        Feasibility* solver = nullptr);
 
 // Places whose tokens, locked ones included, are constant in number: every firing that touches
 // `places` takes as many tokens from them as it puts there. So the loop bounds how many firings of
