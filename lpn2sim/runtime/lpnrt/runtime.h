@@ -526,6 +526,7 @@ struct Engine {
   enum class Phase : unsigned char { kNone, kEntered, kCommitted, kStarted };
   Phase phase = Phase::kNone;
   std::vector<i64> held;  // per place: slots that the outside holds; empty: none
+  bool joined = false;    // the outside held slots or collects tokens: only events serve it
 #if LPNRT_TRACE
   lpn_observer observer = nullptr;
   void* observer_user = nullptr;
@@ -697,7 +698,8 @@ struct Engine {
     return guarded([&] {
       if (phase == Phase::kStarted) observe();
       if (!begun) {
-        if (!self().begin()) return LPN_FULL;
+        if (!armed && !self().begin()) return LPN_FULL;
+        armed = true;
         for (u32 k = 0; k < N; ++k) {
           dirty.insert(k);
           touch(k);
@@ -838,7 +840,7 @@ struct Engine {
 
   // Whether a run goes from the initial tokens to quiet, whatever happens.
   bool flows(i64 limit) const {
-    if (limit != kForever || done_target >= 0 || !arrivals.empty()) return false;
+    if (limit != kForever || done_target >= 0 || !arrivals.empty() || joined) return false;
     return mode == LPN_ORDER_FREE || (mode == LPN_AUTO && LPNRT_TRACE == 0);
   }
 
@@ -959,6 +961,7 @@ struct Abi {
     if (count > static_cast<u64>(net.room(place))) return LPN_NO_ROOM;
     if (!make_held(net)) return LPN_NO_MEMORY;
     *credits -= count;
+    net.joined = true;
     net.held[place] += static_cast<i64>(count);
     return LPN_OK;
   }
@@ -995,6 +998,7 @@ struct Abi {
       return LPN_NO_MEMORY;
     }
     stamps->on = true;
+    of(s)->joined = true;
     return LPN_OK;
   }
   static int32_t take(lpn_sim* s, u32 place, u64 most, i64* values, lpn_instant* when, u64* taken) {
