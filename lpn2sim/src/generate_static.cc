@@ -1,0 +1,848 @@
+#include "generate_static.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "lpn/error.h"
+#include "lpn/interval.h"
+#include "print_expr.h"
+
+namespace lpn::sim {
+namespace {
+
+using std::int64_t;
+using std::size_t;
+using std::string;
+using std::uint32_t;
+
+__extension__ typedef __int128 Wide;
+
+constexpr int64_t kLongDelay = int64_t{1} << 31;  // longer ones are looked for at run time
+
+bool power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
+int log_of(int64_t x) { return __builtin_ctzll(static_cast<unsigned long long>(x)); }
+
+// Thrown when a part cannot be written for vectors.
+struct NoLanes {
+  string why;
+};
+
+// Code of one part, for one input or with vectors of many.
+class PartWriter {
+ public:
+  PartWriter(const Net& net, const StaticPart& part, const StaticOptions& options, bool lanes)
+      : net_(net), part_(part), options_(options), lanes_(lanes) {
+    for (size_t q = 0; q < part.queues.size(); ++q) {
+      const StaticQueue& queue = part.queues[q];
+      (queue.place == StaticQueue::kNone ? servers_of_[queue.consumer]
+                                         : queue_of_[{queue.consumer, queue.input}]) = q;
+      if (queue.place != StaticQueue::kNone) fed_by_[{queue.producer, queue.output}] = q;
+    }
+    for (const StaticEnd& s : part.sources) source_of_[{s.transition, s.arc}] = &s;
+    for (uint32_t k : part.transitions) bounds_.emplace(k, Bounds(net_, &net_.transitions[k]));
+  }
+
+  string body() {
+    for (const StaticFiring& f : part_.order) fire(f.transition, f.number);
+    rotate();
+    return std::move(out_);
+  }
+
+  // Names of the sources' columns that the body reads, in their order.
+  const std::set<std::pair<uint32_t, uint32_t>>& columns() const { return columns_; }
+  bool seen() const { return seen_; }
+  // Most ticks that an iteration may add to the latest instant, and its firings of delay 0.
+  Wide growth() {
+    Wide total = 1;
+    for (size_t i = 0; i < part_.transitions.size(); ++i) {
+      const uint32_t k = part_.transitions[i];
+      total += Wide{part_.repetitions[i]} * longest(k, net_.transitions[k].delay);
+      if (net_.transitions[k].interval) {
+        total += Wide{part_.repetitions[i]} * longest(k, *net_.transitions[k].interval);
+      }
+    }
+    return total;
+  }
+  int64_t zero_delays() {
+    int64_t total = 0;
+    for (size_t i = 0; i < part_.transitions.size(); ++i) {
+      const uint32_t k = part_.transitions[i];
+      if (range(k, net_.transitions[k].delay.id).lo <= 0) total += part_.repetitions[i];
+    }
+    return total;
+  }
+  int64_t longest(uint32_t k, const Formula& f) {
+    return std::clamp<int64_t>(range(k, f.id).hi, 0, kLongDelay);
+  }
+  Range range(uint32_t k, ExprId id) { return bounds_.at(k).of(id); }
+
+  size_t width(uint32_t p) const { return net_[net_.places[p].type].fields.size(); }
+  bool kept(uint32_t p, size_t f) const { return options_.live[p][f]; }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+  const char* value_type() const { return lanes_ ? "I" : "i64"; }
+  const char* instant_type() const { return lanes_ ? "I" : "u64"; }
+
+  // ---- tokens -----------------------------------------------------------------------------
+
+  struct Produced {
+    uint32_t transition, firing;
+    int64_t slot;
+  };
+  static Produced producer_of(const StaticQueue& q, int64_t position) {
+    return {q.producer, static_cast<uint32_t>(position / q.emitted), position % q.emitted};
+  }
+
+  // The instant of the token that stands at `position` when the iteration begins.
+  string instant(size_t q, int64_t position) {
+    const StaticQueue& queue = part_.queues[q];
+    if (!queue.fixed) return fmt::format("r{0}[(b{0} + {1}) & k{0}]", q, position);
+    const int64_t x = position - queue.initial;
+    if (x < 0) return fmt::format("g{}_{}", q, position);
+    const Produced from = producer_of(queue, x);
+    return fmt::format("c{}_{}", from.transition, from.firing);
+  }
+
+  string field(uint32_t k, uint32_t firing, uint32_t arc, int64_t which, uint32_t f) {
+    if (const auto at = source_of_.find({k, arc}); at != source_of_.end()) {
+      const StaticEnd& s = *at->second;
+      const int64_t position = firing * s.count + which;
+      const string name = fmt::format("y{}_{}_{}", s.place, position, f);
+      if (!known_.insert(name).second) return name;
+      columns_.insert({s.place, f});
+      if (lanes_)
+        line("const I {} = x{}_{}[{}];", name, s.place, f, position);
+      else
+        line("const i64 {} = x{}[{}];", name, s.place,
+             position * static_cast<int64_t>(width(s.place)) + f);
+      return name;
+    }
+    const size_t q = queue_of_.at({k, arc});
+    return token(q, firing * part_.queues[q].taken + which, f);
+  }
+
+  string token(size_t q, int64_t position, uint32_t f) {
+    const StaticQueue& queue = part_.queues[q];
+    if (!queue.fixed) {
+      const string name = fmt::format("y{}_{}_{}", queue.place, position, f);
+      if (known_.insert(name).second) {
+        line("const {0} {1} = r{2}_{3}[(b{2} + {4}) & k{2}];", value_type(), name, q, f, position);
+      }
+      return name;
+    }
+    const int64_t x = position - queue.initial;
+    if (x < 0) return fmt::format("g{}_{}_{}", q, position, f);
+    const Produced from = producer_of(queue, x);
+    return produced(from.transition, from.firing, queue.output, from.slot, f);
+  }
+
+  // Property `f` of the token number `slot` that a firing appends over `output`.
+  string produced(uint32_t k, uint32_t firing, uint32_t output, int64_t slot, uint32_t f) {
+    const OutputArc& arc = net_.transitions[k].outputs[output];
+    for (size_t e = 0; e < arc.emissions.size(); ++e) {
+      int64_t count = 0;
+      net_.exprs.is_const(arc.emissions[e].count.id, count);
+      if (slot >= count) {
+        slot -= count;
+        continue;
+      }
+      const Formula& formula = arc.emissions[e].fields[f];
+      const bool indexed = net_.exprs.reads(formula.id).index;
+      const auto& declared = net_.type_of(arc.place).fields[f].range;
+      const Range may = range(k, formula.id);
+      const bool check = declared && (may.lo < declared->lo || may.hi > declared->hi);
+      const auto key = std::make_tuple(k, firing, formula.id, indexed ? slot : 0,
+                                       check ? static_cast<int>(arc.place) : -1, f);
+      if (const auto at = values_.find(key); at != values_.end()) return at->second;
+      Context c{k, firing, slot, {}, site(k, SiteKind::kField, output, e, f)};
+      string text = expr(formula.id, c);
+      const bool simple = text.find_first_not_of(kNameCharacters) == string::npos;
+      if (!simple || check) {
+        const string name = fmt::format("w{}", values_.size());
+        line("const {} {} = {};", value_type(), name, text);
+        text = name;
+      }
+      if (check) {
+        if (lanes_) throw NoLanes{"a property might leave its range"};
+        line("if ({0} < {1} || {0} > {2}) [[unlikely]] bail();", text, literal(declared->lo),
+             literal(declared->hi));
+      }
+      values_.emplace(key, text);
+      return text;
+    }
+    LPN_ASSERT(!"a slot of the arc");
+    return "";
+  }
+
+  // ---- a firing ---------------------------------------------------------------------------
+
+  void fire(uint32_t k, uint32_t firing) {
+    const Transition& t = net_.transitions[k];
+    // Instants of this iteration come last, so that what is known early is compared early.
+    std::vector<string> early, late;
+    const auto add = [&](const string& instant) {
+      auto& list = instant[0] == 'c' ? late : early;
+      if (std::find(list.begin(), list.end(), instant) == list.end()) list.push_back(instant);
+    };
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      if (source_of_.count({k, a})) continue;
+      const size_t q = queue_of_.at({k, a});
+      add(instant(q, firing * part_.queues[q].taken + part_.queues[q].needed - 1));
+    }
+    if (const auto at = servers_of_.find(k); at != servers_of_.end()) {
+      add(instant(at->second, firing));
+    }
+    if (t.interval) early.push_back(fmt::format("next{}", k));
+    std::sort(late.begin(), late.end(),
+              [&](const string& x, const string& y) { return number_[x] < number_[y]; });
+    early.insert(early.end(), late.begin(), late.end());
+    string start = early.empty() ? zero() : early[0];
+    for (size_t i = 1; i < early.size(); ++i) start = fmt::format("later({}, {})", start, early[i]);
+    const bool named = t.interval || options_.packed;
+    if (named) {
+      line("const {} a{}_{} = {};", instant_type(), k, firing, start);
+      start = fmt::format("a{}_{}", k, firing);
+    }
+    const string commit = fmt::format("c{}_{}", k, firing);
+    number_[commit] = number_.size();
+    string after = fmt::format("{}", add_ticks(k, firing, start, t.delay, SiteKind::kDelay, true));
+    if (t.ordered) {
+      after =
+          fmt::format("later({}, {})", after,
+                      firing > 0 ? fmt::format("c{}_{}", k, firing - 1) : fmt::format("l{}", k));
+    }
+    line("const {} {} = {};", instant_type(), commit, after);
+    if (t.interval) {
+      const string next = add_ticks(k, firing, start, *t.interval, SiteKind::kInterval, false);
+      if (!next.empty()) line("next{} = {};", k, next);
+    }
+    outputs(k, firing);
+  }
+
+  string zero() const { return lanes_ ? "I{}" : "u64{0}"; }
+
+  // start + delay; for an interval, the start's group is dropped and "" means none.
+  string add_ticks(uint32_t k, uint32_t firing, const string& start, const Formula& f,
+                   SiteKind kind, bool delay) {
+    const Range r = range(k, f.id);
+    if (r.lo == 0 && r.hi == 0) {
+      if (!delay) return "";
+      return options_.packed ? fmt::format("({} + 1)", start) : start;
+    }
+    Context c{k, firing, 0, {}, site(k, kind)};
+    string text = expr(f.id, c);
+    const bool watched = r.lo < 0 || r.hi >= kLongDelay;
+    if (lanes_) {
+      if (watched) throw NoLanes{"a delay or interval has no bound that is known beforehand"};
+      if (!delay && r.lo <= 0) {
+        const string name = fmt::format("{}{}_{}", 'i', k, firing);
+        line("const I {} = {};", name, text);
+        return fmt::format("({0} == 0 ? next{1} : {2} + {0})", name, k, start);
+      }
+      return fmt::format("{} + {}", start, text);
+    }
+    const string name = fmt::format("{}{}_{}", delay ? 'd' : 'i', k, firing);
+    line("const u64 {} = static_cast<u64>({});", name, text);
+    if (watched) {
+      seen_ = true;
+      line("seen |= {};", name);
+    }
+    if (!options_.packed) {
+      if (delay || r.lo > 0) return fmt::format("{} + {}", start, name);
+      return fmt::format("({0} == 0 ? next{1} : {2} + {0})", name, k, start);
+    }
+    const string later = fmt::format("(({} & ~kMask) + ({} << kGroupBits))", start, name);
+    if (r.lo > 0) return later;
+    return delay ? fmt::format("({} == 0 ? {} + 1 : {})", name, start, later)
+                 : fmt::format("({} == 0 ? next{} : {})", name, k, later);
+  }
+
+  void outputs(uint32_t k, uint32_t firing) {
+    const Transition& t = net_.transitions[k];
+    for (uint32_t o = 0; o < t.outputs.size(); ++o) {
+      const auto p = static_cast<uint32_t>(t.outputs[o].place);
+      int64_t slot = 0, sum = 0;
+      for (const Emission& e : t.outputs[o].emissions) {
+        int64_t count = 0;
+        net_.exprs.is_const(e.count.id, count);
+        sum += count;
+      }
+      const auto fed = fed_by_.find({k, o});
+      for (; slot < sum; ++slot) {
+        for (uint32_t f = 0; f < width(p); ++f) {
+          // What nobody keeps is evaluated where that may be an error.
+          const bool keep = fed == fed_by_.end() ? !lanes_ : kept(p, f);
+          if (!keep && !may_fail(k, o, slot, f)) continue;
+          const string text = produced(k, firing, o, slot, f);
+          if (!keep) continue;
+          if (fed == fed_by_.end()) {
+            line("*z{}++ = {};", p, text);
+          } else if (!part_.queues[fed->second].fixed) {
+            const StaticQueue& queue = part_.queues[fed->second];
+            line("r{0}_{1}[(e{0} + {2}) & k{0}] = {3};", fed->second, f,
+                 firing * queue.emitted + slot, text);
+          }
+        }
+        if (fed != fed_by_.end() && !part_.queues[fed->second].fixed) {
+          line("r{0}[(e{0} + {1}) & k{0}] = c{2}_{3};", fed->second,
+               firing * part_.queues[fed->second].emitted + slot, k, firing);
+        }
+      }
+    }
+    const auto servers = servers_of_.find(k);
+    if (servers != servers_of_.end() && !part_.queues[servers->second].fixed) {
+      line("r{0}[(e{0} + {1}) & k{0}] = c{2}_{3};", servers->second, firing, k, firing);
+    }
+  }
+
+  bool may_fail(uint32_t k, uint32_t output, int64_t slot, uint32_t f) {
+    const OutputArc& arc = net_.transitions[k].outputs[output];
+    for (size_t e = 0; e < arc.emissions.size(); ++e) {
+      int64_t count = 0;
+      net_.exprs.is_const(arc.emissions[e].count.id, count);
+      if (slot >= count) {
+        slot -= count;
+        continue;
+      }
+      const Formula& formula = arc.emissions[e].fields[f];
+      const auto& declared = net_.type_of(arc.place).fields[f].range;
+      const Range may = range(k, formula.id);
+      if (declared && (may.lo < declared->lo || may.hi > declared->hi)) return true;
+      const Node& n = net_.exprs[formula.id];
+      // A copy of a property that is in range, or a constant.
+      return !(n.op == Op::kConst || (n.op == Op::kToken && net_.exprs.is_const(n.kids[0])));
+    }
+    return false;
+  }
+
+  // The end of the iteration: what was new is now old.
+  void rotate() {
+    std::vector<std::pair<string, string>> moves;
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      const StaticQueue& queue = part_.queues[q];
+      if (!queue.fixed) {
+        line("b{0} += {1}; e{0} += {1};", q, queue.rate);
+        continue;
+      }
+      for (int64_t j = 0; j < queue.initial; ++j) {
+        moves.emplace_back(fmt::format("g{}_{}", q, j), instant(q, j + queue.rate));
+        if (queue.place == StaticQueue::kNone) continue;
+        for (uint32_t f = 0; f < width(queue.place); ++f) {
+          if (!kept(queue.place, f)) continue;
+          moves.emplace_back(fmt::format("g{}_{}_{}", q, j, f), token(q, j + queue.rate, f));
+        }
+      }
+    }
+    for (size_t i = 0; i < part_.transitions.size(); ++i) {
+      const uint32_t k = part_.transitions[i];
+      moves.emplace_back(fmt::format("l{}", k), fmt::format("c{}_{}", k, part_.repetitions[i] - 1));
+    }
+    // Some move what others overwrite.
+    for (size_t i = 0; i < moves.size(); ++i) {
+      string& from = moves[i].second;
+      if (from[0] != 'g') continue;
+      line("const auto t{} = {};", i, from);
+      from = fmt::format("t{}", i);
+    }
+    for (const auto& [to, from] : moves) line("{} = {};", to, from);
+    for (const StaticEnd& s : part_.sources) {
+      const int64_t rate = s.count * part_.repetition(s.transition);
+      for (uint32_t f = 0; f < width(s.place); ++f) {
+        if (lanes_ && columns_.count({s.place, f})) line("x{}_{} += {};", s.place, f, rate);
+      }
+      if (!lanes_ && width(s.place) > 0) {
+        line("x{} += {};", s.place, rate * static_cast<int64_t>(width(s.place)));
+      }
+    }
+  }
+
+  // ---- expressions ------------------------------------------------------------------------
+
+  struct Context {
+    uint32_t transition, firing;
+    int64_t index;                 // of the token being emitted
+    std::vector<int64_t> running;  // of the aggregates around
+    string site;
+  };
+  static constexpr const char* kNameCharacters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+  std::optional<int64_t> constant(ExprId id, const Context& c) const {
+    const Node& n = net_.exprs[id];
+    if (n.op == Op::kConst) return n.value;
+    if (n.op == Op::kIndex) return c.index;
+    if (n.op == Op::kBound) return c.running.at(n.a);
+    return std::nullopt;
+  }
+
+  int64_t needed(uint32_t k, uint32_t arc) const {
+    const InputArc& in = net_.transitions[k].inputs[arc];
+    int64_t w = 0, n = 0;
+    net_.exprs.is_const(in.weight.id, w);
+    if (in.threshold) net_.exprs.is_const(in.threshold->id, n);
+    return std::max(w, n);
+  }
+
+  string expr(ExprId id, const Context& c) {
+    const Node& n = net_.exprs[id];
+    if (lanes_) within_lane(range(c.transition, id));
+    switch (n.op) {
+      case Op::kConst: return number(n.value);
+      case Op::kIndex: return number(c.index);
+      case Op::kBound: return number(c.running.at(n.a));
+      case Op::kTrue: return lanes_ ? "(I{} == I{})" : "true";
+      case Op::kFalse: return lanes_ ? "(I{} != I{})" : "false";
+      case Op::kParam: params_.insert(n.a); return fmt::format("P{}", n.a);
+      case Op::kTaken: {
+        int64_t w = 0;
+        net_.exprs.is_const(net_.transitions[c.transition].inputs[n.a].weight.id, w);
+        return number(w);
+      }
+      case Op::kToken: {
+        const auto which = constant(n.kids[0], c);
+        const int64_t need = needed(c.transition, n.a);
+        if (which && *which >= 0 && *which < need) {
+          return field(c.transition, c.firing, n.a, *which, n.b);
+        }
+        if (lanes_) throw NoLanes{"a token's index is computed"};
+        string all;
+        for (int64_t i = 0; i < need; ++i) {
+          all += field(c.transition, c.firing, n.a, i, n.b) + ", ";
+        }
+        return fmt::format("pick({{{}}}, {}, {})", all, expr(n.kids[0], c), c.site);
+      }
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf: return aggregate(n, c);
+      case Op::kOccupancy:
+      case Op::kFree: LPN_ASSERT(!"a static part reads no occupancy"); return "";
+      default: return lanes_ ? lane_operator(n, c) : operator_of(n, c);
+    }
+  }
+
+  string number(int64_t value) const {
+    if (!lanes_) return literal(value);
+    within_lane({value, value});
+    return fmt::format("(I{{}} + {}u)", static_cast<uint32_t>(value));
+  }
+
+  string aggregate(const Node& n, const Context& c) {
+    const int64_t need = needed(c.transition, n.a);
+    string text;
+    for (int64_t j = 0; j < need; ++j) {
+      Context inner = c;
+      inner.running.resize(n.b);
+      inner.running.push_back(j);
+      const string item = expr(n.kids[0], inner);
+      if (j == 0)
+        text = item;
+      else if (n.op == Op::kSum)
+        text = lanes_ ? fmt::format("({} + {})", text, item)
+                      : fmt::format("add({}, {}, {})", text, item, c.site);
+      else
+        text = fmt::format("{}({}, {})", n.op == Op::kMinOf ? "least" : "most", text, item);
+    }
+    return text;
+  }
+
+  static bool fits(Wide lo, Wide hi) {
+    return lo >= std::numeric_limits<int64_t>::min() && hi <= std::numeric_limits<int64_t>::max();
+  }
+
+  // Which of several failures comes first does not matter here: the run is made again.
+  string operator_of(const Node& n, const Context& c) {
+    const auto kid = [&](int i) { return expr(n.kids[static_cast<size_t>(i)], c); };
+    const auto at = [&](int i) { return range(c.transition, n.kids[static_cast<size_t>(i)]); };
+    const auto infix = [&](const char* op) {
+      return fmt::format("({} {} {})", kid(0), op, kid(1));
+    };
+    const auto checked = [&](const char* name) {
+      return fmt::format("{}({}, {}, {})", name, kid(0), kid(1), c.site);
+    };
+    switch (n.op) {
+      case Op::kNeg:
+        if (fits(-Wide{at(0).hi}, -Wide{at(0).lo})) return fmt::format("(-{})", kid(0));
+        return fmt::format("neg({}, {})", kid(0), c.site);
+      case Op::kAbs: return fmt::format("abs({}, {})", kid(0), c.site);
+      case Op::kAdd:
+        return fits(Wide{at(0).lo} + at(1).lo, Wide{at(0).hi} + at(1).hi) ? infix("+")
+                                                                          : checked("add");
+      case Op::kSub:
+        return fits(Wide{at(0).lo} - at(1).hi, Wide{at(0).hi} - at(1).lo) ? infix("-")
+                                                                          : checked("sub");
+      case Op::kMul: {
+        const Range x = at(0), y = at(1);
+        const Wide all[] = {Wide{x.lo} * y.lo, Wide{x.lo} * y.hi, Wide{x.hi} * y.lo,
+                            Wide{x.hi} * y.hi};
+        return fits(*std::min_element(all, all + 4), *std::max_element(all, all + 4))
+                   ? infix("*")
+                   : checked("mul");
+      }
+      case Op::kFloorDiv:
+      case Op::kCeilDiv:
+      case Op::kMod: {
+        const bool positive = at(1).lo > 0, natural = at(0).lo >= 0;
+        if (positive && natural && n.op != Op::kCeilDiv) {
+          return fmt::format("static_cast<i64>(static_cast<u64>({}) {} static_cast<u64>({}))",
+                             kid(0), n.op == Op::kMod ? '%' : '/', kid(1));
+        }
+        const string d = positive ? kid(1) : fmt::format("divisor({}, {})", kid(1), c.site);
+        return fmt::format("{}({}, {})", op_info(n.op).cpp, kid(0), d);
+      }
+      case Op::kMin: return fmt::format("least({}, {})", kid(0), kid(1));
+      case Op::kMax: return fmt::format("most({}, {})", kid(0), kid(1));
+      case Op::kEq: return infix("==");
+      case Op::kNe: return infix("!=");
+      case Op::kLt: return infix("<");
+      case Op::kLe: return infix("<=");
+      case Op::kNot: return fmt::format("(!{})", kid(0));
+      case Op::kAnd: return infix("&&");
+      case Op::kOr: return infix("||");
+      case Op::kSelect: return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
+      case Op::kLookup: return fmt::format("lookup(kTable{}, {}, {})", n.a, kid(0), c.site);
+      case Op::kAssume:
+        return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", kid(0), kid(1),
+                           n.type == Type::kBool ? "(" : "", c.site, n.a,
+                           n.type == Type::kBool ? " != 0)" : "");
+      default: break;
+    }
+    LPN_ASSERT(!"known operator");
+    return "";
+  }
+
+  // ---- vectors ----------------------------------------------------------------------------
+
+  // Values are 32-bit two's complement in unsigned elements.
+  static void within_lane(Range r) {
+    if (r.lo < -kLongDelay || r.hi >= kLongDelay) {
+      throw NoLanes{"a value may need more than 32 bits"};
+    }
+  }
+
+  string lane_operator(const Node& n, const Context& c) {
+    const auto kid = [&](int i) { return expr(n.kids[static_cast<size_t>(i)], c); };
+    const auto at = [&](int i) { return range(c.transition, n.kids[static_cast<size_t>(i)]); };
+    const auto infix = [&](const char* op) {
+      return fmt::format("({} {} {})", kid(0), op, kid(1));
+    };
+    const auto compare = [&](const char* op) {
+      return fmt::format("(as_signed({}) {} as_signed({}))", kid(0), op, kid(1));
+    };
+    switch (n.op) {
+      case Op::kNeg: return fmt::format("(-{})", kid(0));
+      case Op::kAbs: return fmt::format("most({0}, -{0})", kid(0));
+      // within_lane() of the result holds: no wrap.
+      case Op::kAdd: return infix("+");
+      case Op::kSub: return infix("-");
+      case Op::kMul: return infix("*");
+      case Op::kFloorDiv:
+      case Op::kCeilDiv:
+      case Op::kMod: {
+        int64_t d = 0;
+        if (!net_.exprs.is_const(n.kids[1], d) || d < 1 || at(0).lo < 0) {
+          throw NoLanes{"it divides by something, or something that may be negative"};
+        }
+        string x = kid(0);
+        if (n.op == Op::kCeilDiv) {
+          within_lane({0, at(0).hi + d - 1});
+          x = fmt::format("({} + {}u)", x, d - 1);
+        }
+        if (power_of_two(d)) {
+          return n.op == Op::kMod ? fmt::format("({} & {}u)", x, d - 1)
+                                  : fmt::format("({} >> {})", x, log_of(d));
+        }
+        return fmt::format("({} {} {}u)", x, n.op == Op::kMod ? '%' : '/', d);
+      }
+      case Op::kMin: return fmt::format("least({}, {})", kid(0), kid(1));
+      case Op::kMax: return fmt::format("most({}, {})", kid(0), kid(1));
+      case Op::kEq: return infix("==");
+      case Op::kNe: return infix("!=");
+      case Op::kLt: return compare("<");
+      case Op::kLe: return compare("<=");
+      case Op::kNot: return fmt::format("(~{})", kid(0));
+      case Op::kAnd: return infix("&");
+      case Op::kOr: return infix("|");
+      case Op::kSelect:
+        if (n.type == Type::kBool) {
+          const string condition = kid(0);
+          return fmt::format("(({0} & {1}) | (~{0} & {2}))", condition, kid(1), kid(2));
+        }
+        return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
+      case Op::kLookup: {
+        const auto& table = net_.exprs.table(n.a);
+        if (at(0).lo < 0 || at(0).hi >= static_cast<int64_t>(table.size())) {
+          throw NoLanes{"an index might be outside its table"};
+        }
+        return fmt::format("gather(kTable{}, {})", n.a, kid(0));
+      }
+      case Op::kAssume:
+        if (at(0).lo != 1) throw NoLanes{"an assertion might be false"};
+        return kid(1);
+      default: break;
+    }
+    LPN_ASSERT(!"known operator");
+    return "";
+  }
+
+ public:
+  const std::set<uint32_t>& params() const { return params_; }
+
+ private:
+  const Net& net_;
+  const StaticPart& part_;
+  const StaticOptions& options_;
+  bool lanes_;
+  string out_;
+  std::map<uint32_t, size_t> servers_of_;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> queue_of_, fed_by_;
+  std::map<std::pair<uint32_t, uint32_t>, const StaticEnd*> source_of_;
+  std::map<uint32_t, Bounds> bounds_;
+  std::set<string> known_;
+  std::map<std::tuple<uint32_t, uint32_t, ExprId, int64_t, int, uint32_t>, string> values_;
+  std::map<string, size_t> number_;  // of a commit in the order of the sequence
+  std::set<std::pair<uint32_t, uint32_t>> columns_;
+  std::set<uint32_t> params_;
+  bool seen_ = false;
+};
+
+// The functions around the body: what has to hold, what is loaded, what is left behind.
+class PartFunction {
+ public:
+  PartFunction(const Net& net, const StaticPart& part, const StaticOptions& options, size_t index)
+      : net_(net), part_(part), options_(options), index_(index) {}
+
+  string scalar() {
+    PartWriter writer(net_, part_, options_, false);
+    const string body = writer.body();
+    line(
+        "template <typename R> [[gnu::noinline]] LPNRT_STRAIGHT u64 static_part_{}(R& run, u64 "
+        "limit) {{",
+        index_);
+    line("[[maybe_unused]] constexpr u64 kMask = R::kMask;");
+    line("u64 n = limit;");
+    for (const StaticEnd& s : part_.sources) {
+      const int64_t rate = s.count * part_.repetition(s.transition);
+      line("n = fewer(n, iterations(run.s{}.size(), {}, {}));", s.place, rate, s.needed - s.count);
+    }
+    line("if (n == 0) return 0;");
+    for (size_t q = 0; q < part_.queues.size(); ++q) check(q);
+    for (uint32_t p : writer.params()) line("const i64 P{0} = run.P{0};", p);
+    for (size_t q = 0; q < part_.queues.size(); ++q) load(q);
+    for (uint32_t k : part_.transitions) {
+      line("u64 l{0} = run.end{0};", k);
+      if (net_.transitions[k].interval) line("u64 next{0} = run.next{0};", k);
+    }
+    for (const StaticEnd& s : part_.sources) {
+      const size_t w = writer.width(s.place);
+      if (w == 0) continue;
+      line("const i64* x{0} = run.s{0}.rows + run.s{0}.next * {1};", s.place, w);
+    }
+    for (const StaticEnd& s : part_.sinks) {
+      if (writer.width(s.place) == 0) continue;
+      line("i64* z{0} = run.o{0}.room(n * {1});", s.place, per_iteration(s));
+    }
+    line("u64 done = 0;");
+    if (writer.seen()) line("u64 seen = 0;");
+    line("while (done != n) {{");
+    // Within a chunk no instant can leave its bits.
+    line("u64 now = 0;");
+    for (uint32_t k : part_.transitions) {
+      line("now = later(now, l{});", k);
+      if (net_.transitions[k].interval) line("now = later(now, next{});", k);
+    }
+    line("u64 chunk = fewer(n - done, (R::kTooLate - static_cast<u64>(R::ticks(now))) / {}ull);",
+         static_cast<std::uint64_t>(writer.growth()));
+    if (options_.packed) {
+      line("u64 group = 0;");
+      for (uint32_t k : part_.transitions) line("group = later(group, l{} & kMask);", k);
+      for (size_t q = 0; q < part_.queues.size(); ++q) {
+        const StaticQueue& queue = part_.queues[q];
+        if (queue.fixed) {
+          for (int64_t j = 0; j < queue.initial; ++j) {
+            line("group = later(group, g{}_{} & kMask);", q, j);
+          }
+        } else {
+          line(
+              "for (u64 j = 0; j < m{0}; ++j) group = later(group, r{0}[(b{0} + j) & k{0}] & "
+              "kMask);",
+              q);
+        }
+      }
+      if (const int64_t zeros = writer.zero_delays(); zeros > 0) {
+        line("chunk = group < kGroupLimit ? fewer(chunk, (kGroupLimit - group) / {}) : 0;", zeros);
+      }
+    }
+    line("if (chunk == 0) break;");
+    line("for (u64 left = chunk; left != 0; --left) {{");
+    out_ += body;
+    line("}}");
+    line("done += chunk;");
+    if (writer.seen()) line("if (seen >> 31 != 0) bail();");
+    line("}}");
+    line("if (done == 0) return 0;");
+    for (size_t q = 0; q < part_.queues.size(); ++q) store(q);
+    for (size_t i = 0; i < part_.transitions.size(); ++i) {
+      const uint32_t k = part_.transitions[i];
+      line("run.fired{0} += done * {1}; run.made += done * {1}; run.end{0} = l{0};", k,
+           part_.repetitions[i]);
+      if (net_.transitions[k].interval) line("run.next{0} = next{0};", k);
+    }
+    for (const StaticEnd& s : part_.sources) {
+      line("run.s{}.next += done * {};", s.place, s.count * part_.repetition(s.transition));
+    }
+    for (const StaticEnd& s : part_.sinks) {
+      line("run.n{} += done * {};", s.place, per_iteration(s));
+      if (writer.width(s.place) > 0) line("run.o{}.add(done * {});", s.place, per_iteration(s));
+      produced(s.place, s.transition, per_iteration(s));
+    }
+    for (const StaticQueue& q : part_.queues) {
+      if (q.place != StaticQueue::kNone) produced(q.place, q.producer, q.rate);
+    }
+    line("return done;");
+    line("}}");
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  int64_t per_iteration(const StaticEnd& s) const {
+    return s.count * part_.repetition(s.transition);
+  }
+
+  void produced(uint32_t p, uint32_t k, int64_t count) {
+    if (!net_.places[p].done) return;
+    line("run.produced{0} += done * {1}; run.done{0} = later(run.done{0}, l{2});", p, count, k);
+  }
+
+  std::vector<uint32_t> kept(const StaticQueue& q) const {
+    std::vector<uint32_t> all;
+    if (q.place == StaticQueue::kNone) return all;
+    for (uint32_t f = 0; f < options_.live[q.place].size(); ++f) {
+      if (options_.live[q.place][f]) all.push_back(f);
+    }
+    return all;
+  }
+
+  bool one_server(const StaticQueue& q) const {
+    int64_t value = 0;
+    return net_.exprs.is_const(net_.transitions[q.producer].servers->id, value) && value == 1;
+  }
+
+  void check(size_t q) {
+    const StaticQueue& queue = part_.queues[q];
+    if (queue.place == StaticQueue::kNone) {
+      if (!queue.fixed) {
+        int64_t value = 0;
+        if (net_.exprs.is_const(net_.transitions[queue.producer].servers->id, value))
+          line("const u64 m{} = {};", q, value);
+        else
+          line("const u64 m{} = static_cast<u64>(run.net.servers{});", q, queue.producer);
+      }
+    } else if (queue.fixed) {
+      line("if (run.q{}.size() != {}) return 0;", queue.place, queue.initial);
+    } else {
+      line("const u64 m{} = run.q{}.size();", q, queue.place);
+    }
+    if (!queue.fixed) line("if (m{0} < {1} || m{0} > kMostInRing) return 0;", q, queue.initial);
+  }
+
+  // The instant of the j-th token that the run holds.
+  string held(const StaticQueue& q, const string& j, const string& count) const {
+    if (q.place != StaticQueue::kNone) return fmt::format("run.q{}.instant({})", q.place, j);
+    if (one_server(q)) return fmt::format("run.end{}", q.producer);
+    return fmt::format("latest_of(run.served{}, {}, {})", q.producer, j, count);
+  }
+
+  void load(size_t q) {
+    const StaticQueue& queue = part_.queues[q];
+    const std::vector<uint32_t> fields = kept(queue);
+    if (queue.fixed) {
+      for (int64_t j = 0; j < queue.initial; ++j) {
+        line("u64 g{}_{} = {};", q, j,
+             held(queue, fmt::to_string(j), fmt::to_string(queue.initial)));
+        for (size_t c = 0; c < fields.size(); ++c) {
+          line("i64 g{}_{}_{} = run.q{}.row({})[{}];", q, j, fields[c], queue.place, j, c);
+        }
+      }
+      return;
+    }
+    line("const u64 k{0} = mask_for(m{0} + {1}); u64 b{0} = 0, e{0} = m{0};", q, queue.rate);
+    line("const std::unique_ptr<u64[]> own{0}(new u64[k{0} + 1]); u64* const r{0} = own{0}.get();",
+         q);
+    for (uint32_t f : fields) {
+      line(
+          "const std::unique_ptr<i64[]> own{0}_{1}(new i64[k{0} + 1]); i64* const r{0}_{1} = "
+          "own{0}_{1}.get();",
+          q, f);
+    }
+    line("for (u64 j = 0; j < m{}; ++j) {{", q);
+    line("r{}[j] = {};", q, held(queue, "j", fmt::format("m{}", q)));
+    for (size_t c = 0; c < fields.size(); ++c) {
+      line("r{}_{}[j] = run.q{}.row(j)[{}];", q, fields[c], queue.place, c);
+    }
+    line("}}");
+  }
+
+  void store(size_t q) {
+    const StaticQueue& queue = part_.queues[q];
+    const std::vector<uint32_t> fields = kept(queue);
+    if (queue.place == StaticQueue::kNone && one_server(queue)) return;  // end
+    const string to = queue.place == StaticQueue::kNone ? fmt::format("served{}", queue.producer)
+                                                        : fmt::format("q{}", queue.place);
+    if (queue.fixed) {
+      if (queue.initial == 0) return;
+      line("run.{0}.pop(run.{0}.size());", to);
+      for (int64_t j = 0; j < queue.initial; ++j) {
+        line("{{ i64* const x = run.{}.push(g{}_{}); (void)x;", to, q, j);
+        for (size_t c = 0; c < fields.size(); ++c) {
+          line("x[{}] = g{}_{}_{};", c, q, j, fields[c]);
+        }
+        line("}}");
+      }
+      return;
+    }
+    line("run.{0}.pop(run.{0}.size());", to);
+    line("for (u64 j = 0; j < m{0}; ++j) {{ const u64 at = (b{0} + j) & k{0};", q);
+    line("i64* const x = run.{}.push(r{}[at]); (void)x;", to, q);
+    for (size_t c = 0; c < fields.size(); ++c) line("x[{}] = r{}_{}[at];", c, q, fields[c]);
+    line("}}");
+  }
+
+  const Net& net_;
+  const StaticPart& part_;
+  const StaticOptions& options_;
+  size_t index_;
+  string out_;
+};
+
+}  // namespace
+
+string generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options) {
+  if (parts.parts.empty()) return "";
+  string text;
+  for (size_t i = 0; i < parts.parts.size(); ++i) {
+    text += PartFunction(net, parts.parts[i], options, i).scalar();
+  }
+  text += "template <typename R> u64 run_static(R& run, u64 limit) {\nu64 done = 0;\n";
+  for (size_t i = 0; i < parts.parts.size(); ++i) {
+    text += fmt::format("done += static_part_{}(run, limit);\n", i);
+  }
+  return text + "return done;\n}\n";
+}
+
+}  // namespace lpn::sim
