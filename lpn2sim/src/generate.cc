@@ -1194,6 +1194,7 @@ class Generator final : Operands {
 
   Net declared_;
   Net net_;
+  Plan plan_;
   ExprPrinter printer_;
   // Slots and tokens as a host sees them (abi.h).
   void outside() {

@@ -9,6 +9,7 @@ namespace {
 
 using std::size_t;
 using std::string;
+using std::uint32_t;
 
 __extension__ typedef __int128 Wide;
 
@@ -141,11 +142,12 @@ string ExprPrinter::both(const string& format, const string& x, const string& y,
 }
 
 string ExprPrinter::token(const Node& n, const Context& c) const {
+  const uint32_t column = operands_->column(c.transition, n.a, n.b);
   std::int64_t which = 0;
   if (net_->exprs.is_const(n.kids[0], which)) {
     const string row = which == 0 ? operands_->head(c.transition, n.a)
                                   : operands_->row(c.transition, n.a, fmt::format("{}", which));
-    const string read = fmt::format("{}[{}]", row, n.b);
+    const string read = fmt::format("{}[{}]", row, column);
     if (which < operands_->least_need(c.transition, n.a)) return read;
     return fmt::format("({} > {} ? {} : fail_value(kTokenIndex, {}, {}))",
                        operands_->needed(c.transition, n.a), which, read, c.site, which);
@@ -154,7 +156,7 @@ string ExprPrinter::token(const Node& n, const Context& c) const {
       "[&] {{ const i64 x_ = {}; return static_cast<u64>(x_) < {} ? {}[{}]"
       " : fail_value(kTokenIndex, {}, x_); }}()",
       expr(n.kids[0], c), operands_->needed(c.transition, n.a),
-      operands_->row(c.transition, n.a, "static_cast<u64>(x_)"), n.b, c.site);
+      operands_->row(c.transition, n.a, "static_cast<u64>(x_)"), column, c.site);
 }
 
 string ExprPrinter::aggregate(const Node& n, const Context& c) const {

@@ -25,6 +25,10 @@ class Operands {
   virtual ~Operands() = default;
   virtual std::string head(std::size_t k, std::uint32_t arc) const = 0;  // row of the first token
   virtual std::string row(std::size_t k, std::uint32_t arc, const std::string& index) const = 0;
+  // Where in a row the property `field` stands.
+  virtual std::uint32_t column(std::size_t, std::uint32_t, std::uint32_t field) const {
+    return field;
+  }
   virtual std::string needed(std::size_t k, std::uint32_t arc) const = 0;  // u64: tokens needed
   virtual std::int64_t least_need(std::size_t k, std::uint32_t arc) const = 0;
   virtual std::string taken(std::size_t k, std::uint32_t arc) const = 0;      // i64

@@ -48,6 +48,10 @@ struct Simulator::Impl {
   ParamValues params;
   lpn_sim* sim = nullptr;
   Relay relay;
+  std::function<bool(Time, std::uint64_t)> poll;
+  Mode mode = Mode::kAuto;
+  bool started = false;  // or pushed to, or with a number of done tokens to stop at
+  std::int32_t order_free = 0;
 
   explicit Impl(Library l) : library(std::move(l)) {}
   ~Impl() {
@@ -73,6 +77,7 @@ Simulator::Simulator(Library library, const ParamValues& params, const Marking& 
     if (status == LPN_NO_MEMORY) throw std::bad_alloc();
     LPN_ASSERT(status == LPN_OK);
   }
+  impl_->started = marking.done_count.has_value() || net.done_count.has_value();
   if (marking.done_count) api.set_done(impl_->sim, static_cast<std::int64_t>(*marking.done_count));
 }
 Simulator::~Simulator() = default;
@@ -84,6 +89,7 @@ void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time t
   check_push(net, place, values);
   const std::int32_t status =
       impl_->library.api().push(impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
+  impl_->started = true;
   if (status == LPN_LATE) throw late_push(net, place, time, now());
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
   LPN_ASSERT(status == LPN_OK);
@@ -102,6 +108,8 @@ RunResult Simulator::run(Time limit, Observer* observer) {
   }
   lpn_result raw{};
   const std::int32_t status = api.run(impl_->sim, limit, &raw);
+  impl_->started = true;
+  impl_->order_free = raw.order_free;
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
   if (status == LPN_FAULT) {
     lpn_fault f{};
@@ -118,7 +126,7 @@ RunResult Simulator::run(Time limit, Observer* observer) {
   }
   LPN_ASSERT(status == LPN_OK);
   RunResult result;
-  result.ending = static_cast<Ending>(raw.ending);
+  result.ending = raw.ending == LPN_STOPPED ? Ending::kLimit : static_cast<Ending>(raw.ending);
   if (raw.has_latency) result.latency = raw.latency;
   result.last_commit = raw.last_commit;
   result.commits = raw.commits;
@@ -134,6 +142,29 @@ RunResult Simulator::run(Time limit, Observer* observer) {
   }
   return result;
 }
+
+void Simulator::set_mode(Mode mode) {
+  impl_->mode = mode;
+  const std::int32_t status =
+      impl_->library.api().set_mode(impl_->sim, static_cast<std::int32_t>(mode));
+  LPN_ASSERT(status == LPN_OK);
+}
+
+void Simulator::set_poll(std::function<bool(Time, std::uint64_t)> poll) {
+  impl_->poll = std::move(poll);
+  const auto call = [](void* user, std::int64_t time, std::uint64_t commits) -> std::int32_t {
+    return static_cast<Impl*>(user)->poll(time, commits) ? 1 : 0;
+  };
+  impl_->library.api().set_poll(impl_->sim, impl_->poll ? +call : nullptr, impl_.get());
+}
+
+bool Simulator::will_run_order_free() const {
+  const std::uint32_t variant = impl_->library.api().variant;
+  if ((variant & 4) == 0 || impl_->started || impl_->mode == Mode::kEvents) return false;
+  return impl_->mode == Mode::kOrderFree || (variant & 1) == 0;
+}
+bool Simulator::was_order_free() const { return impl_->order_free > 0; }
+bool Simulator::fell_back() const { return impl_->order_free < 0; }
 
 Time Simulator::now() const { return impl_->library.api().now(impl_->sim); }
 

@@ -61,6 +61,36 @@ bool interrupted() {
   return true;
 }
 
+// Order-free: no instants to stop at, so the run asks now and then.
+py::tuple run_free(sim::Simulator& engine, const py::object& on_slice) {
+  using Clock = std::chrono::steady_clock;
+  bool stop = false;
+  std::exception_ptr failure;
+  auto asked = Clock::now();
+  engine.set_poll([&](Time time, std::uint64_t commits) {
+    if (Clock::now() - asked < std::chrono::duration<double>(kSliceSeconds)) return false;
+    asked = Clock::now();
+    const py::gil_scoped_acquire gil;
+    try {
+      stop = interrupted() || (!on_slice.is_none() && py::bool_(on_slice(time, commits)));
+    } catch (...) {
+      failure = std::current_exception();
+      stop = true;
+    }
+    return stop;
+  });
+  RunResult result;
+  const auto begin = Clock::now();
+  {
+    const py::gil_scoped_release nogil;
+    result = engine.run();
+  }
+  const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+  engine.set_poll({});
+  if (failure) std::rethrow_exception(failure);
+  return py::make_tuple(result, took, stop, stop ? engine.now() : kForever);
+}
+
 // (result, seconds, interrupted, time the run is complete up to). Slices grow until each takes
 // about kSliceSeconds; `on_slice` is called between them with the time and the commits so far, and
 // ends the run when it returns true. `budget`: give up after so many seconds (result None), for
@@ -71,6 +101,11 @@ py::tuple run(Engine& engine, Time limit, Observer* observer, const py::object& 
   using Clock = std::chrono::steady_clock;
   std::optional<Guarded> guarded;
   if (observer != nullptr) guarded.emplace(*observer);
+  if constexpr (std::is_same_v<Engine, sim::Simulator>) {
+    if (limit == kForever && observer == nullptr && engine.will_run_order_free()) {
+      return run_free(engine, on_slice);
+    }
+  }
   double total = 0;
   Time slice = kFirstSlice;
   Time until = std::max<Time>(engine.now(), 0);
@@ -178,6 +213,8 @@ void bind_sim(py::module_& parent) {
             return s.run(limit);
           },
           py::arg("limit") = kForever)
+      .def_property_readonly("order_free", &sim::Simulator::was_order_free)
+      .def_property_readonly("fell_back", &sim::Simulator::fell_back)
       .def_property_readonly("now", &sim::Simulator::now)
       .def("tokens", [](const sim::Simulator& s,
                         std::uint32_t p) { return s.tokens(static_cast<PlaceId>(p)); })

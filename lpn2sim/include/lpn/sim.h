@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +60,13 @@ class Library {
   std::shared_ptr<const Impl> impl_;
 };
 
+// How runs are made; the results are the same (docs/architecture.md).
+enum class Mode : std::uint8_t {
+  kAuto,       // order-free where the net and the run allow it
+  kEvents,     // event-driven only
+  kOrderFree,  // order-free also with an observer, whose commits are then kept until the end
+};
+
 // The same run as Interp (interp.h): same results, same commits, same errors.
 class Simulator {
  public:
@@ -70,6 +78,17 @@ class Simulator {
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
   // Throws RunError. REQUIRES a library built with `trace` with an observer.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
+  // Before the first run.
+  void set_mode(Mode mode);
+  // Called now and then during an order-free run with the time and the firings so far; true ends
+  // it, with ending kLimit and what was simulated so far, and the simulator with it.
+  void set_poll(std::function<bool(Time, std::uint64_t)> poll);
+  // Whether run(kForever) will be attempted without a queue of events.
+  bool will_run_order_free() const;
+  // Whether the last run was order-free; if not, whether it was attempted (a run that meets an
+  // error, a stall or times beyond 2^42 is repeated by the event-driven engine).
+  bool was_order_free() const;
+  bool fell_back() const;
   Time now() const;
   std::vector<std::int64_t> tokens(PlaceId place) const;
   std::uint64_t free_tokens(PlaceId place) const;

@@ -122,7 +122,8 @@ typedef struct {
 
 typedef struct lpn_sim_api {
   uint32_t abi;      /* LPN_SIM_ABI */
-  uint32_t variant;  /* bit 0: keeps token identities for an observer; bit 1: keeps statistics */
+  uint32_t variant;  /* bit 0: keeps token identities for an observer; bit 1: keeps statistics;
+                        bit 2: whole runs can be order-free */
   uint32_t params, places, transitions;
   /* NUL-terminated names: the net, parameters, places, transitions, the properties of each place */
   const char *names;

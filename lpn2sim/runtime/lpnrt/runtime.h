@@ -1050,7 +1050,7 @@ struct Abi {
 
   static constexpr lpn_sim_api table() {
     return {LPN_SIM_ABI,
-            (LPNRT_TRACE ? 1u : 0u) | (LPNRT_STATS ? 2u : 0u),
+            (LPNRT_TRACE ? 1u : 0u) | (LPNRT_STATS ? 2u : 0u) | (Net::kFlow ? 4u : 0u),
             Net::kParams,
             Net::kDeclaredPlaces,
             Net::kTransitions,

@@ -1,0 +1,210 @@
+// What order-free simulators are made of: FIFOs of tokens that carry the instant at which they
+// appear, so that every actor can run ahead of the others as far as its tokens reach.
+//
+// An instant is ticks, or ticks and group in one word where some delay may be 0. All starts up to a
+// horizon are made before it moves on; that bounds how far actors run ahead, and with it memory.
+#pragma once
+
+#include "lpnrt/runtime.h"
+
+namespace lpnrt {
+
+inline constexpr u32 kGroupBits = 21;
+static_assert(kGroupLimit <= u64{1} << (kGroupBits - 1));
+
+// Why an order-free run gave up; the event-driven engine then answers instead.
+struct Bail {};
+[[noreturn, gnu::cold, gnu::noinline]] inline void bail() { throw Bail{}; }
+
+template <bool Packed>
+struct Instants {
+  static constexpr u64 kMask = Packed ? (u64{1} << kGroupBits) - 1 : 0;
+  static constexpr u32 kShift = Packed ? kGroupBits : 0;
+  // Ticks beyond this are left to the event-driven engine.
+  static constexpr u64 kTooLate = Packed ? u64{1} << (63 - kGroupBits) : u64{1} << 62;
+  static constexpr u64 kNever = ~u64{0};
+
+  static i64 ticks(u64 instant) { return static_cast<i64>(instant >> kShift); }
+  static u64 group(u64 instant) { return instant & kMask; }
+  static u64 at(u64 ticks) { return ticks << kShift; }
+  // The commit of a firing that starts at `start` and takes `delay` >= 0 ticks.
+  static u64 after(u64 start, u64 delay) {
+    if (delay >= kTooLate) bail();
+    const u64 commit = Packed && delay == 0 ? start + 1 : (start & ~kMask) + (delay << kShift);
+    if (commit >= kTooLate << kShift) bail();
+    if (Packed && delay == 0 && (commit & kMask) > kGroupLimit) bail();
+    return commit;
+  }
+  static u64 on_edge(u64 start, i64 period, i64 phase) {
+    const i64 now = ticks(start);
+    const i64 on = edge(now, period, phase);
+    if (on == now) return start;
+    if (static_cast<u64>(on) >= kTooLate) bail();
+    return at(static_cast<u64>(on));
+  }
+};
+
+// FIFO of rows of an instant and W values.
+template <int W>
+class Chan {
+ public:
+  Chan() = default;
+  Chan(const Chan&) = delete;
+  Chan& operator=(const Chan&) = delete;
+  ~Chan() {
+    if (rows_ != first_) ::operator delete(rows_);
+  }
+  u64 size() const { return tail_ - head_; }
+  u64 instant(u64 k) const { return static_cast<u64>(at(static_cast<u32>(k))[0]); }
+  const i64* row(u64 k) const { return at(static_cast<u32>(k)) + 1; }
+  // The values of a new token, to be filled in.
+  i64* push(u64 instant) {
+    if (tail_ - head_ > mask_) [[unlikely]]
+      grow();
+    i64* const row = rows_ + (tail_++ & mask_) * u64{W + 1};
+    row[0] = static_cast<i64>(instant);
+    return row + 1;
+  }
+  void pop(u64 count) { head_ += static_cast<u32>(count); }
+
+ private:
+  static constexpr u32 kFirst = W <= 3 ? 8 : 2;
+  i64* at(u32 k) const { return rows_ + ((head_ + k) & mask_) * u64{W + 1}; }
+  [[gnu::noinline, gnu::cold]] void grow() {
+    const u64 capacity = (mask_ + u64{1}) * 2;
+    if (capacity > u64{1} << 30) throw std::bad_alloc();
+    i64* const bigger = static_cast<i64*>(::operator new(capacity*(W + 1) * sizeof(i64)));
+    const u32 count = tail_ - head_;
+    for (u32 k = 0; k < count; ++k) std::memcpy(bigger + k * u64{W + 1}, at(k), (W + 1) * 8);
+    if (rows_ != first_) ::operator delete(rows_);
+    rows_ = bigger;
+    mask_ = static_cast<u32>(capacity - 1);
+    head_ = 0;
+    tail_ = count;
+  }
+  u32 head_ = 0, tail_ = 0, mask_ = kFirst - 1;  // u32: stores of instants cannot alias them
+  i64* rows_ = first_;
+  i64 first_[kFirst * (W + 1)];
+};
+
+// The tokens that a place without producers has at the start, all at instant 0.
+struct Source {
+  const i64* rows = nullptr;
+  u64 count = 0;
+  u64 next = 0;
+  u64 size() const { return count - next; }
+};
+
+// The tokens of a place that nobody takes from.
+template <int W>
+class Out {
+ public:
+  Out() = default;
+  Out(const Out&) = delete;
+  Out& operator=(const Out&) = delete;
+  ~Out() { ::operator delete(rows_); }
+  u64 size() const { return size_; }
+  const i64* row(u64 k) const { return rows_ + k * W; }
+  i64* push() {
+    if (size_ == capacity_) [[unlikely]]
+      reserve(capacity_ == 0 ? 64 : capacity_ * 2);
+    return rows_ + size_++ * W;
+  }
+  [[gnu::noinline]] void reserve(u64 capacity) {
+    if (capacity <= capacity_) return;
+    i64* const bigger = static_cast<i64*>(::operator new(capacity* W * sizeof(i64)));
+    if (size_ != 0) std::memcpy(bigger, rows_, size_ * W * sizeof(i64));
+    ::operator delete(rows_);
+    rows_ = bigger;
+    capacity_ = capacity;
+  }
+
+ private:
+  i64* rows_ = nullptr;
+  u64 size_ = 0, capacity_ = 0;
+};
+
+// Actors with new tokens, visited in turn from the sources of the graph to its ends.
+template <u32 N>
+class Turn {
+  static constexpr u32 kWords = (N + 63) / 64;
+
+ public:
+  void insert(u32 k) { words_[k / 64] |= u64{1} << (k % 64); }
+  void insert_all() {
+    for (u32 k = 0; k < N; ++k) insert(k);
+  }
+  // The next actor after the last one taken; false when there is none.
+  bool take(u32& k) {
+    const u32 from = next_ / 64;
+    if (const u64 bits = words_[from] >> (next_ % 64)) {
+      k = next_ + static_cast<u32>(__builtin_ctzll(bits));
+    } else {
+      u32 w = from;
+      u32 seen = 0;
+      do {
+        w = w + 1 == kWords ? 0 : w + 1;
+        if (++seen > kWords) return false;
+      } while (words_[w] == 0);
+      k = w * 64 + static_cast<u32>(__builtin_ctzll(words_[w]));
+    }
+    words_[k / 64] &= ~(u64{1} << (k % 64));
+    next_ = k + 1 == N ? 0 : k + 1;
+    return true;
+  }
+
+ private:
+  u64 words_[kWords] = {};
+  u32 next_ = 0;
+};
+
+// `Run` derives from Flow<Run, N, Packed> and provides
+//   void act(u32 a)   starts the firings of actor a that have their tokens, up to the horizon
+template <typename Run, u32 N, bool Packed>
+struct Flow : Instants<Packed> {
+  using Instant = Instants<Packed>;
+  u64 horizon = 0;
+  u64 wake = Instant::kNever;  // the earliest start that the horizon held back
+  u64 made = 0;                // firings
+  Turn<N> turn;
+  u64 held[(N + 63) / 64] = {};  // actors that the horizon held back
+
+  void hold(u32 a, u64 start) {
+    if (start < wake) wake = start;
+    held[a / 64] |= u64{1} << (a % 64);
+  }
+
+  // False when `poll` asked to stop.
+  template <typename Poll>
+  bool flow(const Poll& poll) {
+    Run& self = static_cast<Run&>(*this);
+    u64 window = 4096;
+    u64 polled = 0;
+    horizon = Instant::at(window) | Instant::kMask;
+    turn.insert_all();
+    for (;;) {
+      const u64 before = made;
+      for (u32 a; turn.take(a);) self.act(a);
+      if (wake == Instant::kNever) return true;
+      // A round of some thousand firings keeps its tokens in the cache.
+      const u64 round = made - before;
+      if (round < 2048 && window < u64{1} << 40) window *= 2;
+      if (round > 16384 && window > 1) window /= 2;
+      const u64 from = static_cast<u64>(Instant::ticks(wake));
+      horizon = Instant::at(from + window) | Instant::kMask;
+      wake = Instant::kNever;
+      for (u32 w = 0; w < (N + 63) / 64; ++w) {
+        for (u64 bits = held[w]; bits != 0; bits &= bits - 1) {
+          turn.insert(w * 64 + static_cast<u32>(__builtin_ctzll(bits)));
+        }
+        held[w] = 0;
+      }
+      if (made - polled > u64{1} << 22) {
+        polled = made;
+        if (!poll(Instant::ticks(horizon))) return false;
+      }
+    }
+  }
+};
+
+}  // namespace lpnrt

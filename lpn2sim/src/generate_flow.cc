@@ -1,0 +1,748 @@
+// One loop per actor: while the tokens are there, the start is a maximum of instants, the commit a
+// sum, and the new tokens go at once into the FIFOs of their places with the instant at which they
+// will appear.
+//
+// Only the properties that something reads travel (`live`): a place that must drain is empty at the
+// end, or else the run has stalled and the event-driven engine tells what is left.
+
+#include "generate_flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lpn/error.h"
+#include "print_expr.h"
+
+namespace lpn::sim {
+namespace {
+
+using std::size_t;
+using std::string;
+using std::uint32_t;
+
+class FlowGenerator final : Operands {
+ public:
+  FlowGenerator(const Net& net, size_t declared, const Plan& plan)
+      : net_(net), declared_(declared), plan_(plan), printer_(net_, *this) {
+    find_live();
+  }
+
+  string run() {
+    const size_t actors = std::max<size_t>(plan_.actors.size(), 1);
+    line("struct Run final : Flow<Run, {}, {}> {{", actors, plan_.packed);
+    line("Net& net;");
+    members();
+    start();
+    for (size_t a = 0; a < plan_.actors.size(); ++a) act(a);
+    line("void act(u32 a) {{ switch (a) {{");
+    for (size_t a = 0; a < plan_.actors.size(); ++a) line("case {0}: act_{0}(); break;", a);
+    line("default: break; }} }}");
+    finish();
+    line("}};");
+    line("int Net::run_flow() {{");
+    line("try {{");
+    line("const auto run = std::make_unique<Run>(*this);");
+    line("if (!run->flow([this](i64 at) {{ return !ask_stop(at, 0); }})) {{");
+    line("run->report_so_far(); return kStopped; }}");
+    line("run->settle();");
+    line("return kFlowed;");
+    line("}} catch (const Bail&) {{");
+    line("}} catch (const Failure&) {{ }}");
+    line("return kBailed;");
+    line("}}");
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  // ---- what is known of the net -----------------------------------------------------------
+
+  size_t width(size_t p) const { return net_[net_.places[p].type].fields.size(); }
+  Passage passage(size_t p) const { return plan_.passage[p]; }
+  size_t place_of(size_t k, uint32_t arc) const {
+    return static_cast<size_t>(net_.transitions[k].inputs[arc].place);
+  }
+  bool is_const(const Formula& f) const { return net_.exprs.is_const(f.id); }
+  std::int64_t const_of(const Formula& f) const {
+    std::int64_t value = 0;
+    LPN_ASSERT(net_.exprs.is_const(f.id, value));
+    return value;
+  }
+  bool const_count(const Emission& e) const {
+    return is_const(e.count) && const_of(e.count) <= kMaxTokens;
+  }
+  bool one_row(const Emission& e) const { return const_count(e) && const_of(e.count) == 1; }
+  bool no_row(const Emission& e) const { return const_count(e) && const_of(e.count) == 0; }
+
+  // Whether all tokens of the place are gone at the end of a run that has not stalled.
+  bool drains(size_t p) const {
+    const Place& place = net_.places[p];
+    return place.start || place.drain || (place.capacity && !place.done && !place.sink);
+  }
+
+  // The tokens that an arc's formulas may read, by property.
+  void read(size_t k, ExprId id, bool& changed) {
+    std::vector<ExprId> todo{id};
+    std::set<uint32_t> seen;
+    while (!todo.empty()) {
+      const ExprId at = todo.back();
+      todo.pop_back();
+      if (!seen.insert(static_cast<uint32_t>(at)).second) continue;
+      const Node& n = net_.exprs[at];
+      if (n.op == Op::kToken) {
+        auto flag = live_[place_of(k, n.a)].begin() + n.b;
+        if (!*flag) *flag = changed = true;
+      }
+      const int arity = op_info(n.op).arity;
+      for (int c = 0; c < arity; ++c) todo.push_back(n.kids[static_cast<size_t>(c)]);
+    }
+  }
+
+  void find_live() {
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      // A source keeps its rows as they were loaded; what may be left at the end is kept whole.
+      live_.emplace_back(width(p), passage(p) != Passage::kFifo || !drains(p));
+    }
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (size_t k = 0; k < net_.transitions.size(); ++k) {
+        const Transition& t = net_.transitions[k];
+        for (const InputArc& arc : t.inputs) {
+          read(k, arc.weight.id, changed);
+          if (arc.threshold) read(k, arc.threshold->id, changed);
+          if (arc.guard) read(k, arc.guard->id, changed);
+        }
+        read(k, t.delay.id, changed);
+        if (t.interval) read(k, t.interval->id, changed);
+        for (size_t o = 0; o < t.outputs.size(); ++o) {
+          for (size_t e = 0; e < t.outputs[o].emissions.size(); ++e) {
+            const Emission& emission = t.outputs[o].emissions[e];
+            read(k, emission.count.id, changed);
+            for (size_t f = 0; f < emission.fields.size(); ++f) {
+              if (live(k, o, f) || can_fail(k, o, e, f)) read(k, emission.fields[f].id, changed);
+            }
+          }
+        }
+      }
+    }
+    for (const auto& flags : live_) {
+      std::vector<uint32_t> columns;
+      uint32_t next = 0;
+      for (bool flag : flags) columns.push_back(flag ? next++ : 0);
+      columns_.push_back(std::move(columns));
+    }
+  }
+  bool live(size_t k, size_t o, size_t f) const {
+    return live_[static_cast<size_t>(net_.transitions[k].outputs[o].place)][f];
+  }
+  size_t kept(size_t p) const {
+    return static_cast<size_t>(std::count(live_[p].begin(), live_[p].end(), true));
+  }
+
+  // Whether evaluating a property of an emission can be an error, which must not go unnoticed.
+  bool can_fail(size_t k, size_t o, size_t e, size_t f) const {
+    const OutputArc& arc = net_.transitions[k].outputs[o];
+    const Formula& formula = arc.emissions[e].fields[f];
+    if (is_const(formula)) return false;
+    const string text = printer_.of(k, formula, "@");
+    return text.find('@') != string::npos || range_check(k, o, e, f);
+  }
+  bool range_check(size_t k, size_t o, size_t e, size_t f) const {
+    const OutputArc& arc = net_.transitions[k].outputs[o];
+    const auto& range = net_.type_of(arc.place).fields[f].range;
+    if (!range) return false;
+    const Range r = printer_.range(k, arc.emissions[e].fields[f]);
+    return r.lo < range->lo || r.hi > range->hi;
+  }
+
+  struct Arc {
+    std::int64_t weight = -1;  // constant, else -1
+    std::int64_t need = -1;    // constant, else -1
+    bool reads_head = false;
+    std::int64_t least_need = 0;
+  };
+  Arc arc(size_t k, uint32_t a) const {
+    const InputArc& in = net_.transitions[k].inputs[a];
+    Arc about;
+    std::int64_t n = 0;
+    const auto reads_own = [&](const Formula& f) {
+      const Reads r = net_.exprs.reads(f.id);
+      return std::find(r.tokens.begin(), r.tokens.end(), a) != r.tokens.end();
+    };
+    about.reads_head = reads_own(in.weight) || (in.threshold && reads_own(*in.threshold));
+    if (is_const(in.weight)) {
+      about.weight = const_of(in.weight);
+      if (!in.threshold)
+        about.need = about.weight;
+      else if (net_.exprs.is_const(in.threshold->id, n))
+        about.need = std::max(about.weight, n);
+    }
+    about.least_need = std::max<std::int64_t>(about.need, about.reads_head ? 1 : 0);
+    return about;
+  }
+
+  // ---- operands ---------------------------------------------------------------------------
+
+  string head(size_t, uint32_t a) const override { return fmt::format("a{}", a); }
+  string row(size_t k, uint32_t a, const string& index) const override {
+    const size_t p = place_of(k, a);
+    if (passage(p) == Passage::kSource) {
+      return fmt::format("(s{0}.rows + (s{0}.next + {1}) * {2})", p, index, width(p));
+    }
+    return fmt::format("q{}.row({})", p, index);
+  }
+  uint32_t column(size_t k, uint32_t a, uint32_t field) const override {
+    return columns_.empty() ? field : columns_[place_of(k, a)][field];
+  }
+  string needed(size_t k, uint32_t a) const override {
+    const Arc about = arc(k, a);
+    if (about.need >= 0) return fmt::format("{}ull", std::max(about.need, about.least_need));
+    return fmt::format("n{}", a);
+  }
+  std::int64_t least_need(size_t k, uint32_t a) const override { return arc(k, a).least_need; }
+  string taken(size_t k, uint32_t a) const override {
+    const Arc about = arc(k, a);
+    return about.weight >= 0 ? literal(about.weight) : fmt::format("w{}", a);
+  }
+  string occupancy(size_t, uint32_t) const override { return "0"; }  // no order-free net reads it
+  string free(size_t, uint32_t) const override { return "0"; }
+
+  string value(size_t k, const Formula& f, const string& where) const {
+    return printer_.of(k, f, where);
+  }
+
+  // ---- state ------------------------------------------------------------------------------
+
+  bool one_server(size_t k) const {
+    const auto& servers = net_.transitions[k].servers;
+    return servers && is_const(*servers) && const_of(*servers) == 1;
+  }
+  bool many_servers(size_t k) const { return net_.transitions[k].servers && !one_server(k); }
+
+  // Sinks whose producers are not one actor in order: their tokens are sorted at the end.
+  bool unsorted(size_t p) const {
+    if (passage(p) != Passage::kSink || width(p) == 0) return false;
+    const std::vector<uint32_t> from = producers(p);
+    const Actor& actor = plan_.actors[plan_.actor_of[from[0]]];
+    if (!actor.in_order) return true;
+    return std::any_of(from.begin(), from.end(),
+                       [&](uint32_t k) { return plan_.actor_of[k] != plan_.actor_of[from[0]]; });
+  }
+  std::vector<uint32_t> producers(size_t p) const {
+    std::vector<uint32_t> all;
+    for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      for (const OutputArc& arc : net_.transitions[k].outputs) {
+        if (static_cast<size_t>(arc.place) == p && (all.empty() || all.back() != k)) {
+          all.push_back(k);
+        }
+      }
+    }
+    return all;
+  }
+
+  void members() {
+    for (size_t k = 0; k < net_.params.size(); ++k) line("const i64 P{0} = net.P{0};", k);
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      switch (passage(p)) {
+        case Passage::kSource: line("Source s{};", p); break;
+        case Passage::kFifo: line("Chan<{}> q{};", kept(p), p); break;
+        case Passage::kSink:
+          line("u64 n{} = 0;", p);
+          if (unsorted(p)) {
+            for (uint32_t k : producers(p)) line("Out<{}> o{}_{};", width(p) + 1, p, k);
+          } else if (width(p) > 0) {
+            line("Out<{}> o{};", width(p), p);
+          }
+          break;
+      }
+      if (net_.places[p].done) line("u64 done{} = 0, produced{} = 0;", p, p);
+      if (p < declared_) line("LPNRT_IF_TRACE(IdRuns ids{};)", p);
+    }
+    for (size_t a = 0; a < plan_.actors.size(); ++a) line("u64 last{} = 0;", a);
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      line("u64 fired{0} = 0, end{0} = 0;", k);
+      if (many_servers(k)) line("Chan<0> served{};", k);
+      if (net_.transitions[k].interval) line("u64 next{} = 0;", k);
+    }
+    line("LPNRT_IF_TRACE(std::vector<FlowCommit> log;)");
+    line("std::vector<i64> scratch;");
+  }
+
+  void start() {
+    line("explicit Run(Net& n) : net(n) {{");
+    for (uint32_t p : plan_.single_token) line("if (net.f{} != 1) bail();", p);
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      switch (passage(p)) {
+        case Passage::kSource:
+          line("s{0}.count = net.f{0};", p);
+          if (width(p) > 0) line("if (net.f{0} != 0) s{0}.rows = net.p{0}.row(0);", p);
+          break;
+        case Passage::kFifo:
+          line("if (net.f{} > u64{{1}} << 24) bail();", p);
+          line("for (u64 k = 0; k < net.f{0}; ++k) {{ i64* const x = q{0}.push(0); (void)x;", p);
+          for (size_t f = 0; f < width(p); ++f) {
+            if (live_[p][f]) line("x[{}] = net.p{}.row(k)[{}];", columns_[p][f], p, f);
+          }
+          line("}}");
+          break;
+        case Passage::kSink: break;
+      }
+      if (p < declared_) {
+        line(
+            "LPNRT_IF_TRACE(for (u64 k = 0; k < net.ids{0}.size(); ++k) ids{0}.push() = "
+            "net.ids{0}[k];)",
+            p);
+      }
+    }
+    line("}}");
+  }
+
+  // ---- an actor ---------------------------------------------------------------------------
+
+  void act(size_t a) {
+    const Actor& actor = plan_.actors[a];
+    line("void act_{}() {{", a);
+    line("u64 last = last{};", a);
+    for (uint32_t k : actor.members) line("u64 count{0} = 0, end_{0} = end{0};", k);
+    line("again:");
+    for (uint32_t k : actor.members) {
+      line("do {{ // {}", net_.transitions[k].name);
+      arcs(k);
+      fire(a, k);
+      line("++count{}; goto again;", k);
+      line("}} while (false);");
+    }
+    line("last{} = last;", a);
+    for (uint32_t k : actor.members) {
+      std::set<uint32_t> woken;
+      for (const OutputArc& arc : net_.transitions[k].outputs) {
+        for (uint32_t other : consumers(static_cast<size_t>(arc.place))) {
+          if (plan_.actor_of[other] != a) woken.insert(plan_.actor_of[other]);
+        }
+      }
+      line("if (count{0} != 0) {{ fired{0} += count{0}; end{0} = end_{0}; made += count{0};", k);
+      for (uint32_t other : woken) line("turn.insert({});", other);
+      line("}}");
+    }
+    line("}}");
+  }
+
+  std::vector<uint32_t> consumers(size_t p) const {
+    std::vector<uint32_t> all;
+    for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      for (const InputArc& arc : net_.transitions[k].inputs) {
+        if (static_cast<size_t>(arc.place) == p && (all.empty() || all.back() != k)) {
+          all.push_back(k);
+        }
+      }
+    }
+    return all;
+  }
+
+  string size(size_t p) const {
+    return fmt::format("{}{}.size()", passage(p) == Passage::kSource ? 's' : 'q', p);
+  }
+
+  // Leaves the enclosing block when the tokens are not there, or a guard is false.
+  void arcs(uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const InputArc& in = t.inputs[a];
+      const size_t p = place_of(k, a);
+      const Arc about = arc(k, a);
+      const auto where = [&](SiteKind kind) { return site(k, kind, a); };
+      if (about.reads_head) line("if ({} == 0) break;", size(p));
+      const auto bind_head = [&] {
+        if (width(p) > 0) line("const i64* const a{} = {}; (void)a{};", a, row(k, a, "0"), a);
+      };
+      if (about.reads_head) bind_head();
+      if (about.weight < 0) {
+        line("const i64 w{} = {};", a, value(k, in.weight, where(SiteKind::kWeight)));
+        if (printer_.range(k, in.weight).lo < 0) line("if (w{} < 0) bail();", a);
+      }
+      if (about.need >= 0) {
+        if (about.need > 0) line("if ({} < {}ull) break;", size(p), about.need);
+      } else {
+        if (in.threshold) {
+          line("const i64 k{} = {};", a, value(k, *in.threshold, where(SiteKind::kThreshold)));
+          line("if (k{} < 0) bail();", a);
+          line("u64 n{0} = static_cast<u64>(lpnrt::max({1}, k{0})); (void)n{0};", a, taken(k, a));
+        } else {
+          line("u64 n{0} = static_cast<u64>(w{0}); (void)n{0};", a);
+        }
+        line("if ({} < n{}) break;", size(p), a);
+        if (about.reads_head) line("if (n{0} == 0) n{0} = 1;", a);
+      }
+      // With no token needed the row is not read.
+      if (!about.reads_head) bind_head();
+      if (in.guard) line("if (!{}) break;", value(k, *in.guard, where(SiteKind::kGuard)));
+    }
+  }
+
+  void fire(size_t a, uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    line("u64 start = last;");
+    const auto not_before = [this](const string& instant) {
+      line("if (const u64 x_ = {}; x_ > start) start = x_;", instant);
+    };
+    for (uint32_t i = 0; i < t.inputs.size(); ++i) {
+      const size_t p = place_of(k, i);
+      if (passage(p) == Passage::kSource) continue;
+      const Arc about = arc(k, i);
+      if (about.need >= 0) {
+        const std::int64_t need = std::max(about.need, about.least_need);
+        if (need > 0) not_before(fmt::format("q{}.instant({})", p, need - 1));
+      } else {
+        not_before(fmt::format("n{0} != 0 ? q{1}.instant(n{0} - 1) : 0", i, p));
+      }
+    }
+    if (one_server(k)) not_before(fmt::format("end_{}", k));
+    if (many_servers(k)) {
+      const string servers = is_const(*t.servers)
+                                 ? fmt::format("{}ull", const_of(*t.servers))
+                                 : fmt::format("static_cast<u64>(net.servers{})", k);
+      not_before(fmt::format("served{0}.size() >= {1} ? served{0}.instant(0) : 0", k, servers));
+    }
+    if (t.interval) not_before(fmt::format("next{}", k));
+    if (t.clock) line("start = Instant::on_edge(start, net.period{0}, net.phase{0});", k);
+    line("if (start > horizon) {{ hold({}, start); break; }}", a);
+    times(k);
+    evaluate(k);
+    line("last = start; end_{} = commit;", k);
+    if (many_servers(k)) {
+      const string servers = is_const(*t.servers)
+                                 ? fmt::format("{}ull", const_of(*t.servers))
+                                 : fmt::format("static_cast<u64>(net.servers{})", k);
+      line("if (served{0}.size() >= {1}) served{0}.pop(1);", k, servers);
+      line("served{}.push(commit);", k);
+    }
+    progress(k);
+    line(
+        "LPNRT_IF_TRACE(log.emplace_back(); FlowCommit& c = log.back(); c.commit = commit; "
+        "c.start = Instant::ticks(start); c.transition = {0}; c.firing = fired{0} + count{0};)",
+        k);
+    take_ids(k);
+    append(k);
+    for (uint32_t i = 0; i < t.inputs.size(); ++i) {
+      if (arc(k, i).weight == 0) continue;
+      const size_t p = place_of(k, i);
+      if (passage(p) == Passage::kSource)
+        line("s{}.next += static_cast<u64>({});", p, taken(k, i));
+      else
+        line("q{}.pop(static_cast<u64>({}));", p, taken(k, i));
+    }
+  }
+
+  void times(uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    const string at = site(k, SiteKind::kDelay);
+    line("const i64 delay = {};", value(k, t.delay, at));
+    if (printer_.range(k, t.delay).lo < 0) line("if (delay < 0) bail();");
+    const auto ticks = [&](const char* what, const string& where) {
+      return t.clock ? fmt::format("mul({}, net.period{}, {})", what, k, where) : string(what);
+    };
+    line("u64 commit = Instant::after(start, static_cast<u64>({}));", ticks("delay", at));
+    if (t.ordered) line("if (commit < end_{0}) commit = end_{0};", k);
+    if (t.interval) {
+      const string where = site(k, SiteKind::kInterval);
+      line("const i64 interval = {};", value(k, *t.interval, where));
+      if (printer_.range(k, *t.interval).lo < 0) line("if (interval < 0) bail();");
+      line(
+          "if (interval > 0) next{} = Instant::after(start & ~Instant::kMask, "
+          "static_cast<u64>({}));",
+          k, ticks("interval", where));
+    }
+  }
+
+  // Some firing must not take nothing for ever.
+  void progress(uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    if (t.servers) return;
+    string none;
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const Arc about = arc(k, a);
+      if (about.weight > 0) return;
+      if (about.weight < 0) none += fmt::format("w{} == 0 && ", a);
+    }
+    line("if ({}{}) bail();", none, t.interval ? "interval == 0" : "true");
+  }
+
+  bool is_input(uint32_t k, size_t p) const {
+    const auto& inputs = net_.transitions[k].inputs;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const InputArc& in) { return static_cast<size_t>(in.place) == p; });
+  }
+
+  // Counts, and the properties of single tokens; rows that would be read from the place they go to.
+  void evaluate(uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    for (size_t o = 0; o < t.outputs.size(); ++o) {
+      const OutputArc& out = t.outputs[o];
+      const auto p = static_cast<size_t>(out.place);
+      for (size_t e = 0; e < out.emissions.size(); ++e) {
+        const Emission& emission = out.emissions[e];
+        if (no_row(emission)) continue;
+        if (!const_count(emission)) {
+          line("const i64 c{}_{} = {};", o, e,
+               value(k, emission.count, site(k, SiteKind::kCount, o, e)));
+          line("if (static_cast<u64>(c{0}_{1}) > static_cast<u64>(kMaxTokens)) bail();", o, e);
+        }
+        if (width(p) == 0) continue;
+        if (one_row(emission)) {
+          fields(k, o, e, [&](size_t f) { return fmt::format("const i64 v{}_{}_{} = ", o, e, f); });
+        } else if (is_input(k, p) || any_dead_failure(k, o, e)) {
+          line("const size_t scratch{}_{} = {};", o, e, "scratch.size()");
+          line("for (i64 i = 0; i < {}; ++i) {{", count(k, o, e));
+          fields(k, o, e, [&](size_t f) { return fmt::format("const i64 x{}_ = ", f); });
+          for (size_t f = 0; f < width(p); ++f) {
+            if (live_[p][f]) {
+              line("scratch.push_back({});", is_const(emission.fields[f])
+                                                 ? literal(const_of(emission.fields[f]))
+                                                 : fmt::format("x{}_", f));
+            }
+          }
+          line("}}");
+        }
+      }
+    }
+  }
+  bool any_dead_failure(uint32_t k, size_t o, size_t e) const {
+    const auto& all = net_.transitions[k].outputs[o].emissions[e].fields;
+    for (size_t f = 0; f < all.size(); ++f) {
+      if (!live(k, o, f) && can_fail(k, o, e, f)) return true;
+    }
+    return false;
+  }
+
+  string count(uint32_t k, size_t o, size_t e) const {
+    const Emission& emission = net_.transitions[k].outputs[o].emissions[e];
+    return const_count(emission) ? literal(const_of(emission.count)) : fmt::format("c{}_{}", o, e);
+  }
+
+  // Evaluates the live properties, and those whose evaluation may be an error.
+  template <typename Declare>
+  void fields(uint32_t k, size_t o, size_t e, const Declare& declare) {
+    const OutputArc& out = net_.transitions[k].outputs[o];
+    const auto& types = net_.type_of(out.place).fields;
+    const bool single = one_row(out.emissions[e]);
+    for (size_t f = 0; f < types.size(); ++f) {
+      const Formula& formula = out.emissions[e].fields[f];
+      if (is_const(formula) || !(live(k, o, f) || can_fail(k, o, e, f))) continue;
+      string text = value(k, formula, site(k, SiteKind::kField, o, e, f));
+      if (single && net_.exprs.reads(formula.id).index) {
+        text = fmt::format("[&] {{ constexpr i64 i = 0; return {}; }}()", text);
+      }
+      const string name = declare(f);
+      line("{}{};", name, text);
+      const string variable = name.substr(10, name.size() - 13);  // between "const i64 " and " = "
+      line("(void){};", variable);
+      if (range_check(k, o, e, f)) {
+        line("if ({0} < {1} || {0} > {2}) bail();", variable, literal(types[f].range->lo),
+             literal(types[f].range->hi));
+      }
+    }
+  }
+
+  void append(uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    bool scratch = false;
+    string produced;
+    for (size_t o = 0; o < t.outputs.size(); ++o) {
+      const OutputArc& out = t.outputs[o];
+      const auto p = static_cast<size_t>(out.place);
+      std::int64_t known = 0;
+      string sum;
+      for (size_t e = 0; e < out.emissions.size(); ++e) {
+        const Emission& emission = out.emissions[e];
+        if (no_row(emission)) continue;
+        if (const_count(emission))
+          known += const_of(emission.count);
+        else
+          sum += fmt::format("static_cast<u64>(c{}_{}) + ", o, e);
+        const bool sink = passage(p) == Passage::kSink;
+        if (width(p) == 0 && sink) continue;
+        const bool one = one_row(emission);
+        const bool kept_rows =
+            !one && width(p) > 0 && (is_input(k, p) || any_dead_failure(k, o, e));
+        scratch |= kept_rows;
+        if (kept_rows) line("{{ const i64* from = scratch.data() + scratch{}_{};", o, e);
+        if (!one) line("for (i64 i = 0; i < {}; ++i) {{", count(k, o, e));
+        if (width(p) == 0) {
+          line("q{}.push(commit);", p);
+        } else {
+          push_row(k, o, e, p, one, kept_rows);
+        }
+        if (!one) line("}}");
+        if (kept_rows) line("}}");
+      }
+      const string total = fmt::format("{}{}ull", sum, known);
+      produced += total + ", ";
+      if (total == "0ull") continue;
+      if (passage(p) == Passage::kSink) line("n{} += {};", p, total);
+      if (net_.places[p].done) {
+        line(
+            "if (const u64 x_ = {0}; x_ != 0) {{ produced{1} += x_; if (commit > done{1}) done{1} "
+            "= commit; }}",
+            total, p);
+      }
+      if (p < declared_) {
+        line(
+            "LPNRT_IF_TRACE(if (const u64 x_ = {}; x_ != 0) ids{}.push() = {{0, 0, {}, {}, "
+            "c.firing, 0, x_}};)",
+            total, p, k, o);
+      }
+    }
+    if (scratch) line("scratch.clear();");
+    line("LPNRT_IF_TRACE(c.produced = {{{}}};)", produced);
+  }
+
+  void push_row(uint32_t k, size_t o, size_t e, size_t p, bool one, bool kept_rows) {
+    const Emission& emission = net_.transitions[k].outputs[o].emissions[e];
+    size_t shift = 0;
+    if (!one && !kept_rows) {
+      fields(k, o, e, [&](size_t f) { return fmt::format("const i64 x{}_ = ", f); });
+    }
+    if (passage(p) == Passage::kFifo) {
+      line("{{ i64* const x = q{}.push(commit); (void)x;", p);
+    } else if (unsorted(p)) {
+      line("{{ i64* const x = o{}_{}.push(); x[0] = static_cast<i64>(commit);", p, k);
+      shift = 1;
+    } else {
+      line("{{ i64* const x = o{}.push();", p);
+    }
+    for (size_t f = 0; f < width(p); ++f) {
+      if (!live_[p][f]) continue;
+      const string to = fmt::format("x[{}]", columns_[p][f] + shift);
+      const Formula& formula = emission.fields[f];
+      if (kept_rows)
+        line("{} = *from++;", to);
+      else if (is_const(formula))
+        line("{} = {};", to, literal(const_of(formula)));
+      else if (one)
+        line("{} = v{}_{}_{};", to, o, e, f);
+      else
+        line("{} = x{}_;", to, f);
+    }
+    line("}}");
+  }
+
+  void take_ids(uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const size_t p = place_of(k, a);
+      if (p >= declared_ || arc(k, a).weight == 0) continue;
+      line("LPNRT_IF_TRACE(take_ids(ids{}, static_cast<u64>({}), {}, c.taken);)", p, taken(k, a),
+           a);
+    }
+  }
+
+  // ---- the end ----------------------------------------------------------------------------
+
+  void finish() {
+    line("u64 last_instant() const {{ u64 at = 0;");
+    for (size_t k = 0; k < net_.transitions.size(); ++k) line("if (end{0} > at) at = end{0};", k);
+    line("return at; }}");
+
+    line("void report_so_far() {{ net.commits = made; net.now = Instant::ticks(horizon); }}");
+
+    line("void settle() {{");
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      // Left where it must drain: stalled, and not all of its properties are here.
+      if (passage(p) == Passage::kFifo && kept(p) < width(p))
+        line("if (q{}.size() != 0) bail();", p);
+    }
+    line("LPNRT_IF_TRACE(deliver();)");
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      switch (passage(p)) {
+        case Passage::kSource:
+          line("net.f{0} -= s{0}.next;", p);
+          if (width(p) > 0) line("net.p{0}.pop(s{0}.next);", p);
+          break;
+        case Passage::kFifo:
+          if (width(p) > 0) {
+            line("net.p{0}.pop(net.f{0});", p);
+            line(
+                "for (u64 k = 0; k < q{0}.size(); ++k) std::memcpy(net.p{0}.push(), q{0}.row(k), "
+                "{1} * sizeof(i64));",
+                p, width(p));
+          }
+          line("net.f{0} = q{0}.size();", p);
+          break;
+        case Passage::kSink: settle_sink(p); break;
+      }
+      if (net_.places[p].done) {
+        line(
+            "if (produced{0} != 0) {{ net.done_tokens += produced{0}; "
+            "net.latency = lpnrt::max(net.latency, Instant::ticks(done{0})); }}",
+            p);
+      }
+      if (p < declared_) line("LPNRT_IF_TRACE(net.ids{0}.swap(ids{0});)", p);
+    }
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      const Transition& t = net_.transitions[k];
+      if (t.interval) line("net.next{0} = Instant::ticks(next{0});", k);
+      if (t.ordered) line("net.last{0} = Instant::ticks(end{0});", k);
+      line("LPNRT_IF_TRACE(net.started{0} = fired{0};)", k);
+      line("net.commits += fired{};", k);
+    }
+    line("net.starts_made = net.commits;");
+    line("net.last_commit = net.now = Instant::ticks(last_instant());");
+    line("}}");
+
+    line("#if LPNRT_TRACE");
+    line(
+        "void deliver() {{ std::sort(log.begin(), log.end()); for (const FlowCommit& c : log) {{ "
+        "const lpn_commit out = {{Instant::ticks(c.commit), Instant::group(c.commit), "
+        "c.transition, c.firing, c.start, c.taken.data(), c.taken.size(), c.produced.data()}}; "
+        "if (net.observer != nullptr) net.observer(net.observer_user, &out); }} }}");
+    line("#endif");
+  }
+
+  void settle_sink(size_t p) {
+    if (width(p) > 0 && unsorted(p)) {
+      // By instant, then transition: the order in which they were appended.
+      const std::vector<uint32_t> from = producers(p);
+      line("{{ u64 next[{}] = {{}};", from.size());
+      line("for (u64 k = 0; k < n{}; ++k) {{ u32 best = 0; u64 at = ~u64{{0}};", p);
+      for (size_t i = 0; i < from.size(); ++i) {
+        line(
+            "if (next[{0}] < o{1}_{2}.size() && static_cast<u64>(o{1}_{2}.row(next[{0}])[0]) < at)"
+            " {{ best = {0}; at = static_cast<u64>(o{1}_{2}.row(next[{0}])[0]); }}",
+            i, p, from[i]);
+      }
+      line("const i64* row = nullptr; switch (best) {{");
+      for (size_t i = 0; i < from.size(); ++i) {
+        line("case {}: row = o{}_{}.row(next[{}]++); break;", i, p, from[i], i);
+      }
+      line("default: break; }}");
+      line("std::memcpy(net.p{}.push(), row + 1, {} * sizeof(i64)); }} }}", p, width(p));
+    } else if (width(p) > 0) {
+      line("if (n{0} != 0) net.p{0}.append(n{0}, o{0}.row(0));", p);
+    }
+    line("net.f{0} += n{0};", p);
+  }
+
+  const Net& net_;
+  size_t declared_;
+  const Plan& plan_;
+  ExprPrinter printer_;
+  string out_;
+  std::vector<std::vector<bool>> live_;         // per place and property
+  std::vector<std::vector<uint32_t>> columns_;  // where a live property stands in a row
+};
+
+}  // namespace
+
+string generate_flow(const Net& net, size_t declared, const Plan& plan) {
+  return FlowGenerator(net, declared, plan).run();
+}
+
+}  // namespace lpn::sim
