@@ -692,6 +692,7 @@ struct Engine {
   }
 
   int32_t enter(i64 time) {
+    if (dead) return LPN_FAULT;
     if (phase != Phase::kNone && (phase != Phase::kStarted || !zero.empty())) return LPN_BAD_CALL;
     if (begun ? time <= now : time < 0) return LPN_LATE;
     if (over || time > next()) return LPN_BAD_CALL;
@@ -720,6 +721,7 @@ struct Engine {
   }
 
   int32_t commit_next() {
+    if (dead) return LPN_FAULT;
     if (phase != Phase::kEntered && phase != Phase::kStarted) return LPN_BAD_CALL;
     return guarded([&] {
       if (phase == Phase::kStarted) {
@@ -739,6 +741,7 @@ struct Engine {
   }
 
   int32_t start_ready(int32_t* more) {
+    if (dead) return LPN_FAULT;
     if (phase != Phase::kCommitted) return LPN_BAD_CALL;
     return guarded([&] {
       phase = Phase::kStarted;
@@ -931,24 +934,24 @@ struct Abi {
     Net& net = *of(s);
     if (place >= Net::kDeclaredPlaces) return LPN_BAD_CALL;
     if (!net.outside_may_act_at(time)) return LPN_LATE;
-    const u32 width = Net::kPlaceFields[place];
     if (!net.in_range(place, values)) return LPN_BAD_VALUE;
     u64* const credits = net.credits(place);
     if (credits != nullptr && net.room(place) < 1) return LPN_NO_ROOM;
+    const int32_t status = at(net, place, values, Net::kPlaceFields[place], time);
+    if (status == LPN_OK && credits != nullptr) --*credits;  // before begin(): less than nothing
+    return status;
+  }
+  // At once in an instant that is under way, else when it comes.
+  static int32_t at(Net& net, u32 place, const i64* values, u64 width, i64 time) {
     try {
-      at(net, {place, std::vector<i64>(values, values + width)}, time);
+      if (net.begun && time == net.now)
+        net.arrive(place, values);
+      else
+        net.arrivals[time].push_back({place, std::vector<i64>(values, values + width)});
     } catch (const std::bad_alloc&) {
       return LPN_NO_MEMORY;
     }
-    if (credits != nullptr) --*credits;  // before begin(): less than nothing
     return LPN_OK;
-  }
-  // At once in an instant that is under way, else when it comes.
-  static void at(Net& net, Arrival arrival, i64 time) {
-    if (net.begun && time == net.now)
-      net.arrive(arrival.place, arrival.values.data());
-    else
-      net.arrivals[time].push_back(std::move(arrival));
   }
   static i64 next(const lpn_sim* s) { return of(s)->next(); }
   static i64 room(const lpn_sim* s, u32 place) {
@@ -979,13 +982,10 @@ struct Abi {
     if (place >= Net::kDeclaredPlaces || net.credits(place) == nullptr) return LPN_BAD_CALL;
     if (net.held.empty() || count > static_cast<u64>(net.held[place])) return LPN_BAD_CALL;
     if (!net.outside_may_act_at(time)) return LPN_LATE;
-    try {
-      at(net, {Net::kCreditOf[place], {static_cast<i64>(count)}}, time);
-    } catch (const std::bad_alloc&) {
-      return LPN_NO_MEMORY;
-    }
-    net.held[place] -= static_cast<i64>(count);
-    return LPN_OK;
+    const i64 slots = static_cast<i64>(count);
+    const int32_t status = at(net, Net::kCreditOf[place], &slots, 1, time);
+    if (status == LPN_OK) net.held[place] -= slots;
+    return status;
   }
   static int32_t collect(lpn_sim* s, u32 place) {
     Stamps* const stamps = place < Net::kDeclaredPlaces ? of(s)->stamps(place) : nullptr;
