@@ -4,7 +4,7 @@
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
-PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-dev \
+PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-dev libz3-dev \
             pybind11-dev python3-dev libjpeg62-turbo-dev python3-click python3-rich python3-pytest
 LPN := $(BUILD)/bin/lpn
 DEMO := models/jpeg/demo

@@ -59,7 +59,7 @@ THIRD_PARTY = {
     "pybind11/": ("python/bindings/", "models/*/native/"),
     "z3": ("lpn2smt/",),
     "Python.h": ("lpn2pi/",),
-    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "testbenches/"),
+    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
 }

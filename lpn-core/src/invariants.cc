@@ -489,7 +489,7 @@ class Variables {
 };
 
 std::optional<std::int64_t> Amounts::ask(ExprId id) {
-  constexpr FeasibilityLimits kLimits{.work = 200'000, .seconds = 0};
+  constexpr FeasibilityLimits kLimits{.work = 200'000, .seconds = 0.5};
   solver_->push();
   std::optional<std::int64_t> value;
   {

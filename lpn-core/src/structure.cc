@@ -252,8 +252,8 @@ class Excluder {
 };
 
 bool Excluder::impossible(TransitionId a, TransitionId b, Feasibility& solver) {
-  // Work of the solver per pair and per place.
-  constexpr FeasibilityLimits kLimits{.work = 500'000, .seconds = 0};
+  // Per pair, and pairs per place.
+  constexpr FeasibilityLimits kLimits{.work = 500'000, .seconds = 1};
   constexpr int kMaxQuestions = 2'000;
   if (++questions_ > kMaxQuestions) return false;
   solver.push();

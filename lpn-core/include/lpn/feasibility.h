@@ -30,7 +30,8 @@ enum class Answer : std::uint8_t {
   kUnknown,  // a limit was reached, or the solver gave up or was interrupted
 };
 
-// Each 0: none. Work is what the solver counts, the same on every machine.
+// Each 0: none. Work is what the solver counts, the same on every machine; a product of variables
+// can take it minutes between two counts, so give seconds too where terms are not linear.
 struct FeasibilityLimits {
   std::uint64_t work = 0;
   double seconds = 0;
