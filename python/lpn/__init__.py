@@ -16,7 +16,7 @@ from ._token import Bool, Int, Token
 
 __all__ = [
     "Bool", "Error", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
-    "ceil_div", "load", "lookup", "max", "min", "select", "simulate", "sum", "tokens",
+    "ceil_div", "load", "lookup", "max", "min", "select", "simulate", "sum", "sweep", "tokens",
 ]
 
 
@@ -25,4 +25,8 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("lpn.lib")
+    if name == "sweep":
+        from ._sweep import sweep
+
+        return sweep
     raise AttributeError(f"module 'lpn' has no attribute '{name}'")

@@ -137,15 +137,28 @@ class Marking:
     def save(self, path):
         """Writes the compact file form."""
         with open(path, "wb") as file:
-            file.write(self._core.save(self._net._core))
+            file.write(self.save_bytes())
+
+    def save_bytes(self):
+        """What save writes."""
+        return self._core.save(self._net._core)
 
     @classmethod
     def load(cls, net, path):
         """Reads what save wrote. Raises Error "E-marking-file" when it does not fit the net."""
-        marking = cls(net)
         with open(path, "rb") as file:
-            marking._core = _lpn.load_marking(net._core, file.read())
+            return cls.parse(net, file.read())
+
+    @classmethod
+    def parse(cls, net, data):
+        """The marking of the bytes that save_bytes made. Raises Error "E-marking-file"."""
+        marking = cls(net)
+        marking._core = _lpn.load_marking(net._core, data)
         return marking
+
+    def __reduce__(self):
+        """Pickles as the net and the bytes that save writes."""
+        return Marking.parse, (self._net, self.save_bytes())
 
     def __repr__(self):
         parts = [f"{p.name}: {self._core.count(p._number)}" for p in self._net._places.values()

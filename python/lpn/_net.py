@@ -225,6 +225,10 @@ class Net:
         net._checked = True
         return net
 
+    def __reduce__(self):
+        """Pickles as its .lpn text, without the lines of its author's Python."""
+        return _unpickled, (self.text(), dict(self.bound))
+
     def instance(self, part, prefix, connect=None, params=None):
         """A copy of another net inside this one; returns an Instance.
 
@@ -380,3 +384,9 @@ class Net:
             else:
                 fields.append(self._formula(value, f"property '{name}'"))
         return (self._formula(group.count, "the number of initial tokens"), fields)
+
+
+def _unpickled(text, bound):
+    net = Net.parse(text)
+    net.bound = bound
+    return net

@@ -15,6 +15,7 @@ __all__ = ["COMMANDS", "main"]
 # Command -> (module, function, what it does). Tools of later parts add a line here.
 COMMANDS = {
     "sim": ("lpn._cli_sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
+    "sweep": ("lpn._cli_sweep", "sweep", "Simulate many parameter values and inputs: a table."),
     "check": ("lpn._cli_check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn._cli_validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn._cli_files", "compile",
