@@ -185,6 +185,13 @@ struct Token {
 
 using Result = lpn_result;
 
+namespace detail {
+struct Destroy {
+  void (*destroy)(lpn_sim*) = nullptr;
+  void operator()(lpn_sim* s) const { destroy(s); }
+};
+}  // namespace detail
+
 // One run of a net. See abi.h for the meaning of each call.
 class Instance {
  public:
@@ -379,12 +386,8 @@ class Instance {
     return call + ": enter, then commit and start in turns";
   }
 
-  struct Destroy {
-    void (*destroy)(lpn_sim*) = nullptr;
-    void operator()(lpn_sim* s) const { destroy(s); }
-  };
   Library library_;  // before sim_: the code outlives the instance
-  std::unique_ptr<lpn_sim, Destroy> sim_;
+  std::unique_ptr<lpn_sim, detail::Destroy> sim_;
 };
 
 // ---- nets that share places ---------------------------------------------------------------------

@@ -1,0 +1,114 @@
+// Random nets coupled by channels against the one net that they are together, on the interpreter:
+// every commit with its instant and tokens, the end, what is left, errors.
+//
+//     coupled_fuzz [--seed S] [--pairs N] [--batch B]
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "engines.h"
+#include "lpn/text.h"
+#include "lpn/verify.h"
+#include "pair.h"
+
+namespace lpn::bench {
+namespace {
+
+constexpr std::uint64_t kGroups = 40;  // a small limit, so that it is met
+
+struct Options {
+  std::uint64_t seed = 1, pairs = 60, batch = 30;
+};
+
+int run(const Options& options) {
+  Tally tally;
+  std::uint64_t made = 0, invalid = 0, different = 0, nets = 0, rings = 0, unbounded = 0;
+  for (std::uint64_t first = 0; first < options.pairs; first += options.batch) {
+    std::vector<Parts> all;
+    std::vector<std::uint64_t> seeds;
+    std::vector<Net> code;
+    for (std::uint64_t k = first; k < std::min(options.pairs, first + options.batch); ++k) {
+      Random random(options.seed * 1'000'003 + k);
+      Parts parts = random_parts(random);
+      bool valid = verify(parts.joined.net).empty();
+      for (const Net& net : parts.nets) valid = valid && verify(net).empty();
+      if (!valid) {
+        ++invalid;  // simplifying showed a mistake in constants
+        continue;
+      }
+      random_traffic(parts, random);
+      parts.joined.group_limit = kGroups;
+      rings += parts.links.size() == parts.nets.size();
+      for (const Link& link : parts.links) {
+        unbounded += !parts.nets[link.from][link.out].capacity.has_value();
+      }
+      for (const Net& net : parts.nets) code.push_back(net);
+      all.push_back(std::move(parts));
+      seeds.push_back(k);
+    }
+    if (all.empty()) continue;
+    const Engines engines = build_engines(code, quick_options(kGroups));
+    nets += code.size();
+    std::size_t next = 0;
+    for (std::size_t p = 0; p < all.size(); ++p) {
+      const auto libraries = [&](const std::vector<sim::Library>& from) {
+        return std::vector<sim::Library>(
+            from.begin() + static_cast<std::ptrdiff_t>(next),
+            from.begin() + static_cast<std::ptrdiff_t>(next + all[p].nets.size()));
+      };
+      ++made;
+      Tally again;
+      std::string what = coupled_difference(all[p], libraries(engines.traced), true, tally);
+      if (what.empty()) {
+        what = coupled_difference(all[p], libraries(engines.plain), false, again);
+        if (!what.empty()) what = "without identities: " + what;
+      }
+      next += all[p].nets.size();
+      if (what.empty()) continue;
+      ++different;
+      fmt::print("pair {} of seed {}: {}\n", seeds[p], options.seed, what);
+      for (std::size_t n = 0; n < all[p].nets.size(); ++n) {
+        std::ofstream(fmt::format("coupled_{}_{}.lpn", seeds[p], n)) << print_net(all[p].nets[n]);
+      }
+      save_case(all[p].joined, fmt::format("coupled_{}_joined.lpn", seeds[p]),
+                what.substr(0, what.find('\n')));
+    }
+    // Compiled for one use.
+    for (const auto& file : engines.artefacts) {
+      std::error_code ignored;
+      std::filesystem::remove(file, ignored);
+      std::filesystem::remove(std::filesystem::path(file).replace_extension(".cc"), ignored);
+    }
+  }
+  fmt::print(
+      "{} couplings of {} nets, {} of them rings, {} channels without capacity; {} not valid, {} "
+      "refused at the start, {} too long, {} errors\n"
+      "{} commits, {} of them in later groups, {} tokens through channels; {} different\n",
+      made, nets, rings, unbounded, invalid, tally.refused, tally.too_long, tally.faults,
+      tally.commits, tally.zero_delay, tally.crossed, different);
+  return different == 0 && tally.crossed > made ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace lpn::bench
+
+int main(int argc, char** argv) {
+  lpn::bench::Options options;
+  for (int k = 1; k + 1 < argc; k += 2) {
+    const std::uint64_t value = std::strtoull(argv[k + 1], nullptr, 10);
+    if (std::strcmp(argv[k], "--seed") == 0)
+      options.seed = value;
+    else if (std::strcmp(argv[k], "--pairs") == 0)
+      options.pairs = value;
+    else if (std::strcmp(argv[k], "--batch") == 0 && value > 0)
+      options.batch = value;
+    else {
+      fmt::print(stderr, "unknown option {}; there are --seed, --pairs and --batch\n", argv[k]);
+      return 2;
+    }
+  }
+  return lpn::bench::run(options);
+}

@@ -1,0 +1,46 @@
+// Random nets that are joined by channels, and the one net that they are together.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../fuzz/random_net.h"
+#include "case.h"
+#include "lpn/sim.h"
+
+namespace lpn::bench {
+
+struct Link {
+  std::size_t from = 0, to = 0;  // parts
+  PlaceId out{}, in{};           // their places
+};
+
+struct Parts {
+  std::vector<Net> nets;
+  std::vector<Link> links;
+  Case joined;  // the parts' transitions in the order of the parts, a place per link; its inputs
+  std::vector<std::vector<PlaceId>> places;            // per part and place: the joined net's
+  std::vector<std::vector<TransitionId>> transitions;  // likewise
+  std::vector<std::size_t> first_param;                // of each part
+};
+
+// Joins nets at places: what coupling them has to amount to. Throws Error like add_instance.
+Parts join(std::vector<Net> nets, std::vector<Link> links);
+
+// Two or three random nets with traffic between them; sometimes a ring. May fail verify().
+Parts random_parts(Random& random);
+
+// The inputs of `joined`: random tokens and parameters, a done count at times, and steps.
+void random_traffic(Parts& parts, Random& random);
+
+// Runs the parts coupled, and the joined net on the interpreter; the first difference in words, or
+// "". `traced`: libraries of the parts with identities, or none to compare ends only.
+struct Tally {
+  std::uint64_t commits = 0, crossed = 0, refused = 0, faults = 0, too_long = 0, full = 0,
+                zero_delay = 0;
+};
+std::string coupled_difference(const Parts& parts, const std::vector<sim::Library>& libraries,
+                               bool traced, Tally& tally);
+
+}  // namespace lpn::bench
