@@ -97,6 +97,42 @@ struct Programme {
   }
 };
 
+using Weights = std::map<std::uint32_t, Rational>;
+
+// The least weights with a weight of 1 for `from` where each follows from those before: a firing
+// that adds to the sum takes from one other column only, which must then weigh as much. Answers
+// long chains and rings, in which the simplex method below is slow. None where there is a choice.
+std::optional<Weights> forced(const Programme& programme, std::uint32_t from) {
+  constexpr int kMaxVisits = 16;  // of a row; weights that multiply round a loop never end
+  Weights weights{{from, Rational(1)}};
+  std::map<std::uint32_t, int> visits;
+  std::vector<std::uint32_t> columns{from};
+  while (!columns.empty()) {
+    const std::uint32_t column = columns.back();
+    columns.pop_back();
+    for (const auto& [row, own] : programme.columns[column]) {
+      if (own >= 0) continue;  // more weight here only helps
+      Rational sum;
+      std::optional<std::pair<std::uint32_t, std::int64_t>> helper;
+      bool choice = false;
+      for (const auto& [other, value] : programme.rows[row]) {
+        if (value > 0) {
+          choice |= helper.has_value();
+          helper.emplace(other, value);
+        }
+        const auto it = weights.find(other);
+        if (it != weights.end()) sum = sum + it->second * Rational(value);
+      }
+      if (!sum.negative()) continue;
+      if (!helper || choice || ++visits[row] > kMaxVisits) return std::nullopt;
+      auto& weight = weights[helper->first];
+      weight = weight + negated(sum) * inverse(Rational(helper->second));
+      columns.push_back(helper->first);
+    }
+  }
+  return weights;
+}
+
 // Least cost * y with every row, and sum(goal * y) >= 1. All costs are >= 0, so the dual simplex
 // method needs no first phase; it works on the dictionary (basic = constant + nonbasic terms) and
 // touches only what the goal reaches, however large the net is.
@@ -109,8 +145,7 @@ class Simplex {
         goal_slack_(first_slack_ + static_cast<std::uint32_t>(programme.rows.size())) {}
 
   // The columns that are not 0; none: there is no solution. Throws GiveUp.
-  std::optional<std::map<std::uint32_t, Rational>> solve(
-      const std::map<std::uint32_t, std::int64_t>& goal) {
+  std::optional<Weights> solve(const std::map<std::uint32_t, std::int64_t>& goal) {
     Row row;
     row.constant = Rational(-1);
     for (const auto& [column, value] : goal) {
@@ -138,7 +173,7 @@ class Simplex {
       if (!entering) return std::nullopt;
       pivot(leaving, *entering);
     }
-    std::map<std::uint32_t, Rational> solution;
+    Weights solution;
     for (const auto& [basic, found] : rows_) {
       if (basic < first_slack_ && !found.constant.is_zero())
         solution.emplace(basic, found.constant);
@@ -149,7 +184,7 @@ class Simplex {
  private:
   static constexpr int kMaxPivots = 4'000;
   static constexpr int kFreePivots = 400;
-  static constexpr std::int64_t kMaxWork = 4'000'000;  // terms looked at
+  static constexpr std::int64_t kMaxWork = 400'000;  // terms looked at
 
   struct Row {
     Rational constant;
@@ -276,6 +311,11 @@ class Amounts {
 
   // A weight or count: an error when negative, and then nothing more happens.
   Amount of(ExprId id) {
+    // Taking a number and putting as many must meet as one formula.
+    for (const Node* n = &net_.exprs[id]; n->op == Op::kTaken; n = &net_.exprs[id]) {
+      if (transition_.inputs[n->a].inhibit) return {};
+      id = transition_.inputs[n->a].weight.id;
+    }
     Amount amount;
     if (!split(id, 1, amount)) {
       amount = {};
@@ -725,7 +765,10 @@ struct Invariants::Impl {
   std::optional<Proof> prove(const std::map<std::uint32_t, std::int64_t>& goal,
                              const std::vector<std::int64_t>& costs) const {
     try {
-      const auto solution = Simplex(programme, costs).solve(goal);
+      // With one column in the goal, forced weights are the least there are, so the best.
+      std::optional<Weights> solution;
+      if (goal.size() == 1) solution = forced(programme, goal.begin()->first);
+      if (!solution) solution = Simplex(programme, costs).solve(goal);
       if (!solution) return std::nullopt;
       Wide scale = 1;
       for (const auto& [column, weight] : *solution) {
@@ -826,7 +869,9 @@ struct Invariants::Impl {
     try {
       Wide sum = 0;
       for (const auto& [column, weight] : proof->weights) {
-        sum = plus(sum, times(goal.at(column), weight));
+        if (const auto it = goal.find(column); it != goal.end()) {
+          sum = plus(sum, times(it->second, weight));
+        }
       }
       LPN_ASSERT(sum > 0);
     } catch (const GiveUp&) {
