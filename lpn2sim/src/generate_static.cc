@@ -44,15 +44,44 @@ class PartWriter {
       if (queue.place != StaticQueue::kNone) fed_by_[{queue.producer, queue.output}] = q;
     }
     for (const StaticEnd& s : part.sources) source_of_[{s.transition, s.arc}] = &s;
-    for (uint32_t k : part.transitions) bounds_.emplace(k, Bounds(net_, &net_.transitions[k]));
+    for (uint32_t k : part.transitions) {
+      bounds_.emplace(k, Bounds(net_, &net_.transitions[k]));
+      history_[k] = 1;
+    }
+    for (const StaticQueue& q : part.queues) {
+      if (!q.fixed) continue;
+      history_[q.producer] =
+          std::max(history_[q.producer], (q.initial + q.emitted - 1) / q.emitted);
+    }
   }
 
   string body() {
     for (const StaticFiring& f : part_.order) fire(f.transition, f.number);
+    for (const auto& [p, values] : sink_values_) {
+      if (copied_from(p)) continue;
+      for (size_t i = 0; i < values.size(); ++i) line("z{}[{}] = {};", p, i, values[i]);
+      line("z{} += {};", p, values.size());
+    }
     rotate();
     return std::move(out_);
   }
 
+  // The source whose rows the sink `p` gets, one by one and unchanged.
+  std::optional<uint32_t> copied_from(uint32_t p) const {
+    const auto at = sink_values_.find(p);
+    if (at == sink_values_.end()) return std::nullopt;
+    for (const StaticEnd& s : part_.sources) {
+      const size_t w = width(s.place);
+      const int64_t rows = s.count * part_.repetition(s.transition);
+      if (w != width(p) || at->second.size() != static_cast<size_t>(rows) * w) continue;
+      bool same = true;
+      for (size_t i = 0; i < at->second.size(); ++i) {
+        same &= at->second[i] == fmt::format("y{}_{}_{}", s.place, i / w, i % w);
+      }
+      if (same) return s.place;
+    }
+    return std::nullopt;
+  }
   // Names of the sources' columns that the body reads, in their order.
   const std::set<std::pair<uint32_t, uint32_t>>& columns() const { return columns_; }
   bool seen() const { return seen_; }
@@ -81,6 +110,10 @@ class PartWriter {
   }
   Range range(uint32_t k, ExprId id) { return bounds_.at(k).of(id); }
 
+  // How many firings of its producer ago the token at `position` was appended.
+  static int64_t firings_ago(const StaticQueue& q, int64_t position) {
+    return (q.initial - position + q.emitted - 1) / q.emitted;
+  }
   size_t width(uint32_t p) const { return net_[net_.places[p].type].fields.size(); }
   bool kept(uint32_t p, size_t f) const { return options_.live[p][f]; }
 
@@ -103,12 +136,13 @@ class PartWriter {
     return {q.producer, static_cast<uint32_t>(position / q.emitted), position % q.emitted};
   }
 
-  // The instant of the token that stands at `position` when the iteration begins.
+  // The instant of the token that stands at `position` when the iteration begins. Instants of
+  // before belong to the firings: all tokens of a firing have the same.
   string instant(size_t q, int64_t position) {
     const StaticQueue& queue = part_.queues[q];
     if (!queue.fixed) return fmt::format("r{0}[(b{0} + {1}) & k{0}]", q, position);
     const int64_t x = position - queue.initial;
-    if (x < 0) return fmt::format("g{}_{}", q, position);
+    if (x < 0) return fmt::format("h{}_{}", queue.producer, firings_ago(queue, position));
     const Produced from = producer_of(queue, x);
     return fmt::format("c{}_{}", from.transition, from.firing);
   }
@@ -207,19 +241,19 @@ class PartWriter {
               [&](const string& x, const string& y) { return number_[x] < number_[y]; });
     early.insert(early.end(), late.begin(), late.end());
     string start = early.empty() ? zero() : early[0];
-    for (size_t i = 1; i < early.size(); ++i) start = fmt::format("later({}, {})", start, early[i]);
-    const bool named = t.interval || options_.packed;
-    if (named) {
+    for (size_t i = 1; i < early.size(); ++i) start = latest(start, early[i]);
+    if (t.interval || (options_.packed && !lanes_)) {
       line("const {} a{}_{} = {};", instant_type(), k, firing, start);
       start = fmt::format("a{}_{}", k, firing);
     }
     const string commit = fmt::format("c{}_{}", k, firing);
     number_[commit] = number_.size();
-    string after = fmt::format("{}", add_ticks(k, firing, start, t.delay, SiteKind::kDelay, true));
-    if (t.ordered) {
+    string after = add_ticks(k, firing, start, t.delay, SiteKind::kDelay, true);
+    if (ordered(k)) {
+      if (lanes_) throw NoLanes{"its commits are kept in order"};
       after =
           fmt::format("later({}, {})", after,
-                      firing > 0 ? fmt::format("c{}_{}", k, firing - 1) : fmt::format("l{}", k));
+                      firing > 0 ? fmt::format("c{}_{}", k, firing - 1) : fmt::format("h{}_1", k));
     }
     line("const {} {} = {};", instant_type(), commit, after);
     if (t.interval) {
@@ -227,6 +261,27 @@ class PartWriter {
       if (!next.empty()) line("next{} = {};", k, next);
     }
     outputs(k, firing);
+  }
+
+  // Whether `ordered` says more than servers and delay do.
+  bool ordered(uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    int64_t servers = 0;
+    const bool one = t.servers && net_.exprs.is_const(t.servers->id, servers) && servers == 1;
+    return t.ordered && !one && !net_.exprs.reads(t.delay.id).tokens.empty();
+  }
+
+  string latest(const string& x, const string& y) {
+    if (!lanes_) return fmt::format("later({}, {})", x, y);
+    const string a = named(x), b = named(y);
+    return fmt::format("({0} > {1} ? {0} : {1})", a, b);
+  }
+  // A variable with that value.
+  string named(const string& text) {
+    if (text.find_first_not_of(kNameCharacters) == string::npos) return text;
+    const string name = fmt::format("v{}", names_++);
+    line("const auto {} = {};", name, text);
+    return name;
   }
 
   string zero() const { return lanes_ ? "I{}" : "u64{0}"; }
@@ -237,7 +292,7 @@ class PartWriter {
     const Range r = range(k, f.id);
     if (r.lo == 0 && r.hi == 0) {
       if (!delay) return "";
-      return options_.packed ? fmt::format("({} + 1)", start) : start;
+      return options_.packed && !lanes_ ? fmt::format("({} + 1)", start) : start;
     }
     Context c{k, firing, 0, {}, site(k, kind)};
     string text = expr(f.id, c);
@@ -245,8 +300,7 @@ class PartWriter {
     if (lanes_) {
       if (watched) throw NoLanes{"a delay or interval has no bound that is known beforehand"};
       if (!delay && r.lo <= 0) {
-        const string name = fmt::format("{}{}_{}", 'i', k, firing);
-        line("const I {} = {};", name, text);
+        const string name = named(text);
         return fmt::format("({0} == 0 ? next{1} : {2} + {0})", name, k, start);
       }
       return fmt::format("{} + {}", start, text);
@@ -286,7 +340,7 @@ class PartWriter {
           const string text = produced(k, firing, o, slot, f);
           if (!keep) continue;
           if (fed == fed_by_.end()) {
-            line("*z{}++ = {};", p, text);
+            sink_values_[p].push_back(text);
           } else if (!part_.queues[fed->second].fixed) {
             const StaticQueue& queue = part_.queues[fed->second];
             line("r{0}_{1}[(e{0} + {2}) & k{0}] = {3};", fed->second, f,
@@ -334,18 +388,13 @@ class PartWriter {
         line("b{0} += {1}; e{0} += {1};", q, queue.rate);
         continue;
       }
+      if (queue.place == StaticQueue::kNone) continue;
       for (int64_t j = 0; j < queue.initial; ++j) {
-        moves.emplace_back(fmt::format("g{}_{}", q, j), instant(q, j + queue.rate));
-        if (queue.place == StaticQueue::kNone) continue;
         for (uint32_t f = 0; f < width(queue.place); ++f) {
           if (!kept(queue.place, f)) continue;
           moves.emplace_back(fmt::format("g{}_{}_{}", q, j, f), token(q, j + queue.rate, f));
         }
       }
-    }
-    for (size_t i = 0; i < part_.transitions.size(); ++i) {
-      const uint32_t k = part_.transitions[i];
-      moves.emplace_back(fmt::format("l{}", k), fmt::format("c{}_{}", k, part_.repetitions[i] - 1));
     }
     // Some move what others overwrite.
     for (size_t i = 0; i < moves.size(); ++i) {
@@ -355,6 +404,16 @@ class PartWriter {
       from = fmt::format("t{}", i);
     }
     for (const auto& [to, from] : moves) line("{} = {};", to, from);
+    for (size_t i = 0; i < part_.transitions.size(); ++i) {
+      const uint32_t k = part_.transitions[i];
+      const int64_t times = part_.repetitions[i];
+      for (int64_t n = history_[k]; n >= 1; --n) {
+        if (n > times)
+          line("h{0}_{1} = h{0}_{2};", k, n, n - times);
+        else
+          line("h{0}_{1} = c{0}_{2};", k, n, times - n);
+      }
+    }
     for (const StaticEnd& s : part_.sources) {
       const int64_t rate = s.count * part_.repetition(s.transition);
       for (uint32_t f = 0; f < width(s.place); ++f) {
@@ -449,6 +508,8 @@ class PartWriter {
       else if (n.op == Op::kSum)
         text = lanes_ ? fmt::format("({} + {})", text, item)
                       : fmt::format("add({}, {}, {})", text, item, c.site);
+      else if (lanes_)
+        text = extreme(n.op == Op::kMinOf ? '<' : '>', text, item);
       else
         text = fmt::format("{}({}, {})", n.op == Op::kMinOf ? "least" : "most", text, item);
     }
@@ -529,6 +590,11 @@ class PartWriter {
     }
   }
 
+  string extreme(char better, const string& x, const string& y) {
+    const string a = named(x), b = named(y);
+    return fmt::format("((S){0} {2} (S){1} ? {0} : {1})", a, b, better);
+  }
+
   string lane_operator(const Node& n, const Context& c) {
     const auto kid = [&](int i) { return expr(n.kids[static_cast<size_t>(i)], c); };
     const auto at = [&](int i) { return range(c.transition, n.kids[static_cast<size_t>(i)]); };
@@ -536,11 +602,14 @@ class PartWriter {
       return fmt::format("({} {} {})", kid(0), op, kid(1));
     };
     const auto compare = [&](const char* op) {
-      return fmt::format("(as_signed({}) {} as_signed({}))", kid(0), op, kid(1));
+      return fmt::format("((S){} {} (S){})", kid(0), op, kid(1));
     };
     switch (n.op) {
       case Op::kNeg: return fmt::format("(-{})", kid(0));
-      case Op::kAbs: return fmt::format("most({0}, -{0})", kid(0));
+      case Op::kAbs: {
+        const string x = named(kid(0));
+        return fmt::format("((S){0} < 0 ? -{0} : {0})", x);
+      }
       // within_lane() of the result holds: no wrap.
       case Op::kAdd: return infix("+");
       case Op::kSub: return infix("-");
@@ -563,8 +632,8 @@ class PartWriter {
         }
         return fmt::format("({} {} {}u)", x, n.op == Op::kMod ? '%' : '/', d);
       }
-      case Op::kMin: return fmt::format("least({}, {})", kid(0), kid(1));
-      case Op::kMax: return fmt::format("most({}, {})", kid(0), kid(1));
+      case Op::kMin: return extreme('<', kid(0), kid(1));
+      case Op::kMax: return extreme('>', kid(0), kid(1));
       case Op::kEq: return infix("==");
       case Op::kNe: return infix("!=");
       case Op::kLt: return compare("<");
@@ -574,7 +643,7 @@ class PartWriter {
       case Op::kOr: return infix("|");
       case Op::kSelect:
         if (n.type == Type::kBool) {
-          const string condition = kid(0);
+          const string condition = named(kid(0));
           return fmt::format("(({0} & {1}) | (~{0} & {2}))", condition, kid(1), kid(2));
         }
         return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
@@ -583,7 +652,11 @@ class PartWriter {
         if (at(0).lo < 0 || at(0).hi >= static_cast<int64_t>(table.size())) {
           throw NoLanes{"an index might be outside its table"};
         }
-        return fmt::format("gather(kTable{}, {})", n.a, kid(0));
+        const string x = named(kid(0)), name = fmt::format("v{}", names_++);
+        line("I {};", name);
+        line("for (int i = 0; i < kLanes; ++i) {0}[i] = static_cast<u32>(kTable{1}[{2}[i]]);", name,
+             n.a, x);
+        return name;
       }
       case Op::kAssume:
         if (at(0).lo != 1) throw NoLanes{"an assertion might be false"};
@@ -596,6 +669,7 @@ class PartWriter {
 
  public:
   const std::set<uint32_t>& params() const { return params_; }
+  int64_t history(uint32_t k) const { return history_.at(k); }
 
  private:
   const Net& net_;
@@ -603,6 +677,8 @@ class PartWriter {
   const StaticOptions& options_;
   bool lanes_;
   string out_;
+  size_t names_ = 0;
+  std::map<uint32_t, int64_t> history_;  // per transition: commits of earlier iterations in use
   std::map<uint32_t, size_t> servers_of_;
   std::map<std::pair<uint32_t, uint32_t>, size_t> queue_of_, fed_by_;
   std::map<std::pair<uint32_t, uint32_t>, const StaticEnd*> source_of_;
@@ -612,6 +688,7 @@ class PartWriter {
   std::map<string, size_t> number_;  // of a commit in the order of the sequence
   std::set<std::pair<uint32_t, uint32_t>> columns_;
   std::set<uint32_t> params_;
+  std::map<uint32_t, std::vector<string>> sink_values_;  // of an iteration, row by row
   bool seen_ = false;
 };
 
@@ -639,7 +716,7 @@ class PartFunction {
     for (uint32_t p : writer.params()) line("const i64 P{0} = run.P{0};", p);
     for (size_t q = 0; q < part_.queues.size(); ++q) load(q);
     for (uint32_t k : part_.transitions) {
-      line("u64 l{0} = run.end{0};", k);
+      history(k, writer.history(k));
       if (net_.transitions[k].interval) line("u64 next{0} = run.next{0};", k);
     }
     for (const StaticEnd& s : part_.sources) {
@@ -649,7 +726,10 @@ class PartFunction {
     }
     for (const StaticEnd& s : part_.sinks) {
       if (writer.width(s.place) == 0) continue;
-      line("i64* z{0} = run.o{0}.room(n * {1});", s.place, per_iteration(s));
+      if (const auto from = writer.copied_from(s.place))
+        line("const i64* const z{} = x{};", s.place, *from);
+      else
+        line("i64* z{0} = run.out{0}.room(n * {1});", s.place, per_iteration(s));
     }
     line("u64 done = 0;");
     if (writer.seen()) line("u64 seen = 0;");
@@ -657,26 +737,24 @@ class PartFunction {
     // Within a chunk no instant can leave its bits.
     line("u64 now = 0;");
     for (uint32_t k : part_.transitions) {
-      line("now = later(now, l{});", k);
+      line("now = later(now, h{}_1);", k);
       if (net_.transitions[k].interval) line("now = later(now, next{});", k);
     }
     line("u64 chunk = fewer(n - done, (R::kTooLate - static_cast<u64>(R::ticks(now))) / {}ull);",
          static_cast<std::uint64_t>(writer.growth()));
     if (options_.packed) {
       line("u64 group = 0;");
-      for (uint32_t k : part_.transitions) line("group = later(group, l{} & kMask);", k);
-      for (size_t q = 0; q < part_.queues.size(); ++q) {
-        const StaticQueue& queue = part_.queues[q];
-        if (queue.fixed) {
-          for (int64_t j = 0; j < queue.initial; ++j) {
-            line("group = later(group, g{}_{} & kMask);", q, j);
-          }
-        } else {
-          line(
-              "for (u64 j = 0; j < m{0}; ++j) group = later(group, r{0}[(b{0} + j) & k{0}] & "
-              "kMask);",
-              q);
+      for (uint32_t k : part_.transitions) {
+        for (int64_t n = 1; n <= writer.history(k); ++n) {
+          line("group = later(group, h{}_{} & kMask);", k, n);
         }
+      }
+      for (size_t q = 0; q < part_.queues.size(); ++q) {
+        if (part_.queues[q].fixed) continue;
+        line(
+            "for (u64 j = 0; j < m{0}; ++j) group = later(group, r{0}[(b{0} + j) & k{0}] & "
+            "kMask);",
+            q);
       }
       if (const int64_t zeros = writer.zero_delays(); zeros > 0) {
         line("chunk = group < kGroupLimit ? fewer(chunk, (kGroupLimit - group) / {}) : 0;", zeros);
@@ -693,7 +771,7 @@ class PartFunction {
     for (size_t q = 0; q < part_.queues.size(); ++q) store(q);
     for (size_t i = 0; i < part_.transitions.size(); ++i) {
       const uint32_t k = part_.transitions[i];
-      line("run.fired{0} += done * {1}; run.made += done * {1}; run.end{0} = l{0};", k,
+      line("run.fired{0} += done * {1}; run.made += done * {1}; run.end{0} = h{0}_1;", k,
            part_.repetitions[i]);
       if (net_.transitions[k].interval) line("run.next{0} = next{0};", k);
     }
@@ -701,8 +779,13 @@ class PartFunction {
       line("run.s{}.next += done * {};", s.place, s.count * part_.repetition(s.transition));
     }
     for (const StaticEnd& s : part_.sinks) {
-      line("run.n{} += done * {};", s.place, per_iteration(s));
-      if (writer.width(s.place) > 0) line("run.o{}.add(done * {});", s.place, per_iteration(s));
+      line("run.sunk{} += done * {};", s.place, per_iteration(s));
+      if (writer.width(s.place) == 0) {
+      } else if (writer.copied_from(s.place)) {
+        line("run.out{0}.borrow(z{0}, done * {1});", s.place, per_iteration(s));
+      } else {
+        line("run.out{0}.add(done * {1});", s.place, per_iteration(s));
+      }
       produced(s.place, s.transition, per_iteration(s));
     }
     for (const StaticQueue& q : part_.queues) {
@@ -726,7 +809,7 @@ class PartFunction {
 
   void produced(uint32_t p, uint32_t k, int64_t count) {
     if (!net_.places[p].done) return;
-    line("run.produced{0} += done * {1}; run.done{0} = later(run.done{0}, l{2});", p, count, k);
+    line("run.produced{0} += done * {1}; run.done{0} = later(run.done{0}, h{2}_1);", p, count, k);
   }
 
   std::vector<uint32_t> kept(const StaticQueue& q) const {
@@ -768,13 +851,25 @@ class PartFunction {
     return fmt::format("latest_of(run.served{}, {}, {})", q.producer, j, count);
   }
 
+  // Earlier commits stand in the queues that they fed, 0 where there were none.
+  void history(uint32_t k, int64_t depth) {
+    line("u64 h{0}_1 = run.end{0};", k);
+    for (int64_t n = 2; n <= depth; ++n) {
+      const auto at = std::find_if(part_.queues.begin(), part_.queues.end(), [&](const auto& q) {
+        return q.fixed && q.producer == k && n <= PartWriter::firings_ago(q, 0);
+      });
+      LPN_ASSERT(at != part_.queues.end());
+      int64_t j = 0;
+      while (PartWriter::firings_ago(*at, j) != n) ++j;
+      line("u64 h{}_{} = {};", k, n, held(*at, fmt::to_string(j), fmt::to_string(at->initial)));
+    }
+  }
+
   void load(size_t q) {
     const StaticQueue& queue = part_.queues[q];
     const std::vector<uint32_t> fields = kept(queue);
     if (queue.fixed) {
       for (int64_t j = 0; j < queue.initial; ++j) {
-        line("u64 g{}_{} = {};", q, j,
-             held(queue, fmt::to_string(j), fmt::to_string(queue.initial)));
         for (size_t c = 0; c < fields.size(); ++c) {
           line("i64 g{}_{}_{} = run.q{}.row({})[{}];", q, j, fields[c], queue.place, j, c);
         }
@@ -808,7 +903,8 @@ class PartFunction {
       if (queue.initial == 0) return;
       line("run.{0}.pop(run.{0}.size());", to);
       for (int64_t j = 0; j < queue.initial; ++j) {
-        line("{{ i64* const x = run.{}.push(g{}_{}); (void)x;", to, q, j);
+        line("{{ i64* const x = run.{}.push(h{}_{}); (void)x;", to, queue.producer,
+             PartWriter::firings_ago(queue, j));
         for (size_t c = 0; c < fields.size(); ++c) {
           line("x[{}] = g{}_{}_{};", c, q, j, fields[c]);
         }

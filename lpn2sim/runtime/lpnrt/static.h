@@ -18,6 +18,9 @@ namespace lpnrt {
 // Queues of more tokens are left to the flow engine.
 inline constexpr u64 kMostInRing = u64{1} << 20;
 
+// Iterations between two questions whether to go on.
+inline constexpr u64 kIterations = u64{1} << 20;
+
 template <typename T>
 [[gnu::always_inline]] inline T later(T x, T y) {
   return x > y ? x : y;
