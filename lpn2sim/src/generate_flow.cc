@@ -194,6 +194,7 @@ class FlowGenerator final : Operands {
   string head(size_t, uint32_t a) const override { return fmt::format("a{}", a); }
   string row(size_t k, uint32_t a, const string& index) const override {
     const size_t p = place_of(k, a);
+    if (passage(p) == Passage::kSink) return "static_cast<const i64*>(nullptr)";  // only watched
     if (passage(p) == Passage::kSource) {
       return fmt::format("(s{0}.rows + (s{0}.next + {1}) * {2})", p, index, width(p));
     }
@@ -255,11 +256,11 @@ class FlowGenerator final : Operands {
         case Passage::kSource: line("Source s{};", p); break;
         case Passage::kFifo: line("Chan<{}> q{};", kept(p), p); break;
         case Passage::kSink:
-          line("u64 n{} = 0;", p);
+          line("u64 sunk{} = 0;", p);
           if (unsorted(p)) {
-            for (uint32_t k : producers(p)) line("Out<{}> o{}_{};", width(p) + 1, p, k);
+            for (uint32_t k : producers(p)) line("Out<{}> out{}_{};", width(p) + 1, p, k);
           } else if (width(p) > 0) {
-            line("Out<{}> o{};", width(p), p);
+            line("Out<{}> out{};", width(p), p);
           }
           break;
       }
@@ -586,7 +587,7 @@ class FlowGenerator final : Operands {
       const string total = fmt::format("{}{}ull", sum, known);
       produced += total + ", ";
       if (total == "0ull") continue;
-      if (passage(p) == Passage::kSink) line("n{} += {};", p, total);
+      if (passage(p) == Passage::kSink) line("sunk{} += {};", p, total);
       if (net_.places[p].done) {
         line(
             "if (const u64 x_ = {0}; x_ != 0) {{ produced{1} += x_; if (commit > done{1}) done{1} "
@@ -613,10 +614,10 @@ class FlowGenerator final : Operands {
     if (passage(p) == Passage::kFifo) {
       line("{{ i64* const x = q{}.push(commit); (void)x;", p);
     } else if (unsorted(p)) {
-      line("{{ i64* const x = o{}_{}.push(); x[0] = static_cast<i64>(commit);", p, k);
+      line("{{ i64* const x = out{}_{}.push(); x[0] = static_cast<i64>(commit);", p, k);
       shift = 1;
     } else {
-      line("{{ i64* const x = o{}.push();", p);
+      line("{{ i64* const x = out{}.push();", p);
     }
     for (size_t f = 0; f < width(p); ++f) {
       if (!live_[p][f]) continue;
@@ -711,23 +712,23 @@ class FlowGenerator final : Operands {
       // By instant, then transition: the order in which they were appended.
       const std::vector<uint32_t> from = producers(p);
       line("{{ u64 next[{}] = {{}};", from.size());
-      line("for (u64 k = 0; k < n{}; ++k) {{ u32 best = 0; u64 at = ~u64{{0}};", p);
+      line("for (u64 k = 0; k < sunk{}; ++k) {{ u32 best = 0; u64 at = ~u64{{0}};", p);
       for (size_t i = 0; i < from.size(); ++i) {
         line(
-            "if (next[{0}] < o{1}_{2}.size() && static_cast<u64>(o{1}_{2}.row(next[{0}])[0]) < at)"
-            " {{ best = {0}; at = static_cast<u64>(o{1}_{2}.row(next[{0}])[0]); }}",
+            "if (next[{0}] < out{1}_{2}.size() && static_cast<u64>(out{1}_{2}.row(next[{0}])[0]) < at)"
+            " {{ best = {0}; at = static_cast<u64>(out{1}_{2}.row(next[{0}])[0]); }}",
             i, p, from[i]);
       }
       line("const i64* row = nullptr; switch (best) {{");
       for (size_t i = 0; i < from.size(); ++i) {
-        line("case {}: row = o{}_{}.row(next[{}]++); break;", i, p, from[i], i);
+        line("case {}: row = out{}_{}.row(next[{}]++); break;", i, p, from[i], i);
       }
       line("default: break; }}");
       line("std::memcpy(net.p{}.push(), row + 1, {} * sizeof(i64)); }} }}", p, width(p));
     } else if (width(p) > 0) {
-      line("if (n{0} != 0) net.p{0}.append(n{0}, o{0}.row(0));", p);
+      line("if (sunk{0} != 0) net.p{0}.append(sunk{0}, out{0}.row(0));", p);
     }
-    line("net.f{0} += n{0};", p);
+    line("net.f{0} += sunk{0};", p);
   }
 
   const Net& net_;

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "lpn/interval.h"
+#include "lpn/lower.h"
 #include "lpn/structure.h"
+#include "lpn/ways.h"
 
 namespace lpn::sim {
 namespace {
@@ -319,5 +321,14 @@ bool Plan::whole() const {
 }
 
 Plan make_plan(const Net& net, Feasibility* solver) { return Planner(net, solver).run(); }
+
+std::vector<Way> ways(const Net& net, Feasibility* solver) {
+  const Plan plan = make_plan(lower(net), solver);
+  std::vector<Way> all;
+  for (const string& why : plan.why_not) all.push_back({why.empty(), why});
+  return all;
+}
+
+bool order_free(const Net& net) { return make_plan(lower(net)).whole(); }
 
 }  // namespace lpn::sim

@@ -13,13 +13,14 @@ sim::CompileOptions quick_options(std::uint64_t group_limit) {
   return options;
 }
 
-Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options,
-                      bool plain) {
+Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options, bool plain,
+                      bool free) {
   Engines engines;
   if (nets.empty()) return engines;
   if (plain) engines.plain = sim::Library::build_many(nets, {}, options);
   engines.traced = sim::Library::build_many(nets, {.trace = true, .stats = true}, options);
-  for (const auto* libraries : {&engines.plain, &engines.traced}) {
+  if (free) engines.free = sim::Library::build_many(nets, {.trace = true}, options);
+  for (const auto* libraries : {&engines.plain, &engines.traced, &engines.free}) {
     if (libraries->empty()) continue;
     engines.seconds += libraries->front().provenance().seconds;
     engines.artefacts.push_back(libraries->front().provenance().artefact);
@@ -28,7 +29,7 @@ Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& o
 }
 
 std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library& traced,
-                         Outcome* reference) {
+                         const sim::Library* free, Outcome* reference) {
   const Outcome defined = play(c, {.observe = true, .stats = true});
   if (reference != nullptr) *reference = defined;
   const auto against = [&](const char* who, const Outcome& other) {
@@ -42,6 +43,10 @@ std::string disagreement(const Case& c, const sim::Library* plain, const sim::Li
     what = against("compiled, traced", play(c, traced, {.observe = true, .stats = true}));
   }
   if (what.empty() && plain != nullptr) what = against("compiled, plain", play(c, *plain, {}));
+  if (what.empty() && free != nullptr) {
+    what = against("compiled, order-free",
+                   play(c, *free, {.observe = true, .mode = sim::Mode::kOrderFree}));
+  }
   return what;
 }
 

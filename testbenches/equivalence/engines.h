@@ -14,20 +14,21 @@ namespace lpn::bench {
 // Compiled variants of many nets, each variant one translation unit.
 struct Engines {
   std::vector<sim::Library> plain, traced;  // traced: identities and statistics
+  std::vector<sim::Library> free;           // identities alone: order-free runs can be observed
   double seconds = 0;                       // of compiling
   std::vector<std::filesystem::path> artefacts;
 };
-// `plain` may be left out, to compile half as much. Throws lpn::Error like Library::build.
+// `plain` and `free` may be left out, to compile less. Throws lpn::Error like Library::build.
 Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options,
-                      bool plain = true);
+                      bool plain = true, bool free = true);
 
 // Flags for nets that run once: compiling must not dominate. A group limit other than the default
 // becomes part of the code.
 sim::CompileOptions quick_options(std::uint64_t group_limit = kDefaultGroupLimit);
 
-// Runs `c` on all engines (`plain` may be null); the first difference in words, or "". `reference`
-// gets what the interpreter did.
+// Runs `c` on all engines (`plain` and `free` may be null); the first difference in words, or "".
+// `reference` gets what the interpreter did.
 std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library& traced,
-                         Outcome* reference = nullptr);
+                         const sim::Library* free, Outcome* reference = nullptr);
 
 }  // namespace lpn::bench

@@ -197,11 +197,14 @@ Outcome play(const Case& c, const sim::Library& library, PlayOptions options) {
   std::optional<sim::Simulator> engine;
   try {
     engine.emplace(library, c.params, marking_of(c));
+    if (options.mode != sim::Mode::kAuto) engine->set_mode(options.mode);
   } catch (const Error& error) {
     outcome.error = error.code() + ": " + error.what();
     return outcome;
   }
   play_steps(c, *engine, options, outcome);
+  outcome.order_free = engine->was_order_free();
+  outcome.fell_back = engine->fell_back();
   return outcome;
 }
 

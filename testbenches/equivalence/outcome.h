@@ -28,6 +28,8 @@ struct Outcome {
   bool observed = false;
   std::vector<Commit> commits;
   std::vector<StepOutcome> steps;
+  bool order_free = false;  // the first run was
+  bool fell_back = false;   // it was attempted, and left to the event-driven engine
 };
 
 // Thrown by a run that goes on for too long to be a test.
@@ -37,6 +39,7 @@ struct PlayOptions {
   bool observe = false;
   bool stats = false;
   bool full_scan = false;                      // interpreter only
+  sim::Mode mode = sim::Mode::kAuto;           // simulators only
   std::size_t most_commits = ~std::size_t{0};  // TooLong beyond; needs observe
 };
 Outcome play(const Case& c, PlayOptions options);

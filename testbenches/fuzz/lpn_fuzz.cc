@@ -23,6 +23,7 @@
 #include "engines.h"
 #include "lpn/text.h"
 #include "lpn/verify.h"
+#include "lpn/ways.h"
 #include "outcome.h"
 #include "random_net.h"
 #include "shrink.h"
@@ -52,7 +53,8 @@ struct Options {
   bool plain = false;  // compile the variant without identities in every batch, not in every third
   fs::path found;      // where shrunken findings go
   bool shrink = true;
-  bool print = false;  // with --only: the net and what the interpreter does
+  bool order_free = false;  // only nets none of whose transitions needs the clock
+  bool print = false;       // with --only: the net and what the interpreter does
 };
 
 // ---- what was covered -------------------------------------------------------------------------
@@ -60,7 +62,7 @@ struct Options {
 struct Counts {
   std::uint64_t nets, illegal, cases, discarded, refused, commits, longer, silent;
   std::uint64_t endings[3], stalled, faults[14], groups, overtaken, pushes, late, stepped,
-      waits[kWaits];
+      waits[kWaits], free_runs, fallen_back;
   std::uint64_t features[24];
   double compiling, running;
 };
@@ -219,6 +221,7 @@ void print_counts(const Counts& n) {
       "tokens, {:.1f} % with a refused push\n",
       share(n.longer), share(n.silent), share(n.groups), share(n.overtaken), share(n.stepped),
       share(n.pushes), share(n.late));
+  fmt::print("order-free runs: {}; attempted, then event-driven: {}\n", n.free_runs, n.fallen_back);
   std::uint64_t faults = 0;
   for (std::uint64_t k : n.faults) faults += k;
   fmt::print(
@@ -250,9 +253,11 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return r.next();
 }
 
-Net net_number(std::uint64_t seed, std::uint64_t number) {
-  Random random(mix(seed, number));
-  return random_net(random);
+Net net_number(const Options& options, std::uint64_t number) {
+  Random random(mix(options.seed, number));
+  Net net = random_net(random);
+  while (options.order_free && !sim::order_free(net)) net = random_net(random);
+  return net;
 }
 
 // How far the interpreter gets within the commits allowed; none: not even through one instant.
@@ -288,13 +293,16 @@ std::optional<Time> scout(Case& c) {
 }
 
 // The j-th case on a net; none when it runs for ever at one instant.
-std::optional<Case> case_number(const Net& net, std::uint64_t seed, std::uint64_t number, int j) {
-  Random random(mix(mix(seed, number), static_cast<std::uint64_t>(j) + 1));
+std::optional<Case> case_number(const Net& net, const Options& options, std::uint64_t number,
+                                int j) {
+  Random random(mix(mix(options.seed, number), static_cast<std::uint64_t>(j) + 1));
   Case c = random_inputs(net, random);
   c.group_limit = kGroups;
   const std::optional<Time> horizon = scout(c);
   if (!horizon) return std::nullopt;
   c.steps = random_steps(c, *horizon, random);
+  // Only a run to the end can be order-free.
+  if (options.order_free && j < 2 && *horizon == kForever) c.steps.assign(1, Step{});
   // What is pushed may keep an otherwise finite run going.
   try {
     const Outcome o = play(c, {.observe = true, .most_commits = kMostObserved});
@@ -351,20 +359,28 @@ sim::CompileOptions compile_options(const Options& options) {
   return how;
 }
 
-using Libraries = std::pair<std::optional<sim::Library>, sim::Library>;  // plain, traced
+struct Libraries {
+  std::optional<sim::Library> plain, free;
+  sim::Library traced;
+};
+const sim::Library* get(const std::optional<sim::Library>& library) {
+  return library ? &*library : nullptr;
+}
 
 // Builds the nets; those that do not compile become findings and are left out.
 void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbers,
            const Options& options, Shared& shared, std::map<std::uint64_t, Libraries>& into) {
   if (nets.empty()) return;
   try {
-    const bool plain = options.plain || numbers[0] / options.batch % 3 == 0;
-    Engines engines = build_engines(nets, compile_options(options), plain);
+    const std::uint64_t turn = numbers[0] / options.batch % 3;
+    const bool plain = options.plain || turn == 0, free = options.order_free || turn != 0;
+    Engines engines = build_engines(nets, compile_options(options), plain, free);
     shared.counts.compiling += engines.seconds;
     for (std::size_t k = 0; k < nets.size(); ++k) {
-      into.insert_or_assign(
-          numbers[k],
-          std::pair(plain ? std::optional(engines.plain[k]) : std::nullopt, engines.traced[k]));
+      Libraries all{std::nullopt, std::nullopt, engines.traced[k]};
+      if (plain) all.plain = engines.plain[k];
+      if (free) all.free = engines.free[k];
+      into.insert_or_assign(numbers[k], std::move(all));
     }
     for (const fs::path& artefact : engines.artefacts) {
       if (shared.artefact_count < 8) {
@@ -386,6 +402,17 @@ void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbe
 
 using Skipped = std::set<std::pair<std::uint64_t, int>>;
 
+// How many runs were order-free.
+void count_ways(const Case& c, const sim::Library* free, Counts& counts) {
+  if (free == nullptr || (free->api().variant & 4) == 0) return;
+  try {
+    const Outcome outcome = play(c, *free, {.mode = sim::Mode::kOrderFree});
+    counts.free_runs += outcome.order_free;
+    counts.fallen_back += outcome.fell_back;
+  } catch (const Error&) {
+  }
+}
+
 void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers,
                const Skipped& skipped, Shared& shared) {
   const rlimit memory{rlim_t{6} << 30, rlim_t{6} << 30};
@@ -396,7 +423,7 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
   for (std::uint64_t number : numbers) {
     shared.at_net = static_cast<std::int64_t>(number);
     shared.stage = 0;
-    const Net net = net_number(options.seed, number);
+    const Net net = net_number(options, number);
     ++shared.counts.nets;
     count_features(net, shared.counts);
     if (const std::string what = text_disagreement(net); !what.empty()) {
@@ -408,7 +435,7 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       if (skipped.count({number, j})) continue;
       shared.at_case = j;
       alarm(kSecondsPerCase);
-      if (auto c = case_number(net, options.seed, number, j))
+      if (auto c = case_number(net, options, number, j))
         cases[number].emplace_back(j, *c);
       else
         ++shared.counts.discarded;
@@ -433,9 +460,10 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       alarm(kSecondsPerCase);
       if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
       Outcome outcome;
-      const std::string what = disagreement(c, it->second.first ? &*it->second.first : nullptr,
-                                            it->second.second, &outcome);
+      const std::string what =
+          disagreement(c, get(it->second.plain), it->second.traced, get(it->second.free), &outcome);
       count_outcome(c, outcome, shared.counts);
+      count_ways(c, get(it->second.free), shared.counts);
       if (!what.empty()) note(shared, number, j, what);
       alarm(0);
     }
@@ -520,7 +548,8 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
         answers->at = k;
         alarm(kSecondsPerCase);
         std::string what = text_disagreement(cases[k].net);
-        if (what.empty()) what = disagreement(cases[k], &engines.plain[k], engines.traced[k]);
+        if (what.empty())
+          what = disagreement(cases[k], &engines.plain[k], engines.traced[k], &engines.free[k]);
         alarm(0);
         answers->state[k] = !what.empty();
         std::snprintf(answers->text[k], 1500, "%s", what.c_str());
@@ -556,11 +585,10 @@ void report(const Finding& f, const Options& options) {
   fmt::print("\nDIFFERENCE: seed {} net {} case {}\n{}\n", options.seed, f.net, f.which, f.text);
   std::fflush(stdout);
   if (f.which < 0) {
-    fmt::print("{}\n", print_net(net_number(options.seed, f.net)));
+    fmt::print("{}\n", print_net(net_number(options, f.net)));
     return;
   }
-  const std::optional<Case> c =
-      case_number(net_number(options.seed, f.net), options.seed, f.net, f.which);
+  const std::optional<Case> c = case_number(net_number(options, f.net), options, f.net, f.which);
   if (!c) return;
   Case small = *c;
   if (options.shrink) {
@@ -657,10 +685,10 @@ int fuzz(const Options& options) {
 
 int show(const Options& options) {
   const auto number = static_cast<std::uint64_t>(options.only);
-  const Net net = net_number(options.seed, number);
+  const Net net = net_number(options, number);
   fmt::print("{}", print_net(net));
   for (int j = 0; j < kCasesPerNet; ++j) {
-    const std::optional<Case> c = case_number(net, options.seed, number, j);
+    const std::optional<Case> c = case_number(net, options, number, j);
     fmt::print("---- case {}\n", j);
     if (!c) continue;
     fmt::print("{}", print_inputs(*c));
@@ -676,7 +704,7 @@ int main(int argc, char** argv) {
                "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
                "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
                "FOLDER]\n"
-               "                [--no-shrink] [--plain]\n");
+               "                [--no-shrink] [--plain] [--order-free]\n");
     return 2;
   };
   for (int k = 1; k < argc; ++k) {
@@ -687,6 +715,8 @@ int main(int argc, char** argv) {
       options.print = true;
     else if (word == "--plain")
       options.plain = true;
+    else if (word == "--order-free")
+      options.order_free = true;
     else if (k + 1 == argc)
       return usage();
     else if (word == "--seed")
