@@ -590,4 +590,211 @@ std::string coupled_difference(const Parts& parts, const std::vector<sim::Librar
   return "";
 }
 
+Hosted random_hosted(Random& r) {
+  Hosted h;
+  PartMaker maker(r, "part");
+  const TokenType type = channel_type(r);
+  const std::int64_t slots_in = r.between(1, 4), slots_out = r.between(1, 4);
+  h.in = maker.channel_place("in", type, slots_in);
+  h.out = maker.channel_place("out", type, slots_out);
+  maker.fill();
+  maker.drain(h.in);
+  maker.feed(h.out);
+  h.part = std::move(maker.net);
+  h.produce_delay = r.between(1, 5);
+  h.consume_delay = r.between(1, 9);
+  h.producers = r.between(1, 3);
+  h.consumers = r.between(1, 2);
+  for (std::int64_t n = r.between(3, 30); n > 0; --n) {
+    std::vector<std::int64_t> job;
+    for (const Field& f : type.fields) {
+      job.push_back(f.range ? r.between(f.range->lo, f.range->hi) : r.below(30));
+    }
+    h.jobs.push_back(std::move(job));
+  }
+
+  Net& all = h.joined.net;
+  all.name = "joined";
+  const Instance instance = add_instance(all, h.part, free_standing(h.part, "n"));
+  h.places = instance.places;
+  h.transitions = instance.transitions;
+  Place jobs;
+  jobs.name = "jobs";
+  jobs.type = all[h.places[at(h.in)]].type;
+  all.places.push_back(jobs);
+  const auto from = static_cast<PlaceId>(all.places.size() - 1);
+  Load load{from, h.jobs.size(), {}};
+  for (const auto& job : h.jobs) load.values.insert(load.values.end(), job.begin(), job.end());
+  h.joined.loads.push_back(load);
+
+  const auto add = [&](const char* name, PlaceId take, std::optional<PlaceId> put, Time delay,
+                       std::int64_t servers) {
+    Transition t;
+    t.name = name;
+    InputArc arc;
+    arc.name = "token";
+    arc.place = take;
+    arc.weight = number(all, 1);
+    t.inputs.push_back(arc);
+    t.delay = number(all, delay);
+    t.servers = number(all, servers);
+    if (put) {
+      OutputArc out;
+      out.place = *put;
+      Emission e;
+      e.count = number(all, 1);
+      for (std::uint32_t f = 0; f < all.type_of(*put).fields.size(); ++f) {
+        e.fields.push_back({all.exprs.token(0, f, all.exprs.constant(0)), {}});
+      }
+      out.emissions.push_back(e);
+      t.outputs.push_back(out);
+    }
+    all.transitions.push_back(t);
+  };
+  add("produce", from, h.places[at(h.in)], h.produce_delay, h.producers);
+  add("consume", h.places[at(h.out)], std::nullopt, h.consume_delay, h.consumers);
+
+  Case inputs = random_inputs(all, r);
+  h.joined.params = inputs.params;
+  for (Load& l : inputs.loads) {
+    if (l.place != from && l.place != h.places[at(h.in)] && l.place != h.places[at(h.out)]) {
+      h.joined.loads.push_back(l);
+    }
+  }
+  Step run;
+  run.time = r.chance(70) ? 150 : 1'500;
+  h.joined.steps.push_back(run);
+  return h;
+}
+
+namespace {
+
+struct Seen {
+  Time time = 0;
+  std::uint64_t group = 0;
+  std::uint32_t transition = 0;
+  std::uint64_t firing = 0;
+  Time start = 0;
+  bool operator==(const Seen&) const = default;
+};
+
+void see(void* user, const lpn_commit* c) {
+  auto& seen = *static_cast<std::vector<Seen>*>(user);
+  if (seen.size() >= kMostCommits) throw TooLong{};
+  seen.push_back({c->time, c->group, c->transition, c->firing, c->start});
+}
+
+// Of `servers`, each busy until its time: the first that is free at `now`.
+Time* free_server(std::vector<Time>& servers, Time now) {
+  for (Time& until : servers) {
+    if (until <= now) return &until;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string hosted_difference(const Hosted& h, const sim::Library& library, bool traced,
+                              Tally& tally) {
+  const Case& c = h.joined;
+  const Time limit = c.steps[0].time;
+  PlayOptions options;
+  options.observe = true;
+  options.most_commits = kMostCommits;
+  Outcome reference;
+  try {
+    reference = play(c, options);
+  } catch (const TooLong&) {
+    ++tally.too_long;
+    return "";
+  }
+  if (!reference.error.empty()) {
+    ++tally.refused;
+    return "";
+  }
+  std::vector<Seen> expected, seen, taken_expected, taken;
+  for (const Commit& commit : reference.commits) {
+    const auto it = std::find(h.transitions.begin(), h.transitions.end(), commit.transition);
+    if (it == h.transitions.end()) continue;
+    const auto k = static_cast<std::uint32_t>(it - h.transitions.begin());
+    expected.push_back({commit.time, commit.group, k, commit.firing, commit.start});
+    const Transition& t = h.part.transitions[k];
+    for (std::size_t o = 0; o < t.outputs.size(); ++o) {
+      if (t.outputs[o].place != h.out) continue;
+      taken_expected.insert(taken_expected.end(), commit.produced[o],
+                            Seen{commit.time, commit.group});
+    }
+  }
+
+  embed::Instance::Params params;
+  for (std::size_t k = 0; k < h.part.params.size(); ++k) {
+    params.emplace_back(h.part.params[k].name, c.params[k]);
+  }
+  std::string failed;
+  try {
+    embed::Instance sim(embed::Library(library.api()), params);
+    sim.set_done(-2);
+    if (traced) sim.observe(see, &seen);
+    for (const Load& load : c.loads) {
+      const auto it = std::find(h.places.begin(), h.places.end(), load.place);
+      if (it == h.places.end()) continue;
+      sim.load(static_cast<embed::Place>(it - h.places.begin()), load.count, load.values);
+    }
+    const auto in = static_cast<embed::Place>(h.in), out = static_cast<embed::Place>(h.out);
+    sim.collect(out);
+    std::vector<Time> producers(static_cast<std::size_t>(h.producers)),
+        consumers(static_cast<std::size_t>(h.consumers));
+    std::size_t job = 0;
+    for (Time now = 0; now <= limit;) {
+      sim.run(now);
+      for (Time* until; job < h.jobs.size() && (until = free_server(producers, now)) != nullptr;) {
+        if (!sim.try_push(in, h.jobs[job], now + h.produce_delay)) break;
+        ++job;
+        *until = now + h.produce_delay;
+      }
+      for (Time* until; (until = free_server(consumers, now)) != nullptr;) {
+        const std::vector<embed::Token> tokens = sim.take(out, 1);
+        if (tokens.empty()) break;
+        taken.push_back({tokens[0].time, tokens[0].group});
+        *until = now + h.consume_delay;
+        sim.release(out, 1, *until);
+      }
+      now = sim.next();  // pushes and releases are what the host waits for
+    }
+  } catch (const embed::Fault& fault) {
+    failed = fault.what();
+    const auto& wanted = reference.steps[0].fault;
+    if (!wanted || wanted->time != fault.detail.time || wanted->group != fault.detail.group ||
+        static_cast<int>(wanted->fault) != fault.detail.fault) {
+      return "only in the host: " + failed;
+    }
+    ++tally.faults;
+  } catch (const embed::Error& error) {
+    return fmt::format("refused: {}", error.what());
+  }
+  if (failed.empty() && reference.steps[0].fault) return "only the joined net fails";
+  if (traced) {
+    for (std::size_t k = 0; k < std::min(seen.size(), expected.size()); ++k) {
+      if (seen[k] == expected[k]) continue;
+      return fmt::format(
+          "commit {}: joined {}.{} {}#{}, in the host {}.{} {}#{}", k, expected[k].time,
+          expected[k].group, h.part.transitions[expected[k].transition].name, expected[k].firing,
+          seen[k].time, seen[k].group, h.part.transitions[seen[k].transition].name, seen[k].firing);
+    }
+    if (seen.size() != expected.size()) {
+      return fmt::format("{} commits joined, {} in the host", expected.size(), seen.size());
+    }
+  }
+  // What the host has taken is a front part: the rest waited for its consumers.
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    if (k >= taken_expected.size() || !(taken[k] == taken_expected[k])) {
+      return fmt::format("token {} came at {}.{}", k, taken[k].time, taken[k].group);
+    }
+  }
+  tally.commits += expected.size();
+  tally.crossed += taken.size();
+  for (const Seen& s : expected) tally.zero_delay += s.group != 0 ? 1 : 0;
+  return "";
+}
+
 }  // namespace lpn::bench

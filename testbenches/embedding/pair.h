@@ -1,4 +1,5 @@
-// Random nets that are joined by channels, and the one net that they are together.
+// Random nets that are joined by channels, and the one net that they are together; random nets in
+// the loop of a host, and the net in which the host is a pair of transitions.
 #pragma once
 
 #include <memory>
@@ -42,5 +43,22 @@ struct Tally {
 };
 std::string coupled_difference(const Parts& parts, const std::vector<sim::Library>& libraries,
                                bool traced, Tally& tally);
+
+// A part with a place that a host fills and one that it empties, both with a capacity.
+struct Hosted {
+  Net part;
+  PlaceId in{}, out{};
+  Case joined;  // the part, then `produce` and `consume` as transitions
+  std::vector<PlaceId> places;
+  std::vector<TransitionId> transitions;
+  Time produce_delay = 1, consume_delay = 1;
+  std::int64_t producers = 1, consumers = 1;    // servers
+  std::vector<std::vector<std::int64_t>> jobs;  // the tokens to produce
+};
+Hosted random_hosted(Random& random);
+
+// The part in a host's loop of run, take, push and release against `joined` on the interpreter.
+std::string hosted_difference(const Hosted& hosted, const sim::Library& library, bool traced,
+                              Tally& tally);
 
 }  // namespace lpn::bench
