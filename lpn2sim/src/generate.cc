@@ -9,6 +9,8 @@
 //    tokens, so it concerns those who read the head or the free count of the same place; a commit
 //    concerns consumers of what it emits, readers of occupancies it lowers, and itself when its
 //    servers are finite.
+// A place that many transitions compete for keeps a set of those that lack only its tokens; new
+// tokens have only the least of them looked at, and the next one when tokens are left after that.
 // Overflow checks that the declared ranges make needless (interval.h) are left out.
 
 #include "lpn/generate.h"
@@ -36,6 +38,7 @@ using std::string;
 using std::uint32_t;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;  // of all expressions, as trees
+constexpr std::size_t kContested = 6;         // competitors that make a place contested
 constexpr std::size_t kInlined = 64;          // transitions whose code shares one function
 
 // How the firings in flight of a transition are kept.
@@ -58,6 +61,12 @@ struct ArcInfo {
   std::int64_t need = -1;       // constant, else -1
 };
 
+// Transitions that compete for tokens of a place and may wait in its set, sorted; a net has few.
+struct Contest {
+  std::int64_t need = 0;  // how many tokens each of them needs
+  std::vector<std::uint32_t> rivals;
+};
+
 struct TransitionInfo {
   std::vector<ArcInfo> arcs;
   size_t declared_inputs = 0, declared_outputs = 0;
@@ -68,12 +77,14 @@ struct TransitionInfo {
 
 class Generator final : Operands {
  public:
-  Generator(const Net& net, string space)
+  // `contested`: how many competitors make a place contested.
+  Generator(const Net& net, string space, size_t contested = kContested)
       : declared_(net),
         net_(lower(net)),
         plan_(make_plan(net_)),
         printer_(net_, *this),
-        space_(std::move(space)) {
+        space_(std::move(space)),
+        contested_(contested) {
     analyse();
   }
 
@@ -89,6 +100,7 @@ class Generator final : Operands {
     constants();
     members();
     configure();
+    for (size_t p = 0; p < net_.places.size(); ++p) call_function(p);
     for (size_t k = 0; k < net_.transitions.size(); ++k) {
       try_function(k);
       commit_function(k);
@@ -194,6 +206,69 @@ class Generator final : Operands {
       infos_.push_back(std::move(info));
     }
     if (nodes > kMaxNodes || net_.transitions.size() >= (1u << 20)) throw too_large();
+    find_contests();
+  }
+
+  // Arcs that are looked at before anything that can fail, and have constant needs: the first ones.
+  size_t safe_arcs(size_t k) const {
+    const Transition& t = net_.transitions[k];
+    size_t a = 0;
+    for (; a < t.inputs.size(); ++a) {
+      if (t.inputs[a].inhibit) continue;
+      if (infos_[k].arcs[a].need < 0) break;
+      if (t.inputs[a].guard) return a + 1;
+    }
+    return a;
+  }
+
+  void find_contests() {
+    contests_.resize(net_.places.size());
+    std::vector<std::map<std::int64_t, std::vector<uint32_t>>> rivals(net_.places.size());
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      const size_t safe = safe_arcs(k);
+      for (size_t a = 0; a < safe; ++a) {
+        const ArcInfo& ai = infos_[k].arcs[a];
+        // Whoever reads the place otherwise has to see every change of it.
+        if (net_.transitions[k].inputs[a].inhibit || ai.need < 1) continue;
+        if (ai.read_by_arcs || ai.occupancy_read) continue;
+        rivals[ai.place][ai.need].push_back(static_cast<uint32_t>(k));
+      }
+    }
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      for (auto& [need, members] : rivals[p]) {
+        if (members.size() < std::max(contested_, contests_[p].rivals.size() + 1)) continue;
+        contests_[p] = {need, std::move(members)};
+      }
+    }
+  }
+
+  bool is_rival(size_t p, uint32_t k) const {
+    const auto& rivals = contests_[p].rivals;
+    return std::binary_search(rivals.begin(), rivals.end(), k);
+  }
+  // REQUIRES is_rival(p, k), and that the place has not the tokens now.
+  string park(size_t p, uint32_t k) const {
+    const auto& rivals = contests_[p].rivals;
+    const auto rank = std::lower_bound(rivals.begin(), rivals.end(), k) - rivals.begin();
+    return fmt::format("parked{}.insert({});", p, rank);
+  }
+  // Has the least of those that wait for a contested place looked at, if it has tokens for it.
+  // Whoever is looked at calls on the next.
+  string call_on(size_t p) const {
+    return fmt::format("if (f{0} >= {1}ull && !parked{0}.empty()) call_{0}();", p,
+                       contests_[p].need);
+  }
+  void call_function(size_t p) {
+    const auto& rivals = contests_[p].rivals;
+    if (rivals.empty()) return;
+    line("[[gnu::noinline]] void call_{}() {{", p);
+    if (rivals.back() - rivals.front() + 1 == rivals.size()) {
+      line("dirty.insert({}u + parked{}.take_least());", rivals.front(), p);
+    } else {
+      line("static constexpr u32 kRivals[] = {{{}}};", fmt::join(rivals, ","));
+      line("dirty.insert(kRivals[parked{}.take_least()]);", p);
+    }
+    line("}}");
   }
 
   Error too_large() const {
@@ -388,6 +463,7 @@ class Generator final : Operands {
     if (width > 0) line("Rows<{}> p{};", width, p);
     if (place.capacity) line("i64 cap{} = 0;", p);
     if (outlet(p)) line("Stamps s{};", p);
+    if (!contests_[p].rivals.empty()) line("Set<{}> parked{};", contests_[p].rivals.size(), p);
     if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
   }
 
@@ -553,11 +629,14 @@ class Generator final : Operands {
     return fmt::format("{} >= static_cast<u64>(servers{})", in_flight(k), k);
   }
 
-  // Code that leaves through `failed(reason)` at the first arc that is not satisfied.
+  // Code that leaves through `failed(reason)` at the first arc that is not satisfied. If that is
+  // all that a transition lacks, it waits for a contested place, unless the code may change
+  // nothing.
   template <typename Failed>
-  void arcs(size_t k, const Failed& failed) {
+  void arcs(size_t k, const Failed& failed, bool parks) {
     const Transition& t = net_.transitions[k];
     const TransitionInfo& info = infos_[k];
+    const size_t safe = safe_arcs(k);
     for (uint32_t a = 0; a < t.inputs.size(); ++a) {
       const InputArc& arc = t.inputs[a];
       const ArcInfo& ai = info.arcs[a];
@@ -577,7 +656,15 @@ class Generator final : Operands {
         }
       }
       if (ai.need >= 0) {
-        if (ai.need > 0) line("if (f{} < {}ull) {}", p, ai.need, failed(missing));
+        if (parks && a < safe && is_rival(p, static_cast<uint32_t>(k)) &&
+            ai.need == contests_[p].need) {
+          const string rest = counts(static_cast<uint32_t>(k), a + 1);
+          line("if (f{} < {}ull) {{ {}{} {} }}", p, ai.need,
+               rest.empty() ? "" : fmt::format("if ({}) ", rest), park(p, static_cast<uint32_t>(k)),
+               failed(missing));
+        } else if (ai.need > 0) {
+          line("if (f{} < {}ull) {}", p, ai.need, failed(missing));
+        }
       } else {
         if (arc.threshold) {
           line("const i64 k{} = {};", a,
@@ -611,11 +698,21 @@ class Generator final : Operands {
   void try_function(size_t k) {
     const Transition& t = net_.transitions[k];
     const TransitionInfo& info = infos_[k];
-    line("void try_{}() {{", k);
+    string calls;
+    for (const ArcInfo& ai : info.arcs) {
+      if (is_rival(ai.place, static_cast<uint32_t>(k))) calls += " " + call_on(ai.place);
+    }
+    if (calls.empty()) {
+      line("void try_{}() {{", k);
+    } else {
+      line("void try_{0}() {{ look_at_{0}();{1} }}", k, calls);
+      line("void look_at_{}() {{", k);
+    }
     const bool once = info.one_server;
     line("{}{{", once ? "" : "for (;;) ");
     if (t.servers) line("if ({}) return;", no_server(k));
-    arcs(k, [](const char*) { return string("return;"); });
+    arcs(
+        k, [](const char*) { return string("return;"); }, true);
     timing(k, fmt::format("wake_at(at, {0}, wake{0}); return;", k));
     firing_times(k);
     progress(k);
@@ -825,22 +922,26 @@ class Generator final : Operands {
 
   // ---- commits ----------------------------------------------------------------------------
 
+  // The counts that the first arcs from `first` on need, or "". Contested places are left out: who
+  // lacks their tokens is not forgotten but waits there.
+  string counts(uint32_t k, size_t first = 0) const {
+    constexpr size_t kTerms = 4;
+    std::vector<string> terms;
+    for (size_t a = first; a < safe_arcs(k) && terms.size() < kTerms; ++a) {
+      const ArcInfo& ai = infos_[k].arcs[a];
+      if (net_.transitions[k].inputs[a].inhibit || ai.need == 0 || is_rival(ai.place, k)) continue;
+      terms.push_back(fmt::format("f{} >= {}ull", ai.place, ai.need));
+    }
+    return fmt::format("{}", fmt::join(terms, " && "));
+  }
+
   // A cheap necessary condition for `k` to start, or "": its server and the counts of its first
   // arcs. Only what the definition checks before anything that can fail may count, else an error
   // could go unnoticed. `own` leaves out the server, which k's own commit is about to free.
   string may_start(uint32_t k, bool own) const {
-    constexpr size_t kTerms = 4;
-    const Transition& t = net_.transitions[k];
-    std::vector<string> terms;
-    if (t.servers && !own) terms.push_back(fmt::format("!({})", no_server(k)));
-    for (size_t a = 0; a < t.inputs.size() && terms.size() < kTerms; ++a) {
-      const ArcInfo& ai = infos_[k].arcs[a];
-      if (t.inputs[a].inhibit) continue;
-      if (ai.need < 0) break;
-      if (ai.need > 0) terms.push_back(fmt::format("f{} >= {}ull", ai.place, ai.need));
-      if (t.inputs[a].guard) break;
-    }
-    return fmt::format("{}", fmt::join(terms, " && "));
+    const string needs = counts(k);
+    if (!net_.transitions[k].servers || own) return needs;
+    return fmt::format("!({}){}{}", no_server(k), needs.empty() ? "" : " && ", needs);
   }
 
   // Has the transitions looked at that may have become ready. Whoever is left out by its condition
@@ -849,12 +950,29 @@ class Generator final : Operands {
     std::map<uint32_t, std::uint64_t> words;
     for (uint32_t m : members) {
       const string condition = may_start(m, m == own);
-      if (condition.empty())
+      string look;
+      for (const ArcInfo& ai : infos_[m].arcs) {
+        if (!is_rival(ai.place, m)) continue;
+        look += fmt::format("if (f{} < {}ull) {} else ", ai.place, ai.need, park(ai.place, m));
+      }
+      if (condition.empty() && look.empty()) {
         words[m / 64] |= std::uint64_t{1} << (m % 64);
+        continue;
+      }
+      look += fmt::format("dirty.insert({});", m);
+      if (condition.empty())
+        line("{}", look);
       else
-        line("if ({}) dirty.insert({});", condition, m);
+        line("if ({}) {{ {} }}", condition, look);
     }
     for (const auto& [word, bits] : words) line("dirty.insert_word({}, {:#x}ull);", word, bits);
+  }
+
+  void look_at_consumers(size_t p) {
+    for (uint32_t k : consumers_[p]) {
+      if (!is_rival(p, k)) line("dirty.insert({});", k);
+    }
+    if (!contests_[p].rivals.empty()) line("{}", call_on(p));
   }
 
   void touch_consumers(size_t p) {
@@ -992,8 +1110,10 @@ class Generator final : Operands {
     if (net_.places[p].done) line("done_tokens += total; latency = now;");
     if (outlet(p)) line("if (s{0}.on) s{0}.add(now, group, total);", p);
     touch_consumers(p);
+    if (!contests_[p].rivals.empty()) line("{}", call_on(p));
     std::set<uint32_t> woken;
     for (uint32_t other : consumers_[p]) {
+      if (is_rival(p, other)) continue;
       const Transition& theirs = net_.transitions[other];
       for (uint32_t b = 0; b < theirs.inputs.size(); ++b) {
         // More tokens never satisfy an inhibitor, unless another arc reads that occupancy.
@@ -1050,7 +1170,8 @@ class Generator final : Operands {
     if (!timed(t)) return;
     line("bool waiting_{}() {{", k);
     if (t.servers) line("if ({}) return false;", no_server(k));
-    arcs(k, [](const char*) { return string("return false;"); });
+    arcs(
+        k, [](const char*) { return string("return false;"); }, true);
     line("return true;");
     line("}}");
   }
@@ -1060,7 +1181,8 @@ class Generator final : Operands {
     line("#if LPNRT_STATS");
     line("u32 why_{}() {{", k);
     line("try {{");
-    arcs(k, [](const char* reason) { return fmt::format("return {};", reason); });
+    arcs(
+        k, [](const char* reason) { return fmt::format("return {};", reason); }, false);
     line("}} catch (const Failure&) {{ return kGuard; }}");
     if (t.servers) line("if ({}) return kServer;", no_server(k));
     timing(k, t.interval ? "return kInterval;" : "return kClock;");
@@ -1167,13 +1289,13 @@ class Generator final : Operands {
           "LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} "
           "+ l{0};)",
           p);
-      for (uint32_t k : consumers_[p]) line("dirty.insert({});", k);
+      look_at_consumers(p);
       touch_consumers(p);
       line("break;");
     }
     for (size_t c = declared_.places.size(); c < net_.places.size(); ++c) {
       line("case {0}: f{0} += static_cast<u64>(values[0]);", c);
-      for (uint32_t k : consumers_[c]) line("dirty.insert({});", k);
+      look_at_consumers(c);
       touch_consumers(c);
       line("break;");
     }
@@ -1234,11 +1356,13 @@ class Generator final : Operands {
   }
 
   string space_;
+  size_t contested_;
   string out_;
   std::vector<TransitionInfo> infos_;
   std::vector<size_t> credits_;                   // per place with a capacity: its credit place
   std::vector<std::vector<uint32_t>> consumers_;  // per place: transitions with an input arc
   std::vector<bool> locked_;                      // per place: its locked tokens are counted
+  std::vector<Contest> contests_;                 // per place; no rivals: not contested
 };
 
 }  // namespace
@@ -1253,7 +1377,8 @@ string generate_many(const std::vector<Net>& nets) {
   string text = "#include \"lpnrt/flow.h\"\n", entries;
   for (size_t k = 0; k < nets.size(); ++k) {
     const string space = fmt::format("lpn_net_{}", k);
-    text += Generator(nets[k], space).run();
+    // Random nets are small; sets of competitors have to be seen to work too.
+    text += Generator(nets[k], space, k % 2 == 0 ? 2 : kContested).run();
     entries += fmt::format("&{}::kApi, ", space);
   }
   return text +

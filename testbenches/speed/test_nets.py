@@ -34,3 +34,16 @@ def test_last_commit(name, count, end):
 def test_sizes(n):
     assert len(lpn.load(HERE / "nets" / "ring.py").net(n=n).transitions) == n
     assert len(lpn.load(HERE / "nets" / "fork_join.py").net(n=n + 8).transitions) in range(n, n + 9)
+
+
+@pytest.mark.parametrize("n, resources, think", [(8, 1, False), (9, 1, True), (70, 3, True)])
+def test_arbiter(n, resources, think):
+    """Competitors are kept in sets: who starts, and when, must not change by it."""
+    model = lpn.load(HERE / "nets" / "arbiter.py")
+    net = model.net(n=n, resources=resources, think=think)
+    marking = model.workload(40 * n, net)
+    runs = [lpn.simulate(net, marking, engine=engine, trace=True, stats=True)
+            for engine in ("interp", "compiled")]
+    assert runs[0].trace == runs[1].trace
+    assert runs[0].stats == runs[1].stats
+    assert (runs[1].commits, runs[1].stalled) == (40 * n * (1 + think), False)
