@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Speed of the engines: the numbers of README.md, each the median of several runs.
+"""Speed of the engines: the numbers of README.md beside what was asked, medians of several runs.
 
-    testbenches/speed/bench.py [--repeat 5] [--only WORD] [--quick] [--json]
+    testbenches/speed/bench.py [--repeat 5] [--only WORD] [--quick] [--long] [--json]
 
 Uses the built package in build/ (or $LPN_BUILD, or PYTHONPATH) and the compiled simulators' cache.
 What cannot be measured here is listed with the reason. Rates that are compared with each other are
@@ -9,194 +9,190 @@ measured in turns, so that other work on the machine hits all of them.
 """
 
 import argparse
-import importlib.util
 import json
 import os
-import platform
-import random
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from array import array
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-BUILD = Path(os.environ.get("LPN_BUILD", ROOT / "build"))
-if importlib.util.find_spec("_lpn") is None:
-    sys.path.insert(0, str(BUILD / "python"))
+import _workloads
+from _measure import BUILD, HERE, ROOT, Missing, Report, lpn, machine, rate, simulated, wall
+from _peers import ENDS, FLAGS, LANES, Peers
 
-import lpn  # noqa: E402
-
-SHARED = Path(os.environ.get("LPN_SHARED", ROOT.parent / "shared"))
 IMAGE = ROOT / "models" / "jpeg" / "demo" / "plasma12_512x384_q50_420.jpg"
-SEED = 20261121
-BLOCKS = 99_996  # of the generated JPEG marking: 16 666 MCUs, 466 648 firings
+COMPARED = {"pipe4": 1_000_000, "ring64": 62_500, "forkjoin": 222_222}  # net: workload
 
 
-class Missing(Exception):
-    """Why something cannot be measured here."""
+# The nets that other tools were measured on.
 
 
-# The machine.
+def compared(report, peers, divisor):
+    """pipe4, ring64, forkjoin: ours against the hand-made limit and the small engines."""
+    for name, count in COMPARED.items():
+        if not report.wants(name):
+            continue
+        model = lpn.load(HERE / "nets" / f"{name}.py")
+        net = model.net()
+        marking = model.workload(count // divisor, net)
+
+        def ours():
+            # The programs count processor time, we wall time: the best of some is nearly that.
+            runs = [simulated(net, marking) for _ in range(5)]
+            if divisor == 1 and runs[0].last_commit != ENDS[name]:
+                raise AssertionError(f"{name} ends at {runs[0].last_commit}, not {ENDS[name]}")
+            return max(run.commits / run.seconds for run in runs) / 1e6
+
+        rounds, reasons = report.turns({
+            "generated simulator": ours,
+            "maxplus, one input": peers.maxplus(name),
+            "engines dataflow": peers.engine(name, "dataflow"),
+            "engines wheel": peers.engine(name, "wheel"),
+            "engines heap": peers.engine(name, "heap"),
+            "interpreter": rate(net, marking, "interp"),
+        })
+        for key in rounds[0]:
+            report.add(f"{name}, {key}", "M firings/s", [r[key] for r in rounds])
+        for key, reason in reasons.items():
+            report.missing(f"{name}, {key}", reason)
+        row = f"{name}, generated / maxplus"
+        if "maxplus, one input" in rounds[0] and "generated simulator" in rounds[0]:
+            report.add(row, "times", asked=">= 0.7", values=[
+                r["generated simulator"] / r["maxplus, one input"] for r in rounds])
+        else:
+            report.missing(row, next(iter(reasons.values())), ">= 0.7")
 
 
-def first_line(*command):
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    except (OSError, subprocess.CalledProcessError):
-        return "none"
-    return (done.stdout or done.stderr).splitlines()[0]
+def batches(report, peers, divisor):
+    """The same nets, many inputs in lock step, against the limit's best number of lanes."""
+    sizes = (16, 32, 64)
+    for name, count in COMPARED.items():
+        title = f"{name}, batch"
+        if not report.wants(title):
+            continue
+        row = f"{title}, best / maxplus's best"
+        if not hasattr(lpn, "run_batch"):
+            report.missing(row, "there is no lpn.run_batch", ">= 0.6")
+            continue
+        model = lpn.load(HERE / "nets" / f"{name}.py")
+        net = model.net()
+
+        def ours(size):
+            # Other lengths would hide what lock step gains; other values are what batches are for.
+            markings = [model.workload(count // divisor // 4, net) for _ in range(size)]
+
+            def once():
+                start = time.perf_counter()
+                runs = lpn.run_batch(net, markings, threads=1)
+                seconds = time.perf_counter() - start
+                return sum(run.commits for run in runs) / seconds / 1e6
+
+            return once
+
+        rounds, reasons = report.turns(
+            {f"{size} inputs": ours(size) for size in sizes}
+            | {f"maxplus, {lanes} lanes": peers.maxplus(name, lanes) for lanes in LANES})
+        for key in rounds[0]:
+            report.add(f"{title}, {key}", "M firings/s", [r[key] for r in rounds])
+        for key, reason in reasons.items():
+            report.missing(f"{title}, {key}", reason)
+        if any(key.startswith("maxplus") for key in reasons):
+            report.missing(row, next(iter(reasons.values())), ">= 0.6")
+        else:
+            report.add(row, "times", asked=">= 0.6", values=[
+                max(r[f"{size} inputs"] for size in sizes)
+                / max(r[f"maxplus, {lanes} lanes"] for lanes in LANES) for r in rounds])
 
 
-def machine():
-    """What the numbers depend on besides the code."""
-    cpu = platform.processor() or "unknown"
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next((line.split(":", 1)[1].strip() for line in lines if "model name" in line), cpu)
-    except OSError:
-        pass
-    return {
-        "cpu": cpu,
-        "cores": os.cpu_count(),
-        "load_average": round(os.getloadavg()[0], 2),
-        "compiler": first_line(os.environ.get("LPN_CXX", "g++"), "--version"),
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "commit": first_line("git", "describe", "--always", "--dirty"),
-        "seed": SEED,
-    }
+# The reference toolchain's nets, and our decoder.
 
 
-# Measuring.
-
-
-class Report:
-    """Rows of one benchmark run."""
-
-    def __init__(self, repeat, only, as_json):
-        self.repeat = repeat
-        self.only = only
-        self.as_json = as_json
-        self.rows = []
-
-    def wants(self, name):
-        return self.only is None or self.only in name
-
-    def add(self, name, unit, values, note=""):
-        """A row: the median of `values`, with the least and the greatest."""
-        row = {
-            "name": name,
-            "unit": unit,
-            "median": statistics.median(values),
-            "min": min(values),
-            "max": max(values),
-            "runs": len(values),
-            "note": note,
-        }
-        self.rows.append(row)
-        if not self.as_json:
-            numbers = "  ".join(f"{shown(row[key]):>9}" for key in ("median", "min", "max"))
-            print(f"{name:<52}{numbers}  {unit:<16}{note}", flush=True)
-
-    def missing(self, name, reason):
-        self.rows.append({"name": name, "missing": reason})
-        if not self.as_json:
-            print(f"{name:<52}not measured: {reason}", flush=True)
-
-    def measure(self, name, unit, once, note=""):
-        """`once()` returns one value; it is called once to warm up and then `repeat` times."""
-        if not self.wants(name):
-            return
-        try:
-            once()
-            self.add(name, unit, [once() for _ in range(self.repeat)], note)
-        except Missing as reason:
-            self.missing(name, str(reason))
-
-
-def shown(value):
-    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-def simulated(net, marking, engine):
-    """A run; Missing when there is no such engine here."""
-    try:
-        return lpn.simulate(net, marking, engine=engine)
-    except lpn.Error as error:
-        if error.code in ("E-engine", "E-no-compiler"):
-            raise Missing(str(error).splitlines()[0]) from None
-        raise
-
-
-def rate(net, marking, engine):
-    """A function that runs the net and returns million firings per second."""
-
-    def once():
-        run = simulated(net, marking, engine)
-        return run.commits / run.seconds / 1e6
-
-    return once
-
-
-# What is measured.
-
-
-def generated_jpeg(net):
-    """A marking of BLOCKS blocks, most of them nearly empty, as in photos."""
-    rng = random.Random(SEED)
-    marking = lpn.Marking(net)
-    marking.add("tasks", count=BLOCKS)
-    nonzero = (min(63, int(rng.expovariate(0.15))) for _ in range(BLOCKS))
-    marking.add_columns("coded", nonzero=array("q", nonzero))
-    return marking
-
-
-def reference_jpeg(report):
-    """The reference toolchain's JPEG net, generated simulator and interpreter."""
-    model = lpn.load(ROOT / "testbenches" / "ltc" / "jpeg.py")
-    net = model.net()
-    generated = generated_jpeg(net)
-    files = sorted((SHARED / "truth" / "ltc" / "tokens" / "jpeg").glob("*.tok"),
-                   key=lambda path: path.stat().st_size)
-    name = "ltc jpeg, largest image, generated simulator"
-    if files and report.wants(name):
-        largest = model.workload(files[-1], net)
-        report.measure(name, "M firings/s", rate(net, largest, "compiled"), files[-1].name)
-    elif report.wants(name):
-        report.missing(name, f"no token files in {SHARED}")
-    note = f"{BLOCKS} blocks"
-    report.measure("ltc jpeg, generated simulator", "M firings/s",
-                   rate(net, generated, "compiled"), note)
-    report.measure("ltc jpeg, interpreter", "M firings/s", rate(net, generated, "interp"), note)
+def reference_nets(report, quick):
+    """ltc's JPEG, VTA, Menshen and Protoacc on large workloads."""
+    part = 10 if quick else 1
+    name = "ltc jpeg, largest image"
+    path = _workloads.largest_jpeg()
+    if report.wants("ltc jpeg"):
+        model, net = _workloads.reference_net("jpeg")
+        if path is None:
+            report.missing(name, "no ../shared/truth/ltc/tokens")
+        else:
+            report.measure(name, "M firings/s", rate(net, model.workload(path, net)), path.name,
+                           ">= 60")
+        marking = _workloads.jpeg(net, 16_666 // part)
+        report.measure("ltc jpeg", "M firings/s", rate(net, marking), "100k blocks", ">= 60")
+        report.measure("ltc jpeg, interpreter", "M firings/s", rate(net, marking, "interp"),
+                       "100k blocks", ">= 1")
+    if report.wants("ltc vta"):
+        model, net = _workloads.reference_net("vta")
+        marking, note = _workloads.vta(model, net, 64_000 // part)
+        report.measure("ltc vta", "M firings/s", rate(net, marking), note, ">= 90")
+    if report.wants("ltc menshen"):
+        model, net = _workloads.reference_net("menshen")
+        marking = _workloads.menshen(net, 20_000 // part)
+        report.measure("ltc menshen", "M firings/s", rate(net, marking), "20k packets", ">= 60")
+    if report.wants("ltc protoacc"):
+        model, net = _workloads.reference_net("protoacc")
+        marking = _workloads.protoacc(model, net, 1_500 // part)
+        report.measure("ltc protoacc", "M firings/s", rate(net, marking), "1,500 messages",
+                       ">= 12")
 
 
 def own_jpeg(report):
     """models/jpeg on one image: simulated cycles per second of the simulation alone."""
-    names = {engine: f"models/jpeg 512x384, {engine}"
-             for engine in ("generated simulator", "interpreter")}
-    if not any(map(report.wants, names.values())):
+    rows = {"compiled": ("models/jpeg 512x384, generated simulator", ">= 2000"),
+            "interp": ("models/jpeg 512x384, interpreter", "")}
+    if not any(report.wants(name) for name, _ in rows.values()):
         return
     try:
         model = lpn.load("jpeg")
         net = model.net()
         marking = model.workload(IMAGE, net)
     except (ImportError, OSError) as error:
-        for name in names.values():
-            report.missing(name, str(error))
+        for name, asked in rows.values():
+            report.missing(name, str(error), asked)
         return
-    for engine, name in (("compiled", names["generated simulator"]),
-                         ("interp", names["interpreter"])):
+    for engine, (name, asked) in rows.items():
 
         def once(engine=engine):
-            # One run takes a millisecond: the best of some, else the clock's ticks are measured.
-            runs = [simulated(net, marking, engine) for _ in range(5)]
+            # One run takes a fifth of a millisecond: the best of some, else the clock's ticks and
+            # the other work on the machine are measured.
+            runs = [simulated(net, marking, engine) for _ in range(20)]
             return max(run.last_commit / run.seconds for run in runs) / 1e6
 
-        report.measure(name, "M cycles/s", once, IMAGE.name)
+        report.measure(name, "M cycles/s", once, IMAGE.name, asked)
+
+
+# Conflicts and sizes.
+
+
+def arbiters(report, quick):
+    """Requesters that compete for resources: no order of evaluation avoids the event queue."""
+    jobs = 100_000 if quick else 1_000_000
+    if not report.wants("arbiter"):
+        return
+    model = lpn.load(HERE / "nets" / "arbiter.py")
+    variants = {
+        **{f"arbiter, {n} requesters": {"n": n} for n in (4, 16, 64, 256)},
+        "arbiter, 64 requesters, 4 resources": {"n": 64, "resources": 4},
+        "arbiter, 64 requesters that come and go": {"n": 64, "think": True},
+        "arbiter, 64 that come and go, 4 resources": {"n": 64, "resources": 4, "think": True},
+    }
+    runs = {}
+    for name, options in variants.items():
+        net = model.net(**options)
+        # A net with its marking is too large to keep them all warm: one at a time.
+        runs[name] = rate(net, model.workload(jobs, net))
+    rounds, reasons = report.turns(runs)
+    for name in rounds[0]:
+        report.add(name, "M firings/s", [r[name] for r in rounds],
+                   asked=">= 20" if variants[name].get("n") == 64 else "")
+    for name, reason in reasons.items():
+        report.missing(name, reason)
+    if not reasons:
+        sizes = [f"arbiter, {n} requesters" for n in (4, 16, 64, 256)]
+        report.add("arbiter, fastest/slowest of 4..256 requesters", "times",
+                   [max(r[s] for s in sizes) / min(r[s] for s in sizes) for r in rounds])
 
 
 def scaling(report, firings):
@@ -212,38 +208,95 @@ def scaling(report, firings):
         model = lpn.load(HERE / "nets" / file)
         for engine, word in (("compiled", "generated simulator"), ("interp", "interpreter")):
             nets = {n: model.net(n=n, **options) for n in (10, 100, 1000)}
-            runs = {n: rate(net, model.workload(firings // n, net), engine)
-                    for n, net in nets.items()}
-            try:
-                for once in runs.values():
-                    once()
-                rounds = [{n: once() for n, once in runs.items()} for _ in range(report.repeat)]
-            except Missing as reason:
-                report.missing(f"{family}, {word}", str(reason))
+            rounds, reasons = report.turns({
+                n: rate(net, model.workload(firings // n, net), engine)
+                for n, net in nets.items()})
+            if reasons:
+                report.missing(f"{family}, {word}", next(iter(reasons.values())))
                 continue
-            for n in runs:
+            for n in nets:
                 report.add(f"{family}, n={n}, {word}", "M firings/s", [r[n] for r in rounds])
             report.add(f"{family}, fastest/slowest, {word}", "times",
-                       [max(r.values()) / min(r.values()) for r in rounds])
+                       [max(r.values()) / min(r.values()) for r in rounds], asked="<= 3")
 
 
-def compared(report, divisor):
-    """The nets that other tools were measured on, with the known end as a check."""
-    for name, count, end in (("pipe4", 1_000_000, 14_437_999), ("ring64", 62_500, 5_375_963),
-                             ("forkjoin", 222_222, 2_768_018)):
-        if not report.wants(name):
+def growth(report, largest):
+    """Firings per second and peak memory from 10^4 firings on, each size in its own process."""
+    for net in ("ring64", "arbiter"):
+        title = f"growth, {net}"
+        if not report.wants(title):
             continue
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+        def size(count):
+            command = [sys.executable, HERE / "_growth.py", net, str(count), "0.3"]
+            done = subprocess.run([str(w) for w in command], env=environment, text=True,
+                                  capture_output=True)
+            if done.returncode:
+                raise Missing((done.stderr.strip().splitlines() or ["failed"])[-1])
+            firings, speed, peak = done.stdout.split()
+            if not 0.9 * count < int(firings) < 1.1 * count:
+                raise AssertionError(f"{net}: {firings} firings, not about {count}")
+            return float(speed), float(peak)
+
+        rates, peaks, exponent = {}, {}, 4
+        try:
+            size(10**4)  # compiles
+            repeat = max(1, report.repeat // 2)
+            for exponent in range(4, largest + 1):
+                values = [size(10**exponent) for _ in range(1 if exponent > 7 else repeat)]
+                rates[exponent] = [v[0] for v in values]
+                peaks[exponent] = [v[1] for v in values]
+        except Missing as reason:
+            report.missing(f"{title}, 10^{exponent} firings", str(reason))
+            continue
+        for exponent, values in rates.items():
+            report.add(f"{title}, 10^{exponent} firings", "M firings/s", values,
+                       f"peak memory {max(peaks[exponent]):.1f} MiB")
+        middle = [sorted(values)[len(values) // 2] for values in rates.values()]
+        report.add(f"{title}, fastest/slowest", "times", [max(middle) / min(middle)],
+                   asked="<= 1.1")
+        tops = [max(values) for values in peaks.values()]
+        report.add(f"{title}, most/least peak memory", "times", [max(tops) / min(tops)],
+                   asked="<= 1.1")
+
+
+def statistics_cost(report, quick):
+    """Time with statistics over time without."""
+    part = 10 if quick else 1
+    nets = {}
+    for name, count in COMPARED.items():
         model = lpn.load(HERE / "nets" / f"{name}.py")
-        net = model.net()
-        marking = model.workload(count // divisor, net)
+        nets[name] = (model, model.net(), lambda m, n, c=count: m.workload(c // part, n))
+    model, net = _workloads.reference_net("jpeg")
+    nets["ltc jpeg"] = (model, net, lambda m, n: _workloads.jpeg(n, 16_666 // part))
+    try:
+        model = lpn.load("jpeg")
+        nets["models/jpeg"] = (model, model.net(), lambda m, n: m.workload(IMAGE, n))
+    except (ImportError, OSError) as error:
+        report.missing("statistics, models/jpeg", str(error))
+    model = lpn.load(HERE / "nets" / "arbiter.py")
+    nets["arbiter, 64 requesters"] = (
+        model, model.net(), lambda m, n: m.workload(1_000_000 // part, n))
+    for name, (model, net, workload) in nets.items():
+        row = f"statistics, {name}: time with / without"
+        if not report.wants(row):
+            continue
+        marking = workload(model, net)
 
-        def once():
-            run = simulated(net, marking, "compiled")
-            if divisor == 1 and run.last_commit != end:
-                raise AssertionError(f"{name} ends at {run.last_commit}, not {end}")
-            return run.commits / run.seconds / 1e6
+        def seconds(stats, net=net, marking=marking):
+            runs = [simulated(net, marking, stats=stats) for _ in range(3)]
+            return min(run.seconds for run in runs)
 
-        report.measure(f"{name}, generated simulator", "M firings/s", once)
+        rounds, reasons = report.turns({stats: lambda s=stats: seconds(s)
+                                        for stats in (False, True)})
+        if reasons:
+            report.missing(row, next(iter(reasons.values())), "<= 1.5")
+        else:
+            report.add(row, "times", [r[True] / r[False] for r in rounds], asked="<= 1.5")
+
+
+# From model to result.
 
 
 BUILD_ONCE = """
@@ -270,30 +323,21 @@ def compiling(report):
 
     with tempfile.TemporaryDirectory() as top:
         count = iter(range(1000))
-        report.measure(cold, "s", lambda: build(f"{top}/{next(count)}"))
-        report.measure(cached, "s", lambda: build(f"{top}/0"))
+        report.measure(cold, "s", lambda: build(f"{top}/{next(count)}"), asked="<= 6")
+        report.measure(cached, "s", lambda: build(f"{top}/0"), asked="<= 0.1")
 
         def run_alone():
             program = BUILD / "bin" / "lpn-run"
             if not program.exists():
                 raise Missing(f"there is no {program.name} in the build")
-            if not Path(f"{top}/jpeg.lpn").exists():
+            if not os.path.exists(f"{top}/jpeg.lpn"):
                 model = lpn.load("jpeg")
                 net = model.net()
                 net.save(f"{top}/jpeg.lpn")
                 model.workload(IMAGE, net).save(f"{top}/jpeg.marking")
             return wall(program, f"{top}/jpeg.lpn", f"{top}/jpeg.marking")
 
-        report.measure(alone, "s", run_alone, "whole process, " + IMAGE.name)
-
-
-def wall(*command):
-    start = time.perf_counter()
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        raise Missing((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[0])
-    return seconds
+        report.measure(alone, "s", run_alone, "whole process, " + IMAGE.name, "<= 0.1")
 
 
 def end_to_end(report):
@@ -305,7 +349,7 @@ def end_to_end(report):
             raise Missing(f"there is no {program.name} in the build")
         return wall(program, "sim", "jpeg", IMAGE)
 
-    report.measure("lpn sim jpeg IMAGE, end to end, cached", "s", once, IMAGE.name)
+    report.measure("lpn sim jpeg IMAGE, end to end, cached", "s", once, IMAGE.name, "<= 0.5")
 
 
 def main():
@@ -313,17 +357,24 @@ def main():
     parser.add_argument("--repeat", type=int, default=5, help="runs per number (default 5)")
     parser.add_argument("--only", help="only the rows whose name contains this")
     parser.add_argument("--quick", action="store_true", help="a tenth of the firings")
+    parser.add_argument("--long", action="store_true", help="growth to 10^9 firings: minutes")
     parser.add_argument("--json", action="store_true", help="one object on standard output")
     given = parser.parse_args()
     report = Report(max(1, given.repeat), given.only, given.json)
-    about = machine()
+    about = machine() | {"peers": f"compiled with {FLAGS}"}
     if not given.json:
         print("\n".join(f"{key:<14}{value}" for key, value in about.items()))
-        print(f"\n{'':<52}{'median':>9}  {'min':>9}  {'max':>9}")
-    reference_jpeg(report)
+    report.heading()
+    divisor = 10 if given.quick else 1
+    with Peers() as peers:
+        compared(report, peers, divisor)
+        batches(report, peers, divisor)
+    reference_nets(report, given.quick)
     own_jpeg(report)
-    scaling(report, 200_000 if given.quick else 2_000_000)
-    compared(report, 10 if given.quick else 1)
+    arbiters(report, given.quick)
+    scaling(report, 2_000_000 // divisor)
+    growth(report, 9 if given.long else 6 if given.quick else 7)
+    statistics_cost(report, given.quick)
     compiling(report)
     end_to_end(report)
     if given.json:
