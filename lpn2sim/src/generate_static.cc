@@ -926,19 +926,369 @@ class PartFunction {
   string out_;
 };
 
+// Properties and parameters whose declared ranges do not fit 32 bits are assumed to lie in these;
+// their values are looked at before a run.
+constexpr Range kAssumedField{0, (int64_t{1} << 30) - 1};
+constexpr Range kAssumedParam{0, (int64_t{1} << 20) - 1};
+constexpr int64_t kMostInLanes = 256;        // firings of an iteration
+constexpr Wide kMostGrowth = Wide{1} << 26;  // ticks that an iteration may add
+
+// The same part for vectors of 32-bit numbers: a kernel, and what moves runs into it and out.
+class LanesFunction {
+ public:
+  LanesFunction(const Net& net, const StaticPart& part, const StaticOptions& options, size_t index)
+      : net_(net), part_(part), options_(options), index_(index) {
+    for (TokenType& t : net_.types) {
+      for (Field& f : t.fields) {
+        const Range r = f.range.value_or(Range{});
+        assumed_.emplace(&f, assume(r, kAssumedField));
+        f.range = assumed_.at(&f).range;
+      }
+    }
+    for (Param& p : net_.params) {
+      const auto a = assume(p.range.value_or(Range{}), kAssumedParam);
+      if (a.checked) checked_params_.insert(static_cast<uint32_t>(&p - net_.params.data()));
+      p.range = a.range;
+    }
+  }
+
+  string text() {
+    int64_t firings = 0;
+    for (int64_t r : part_.repetitions) firings += r;
+    if (firings > kMostInLanes) throw NoLanes{"an iteration is long"};
+    PartWriter writer(net_, part_, options_, true);
+    const string body = writer.body();
+    if (writer.growth() > kMostGrowth) throw NoLanes{"delays are long"};
+    slots(writer);
+    kernel(writer, body, 16, "LPNRT_AVX512");
+    kernel(writer, body, 8, "LPNRT_AVX2");
+    load(writer);
+    store(writer);
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  struct Assumed {
+    Range range;
+    bool checked = false;
+  };
+  static Assumed assume(Range declared, Range assumed) {
+    if (declared.lo >= -kLongDelay && declared.hi < kLongDelay) return {declared, false};
+    return {{std::max(declared.lo, assumed.lo), std::min(declared.hi, assumed.hi)}, true};
+  }
+  const Assumed& assumed(uint32_t p, uint32_t f) const {
+    return assumed_.at(&net_.type_of(static_cast<PlaceId>(p)).fields[f]);
+  }
+
+  // What the kernel keeps between calls, instants first.
+  void slots(PartWriter& writer) {
+    for (uint32_t k : part_.transitions) {
+      for (int64_t n = 1; n <= writer.history(k); ++n) slot(fmt::format("h{}_{}", k, n));
+      if (net_.transitions[k].interval) slot(fmt::format("next{}", k));
+    }
+    instants_ = slots_.size();
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      const StaticQueue& queue = part_.queues[q];
+      if (queue.place == StaticQueue::kNone || !queue.fixed) continue;
+      for (int64_t j = 0; j < queue.initial; ++j) {
+        for (uint32_t f : kept(queue)) slot(fmt::format("g{}_{}_{}", q, j, f));
+      }
+    }
+    variable_ = slots_.size();
+    for (uint32_t p : writer.params()) slot(fmt::format("P{}", p));
+  }
+  void slot(const string& name) {
+    slot_of_.emplace(name, slots_.size());
+    slots_.push_back(name);
+  }
+  std::vector<uint32_t> kept(const StaticQueue& q) const {
+    std::vector<uint32_t> all;
+    if (q.place == StaticQueue::kNone) return all;
+    for (uint32_t f = 0; f < options_.live[q.place].size(); ++f) {
+      if (options_.live[q.place][f]) all.push_back(f);
+    }
+    return all;
+  }
+
+  void kernel(const PartWriter& writer, const string& body, int lanes, const char* target) {
+    line(
+        "{} void static_kernel_{}_{}(u32* state, const u32* const* columns, u32* const* rings, "
+        "u64* at, u64 n) {{",
+        target, index_, lanes);
+    line("typedef u32 I __attribute__((vector_size({}), may_alias));", lanes * 4);
+    line("typedef std::int32_t S __attribute__((vector_size({}), may_alias));", lanes * 4);
+    line("[[maybe_unused]] constexpr int kLanes = {}; (void)columns; (void)rings; (void)at;",
+         lanes);
+    line("I* const kept = reinterpret_cast<I*>(state);");
+    for (size_t i = 0; i < slots_.size(); ++i) line("I {} = kept[{}];", slots_[i], i);
+    size_t c = 0;
+    for (const auto& [p, f] : writer.columns()) {
+      line("const I* x{}_{} = reinterpret_cast<const I*>(columns[{}]);", p, f, c++);
+    }
+    size_t r = 0, a = 0;
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      if (part_.queues[q].fixed) continue;
+      line("const u64 k{0} = at[{1}]; u64 b{0} = at[{1} + 1], e{0} = at[{1} + 2]; (void)k{0};", q,
+           a);
+      a += 3;
+      line("I* const r{} = reinterpret_cast<I*>(rings[{}]);", q, r++);
+      for (uint32_t f : kept(part_.queues[q])) {
+        line("I* const r{}_{} = reinterpret_cast<I*>(rings[{}]);", q, f, r++);
+      }
+    }
+    line("for (; n != 0; --n) {{");
+    out_ += body;
+    line("}}");
+    for (size_t i = 0; i < variable_; ++i) line("kept[{}] = {};", i, slots_[i]);
+    a = 0;
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      if (part_.queues[q].fixed) continue;
+      line("at[{1} + 1] = b{0}; at[{1} + 2] = e{0};", q, a);
+      a += 3;
+    }
+    line("}}");
+  }
+
+  void load(PartWriter& writer) {
+    line("constexpr LaneSlot kLaneLasts{}[] = {{", index_);
+    for (uint32_t k : part_.transitions) {
+      line("{{{}, {}}},", slot_of_.at(fmt::format("h{}_1", k)),
+           writer.longest(k, net_.transitions[k].delay));
+    }
+    line("}};");
+    size_t rings = 0;
+    for (const StaticQueue& q : part_.queues) rings += q.fixed ? 0 : 1 + kept(q).size();
+    line(
+        "constexpr LanePart kLanePart{0} = {{{1}, {2}, {3}, {4}ull, {5}ull, kLaneLasts{0}, {6}, "
+        "static_kernel_{0}_16, static_kernel_{0}_8}};",
+        index_, slots_.size(), instants_, rings, static_cast<std::uint64_t>(writer.growth()),
+        static_cast<std::uint64_t>(writer.zero_delays()), part_.transitions.size());
+
+    line("template <typename R> bool load_lanes_{}(R* const* runs, u32 lanes, LaneBlock& block) {{",
+         index_);
+    line("u64 n = ~u64{{0}};");
+    line("for (u32 lane = 0; lane < lanes; ++lane) {{ R& run = *runs[lane];");
+    for (uint32_t k : part_.transitions) line("if (run.fired{} != 0) return false;", k);
+    for (const StaticQueue& q : part_.queues) {
+      if (q.place == StaticQueue::kNone) continue;
+      if (q.fixed)
+        line("if (run.q{}.size() != {}) return false;", q.place, q.initial);
+      else
+        line("if (run.q{0}.size() != runs[0]->q{0}.size()) return false;", q.place);
+    }
+    for (const StaticQueue& q : part_.queues) {
+      if (q.place != StaticQueue::kNone || q.fixed || const_servers(q)) continue;
+      line("if (run.net.servers{0} != runs[0]->net.servers{0}) return false;", q.producer);
+    }
+    for (uint32_t p : writer.params()) {
+      if (checked_params_.count(p)) {
+        line("if (run.P{0} < {1} || run.P{0} > {2}) return false;", p,
+             literal(net_.params[p].range->lo), literal(net_.params[p].range->hi));
+      }
+    }
+    for (const StaticEnd& s : part_.sources) {
+      line("n = fewer(n, iterations(run.s{}.size(), {}, {}));", s.place, rate(s),
+           s.needed - s.count);
+    }
+    line("}}");
+    line("if (n == 0) return false;");
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      const StaticQueue& queue = part_.queues[q];
+      if (queue.fixed) continue;
+      if (queue.place != StaticQueue::kNone)
+        line("const u64 m{} = runs[0]->q{}.size();", q, queue.place);
+      else if (const auto servers = const_servers(queue))
+        line("const u64 m{} = {};", q, *servers);
+      else
+        line("const u64 m{} = static_cast<u64>(runs[0]->net.servers{});", q, queue.producer);
+      line("if (m{0} < {1} || m{0} > kMostInRing) return false;", q, queue.initial);
+    }
+    line("block.begin(kLanePart{}, lanes, n);", index_);
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      const StaticQueue& queue = part_.queues[q];
+      if (!queue.fixed) line("block.queue(m{0}, {1}, {2});", q, queue.rate, kept(queue).size());
+    }
+    line("for (u32 lane = 0; lane < lanes; ++lane) {{ R& run = *runs[lane]; (void)run;");
+    for (uint32_t p : writer.params()) {
+      line("block.set({}, lane, run.P{});", slot_of_.at(fmt::format("P{}", p)), p);
+    }
+    size_t ring = 0;
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      const StaticQueue& queue = part_.queues[q];
+      const std::vector<uint32_t> fields = kept(queue);
+      if (!queue.fixed) ++ring;
+      if (queue.fixed && queue.initial == 0) continue;
+      for (size_t c = 0; c < fields.size(); ++c) {
+        const string at = queue.fixed ? fmt::to_string(queue.initial) : fmt::format("m{}", q);
+        line("for (u64 j = 0; j < {}; ++j) {{ const i64 x = run.q{}.row(j)[{}];", at, queue.place,
+             c);
+        const Assumed& a = assumed(queue.place, fields[c]);
+        if (a.checked) {
+          line("if (x < {} || x > {}) return false;", literal(a.range.lo), literal(a.range.hi));
+        }
+        if (queue.fixed) {
+          line("block.set({} + j * {}, lane, x); }}",
+               slot_of_.at(fmt::format("g{}_0_{}", q, fields[c])), fields.size());
+        } else {
+          line("block.put({}, j, lane, x); }}", ring++);
+        }
+      }
+    }
+    line("}}");
+    for (const auto& [p, f] : writer.columns()) {
+      const StaticEnd& s = *std::find_if(part_.sources.begin(), part_.sources.end(),
+                                         [&, at = p](const StaticEnd& e) { return e.place == at; });
+      const Assumed& a = assumed(p, f);
+      line("{{ LaneRows rows;");
+      line(
+          "for (u32 lane = 0; lane < lanes; ++lane) rows.at[lane] = runs[lane]->s{0}.rows + "
+          "runs[lane]->s{0}.next * {1} + {2};",
+          p, writer.width(p), f);
+      line("if (!block.column(rows, {}, {}, {}, {}, {}, {})) return false; }}", rate(s),
+           s.needed - s.count, writer.width(p), a.checked, literal(a.range.lo),
+           literal(a.range.hi));
+    }
+    line("return true;");
+    line("}}");
+  }
+
+  void store(PartWriter& writer) {
+    line("template <typename R> void store_lane_{}(R& run, u32 lane, const LaneBlock& block) {{",
+         index_);
+    line("const u64 done = block.done(); if (done == 0) return;");
+    line("const u64 group = block.group() & R::kMask; (void)group;");
+    const auto instant = [&](const string& name) {
+      return fmt::format("R::at(block.instant({}, lane)) + group", slot_of_.at(name));
+    };
+    size_t ring = 0, queue_number = 0;
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      const StaticQueue& queue = part_.queues[q];
+      const std::vector<uint32_t> fields = kept(queue);
+      const size_t first = ring;
+      if (!queue.fixed) ring += 1 + fields.size();
+      const size_t number = queue_number;
+      if (!queue.fixed) ++queue_number;
+      if (queue.place == StaticQueue::kNone && const_servers(queue) == 1) continue;
+      const string to = queue.place == StaticQueue::kNone ? fmt::format("served{}", queue.producer)
+                                                          : fmt::format("q{}", queue.place);
+      if (queue.fixed && queue.initial == 0) continue;
+      line("run.{0}.pop(run.{0}.size());", to);
+      if (queue.fixed) {
+        for (int64_t j = 0; j < queue.initial; ++j) {
+          line("{{ i64* const x = run.{}.push({}); (void)x;", to,
+               instant(fmt::format("h{}_{}", queue.producer, PartWriter::firings_ago(queue, j))));
+          for (size_t c = 0; c < fields.size(); ++c) {
+            line("x[{}] = block.value({}, lane);", c,
+                 slot_of_.at(fmt::format("g{}_{}_{}", q, j, fields[c])));
+          }
+          line("}}");
+        }
+      } else {
+        line("for (u64 j = 0; j < block.queued({}); ++j) {{", number);
+        line(
+            "i64* const x = run.{}.push(R::at(block.ring_instant({}, {}, j, lane)) + group); "
+            "(void)x;",
+            to, number, first);
+        for (size_t c = 0; c < fields.size(); ++c) {
+          line("x[{}] = block.ring_value({}, {}, j, lane);", c, number, first + 1 + c);
+        }
+        line("}}");
+      }
+    }
+    for (size_t i = 0; i < part_.transitions.size(); ++i) {
+      const uint32_t k = part_.transitions[i];
+      line("run.fired{0} += done * {1}; run.made += done * {1}; run.end{0} = {2};", k,
+           part_.repetitions[i], instant(fmt::format("h{}_1", k)));
+      if (net_.transitions[k].interval) {
+        line("run.next{} = {};", k, instant(fmt::format("next{}", k)));
+      }
+    }
+    for (const StaticEnd& s : part_.sinks) {
+      line("run.sunk{} += done * {};", s.place, rate(s));
+      if (const auto from = writer.copied_from(s.place)) {
+        line("run.out{0}.borrow(run.s{1}.rows + run.s{1}.next * {2}, done * {3});", s.place, *from,
+             writer.width(*from), rate(s));
+      }
+      produced(s.place, s.transition, rate(s));
+    }
+    for (const StaticEnd& s : part_.sources) {
+      line("run.s{}.next += done * {};", s.place, rate(s));
+    }
+    for (const StaticQueue& q : part_.queues) {
+      if (q.place != StaticQueue::kNone) produced(q.place, q.producer, q.rate);
+    }
+    line("}}");
+  }
+
+  void produced(uint32_t p, uint32_t k, int64_t count) {
+    if (!net_.places[p].done) return;
+    line("run.produced{0} += done * {1}; run.done{0} = later(run.done{0}, run.end{2});", p, count,
+         k);
+  }
+  int64_t rate(const StaticEnd& s) const { return s.count * part_.repetition(s.transition); }
+  std::optional<int64_t> const_servers(const StaticQueue& q) const {
+    int64_t value = 0;
+    if (net_.exprs.is_const(net_.transitions[q.producer].servers->id, value)) return value;
+    return std::nullopt;
+  }
+
+  Net net_;
+  const StaticPart& part_;
+  const StaticOptions& options_;
+  size_t index_;
+  string out_;
+  std::map<const Field*, Assumed> assumed_;
+  std::set<uint32_t> checked_params_;
+  std::vector<string> slots_;
+  std::map<string, size_t> slot_of_;
+  size_t instants_ = 0, variable_ = 0;
+};
+
 }  // namespace
 
 string generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options) {
   if (parts.parts.empty()) return "";
-  string text;
+  string text, run, load, go;
+  size_t lanes = 0;
   for (size_t i = 0; i < parts.parts.size(); ++i) {
     text += PartFunction(net, parts.parts[i], options, i).scalar();
+    run += fmt::format("done += static_part_{}(run, limit);\n", i);
+    try {
+      text += LanesFunction(net, parts.parts[i], options, i).text();
+    } catch (const NoLanes&) {
+      continue;
+    }
+    load +=
+        fmt::format("some |= loaded[{0}] = load_lanes_{1}(lane, width, blocks[{0}]);\n", lanes, i);
+    go += fmt::format(
+        "if (loaded[{0}]) {{ if (!blocks[{0}].advance()) return false;\n"
+        "for (u32 i = 0; i < count; ++i) store_lane_{1}(*runs[i], i, blocks[{0}]); }}\n",
+        lanes, i);
+    ++lanes;
   }
-  text += "template <typename R> u64 run_static(R& run, u64 limit) {\nu64 done = 0;\n";
-  for (size_t i = 0; i < parts.parts.size(); ++i) {
-    text += fmt::format("done += static_part_{}(run, limit);\n", i);
-  }
-  return text + "return done;\n}\n";
+  text += fmt::format(
+      "template <typename R> u64 run_static(R& run, u64 limit) {{\nu64 done = 0;\n{}return "
+      "done;\n}}\n",
+      run);
+  if (lanes == 0) return text;
+  return text + fmt::format(
+                    "#define LPNRT_LANES 1\n"
+                    "template <typename R> struct StaticLanes {{\n"
+                    "LaneBlock blocks[{0}]; bool loaded[{0}] = {{}};\n"
+                    "bool load(R* const* runs, u32 count) {{ const u32 width = lanes_here();\n"
+                    "if (count == 0 || count > width) return false;\n"
+                    "R* lane[kMostLanes]; for (u32 i = 0; i < width; ++i) lane[i] = runs[i < count "
+                    "? i : 0];\n"
+                    "bool some = false;\n{1}return some; }}\n"
+                    "bool run(R* const* runs, u32 count) {{\n{2}return true; }}\n"
+                    "}};\n",
+                    lanes, load, go);
 }
 
 }  // namespace lpn::sim
