@@ -180,9 +180,9 @@ typedef struct lpn_sim_api {
                   uint64_t *taken);
 
   /* Group by group, for nets that share instants: enter, then commit and start until no net has
-     more. While an instant is entered, `push` and `release` at its time act at once and are seen
-     by the next start. `run` completes an instant that is under way. The number of done tokens
-     ends nothing here. */
+     more. Until the next `enter` or `run` the instant is under way: `push` and `release` at its
+     time act at once and are seen by the next start; after the last one, commit and start again.
+     `run` completes the instant. The number of done tokens ends nothing here. */
 
   /* Goes to `time`: 0 at first, then now < time <= next(). LPN_LATE, LPN_BAD_CALL: it is not. */
   int32_t (*enter)(lpn_sim *, int64_t time);
