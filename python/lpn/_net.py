@@ -226,7 +226,7 @@ class Net:
         return net
 
     def __reduce__(self):
-        """Pickles as its .lpn text, without the lines of its author's Python."""
+        """Pickles as its .lpn text."""
         return _unpickled, (self.text(), dict(self.bound))
 
     def instance(self, part, prefix, connect=None, params=None):

@@ -11,7 +11,7 @@ import queue
 import signal
 import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 
 import _lpn
@@ -30,6 +30,7 @@ MOST_ROWS = 1_000_000
 # What a task should take, in seconds: far more than handing it out, little enough to show progress.
 _TASK_SECONDS = {"here": 0.1, "processes": 0.1, "cluster": 0.3}
 _MOST_POINTS, _MOST_PARTS = 4096, 64  # of one task
+_BUILD_TRIES = 3
 _FIRST_LOOK = 8  # points of an input before anything is known about their time
 
 
@@ -330,7 +331,7 @@ class Definition:
                 hashed.update(len(data).to_bytes(8, "little") + data)
             return hashed.hexdigest()
 
-        texts = ["-" if v.net is None else v.net.text() for v in self.variants]
+        texts = ["-" if v.net is None else _without_lines(v.net.text()) for v in self.variants]
         bound = [repr(sorted(v.net.bound.items())) if v.net is not None else "" for v in self.variants]
         points = [repr(tuple(point.values())) for point in self.points]
         places = "" if self._point_inputs is None else repr(self._point_inputs)
@@ -398,6 +399,13 @@ def _named_inputs(inputs):
             yield Input(f"input {number}", value)
 
 
+def _without_lines(text):
+    """A .lpn text without the places in the author's Python: `file "m.py"` and `@12`."""
+    import re
+
+    return re.sub(r' @(\?|[\d:]+)(?=[\s,;()\[\]]|$)|^file .*\n', "", text, flags=re.MULTILINE)
+
+
 def _source_digest(module):
     """A hash of the model's Python without its comments; None for a net alone."""
     import ast
@@ -433,7 +441,7 @@ class _Group:
 
 
 class _Task:
-    """Parts of one net. The first task of a net compiles it, and the others of that net wait for it."""
+    """Parts of one net. Its first task has none: it compiles the net, and the others wait for it."""
 
     def __init__(self, variant, parts, groups, alone=False):
         self.variant = variant
@@ -459,7 +467,9 @@ class _Queue:
         self._ready, self._raw = {}, {}  # variant -> deque of groups with and without a source
         self._active = {}  # variants that have groups, in order
         self._built, self._leading = set(), set()
+        self._lost_builds = Counter()
         self._suspects = deque()  # single points of tasks whose worker died
+        self._lonely = False  # one of them is given out, and nothing else
         self.in_flight = 0
         self._point_seconds = self._parse_seconds = None
         groups = {}
@@ -482,10 +492,11 @@ class _Queue:
 
     def take(self):
         """The next task; None while there is none."""
+        if self._lonely or self._suspects and self.in_flight:
+            return None
         if self._suspects:
-            if self.in_flight:
-                return None
             self.in_flight += 1
+            self._lonely = True
             return self._suspects.popleft()
         for variant in list(self._active):
             if variant in self._leading:
@@ -508,11 +519,14 @@ class _Queue:
     def _fill(self, variant):
         ready = self._ready.setdefault(variant, deque())
         raw = self._raw.setdefault(variant, deque())
-        lead = variant not in self._built
+        if variant not in self._built and (ready or raw):
+            # Its own task, so that the first input does not keep the others waiting too.
+            self._leading.add(variant)
+            return _Task(variant, [], [])
         left = self._seconds
         most = max(1, min(_MOST_PARTS, len(raw) // (2 * self._slots())))
         parts, groups = [], []
-        while left > 0 and len(parts) < (1 if lead else _MOST_PARTS):
+        while left > 0 and len(parts) < _MOST_PARTS:
             if ready:
                 group = ready[0]
             elif raw and self._parse is not None:
@@ -533,20 +547,14 @@ class _Queue:
             if group.source is not None and not group.rows:
                 ready.popleft()
             group.out += 1
-            waited_for = (lead and len(points) < self._unfinished or
-                          group.source is None and bool(group.rows))
+            waited_for = group.source is None and bool(group.rows)
             parts.append(work.Part(group.number, group.source, points, waited_for))
             groups.append(group)
-        if not parts:
-            return None
-        if lead:
-            self._leading.add(variant)
-        return _Task(variant, parts, groups)
+        return _Task(variant, parts, groups) if parts else None
 
     def answered(self, task, answers):
         """Takes back what a task did not do. Yields (row, result) of what is known now."""
-        self.in_flight -= 1
-        self._leading.discard(task.variant)
+        self._returned(task)
         self._built.add(task.variant)
         for part, group, answer in zip(task.parts, task.groups, answers):
             group.out -= 1
@@ -563,6 +571,11 @@ class _Queue:
                 self._add(_Group(group.variant, group.number, rows), first=True)
             else:
                 yield from self.parsed(group, rows, answer)
+
+    def _returned(self, task):
+        self.in_flight -= 1
+        self._lonely = False
+        self._leading.discard(task.variant)
 
     def _give_back(self, group, left):
         """Rows of a group that is parsed."""
@@ -594,8 +607,12 @@ class _Queue:
         """A worker died. Its points are tried again one by one and alone, so that the one that kills
         its worker is known; returns that point's row when `task` was it.
         """
-        self.in_flight -= 1
-        self._leading.discard(task.variant)
+        self._returned(task)
+        if not task.parts:
+            self._lost_builds[task.variant] += 1
+            if self._lost_builds[task.variant] == _BUILD_TRIES:
+                raise mistake("E-worker", f"the process that compiles the net died {_BUILD_TRIES} times: out of memory? "
+                              "--engine interp needs no compiler")
         for part, group in zip(task.parts, task.groups):
             group.out -= 1
             group.keep = True
@@ -725,6 +742,21 @@ class _Processes:
                 worker.terminate()
 
 
+def _knock(address):
+    """Refuses an address where nobody answers, at once; the client itself tries for long."""
+    import re
+    import socket
+
+    found = re.fullmatch(r"(?:tcp|tls|ws|wss)://(?:\[([^]]+)\]|([^:/]+)):(\d{1,5})", address)
+    if found is None or int(found[3]) > 65535:
+        raise mistake("E-scheduler", f"'{address}' is no address of a Dask scheduler; write tcp://host:8786")
+    try:
+        socket.create_connection((found[1] or found[2], int(found[3])), timeout=10).close()
+    except OSError as error:
+        raise mistake("E-scheduler", f"cannot reach a Dask scheduler at {address}: {error.strerror or error}; start one "
+                      "with `dask-scheduler` and give its address, as in tcp://host:8786") from None
+
+
 class _Cluster:
     """The workers of a Dask scheduler. They get nets and markings as data, not the model."""
 
@@ -743,6 +775,7 @@ class _Cluster:
         self._distributed = distributed
         self._definition = definition
         self._texts, self._blobs, self._futures = {}, {}, {}
+        _knock(address)
         try:
             self._client = distributed.Client(address, timeout=10, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:

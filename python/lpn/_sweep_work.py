@@ -141,7 +141,10 @@ def parse(definition, variant, number, row):
     if given is None:
         return Marking(net), None, {}
     if isinstance(given, Marking):
-        return given, None, {}
+        if given.net is net:
+            return given, None, {}
+        return None, ("E-foreign", f"the marking belongs to another net ('{given.net.name}'); make it with "
+                      "lpn.Marking(net) of the net that is swept"), {}
     bound = net.bound
     reads = net.bound = Reads({**bound, **definition.bound(row)})
     try:
