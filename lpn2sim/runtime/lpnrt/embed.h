@@ -362,10 +362,11 @@ class Instance {
                                     "at " + std::to_string(now()));
       case LPN_BAD_VALUE:
         throw ValueError(status, place + call + ": a value is outside its property's range");
-      default: throw CallError(status, net + misuse(call, place));
+      default: throw CallError(status, misuse(call, place, net));
     }
   }
-  std::string misuse(const std::string& call, const std::string& place) const {
+  std::string misuse(const std::string& call, const std::string& place,
+                     const std::string& net) const {
     if (call == "load" || call == "collect") {
       return place + call + ": only before the first run" +
              (call == "collect" ? ", and of a place that the net does not read" : "");
@@ -378,12 +379,13 @@ class Instance {
     if (call == "hold") return place + "hold: the place has no capacity";
     if (call == "release") return place + "release: more slots than are held of it";
     if (call == "enter") {
-      return "enter: an instant is not completed, the run is over, or an instant would be skipped: "
+      return net +
+             "enter: an instant is not completed, the run is over, or an instant would be skipped: "
              "the next is " +
              std::to_string(next());
     }
-    if (call == "observe") return "observe: compile the net with identities (Variant::trace)";
-    return call + ": enter, then commit and start in turns";
+    if (call == "observe") return net + "observe: compile the net with identities (Variant::trace)";
+    return net + call + ": enter, then commit and start in turns";
   }
 
   Library library_;  // before sim_: the code outlives the instance
