@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "lpn/error.h"
+#include "lpn/expr_eval.h"
 #include "lpn/interval.h"
 
 namespace lpn {
@@ -138,9 +139,10 @@ std::optional<Weights> forced(const Programme& programme, std::uint32_t from) {
 // touches only what the goal reaches, however large the net is.
 class Simplex {
  public:
-  Simplex(const Programme& programme, const std::vector<std::int64_t>& cost)
+  Simplex(const Programme& programme, const std::vector<std::int64_t>& cost, std::int64_t& budget)
       : programme_(programme),
         cost_(cost),
+        budget_(budget),
         first_slack_(static_cast<std::uint32_t>(programme.columns.size())),
         goal_slack_(first_slack_ + static_cast<std::uint32_t>(programme.rows.size())) {}
 
@@ -152,6 +154,7 @@ class Simplex {
       if (value != 0) row.terms.emplace(column, Rational(value));
     }
     put(goal_slack_, std::move(row));
+    spend(static_cast<std::int64_t>(goal.size()));
     for (int pivots = 0; !negative_.empty(); ++pivots) {
       if (pivots > kMaxPivots) throw GiveUp{};
       // Bland's rule, the least number among candidates, cannot cycle; while there is progress, the
@@ -165,7 +168,7 @@ class Simplex {
       std::optional<std::uint32_t> entering;
       Rational best;
       for (const auto& [column, value] : rows_.at(leaving).terms) {
-        ++work_;
+        spend(1);
         if (!value.positive()) continue;
         const Rational ratio = reduced(column) * inverse(value);
         if (!entering || ratio < best) entering = column, best = ratio;
@@ -184,12 +187,18 @@ class Simplex {
  private:
   static constexpr int kMaxPivots = 4'000;
   static constexpr int kFreePivots = 400;
-  static constexpr std::int64_t kMaxWork = 400'000;  // terms looked at
+  static constexpr std::int64_t kMaxWork = 200'000;  // terms looked at
 
   struct Row {
     Rational constant;
     std::map<std::uint32_t, Rational> terms;
   };
+
+  void spend(std::int64_t work) {
+    work_ += work;
+    budget_ -= work;
+    if (work_ > kMaxWork || budget_ < 0) throw GiveUp{};
+  }
 
   Rational reduced(std::uint32_t variable) const {
     if (const auto it = reduced_.find(variable); it != reduced_.end()) return it->second;
@@ -211,7 +220,7 @@ class Simplex {
       Row row;
       for (const auto& [other, coefficient] : programme_.rows[number]) {
         row.terms.emplace(other, Rational(coefficient));
-        ++work_;
+        spend(1);
       }
       put(first_slack_ + number, std::move(row));
     }
@@ -245,7 +254,7 @@ class Simplex {
       other.terms.erase(entering);
       other.constant = other.constant + factor * row.constant;
       for (const auto& [column, value] : row.terms) {
-        if (++work_ > kMaxWork) throw GiveUp{};
+        spend(1);
         const auto [it, is_new] = other.terms.try_emplace(column);
         it->second = it->second + factor * value;
         if (it->second.is_zero()) {
@@ -266,8 +275,9 @@ class Simplex {
 
   const Programme& programme_;
   const std::vector<std::int64_t>& cost_;
-  std::uint32_t first_slack_, goal_slack_;                            // of the rows; of the goal
-  std::unordered_map<std::uint32_t, Row> rows_;                       // by basic variable
+  std::int64_t& budget_;                         // of all questions about a net
+  std::uint32_t first_slack_, goal_slack_;       // of the rows; of the goal
+  std::unordered_map<std::uint32_t, Row> rows_;  // by basic variable
   std::unordered_map<std::uint32_t, std::set<std::uint32_t>> where_;  // nonbasic: rows reading it
   std::unordered_map<std::uint32_t, Rational> reduced_;  // costs that are no longer the given ones
   std::set<std::uint32_t> negative_;
@@ -332,6 +342,12 @@ class Amounts {
     range.hi = std::max(range.lo, range.hi);
     return range;
   }
+
+  // What several atoms can be at once: each way in which the guards hold and nothing fails, for
+  // those atoms that read few values, or compare what they read with constants only. `together`
+  // gets these atoms; never empty, so that no atoms are together in one way.
+  std::vector<std::map<ExprId, std::int64_t>> modes(const std::set<ExprId>& atoms,
+                                                    std::set<ExprId>& together);
 
   // The least number of tokens that an arc needs, or takes, of its place when it holds.
   std::int64_t least_needed(const InputArc& arc) {
@@ -472,6 +488,200 @@ class Amounts {
   std::map<ExprId, std::optional<std::int64_t>> settled_;
 };
 
+// A property of a token, or a parameter, that formulas read: (arc, property, position) or
+// (kParam, parameter, 0).
+struct Leaf {
+  static constexpr std::uint32_t kParam = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t arc = 0, index = 0;
+  std::int64_t position = 0;
+  auto operator<=>(const Leaf&) const = default;
+};
+
+// How formulas read leaves, to find few values that stand for all.
+class LeafUse {
+ public:
+  LeafUse(const Net& net, const Transition& t) : net_(&net), transition_(&t) {}
+
+  // False when something else is read.
+  bool look(ExprId id) {
+    const Node& n = net_->exprs[id];
+    switch (n.op) {
+      case Op::kParam:
+      case Op::kToken: return leaf(n, nullptr);
+      case Op::kIndex:
+      case Op::kBound:
+      case Op::kOccupancy:
+      case Op::kFree:
+      case Op::kTaken:
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf: return false;
+      case Op::kEq:
+      case Op::kNe:
+      case Op::kLt:
+      case Op::kLe:
+        for (int k = 0; k < 2; ++k) {
+          const Node& x = net_->exprs[n.kids[static_cast<std::size_t>(k)]];
+          std::int64_t value = 0;
+          if (!net_->exprs.is_const(n.kids[static_cast<std::size_t>(1 - k)], value)) continue;
+          if (x.op == Op::kParam || x.op == Op::kToken) return leaf(x, &value);
+        }
+        break;
+      default: break;
+    }
+    for (int k = 0; k < op_info(n.op).arity; ++k) {
+      if (!look(n.kids[static_cast<std::size_t>(k)])) return false;
+    }
+    return true;
+  }
+
+  // Every value of a leaf, or, when it is only compared, one for each outcome of all comparisons;
+  // none when there are too many.
+  std::optional<std::map<Leaf, std::vector<std::int64_t>>> values() const {
+    std::map<Leaf, std::vector<std::int64_t>> all;
+    std::size_t product = 1;
+    for (const auto& [leaf, use] : uses_) {
+      std::set<std::int64_t> values;
+      const Range r = use.range;
+      if (Wide{r.hi} - r.lo < static_cast<Wide>(kMostModes)) {
+        for (std::int64_t v = r.lo; v <= r.hi; ++v) values.insert(v);
+      } else if (use.bare) {
+        return std::nullopt;
+      } else {
+        values = {r.lo, r.hi};
+        for (const std::int64_t c : use.constants) {
+          for (const Wide v : {Wide{c} - 1, Wide{c}, Wide{c} + 1}) {
+            if (v >= r.lo && v <= r.hi) values.insert(static_cast<std::int64_t>(v));
+          }
+        }
+      }
+      product *= values.size();
+      if (product > kMostModes) return std::nullopt;
+      all.emplace(leaf, std::vector<std::int64_t>(values.begin(), values.end()));
+    }
+    return all;
+  }
+
+  bool reads_only(const LeafUse& other) const {
+    return std::all_of(other.uses_.begin(), other.uses_.end(),
+                       [&](const auto& use) { return uses_.contains(use.first); });
+  }
+  void merge(const LeafUse& other) {
+    for (const auto& [leaf, use] : other.uses_) {
+      Use& mine = uses_.try_emplace(leaf, Use{use.range, false, {}}).first->second;
+      mine.bare |= use.bare;
+      mine.constants.insert(use.constants.begin(), use.constants.end());
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMostModes = 512;
+
+  struct Use {
+    Range range;
+    bool bare = false;  // other than compared with a constant
+    std::set<std::int64_t> constants;
+  };
+
+  bool leaf(const Node& n, const std::int64_t* compared_with) {
+    Leaf leaf{Leaf::kParam, n.a, 0};
+    std::optional<Range> range;
+    if (n.op == Op::kParam) {
+      range = net_->params[n.a].range;
+    } else {
+      if (!net_->exprs.is_const(n.kids[0], leaf.position)) return false;
+      leaf.arc = n.a;
+      leaf.index = n.b;
+      range = net_->type_of(transition_->inputs[n.a].place).fields[n.b].range;
+    }
+    Use& use = uses_.try_emplace(leaf, Use{range.value_or(Range{}), false, {}}).first->second;
+    if (compared_with != nullptr)
+      use.constants.insert(*compared_with);
+    else
+      use.bare = true;
+    return true;
+  }
+
+  const Net* net_;
+  const Transition* transition_;
+  std::map<Leaf, Use> uses_;
+};
+
+// One way to fill the leaves, for eval().
+struct LeafValues : EvalScope {
+  std::map<Leaf, std::int64_t> values;
+
+  std::int64_t param(std::uint32_t k) const { return values.at({Leaf::kParam, k, 0}); }
+  std::int64_t token(std::uint32_t arc, std::uint32_t field, std::int64_t which) const {
+    return values.at({arc, field, which});
+  }
+  // LeafUse lets none of these through.
+  std::int64_t occupancy(std::uint32_t) const { return impossible(); }
+  std::int64_t free(std::uint32_t) const { return impossible(); }
+  std::int64_t taken(std::uint32_t) const { return impossible(); }
+  std::int64_t needed(std::uint32_t) const { return impossible(); }
+
+ private:
+  static std::int64_t impossible() {
+    LPN_ASSERT(!"only leaves are read");
+    return 0;
+  }
+};
+
+std::vector<std::map<ExprId, std::int64_t>> Amounts::modes(const std::set<ExprId>& atoms,
+                                                           std::set<ExprId>& together) {
+  // One atom with a range is no worse by itself, unless guards or gaps say more; it is cheap.
+  LeafUse use(net_, transition_);
+  for (const ExprId id : atoms) {
+    LeafUse one(net_, transition_);
+    if (!one.look(id)) continue;
+    LeafUse both = use;
+    both.merge(one);
+    if (!both.values()) continue;
+    use = both;
+    together.insert(id);
+  }
+  std::map<ExprId, bool> facts;
+  if (!together.empty()) {
+    for (const auto& [id, holds] : facts_) {
+      LeafUse one(net_, transition_);
+      if (!one.look(id) || !use.reads_only(one)) continue;
+      LeafUse both = use;
+      both.merge(one);
+      if (!both.values()) continue;
+      use = both;
+      facts.emplace(id, holds);
+    }
+  }
+  const auto choices = *use.values();
+  std::set<std::map<ExprId, std::int64_t>> found;
+  LeafValues env;
+  const auto fill = [&](const auto& self, auto leaf) -> void {
+    if (leaf != choices.end()) {
+      for (const std::int64_t value : leaf->second) {
+        env.values[leaf->first] = value;
+        self(self, std::next(leaf));
+      }
+      return;
+    }
+    try {
+      for (const auto& [id, holds] : facts) {
+        if ((eval(net_.exprs, id, env) != 0) != holds) return;
+      }
+      std::map<ExprId, std::int64_t> mode;
+      for (const ExprId id : together) {
+        const std::int64_t value = eval(net_.exprs, id, env);
+        if (value < 0) return;  // see range(): an error
+        mode.emplace(id, value);
+      }
+      found.insert(std::move(mode));
+    } catch (const EvalFault&) {  // then nothing starts, now or later
+    }
+  };
+  fill(fill, choices.begin());
+  return {found.begin(), found.end()};
+}
+
 // Declares what a transition's formulas read as variables of the solver.
 class Variables {
  public:
@@ -560,7 +770,8 @@ std::optional<std::int64_t> Amounts::ask(ExprId id) {
 // Moves, puts and needs of one transition.
 struct Firing {
   std::map<std::uint32_t, Amount> change;              // per place that can be weighed
-  std::vector<std::pair<ExprId, Range>> atoms;         // of all of them
+  std::vector<std::map<ExprId, std::int64_t>> modes;   // what atoms can be together
+  std::vector<std::pair<ExprId, Range>> atoms;         // the others, one by one
   std::map<std::uint32_t, std::int64_t> needs, takes;  // at least, where not 0
   std::set<std::uint32_t> wants_empty;
 };
@@ -586,6 +797,7 @@ struct Invariants::Impl {
   std::vector<std::uint32_t> column_of, pair_of;  // per place, or kNone
   std::vector<Firing> firings;
   Programme programme;
+  mutable std::int64_t budget = 10'000'000;  // what the searches may look at, all together
 
   Impl(const Net& given, Feasibility* solver)
       : net(given), column_of(net.places.size(), kNone), pair_of(net.places.size(), kNone) {
@@ -680,7 +892,11 @@ struct Invariants::Impl {
     for (const auto& [place, amount] : firing.change) {
       for (const auto& [id, factor] : amount.atoms) atoms.insert(id);
     }
-    for (const ExprId id : atoms) firing.atoms.emplace_back(id, amounts.range(id));
+    std::set<ExprId> together;
+    firing.modes = amounts.modes(atoms, together);
+    for (const ExprId id : atoms) {
+      if (!together.contains(id)) firing.atoms.emplace_back(id, amounts.range(id));
+    }
   }
 
   static std::int64_t guarded(const std::function<std::int64_t()>& number) {
@@ -706,8 +922,9 @@ struct Invariants::Impl {
 
   void drop(std::uint32_t p) { column_of[p] = kNone; }
 
-  // The weighted sum must not grow whatever values the atoms have. It is linear in them, so the
-  // extremes suffice; of many or wide atoms each must do no harm by itself.
+  // The weighted sum must not grow whatever values the atoms have. Those with modes have them all
+  // tried; in the others it is linear, so the extremes suffice, and of many or wide ones each must
+  // do no harm by itself.
   std::vector<std::map<std::uint32_t, std::int64_t>> rows_of(const Firing& firing) {
     constexpr std::size_t kCorners = 3;
     constexpr std::int64_t kWide = 1 << 16;
@@ -725,7 +942,9 @@ struct Invariants::Impl {
       else
         alone.push_back(id);
     }
-    std::vector<Row> rows((std::size_t{1} << corners.size()) + alone.size());
+    const std::size_t corner_count = std::size_t{1} << corners.size();
+    const std::size_t row_count = firing.modes.size() * corner_count;
+    std::vector<Row> rows(row_count + alone.size());
     for (const auto& [p, amount] : firing.change) {
       const auto factor = [&amount](ExprId id) {
         const auto it = amount.atoms.find(id);
@@ -739,24 +958,28 @@ struct Invariants::Impl {
       };
       try {
         Wide base = amount.constant;
-        for (const auto& [id, value] : amount.atoms) base += Wide{value} * least.at(id);
-        for (std::size_t corner = 0; corner < std::size_t{1} << corners.size(); ++corner) {
+        for (const auto& [id, value] : least) base += Wide{factor(id)} * value;
+        for (std::size_t row = 0; row < row_count; ++row) {
           Wide growth = base;
-          for (std::size_t k = 0; k < corners.size(); ++k) {
-            if ((corner >> k & 1) != 0)
-              growth += Wide{factor(corners[k].first)} * corners[k].second;
+          for (const auto& [id, value] : firing.modes[row / corner_count]) {
+            growth += Wide{factor(id)} * Amount::checked(value);
           }
-          set(corner, Amount::checked(growth));
+          for (std::size_t k = 0; k < corners.size(); ++k) {
+            if ((row % corner_count >> k & 1) == 0) continue;
+            growth += Wide{factor(corners[k].first)} * corners[k].second;
+          }
+          set(row, Amount::checked(growth));
         }
-        for (std::size_t k = 0; k < alone.size(); ++k) {
-          set((std::size_t{1} << corners.size()) + k, factor(alone[k]));
-        }
+        for (std::size_t k = 0; k < alone.size(); ++k) set(row_count + k, factor(alone[k]));
       } catch (const GiveUp&) {
         const std::uint32_t credit = credit_place(p);
         drop(p);
         if (credit != kNone) drop(credit);
       }
     }
+    // Several ways may change these places alike.
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     return rows;
   }
 
@@ -768,7 +991,7 @@ struct Invariants::Impl {
       // With one column in the goal, forced weights are the least there are, so the best.
       std::optional<Weights> solution;
       if (goal.size() == 1) solution = forced(programme, goal.begin()->first);
-      if (!solution) solution = Simplex(programme, costs).solve(goal);
+      if (!solution) solution = Simplex(programme, costs, budget).solve(goal);
       if (!solution) return std::nullopt;
       Wide scale = 1;
       for (const auto& [column, weight] : *solution) {

@@ -321,6 +321,8 @@ bool Excluder::require_known(ExprId id, const Leaves& leaves, Feasibility& solve
   }
 }
 
+enum class Proof : std::uint8_t { kNone, kGuards, kSolver };
+
 // ---- credit loops ----------------------------------------------------------------------------
 
 // Every firing takes a token of the place or emits one into it, and so holds one of its slots.
@@ -488,23 +490,43 @@ std::vector<Conflict> conflicts(const Net& net, Feasibility* solver) {
   constexpr std::size_t kMaxCompared = 128;
   std::vector<Conflict> found;
   const std::vector<PlaceUse> uses = place_uses(net);
+  std::map<PlaceId, Excluder> excluders;
+  std::map<std::pair<TransitionId, TransitionId>, Proof> proofs;
+  // Guards on the head of any place that both consume from decide the pair everywhere.
+  const auto prove = [&](PlaceId shared, TransitionId a, TransitionId b) {
+    const auto [it, is_new] = proofs.try_emplace({a, b}, Proof::kNone);
+    if (!is_new) return it->second;
+    std::vector<PlaceId> places{shared};
+    for (const InputArc& arc : net[a].inputs) {
+      std::uint32_t number = 0;
+      if (arc.place == shared || only_watches(net, arc)) continue;
+      const InputArc* other = find_arc(net[b], arc.place, number);
+      if (other != nullptr && !only_watches(net, *other)) places.push_back(arc.place);
+    }
+    for (const PlaceId place : places) {
+      if (excluders.try_emplace(place, net, place).first->second.exclusive(a, b))
+        return it->second = Proof::kGuards;
+    }
+    for (const PlaceId place : places) {
+      if (solver != nullptr && excluders.at(place).impossible(a, b, *solver))
+        return it->second = Proof::kSolver;
+    }
+    return it->second;
+  };
   for (std::uint32_t p = 0; p < uses.size(); ++p) {
     Conflict conflict{static_cast<PlaceId>(p), {}, false, false};
     std::merge(uses[p].takers.begin(), uses[p].takers.end(), uses[p].readers.begin(),
                uses[p].readers.end(), std::back_inserter(conflict.consumers));
     if (uses[p].takers.empty() || conflict.consumers.size() < 2) continue;
-    if (conflict.consumers.size() <= kMaxCompared) {
-      Excluder excluder(net, conflict.place);
-      conflict.router = true;
-      for (std::size_t i = 0; i < conflict.consumers.size() && conflict.router; ++i) {
-        for (std::size_t j = i + 1; j < conflict.consumers.size() && conflict.router; ++j) {
-          const TransitionId a = conflict.consumers[i], b = conflict.consumers[j];
-          if (excluder.exclusive(a, b)) continue;
-          conflict.router = solver != nullptr && excluder.impossible(a, b, *solver);
-          conflict.by_solver = conflict.router;
-        }
+    conflict.router = conflict.consumers.size() <= kMaxCompared;
+    for (std::size_t i = 0; i < conflict.consumers.size() && conflict.router; ++i) {
+      for (std::size_t j = i + 1; j < conflict.consumers.size() && conflict.router; ++j) {
+        const Proof proof = prove(conflict.place, conflict.consumers[i], conflict.consumers[j]);
+        conflict.router = proof != Proof::kNone;
+        conflict.by_solver |= proof == Proof::kSolver;
       }
     }
+    conflict.by_solver &= conflict.router;
     found.push_back(std::move(conflict));
   }
   return found;

@@ -121,6 +121,22 @@ TEST_CASE("structure: conflicts and routers") {
   CHECK(names(net, use.readers) == Names{"two"});
 }
 
+TEST_CASE("structure: guards at one shared place decide at the others too") {
+  const Net net = net_of(
+      "place p : job start\nplace q : unit initial 1\nplace r : unit start\n"
+      "transition left {\n  take x from p when x.kind == 0\n  take u from q\n  delay 1\n"
+      "  put q\n}\n"
+      "transition right {\n  take w from r\n  take u from q\n  take x from p when x.kind > 0\n"
+      "  delay 1\n  put q\n}\n" +
+      move("other", "r", ""));
+  const auto found = conflicts(net);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].router);
+  CHECK(found[1].router);  // q, because of p
+  CHECK_FALSE(found[2].router);
+  CHECK_FALSE(found[1].by_solver);
+}
+
 TEST_CASE("structure: explicit credits and capacities bound concurrency") {
   const Net net = net_of(
       "place in : unit start\nplace slots : unit initial n\n"

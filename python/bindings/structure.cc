@@ -2,6 +2,9 @@
 #include "lpn/structure.h"
 
 #include "bind.h"
+#include "lpn/invariants.h"
+#include "lpn/lower.h"
+#include "lpn/z3_feasibility.h"
 
 namespace lpn::python {
 namespace {
@@ -15,11 +18,25 @@ py::list names(const Net& net, const Ids& ids) {
 
 py::dict structure(const Net& net, const ParamValues& params) {
   py::list conflict_list, loop_list, component_list, part_list;
-  for (const Conflict& c : conflicts(net)) {
+  smt::Z3Feasibility solver;
+  const std::vector<Conflict> shared = conflicts(net, &solver);
+  const Net lowered = lower(net);
+  std::optional<Invariants> invariants;
+  for (const Conflict& c : shared) {
+    // Comparing every pair is quadratic.
+    constexpr std::size_t kMaxCompared = 32;
+    const char* proof = nullptr;
+    if (c.router) {
+      proof = c.by_solver ? "solver" : "guards";
+    } else if (c.consumers.size() <= kMaxCompared) {
+      if (!invariants) invariants.emplace(lowered, &solver);
+      if (invariants->mutually_exclusive(c.consumers)) proof = "tokens";
+    }
     py::dict d;
     d["place"] = net[c.place].name;
     d["consumers"] = names(net, c.consumers);
     d["router"] = c.router;
+    d["proof"] = proof;
     conflict_list.append(d);
   }
   for (const CreditLoop& loop : credit_loops(net)) {
@@ -49,6 +66,31 @@ py::dict structure(const Net& net, const ParamValues& params) {
   return all;
 }
 
+// Finds a place or transition, or says which name is wrong.
+template <typename Found>
+auto named(const std::optional<Found>& found, const std::string& name) {
+  if (!found) throw py::key_error("the net has no '" + name + "'");
+  return *found;
+}
+
+py::object bound_of(const Net& net, const std::string& place) {
+  smt::Z3Feasibility solver;
+  const Net lowered = lower(net);
+  const auto found = Invariants(lowered, &solver).bound(named(net.find_place(place), place));
+  if (!found) return py::none();
+  py::dict weights;
+  for (const auto& [id, weight] : found->weights) weights[py::str(lowered[id].name)] = weight;
+  return py::make_tuple(found->tokens, weights, names(lowered, found->relies_on));
+}
+
+bool exclusive(const Net& net, const std::vector<std::string>& transitions) {
+  std::vector<TransitionId> ids;
+  for (const std::string& name : transitions) ids.push_back(named(net.find_transition(name), name));
+  smt::Z3Feasibility solver;
+  const Net lowered = lower(net);
+  return Invariants(lowered, &solver).mutually_exclusive(ids);
+}
+
 }  // namespace
 
 void bind_structure(py::module_& m) {
@@ -56,6 +98,12 @@ void bind_structure(py::module_& m) {
         "Conflicts, credit loops, unbounded concurrency, dead transitions, strongly connected "
         "components of several transitions (`loops`) and marked-graph parts, all by name. The net "
         "must be valid.");
+  m.def("token_bound", &bound_of, py::arg("net"), py::arg("place"),
+        "(most tokens, weights of the invariant that proves it, places whose initial tokens it "
+        "counts) of a place by name, or None; see lpn/invariants.h. The net must be valid.");
+  m.def("mutually_exclusive", &exclusive, py::arg("net"), py::arg("transitions"),
+        "Whether no two of these transitions ever have their tokens at once. The net must be "
+        "valid.");
 }
 
 }  // namespace lpn::python

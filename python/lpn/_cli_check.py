@@ -71,6 +71,15 @@ def _entry(net, code, where, source, message):
             "line": net._core.where(*source) or None, "message": message}
 
 
+# Why the order of declaration decides, or does not, among the consumers of a place.
+PROOFS = {
+    None: "the first of them that can start wins",
+    "guards": "their guards take turns",
+    "solver": "their guards take turns, which Z3 proves",
+    "tokens": "they never have their tokens at once",
+}
+
+
 def _structure(core, values):
     found = _lpn.structure(core, values)
     return {
@@ -96,9 +105,7 @@ def _show(name, errors, warnings, structure):
     click.echo(f"{name}: no errors, {counted(len(warnings), 'warning')}; "
                + ", ".join(counted(*each) for each in size))
     for conflict in structure["conflicts"]:
-        how = "the first of them that can start wins"
-        if conflict["router"]:
-            how = "their guards take turns"
+        how = PROOFS[conflict["proof"]]
         click.echo(f"  shared: {conflict['place']} -> {_some(conflict['consumers'])} ({how})")
     for loop in structure["credit_loops"]:
         credits = counted(loop["tokens"], "credit")

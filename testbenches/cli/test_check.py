@@ -32,7 +32,8 @@ def test_fields(lpn, tmp_path):
     assert data["model"] == "model" and data["net"] == "routed" and data["errors"] == []
     structure = data["structure"]
     assert structure["places"] == 3 and structure["transitions"] == 4
-    assert structure["conflicts"] == [{"place": "queue", "consumers": ["work_0", "work_1"], "router": True}]
+    assert structure["conflicts"] == [{"place": "queue", "consumers": ["work_0", "work_1"], "router": True,
+                                       "proof": "guards"}]
     assert structure["credit_loops"] == [{"places": ["queue"], "transitions": ["enter", "work_0", "work_1"],
                                           "tokens": 2, "capacity": True}]
     assert structure["unbounded_concurrency"] == ["after"] and structure["dead"] == []
@@ -50,6 +51,43 @@ def test_text(lpn, tmp_path):
     assert "shared: queue -> work_0, work_1 (their guards take turns)" in answer.out
     assert "bounded: enter, work_0, work_1 by the capacity 4 of queue" in answer.out
     assert "unbounded: nothing limits how many firings run at once of after" in answer.out
+
+
+def test_router_that_needs_the_solver(lpn, tmp_path):
+    model = MODEL.replace("job.kind == kind", "(job.kind + 1) // 2 == kind")
+    (tmp_path / "model.py").write_text(model)
+    answer = lpn("check", tmp_path / "model.py")
+    assert "shared: queue -> work_0, work_1 (their guards take turns)" in answer.out
+    # Different formulas of the same property: comparing conditions is not enough.
+    model = MODEL.replace("job.kind == kind", "job.kind * (2 - kind) == kind")
+    (tmp_path / "model.py").write_text(model)
+    answer = lpn("check", tmp_path / "model.py")
+    assert "shared: queue -> work_0, work_1 (their guards take turns, which Z3 proves)" in answer.out
+    [conflict] = lpn("check", tmp_path / "model.py", "--json").json["structure"]["conflicts"]
+    assert conflict["router"] and conflict["proof"] == "solver"
+    # The same, and both may hold.
+    model = MODEL.replace("job.kind == kind", "job.kind * (2 - kind) <= kind")
+    (tmp_path / "model.py").write_text(model)
+    [conflict] = lpn("check", tmp_path / "model.py", "--json").json["structure"]["conflicts"]
+    assert not conflict["router"] and conflict["proof"] is None
+
+
+def test_consumers_that_take_turns_by_their_tokens(lpn, tmp_path):
+    (tmp_path / "model.py").write_text(MODEL.split("class Job")[0] + """
+def net():
+    net = lpn.Net("turns")
+    jobs = net.place("jobs", start=True)
+    out = net.place("out", done=True)
+    turns = [net.place(f"turn_{k}", init=1 if k == 0 else 0) for k in range(3)]
+    for k in range(3):
+        net.transition(f"work_{k}", take={"job": jobs, "turn": turns[k]},
+                       put=[out.emit(), turns[(k + 1) % 3].emit()], delay=5)
+    return net
+""")
+    answer = lpn("check", tmp_path / "model.py")
+    assert "shared: jobs -> work_0, work_1, work_2 (they never have their tokens at once)" in answer.out
+    [conflict] = lpn("check", tmp_path / "model.py", "--json").json["structure"]["conflicts"]
+    assert not conflict["router"] and conflict["proof"] == "tokens"
 
 
 def test_errors_with_line(lpn, tmp_path):

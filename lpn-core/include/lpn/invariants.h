@@ -35,7 +35,9 @@ struct TokenBound {
 };
 
 // Answers about one net, prepared once. Borrows the net, which must not change, and the solver,
-// which may be null: it finds counts that guards fix.
+// which may be null: it finds counts that guards fix. The search is limited per question and in all
+// questions together (some seconds); beyond that nothing is claimed. Not for several threads at
+// once.
 class Invariants {
  public:
   explicit Invariants(const Net& lowered, Feasibility* solver = nullptr);

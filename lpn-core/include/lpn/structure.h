@@ -28,8 +28,8 @@ std::vector<PlaceUse> place_uses(const Net& net);
 struct Conflict {
   PlaceId place{};
   std::vector<TransitionId> consumers;  // takers and readers, by id
-  // At every moment at most one of them has guards that hold on the tokens at the head, so the
-  // order of declaration never decides.
+  // At every moment at most one of them has guards that hold on the tokens at the heads of the
+  // places it shares with the others, this one or more, so the order of declaration never decides.
   bool router = false;
   bool by_solver = false;  // and comparing conditions was not enough to see it
 };
