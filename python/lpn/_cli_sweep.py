@@ -61,6 +61,11 @@ def sweep(model, inputs, params, list_path, metrics, output, jsonl, plot, limit,
 
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs is for local processes; a cluster has its own workers")
+    if scheduler is not None:
+        import logging
+
+        # Dask's client logs a lost connection as a traceback; the error says it in words.
+        logging.getLogger().addHandler(logging.NullHandler())
     twice = [name for name, _ in params if sum(name == n for n, _ in params) > 1]
     if twice:
         raise click.UsageError(f"-p {twice[0]} is given twice; write all its values into one")

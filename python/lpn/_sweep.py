@@ -237,10 +237,7 @@ class Definition:
             self._variant_of.append(numbers[key])
         failures = [v.failure for v in self.variants]
         if all(failures):
-            code, message = failures[0]
-            error = Error(code, message)
-            error.placed = True
-            raise error
+            raise _unplaced(*failures[0])
         distinct = {}
         for number, point in zip(self._variant_of, self.points):
             for name in self._bound_names:
@@ -359,6 +356,13 @@ class Definition:
 # What a row says besides its number, input and parameters; None where a run did not get so far.
 FIELDS = ("latency", "last_commit", "firings", "done_tokens", "throughput", "stalled", "ending",
           "seconds", "code", "message")
+
+
+def _unplaced(code, message):
+    """An Error of which no line of the author's Python is the reason."""
+    error = Error(code, message)
+    error.placed = True
+    return error
 
 
 def _as_model(model):
@@ -770,8 +774,10 @@ class _Cluster:
                           "python3-distributed") from None
         import logging
 
-        for name in ("distributed", "distributed.client", "distributed.core"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        # It reports a lost connection at length; the errors here say what it means.
+        for name in list(logging.root.manager.loggerDict):
+            if name.partition(".")[0] == "distributed":
+                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self._distributed = distributed
         self._definition = definition
         self._texts, self._blobs, self._futures = {}, {}, {}
@@ -851,14 +857,14 @@ class _Cluster:
             return Lost()
         if isinstance(error, Error):
             return error
-        return mistake("E-scheduler", f"a worker cannot do its part of the sweep: {type(error).__name__}: {error}; start "
-                       "workers with this package on their PYTHONPATH")
+        return _unplaced("E-scheduler", f"a worker cannot do its part of the sweep: {type(error).__name__}: {error}; "
+                         "start workers with this package on their PYTHONPATH")
 
     @staticmethod
     def _gone(error=None):
         why = f" ({type(error).__name__}: {error})" if error is not None else ""
-        return mistake("E-scheduler", f"the Dask scheduler went away{why}; what is finished is in the files, and the "
-                       "same sweep goes on there")
+        return _unplaced("E-scheduler", f"the Dask scheduler went away{why}; what is finished is in the files, and the "
+                         "same sweep goes on there")
 
     def ask_to_stop(self):
         self._client.cancel(list(self._futures.values()), force=True)

@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional
 
 import _lpn
 
+from . import _source
 from ._errors import Error, mistake
 from ._marking import Marking
 from ._net import Net
@@ -349,9 +350,13 @@ def end():
 
 def forked(parent):
     """The first call in a forked worker: Ctrl-C is the sweep's business, which tells its workers."""
+    import concurrent.futures
     import ctypes
+    import multiprocessing
     import signal
 
+    for module in (concurrent.futures, multiprocessing):  # nobody's line
+        _source.count_as_ours(os.path.dirname(module.__file__) + os.sep)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A run may be endless, so a worker must not outlive the sweep: PR_SET_PDEATHSIG.
     with contextlib.suppress(OSError, AttributeError):
