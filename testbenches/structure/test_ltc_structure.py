@@ -1,12 +1,17 @@
 """What weighted token counts and guards prove of the reference toolchain's nets."""
 
 import importlib
+import importlib.util
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ltc"))
+ROOT = Path(__file__).resolve().parents[2]
+if importlib.util.find_spec("_lpn") is None:
+    sys.path.insert(0, str(Path(os.environ.get("LPN_BUILD", ROOT / "build")) / "python"))
+sys.path.insert(0, str(ROOT / "testbenches" / "ltc"))
 
 import _lpn  # noqa: E402
 
