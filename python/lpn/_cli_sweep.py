@@ -246,7 +246,9 @@ def _summary(definition, outcome, rows):
         parts.append(f"{stalled} stalled")
     if failed:
         parts.append(f"{failed} with an error")
-    text = f"{', '.join(parts)}; {counted(outcome.workers, 'worker')}, {seconds(outcome.seconds)}"
+    text = ", ".join(parts)
+    if len(rows) > outcome.resumed:
+        text += f"; {counted(outcome.workers, 'worker')}, {seconds(outcome.seconds)}"
     known = [row for row in rows if row["latency"] is not None and not row["stalled"]]
     if len(known) > 1 and definition.swept() and len(definition.inputs) == 1:
         best = min(known, key=lambda row: (row["latency"], row["row"]))

@@ -22,7 +22,6 @@ _DIFFERENT = {
     "model": "the model", "parameters": "the parameters' values", "points": "the parameters' values",
     "inputs": "the inputs", "input_names": "the inputs' names", "input_data": "the content of an input",
     "net": "the net", "workload": "the model's Python", "limit": "--limit",
-    "rows": "the number of rows",
 }
 
 
@@ -213,13 +212,15 @@ class _Jsonl:
         return (rows, damaged)
 
     def _difference(self, header):
-        parts = [what for key, what in _DIFFERENT.items() if header.get(key) != self._identity[key]]
+        parts = list(dict.fromkeys(what for key, what in _DIFFERENT.items()
+                                   if header.get(key) != self._identity[key]))
+        several = len(parts) != 1 or parts[0].endswith("s")
+        text = f"{', '.join(parts) or 'its details'} {'differ' if several else 'differs'}"
         then, now = header.get("parameters"), self._identity["parameters"]
-        text = ", ".join(dict.fromkeys(parts)) or "its definition"
         if isinstance(then, dict) and then != now:
             shown = [" ".join(f"{k}={v}" for k, v in values.items()) or "none" for values in (then, now)]
             text += f" (then {shown[0]}, now {shown[1]})"
-        return f"{text} differ{'s' if len(parts) == 1 and not parts[0].endswith(('s', 'values')) else ''}"
+        return text
 
 
 class _Csv:
