@@ -110,7 +110,7 @@ class Generator final : Operands {
     dispatch();
     access();
     line("}};");
-    if (flows()) {
+    if (plan_.whole()) {
       line("#if !LPNRT_STATS");
       out_ += generate_flow(net_, declared_.places.size(), plan_);
       line("#endif");
@@ -387,17 +387,9 @@ class Generator final : Operands {
     const bool has_done =
         std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
     line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, timed());
-    if (flows()) {
+    if (plan_.whole()) {
       line("static constexpr bool kFlow = LPNRT_STATS == 0;");
       line("int run_flow();");
-      if (mixed()) {
-        line("struct Run* feeder = nullptr;  // whose event-driven part this is");
-        line("bool deliver(u32 k);");
-        line("LPNRT_IF_TRACE(void log(const lpn_commit& c, u64 outputs);)");
-        string events;
-        for (const string& why : plan_.why_not) events += why.empty() ? "false, " : "true, ";
-        line("static constexpr bool kEvent[] = {{{}}};", events);
-      }
     } else {
       line("static constexpr bool kFlow = false;");
     }
@@ -1199,18 +1191,9 @@ class Generator final : Operands {
     line("#endif");
   }
 
-  bool mixed() const { return plan_.mixed(); }
-  // In the event-driven part of a mixed run the other transitions only deliver their tokens.
-  string mixed_case(const string& head) const {
-    if (!mixed()) return "";
-    if (head == "void start(u32 k)") return "if (feeder != nullptr && !kEvent[k]) return;";
-    return "if (feeder != nullptr && !kEvent[k] && deliver(k)) return;";
-  }
-  bool flows() const { return plan_.whole() || mixed(); }
-
   void dispatch() {
     const auto each = [this](const char* head, const char* body) {
-      line("{} {{ {} switch (k) {{", head, mixed_case(head));
+      line("{} {{ switch (k) {{", head);
       for (size_t k = 0; k < net_.transitions.size(); ++k) line(fmt::runtime(body), k);
       line("default: break; }} }}");
     };
@@ -1222,8 +1205,8 @@ class Generator final : Operands {
       line("using Step = void (*)(Net&);");
       line("template <void (Net::*F)()> static void step(Net& net) {{ (net.*F)(); }}");
       for (const char* verb : {"try", "commit"}) {
-        const string head = fmt::format("void {}(u32 k)", verb[0] == 't' ? "start" : verb);
-        line("{} {{ {} static constexpr Step kSteps[] = {{", head, mixed_case(head));
+        line("void {}(u32 k) {{ static constexpr Step kSteps[] = {{",
+             verb[0] == 't' ? "start" : verb);
         for (size_t k = 0; k < net_.transitions.size(); ++k) line("step<&Net::{}_{}>,", verb, k);
         line("}}; kSteps[k](*this); }}");
       }
