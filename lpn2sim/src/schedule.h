@@ -61,8 +61,9 @@ struct StaticParts {
   std::vector<std::string> why_not;  // per transition; "" when it is in a part
 };
 
-// Most firings in one iteration: they become straight-line code.
-inline constexpr std::int64_t kMaxIteration = 1024;
+// Most firings in one iteration: they become straight-line code, whose compilation takes more than
+// its share of time when it is long.
+inline constexpr std::int64_t kMaxIteration = 256;
 
 // `net` is lowered. Parts without a source are left out: nothing bounds their iterations.
 StaticParts static_parts(const Net& net);
