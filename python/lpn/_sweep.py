@@ -208,19 +208,13 @@ class Definition:
         module = self.model.module
         if any(i.value is None for i in self.inputs) and getattr(module, "workload", None) is not None:
             raise mistake("E-sweep", f"model '{self.model.name}' needs an input")
-        pairs = [(where, point) for where, point in enumerate(self.points)] if self._point_inputs else []
-        seen = {}
-        for where, point in pairs:
-            key = self._point_inputs[where], tuple(point.values())
-            if key in seen:
-                raise mistake("E-sweep", f"point {where} is the same as point {seen[key]}; give each point once")
-            seen[key] = where
-        if self._point_inputs is None and points is not None:
-            for where, point in enumerate(self.points):
-                key = tuple(point.values())
-                if key in seen:
-                    raise mistake("E-sweep", f"point {where} is the same as point {seen[key]}; give each point once")
-                seen[key] = where
+        if points is not None:
+            own = self._point_inputs or [None] * len(self.points)
+            seen = {}
+            for where, (number, point) in enumerate(zip(own, self.points)):
+                first = seen.setdefault((number, *point.values()), where)
+                if first != where:
+                    raise mistake("E-sweep", f"point {where} is the same as point {first}; give each point once")
 
     def _variants(self):
         """A net per choice of what net() takes as arguments; every value is checked once."""
