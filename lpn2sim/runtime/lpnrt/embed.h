@@ -408,6 +408,8 @@ class Coupled {
   std::size_t add(Instance instance) {
     instances_.push_back(std::move(instance));
     instances_.back().set_done(-2);  // counted over all instances
+    due_.push_back(0);
+    taking_part_.push_back(false);
     return instances_.size() - 1;
   }
   Instance& operator[](std::size_t k) { return instances_.at(k); }
@@ -457,6 +459,7 @@ class Coupled {
   // Ends the run once so many tokens came into done places of all nets; < 0: when quiet.
   void set_done(std::int64_t count) { done_ = count; }
 
+  // As of an Instance.
   Time next() const {
     Time least = kForever;
     for (const Instance& i : instances_) least = std::min(least, i.next());
@@ -469,9 +472,10 @@ class Coupled {
   Result run(Time limit = kForever) {
     if (failed_) std::rethrow_exception(failed_);
     if (!begun_ && limit >= 0) begin();
+    for (std::size_t k = 0; k < instances_.size(); ++k) due_[k] = instances_[k].next();
     try {
       for (;;) {
-        const Time t = next();
+        const Time t = least_due();
         if (over_ || t == kForever || t > limit) return finish();
         instant(t);
         if (done_ >= 0 && done_tokens() >= static_cast<std::uint64_t>(done_)) over_ = true;
@@ -512,20 +516,53 @@ class Coupled {
     begun_ = true;
   }
 
+  Time least_due() const {
+    Time least = kForever;
+    for (const Time t : due_) least = std::min(least, t);
+    return least;
+  }
+
+  // Only instances to which something happens take part in an instant; one that others reach in
+  // a later group joins them there.
   void instant(Time t) {
-    for (Instance& i : instances_) i.enter(t);
-    for (bool more = true; more;) {
-      for (Instance& i : instances_) i.commit();
-      for (Channel& c : channels_) cross(c, t);
+    active_.clear();
+    for (std::size_t k = 0; k < instances_.size(); ++k) {
+      taking_part_[k] = due_[k] == t;
+      if (!taking_part_[k]) continue;
+      active_.push_back(k);
+      instances_[k].enter(t);
+    }
+    group_ = 0;
+    for (bool more = true; more; ++group_) {
+      for (std::size_t k : active_) instances_[k].commit();
+      for (Channel& c : channels_) {
+        if (taking_part_[c.from] || taking_part_[c.to]) cross(c, t);
+      }
       more = false;
-      for (Instance& i : instances_) more |= i.start();
+      for (std::size_t k : active_) more |= instances_[k].start();
+    }
+    for (std::size_t k : active_) due_[k] = instances_[k].next();
+  }
+
+  // Nothing of the groups before can have concerned it.
+  void join_instant(std::size_t k, Time t) {
+    if (taking_part_[k]) return;
+    taking_part_[k] = true;
+    active_.insert(std::upper_bound(active_.begin(), active_.end(), k), k);
+    instances_[k].enter(t);
+    instances_[k].commit();
+    for (std::uint64_t g = 0; g < group_; ++g) {
+      instances_[k].start();
+      instances_[k].commit();
     }
   }
 
   void cross(Channel& c, Time t) {
     Instance &a = instances_[c.from], &b = instances_[c.to];
     rows_.clear();
-    const auto moved = static_cast<std::int64_t>(a.take_rows(c.out, rows_));
+    const auto moved =
+        taking_part_[c.from] ? static_cast<std::int64_t>(a.take_rows(c.out, rows_)) : 0;
+    if (moved != 0) join_instant(c.to, t);
     const std::size_t width = b.library().fields(c.in).size();
     for (std::int64_t k = 0; k < moved; ++k) {
       token_.assign(
@@ -536,7 +573,9 @@ class Coupled {
     if (c.room == kForever) return;
     const std::int64_t room = b.room(c.in), freed = room - (c.room - moved);
     c.room = room;
-    if (freed > 0) a.release(c.out, static_cast<std::uint64_t>(freed), t);
+    if (freed == 0) return;
+    join_instant(c.from, t);
+    a.release(c.out, static_cast<std::uint64_t>(freed), t);
   }
 
   // Where an instance is, without going on.
@@ -587,6 +626,11 @@ class Coupled {
   std::int64_t done_ = -1;
   bool begun_ = false, over_ = false;
   std::exception_ptr failed_;
+  // Of the instant under way: who takes part, in the order of the instances.
+  std::vector<Time> due_;
+  std::vector<bool> taking_part_;
+  std::vector<std::size_t> active_;
+  std::uint64_t group_ = 0;
   Values rows_, token_;
 };
 
