@@ -1252,8 +1252,8 @@ class LanesFunction {
 
 }  // namespace
 
-string generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options) {
-  if (parts.parts.empty()) return "";
+StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options) {
+  if (parts.parts.empty()) return {};
   string text, run, load, go;
   size_t lanes = 0;
   for (size_t i = 0; i < parts.parts.size(); ++i) {
@@ -1273,22 +1273,23 @@ string generate_static(const Net& net, const StaticParts& parts, const StaticOpt
     ++lanes;
   }
   text += fmt::format(
-      "template <typename R> u64 run_static(R& run, u64 limit) {{\nu64 done = 0;\n{}return "
+      "template <typename R> u64 run_static(R& run, u64 limit) {{\nu64 done = 0;\n{}"
+      "#ifdef LPNRT_TEST_STATIC\nstatic_iterations += done;\n#endif\nreturn "
       "done;\n}}\n",
       run);
-  if (lanes == 0) return text;
-  return text + fmt::format(
-                    "#define LPNRT_LANES 1\n"
-                    "template <typename R> struct StaticLanes {{\n"
-                    "LaneBlock blocks[{0}]; bool loaded[{0}] = {{}};\n"
-                    "bool load(R* const* runs, u32 count) {{ const u32 width = lanes_here();\n"
-                    "if (count == 0 || count > width) return false;\n"
-                    "R* lane[kMostLanes]; for (u32 i = 0; i < width; ++i) lane[i] = runs[i < count "
-                    "? i : 0];\n"
-                    "bool some = false;\n{1}return some; }}\n"
-                    "bool run(R* const* runs, u32 count) {{\n{2}return true; }}\n"
-                    "}};\n",
-                    lanes, load, go);
+  if (lanes == 0) return {text, false};
+  text += fmt::format(
+      "template <typename R> struct StaticLanes {{\n"
+      "LaneBlock blocks[{0}]; bool loaded[{0}] = {{}};\n"
+      "bool load(R* const* runs, u32 count) {{ const u32 width = lanes_here();\n"
+      "if (count == 0 || count > width) return false;\n"
+      "R* lane[kMostLanes]; for (u32 i = 0; i < width; ++i) lane[i] = runs[i < count "
+      "? i : 0];\n"
+      "bool some = false;\n{1}return some; }}\n"
+      "bool run(R* const* runs, u32 count) {{\n{2}return true; }}\n"
+      "}};\n",
+      lanes, load, go);
+  return {text, true};
 }
 
 }  // namespace lpn::sim

@@ -25,14 +25,19 @@ struct StaticOptions {
 //   template <typename R> u64 run_static(R& run, u64 limit)
 // makes at most `limit` iterations of each part and returns how many there were of all; 0: it is
 // the flow engine's turn. Throws lpnrt::Failure or lpnrt::Bail, then `run` is worth nothing.
-//   #define LPNRT_LANES 1
+// and, if `lanes`,
 //   template <typename R> struct StaticLanes
-// where some part can run several inputs in lock step: load() takes up to lanes_here() runs that
-// have not begun and lays out their tokens side by side; false when they differ too much or a value
-// needs more than 32 bits, then each runs alone. run() makes the iterations that all of them have
-// and leaves the rest to run_static and the flow engine; false: the runs are worth nothing. Groups
-// are not kept, nor are the rows of sinks that are computed.
-// `net` is lowered. "" when nothing is static.
-std::string generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options);
+// with which some part can run several inputs in lock step: load() takes up to lanes_here() runs
+// that have not begun and lays out their tokens side by side; false when they differ too much or a
+// value needs more than 32 bits, then each runs alone. run() makes the iterations that all of them
+// have and leaves the rest to run_static and the flow engine; false: the runs are worth nothing.
+// Groups are not kept, nor are the rows of sinks that are computed.
+struct StaticCode {
+  std::string text;  // "" when nothing is static
+  bool lanes = false;
+};
+
+// `net` is lowered.
+StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options);
 
 }  // namespace lpn::sim

@@ -23,6 +23,10 @@ namespace lpnrt {
 // Queues of more tokens are left to the flow engine.
 inline constexpr u64 kMostInRing = u64{1} << 20;
 
+#ifdef LPNRT_TEST_STATIC
+[[gnu::visibility("default")]] inline u64 static_iterations = 0;
+#endif
+
 // Iterations between two questions whether to go on.
 inline constexpr u64 kIterations = u64{1} << 20;
 
