@@ -102,8 +102,13 @@ using Weights = std::map<std::uint32_t, Rational>;
 
 // The least weights with a weight of 1 for `from` where each follows from those before: a firing
 // that adds to the sum takes from one other column only, which must then weigh as much. Answers
-// long chains and rings, in which the simplex method below is slow. None where there is a choice.
-std::optional<Weights> forced(const Programme& programme, std::uint32_t from) {
+// long chains and rings, in which the simplex method below is slow. Where a firing takes from no
+// other column there are no weights at all; where there is a choice, nothing is decided.
+struct Forced {
+  bool decided = false;
+  std::optional<Weights> weights;
+};
+Forced forced(const Programme& programme, std::uint32_t from) {
   constexpr int kMaxVisits = 16;  // of a row; weights that multiply round a loop never end
   Weights weights{{from, Rational(1)}};
   std::map<std::uint32_t, int> visits;
@@ -125,13 +130,14 @@ std::optional<Weights> forced(const Programme& programme, std::uint32_t from) {
         if (it != weights.end()) sum = sum + it->second * Rational(value);
       }
       if (!sum.negative()) continue;
-      if (!helper || choice || ++visits[row] > kMaxVisits) return std::nullopt;
+      if (!helper) return {true, std::nullopt};
+      if (choice || ++visits[row] > kMaxVisits) return {};
       auto& weight = weights[helper->first];
       weight = weight + negated(sum) * inverse(Rational(helper->second));
       columns.push_back(helper->first);
     }
   }
-  return weights;
+  return {true, std::move(weights)};
 }
 
 // Least cost * y with every row, and sum(goal * y) >= 1. All costs are >= 0, so the dual simplex
@@ -139,9 +145,14 @@ std::optional<Weights> forced(const Programme& programme, std::uint32_t from) {
 // touches only what the goal reaches, however large the net is.
 class Simplex {
  public:
-  Simplex(const Programme& programme, const std::vector<std::int64_t>& cost, std::int64_t& budget)
+  static constexpr std::int64_t kMuchWork = 200'000;  // terms looked at
+  static constexpr std::int64_t kLittleWork = 5'000;
+
+  Simplex(const Programme& programme, const std::vector<std::int64_t>& cost, std::int64_t work,
+          std::int64_t& budget)
       : programme_(programme),
         cost_(cost),
+        work_(work),
         budget_(budget),
         first_slack_(static_cast<std::uint32_t>(programme.columns.size())),
         goal_slack_(first_slack_ + static_cast<std::uint32_t>(programme.rows.size())) {}
@@ -187,7 +198,6 @@ class Simplex {
  private:
   static constexpr int kMaxPivots = 4'000;
   static constexpr int kFreePivots = 400;
-  static constexpr std::int64_t kMaxWork = 200'000;  // terms looked at
 
   struct Row {
     Rational constant;
@@ -195,9 +205,9 @@ class Simplex {
   };
 
   void spend(std::int64_t work) {
-    work_ += work;
+    work_ -= work;
     budget_ -= work;
-    if (work_ > kMaxWork || budget_ < 0) throw GiveUp{};
+    if (work_ < 0 || budget_ < 0) throw GiveUp{};
   }
 
   Rational reduced(std::uint32_t variable) const {
@@ -275,14 +285,14 @@ class Simplex {
 
   const Programme& programme_;
   const std::vector<std::int64_t>& cost_;
-  std::int64_t& budget_;                         // of all questions about a net
+  std::int64_t work_;                            // left for this question
+  std::int64_t& budget_;                         // left for all questions about a net
   std::uint32_t first_slack_, goal_slack_;       // of the rows; of the goal
   std::unordered_map<std::uint32_t, Row> rows_;  // by basic variable
   std::unordered_map<std::uint32_t, std::set<std::uint32_t>> where_;  // nonbasic: rows reading it
   std::unordered_map<std::uint32_t, Rational> reduced_;  // costs that are no longer the given ones
   std::set<std::uint32_t> negative_;
   std::set<std::uint32_t> appeared_;
-  std::int64_t work_ = 0;
 };
 
 // Initial counts and weights beyond this are no use.
@@ -788,7 +798,6 @@ struct Invariants::Impl {
 
   struct Proof {
     std::map<std::uint32_t, std::int64_t> weights;  // column -> integer
-    Rational scale;                                 // what they were multiplied by
   };
 
   const Net& net;
@@ -985,29 +994,45 @@ struct Invariants::Impl {
 
   // ---- proofs --------------------------------------------------------------------------------
 
-  std::optional<Proof> prove(const std::map<std::uint32_t, std::int64_t>& goal,
-                             const std::vector<std::int64_t>& costs) const {
+  // `work`: what the search may look at; a search that has nothing to lose gets less.
+  std::optional<Proof> search(const std::map<std::uint32_t, std::int64_t>& goal,
+                              const std::vector<std::int64_t>& costs, std::int64_t work) const {
     try {
-      // With one column in the goal, forced weights are the least there are, so the best.
-      std::optional<Weights> solution;
-      if (goal.size() == 1) solution = forced(programme, goal.begin()->first);
-      if (!solution) solution = Simplex(programme, costs, budget).solve(goal);
-      if (!solution) return std::nullopt;
-      Wide scale = 1;
-      for (const auto& [column, weight] : *solution) {
-        scale = times(scale, weight.den / gcd(scale, weight.den));
-      }
-      Proof proof{{}, Rational(scale)};
-      for (const auto& [column, weight] : *solution) {
-        const Wide integer = times(weight.num, scale / weight.den);
-        if (integer > std::numeric_limits<std::int64_t>::max()) throw GiveUp{};
-        proof.weights.emplace(column, static_cast<std::int64_t>(integer));
-      }
-      check(proof);
-      return proof;
+      const auto solution = Simplex(programme, costs, work, budget).solve(goal);
+      if (solution) return proof_of(*solution);
     } catch (const GiveUp&) {
-      return std::nullopt;
     }
+    return std::nullopt;
+  }
+
+  // In integers, checked. Throws GiveUp when they become too large.
+  Proof proof_of(const Weights& solution) const {
+    Wide scale = 1;
+    for (const auto& [column, weight] : solution) {
+      scale = times(scale, weight.den / gcd(scale, weight.den));
+    }
+    Proof proof;
+    for (const auto& [column, weight] : solution) {
+      const Wide integer = times(weight.num, scale / weight.den);
+      if (integer > kTooMany) throw GiveUp{};
+      proof.weights.emplace(column, static_cast<std::int64_t>(integer));
+    }
+    // What a place and its credits share rests on the capacity alone.
+    const Proof found = proof;
+    for (const auto& [column, weight] : found.weights) {
+      const auto p = static_cast<std::uint32_t>(columns[column].place);
+      if (columns[column].pair || pair_of[p] == kNone || net.places[p].credit_of) continue;
+      const std::uint32_t credit = column_of[credit_place(p)];
+      const auto other = found.weights.find(credit);
+      if (credit == kNone || other == found.weights.end()) continue;
+      const std::int64_t shared = std::min(weight, other->second);
+      proof.weights[pair_of[p]] += shared;
+      for (const std::uint32_t c : {column, credit}) {
+        if ((proof.weights.at(c) -= shared) == 0) proof.weights.erase(c);
+      }
+    }
+    check(proof);
+    return proof;
   }
 
   // That no firing adds to the weighted sum, in integers and without the search's tables.
@@ -1045,30 +1070,61 @@ struct Invariants::Impl {
     return {places.begin(), places.end()};
   }
 
-  std::optional<TokenBound> bound(PlaceId place) const {
-    std::map<std::uint32_t, std::int64_t> goal;
-    for (const std::uint32_t column : {column_of[at(place)], pair_of[at(place)]}) {
-      if (column != kNone) goal.emplace(column, 1);
-    }
-    if (goal.empty()) return std::nullopt;
-    const auto proof = prove(goal, cost);
-    if (!proof) return std::nullopt;
-    std::map<PlaceId, std::int64_t> weights;
-    for (const auto& [column, weight] : proof->weights) {
-      const Column& c = columns[column];
-      weights[c.place] += weight;
-      if (c.pair)
-        weights[static_cast<PlaceId>(credit_place(static_cast<std::uint32_t>(c.place)))] += weight;
-    }
+  // The best bound that was found for a place, by questions about others too.
+  mutable std::unordered_map<std::uint32_t, TokenBound> best;
+
+  void learn(const Proof& proof) const {
     try {
-      TokenBound found;
-      found.tokens = static_cast<std::int64_t>(tokens_at_start(*proof) / weights.at(place));
-      found.weights.assign(weights.begin(), weights.end());
-      found.relies_on = relies_on(*proof);
-      return found;
+      const Wide total = tokens_at_start(proof);
+      auto invariant = std::make_shared<PlaceInvariant>();
+      std::map<PlaceId, std::int64_t> weights;
+      for (const auto& [column, weight] : proof.weights) {
+        const Column& c = columns[column];
+        weights[c.place] += weight;
+        if (!c.pair) continue;
+        weights[static_cast<PlaceId>(credit_place(static_cast<std::uint32_t>(c.place)))] += weight;
+      }
+      invariant->weights.assign(weights.begin(), weights.end());
+      invariant->relies_on = relies_on(proof);
+      for (const auto& [place, weight] : weights) {
+        const auto tokens = static_cast<std::int64_t>(total / weight);
+        const auto [it, is_new] = best.try_emplace(static_cast<std::uint32_t>(place));
+        // What rests on fewer initial tokens is of more use.
+        const auto merit = [](const TokenBound& b) {
+          return std::pair(b.tokens, b.because->relies_on.size());
+        };
+        const TokenBound bound{tokens, invariant};
+        if (is_new || merit(bound) < merit(it->second)) it->second = bound;
+      }
     } catch (const GiveUp&) {
-      return std::nullopt;
     }
+  }
+
+  std::optional<TokenBound> bound(PlaceId place) const {
+    const auto p = static_cast<std::uint32_t>(place);
+    const auto known = [&]() -> std::optional<TokenBound> {
+      const auto it = best.find(p);
+      if (it == best.end()) return std::nullopt;
+      return it->second;
+    };
+    std::map<std::uint32_t, std::int64_t> goal;
+    if (pair_of[p] != kNone) {
+      if (!best.contains(p)) learn({{{pair_of[p], 1}}});
+      goal.emplace(pair_of[p], 1);
+    }
+    // Only a place that is never filled has a bound of 0, and that is no use to anybody.
+    if (const auto found = known(); found && found->tokens <= 1) return found;
+    if (column_of[p] == kNone) return known();
+    goal.emplace(column_of[p], 1);
+    try {
+      const Forced least = forced(programme, column_of[p]);
+      if (least.weights) learn(proof_of(*least.weights));
+      if (least.decided) return known();
+    } catch (const GiveUp&) {
+    }
+    const std::int64_t work = best.contains(p) ? Simplex::kLittleWork : Simplex::kMuchWork;
+    if (const auto proof = search(goal, cost, work)) learn(*proof);
+    return known();
   }
 
   // Whether no reachable state has as many tokens as `needs`: its weighted sum would be larger than
@@ -1087,7 +1143,7 @@ struct Invariants::Impl {
     if (std::none_of(goal.begin(), goal.end(), [](const auto& e) { return e.second > 0; }))
       return false;
     const std::vector<std::int64_t> ones(columns.size(), 1);
-    const auto proof = prove(goal, ones);
+    const auto proof = search(goal, ones, Simplex::kMuchWork);
     if (!proof) return false;
     try {
       Wide sum = 0;

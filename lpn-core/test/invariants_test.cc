@@ -40,7 +40,7 @@ Names relied(const Net& net, const std::string& place) {
   const auto found = Invariants(net).bound(*net.find_place(place));
   Names names;
   REQUIRE(found);
-  for (const PlaceId p : found->relies_on) names.push_back(net[p].name);
+  for (const PlaceId p : found->because->relies_on) names.push_back(net[p].name);
   return names;
 }
 bool exclusive(const Net& net, const Names& names) {
@@ -230,5 +230,5 @@ TEST_CASE("invariants: a place that takes turns over a long ring, and a hub, are
   const auto ring = invariants.bound(*net.find_place("p7"));
   REQUIRE(ring);
   CHECK(ring->tokens == 1);
-  CHECK(ring->weights.size() == kStages);
+  CHECK(ring->because->weights.size() == kStages);
 }

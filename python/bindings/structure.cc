@@ -79,8 +79,9 @@ py::object bound_of(const Net& net, const std::string& place) {
   const auto found = Invariants(lowered, &solver).bound(named(net.find_place(place), place));
   if (!found) return py::none();
   py::dict weights;
-  for (const auto& [id, weight] : found->weights) weights[py::str(lowered[id].name)] = weight;
-  return py::make_tuple(found->tokens, weights, names(lowered, found->relies_on));
+  for (const auto& [id, weight] : found->because->weights)
+    weights[py::str(lowered[id].name)] = weight;
+  return py::make_tuple(found->tokens, weights, names(lowered, found->because->relies_on));
 }
 
 bool exclusive(const Net& net, const std::vector<std::string>& transitions) {

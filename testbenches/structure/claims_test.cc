@@ -86,7 +86,7 @@ class Watch : public Observer {
                           [&](PlaceId p) { return loaded.contains(p); });
     };
     for (const auto& [p, bound] : claims.bounds) {
-      if (allowed(bound.relies_on)) bounds_.emplace(p, bound.tokens);
+      if (allowed(bound.because->relies_on)) bounds_.emplace(p, bound.tokens);
     }
     for (const auto& pair : claims.exclusive) {
       if (allowed(pair.relies_on)) exclusive_.push_back(pair);

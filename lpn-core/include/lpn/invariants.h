@@ -8,7 +8,7 @@
 // All nets here are lowered (lower.h), so that capacities are places. What is claimed holds for all
 // parameters in their ranges and for every marking and push that adds tokens to `start` places
 // only. An engine that takes other tokens has to check at run time that none of them is in a place
-// of `TokenBound::relies_on`, and do without the claim otherwise.
+// of `PlaceInvariant::relies_on`, and do without the claim otherwise.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,19 @@
 
 namespace lpn {
 
-// At no moment are there more than `tokens` tokens, locked ones included.
-struct TokenBound {
-  std::int64_t tokens = 0;
-  // The invariant: sum of weight * tokens over these places never grows. For a place with a
-  // capacity and its credits with equal weights it is constant whatever was loaded.
-  std::vector<std::pair<PlaceId, std::int64_t>> weights;
+// The sum of weight * tokens over some places never grows. For a place with a capacity and its
+// credits with equal weights it is constant whatever was loaded.
+struct PlaceInvariant {
+  std::vector<std::pair<PlaceId, std::int64_t>> weights;  // positive; by place
   // Places whose initial tokens count in the proof, ascending: the net's own and no others. Never a
   // credit place; the place it belongs to instead.
   std::vector<PlaceId> relies_on;
+};
+
+// At no moment are there more than `tokens` tokens, locked ones included.
+struct TokenBound {
+  std::int64_t tokens = 0;
+  std::shared_ptr<const PlaceInvariant> because;
 };
 
 // Answers about one net, prepared once. Borrows the net, which must not change, and the solver,
@@ -45,7 +49,8 @@ class Invariants {
   Invariants(Invariants&&) noexcept;
   Invariants& operator=(Invariants&&) noexcept;
 
-  // The best bound that an invariant proves; none: none, or the search was given up.
+  // The best bound that an invariant proves, but 1 is not improved to 0; none: none, or the search
+  // was given up.
   std::optional<TokenBound> bound(PlaceId place) const;
 
   // At no moment do two of `transitions` both have the free tokens they need: which of them starts
