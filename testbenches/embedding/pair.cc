@@ -322,6 +322,7 @@ void random_traffic(Parts& parts, Random& r) {
   Case inputs = random_inputs(c.net, r);
   c.params = inputs.params;
   c.done_count = inputs.done_count;
+  c.loads.clear();
   for (Load& load : inputs.loads) {
     if (at(load.place) >= parts.links.size()) c.loads.push_back(load);
   }
@@ -605,13 +606,6 @@ Hosted random_hosted(Random& r) {
   h.consume_delay = r.between(1, 9);
   h.producers = r.between(1, 3);
   h.consumers = r.between(1, 2);
-  for (std::int64_t n = r.between(3, 30); n > 0; --n) {
-    std::vector<std::int64_t> job;
-    for (const Field& f : type.fields) {
-      job.push_back(f.range ? r.between(f.range->lo, f.range->hi) : r.below(30));
-    }
-    h.jobs.push_back(std::move(job));
-  }
 
   Net& all = h.joined.net;
   all.name = "joined";
@@ -622,10 +616,7 @@ Hosted random_hosted(Random& r) {
   jobs.name = "jobs";
   jobs.type = all[h.places[at(h.in)]].type;
   all.places.push_back(jobs);
-  const auto from = static_cast<PlaceId>(all.places.size() - 1);
-  Load load{from, h.jobs.size(), {}};
-  for (const auto& job : h.jobs) load.values.insert(load.values.end(), job.begin(), job.end());
-  h.joined.loads.push_back(load);
+  h.from = static_cast<PlaceId>(all.places.size() - 1);
 
   const auto add = [&](const char* name, PlaceId take, std::optional<PlaceId> put, Time delay,
                        std::int64_t servers) {
@@ -651,20 +642,35 @@ Hosted random_hosted(Random& r) {
     }
     all.transitions.push_back(t);
   };
-  add("produce", from, h.places[at(h.in)], h.produce_delay, h.producers);
+  add("produce", h.from, h.places[at(h.in)], h.produce_delay, h.producers);
   add("consume", h.places[at(h.out)], std::nullopt, h.consume_delay, h.consumers);
 
-  Case inputs = random_inputs(all, r);
+  return h;
+}
+
+void random_traffic(Hosted& h, Random& r) {
+  const Net& all = h.joined.net;
+  Load load{h.from, static_cast<std::uint64_t>(r.between(3, 30)), {}};
+  h.jobs.clear();
+  for (std::uint64_t n = 0; n < load.count; ++n) {
+    std::vector<std::int64_t> job;
+    for (const Field& f : all.type_of(h.from).fields) {
+      job.push_back(f.range ? r.between(f.range->lo, f.range->hi) : r.below(30));
+    }
+    load.values.insert(load.values.end(), job.begin(), job.end());
+    h.jobs.push_back(std::move(job));
+  }
+  h.joined.loads = {load};
+  const Case inputs = random_inputs(all, r);
   h.joined.params = inputs.params;
-  for (Load& l : inputs.loads) {
-    if (l.place != from && l.place != h.places[at(h.in)] && l.place != h.places[at(h.out)]) {
+  for (const Load& l : inputs.loads) {
+    if (l.place != h.from && l.place != h.places[at(h.in)] && l.place != h.places[at(h.out)]) {
       h.joined.loads.push_back(l);
     }
   }
   Step run;
   run.time = r.chance(70) ? 150 : 1'500;
-  h.joined.steps.push_back(run);
-  return h;
+  h.joined.steps = {run};
 }
 
 namespace {

@@ -48,7 +48,8 @@ std::string coupled_difference(const Parts& parts, const std::vector<sim::Librar
 struct Hosted {
   Net part;
   PlaceId in{}, out{};
-  Case joined;  // the part, then `produce` and `consume` as transitions
+  PlaceId from{};  // of `joined`: where `produce` takes them from
+  Case joined;     // the part, then `produce` and `consume` as transitions
   std::vector<PlaceId> places;
   std::vector<TransitionId> transitions;
   Time produce_delay = 1, consume_delay = 1;
@@ -56,6 +57,7 @@ struct Hosted {
   std::vector<std::vector<std::int64_t>> jobs;  // the tokens to produce
 };
 Hosted random_hosted(Random& random);
+void random_traffic(Hosted& hosted, Random& random);
 
 // The part in a host's loop of run, take, push and release against `joined` on the interpreter.
 std::string hosted_difference(const Hosted& hosted, const sim::Library& library, bool traced,
