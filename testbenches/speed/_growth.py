@@ -7,7 +7,7 @@ import resource
 import statistics
 import sys
 
-from _measure import HERE, lpn
+from _measure import HERE, lpn, simulated
 
 
 def main():
@@ -18,9 +18,9 @@ def main():
     marking = model.workload(max(1, count // per_count), net)
     rates, spent = [], 0.0
     while not rates or (spent < patience and len(rates) < 2000):
-        run = lpn.simulate(net, marking, engine="compiled")
-        rates.append(run.commits / run.seconds / 1e6)
-        spent += run.seconds
+        run, seconds = simulated(net, marking)
+        rates.append(run.commits / seconds / 1e6)
+        spent += seconds
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(run.commits, statistics.median(rates), peak)
 
