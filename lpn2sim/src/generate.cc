@@ -39,6 +39,7 @@ using std::uint32_t;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;  // of all expressions, as trees
 constexpr std::size_t kContested = 6;         // competitors that make a place contested
+constexpr std::size_t kSmall = 16;            // transitions whose code is part of the engine's loop
 constexpr std::size_t kInlined = 64;          // transitions whose code shares one function
 
 // How the firings in flight of a transition are kept.
@@ -1192,15 +1193,26 @@ class Generator final : Operands {
   }
 
   void dispatch() {
-    const auto each = [this](const char* head, const char* body) {
+    const auto each = [this](const string& head, const char* body) {
       line("{} {{ switch (k) {{", head);
       for (size_t k = 0; k < net_.transitions.size(); ++k) line(fmt::runtime(body), k);
-      line("default: break; }} }}");
+      // A net without transitions has an engine that believes in one.
+      line("default: {} }} }}", net_.transitions.empty() ? "break;" : "__builtin_unreachable();");
     };
-    if (net_.transitions.size() <= kInlined) {
-      each("void start(u32 k)", "case {0}: try_{0}(); break;");
-      each("void commit(u32 k)", "case {0}: commit_{0}(); break;");
-    } else {
+    const bool small = net_.transitions.size() <= kSmall;
+    for (const char* verb : {"start", "commit"}) {
+      const char* call =
+          verb[0] == 's' ? "case {0}: try_{0}(); break;" : "case {0}: commit_{0}(); break;";
+      if (small) {
+        // Twice, once for the engine's innermost loop.
+        each(fmt::format("[[gnu::always_inline]] void {}_here(u32 k)", verb), call);
+        line("[[gnu::noinline]] void {0}(u32 k) {{ {0}_here(k); }}", verb);
+        continue;
+      }
+      line("void {0}_here(u32 k) {{ {0}(k); }}", verb);
+      if (net_.transitions.size() <= kInlined) each(fmt::format("void {}(u32 k)", verb), call);
+    }
+    if (net_.transitions.size() > kInlined) {
       // One function each: all of them inlined into one switch take minutes to compile.
       line("using Step = void (*)(Net&);");
       line("template <void (Net::*F)()> static void step(Net& net) {{ (net.*F)(); }}");
