@@ -1274,7 +1274,7 @@ StaticCode generate_static(const Net& net, const StaticParts& parts, const Stati
   }
   text += fmt::format(
       "template <typename R> u64 run_static(R& run, u64 limit) {{\nu64 done = 0;\n{}"
-      "#ifdef LPNRT_TEST_STATIC\nstatic_iterations += done;\n#endif\nreturn "
+      "LPNRT_TESTED(static_iterations += done;)\nreturn "
       "done;\n}}\n",
       run);
   if (lanes == 0) return {text, false};

@@ -24,7 +24,11 @@ namespace lpnrt {
 inline constexpr u64 kMostInRing = u64{1} << 20;
 
 #ifdef LPNRT_TEST_STATIC
-[[gnu::visibility("default")]] inline u64 static_iterations = 0;
+[[gnu::visibility("default")]] inline u64 static_iterations = 0, lane_iterations = 0,
+                                          lane_rebases = 0;
+#define LPNRT_TESTED(...) __VA_ARGS__
+#else
+#define LPNRT_TESTED(...)
 #endif
 
 // Iterations between two questions whether to go on.
@@ -189,7 +193,7 @@ class LaneBlock {
     for (const LaneMemory& r : rings_) rings.push_back(r.words());
     bool rebased = false;
     while (left_ != 0) {
-      u64 chunk = fewer(left_, (kMost - latest()) / part_->growth);
+      u64 chunk = fewer(left_, (room() - fewer(room(), latest())) / part_->growth);
       if (part_->zeros != 0) chunk = fewer(chunk, kGroupLimit / 8 / part_->zeros);
       if (chunk < fewer(left_, 16)) {
         if (rebased) return true;
@@ -204,6 +208,7 @@ class LaneBlock {
         columns.push_back(c.values.words() + done_ * c.rate * lanes_);
       (lanes_ == 16 ? part_->wide : part_->narrow)(state_.words(), columns.data(), rings.data(),
                                                    at_.data(), chunk);
+      LPNRT_TESTED(lane_iterations += chunk;)
       done_ += chunk;
       left_ -= chunk;
       if (part_->zeros != 0) count_groups(chunk);
@@ -229,7 +234,6 @@ class LaneBlock {
   }
 
  private:
-  static constexpr u64 kMost = ~u32{0};
   struct Queue {
     u64 count;
     u64 ring;  // of its instants
@@ -238,6 +242,11 @@ class LaneBlock {
     LaneMemory values;
     u64 rate;
   };
+  // Instants stay below this, relative to their base; in tests they have to be rebased often.
+  u64 room() const {
+    LPNRT_TESTED(return fewer(~u32{0}, part_->growth * 17);)
+    return ~u32{0};
+  }
   static u32 word(i64 x) { return static_cast<u32>(x); }
 
   template <u32 L>
@@ -267,7 +276,7 @@ class LaneBlock {
   }
   // No firing to come starts before this.
   u32 earliest(u32 lane) const {
-    u64 least = kMost;
+    u64 least = ~u32{0};
     for (u32 k = 0; k < part_->transitions; ++k) {
       const LaneSlot& last = part_->lasts[k];
       const u64 commit = state_.words()[u64{last.slot} * lanes_ + lane];
@@ -281,6 +290,7 @@ class LaneBlock {
     for (u32 lane = 0; lane < lanes_; ++lane) {
       const u32 by = earliest(lane);
       if (by == 0) continue;
+      LPNRT_TESTED(++lane_rebases;)
       base_[lane] += by;
       const auto shift = [by](u32& x) { x = x < by ? 0 : x - by; };
       for (u64 i = 0; i < part_->instants; ++i) shift(state_.words()[i * lanes_ + lane]);
