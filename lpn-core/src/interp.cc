@@ -59,6 +59,8 @@ class Rows {
   std::vector<std::int64_t> buffer_;
 };
 
+__extension__ typedef unsigned __int128 Wide;
+
 struct PlaceState {
   std::size_t width = 0;
   std::uint64_t free = 0;
@@ -69,7 +71,7 @@ struct PlaceState {
   bool done = false;
   // statistics
   Time since = 0;
-  double weighted = 0;
+  Wide weighted = 0;  // exact, so that engines may add up in any order
   std::uint64_t peak = 0;
 
   std::uint64_t occupancy() const { return free + locked; }
@@ -777,7 +779,7 @@ struct Interp::Impl {
   void account(PlaceState& place) {
     if (!options.stats) return;
     place.weighted +=
-        static_cast<double>(place.occupancy()) * static_cast<double>(now - place.since);
+        static_cast<Wide>(place.occupancy()) * static_cast<std::uint64_t>(now - place.since);
     place.since = now;
   }
 
@@ -807,11 +809,11 @@ struct Interp::Impl {
     }
     for (std::size_t k = 0; k < declared.places.size(); ++k) {
       const PlaceState& place = places[k];
-      const double weighted = place.weighted + static_cast<double>(place.occupancy()) *
-                                                   static_cast<double>(end - place.since);
-      s.places.push_back(
-          {end == 0 ? static_cast<double>(place.occupancy()) : weighted / static_cast<double>(end),
-           place.peak});
+      const Wide weighted = place.weighted + static_cast<Wide>(place.occupancy()) *
+                                                 static_cast<std::uint64_t>(end - place.since);
+      s.places.push_back({end == 0 ? static_cast<double>(place.occupancy())
+                                   : static_cast<double>(weighted) / static_cast<double>(end),
+                          place.peak});
     }
     return s;
   }

@@ -22,6 +22,7 @@
 #include <map>
 #include <set>
 
+#include "flow_stats.h"
 #include "generate_flow.h"
 #include "lpn/error.h"
 #include "lpn/interval.h"
@@ -83,6 +84,7 @@ class Generator final : Operands {
       : declared_(net),
         net_(lower(net)),
         plan_(make_plan(net_)),
+        metered_(plan_.whole() && FlowStats(net_, declared_.places.size(), plan_).possible()),
         printer_(net_, *this),
         space_(std::move(space)),
         contested_(contested) {
@@ -112,7 +114,7 @@ class Generator final : Operands {
     access();
     line("}};");
     if (plan_.whole()) {
-      line("#if !LPNRT_STATS");
+      line("#if !LPNRT_STATS || {}", metered_ ? 1 : 0);
       out_ += generate_flow(net_, declared_.places.size(), plan_);
       line("#endif");
     }
@@ -389,7 +391,7 @@ class Generator final : Operands {
         std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
     line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, timed());
     if (plan_.whole()) {
-      line("static constexpr bool kFlow = LPNRT_STATS == 0;");
+      line("static constexpr bool kFlow = LPNRT_STATS == 0 || {};", metered_);
       line("int run_flow();");
     } else {
       line("static constexpr bool kFlow = false;");
@@ -1366,6 +1368,7 @@ class Generator final : Operands {
   Net declared_;
   Net net_;
   Plan plan_;
+  bool metered_;  // statistics of order-free runs
   ExprPrinter printer_;
   string space_;
   size_t contested_;

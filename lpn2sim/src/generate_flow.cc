@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <set>
 
+#include "flow_stats.h"
 #include "lpn/error.h"
 #include "print_expr.h"
 
@@ -25,7 +26,7 @@ using std::uint32_t;
 class FlowGenerator final : Operands {
  public:
   FlowGenerator(const Net& net, size_t declared, const Plan& plan)
-      : net_(net), declared_(declared), plan_(plan), printer_(net_, *this) {
+      : net_(net), declared_(declared), plan_(plan), printer_(net_, *this), stats_(net, declared, plan) {
     find_live();
   }
 
@@ -275,6 +276,7 @@ class FlowGenerator final : Operands {
     }
     line("LPNRT_IF_TRACE(std::vector<FlowCommit> log;)");
     line("std::vector<i64> scratch;");
+    out_ += stats_.members();
   }
 
   void start() {
@@ -303,6 +305,7 @@ class FlowGenerator final : Operands {
             p);
       }
     }
+    out_ += stats_.begin();
     line("}}");
   }
 
@@ -313,15 +316,18 @@ class FlowGenerator final : Operands {
     line("void act_{}() {{", a);
     line("u64 last = last{};", a);
     for (uint32_t k : actor.members) line("u64 count{0} = 0, end_{0} = end{0};", k);
+    out_ += stats_.act_begin(a);
     line("again:");
     for (uint32_t k : actor.members) {
       line("do {{ // {}", net_.transitions[k].name);
-      arcs(k);
+      arcs(
+          k, [](const char*) { return string("break;"); }, [](uint32_t, const string&) {});
       fire(a, k);
       line("++count{}; goto again;", k);
       line("}} while (false);");
     }
     line("last{} = last;", a);
+    out_ += stats_.act_end(a);
     for (uint32_t k : actor.members) {
       std::set<uint32_t> woken;
       for (const OutputArc& arc : net_.transitions[k].outputs) {
@@ -353,14 +359,18 @@ class FlowGenerator final : Operands {
   }
 
   // Leaves the enclosing block when the tokens are not there, or a guard is false.
-  void arcs(uint32_t k) {
+  // The arcs of `k` in order: leaves by `failed(reason)` at the first that is not satisfied; after
+  // each that has its tokens, `passed(arc, their instant)`, "" when they were there from the start.
+  template <typename Failed, typename Passed>
+  void arcs(uint32_t k, const Failed& failed, const Passed& passed) {
     const Transition& t = net_.transitions[k];
     for (uint32_t a = 0; a < t.inputs.size(); ++a) {
       const InputArc& in = t.inputs[a];
       const size_t p = place_of(k, a);
       const Arc about = arc(k, a);
+      const char* const missing = net_.places[p].credit_of ? "kCredit" : "kToken";
       const auto where = [&](SiteKind kind) { return site(k, kind, a); };
-      if (about.reads_head) line("if ({} == 0) break;", size(p));
+      if (about.reads_head) line("if ({} == 0) {}", size(p), failed(missing));
       const auto bind_head = [&] {
         if (width(p) > 0) line("const i64* const a{} = {}; (void)a{};", a, row(k, a, "0"), a);
       };
@@ -370,7 +380,7 @@ class FlowGenerator final : Operands {
         if (printer_.range(k, in.weight).lo < 0) line("if (w{} < 0) bail();", a);
       }
       if (about.need >= 0) {
-        if (about.need > 0) line("if ({} < {}ull) break;", size(p), about.need);
+        if (about.need > 0) line("if ({} < {}ull) {}", size(p), about.need, failed(missing));
       } else {
         if (in.threshold) {
           line("const i64 k{} = {};", a, value(k, *in.threshold, where(SiteKind::kThreshold)));
@@ -379,13 +389,26 @@ class FlowGenerator final : Operands {
         } else {
           line("u64 n{0} = static_cast<u64>(w{0}); (void)n{0};", a);
         }
-        line("if ({} < n{}) break;", size(p), a);
+        line("if ({} < n{}) {}", size(p), a, failed(missing));
         if (about.reads_head) line("if (n{0} == 0) n{0} = 1;", a);
       }
       // With no token needed the row is not read.
       if (!about.reads_head) bind_head();
-      if (in.guard) line("if (!{}) break;", value(k, *in.guard, where(SiteKind::kGuard)));
+      passed(a, arrival(k, a));
+      if (in.guard) {
+        line("if (!{}) {}", value(k, *in.guard, where(SiteKind::kGuard)), failed("kGuard"));
+      }
     }
+  }
+
+  // The instant at which the tokens that arc `i` needs are there, "" when they always were.
+  string arrival(uint32_t k, uint32_t i) const {
+    const size_t p = place_of(k, i);
+    if (passage(p) != Passage::kFifo) return "";
+    const Arc about = arc(k, i);
+    if (about.need < 0) return fmt::format("(n{0} != 0 ? q{1}.instant(n{0} - 1) : 0)", i, p);
+    const std::int64_t need = std::max(about.need, about.least_need);
+    return need > 0 ? fmt::format("q{}.instant({})", p, need - 1) : "";
   }
 
   void fire(size_t a, uint32_t k) {
@@ -394,16 +417,10 @@ class FlowGenerator final : Operands {
     const auto not_before = [this](const string& instant) {
       line("if (const u64 x_ = {}; x_ > start) start = x_;", instant);
     };
+    out_ += stats_.before_arcs(k);
     for (uint32_t i = 0; i < t.inputs.size(); ++i) {
-      const size_t p = place_of(k, i);
-      if (passage(p) == Passage::kSource) continue;
-      const Arc about = arc(k, i);
-      if (about.need >= 0) {
-        const std::int64_t need = std::max(about.need, about.least_need);
-        if (need > 0) not_before(fmt::format("q{}.instant({})", p, need - 1));
-      } else {
-        not_before(fmt::format("n{0} != 0 ? q{1}.instant(n{0} - 1) : 0", i, p));
-      }
+      if (const string at = arrival(k, i); !at.empty()) not_before(at);
+      out_ += stats_.after_arc(k, i);
     }
     if (one_server(k)) not_before(fmt::format("end_{}", k));
     if (many_servers(k)) {
@@ -412,6 +429,7 @@ class FlowGenerator final : Operands {
                                  : fmt::format("static_cast<u64>(net.servers{})", k);
       not_before(fmt::format("served{0}.size() >= {1} ? served{0}.instant(0) : 0", k, servers));
     }
+    out_ += stats_.after_server(k);
     if (t.interval) not_before(fmt::format("next{}", k));
     if (t.clock) line("start = Instant::on_edge(start, net.period{0}, net.phase{0});", k);
     line("if (start > horizon) {{ hold({}, start); break; }}", a);
@@ -426,6 +444,9 @@ class FlowGenerator final : Operands {
       line("served{}.push(commit);", k);
     }
     progress(k);
+    out_ += stats_.fired(
+        k, [&](uint32_t i) { return taken(k, i); },
+        [&](size_t o, size_t e) { return count(k, o, e); });
     line(
         "LPNRT_IF_TRACE(log.emplace_back(); FlowCommit& c = log.back(); c.commit = commit; "
         "c.start = Instant::ticks(start); c.transition = {0}; c.firing = fired{0} + count{0};)",
@@ -654,12 +675,21 @@ class FlowGenerator final : Operands {
 
     line("void report_so_far() {{ net.commits = made; net.now = Instant::ticks(horizon); }}");
 
+    out_ += stats_.settle([this](uint32_t k, const auto& failed, const auto& passed) {
+      string before;
+      before.swap(out_);
+      arcs(k, failed, [&](uint32_t i, const string& at) { out_ += passed(i, at); });
+      before.swap(out_);
+      return before;
+    });
+
     line("void settle() {{");
     for (size_t p = 0; p < net_.places.size(); ++p) {
       // Left where it must drain: stalled, and not all of its properties are here.
       if (passage(p) == Passage::kFifo && kept(p) < width(p))
         line("if (q{}.size() != 0) bail();", p);
     }
+    line("LPNRT_IF_STATS(settle_stats();)");
     line("LPNRT_IF_TRACE(deliver();)");
     for (size_t p = 0; p < net_.places.size(); ++p) {
       switch (passage(p)) {
@@ -735,6 +765,7 @@ class FlowGenerator final : Operands {
   size_t declared_;
   const Plan& plan_;
   ExprPrinter printer_;
+  FlowStats stats_;
   string out_;
   std::vector<std::vector<bool>> live_;         // per place and property
   std::vector<std::vector<uint32_t>> columns_;  // where a live property stands in a row

@@ -42,6 +42,11 @@ std::string disagreement(const Case& c, const sim::Library* plain, const sim::Li
   if (what.empty()) {
     what = against("compiled, traced", play(c, traced, {.observe = true, .stats = true}));
   }
+  if (what.empty()) {
+    what = against(
+        "compiled, order-free with statistics",
+        play(c, traced, {.observe = true, .stats = true, .mode = sim::Mode::kOrderFree}));
+  }
   if (what.empty() && plain != nullptr) what = against("compiled, plain", play(c, *plain, {}));
   if (what.empty() && free != nullptr) {
     what = against("compiled, order-free",

@@ -5,6 +5,9 @@
 // horizon are made before it moves on; that bounds how far actors run ahead, and with it memory.
 #pragma once
 
+#if LPNRT_STATS
+#include "lpnrt/observe.h"
+#endif
 #include "lpnrt/runtime.h"
 
 namespace lpnrt {

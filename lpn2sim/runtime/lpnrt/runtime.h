@@ -440,10 +440,10 @@ struct TransitionMeter {
 
 struct PlaceMeter {
   i64 since = 0;
-  double weighted = 0;
+  unsigned __int128 weighted = 0;  // exact: order-free runs add up other terms
   u64 peak = 0;
   void before(u64 occupancy, i64 now) {
-    weighted += static_cast<double>(occupancy) * static_cast<double>(now - since);
+    weighted += static_cast<unsigned __int128>(occupancy) * static_cast<u64>(now - since);
     since = now;
   }
 };
@@ -1054,10 +1054,11 @@ struct Abi {
       transitions[k].waited[m.wait] += net.end - m.wait_since;
     }
     for (u32 p = 0; p < Net::kDeclaredPlaces; ++p) {
-      const PlaceMeter& m = net.place_meters[p];
-      const double occupancy = static_cast<double>(net.occupancy_of(p));
-      const double total = m.weighted + occupancy * static_cast<double>(net.end - m.since);
-      places[p].mean = net.end == 0 ? occupancy : total / static_cast<double>(net.end);
+      PlaceMeter m = net.place_meters[p];
+      m.before(net.occupancy_of(p), net.end);
+      places[p].mean = net.end == 0
+                           ? static_cast<double>(net.occupancy_of(p))
+                           : static_cast<double>(m.weighted) / static_cast<double>(net.end);
       places[p].peak = m.peak;
     }
     return LPN_OK;
