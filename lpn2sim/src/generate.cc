@@ -40,7 +40,7 @@ using std::uint32_t;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;  // of all expressions, as trees
 constexpr std::size_t kContested = 6;         // competitors that make a place contested
-constexpr std::size_t kSmall = 16;            // transitions whose code is part of the engine's loop
+constexpr std::size_t kSmall = 16;    // transitions whose code is part of the engine's loop
 constexpr std::size_t kInlined = 64;          // transitions whose code shares one function
 
 // How the firings in flight of a transition are kept.
@@ -113,7 +113,7 @@ class Generator final : Operands {
     dispatch();
     access();
     line("}};");
-    if (plan_.whole()) {
+    if (flows()) {
       line("#if !LPNRT_STATS || {}", metered_ ? 1 : 0);
       out_ += generate_flow(net_, declared_.places.size(), plan_);
       line("#endif");
@@ -390,9 +390,23 @@ class Generator final : Operands {
     const bool has_done =
         std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
     line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, timed());
-    if (plan_.whole()) {
+    if (flows()) {
       line("static constexpr bool kFlow = LPNRT_STATS == 0 || {};", metered_);
       line("int run_flow();");
+      if (mixed()) {
+        line("#if LPNRT_STATS");
+        line("static constexpr void* feeder = nullptr;");
+        line("bool deliver(u32) {{ return false; }}");
+        line("void log(const lpn_commit&, u64) {{}}");
+        line("#else");
+        line("struct Run* feeder = nullptr;  // whose event-driven part this is");
+        line("bool deliver(u32 k);");
+        line("LPNRT_IF_TRACE(void log(const lpn_commit& c, u64 outputs);)");
+        line("#endif");
+        string events;
+        for (const string& why : plan_.why_not) events += why.empty() ? "false, " : "true, ";
+        line("static constexpr bool kEvent[] = {{{}}};", events);
+      }
     } else {
       line("static constexpr bool kFlow = false;");
     }
@@ -442,6 +456,10 @@ class Generator final : Operands {
 
   // What the outside may take tokens from: nothing in the net reads it.
   bool outlet(size_t p) const { return p < declared_.places.size() && consumers_[p].empty(); }
+  // Keeps when its tokens arrived, when asked to.
+  bool stamped(size_t p) const {
+    return outlet(p) || (mixed() && plan_.passage[p] == Passage::kOutOf);
+  }
 
   void members() {
     for (size_t k = 0; k < net_.params.size(); ++k) line("i64 P{} = 0;", k);
@@ -465,7 +483,7 @@ class Generator final : Operands {
     always_or_stats(locked_[p], fmt::format("u64 l{} = 0;", p));
     if (width > 0) line("Rows<{}> p{};", width, p);
     if (place.capacity) line("i64 cap{} = 0;", p);
-    if (outlet(p)) line("Stamps s{};", p);
+    if (stamped(p)) line("Stamps s{};", p);
     if (!contests_[p].rivals.empty()) line("Set<{}> parked{};", contests_[p].rivals.size(), p);
     if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
   }
@@ -1111,7 +1129,7 @@ class Generator final : Operands {
           "+ l{0};)",
           p);
     if (net_.places[p].done) line("done_tokens += total; latency = now;");
-    if (outlet(p)) line("if (s{0}.on) s{0}.add(now, group, total);", p);
+    if (stamped(p)) line("if (s{0}.on) s{0}.add(now, group, total);", p);
     touch_consumers(p);
     if (!contests_[p].rivals.empty()) line("{}", call_on(p));
     std::set<uint32_t> woken;
@@ -1194,9 +1212,18 @@ class Generator final : Operands {
     line("#endif");
   }
 
+  bool mixed() const { return plan_.mixed(); }
+  // In the event-driven part of a mixed run the other transitions only deliver their tokens.
+  string mixed_case(const string& verb) const {
+    if (!mixed()) return "";
+    if (verb == "start") return "if (feeder != nullptr && !kEvent[k]) return;";
+    return "if (feeder != nullptr && !kEvent[k] && deliver(k)) return;";
+  }
+  bool flows() const { return plan_.whole() || mixed(); }
+
   void dispatch() {
-    const auto each = [this](const string& head, const char* body) {
-      line("{} {{ switch (k) {{", head);
+    const auto each = [this](const string& head, const string& verb, const char* body) {
+      line("{} {{ {} switch (k) {{", head, mixed_case(verb));
       for (size_t k = 0; k < net_.transitions.size(); ++k) line(fmt::runtime(body), k);
       // A net without transitions has an engine that believes in one.
       line("default: {} }} }}", net_.transitions.empty() ? "break;" : "__builtin_unreachable();");
@@ -1207,23 +1234,23 @@ class Generator final : Operands {
           verb[0] == 's' ? "case {0}: try_{0}(); break;" : "case {0}: commit_{0}(); break;";
       if (small) {
         // Twice, once for the engine's innermost loop.
-        each(fmt::format("[[gnu::always_inline]] void {}_here(u32 k)", verb), call);
+        each(fmt::format("[[gnu::always_inline]] void {}_here(u32 k)", verb), verb, call);
         line("[[gnu::noinline]] void {0}(u32 k) {{ {0}_here(k); }}", verb);
         continue;
       }
       line("void {0}_here(u32 k) {{ {0}(k); }}", verb);
-      if (net_.transitions.size() <= kInlined) each(fmt::format("void {}(u32 k)", verb), call);
-    }
-    if (net_.transitions.size() > kInlined) {
-      // One function each: all of them inlined into one switch take minutes to compile.
-      line("using Step = void (*)(Net&);");
-      line("template <void (Net::*F)()> static void step(Net& net) {{ (net.*F)(); }}");
-      for (const char* verb : {"try", "commit"}) {
-        line("void {}(u32 k) {{ static constexpr Step kSteps[] = {{",
-             verb[0] == 't' ? "start" : verb);
-        for (size_t k = 0; k < net_.transitions.size(); ++k) line("step<&Net::{}_{}>,", verb, k);
-        line("}}; kSteps[k](*this); }}");
+      if (net_.transitions.size() <= kInlined) {
+        each(fmt::format("void {}(u32 k)", verb), verb, call);
+        continue;
       }
+      // One function each: all of them inlined into one switch take minutes to compile.
+      line("template <void (Net::*F)()> static void {}_step(Net& net) {{ (net.*F)(); }}", verb);
+      line("void {}(u32 k) {{ {}", verb, mixed_case(verb));
+      line("static constexpr void (*kSteps[])(Net&) = {{");
+      for (size_t k = 0; k < net_.transitions.size(); ++k) {
+        line("{}_step<&Net::{}_{}>,", verb, verb[0] == 's' ? "try" : verb, k);
+      }
+      line("}}; kSteps[k](*this); }}");
     }
     line("void overtaken(u32 k, u32 slot) {{ (void)slot; switch (k) {{");
     for (size_t k = 0; k < infos_.size(); ++k) {
@@ -1254,9 +1281,14 @@ class Generator final : Operands {
     line(
         "void report(u32 k, u64 firing, i64 start, const std::vector<lpn_token_run>& taken, const "
         "u64* "
-        "produced) {{ if (observer == nullptr) return; const lpn_commit c = {{now, group, k, "
-        "firing, start, "
-        "taken.data(), taken.size(), produced}}; observer(observer_user, &c); }}");
+        "produced) {{ const lpn_commit c = {{now, group, k, firing, start, "
+        "taken.data(), taken.size(), produced}};");
+    if (mixed()) {
+      line("static constexpr u32 kOutputs[] = {{");
+      for (const Transition& t : declared_.transitions) line("{},", t.outputs.size());
+      line("0}}; if (feeder != nullptr) return log(c, kOutputs[k]);");
+    }
+    line("if (observer != nullptr) observer(observer_user, &c); }}");
     line("#endif");
   }
 

@@ -26,22 +26,32 @@ using std::uint32_t;
 class FlowGenerator final : Operands {
  public:
   FlowGenerator(const Net& net, size_t declared, const Plan& plan)
-      : net_(net), declared_(declared), plan_(plan), printer_(net_, *this), stats_(net, declared, plan) {
+      : net_(net),
+        declared_(declared),
+        plan_(plan),
+        mixed_(!plan.whole()),
+        printer_(net_, *this),
+        stats_(net, declared, plan) {
     find_live();
   }
 
   string run() {
     const size_t actors = std::max<size_t>(plan_.actors.size(), 1);
     line("struct Run final : Flow<Run, {}, {}> {{", actors, plan_.packed);
+    line("static constexpr bool kMixed = {};", mixed_);
     line("Net& net;");
+    if (mixed_)
+      line("std::unique_ptr<Net> ev = std::make_unique<Net>();  // the event-driven part");
     members();
     start();
+    if (mixed_) exchange();
     for (size_t a = 0; a < plan_.actors.size(); ++a) act(a);
     line("void act(u32 a) {{ switch (a) {{");
     for (size_t a = 0; a < plan_.actors.size(); ++a) line("case {0}: act_{0}(); break;", a);
     line("default: break; }} }}");
     finish();
     line("}};");
+    if (mixed_) deliveries();
     line("int Net::run_flow() {{");
     line("try {{");
     line("const auto run = std::make_unique<Run>(*this);");
@@ -67,6 +77,15 @@ class FlowGenerator final : Operands {
 
   size_t width(size_t p) const { return net_[net_.places[p].type].fields.size(); }
   Passage passage(size_t p) const { return plan_.passage[p]; }
+  bool event(size_t k) const { return !plan_.why_not[k].empty(); }
+  // Held by Run as a FIFO.
+  bool queued(size_t p) const {
+    return passage(p) == Passage::kFifo || passage(p) == Passage::kOutOf;
+  }
+  // Touched by the event-driven part alone, or given to it.
+  bool of_events(size_t p) const {
+    return passage(p) == Passage::kEvent || passage(p) == Passage::kInto;
+  }
   size_t place_of(size_t k, uint32_t arc) const {
     return static_cast<size_t>(net_.transitions[k].inputs[arc].place);
   }
@@ -109,12 +128,14 @@ class FlowGenerator final : Operands {
   void find_live() {
     for (size_t p = 0; p < net_.places.size(); ++p) {
       // A source keeps its rows as they were loaded; what may be left at the end is kept whole.
-      live_.emplace_back(width(p), passage(p) != Passage::kFifo || !drains(p));
+      const bool travels = passage(p) == Passage::kFifo || passage(p) == Passage::kOutOf;
+      live_.emplace_back(width(p), !travels || !drains(p));
     }
     bool changed = true;
     while (changed) {
       changed = false;
       for (size_t k = 0; k < net_.transitions.size(); ++k) {
+        if (event(k)) continue;
         const Transition& t = net_.transitions[k];
         for (const InputArc& arc : t.inputs) {
           read(k, arc.weight.id, changed);
@@ -195,7 +216,9 @@ class FlowGenerator final : Operands {
   string head(size_t, uint32_t a) const override { return fmt::format("a{}", a); }
   string row(size_t k, uint32_t a, const string& index) const override {
     const size_t p = place_of(k, a);
-    if (passage(p) == Passage::kSink) return "static_cast<const i64*>(nullptr)";  // only watched
+    if (passage(p) != Passage::kSource && !queued(p)) {
+      return "static_cast<const i64*>(nullptr)";  // only watched
+    }
     if (passage(p) == Passage::kSource) {
       return fmt::format("(s{0}.rows + (s{0}.next + {1}) * {2})", p, index, width(p));
     }
@@ -238,9 +261,11 @@ class FlowGenerator final : Operands {
     return std::any_of(from.begin(), from.end(),
                        [&](uint32_t k) { return plan_.actor_of[k] != plan_.actor_of[from[0]]; });
   }
+  // Order-free ones.
   std::vector<uint32_t> producers(size_t p) const {
     std::vector<uint32_t> all;
     for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      if (event(k)) continue;
       for (const OutputArc& arc : net_.transitions[k].outputs) {
         if (static_cast<size_t>(arc.place) == p && (all.empty() || all.back() != k)) {
           all.push_back(k);
@@ -255,7 +280,15 @@ class FlowGenerator final : Operands {
     for (size_t p = 0; p < net_.places.size(); ++p) {
       switch (passage(p)) {
         case Passage::kSource: line("Source s{};", p); break;
-        case Passage::kFifo: line("Chan<{}> q{};", kept(p), p); break;
+        case Passage::kFifo:
+        case Passage::kOutOf: line("Chan<{}> q{};", kept(p), p); break;
+        case Passage::kInto:
+          for (uint32_t k : producers(p)) {
+            line("Chan<{}> in{}_{};", width(p), p, k);
+            if (p < declared_) line("LPNRT_IF_TRACE(IdRuns idin{}_{};)", p, k);
+          }
+          break;
+        case Passage::kEvent: break;
         case Passage::kSink:
           line("u64 sunk{} = 0;", p);
           if (unsorted(p)) {
@@ -266,10 +299,11 @@ class FlowGenerator final : Operands {
           break;
       }
       if (net_.places[p].done) line("u64 done{} = 0, produced{} = 0;", p, p);
-      if (p < declared_) line("LPNRT_IF_TRACE(IdRuns ids{};)", p);
+      if (p < declared_ && !of_events(p)) line("LPNRT_IF_TRACE(IdRuns ids{};)", p);
     }
     for (size_t a = 0; a < plan_.actors.size(); ++a) line("u64 last{} = 0;", a);
     for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      if (event(k)) continue;
       line("u64 fired{0} = 0, end{0} = 0;", k);
       if (many_servers(k)) line("Chan<0> served{};", k);
       if (net_.transitions[k].interval) line("u64 next{} = 0;", k);
@@ -289,6 +323,7 @@ class FlowGenerator final : Operands {
           if (width(p) > 0) line("if (net.f{0} != 0) s{0}.rows = net.p{0}.row(0);", p);
           break;
         case Passage::kFifo:
+        case Passage::kOutOf:
           line("if (net.f{} > u64{{1}} << 24) bail();", p);
           line("for (u64 k = 0; k < net.f{0}; ++k) {{ i64* const x = q{0}.push(0); (void)x;", p);
           for (size_t f = 0; f < width(p); ++f) {
@@ -296,17 +331,161 @@ class FlowGenerator final : Operands {
           }
           line("}}");
           break;
-        case Passage::kSink: break;
+        case Passage::kSink:
+        case Passage::kInto:
+        case Passage::kEvent: break;
       }
-      if (p < declared_) {
+      if (p < declared_ && !of_events(p)) {
         line(
             "LPNRT_IF_TRACE(for (u64 k = 0; k < net.ids{0}.size(); ++k) ids{0}.push() = "
             "net.ids{0}[k];)",
             p);
       }
     }
+    if (mixed_) start_events();
     out_ += stats_.begin();
     line("}}");
+  }
+
+  // The event-driven part starts from its tokens; those of the actors stay here.
+  void start_events() {
+    line("const i64 params[] = {{");
+    for (size_t k = 0; k < net_.params.size(); ++k) line("P{},", k);
+    line("0}};");
+    line("if (ev->configure(params) != LPN_OK) bail();");
+    line("ev->feeder = this; ev->armed = true;");
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      if (width(p) > 0) line("ev->p{0}.pop(ev->f{0});", p);
+      line("ev->f{} = 0;", p);
+      if (of_events(p)) {
+        if (width(p) > 0) {
+          line(
+              "for (u64 k = 0; k < net.f{0}; ++k) std::memcpy(ev->p{0}.push(), net.p{0}.row(k), "
+              "{1} * sizeof(i64));",
+              p, width(p));
+        }
+        line("ev->f{0} = net.f{0};", p);
+      }
+      if (passage(p) == Passage::kOutOf) line("ev->s{}.on = true;", p);
+      if (p < declared_) {
+        line("#if LPNRT_TRACE");
+        line("while (ev->ids{0}.size() != 0) ev->ids{0}.pop();", p);
+        if (of_events(p)) {
+          line("for (u64 k = 0; k < net.ids{0}.size(); ++k) ev->ids{0}.push() = net.ids{0}[k];", p);
+        }
+        line("#endif");
+      }
+    }
+  }
+
+  // What goes into the event-driven part and comes out of it.
+  void exchange() {
+    const auto each_channel = [this](const auto& with) {
+      for (size_t p = 0; p < net_.places.size(); ++p) {
+        if (passage(p) != Passage::kInto) continue;
+        for (uint32_t k : producers(p)) with(p, k);
+      }
+    };
+    line("u64 next_arrival() const {{ u64 at = Instant::kNever;");
+    each_channel([this](size_t p, uint32_t k) {
+      line("if (in{0}_{1}.size() != 0 && in{0}_{1}.instant(0) < at) at = in{0}_{1}.instant(0);", p,
+           k);
+    });
+    line("return at; }}");
+    line("void arrive(u64 at) {{");
+    each_channel([this](size_t p, uint32_t k) {
+      line("if (in{0}_{1}.size() != 0 && in{0}_{1}.instant(0) == at) ev->due.insert({1});", p, k);
+    });
+    line("}}");
+    for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      if (feeds(k)) deliver(k);
+    }
+    line("void drain() {{");
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      if (passage(p) != Passage::kOutOf) continue;
+      line("if (ev->f{0} != 0) {{ for (u64 left = ev->f{0}; left != 0;) {{", p);
+      line("const Stamp stamp = ev->s{0}.runs.front(); ev->s{0}.runs.pop(); left -= stamp.count;",
+           p);
+      line("const u64 at = Instant::at(static_cast<u64>(stamp.time)) | stamp.group;");
+      line("for (u64 k = 0; k < stamp.count; ++k) {{ i64* const x = q{}.push(at); (void)x;", p);
+      for (size_t f = 0; f < width(p); ++f) {
+        if (live_[p][f]) line("x[{}] = ev->p{}.row(k)[{}];", columns_[p][f], p, f);
+      }
+      line("}}");
+      if (width(p) > 0) line("ev->p{}.pop(stamp.count);", p);
+      line("}}");
+      line("ev->f{} = 0;", p);
+      if (p < declared_) {
+        line(
+            "LPNRT_IF_TRACE(for (; ev->ids{0}.size() != 0; ev->ids{0}.pop()) ids{0}.push() = "
+            "ev->ids{0}.front();)",
+            p);
+      }
+      for (uint32_t k : consumers(p)) line("turn.insert({});", plan_.actor_of[k]);
+      line("}}");
+    }
+    line("}}");
+  }
+
+  bool feeds(uint32_t k) const {
+    if (event(k)) return false;
+    const auto& outputs = net_.transitions[k].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](const OutputArc& out) {
+      return passage(static_cast<size_t>(out.place)) == Passage::kInto;
+    });
+  }
+
+  // The tokens of the commits of `k` at this instant.
+  void deliver(uint32_t k) {
+    line("void deliver_{}(u64 at) {{", k);
+    std::set<size_t> places;
+    for (const OutputArc& out : net_.transitions[k].outputs) {
+      const auto p = static_cast<size_t>(out.place);
+      if (passage(p) != Passage::kInto || !places.insert(p).second) continue;
+      line("{{ u64 count = 0;");
+      line("for (; in{0}_{1}.size() != 0 && in{0}_{1}.instant(0) == at; in{0}_{1}.pop(1)) {{", p,
+           k);
+      if (width(p) > 0) {
+        line("std::memcpy(ev->p{0}.push(), in{0}_{1}.row(0), {2} * sizeof(i64));", p, k, width(p));
+      }
+      line("++count; }}");
+      line("ev->f{} += count;", p);
+      if (p < declared_) {
+        line(
+            "LPNRT_IF_TRACE(for (u64 left = count; left != 0;) {{ ev->ids{0}.push() = "
+            "idin{0}_{1}.front(); left -= idin{0}_{1}.front().count; idin{0}_{1}.pop(); }})",
+            p, k);
+      }
+      line("if (count != 0) {{");
+      for (uint32_t other = 0; other < net_.transitions.size(); ++other) {
+        const auto& inputs = net_.transitions[other].inputs;
+        const bool takes = std::any_of(inputs.begin(), inputs.end(), [&](const InputArc& in) {
+          return static_cast<size_t>(in.place) == p;
+        });
+        if (takes && event(other)) line("ev->dirty.insert({});", other);
+      }
+      line("}} }}");
+    }
+    line("}}");
+  }
+
+  void deliveries() {
+    line(
+        "bool Net::deliver(u32 k) {{ "
+        "const u64 at = Run::Instant::at(static_cast<u64>(now)) | group; (void)at; switch (k) {{");
+    for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      if (feeds(k)) line("case {0}: feeder->deliver_{0}(at); return true;", k);
+    }
+    line("default: return false; }} }}");
+    line("#if LPNRT_TRACE");
+    line(
+        "void Net::log(const lpn_commit& c, u64 outputs) {{ FlowCommit& to = "
+        "feeder->log.emplace_back(); "
+        "to.commit = Run::Instant::at(static_cast<u64>(c.time)) | c.group; to.start = c.start; "
+        "to.transition = c.transition; to.firing = c.firing; to.taken.assign(c.taken, c.taken + "
+        "c.taken_runs); to.produced.assign(c.produced, c.produced + (c.produced == nullptr ? 0 : "
+        "outputs)); }}");
+    line("#endif");
   }
 
   // ---- an actor ---------------------------------------------------------------------------
@@ -342,9 +521,11 @@ class FlowGenerator final : Operands {
     line("}}");
   }
 
+  // Order-free ones.
   std::vector<uint32_t> consumers(size_t p) const {
     std::vector<uint32_t> all;
     for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      if (event(k)) continue;
       for (const InputArc& arc : net_.transitions[k].inputs) {
         if (static_cast<size_t>(arc.place) == p && (all.empty() || all.back() != k)) {
           all.push_back(k);
@@ -404,7 +585,7 @@ class FlowGenerator final : Operands {
   // The instant at which the tokens that arc `i` needs are there, "" when they always were.
   string arrival(uint32_t k, uint32_t i) const {
     const size_t p = place_of(k, i);
-    if (passage(p) != Passage::kFifo) return "";
+    if (!queued(p)) return "";
     const Arc about = arc(k, i);
     if (about.need < 0) return fmt::format("(n{0} != 0 ? q{1}.instant(n{0} - 1) : 0)", i, p);
     const std::int64_t need = std::max(about.need, about.least_need);
@@ -598,7 +779,7 @@ class FlowGenerator final : Operands {
         if (kept_rows) line("{{ const i64* from = scratch.data() + scratch{}_{};", o, e);
         if (!one) line("for (i64 i = 0; i < {}; ++i) {{", count(k, o, e));
         if (width(p) == 0) {
-          line("q{}.push(commit);", p);
+          line("{}.push(commit);", fifo(p, k));
         } else {
           push_row(k, o, e, p, one, kept_rows);
         }
@@ -617,13 +798,19 @@ class FlowGenerator final : Operands {
       }
       if (p < declared_) {
         line(
-            "LPNRT_IF_TRACE(if (const u64 x_ = {}; x_ != 0) ids{}.push() = {{0, 0, {}, {}, "
+            "LPNRT_IF_TRACE(if (const u64 x_ = {}; x_ != 0) {}.push() = {{0, 0, {}, {}, "
             "c.firing, 0, x_}};)",
-            total, p, k, o);
+            total,
+            passage(p) == Passage::kInto ? fmt::format("idin{}_{}", p, k) : fmt::format("ids{}", p),
+            k, o);
       }
     }
     if (scratch) line("scratch.clear();");
     line("LPNRT_IF_TRACE(c.produced = {{{}}};)", produced);
+  }
+
+  string fifo(size_t p, uint32_t k) const {
+    return passage(p) == Passage::kInto ? fmt::format("in{}_{}", p, k) : fmt::format("q{}", p);
   }
 
   void push_row(uint32_t k, size_t o, size_t e, size_t p, bool one, bool kept_rows) {
@@ -632,8 +819,8 @@ class FlowGenerator final : Operands {
     if (!one && !kept_rows) {
       fields(k, o, e, [&](size_t f) { return fmt::format("const i64 x{}_ = ", f); });
     }
-    if (passage(p) == Passage::kFifo) {
-      line("{{ i64* const x = q{}.push(commit); (void)x;", p);
+    if (passage(p) != Passage::kSink) {
+      line("{{ i64* const x = {}.push(commit); (void)x;", fifo(p, k));
     } else if (unsorted(p)) {
       line("{{ i64* const x = out{}_{}.push(); x[0] = static_cast<i64>(commit);", p, k);
       shift = 1;
@@ -670,7 +857,9 @@ class FlowGenerator final : Operands {
 
   void finish() {
     line("u64 last_instant() const {{ u64 at = 0;");
-    for (size_t k = 0; k < net_.transitions.size(); ++k) line("if (end{0} > at) at = end{0};", k);
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      if (!event(k)) line("if (end{0} > at) at = end{0};", k);
+    }
     line("return at; }}");
 
     line("void report_so_far() {{ net.commits = made; net.now = Instant::ticks(horizon); }}");
@@ -689,7 +878,7 @@ class FlowGenerator final : Operands {
       if (passage(p) == Passage::kFifo && kept(p) < width(p))
         line("if (q{}.size() != 0) bail();", p);
     }
-    line("LPNRT_IF_STATS(settle_stats();)");
+    if (stats_.possible()) line("LPNRT_IF_STATS(settle_stats();)");
     line("LPNRT_IF_TRACE(deliver();)");
     for (size_t p = 0; p < net_.places.size(); ++p) {
       switch (passage(p)) {
@@ -697,7 +886,21 @@ class FlowGenerator final : Operands {
           line("net.f{0} -= s{0}.next;", p);
           if (width(p) > 0) line("net.p{0}.pop(s{0}.next);", p);
           break;
+        case Passage::kInto:
+        case Passage::kEvent:
+          if (!mixed_) break;
+          if (width(p) > 0) {
+            line("net.p{0}.pop(net.f{0});", p);
+            line(
+                "for (u64 k = 0; k < ev->f{0}; ++k) std::memcpy(net.p{0}.push(), ev->p{0}.row(k), "
+                "{1} * sizeof(i64));",
+                p, width(p));
+          }
+          line("net.f{0} = ev->f{0};", p);
+          if (p < declared_) line("LPNRT_IF_TRACE(net.ids{0}.swap(ev->ids{0});)", p);
+          break;
         case Passage::kFifo:
+        case Passage::kOutOf:
           if (width(p) > 0) {
             line("net.p{0}.pop(net.f{0});", p);
             line(
@@ -707,7 +910,10 @@ class FlowGenerator final : Operands {
           }
           line("net.f{0} = q{0}.size();", p);
           break;
-        case Passage::kSink: settle_sink(p); break;
+        case Passage::kSink:
+          settle_sink(p);
+          if (mixed_) line("net.f{0} += ev->f{0};", p);  // without properties: see Planner::merge
+          break;
       }
       if (net_.places[p].done) {
         line(
@@ -715,17 +921,29 @@ class FlowGenerator final : Operands {
             "net.latency = lpnrt::max(net.latency, Instant::ticks(done{0})); }}",
             p);
       }
-      if (p < declared_) line("LPNRT_IF_TRACE(net.ids{0}.swap(ids{0});)", p);
+      if (p < declared_ && !of_events(p)) line("LPNRT_IF_TRACE(net.ids{0}.swap(ids{0});)", p);
     }
     for (size_t k = 0; k < net_.transitions.size(); ++k) {
       const Transition& t = net_.transitions[k];
+      if (event(k)) {
+        if (t.interval) line("net.next{0} = ev->next{0};", k);
+        if (t.ordered) line("net.last{0} = ev->last{0};", k);
+        line("LPNRT_IF_TRACE(net.started{0} = ev->started{0};)", k);
+        continue;
+      }
       if (t.interval) line("net.next{0} = Instant::ticks(next{0});", k);
       if (t.ordered) line("net.last{0} = Instant::ticks(end{0});", k);
       line("LPNRT_IF_TRACE(net.started{0} = fired{0};)", k);
       line("net.commits += fired{};", k);
     }
+    line("net.last_commit = Instant::ticks(last_instant());");
+    if (mixed_) {
+      line("net.commits += ev->commits; net.done_tokens += ev->done_tokens;");
+      line("net.latency = lpnrt::max(net.latency, ev->latency);");
+      line("net.last_commit = lpnrt::max(net.last_commit, ev->last_commit);");
+    }
     line("net.starts_made = net.commits;");
-    line("net.last_commit = net.now = Instant::ticks(last_instant());");
+    line("net.now = net.last_commit;");
     line("}}");
 
     line("#if LPNRT_TRACE");
@@ -745,7 +963,8 @@ class FlowGenerator final : Operands {
       line("for (u64 k = 0; k < sunk{}; ++k) {{ u32 best = 0; u64 at = ~u64{{0}};", p);
       for (size_t i = 0; i < from.size(); ++i) {
         line(
-            "if (next[{0}] < out{1}_{2}.size() && static_cast<u64>(out{1}_{2}.row(next[{0}])[0]) < at)"
+            "if (next[{0}] < out{1}_{2}.size() && static_cast<u64>(out{1}_{2}.row(next[{0}])[0]) < "
+            "at)"
             " {{ best = {0}; at = static_cast<u64>(out{1}_{2}.row(next[{0}])[0]); }}",
             i, p, from[i]);
       }
@@ -764,6 +983,7 @@ class FlowGenerator final : Operands {
   const Net& net_;
   size_t declared_;
   const Plan& plan_;
+  bool mixed_;
   ExprPrinter printer_;
   FlowStats stats_;
   string out_;

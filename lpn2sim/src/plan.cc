@@ -35,11 +35,14 @@ class Planner {
             "ordered=True or servers=1 would keep them in order");
       }
     }
-    append();
-    if (plan_.whole()) {
-      make_actors();
-      classify_places();
-    }
+    do {
+      changed_ = false;
+      merge();
+      together();
+      between();
+    } while (changed_);
+    make_actors();
+    classify_places();
     for (size_t k = 0; k < n; ++k) {
       plan_.packed |= bounds(net_, &net_.transitions[k], net_.transitions[k].delay.id).lo <= 0;
     }
@@ -52,8 +55,11 @@ class Planner {
  private:
   // The first reason counts: it is the one to mend first.
   void why(size_t k, string reason) {
-    if (plan_.why_not[k].empty()) plan_.why_not[k] = std::move(reason);
+    if (!plan_.why_not[k].empty()) return;
+    plan_.why_not[k] = std::move(reason);
+    changed_ = true;
   }
+  bool event(uint32_t k) const { return !plan_.why_not[k].empty(); }
   const string& name(size_t p) const { return net_.places[p].name; }
   string names(const std::vector<uint32_t>& transitions, size_t but) const {
     string text;
@@ -144,7 +150,7 @@ class Planner {
     for (size_t i = 0; i < all.size(); ++i) {
       for (size_t j = i + 1; j < all.size(); ++j) {
         if (!exclude_each_other(net_, static_cast<PlaceId>(p), static_cast<TransitionId>(all[i]),
-                                static_cast<TransitionId>(all[j]))) {
+                                static_cast<TransitionId>(all[j]), solver_)) {
           return false;
         }
       }
@@ -165,16 +171,6 @@ class Planner {
       for (uint32_t k : all) {
         why(k,
             fmt::format("competes with {} for the tokens of place '{}'", names(all, k), shown(p)));
-      }
-    }
-    for (const Actor& g : groups_) {
-      for (uint32_t k : g.members) {
-        if (plan_.why_not[k].empty()) continue;
-        for (uint32_t other : g.members) {
-          why(other, fmt::format("takes turns at place '{}' with '{}', which needs the clock",
-                                 shown(*g.route), net_.transitions[k].name));
-        }
-        break;
       }
     }
   }
@@ -259,20 +255,98 @@ class Planner {
     return same || serial(members);
   }
 
-  void append() {
+  // Tokens of several producers come in the order of their commits. Only one actor knows that order
+  // by itself; among event-driven transitions it comes by itself.
+  void merge() {
     for (size_t p = 0; p < net_.places.size(); ++p) {
       const std::vector<uint32_t> from = producers(p);
-      if (from.size() < 2 || consumers(p).empty()) continue;
+      if (from.size() < 2) continue;
       const std::vector<uint32_t> members = group(from[0]);
       const bool one_actor =
           std::includes(members.begin(), members.end(), from.begin(), from.end());
-      if (one_actor && in_order(members)) continue;
-      for (uint32_t k : from) {
-        why(k, fmt::format("appends to place '{}', as {} does: whose token comes first needs the "
-                           "clock",
-                           shown(p), names(from, k)));
+      const auto is_event = [this](uint32_t k) { return event(k); };
+      if ((one_actor && in_order(members)) || std::all_of(from.begin(), from.end(), is_event)) {
+        continue;
+      }
+      for (uint32_t k : consumers(p)) {
+        why(k, fmt::format("takes from place '{}', where {} append: whose token comes first needs "
+                           "the clock",
+                           shown(p), names(from, Plan::kNone)));
+      }
+      // A sink's rows are sorted at the end among actors alone.
+      if (consumers(p).empty() && std::any_of(from.begin(), from.end(), is_event) &&
+          !net_.type_of(static_cast<PlaceId>(p)).fields.empty()) {
+        for (uint32_t k : from) {
+          why(k, fmt::format("appends to place '{}' beside transitions that need the clock",
+                             shown(p)));
+        }
       }
     }
+  }
+
+  // A group has one way; and whoever takes from a place that an event-driven transition watches
+  // has that transition's.
+  void together() {
+    for (const Actor& g : groups_) {
+      const auto first =
+          std::find_if(g.members.begin(), g.members.end(), [this](uint32_t k) { return event(k); });
+      if (first == g.members.end()) continue;
+      const string name = net_.transitions[*first].name;
+      for (uint32_t k : g.members) {
+        why(k, fmt::format("takes turns at place '{}' with '{}', which needs the clock",
+                           shown(*g.route), name));
+      }
+    }
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      for (TransitionId t : uses_[p].watchers) {
+        if (!event(static_cast<uint32_t>(t))) continue;
+        for (uint32_t k : consumers(p)) {
+          why(k, fmt::format("takes from place '{}', which '{}' watches", shown(p), net_[t].name));
+        }
+      }
+    }
+  }
+
+  // Only one part is event-driven: what hangs on it and feeds it again belongs to it.
+  void between() {
+    const std::vector<bool> after = reached(true), before = reached(false);
+    for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      if (after[k] && before[k]) {
+        why(k, "lies between transitions that need the clock: fed by them, and feeding them");
+      }
+    }
+  }
+
+  // What event-driven transitions feed (or, backwards, are fed by), directly or through others.
+  std::vector<bool> reached(bool forwards) const {
+    const size_t n = net_.transitions.size();
+    std::vector<std::vector<uint32_t>> next(n);
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      std::vector<uint32_t> to = consumers(p);
+      for (TransitionId t : uses_[p].watchers) to.push_back(static_cast<uint32_t>(t));
+      for (uint32_t x : producers(p)) {
+        for (uint32_t y : to) forwards ? next[x].push_back(y) : next[y].push_back(x);
+      }
+      // Whoever shares a place has one order of starts.
+      for (uint32_t x : consumers(p)) {
+        for (uint32_t y : consumers(p)) next[x].push_back(y);
+      }
+    }
+    std::vector<bool> seen(n);
+    std::vector<uint32_t> todo;
+    for (uint32_t k = 0; k < n; ++k) {
+      if (event(k)) todo.push_back(k);
+    }
+    while (!todo.empty()) {
+      const uint32_t k = todo.back();
+      todo.pop_back();
+      for (uint32_t other : next[k]) {
+        if (seen[other]) continue;
+        seen[other] = true;
+        todo.push_back(other);
+      }
+    }
+    return seen;
   }
 
   void make_actors() {
@@ -281,7 +355,7 @@ class Planner {
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
       for (TransitionId t : *part) {
         const auto k = static_cast<uint32_t>(t);
-        if (done[k]) continue;
+        if (done[k] || event(k)) continue;
         Actor actor;
         if (group_of_[k] != Plan::kNone)
           actor = groups_[group_of_[k]];
@@ -298,11 +372,24 @@ class Planner {
   }
 
   void classify_places() {
+    const auto is_event = [this](uint32_t k) { return event(k); };
+    const auto any = [&](const std::vector<uint32_t>& all, bool events) {
+      return std::any_of(all.begin(), all.end(), [&](uint32_t k) { return is_event(k) == events; });
+    };
     for (size_t p = 0; p < net_.places.size(); ++p) {
-      const bool taken = !consumers(p).empty(), filled = !producers(p).empty();
-      plan_.passage.push_back(!filled  ? Passage::kSource
-                              : !taken ? Passage::kSink
-                                       : Passage::kFifo);
+      const std::vector<uint32_t> from = producers(p);
+      std::vector<uint32_t> to = consumers(p);
+      for (TransitionId t : uses_[p].watchers) {
+        if (event(static_cast<uint32_t>(t))) to.push_back(static_cast<uint32_t>(t));
+      }
+      Passage passage = Passage::kEvent;
+      if (any(to, false))
+        passage = from.empty()       ? Passage::kSource
+                  : any(from, false) ? Passage::kFifo
+                                     : Passage::kOutOf;
+      else if (any(from, false))
+        passage = to.empty() ? Passage::kSink : Passage::kInto;
+      plan_.passage.push_back(passage);
     }
   }
 
@@ -312,12 +399,18 @@ class Planner {
   std::vector<PlaceUse> uses_;
   std::vector<uint32_t> group_of_;
   std::vector<Actor> groups_;
+  bool changed_ = false;
 };
 
 }  // namespace
 
 bool Plan::whole() const {
   return std::all_of(why_not.begin(), why_not.end(), [](const string& w) { return w.empty(); });
+}
+
+bool Plan::mixed() const {
+  const auto free = static_cast<size_t>(std::count(why_not.begin(), why_not.end(), ""));
+  return !whole() && free * 4 >= why_not.size();
 }
 
 Plan make_plan(const Net& net, Feasibility* solver) { return Planner(net, solver).run(); }
@@ -329,6 +422,9 @@ std::vector<Way> ways(const Net& net, Feasibility* solver) {
   return all;
 }
 
-bool order_free(const Net& net) { return make_plan(lower(net)).whole(); }
+Runs runs(const Net& net) {
+  const Plan plan = make_plan(lower(net));
+  return plan.whole() ? Runs::kFree : plan.mixed() ? Runs::kMixed : Runs::kEvents;
+}
 
 }  // namespace lpn::sim

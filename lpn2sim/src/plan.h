@@ -23,11 +23,14 @@ struct Actor {
   bool in_order = false;  // the commits of all members together are in order
 };
 
-// How the tokens of a place pass between order-free transitions.
+// How the tokens of a place pass, in a run that is order-free as far as can be.
 enum class Passage : std::uint8_t {
-  kSource,  // nothing appends to it: the tokens it has at the start
+  kSource,  // nothing appends to it: the tokens it has at the start, for an actor
   kFifo,    // one actor appends in order, one takes
-  kSink,    // nothing takes from it; any transition may append
+  kSink,    // nothing takes from it, actors append
+  kInto,    // actors append (others may too), event-driven transitions take or look
+  kOutOf,   // event-driven transitions append, an actor takes
+  kEvent,   // only event-driven transitions touch it, if any
 };
 
 struct Plan {
@@ -41,6 +44,8 @@ struct Plan {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   bool whole() const;  // every transition is order-free
+  // Worth running order-free parts around one event-driven part.
+  bool mixed() const;
 };
 
 // `net` is lowered. `solver` may prove that guards exclude each other where their syntax does not

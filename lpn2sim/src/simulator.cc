@@ -108,6 +108,13 @@ RunResult Simulator::run(Time limit, Observer* observer) {
   }
   lpn_result raw{};
   const std::int32_t status = api.run(impl_->sim, limit, &raw);
+  return finish(status, raw);
+}
+
+// What the C interface answered, as a result or an exception.
+RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
+  const Net& net = impl_->library.net();
+  const lpn_sim_api& api = impl_->library.api();
   impl_->started = true;
   impl_->order_free = raw.order_free;
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
@@ -141,6 +148,29 @@ RunResult Simulator::run(Time limit, Observer* observer) {
         result);
   }
   return result;
+}
+
+void Simulator::run_batch(
+    std::span<Simulator> simulators, unsigned threads,
+    const std::function<void(std::size_t, const RunResult*, const RunError*)>& each) {
+  if (simulators.empty()) return;
+  const lpn_sim_api& api = simulators[0].impl_->library.api();
+  std::vector<lpn_sim*> sims;
+  for (Simulator& s : simulators) {
+    LPN_ASSERT(&s.impl_->library.api() == &api);
+    sims.push_back(s.impl_->sim);
+  }
+  std::vector<lpn_result> raw(sims.size());
+  std::vector<std::int32_t> statuses(sims.size());
+  api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data());
+  for (std::size_t k = 0; k < sims.size(); ++k) {
+    try {
+      const RunResult result = simulators[k].finish(statuses[k], raw[k]);
+      each(k, &result, nullptr);
+    } catch (const RunError& error) {
+      each(k, nullptr, &error);
+    }
+  }
 }
 
 void Simulator::set_mode(Mode mode) {

@@ -28,6 +28,8 @@ void bind_perfetto(py::module_& m);   // _lpn.sim.Timeline; after bind_sim
 void bind_structure(py::module_& m);  // structure()
 
 py::dict to_dict(const Stats& stats);
+// The Python exception, as the translator raises it.
+py::object to_exception(const RunError& error);
 
 // A formula as (expression, file, line).
 using FormulaTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;

@@ -47,6 +47,19 @@ const char* site_name(SiteKind kind) {
 
 }  // namespace
 
+py::object to_exception(const RunError& e) {
+  const py::object type = py::module_::import("_lpn").attr("RunError");
+  const RunFault& f = e.fault();
+  py::object error = type(e.code(), e.what());
+  error.attr("time") = f.time;
+  error.attr("group") = f.group;
+  error.attr("transition") = static_cast<std::uint32_t>(f.transition);
+  error.attr("site") =
+      py::make_tuple(site_name(f.site.kind), f.site.arc, f.site.emission, f.site.field);
+  error.attr("value") = f.value;
+  return error;
+}
+
 void bind_errors(py::module_& m) {
   py::dict scope;
   scope["__builtins__"] = py::module_::import("builtins");
@@ -58,16 +71,7 @@ void bind_errors(py::module_& m) {
     try {
       if (p) std::rethrow_exception(p);
     } catch (const RunError& e) {
-      const py::object type = py::module_::import("_lpn").attr("RunError");
-      const RunFault& f = e.fault();
-      py::object error = type(e.code(), e.what());
-      error.attr("time") = f.time;
-      error.attr("group") = f.group;
-      error.attr("transition") = static_cast<std::uint32_t>(f.transition);
-      error.attr("site") =
-          py::make_tuple(site_name(f.site.kind), f.site.arc, f.site.emission, f.site.field);
-      error.attr("value") = f.value;
-      PyErr_SetObject(type.ptr(), error.ptr());
+      PyErr_SetObject(py::module_::import("_lpn").attr("RunError").ptr(), to_exception(e).ptr());
     } catch (const Error& e) {
       const py::object type = py::module_::import("_lpn").attr("Error");
       const py::object error = type(e.code(), e.what());

@@ -222,6 +222,51 @@ void bind_sim(py::module_& parent) {
                              std::uint32_t p) { return s.free_tokens(static_cast<PlaceId>(p)); })
       .def("stats", [](const sim::Simulator& s) { return to_dict(s.stats()); });
 
+  m.def(
+      "run_batch",
+      [](const sim::Library& library, const std::vector<ParamValues>& params,
+         const std::vector<const Marking*>& markings, unsigned threads) {
+        if (params.size() != markings.size()) throw py::value_error("parameters per marking");
+        py::list answers;
+        std::vector<sim::Simulator> simulators;
+        double seconds = 0;
+        struct Answer {
+          std::optional<RunResult> result;
+          std::optional<RunError> error;
+          std::vector<std::uint64_t> left;
+        };
+        std::vector<Answer> all;
+        {
+          const py::gil_scoped_release nogil;
+          simulators.reserve(params.size());
+          for (std::size_t k = 0; k < params.size(); ++k) {
+            simulators.emplace_back(library, params[k], *markings[k]);
+          }
+          const auto begin = std::chrono::steady_clock::now();
+          sim::Simulator::run_batch(
+              simulators, threads,
+              [&](std::size_t k, const RunResult* result, const RunError* error) {
+                Answer answer;
+                if (error != nullptr) answer.error = *error;
+                if (result != nullptr) {
+                  answer.result = *result;
+                  for (std::uint32_t p = 0; result->stalled && p < library.net().places.size(); ++p)
+                    answer.left.push_back(simulators[k].free_tokens(static_cast<PlaceId>(p)));
+                }
+                all.push_back(std::move(answer));
+              });
+          seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        }
+        for (Answer& a : all) {
+          answers.append(a.error ? py::make_tuple(py::none(), to_exception(*a.error))
+                                 : py::make_tuple(*a.result, a.left));
+        }
+        return py::make_tuple(answers, seconds);
+      },
+      py::arg("library"), py::arg("params"), py::arg("markings"), py::arg("threads") = 0,
+      "Runs the net on every marking with its parameter values; ([(result, free tokens per place "
+      "when stalled) or (None, RunError)], seconds of all together).");
+
   bind_run<sim::Simulator>(m);
   bind_run<Interp>(m);
   m.def("cache_folder", [] { return sim::cache_folder().string(); });

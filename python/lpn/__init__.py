@@ -11,12 +11,12 @@ from ._load import Model, load
 from ._marking import Marking
 from ._net import Net
 from ._place import Place, tokens
-from ._run import Run, simulate
+from ._run import Run, run_batch, simulate
 from ._token import Bool, Int, Token
 
 __all__ = [
     "Bool", "Error", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
-    "ceil_div", "load", "lookup", "max", "min", "select", "simulate", "sum", "sweep", "tokens",
+    "ceil_div", "load", "lookup", "max", "min", "run_batch", "select", "simulate", "sum", "sweep", "tokens",
 ]
 
 

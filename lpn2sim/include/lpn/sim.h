@@ -78,6 +78,12 @@ class Simulator {
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
   // Throws RunError. REQUIRES a library built with `trace` with an observer.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
+  // Runs simulators of one library to their ends, on so many threads (0: one per processor), and
+  // hands each result, or its error, to `each` afterwards, in order. Inputs of a net that is static
+  // go in lock step through vector registers; see docs/architecture.md.
+  static void run_batch(
+      std::span<Simulator> simulators, unsigned threads,
+      const std::function<void(std::size_t, const RunResult*, const RunError*)>& each);
   // Before the first run.
   void set_mode(Mode mode);
   // Called now and then during an order-free run with the time and the firings so far; true ends
@@ -95,6 +101,7 @@ class Simulator {
   Stats stats() const;  // REQUIRES a library built with `stats`
 
  private:
+  RunResult finish(std::int32_t status, const lpn_result& raw);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -1,6 +1,7 @@
 // Which way a compiled simulator runs each transition, and why not faster.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,15 @@ struct Way {
   std::string why_not;      // what makes it wait for the clock; "" when order-free
 };
 
-// A transition of the net each. A run is order-free when all of them are, and it goes from the
-// initial tokens to the end without an observer, statistics, pushes or a limit.
+// A transition of the net each. A run follows these ways when it goes from the initial tokens to
+// the end, without an observer, pushes or a limit; any other is event-driven.
 std::vector<Way> ways(const Net& net, Feasibility* solver = nullptr);
-bool order_free(const Net& net);
+
+enum class Runs : std::uint8_t {
+  kEvents,  // too few transitions are order-free to be worth an exchange of tokens
+  kMixed,   // order-free parts around one event-driven part
+  kFree,    // every transition is order-free
+};
+Runs runs(const Net& net);
 
 }  // namespace lpn::sim

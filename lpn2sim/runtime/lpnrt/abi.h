@@ -148,6 +148,11 @@ typedef struct lpn_sim_api {
 
   /* Simulates every instant <= limit (INT64_MAX: to the end). May be called again. */
   int32_t (*run)(lpn_sim *, int64_t limit, lpn_result *);
+  /* Runs instances of this net to their ends, as `run` with INT64_MAX would: results[k] and
+     statuses[k] are of sims[k]. Inputs of a static net go in lock step through vector registers,
+     the rest one after the other; `threads` (0: as many as there are processors) share them. */
+  void (*run_batch)(lpn_sim *const *sims, uint64_t count, uint32_t threads, lpn_result *results,
+                    int32_t *statuses);
   /* A token that arrives at `time`, before the first group of that instant. Into a place with a
      capacity it takes a slot at once: the caller is the producer, whose firing starts now and
      commits at `time`. LPN_NO_ROOM: no slot is free. LPN_LATE: `time` was simulated. */

@@ -163,6 +163,11 @@ class Turn {
 
 // `Run` derives from Flow<Run, N, Packed> and provides
 //   void act(u32 a)   starts the firings of actor a that have their tokens, up to the horizon
+// and, where Run::kMixed, for the transitions that an event-driven Net runs:
+//   std::unique_ptr<Net> ev
+//   u64 next_arrival() const   the first instant at which an actor's tokens reach it
+//   void arrive(u64 at)        marks the actors' transitions whose commits bring them as due
+//   void drain()               moves the tokens that it made for actors, with their instants
 template <typename Run, u32 N, bool Packed>
 struct Flow : Instants<Packed> {
   using Instant = Instants<Packed>;
@@ -177,6 +182,70 @@ struct Flow : Instants<Packed> {
     held[a / 64] |= u64{1} << (a % 64);
   }
 
+  // The event-driven part up to the horizon: all that reaches it by then is known.
+  void simulate_events() {
+    Run& self = static_cast<Run&>(*this);
+    auto& ev = *self.ev;
+    const i64 limit = Instant::ticks(horizon);
+    if (!ev.begun) {
+      ev.begun = true;
+      for (u32 k = 0; k < std::remove_reference_t<decltype(ev)>::kTransitions; ++k) {
+        ev.dirty.insert(k);
+      }
+      instant(ev, true);
+    }
+    for (;;) {
+      i64 next = ev.wheel.empty() ? kForever : ev.wheel.earliest(ev.now);
+      if (!ev.events.empty()) next = min(next, ev.events.top().due);
+      if (const u64 at = self.next_arrival(); at != Instant::kNever) {
+        next = min(next, Instant::ticks(at));
+      }
+      if (next == kForever) return;
+      if (next > limit) {
+        const u64 at = Instant::at(static_cast<u64>(next));
+        if (static_cast<u64>(next) >= Instant::kTooLate) bail();
+        if (at < wake) wake = at;
+        return;
+      }
+      const i64 before = ev.now;
+      ev.now = next;
+      if (!instant(ev, false)) ev.now = before;
+    }
+  }
+
+  // As Engine::instant, with commits of actors among its own.
+  template <typename Net>
+  bool instant(Net& ev, bool first) {
+    Run& self = static_cast<Run&>(*this);
+    const u64 begin = Instant::at(static_cast<u64>(ev.now));
+    ev.group = 0;
+    const u64 arrival = self.next_arrival();
+    if (arrival == begin) self.arrive(begin);
+    const bool firing = ev.gather() || arrival == begin;
+    const bool any = ev.woken.empty() || ev.look_again(!first && !firing);
+    if (firing)
+      ev.commit_group();
+    else if (!first && !any && (arrival == Instant::kNever || Instant::ticks(arrival) != ev.now))
+      return false;
+    ev.starts();
+    for (;;) {
+      const u64 at = self.next_arrival();
+      const bool arrives = at != Instant::kNever && Instant::ticks(at) == ev.now;
+      if (!ev.zero.empty())
+        ++ev.group;
+      else if (arrives)
+        ev.group = Instant::group(at);
+      else
+        return true;
+      if (ev.group > kGroupLimit) bail();
+      ev.due = ev.zero;
+      ev.zero = {};
+      if (arrives && Instant::group(at) == ev.group) self.arrive(at);
+      ev.commit_group();
+      ev.starts();
+    }
+  }
+
   // False when `poll` asked to stop.
   template <typename Poll>
   bool flow(const Poll& poll) {
@@ -188,6 +257,13 @@ struct Flow : Instants<Packed> {
     for (;;) {
       const u64 before = made;
       for (u32 a; turn.take(a);) self.act(a);
+      if constexpr (Run::kMixed) {
+        const u64 events = self.ev->commits;
+        simulate_events();
+        made += self.ev->commits - events;
+        self.drain();
+        for (u32 a; turn.take(a);) self.act(a);
+      }
       if (wake == Instant::kNever) return true;
       // A round of some thousand firings keeps its tokens in the cache.
       const u64 round = made - before;

@@ -18,6 +18,9 @@
 #define LPNRT_STATS 0
 #endif
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/heap/d_ary_heap.hpp>
@@ -888,6 +891,45 @@ struct Engine {
   }
 };
 
+// Instances that threads take in portions.
+template <typename Net>
+struct Batch {
+  lpn_sim* const* sims;
+  u64 count;
+  lpn_result* results;
+  int32_t* statuses;
+  u64 next = 0;  // atomic
+
+  static Net* of(lpn_sim* s) { return reinterpret_cast<Net*>(s); }
+
+  static constexpr u64 portion() {
+    if constexpr (requires { Net::kLanes; })
+      return Net::kLanes;
+    else
+      return 1;
+  }
+
+  void work() {
+    for (;;) {
+      const u64 from = __atomic_fetch_add(&next, portion(), __ATOMIC_RELAXED);
+      if (from >= count) return;
+      const u64 some = std::min(portion(), count - from);
+      if constexpr (requires { Net::kLanes; }) {
+        Net* lanes[Net::kLanes];
+        for (u64 k = 0; k < some; ++k) lanes[k] = of(sims[from + k]);
+        Net::prepare_lanes(lanes, some);
+      }
+      for (u64 k = from; k < from + some; ++k) {
+        statuses[k] = of(sims[k])->run(kForever, &results[k]);
+      }
+    }
+  }
+  static void* enter(void* batch) {
+    static_cast<Batch*>(batch)->work();
+    return nullptr;
+  }
+};
+
 // The C interface over a generated net.
 template <typename Net>
 struct Abi {
@@ -1036,6 +1078,20 @@ struct Abi {
   static int32_t enter(lpn_sim* s, i64 time) { return of(s)->enter(time); }
   static int32_t commit(lpn_sim* s) { return of(s)->commit_next(); }
   static int32_t start(lpn_sim* s, int32_t* more) { return of(s)->start_ready(more); }
+  static void run_batch(lpn_sim* const* sims, u64 count, u32 threads, lpn_result* results,
+                        int32_t* statuses) {
+    Batch<Net> batch{sims, count, results, statuses};
+    if (threads == 0) threads = static_cast<u32>(sysconf(_SC_NPROCESSORS_ONLN));
+    const u64 useful = (count + batch.portion() - 1) / batch.portion();
+    std::vector<pthread_t> others;
+    while (others.size() + 1 < std::min<u64>(threads, useful)) {
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, Batch<Net>::enter, &batch) != 0) break;
+      others.push_back(thread);
+    }
+    batch.work();
+    for (const pthread_t thread : others) pthread_join(thread, nullptr);
+  }
   static i64 now(const lpn_sim* s) { return of(s)->now; }
   static u64 tokens(const lpn_sim* s, u32 place, i64* values) {
     return place < Net::kDeclaredPlaces ? of(s)->tokens(place, values) : 0;
@@ -1088,6 +1144,7 @@ struct Abi {
             set_mode,
             set_poll,
             run,
+            run_batch,
             push,
             now,
             tokens,
