@@ -7,8 +7,9 @@
 //
 // All nets here are lowered (lower.h), so that capacities are places. What is claimed holds for all
 // parameters in their ranges and for every marking and push that adds tokens to `start` places
-// only. An engine that takes other tokens has to check at run time that none of them is in a place
-// of `PlaceInvariant::relies_on`, and do without the claim otherwise.
+// only. An engine that takes other tokens, or lets somebody outside hold the slots of a place, has
+// to check at run time that no place of `PlaceInvariant::relies_on` is concerned, and do without
+// the claim otherwise. Taking tokens away breaks no claim.
 #pragma once
 
 #include <cstdint>
