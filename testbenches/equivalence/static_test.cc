@@ -103,7 +103,8 @@ class Maker {
     arc.name = fmt::format("a{}", t.inputs.size());
     arc.place = p;
     arc.weight = formula(number(weight));
-    if (d.chance(8)) arc.threshold = formula(number(weight + d.below(2)));
+    // Where it counts most: at the tokens that run out.
+    if (d.chance(net[p].start ? 25 : 8)) arc.threshold = formula(number(weight + d.below(3)));
     t.inputs.push_back(std::move(arc));
   }
   void put(size_t k, PlaceId p, int64_t count) {
