@@ -40,7 +40,7 @@ using std::uint32_t;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;  // of all expressions, as trees
 constexpr std::size_t kContested = 6;         // competitors that make a place contested
-constexpr std::size_t kSmall = 16;    // transitions whose code is part of the engine's loop
+constexpr std::size_t kSmall = 16;            // transitions whose code is part of the engine's loop
 constexpr std::size_t kInlined = 64;          // transitions whose code shares one function
 
 // How the firings in flight of a transition are kept.
@@ -80,10 +80,10 @@ struct TransitionInfo {
 class Generator final : Operands {
  public:
   // `contested`: how many competitors make a place contested.
-  Generator(const Net& net, string space, size_t contested = kContested)
+  Generator(const Net& net, string space, const Solver& solver = {}, size_t contested = kContested)
       : declared_(net),
         net_(lower(net)),
-        plan_(make_plan(net_)),
+        plan_(make_plan(net_, solver)),
         metered_(plan_.whole() && FlowStats(net_, declared_.places.size(), plan_).possible()),
         printer_(net_, *this),
         space_(std::move(space)),
@@ -1414,8 +1414,8 @@ class Generator final : Operands {
 
 }  // namespace
 
-string generate(const Net& net) {
-  return "#include \"lpnrt/flow.h\"\n" + Generator(net, "lpn_net").run() +
+string generate(const Net& net, const Solver& solver) {
+  return "#include \"lpnrt/flow.h\"\n" + Generator(net, "lpn_net", solver).run() +
          "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* lpn_sim_entry() "
          "{ return &lpn_net::kApi; }\n";
 }
@@ -1425,7 +1425,7 @@ string generate_many(const std::vector<Net>& nets) {
   for (size_t k = 0; k < nets.size(); ++k) {
     const string space = fmt::format("lpn_net_{}", k);
     // Random nets are small; sets of competitors have to be seen to work too.
-    text += Generator(nets[k], space, k % 2 == 0 ? 2 : kContested).run();
+    text += Generator(nets[k], space, {}, k % 2 == 0 ? 2 : kContested).run();
     entries += fmt::format("&{}::kApi, ", space);
   }
   return text +

@@ -237,7 +237,7 @@ static Provenance compile(const std::string& source, const std::string& what, Va
 Library Library::build(const Net& net, Variant variant, const CompileOptions& options) {
   const auto begin = Clock::now();
   const Provenance made =
-      compile(generate(net), fmt::format("net '{}'", net.name), variant, options);
+      compile(generate(net, options.solver), fmt::format("net '{}'", net.name), variant, options);
   Library library = open(net, made.artefact);
   auto impl = std::const_pointer_cast<Impl>(library.impl_);
   impl->provenance = {made.artefact, made.cached, seconds_since(begin)};

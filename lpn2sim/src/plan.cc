@@ -7,7 +7,6 @@
 #include "lpn/interval.h"
 #include "lpn/lower.h"
 #include "lpn/structure.h"
-#include "lpn/ways.h"
 
 namespace lpn::sim {
 namespace {
@@ -18,7 +17,7 @@ using std::uint32_t;
 
 class Planner {
  public:
-  Planner(const Net& net, Feasibility* solver) : net_(net), solver_(solver) {}
+  Planner(const Net& net, const Solver& solver) : net_(net), solver_(solver) {}
 
   Plan run() {
     const size_t n = net_.transitions.size();
@@ -147,15 +146,25 @@ class Planner {
   }
 
   bool exclude(size_t p, const std::vector<uint32_t>& all) const {
-    for (size_t i = 0; i < all.size(); ++i) {
-      for (size_t j = i + 1; j < all.size(); ++j) {
-        if (!exclude_each_other(net_, static_cast<PlaceId>(p), static_cast<TransitionId>(all[i]),
-                                static_cast<TransitionId>(all[j]), solver_)) {
-          return false;
+    const auto pairs = [&](Feasibility* solver) {
+      for (size_t i = 0; i < all.size(); ++i) {
+        for (size_t j = i + 1; j < all.size(); ++j) {
+          if (!exclude_each_other(net_, static_cast<PlaceId>(p), static_cast<TransitionId>(all[i]),
+                                  static_cast<TransitionId>(all[j]), solver)) {
+            return false;
+          }
         }
       }
-    }
-    return true;
+      return true;
+    };
+    if (pairs(nullptr)) return true;
+    constexpr size_t kMostAsked = 32;  // a query per pair
+    const bool guarded = std::all_of(all.begin(), all.end(), [&](uint32_t k) {
+      const auto& inputs = net_.transitions[k].inputs;
+      return std::any_of(inputs.begin(), inputs.end(),
+                         [](const InputArc& in) { return in.guard.has_value(); });
+    });
+    return solver_ && guarded && all.size() <= kMostAsked && pairs(solver_());
   }
 
   // A group whose places others take from too does not decide alone.
@@ -394,7 +403,7 @@ class Planner {
   }
 
   const Net& net_;
-  Feasibility* solver_;
+  const Solver& solver_;
   Plan plan_;
   std::vector<PlaceUse> uses_;
   std::vector<uint32_t> group_of_;
@@ -413,17 +422,17 @@ bool Plan::mixed() const {
   return !whole() && free * 4 >= why_not.size();
 }
 
-Plan make_plan(const Net& net, Feasibility* solver) { return Planner(net, solver).run(); }
+Plan make_plan(const Net& net, const Solver& solver) { return Planner(net, solver).run(); }
 
-std::vector<Way> ways(const Net& net, Feasibility* solver) {
+std::vector<Way> ways(const Net& net, const Solver& solver) {
   const Plan plan = make_plan(lower(net), solver);
   std::vector<Way> all;
   for (const string& why : plan.why_not) all.push_back({why.empty(), why});
   return all;
 }
 
-Runs runs(const Net& net) {
-  const Plan plan = make_plan(lower(net));
+Runs runs(const Net& net, const Solver& solver) {
+  const Plan plan = make_plan(lower(net), solver);
   return plan.whole() ? Runs::kFree : plan.mixed() ? Runs::kMixed : Runs::kEvents;
 }
 

@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "lpn/net.h"
-
-namespace lpn {
-class Feasibility;
-}
+#include "lpn/ways.h"
 
 namespace lpn::sim {
 
@@ -48,8 +45,7 @@ struct Plan {
   bool mixed() const;
 };
 
-// `net` is lowered. `solver` may prove that guards exclude each other where their syntax does not
-// show it; null: syntax alone.
-Plan make_plan(const Net& net, Feasibility* solver = nullptr);
+// `net` is lowered.
+Plan make_plan(const Net& net, const Solver& solver = {});
 
 }  // namespace lpn::sim

@@ -10,6 +10,7 @@
 #include "bind.h"
 #include "lpn/generate.h"
 #include "lpn/interp.h"
+#include "lpn/z3_feasibility.h"
 
 namespace lpn::python {
 namespace {
@@ -151,6 +152,20 @@ void bind_run(py::module_& m) {
       "Runs an Interp or Simulator; (result, seconds, interrupted, time simulated to).");
 }
 
+// A solver of its own per thread, made when the first question comes up.
+sim::Solver solver() {
+  return [] {
+    thread_local std::unique_ptr<smt::Z3Feasibility> z3;
+    if (!z3) z3 = std::make_unique<smt::Z3Feasibility>();
+    return static_cast<Feasibility*>(z3.get());
+  };
+}
+sim::CompileOptions with_solver() {
+  sim::CompileOptions options;
+  options.solver = solver();
+  return options;
+}
+
 void set_defaults(Net& net, const ParamValues& values) {
   if (values.size() != net.params.size()) throw py::value_error("one value per parameter");
   for (std::size_t k = 0; k < values.size(); ++k) net.params[k].value = values[k];
@@ -183,7 +198,7 @@ void bind_sim(py::module_& parent) {
             Net plain = net;
             for (Param& p : plain.params)
               p.value = p.range ? std::clamp<std::int64_t>(0, p.range->lo, p.range->hi) : 0;
-            return sim::Library::build(plain, {trace, stats});
+            return sim::Library::build(plain, {trace, stats}, with_solver());
           },
           py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,
           "Compiles the net, or takes it from the cache. Raises Error E-no-compiler, E-compile, "
@@ -272,7 +287,20 @@ void bind_sim(py::module_& parent) {
   m.def("cache_folder", [] { return sim::cache_folder().string(); });
   m.def("runtime_folder", [] { return sim::runtime_folder().string(); });
   m.def(
-      "generate", [](const Net& net) { return sim::generate(net); },
+      "ways",
+      [](const Net& net) {
+        static constexpr const char* kRuns[] = {"events", "mixed", "order-free"};
+        py::list all;
+        for (const sim::Way& way : sim::ways(net, solver())) {
+          all.append(py::make_tuple(way.order_free, way.why_not));
+        }
+        return py::make_tuple(kRuns[static_cast<int>(sim::runs(net, solver()))], all);
+      },
+      "How the compiled net runs: \"events\", \"mixed\" or \"order-free\", and per transition "
+      "(runs "
+      "order-free, why not).");
+  m.def(
+      "generate", [](const Net& net) { return sim::generate(net, solver()); },
       "The net as C++ source; it includes lpnrt/runtime.h of runtime_folder().");
   m.def(
       "with_defaults",

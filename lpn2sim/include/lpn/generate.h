@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "lpn/net.h"
+#include "lpn/ways.h"
 
 namespace lpn::sim {
 
 // The source of a translation unit that exports `lpn_sim_entry` (lpnrt/abi.h). It contains numbers
 // only: no name, text or path of the net reaches it except as bytes of a table. REQUIRES
 // verify(net).empty(). Throws Error "E-too-large" when the expressions are too large to compile in
-// reasonable time; the interpreter still runs such a net.
-std::string generate(const Net& net);
+// reasonable time; the interpreter still runs such a net. With a `solver` more transitions may be
+// found to need no clock; the results are the same.
+std::string generate(const Net& net, const Solver& solver = {});
 
 // Several nets in one translation unit, for tests: exports `lpn_sim_entries`, an array of
 // `const lpn_sim_api*` with a null pointer at the end.

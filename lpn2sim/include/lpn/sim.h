@@ -12,6 +12,7 @@
 #include "lpn/marking.h"
 #include "lpn/net.h"
 #include "lpn/run.h"
+#include "lpn/ways.h"
 #include "lpnrt/abi.h"
 
 namespace lpn::sim {
@@ -27,6 +28,7 @@ struct CompileOptions {
   std::filesystem::path cache;    // empty: $LPN_CACHE, else $XDG_CACHE_HOME/lpn, ~/.cache/lpn
   std::filesystem::path runtime;  // folder that holds lpnrt/; empty: found beside this library
   std::string flags = "-O2";
+  Solver solver;  // see generate()
 };
 
 // How a library came to be.
