@@ -7,6 +7,7 @@
 #include "lpn/interval.h"
 #include "lpn/lower.h"
 #include "lpn/structure.h"
+#include "schedule.h"
 
 namespace lpn::sim {
 namespace {
@@ -425,9 +426,15 @@ bool Plan::mixed() const {
 Plan make_plan(const Net& net, const Solver& solver) { return Planner(net, solver).run(); }
 
 std::vector<Way> ways(const Net& net, const Solver& solver) {
-  const Plan plan = make_plan(lower(net), solver);
+  const Net lowered = lower(net);
+  const Plan plan = make_plan(lowered, solver);
+  const StaticParts parts = static_parts(lowered);
   std::vector<Way> all;
-  for (const string& why : plan.why_not) all.push_back({why.empty(), why});
+  for (size_t k = 0; k < plan.why_not.size(); ++k) {
+    const string& why = plan.why_not[k];
+    const bool lock_step = plan.whole() && parts.why_not[k].empty();
+    all.push_back({why.empty(), why, lock_step, plan.whole() ? parts.why_not[k] : ""});
+  }
   return all;
 }
 

@@ -292,13 +292,12 @@ void bind_sim(py::module_& parent) {
         static constexpr const char* kRuns[] = {"events", "mixed", "order-free"};
         py::list all;
         for (const sim::Way& way : sim::ways(net, solver())) {
-          all.append(py::make_tuple(way.order_free, way.why_not));
+          all.append(py::make_tuple(way.order_free, way.why_not, way.lock_step, way.why_no_repeat));
         }
         return py::make_tuple(kRuns[static_cast<int>(sim::runs(net, solver()))], all);
       },
       "How the compiled net runs: \"events\", \"mixed\" or \"order-free\", and per transition "
-      "(runs "
-      "order-free, why not).");
+      "(runs order-free, why not, in lock step, why not).");
   m.def(
       "generate", [](const Net& net) { return sim::generate(net, solver()); },
       "The net as C++ source; it includes lpnrt/runtime.h of runtime_folder().");

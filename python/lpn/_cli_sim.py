@@ -8,6 +8,7 @@ import _lpn
 
 from ._cli_common import (Progress, counted, grouped, json_option, load_model, model_argument, note,
                           params_option, print_json, rate, seconds, table)
+from ._cli_explain import explanation, show as show_ways
 from ._errors import Error, mistake
 from ._marking import Marking
 from ._run import _NOT_COMPILED, execute
@@ -29,8 +30,11 @@ ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
               help="Every firing as a timeline for ui.perfetto.dev (compressed when FILE ends in "
                    ".gz).")
 @click.option("--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T.")
+@click.option("--explain", is_flag=True,
+              help="Which way the compiled net runs each transition, and why not faster; needs no "
+                   "INPUT.")
 @json_option
-def sim(model, inputs, params, engine, stats, trace, limit, as_json):
+def sim(model, inputs, params, engine, stats, trace, limit, explain, as_json):
     """Simulates MODEL on each INPUT: an input of the model's workload, or for a .lpn file a marking
     file or JSON {"place": 5, "other": [[1, 2], ...]}. A net that starts from its own tokens needs
     none.
@@ -41,6 +45,10 @@ def sim(model, inputs, params, engine, stats, trace, limit, as_json):
         raise click.UsageError("--trace writes one run into one file, but there are "
                                f"{len(inputs)} inputs")
     loaded, net, values = load_model(model, params)
+    if explain and not inputs:
+        about = {"model": loaded.name, **explanation(net)}
+        print_json(about) if as_json else show_ways(about)
+        return 0
     if not inputs and getattr(loaded.module, "workload", None) is not None:
         raise click.UsageError(f"model '{loaded.name}' needs an INPUT")
     library, fallback = library_of(net, engine, trace, stats)
@@ -68,9 +76,14 @@ def sim(model, inputs, params, engine, stats, trace, limit, as_json):
             break
     progress.clear()
     status = _status(rows, "interrupted" in about)
+    if explain:
+        about["ways"] = explanation(net)
     if as_json:
         print_json({**about, "runs": rows})
     else:
+        if explain:
+            show_ways(about["ways"])
+            click.echo("")
         _show(net, about, rows, max(1, len(inputs)))
         if trace:
             _say_trace(trace)

@@ -19,8 +19,10 @@ namespace lpn::sim {
 using Solver = std::function<Feasibility*()>;
 
 struct Way {
-  bool order_free = false;  // needs no global clock (docs/semantics.md)
-  std::string why_not;      // what makes it wait for the clock; "" when order-free
+  bool order_free = false;    // needs no global clock (docs/semantics.md)
+  std::string why_not;        // what makes it wait for the clock; "" when order-free
+  bool lock_step = false;     // and its firings repeat in a sequence known beforehand
+  std::string why_no_repeat;  // what they depend on; "" when lock_step
 };
 
 // A transition of the net each. A run follows these ways when it goes from the initial tokens to
