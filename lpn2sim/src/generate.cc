@@ -111,10 +111,11 @@ class Generator final : Operands {
       why_function(k);
     }
     dispatch();
+    collect_causes();
     access();
     line("}};");
     if (flows()) {
-      line("#if !LPNRT_STATS || {}", metered_ ? 1 : 0);
+      line("#if {}", flow_condition());
       out_ += generate_flow(net_, declared_.places.size(), plan_);
       line("#endif");
     }
@@ -391,10 +392,10 @@ class Generator final : Operands {
         std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
     line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, timed());
     if (flows()) {
-      line("static constexpr bool kFlow = LPNRT_STATS == 0 || {};", metered_);
+      line("static constexpr bool kFlow = {};", flow_condition());
       line("int run_flow();");
       if (mixed()) {
-        line("#if LPNRT_STATS");
+        line("#if LPNRT_STATS || LPNRT_PATH");
         line("static constexpr void* feeder = nullptr;");
         line("bool deliver(u32) {{ return false; }}");
         line("void log(const lpn_commit&, u64) {{}}");
@@ -486,6 +487,9 @@ class Generator final : Operands {
     if (stamped(p)) line("Stamps s{};", p);
     if (!contests_[p].rivals.empty()) line("Set<{}> parked{};", contests_[p].rivals.size(), p);
     if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
+    if (!consumers_[p].empty()) {
+      line("LPNRT_IF_PATH(Origins origins{0}; u32 taken_by{0} = 0, changed_by{0} = 0;)", p);
+    }
   }
 
   void transition_members(size_t k) {
@@ -497,8 +501,9 @@ class Generator final : Operands {
     if (timed(t)) line("i64 wake{} = -1;", k);
     if (t.ordered) line("i64 last{} = 0;", k);
     line("LPNRT_IF_TRACE(u64 started{} = 0;)", k);
+    line("LPNRT_IF_PATH(u32 begun{0} = 0, ended{0} = 0, freed{0} = 0; bool full{0} = false;)", k);
     if (info.keep == Keep::kCount) {
-      line("#if LPNRT_TRACE");
+      line("#if LPNRT_TRACE || LPNRT_PATH");
       record(k);
       line("Ring<R{0}> q{0};", k);
       line("#endif");
@@ -556,6 +561,7 @@ class Generator final : Operands {
     }
     if (has_rows(t) && info.keep == Keep::kPool) line("std::vector<i64> values;");
     line("LPNRT_IF_TRACE(u64 firing; i64 start; std::vector<lpn_token_run> taken;)");
+    line("LPNRT_IF_PATH(u32 me = 0;)");
     line("}};");
   }
 
@@ -625,6 +631,9 @@ class Generator final : Operands {
     }
     for (size_t p = 0; p < declared_.places.size(); ++p) {
       line("LPNRT_IF_STATS(place_meters[{0}].peak = f{0};)", p);
+    }
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      if (!consumers_[p].empty()) line("LPNRT_IF_PATH(origins{0}.push(0, f{0});)", p);
     }
     line("return true;");
     line("}}");
@@ -739,10 +748,13 @@ class Generator final : Operands {
     progress(k);
     if (timed()) line("++starts_made;");
     line("LPNRT_IF_STATS(meters[{}].start(now);)", k);
+    find_cause(k);
     new_record(k);
+    line("LPNRT_IF_PATH(r.me = me_;)");
     emissions(k);
     take(k);
     keep(k);
+    if (t.servers) line("LPNRT_IF_PATH(freed{0} = 0; full{0} = {1};)", k, no_server(k));
     marks_of_start(k);
     line("}}");
     line("}}");
@@ -756,13 +768,16 @@ class Generator final : Operands {
     if (info.zero_delay) {
       // due is now, also when ordered: no earlier firing can be due later.
     } else {
-      line("const i64 delay = {};", value(k, t.delay, where_));
+      line("const i64 delay = LPNRT_DELAY({}, {});", k, value(k, t.delay, where_));
       if (range_of(k, t.delay).lo < 0) {
         line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
       }
       const string ticks = t.clock ? fmt::format("mul(delay, period{}, {})", k, where_) : "delay";
       line("i64 due_at = add({}, now, {});", ticks, where_);
-      if (t.ordered) line("if (due_at < last{0}) due_at = last{0}; last{0} = due_at;", k);
+      if (t.ordered) {
+        line("LPNRT_IF_PATH(const bool late_ = due_at < last{0};)", k);
+        line("if (due_at < last{0}) due_at = last{0}; last{0} = due_at;", k);
+      }
     }
     if (t.interval) {
       const string at = site(k, SiteKind::kInterval);
@@ -789,9 +804,84 @@ class Generator final : Operands {
     line("if ({}) fail(kTakesNothing, {});", none, site(k, SiteKind::kNone));
   }
 
+  // What reads the place otherwise than by the tokens it needs: any commit there may let it start.
+  bool watched(size_t p) const {
+    for (uint32_t k : consumers_[p]) {
+      for (uint32_t a = 0; a < infos_[k].arcs.size(); ++a) {
+        const ArcInfo& ai = infos_[k].arcs[a];
+        const bool looks =
+            net_.transitions[k].inputs[a].inhibit || ai.occupancy_read || ai.read_by_arcs;
+        if (ai.place == p && looks) return true;
+      }
+    }
+    return false;
+  }
+
+  // The node of a firing that starts now: the latest of what it waited for is its parent.
+  void find_cause(size_t k) {
+    const Transition& t = net_.transitions[k];
+    const TransitionInfo& info = infos_[k];
+    line("#if LPNRT_PATH");
+    line("if (causes.full()) collect_causes();");
+    line("Causes::Choice why_;");
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const ArcInfo& ai = info.arcs[a];
+      if (t.inputs[a].inhibit || (ai.need >= 0 && std::max(ai.need, ai.least_need) == 0)) continue;
+      line("{}causes.commit_of(why_, origins{}.at({} - 1, f{}), Cause::kToken);",
+           ai.need < 0 ? fmt::format("if (n{} != 0) ", a) : "", ai.place, need(k, a), ai.place);
+    }
+    if (t.servers) line("causes.commit_of(why_, freed{}, Cause::kServer);", k);
+    for (const ArcInfo& ai : info.arcs) {
+      if (watched(ai.place)) line("causes.commit_of(why_, changed_by{}, Cause::kChange);", ai.place);
+    }
+    if (t.interval) {
+      line(
+          "if (next{0} > causes.start(begun{0})) "
+          "causes.start_of(why_, begun{0}, next{0} - causes.start(begun{0}), Cause::kInterval);",
+          k);
+    }
+    line("causes.start_of(why_, begun{}, 0, Cause::kOrder);", k);
+    for (const ArcInfo& ai : info.arcs) {
+      line("causes.start_of(why_, taken_by{}, 0, Cause::kOrder);", ai.place);
+    }
+    line(
+        "const u32 begun_ = causes.add(now, static_cast<u32>(group), {}, why_.node, {}, "
+        "why_.cause);",
+        info.zero_delay ? "now" : "due_at", k);
+    line("u32 me_ = begun_;");
+    if (t.ordered && !info.zero_delay) line("if (late_) me_ = causes.add_ordered(ended{0}, {0});", k);
+    line("begun{0} = begun_; ended{0} = me_;", k);
+    line("#endif");
+  }
+
+  void collect_causes() {
+    line("#if LPNRT_PATH");
+    line("[[gnu::noinline, gnu::cold]] void collect_causes() {{");
+    line("causes.collect([this](const auto& visit) {{ visit(done_node); visit(last_node);");
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      if (consumers_[p].empty()) continue;
+      line("origins{0}.each(visit); visit(taken_by{0}); visit(changed_by{0});", p);
+    }
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      line("visit(begun{0}); visit(ended{0}); visit(freed{0});", k);
+      switch (infos_[k].keep) {
+        case Keep::kSingle: line("visit(r{}.me);", k); break;
+        case Keep::kCount:
+        case Keep::kFifo:
+          line("for (u64 i = 0; i < q{0}.size(); ++i) visit(q{0}.at(i).me);", k);
+          break;
+        case Keep::kPool:
+          line("for (u32 i = 0; i < q{0}.slots(); ++i) visit(q{0}[i].me);", k);
+          break;
+      }
+    }
+    line("}}); }}");
+    line("#endif");
+  }
+
   void new_record(size_t k) {
     switch (infos_[k].keep) {
-      case Keep::kCount: line("LPNRT_IF_TRACE(R{0}& r = q{0}.push();)", k); break;
+      case Keep::kCount: line("LPNRT_IF_RECORD(R{0}& r = q{0}.push();)", k); break;
       case Keep::kSingle: line("R{0}& r = r{0}; (void)r;", k); break;
       case Keep::kFifo: line("R{0}& r = q{0}.push();", k); break;
       case Keep::kPool:
@@ -872,6 +962,7 @@ class Generator final : Operands {
         line("LPNRT_IF_TRACE(take_ids(ids{}, {}, {}, r.taken);)", p, w, a);
       }
       line("f{} -= {};", p, w);
+      line("LPNRT_IF_PATH(origins{0}.pop({1}); taken_by{0} = begun_;)", p, w);
       always_or_stats(locked_[p], fmt::format("l{} += {};", p, w));
       if (!net_.type_of(t.inputs[a].place).fields.empty()) line("p{}.pop({});", p, w);
       if (ai.weight < 0) always_or_stats(locked_[p], fmt::format("r.w{0} = w{0};", a));
@@ -1011,9 +1102,9 @@ class Generator final : Operands {
     switch (info.keep) {
       case Keep::kCount:
         line("for (; c{0} != 0; --c{0}) {{", k);
-        line("LPNRT_IF_TRACE(R{0}& r = q{0}.front();)", k);
+        line("LPNRT_IF_RECORD(R{0}& r = q{0}.front();)", k);
         commit_body(k);
-        line("LPNRT_IF_TRACE(q{}.pop();)", k);
+        line("LPNRT_IF_RECORD(q{}.pop();)", k);
         line("}}");
         break;
       case Keep::kSingle:
@@ -1034,6 +1125,7 @@ class Generator final : Operands {
             k);
         line("for (const u32 slot : batch{0}) {{ R{0}& r = q{0}[slot]; (void)r; --c{0};", k);
         commit_body(k);
+        line("LPNRT_IF_PATH(r.me = 0;)");
         line("q{}.give(slot); }}", k);
         line("batch{}.clear();", k);
         break;
@@ -1048,6 +1140,8 @@ class Generator final : Operands {
     line("++commits;");
     if (info.keep == Keep::kPool && has_rows(t)) line("u64 cursor = 0;");
     line("LPNRT_IF_STATS(meters[{0}].commit(now); touch({0});)", k);
+    line("LPNRT_IF_PATH(last_node = r.me;)");
+    if (t.servers) line("LPNRT_IF_PATH(if (full{0}) {{ freed{0} = r.me; full{0} = false; }})", k);
     if (t.servers) marks.insert(static_cast<uint32_t>(k));
     for (uint32_t a = 0; a < t.inputs.size(); ++a) unlock(k, a, marks);
     for (size_t o = 0; o < t.outputs.size(); ++o) append(k, o, marks);
@@ -1073,6 +1167,7 @@ class Generator final : Operands {
         ai.weight > 0 ? fmt::format("{}ull", ai.weight) : fmt::format("static_cast<u64>(r.w{})", a);
     meter(p);
     always_or_stats(locked_[p], fmt::format("l{} -= {};", p, w));
+    if (watched(p)) line("LPNRT_IF_PATH(changed_by{} = r.me;)", p);
     touch_consumers(p);
     if (!locked_[p]) return;
     for (uint32_t other : consumers_[p]) {
@@ -1123,12 +1218,17 @@ class Generator final : Operands {
     }
     for (size_t e = 0; !is_unit(arc) && e < arc.emissions.size(); ++e) append_rows(k, o, e);
     line("f{} += total;", p);
+    if (!consumers_[p].empty()) {
+      line("LPNRT_IF_PATH(origins{0}.push(r.me, total); changed_by{0} = r.me;)", p);
+    }
     if (declared)
       line(
           "LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} "
           "+ l{0};)",
           p);
-    if (net_.places[p].done) line("done_tokens += total; latency = now;");
+    if (net_.places[p].done) {
+      line("done_tokens += total; latency = now; LPNRT_IF_PATH(done_node = r.me;)");
+    }
     if (stamped(p)) line("if (s{0}.on) s{0}.add(now, group, total);", p);
     touch_consumers(p);
     if (!contests_[p].rivals.empty()) line("{}", call_on(p));
@@ -1213,6 +1313,11 @@ class Generator final : Operands {
   }
 
   bool mixed() const { return plan_.mixed(); }
+  // In which variants whole runs can be order-free, for the preprocessor.
+  const char* flow_condition() const {
+    if (!plan_.whole()) return "!LPNRT_STATS && !LPNRT_PATH";
+    return metered_ ? "1" : "!LPNRT_STATS";
+  }
   // In the event-driven part of a mixed run the other transitions only deliver their tokens.
   string mixed_case(const string& verb) const {
     if (!mixed()) return "";
@@ -1292,6 +1397,15 @@ class Generator final : Operands {
     line("#endif");
   }
 
+  // A token, or slots, from outside are nobody's firing.
+  void arrived(size_t p, const char* count) {
+    if (consumers_[p].empty()) return;
+    line(
+        "LPNRT_IF_PATH(if (causes.full()) collect_causes(); const u32 me = "
+        "causes.add_pushed(now, {0}); origins{0}.push(me, {1}); changed_by{0} = me;)",
+        p, count);
+  }
+
   void access() {
     line("bool undrained() const {{ return false");
     for (size_t p = 0; p < declared_.places.size(); ++p) {
@@ -1328,22 +1442,24 @@ class Generator final : Operands {
 
     line("void arrive(u32 place, const i64* values) {{ switch (place) {{");
     for (size_t p = 0; p < declared_.places.size(); ++p) {
-      line("case {}:", p);
+      line("case {}: {{", p);
       meter(p);
       line("load({}, 1, values);", p);
       line(
           "LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} "
           "+ l{0};)",
           p);
+      arrived(p, "1");
       look_at_consumers(p);
       touch_consumers(p);
-      line("break;");
+      line("break; }}");
     }
     for (size_t c = declared_.places.size(); c < net_.places.size(); ++c) {
-      line("case {0}: f{0} += static_cast<u64>(values[0]);", c);
+      line("case {0}: {{ f{0} += static_cast<u64>(values[0]);", c);
+      arrived(c, "static_cast<u64>(values[0])");
       look_at_consumers(c);
       touch_consumers(c);
-      line("break;");
+      line("break; }}");
     }
     line("default: break; }} }}");
     outside();

@@ -39,7 +39,7 @@ class FlowGenerator final : Operands {
     const size_t actors = std::max<size_t>(plan_.actors.size(), 1);
     line("struct Run final : Flow<Run, {}, {}> {{", actors, plan_.packed);
     line("static constexpr bool kMixed = {};", mixed_);
-    line("Net& net;");
+    line("Net& net; LPNRT_IF_PATH(const bool* const halved = net.halved;)");
     if (mixed_)
       line("std::unique_ptr<Net> ev = std::make_unique<Net>();  // the event-driven part");
     members();
@@ -281,7 +281,7 @@ class FlowGenerator final : Operands {
       switch (passage(p)) {
         case Passage::kSource: line("Source s{};", p); break;
         case Passage::kFifo:
-        case Passage::kOutOf: line("Chan<{}> q{};", kept(p), p); break;
+        case Passage::kOutOf: line("Chan<{} + LPNRT_PATH> q{};", kept(p), p); break;
         case Passage::kInto:
           for (uint32_t k : producers(p)) {
             line("Chan<{}> in{}_{};", width(p), p, k);
@@ -298,14 +298,19 @@ class FlowGenerator final : Operands {
           }
           break;
       }
-      if (net_.places[p].done) line("u64 done{} = 0, produced{} = 0;", p, p);
+      if (net_.places[p].done) {
+        line("u64 done{0} = 0, produced{0} = 0; LPNRT_IF_PATH(u32 finished{0} = 0;)", p);
+      }
       if (p < declared_ && !of_events(p)) line("LPNRT_IF_TRACE(IdRuns ids{};)", p);
     }
-    for (size_t a = 0; a < plan_.actors.size(); ++a) line("u64 last{} = 0;", a);
+    for (size_t a = 0; a < plan_.actors.size(); ++a) {
+      line("u64 last{0} = 0; LPNRT_IF_PATH(u32 began{0} = 0;)", a);
+    }
     for (size_t k = 0; k < net_.transitions.size(); ++k) {
       if (event(k)) continue;
       line("u64 fired{0} = 0, end{0} = 0;", k);
-      if (many_servers(k)) line("Chan<0> served{};", k);
+      line("LPNRT_IF_PATH(u32 ended{0} = 0, begun{0} = 0;)", k);
+      if (many_servers(k)) line("Chan<LPNRT_PATH> served{};", k);
       if (net_.transitions[k].interval) line("u64 next{} = 0;", k);
     }
     line("LPNRT_IF_TRACE(std::vector<FlowCommit> log;)");
@@ -329,6 +334,7 @@ class FlowGenerator final : Operands {
           for (size_t f = 0; f < width(p); ++f) {
             if (live_[p][f]) line("x[{}] = net.p{}.row(k)[{}];", columns_[p][f], p, f);
           }
+          line("LPNRT_IF_PATH(x[{}] = 0;)", kept(p));
           line("}}");
           break;
         case Passage::kSink:
@@ -582,6 +588,16 @@ class FlowGenerator final : Operands {
     }
   }
 
+  // The node of the last of those tokens (lpnrt/path.h).
+  string node_of(uint32_t k, uint32_t i) const {
+    const size_t p = place_of(k, i);
+    const Arc about = arc(k, i);
+    const string last = about.need < 0
+                            ? fmt::format("n{} - 1", i)
+                            : fmt::format("{}", std::max(about.need, about.least_need) - 1);
+    return fmt::format("static_cast<u32>(q{}.row({})[{}])", p, last, kept(p));
+  }
+
   // The instant at which the tokens that arc `i` needs are there, "" when they always were.
   string arrival(uint32_t k, uint32_t i) const {
     const size_t p = place_of(k, i);
@@ -594,35 +610,61 @@ class FlowGenerator final : Operands {
 
   void fire(size_t a, uint32_t k) {
     const Transition& t = net_.transitions[k];
+    // With causes, the last start is looked at last: a token at the same instant is the better one.
+    line("#if LPNRT_PATH");
+    line("if (net.causes.full()) collect();");
+    line("u64 start = 0; u32 why = 0; Cause how = Cause::kInitial;");
+    line("#else");
     line("u64 start = last;");
-    const auto not_before = [this](const string& instant) {
-      line("if (const u64 x_ = {}; x_ > start) start = x_;", instant);
+    line("#endif");
+    const auto not_before = [this](const string& instant, const string& node, const char* how) {
+      line(
+          "if (const u64 x_ = {}; x_ > start) {{ start = x_; LPNRT_IF_PATH(why = {}; how = {};) }}",
+          instant, node, how);
     };
     out_ += stats_.before_arcs(k);
     for (uint32_t i = 0; i < t.inputs.size(); ++i) {
-      if (const string at = arrival(k, i); !at.empty()) not_before(at);
+      if (const string at = arrival(k, i); !at.empty()) {
+        not_before(at, node_of(k, i), "Cause::kToken");
+      }
       out_ += stats_.after_arc(k, i);
     }
-    if (one_server(k)) not_before(fmt::format("end_{}", k));
+    if (one_server(k)) {
+      not_before(fmt::format("end_{}", k), fmt::format("ended{}", k), "Cause::kServer");
+    }
     if (many_servers(k)) {
       const string servers = is_const(*t.servers)
                                  ? fmt::format("{}ull", const_of(*t.servers))
                                  : fmt::format("static_cast<u64>(net.servers{})", k);
-      not_before(fmt::format("served{0}.size() >= {1} ? served{0}.instant(0) : 0", k, servers));
+      not_before(fmt::format("served{0}.size() >= {1} ? served{0}.instant(0) : 0", k, servers),
+                 fmt::format("static_cast<u32>(served{}.row(0)[0])", k), "Cause::kServer");
     }
     out_ += stats_.after_server(k);
-    if (t.interval) not_before(fmt::format("next{}", k));
+    if (t.interval) {
+      not_before(fmt::format("next{}", k), fmt::format("begun{}", k), "Cause::kInterval");
+    }
+    line("LPNRT_IF_PATH(if (last > start) {{ start = last; why = began{}; how = Cause::kOrder; }})",
+         a);
     if (t.clock) line("start = Instant::on_edge(start, net.period{0}, net.phase{0});", k);
     line("if (start > horizon) {{ hold({}, start); break; }}", a);
     times(k);
     evaluate(k);
+    line("#if LPNRT_PATH");
+    line(
+        "const u32 begun_ = net.causes.add(Instant::ticks(start), "
+        "static_cast<u32>(Instant::group(start)), Instant::ticks(commit), why, {}, how);",
+        k);
+    line("u32 me = begun_; (void)me;");
+    if (t.ordered) line("if (late_) me = net.causes.add_ordered(ended{0}, {0});", k);
+    line("begun{0} = began{1} = begun_; ended{0} = me;", k, a);
+    line("#endif");
     line("last = start; end_{} = commit;", k);
     if (many_servers(k)) {
       const string servers = is_const(*t.servers)
                                  ? fmt::format("{}ull", const_of(*t.servers))
                                  : fmt::format("static_cast<u64>(net.servers{})", k);
       line("if (served{0}.size() >= {1}) served{0}.pop(1);", k, servers);
-      line("served{}.push(commit);", k);
+      line("{{ i64* const x = served{}.push(commit); (void)x; LPNRT_IF_PATH(x[0] = me;) }}", k);
     }
     progress(k);
     out_ += stats_.fired(
@@ -647,13 +689,16 @@ class FlowGenerator final : Operands {
   void times(uint32_t k) {
     const Transition& t = net_.transitions[k];
     const string at = site(k, SiteKind::kDelay);
-    line("const i64 delay = {};", value(k, t.delay, at));
+    line("const i64 delay = LPNRT_DELAY({}, {});", k, value(k, t.delay, at));
     if (printer_.range(k, t.delay).lo < 0) line("if (delay < 0) bail();");
     const auto ticks = [&](const char* what, const string& where) {
       return t.clock ? fmt::format("mul({}, net.period{}, {})", what, k, where) : string(what);
     };
     line("u64 commit = Instant::after(start, static_cast<u64>({}));", ticks("delay", at));
-    if (t.ordered) line("if (commit < end_{0}) commit = end_{0};", k);
+    if (t.ordered) {
+      line("LPNRT_IF_PATH(const bool late_ = commit < end_{};)", k);
+      line("if (commit < end_{0}) commit = end_{0};", k);
+    }
     if (t.interval) {
       const string where = site(k, SiteKind::kInterval);
       line("const i64 interval = {};", value(k, *t.interval, where));
@@ -779,7 +824,8 @@ class FlowGenerator final : Operands {
         if (kept_rows) line("{{ const i64* from = scratch.data() + scratch{}_{};", o, e);
         if (!one) line("for (i64 i = 0; i < {}; ++i) {{", count(k, o, e));
         if (width(p) == 0) {
-          line("{}.push(commit);", fifo(p, k));
+          line("{{ i64* const x = {}.push(commit); (void)x; LPNRT_IF_PATH(x[{}] = me;) }}",
+               fifo(p, k), kept(p));
         } else {
           push_row(k, o, e, p, one, kept_rows);
         }
@@ -792,8 +838,8 @@ class FlowGenerator final : Operands {
       if (passage(p) == Passage::kSink) line("sunk{} += {};", p, total);
       if (net_.places[p].done) {
         line(
-            "if (const u64 x_ = {0}; x_ != 0) {{ produced{1} += x_; if (commit > done{1}) done{1} "
-            "= commit; }}",
+            "if (const u64 x_ = {0}; x_ != 0) {{ produced{1} += x_; if (commit > done{1}) {{ "
+            "done{1} = commit; LPNRT_IF_PATH(finished{1} = me;) }} }}",
             total, p);
       }
       if (p < declared_) {
@@ -840,6 +886,7 @@ class FlowGenerator final : Operands {
       else
         line("{} = x{}_;", to, f);
     }
+    if (passage(p) != Passage::kSink) line("LPNRT_IF_PATH(x[{}] = me;)", kept(p));
     line("}}");
   }
 
@@ -854,6 +901,34 @@ class FlowGenerator final : Operands {
   }
 
   // ---- the end ----------------------------------------------------------------------------
+
+  // Every node that something may still name as its cause.
+  void name_causes() {
+    line("#if LPNRT_PATH");
+    line("template <typename Visit> static void visit_value(i64& value, const Visit& visit) {{");
+    line("u32 node = static_cast<u32>(value); visit(node); value = node; }}");
+    line(
+        "[[gnu::noinline, gnu::cold]] void collect() {{ net.causes.collect([this](const auto& "
+        "visit) {{");
+    const auto each = [this](const string& chan, size_t column) {
+      line(
+          "for (u64 k = 0; k < {0}.size(); ++k) "
+          "visit_value(const_cast<i64*>({0}.row(k))[{1}], visit);",
+          chan, column);
+    };
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      if (queued(p)) each(fmt::format("q{}", p), kept(p));
+      if (net_.places[p].done) line("visit(finished{});", p);
+    }
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      if (event(k)) continue;
+      if (many_servers(k)) each(fmt::format("served{}", k), 0);
+      line("visit(ended{0}); visit(begun{0});", k);
+    }
+    for (size_t a = 0; a < plan_.actors.size(); ++a) line("visit(began{});", a);
+    line("}}); }}");
+    line("#endif");
+  }
 
   void finish() {
     line("u64 last_instant() const {{ u64 at = 0;");
@@ -871,6 +946,8 @@ class FlowGenerator final : Operands {
       before.swap(out_);
       return before;
     });
+
+    name_causes();
 
     line("void settle() {{");
     for (size_t p = 0; p < net_.places.size(); ++p) {
@@ -942,6 +1019,19 @@ class FlowGenerator final : Operands {
       line("net.latency = lpnrt::max(net.latency, ev->latency);");
       line("net.last_commit = lpnrt::max(net.last_commit, ev->last_commit);");
     }
+    line("#if LPNRT_PATH");
+    line("u64 latest = 0;");
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      if (!net_.places[p].done) continue;
+      line("if (done{0} > latest) {{ latest = done{0}; net.done_node = finished{0}; }}", p);
+    }
+    line("latest = 0;");
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      if (event(k)) continue;
+      line("if (end{0} > latest) {{ latest = end{0}; net.last_node = ended{0}; }}", k);
+    }
+    line("net.flowed = net.commits;");
+    line("#endif");
     line("net.starts_made = net.commits;");
     line("net.now = net.last_commit;");
     line("}}");

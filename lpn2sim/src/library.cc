@@ -81,10 +81,10 @@ std::string content_key(const std::string& source, const std::string& compiler,
     about += fmt::format(" {} {}", static_cast<long long>(info.st_size),
                          static_cast<long long>(info.st_mtim.tv_sec));
   }
-  const std::string all = source + "\n" + about + "\n" + flags + "\n" +
-                          read_file(runtime / "lpnrt/runtime.h") +
-                          read_file(runtime / "lpnrt/flow.h") +
-                          read_file(runtime / "lpnrt/observe.h") + read_file(runtime / "lpnrt/abi.h");
+  const std::string all =
+      source + "\n" + about + "\n" + flags + "\n" + read_file(runtime / "lpnrt/runtime.h") +
+      read_file(runtime / "lpnrt/flow.h") + read_file(runtime / "lpnrt/observe.h") +
+      read_file(runtime / "lpnrt/path.h") + read_file(runtime / "lpnrt/abi.h");
   const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
@@ -179,8 +179,9 @@ static Provenance compile(const std::string& source, const std::string& what, Va
       // Devirtualisation finds nothing here, and takes minutes to find it in nets of 1,000 places.
       fmt::format(
           "{} -std=c++20 -shared -fPIC -fvisibility=hidden -w -DNDEBUG -fno-devirtualize "
-          "-DLPNRT_TRACE={} -DLPNRT_STATS={}",
-          options.flags, variant.trace ? 1 : 0, variant.stats ? 1 : 0);
+          "-DLPNRT_TRACE={} -DLPNRT_STATS={}{}",
+          options.flags, variant.trace ? 1 : 0, variant.stats ? 1 : 0,
+          variant.path ? " -DLPNRT_PATH=1" : "");
   const fs::path folder = cache_folder(options);
   const std::string key = content_key(source, compiler, flags, runtime);
   const fs::path artefact = folder / (key + ".so");

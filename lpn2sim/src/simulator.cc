@@ -211,6 +211,44 @@ std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
   return values;
 }
 
+void Simulator::halve(TransitionId transition) {
+  const std::int32_t status =
+      impl_->library.api().halve(impl_->sim, static_cast<std::uint32_t>(transition));
+  LPN_ASSERT(status == LPN_OK);
+}
+
+void Simulator::set_path_budget(std::uint64_t bytes) {
+  const std::int32_t status = impl_->library.api().set_path_budget(impl_->sim, bytes);
+  LPN_ASSERT(status == LPN_OK);
+}
+
+CriticalPath Simulator::path() const {
+  const lpn_sim_api& api = impl_->library.api();
+  std::uint64_t row_count = 0, step_count = 0;
+  std::int32_t status = api.path(impl_->sim, nullptr, &row_count, nullptr, &step_count);
+  std::vector<lpn_path_row> rows(row_count);
+  std::vector<lpn_path_step> steps(step_count);
+  if (status == LPN_OK) {
+    status = api.path(impl_->sim, rows.data(), &row_count, steps.data(), &step_count);
+  }
+  if (status == LPN_NO_MEMORY) {
+    throw Error("E-path-memory",
+                fmt::format("the critical path of net '{}' needs more memory than it may use: the "
+                            "tokens alive at one time have too many different pasts; allow more "
+                            "(--path-memory, path_memory=)",
+                            impl_->library.net().name));
+  }
+  LPN_ASSERT(status == LPN_OK);
+  CriticalPath path;
+  for (const lpn_path_row& r : rows) {
+    path.rows.push_back({static_cast<CriticalPath::Kind>(r.kind), r.index, r.count, r.cycles});
+  }
+  for (const lpn_path_step& s : steps) {
+    path.steps.push_back({s.index, s.cause, s.to_commit != 0, s.start, s.commit});
+  }
+  return path;
+}
+
 Stats Simulator::stats() const {
   const Net& net = impl_->library.net();
   std::vector<lpn_transition_stats> transitions(net.transitions.size());

@@ -21,6 +21,7 @@ namespace lpn::sim {
 struct Variant {
   bool trace = false;  // token identities, for an observer
   bool stats = false;
+  bool path = false;  // the critical path; not together with `stats`
 };
 
 struct CompileOptions {
@@ -62,6 +63,27 @@ class Library {
   std::shared_ptr<const Impl> impl_;
 };
 
+// The chain of firings that decided when the last done token came or, in a net without done places,
+// the last commit.
+struct CriticalPath {
+  // What cycles passed with; of the transition of that number, of the place for kPushed.
+  enum class Kind : std::uint8_t { kDelay, kInterval, kClock, kPushed };
+  struct Row {
+    Kind kind{};
+    std::uint32_t index = 0;
+    std::uint64_t count = 0;  // firings of the chain, or waits
+    Time cycles = 0;
+  };
+  struct Step {
+    std::uint32_t index = 0;
+    std::int32_t cause = 0;  // enum lpn_cause
+    bool to_commit = false;  // else the path leaves the firing at its start
+    Time start = 0, commit = 0;
+  };
+  std::vector<Row> rows;    // they add up to the latency
+  std::vector<Step> steps;  // from the last one back; of a long path only the last ones
+};
+
 // How runs are made; the results are the same (docs/architecture.md).
 enum class Mode : std::uint8_t {
   kAuto,       // order-free where the net and the run allow it
@@ -101,6 +123,14 @@ class Simulator {
   std::vector<std::int64_t> tokens(PlaceId place) const;
   std::uint64_t free_tokens(PlaceId place) const;
   Stats stats() const;  // REQUIRES a library built with `stats`
+
+  // With a library built with `path`. Before the first run: all delays of a transition halved,
+  // rounded up; and the bytes that the path may use.
+  void halve(TransitionId transition);
+  void set_path_budget(std::uint64_t bytes);
+  // After a run: the chain of firings that decided the latency. Throws Error "E-path-memory" when
+  // the budget was not enough.
+  CriticalPath path() const;
 
  private:
   RunResult finish(std::int32_t status, const lpn_result& raw);

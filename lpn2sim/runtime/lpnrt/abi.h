@@ -120,10 +120,42 @@ typedef struct {
   uint64_t peak;
 } lpn_place_stats;
 
+/* The critical path: the chain of firings that decided the latency. Its rows add up to it. */
+enum lpn_path_kind {
+  LPN_PATH_DELAY = 0,    /* of a transition: `count` firings of the chain took `cycles` */
+  LPN_PATH_INTERVAL = 1, /* of a transition: waiting for its interval to pass */
+  LPN_PATH_CLOCK = 2,    /* of a transition: waiting for its clock's edge */
+  LPN_PATH_PUSHED = 3    /* of a place: waiting for a token, or a slot, from outside */
+};
+typedef struct {
+  int32_t kind;   /* enum lpn_path_kind */
+  uint32_t index; /* of the transition or place */
+  uint64_t count;
+  int64_t cycles;
+} lpn_path_row;
+
+/* Why a firing of the path started when it did. */
+enum lpn_cause {
+  LPN_BY_NOTHING = 0,  /* it could start at 0 */
+  LPN_BY_TOKEN = 1,    /* a commit that appended a token or gave back a slot */
+  LPN_BY_SERVER = 2,   /* a commit that freed a server */
+  LPN_BY_CHANGE = 3,   /* a commit at a place whose emptiness or occupancy it reads */
+  LPN_BY_INTERVAL = 4, /* its start before this one, and the interval */
+  LPN_BY_ORDER = 5,    /* the start of a firing that took from the same place before it */
+  LPN_BY_PUSH = 6,     /* not a firing: a token, or a slot, from outside */
+  LPN_BY_ORDERED = 7   /* committed late, with the firing before it (ordered) */
+};
+typedef struct {
+  uint32_t index;    /* of the transition; of the place with LPN_BY_PUSH */
+  int32_t cause;     /* enum lpn_cause; the next step is what did it */
+  int32_t to_commit; /* 0: the path leaves this firing at its start */
+  int64_t start, commit;
+} lpn_path_step;
+
 typedef struct lpn_sim_api {
   uint32_t abi;      /* LPN_SIM_ABI */
   uint32_t variant;  /* bit 0: keeps token identities for an observer; bit 1: keeps statistics;
-                        bit 2: whole runs can be order-free */
+                        bit 2: whole runs can be order-free; bit 3: keeps the critical path */
   uint32_t params, places, transitions;
   /* NUL-terminated names: the net, parameters, places, transitions, the properties of each place */
   const char *names;
@@ -195,6 +227,19 @@ typedef struct lpn_sim_api {
   int32_t (*commit)(lpn_sim *);
   /* Starts whatever is ready; *more: whether a firing is due in the next group. */
   int32_t (*start)(lpn_sim *, int32_t *more);
+
+  /* ---- The critical path (variant bit 3) ---- */
+
+  /* Before the first run: halves all delays of a transition, rounded up. */
+  int32_t (*halve)(lpn_sim *, uint32_t transition);
+  /* Before the first run: bytes that may be used for it, 256 MiB if not called. */
+  int32_t (*set_path_budget)(lpn_sim *, uint64_t bytes);
+  /* After a run: the path to the last done token or, without done places, to the last commit. On
+     entry *row_count and *step_count are the room in the arrays (which may be NULL), on return how
+     many there are. Steps go backwards from the last one; a long path has only its last steps.
+     LPN_NO_MEMORY: the budget was not enough. */
+  int32_t (*path)(const lpn_sim *, lpn_path_row *rows, uint64_t *row_count, lpn_path_step *steps,
+                  uint64_t *step_count);
 } lpn_sim_api;
 
 #ifdef __cplusplus

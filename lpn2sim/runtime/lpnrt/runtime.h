@@ -7,8 +7,9 @@
 // sets of transitions, `dirty` (to be looked at) and `due` (to commit in this group), visited
 // from the least id upwards as the semantics demand.
 //
-// LPNRT_TRACE=1 keeps token identities for an observer, LPNRT_STATS=1 keeps statistics; both are
-// fixed at compile time, so that the plain simulator pays for neither.
+// LPNRT_TRACE=1 keeps token identities for an observer, LPNRT_STATS=1 keeps statistics,
+// LPNRT_PATH=1 the causes of firings (path.h); they are fixed at compile time, so that the plain
+// simulator pays for none.
 #pragma once
 
 #ifndef LPNRT_TRACE
@@ -16,6 +17,12 @@
 #endif
 #ifndef LPNRT_STATS
 #define LPNRT_STATS 0
+#endif
+#ifndef LPNRT_PATH
+#define LPNRT_PATH 0
+#endif
+#if LPNRT_PATH && LPNRT_STATS
+#error "statistics and the critical path are variants of their own"
 #endif
 
 #include <pthread.h>
@@ -171,6 +178,7 @@ class Ring {
   }
   T& front() { return items_[head_]; }
   const T& operator[](u64 k) const { return items_[(head_ + k) & mask_]; }
+  T& at(u64 k) { return items_[(head_ + k) & mask_]; }
   T& push() {
     if (size_ == items_.size()) grow();
     return items_[(head_ + size_++) & mask_];
@@ -377,6 +385,7 @@ class Pool {
     return slot;
   }
   void give(u32 slot) { free_.push_back(slot); }
+  u32 slots() const { return static_cast<u32>(items_.size()); }
   T& operator[](u32 slot) { return items_[slot]; }
 
  private:
@@ -481,6 +490,55 @@ struct Stamps {
 };
 inline constexpr u32 kNoCredit = ~u32{0};
 
+#if LPNRT_PATH
+}  // namespace lpnrt
+#include "lpnrt/path.h"
+namespace lpnrt {
+// Half of a delay, rounded up.
+inline i64 halved_if(bool halve, i64 delay) { return halve ? delay - delay / 2 : delay; }
+
+// The nodes of the free tokens of a place, in their order.
+class Origins {
+ public:
+  void push(u32 node, u64 count) {
+    if (count == 0) return;
+    runs_.push() = {node, count};
+    total_ += count;
+  }
+  // Of the `free` tokens of the place the k-th, from 0; others were taken by the outside.
+  u32 at(u64 k, u64 free) {
+    if (total_ > free) pop(total_ - free);
+    for (u64 r = 0; r < runs_.size(); ++r) {
+      if (k < runs_[r].count) return runs_[r].node;
+      k -= runs_[r].count;
+    }
+    return 0;
+  }
+  void pop(u64 count) {
+    total_ -= count;
+    while (count > 0) {
+      Run& run = runs_.front();
+      const u64 part = std::min(count, run.count);
+      count -= part;
+      run.count -= part;
+      if (run.count == 0) runs_.pop();
+    }
+  }
+  template <typename Visit>
+  void each(const Visit& visit) {
+    for (u64 r = 0; r < runs_.size(); ++r) visit(runs_.at(r).node);
+  }
+
+ private:
+  struct Run {
+    u32 node;
+    u64 count;
+  };
+  Ring<Run> runs_;
+  u64 total_ = 0;
+};
+#endif
+
 // How an order-free run ended.
 enum : int { kFlowed, kBailed, kStopped };
 
@@ -539,6 +597,12 @@ struct Engine {
   Set<N> touched;
   i64 end = 0;
   TransitionMeter meters[N];
+#endif
+#if LPNRT_PATH
+  Causes causes{N};
+  bool halved[N] = {};
+  u32 done_node = 0, last_node = 0;  // of the last done token and the last commit
+  u64 flowed = 0;                    // commits of the order-free run
 #endif
 
   Engine() {
@@ -822,6 +886,9 @@ struct Engine {
       if constexpr (Net::kFlow) {
         if (order_free == 0 && flows(limit)) {
           const int how = self().run_flow();
+#if LPNRT_PATH
+          if (how == kBailed) causes.clear();
+#endif
           order_free = how == kBailed ? -1 : 1;
           if (how != kBailed) {
             begun = true;
@@ -1124,9 +1191,68 @@ struct Abi {
 #endif
   }
 
+  static int32_t halve(lpn_sim* s, u32 transition) {
+#if LPNRT_PATH
+    if (transition >= Net::kTransitions || of(s)->begun) return LPN_BAD_CALL;
+    of(s)->halved[transition] = true;
+    return LPN_OK;
+#else
+    (void)s, (void)transition;
+    return LPN_BAD_CALL;
+#endif
+  }
+  static int32_t set_path_budget(lpn_sim* s, u64 bytes) {
+#if LPNRT_PATH
+    if (of(s)->begun) return LPN_BAD_CALL;
+    of(s)->causes.budget = bytes;
+    return LPN_OK;
+#else
+    (void)s, (void)bytes;
+    return LPN_BAD_CALL;
+#endif
+  }
+  static int32_t path(const lpn_sim* s, lpn_path_row* rows, u64* row_count, lpn_path_step* steps,
+                      u64* step_count) {
+#if LPNRT_PATH
+    const Net& net = *of(s);
+    if (net.order_free == 1 && net.flowed != net.commits) return LPN_BAD_CALL;
+    if (net.causes.lost) return LPN_NO_MEMORY;
+    try {
+      std::vector<Causes::Row> sums;
+      std::vector<Causes::Step> back;
+      net.causes.path(Net::kHasDone ? net.done_node : net.last_node, sums, back);
+      if (rows != nullptr) {
+        for (u64 k = 0; k < std::min<u64>(*row_count, sums.size()); ++k) {
+          const u32 of_transitions = Net::kTransitions * kRowsEach;
+          const bool pushed = sums[k].what >= of_transitions;
+          rows[k].kind = pushed ? LPN_PATH_PUSHED : static_cast<int32_t>(sums[k].what % kRowsEach);
+          rows[k].index = pushed ? sums[k].what - of_transitions : sums[k].what / kRowsEach;
+          rows[k].count = sums[k].count;
+          rows[k].cycles = sums[k].cycles;
+        }
+      }
+      *row_count = sums.size();
+      if (steps != nullptr) {
+        for (u64 k = 0; k < std::min<u64>(*step_count, back.size()); ++k) {
+          steps[k] = {back[k].by / 8, static_cast<int32_t>(back[k].by % 8), back[k].to_commit,
+                      back[k].start, back[k].commit};
+        }
+      }
+      *step_count = back.size();
+    } catch (const std::bad_alloc&) {
+      return LPN_NO_MEMORY;
+    }
+    return LPN_OK;
+#else
+    (void)s, (void)rows, (void)row_count, (void)steps, (void)step_count;
+    return LPN_BAD_CALL;
+#endif
+  }
+
   static constexpr lpn_sim_api table() {
     return {LPN_SIM_ABI,
-            (LPNRT_TRACE ? 1u : 0u) | (LPNRT_STATS ? 2u : 0u) | (Net::kFlow ? 4u : 0u),
+            (LPNRT_TRACE ? 1u : 0u) | (LPNRT_STATS ? 2u : 0u) | (Net::kFlow ? 4u : 0u) |
+                (LPNRT_PATH ? 8u : 0u),
             Net::kParams,
             Net::kDeclaredPlaces,
             Net::kTransitions,
@@ -1158,7 +1284,10 @@ struct Abi {
             take,
             enter,
             commit,
-            start};
+            start,
+            halve,
+            set_path_budget,
+            path};
   }
 };
 
@@ -1174,4 +1303,16 @@ struct Abi {
 #define LPNRT_IF_TRACE(...) __VA_ARGS__
 #else
 #define LPNRT_IF_TRACE(...)
+#endif
+#if LPNRT_PATH
+#define LPNRT_IF_PATH(...) __VA_ARGS__
+#define LPNRT_DELAY(k, ...) lpnrt::halved_if(halved[k], __VA_ARGS__)
+#else
+#define LPNRT_IF_PATH(...)
+#define LPNRT_DELAY(k, ...) __VA_ARGS__
+#endif
+#if LPNRT_TRACE || LPNRT_PATH
+#define LPNRT_IF_RECORD(...) __VA_ARGS__
+#else
+#define LPNRT_IF_RECORD(...)
 #endif

@@ -1,0 +1,259 @@
+// Which firings decided when a firing started (LPNRT_PATH): the tree of causes, from which the
+// critical path is read at the end.
+//
+// A firing is a node whose parent is the latest of what it waited for. Whatever may yet become a
+// cause, a token, a server, the last start, names its node; all others are garbage. When the nodes
+// are full, those that nothing names go, and a node that only one other has as its parent is
+// folded into that one: what remains of a chain is how many cycles each transition contributed to
+// it. So memory grows with the tokens alive, never with the length of the run, and no second pass
+// is needed: where all chains meet, the path is decided and is already folded into one node.
+#pragma once
+
+#include "lpnrt/runtime.h"
+
+namespace lpnrt {
+
+// What a firing waited for last.
+enum class Cause : u32 {
+  kInitial,   // nothing: its tokens were there at the start
+  kToken,     // the commit that appended a token, or gave back a slot
+  kServer,    // the commit that freed a server
+  kChange,    // the commit that changed what an arc reads: emptied a place, ...
+  kInterval,  // the start before, and the interval after it
+  kOrder,     // the start of another that took from the same place
+  kPushed,    // a token from outside, at this time
+  kOrdered,   // commits with the firing before it: ordered
+};
+constexpr bool of_start(Cause cause) { return cause == Cause::kInterval || cause == Cause::kOrder; }
+
+// What contributed cycles: 3 * transition + kDelay.., or 3 * transitions + place for arrivals.
+enum : u32 { kDelayRow, kIntervalRow, kClockRow, kRowsEach };
+
+class Causes {
+ public:
+  static constexpr u32 kNone = 0;  // time 0
+
+  struct Row {
+    u32 what = 0;
+    u64 count = 0;
+    i64 cycles = 0;
+  };
+  struct Step {
+    u32 by;          // 8 * transition (place, where pushed) + cause
+    bool to_commit;  // else the path leaves it at its start
+    i64 start, commit;
+  };
+
+  // The latest cause so far; of those at one instant the first, and commits before starts.
+  struct Choice {
+    i64 time = 0;
+    u32 group = 0;
+    u32 node = kNone;
+    Cause cause = Cause::kInitial;
+  };
+  void commit_of(Choice& choice, u32 node, Cause cause) const {
+    const Node& n = nodes_[node];
+    if (node == kNone || n.commit < choice.time) return;
+    const u32 group = n.commit_group();
+    if (n.commit == choice.time && group <= choice.group && choice.node != kNone) return;
+    choice = {n.commit, group, node, cause};
+  }
+  void start_of(Choice& choice, u32 node, i64 wait, Cause cause) const {
+    const Node& n = nodes_[node];
+    const u32 group = wait > 0 ? 0 : n.start_group;
+    if (node == kNone || n.start + wait < choice.time) return;
+    if (n.start + wait == choice.time && group <= choice.group) return;
+    choice = {n.start + wait, group, node, cause};
+  }
+  i64 start(u32 node) const { return nodes_[node].start; }
+
+  explicit Causes(u32 transitions) : transitions_(transitions) {
+    nodes_.resize(kLeast);
+    sums_.emplace_back();
+  }
+
+  u64 budget = u64{256} << 20;  // bytes
+  bool lost = false;            // it was not enough: there is no path
+
+  // REQUIRES !full(). `commit` == `start`: in the next group.
+  u32 add(i64 start, u32 start_group, i64 commit, u32 parent, u32 by, Cause cause) {
+    nodes_[size_] = {start, commit, start_group, parent, by * 8 + static_cast<u32>(cause), 0};
+    return size_++;
+  }
+  // A firing that commits with the one before it, not when its delay is over.
+  u32 add_ordered(u32 before, u32 by) {
+    const Node& n = nodes_[before];
+    return add(n.commit, n.commit_group() - 1, n.commit, before, by, Cause::kOrdered);
+  }
+  // A token from outside.
+  u32 add_pushed(i64 time, u32 place) {
+    return add(time, ~u32{0}, time, kNone, place, Cause::kPushed);
+  }
+  void clear() {
+    size_ = 1;
+    lost = false;
+    sums_ = std::vector<Sums>(1);
+    free_ = {};
+  }
+  // Room for the nodes of one firing?
+  bool full() const { return size_ + 2 > nodes_.size(); }
+
+  // `each(visit)` calls visit(u32&) for every node that is named.
+  template <typename Each>
+  [[gnu::noinline, gnu::cold]] void collect(const Each& each) {
+    if (lost) {  // nothing is kept, but numbers have to be had
+      each([](u32& node) { node = kNone; });
+      size_ = 1;
+      return;
+    }
+    named_.assign(size_, 0);
+    each([this](u32& node) { named_[node] = kMany; });
+    for (u32 k = size_ - 1; k > 0; --k) {
+      unsigned char& parent = named_[nodes_[k].parent];
+      if (named_[k] != 0 && parent < kMany) ++parent;
+    }
+    to_.assign(size_, kNone);
+    kept_.assign(1, Node{});
+    for (u32 k = 1; k < size_; ++k) {
+      Node& n = nodes_[k];
+      if (named_[k] == 0) {
+        give(n.sums);
+        continue;
+      }
+      if (n.parent != kNone && named_[n.parent] == 1) fold(n);
+      if (named_[k] == 1) continue;  // will be folded itself
+      to_[k] = static_cast<u32>(kept_.size());
+      kept_.push_back(n);
+      kept_.back().parent = to_[n.parent];
+    }
+    each([this](u32& node) { node = to_[node]; });
+    size_ = static_cast<u32>(kept_.size());
+    const u64 wanted = size_ > nodes_.size() / 2 ? nodes_.size() * 2 : nodes_.size();
+    lost = bytes(wanted) > budget;
+    if (lost) {
+      each([](u32& node) { node = kNone; });
+      size_ = 1;
+      nodes_ = std::vector<Node>(kLeast);
+      kept_ = {}, to_ = {}, named_ = {}, free_ = {}, sums_ = std::vector<Sums>(1);
+      return;
+    }
+    nodes_.resize(wanted);
+    std::copy(kept_.begin(), kept_.end(), nodes_.begin());
+  }
+
+  u64 bytes(u64 nodes) const {
+    u64 all = nodes * (sizeof(Node) * 2 + sizeof(u32) + 1) + sums_.size() * sizeof(Sums);
+    for (const Sums& s : sums_) all += s.capacity() * sizeof(Row);
+    return all;
+  }
+
+  // The path to the commit of `node`; steps from the last one back, as far as they are not folded.
+  void path(u32 node, std::vector<Row>& rows, std::vector<Step>& steps) const {
+    bool to_commit = true, folded = false;
+    for (; node != kNone; node = nodes_[node].parent) {
+      const Node& n = nodes_[node];
+      if (!folded) steps.push_back({n.by, to_commit, n.start, n.commit});
+      if (to_commit && !is_arrival(n)) add_row(rows, delay(n));
+      if (n.sums != 0) {
+        for (const Row& row : sums_[n.sums]) add_row(rows, row);
+        folded = true;
+      } else {
+        wait(rows, n);
+      }
+      to_commit = !of_start(cause(n));
+    }
+  }
+
+ private:
+  static constexpr unsigned char kMany = 2;
+#ifndef LPNRT_PATH_NODES
+#define LPNRT_PATH_NODES 8192  // what a cache holds; tests set less
+#endif
+  static constexpr u32 kLeast = LPNRT_PATH_NODES;
+
+  struct Node {
+    i64 start = 0, commit = 0;
+    u32 start_group = 0;
+    u32 parent = 0;
+    u32 by = 0;    // as Step::by
+    u32 sums = 0;  // what lies between the parent and the start, when others were folded into it
+    u32 commit_group() const { return commit == start ? start_group + 1 : 0; }
+  };
+  using Sums = std::vector<Row>;  // by `what`
+
+  static Cause cause(const Node& n) { return static_cast<Cause>(n.by % 8); }
+  static void add_row(Sums& sums, const Row& row) {
+    auto at = sums.begin();
+    if (sums.size() <= 16) {
+      while (at != sums.end() && at->what < row.what) ++at;
+    } else {
+      at = std::lower_bound(sums.begin(), sums.end(), row.what,
+                            [](const Row& r, u32 what) { return r.what < what; });
+    }
+    if (at == sums.end() || at->what != row.what) {
+      sums.insert(at, row);
+    } else {
+      at->count += row.count;
+      at->cycles += row.cycles;
+    }
+  }
+  static bool is_arrival(const Node& n) { return n.sums == 0 && cause(n) == Cause::kPushed; }
+  static Row delay(const Node& n) {
+    return {n.by / 8 * kRowsEach + kDelayRow, 1, n.commit - n.start};
+  }
+  // What passed between the parent and the start of a node into which nothing was folded.
+  void wait(Sums& sums, const Node& n) const {
+    const Node& parent = nodes_[n.parent];
+    const i64 from = n.parent == kNone ? 0 : of_start(cause(n)) ? parent.start : parent.commit;
+    if (n.start == from) return;
+    u32 what = n.by / 8 * kRowsEach + kClockRow;
+    if (cause(n) == Cause::kInterval) what = n.by / 8 * kRowsEach + kIntervalRow;
+    if (cause(n) == Cause::kPushed) what = transitions_ * kRowsEach + n.by / 8;
+    add_row(sums, {what, 1, n.start - from});
+  }
+
+  // Takes the place of its parent, which nothing else names.
+  void fold(Node& n) {
+    Node& parent = nodes_[n.parent];
+    const bool arrival = is_arrival(parent);
+    if (parent.sums == 0) {
+      parent.sums = take();
+      wait(sums_[parent.sums], parent);
+    }
+    Sums& sums = sums_[parent.sums];
+    if (!of_start(cause(n)) && !arrival) add_row(sums, delay(parent));
+    if (n.sums == 0) {
+      wait(sums, n);
+    } else {
+      for (const Row& row : sums_[n.sums]) add_row(sums, row);
+      give(n.sums);
+    }
+    n.sums = parent.sums;
+    n.by = n.by / 8 * 8 + parent.by % 8;
+    n.parent = parent.parent;
+  }
+  u32 take() {
+    if (free_.empty()) {
+      sums_.emplace_back();
+      return static_cast<u32>(sums_.size() - 1);
+    }
+    const u32 k = free_.back();
+    free_.pop_back();
+    return k;
+  }
+  void give(u32 sums) {
+    if (sums == 0) return;
+    sums_[sums] = {};
+    free_.push_back(sums);
+  }
+
+  u32 transitions_;
+  u32 size_ = 1;
+  std::vector<Node> nodes_, kept_;
+  std::vector<unsigned char> named_;  // by how many, up to kMany
+  std::vector<u32> to_;
+  std::vector<Sums> sums_;
+  std::vector<u32> free_;
+};
+
+}  // namespace lpnrt
