@@ -394,6 +394,8 @@ class Generator final : Operands {
     if (flows()) {
       line("static constexpr bool kFlow = {};", flow_condition());
       line("int run_flow();");
+      line("static u32 lanes();  // instances that go in lock step");
+      line("static void prepare_lanes(Net* const* all, u32 count);");
       if (mixed()) {
         line("#if LPNRT_STATS || LPNRT_PATH");
         line("static constexpr void* feeder = nullptr;");
@@ -1469,6 +1471,7 @@ class Generator final : Operands {
       const size_t width = net_[net_.places[p].type].fields.size();
       line("case {}:", p);
       if (width > 0) {
+        if (outlet(p)) line("if (rows_lost && values != nullptr) return 0;");
         line("if (values != nullptr) p{0}.copy(f{0}, values);", p);
       }
       line("return f{};", p);
@@ -1531,13 +1534,13 @@ class Generator final : Operands {
 }  // namespace
 
 string generate(const Net& net, const Solver& solver) {
-  return "#include \"lpnrt/flow.h\"\n" + Generator(net, "lpn_net", solver).run() +
+  return "#include \"lpnrt/static.h\"\n" + Generator(net, "lpn_net", solver).run() +
          "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* lpn_sim_entry() "
          "{ return &lpn_net::kApi; }\n";
 }
 
 string generate_many(const std::vector<Net>& nets) {
-  string text = "#include \"lpnrt/flow.h\"\n", entries;
+  string text = "#include \"lpnrt/static.h\"\n", entries;
   for (size_t k = 0; k < nets.size(); ++k) {
     const string space = fmt::format("lpn_net_{}", k);
     // Random nets are small; sets of competitors have to be seen to work too.

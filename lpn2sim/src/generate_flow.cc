@@ -13,6 +13,7 @@
 #include <set>
 
 #include "flow_stats.h"
+#include "generate_static.h"
 #include "lpn/error.h"
 #include "print_expr.h"
 
@@ -37,6 +38,13 @@ class FlowGenerator final : Operands {
 
   string run() {
     const size_t actors = std::max<size_t>(plan_.actors.size(), 1);
+    const StaticCode fast =
+        mixed_ ? StaticCode{} : generate_static(net_, static_parts(net_), {plan_.packed, live_});
+    if (!fast.text.empty()) {
+      line("#if !LPNRT_TRACE && !LPNRT_STATS && !LPNRT_PATH");
+      out_ += fast.text;
+      line("#endif");
+    }
     line("struct Run final : Flow<Run, {}, {}> {{", actors, plan_.packed);
     line("static constexpr bool kMixed = {};", mixed_);
     line("Net& net; LPNRT_IF_PATH(const bool* const halved = net.halved;)");
@@ -55,6 +63,13 @@ class FlowGenerator final : Operands {
     line("int Net::run_flow() {{");
     line("try {{");
     line("const auto run = std::make_unique<Run>(*this);");
+    if (!fast.text.empty()) {
+      line("#if !LPNRT_TRACE && !LPNRT_STATS && !LPNRT_PATH");
+      line("while (run_static(*run, kIterations) != 0) {{");
+      line("if (ask_stop(Run::ticks(run->last_instant()), run->made)) {{");
+      line("run->report_so_far(); return kStopped; }} }}");
+      line("#endif");
+    }
     line("if (!run->flow([this](i64 at) {{ return !ask_stop(at, 0); }})) {{");
     line("run->report_so_far(); return kStopped; }}");
     line("run->settle();");
@@ -63,10 +78,68 @@ class FlowGenerator final : Operands {
     line("}} catch (const Failure&) {{ }}");
     line("return kBailed;");
     line("}}");
+    if (fast.lanes) batch();
+    line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");
+    line("u32 Net::lanes() {{ return 1; }}");
+    line("void Net::prepare_lanes(Net* const*, u32) {{}}");
+    line("#endif");
     return std::move(out_);
   }
 
  private:
+  // Several runs whose static parts go in lock step. What was computed for typed sinks in lock step
+  // is counted, not kept.
+  void batch() {
+    line("#if !LPNRT_TRACE && !LPNRT_STATS && !LPNRT_PATH");
+    line("struct FlowBatch {{");
+    line("Net* nets[kMostLanes]; std::unique_ptr<Run> runs[kMostLanes]; u32 count = 0;");
+    line("StaticLanes<Run> lanes; bool together = false;");
+    line("static u32 most() {{ return lanes_here(); }}");
+    line("// Nets that have not begun; at most most().");
+    line("void load(Net* const* all, u32 n) {{ Run* each[kMostLanes]; count = n;");
+    line("for (u32 i = 0; i < n; ++i) {{ nets[i] = all[i]; runs[i].reset();");
+    line("try {{ runs[i] = std::make_unique<Run>(*all[i]); }} catch (const Bail&) {{ }} }}");
+    line("bool whole = true;");
+    line("for (u32 i = 0; i < n; ++i) {{ each[i] = runs[i].get(); whole &= each[i] != nullptr; }}");
+    line("together = whole && lanes.load(each, n); }}");
+    line("// how[i]: as Net::run_flow");
+    line("void run(int* how) {{ Run* each[kMostLanes];");
+    line("for (u32 i = 0; i < count; ++i) each[i] = runs[i].get();");
+    line("const bool lost = together && !lanes.run(each, count);");
+    line("for (u32 i = 0; i < count; ++i) {{ how[i] = kBailed;");
+    line("if (lost || each[i] == nullptr) continue;");
+    line("try {{ while (run_static(*each[i], kIterations) != 0) {{ }}");
+    line("each[i]->flow([](i64) {{ return true; }}); each[i]->settle(); how[i] = kFlowed; }}");
+    line("catch (const Bail&) {{ }} catch (const Failure&) {{ }} }} }}");
+    line("}};");
+    line("u32 Net::lanes() {{ return FlowBatch::most(); }}");
+    line("void Net::prepare_lanes(Net* const* all, u32 n) {{");
+    line("Net* ready[kMostLanes]; int how[kMostLanes]; u32 count = 0;");
+    line("for (u32 i = 0; i < n; ++i) {{ Net& net = *all[i];");
+    line("if (net.begun || net.dead || net.order_free != 0 || !net.flows(kForever)) continue;");
+    line("if (!net.armed && !net.begin()) continue;");
+    line("net.armed = true; ready[count++] = &net; }}");
+    line("if (count == 0) return;");
+    line("FlowBatch batch; batch.load(ready, count); batch.run(how);");
+    line("for (u32 i = 0; i < count; ++i) {{ ready[i]->order_free = how[i] == kBailed ? -1 : 1;");
+    line("ready[i]->begun = how[i] != kBailed; ready[i]->rows_lost = batch.together; }} }}");
+    line("#ifdef LPNRT_TEST_STATIC  // for tests: like lpn_sim_api.run of each, up to the answer");
+    line(
+        "[[gnu::visibility(\"default\"), gnu::used]] u32 test_lanes(lpn_sim* const* sims, u32 n) "
+        "{{");
+    line("Net* nets[kMostLanes]; int how[kMostLanes]; if (n == 0) return FlowBatch::most();");
+    line(
+        "for (u32 i = 0; i < n; ++i) {{ nets[i] = reinterpret_cast<Net*>(sims[i]); "
+        "if (!nets[i]->begin()) return 0; nets[i]->armed = true; }}");
+    line("FlowBatch batch; batch.load(nets, n); batch.run(how); u32 flowed = 0;");
+    line(
+        "for (u32 i = 0; i < n; ++i) {{ nets[i]->order_free = how[i] == kBailed ? -1 : 1; "
+        "if (how[i] == kFlowed) {{ nets[i]->begun = true; flowed |= 1u << i; }} }}");
+    line("return flowed | (batch.together ? 1u << 31 : 0); }}");
+    line("#endif");
+    line("#endif");
+  }
+
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
@@ -952,17 +1025,19 @@ class FlowGenerator final : Operands {
     line("void settle() {{");
     for (size_t p = 0; p < net_.places.size(); ++p) {
       // Left where it must drain: stalled, and not all of its properties are here.
-      if (passage(p) == Passage::kFifo && kept(p) < width(p))
-        line("if (q{}.size() != 0) bail();", p);
+      if (queued(p) && kept(p) < width(p)) line("if (q{}.size() != 0) bail();", p);
     }
     if (stats_.possible()) line("LPNRT_IF_STATS(settle_stats();)");
     line("LPNRT_IF_TRACE(deliver();)");
+    // Sources first: their rows may become those of a sink.
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      if (passage(p) != Passage::kSource) continue;
+      line("net.f{0} -= s{0}.next;", p);
+      if (width(p) > 0) line("net.p{0}.pop(s{0}.next);", p);
+    }
     for (size_t p = 0; p < net_.places.size(); ++p) {
       switch (passage(p)) {
-        case Passage::kSource:
-          line("net.f{0} -= s{0}.next;", p);
-          if (width(p) > 0) line("net.p{0}.pop(s{0}.next);", p);
-          break;
+        case Passage::kSource: break;
         case Passage::kInto:
         case Passage::kEvent:
           if (!mixed_) break;
@@ -1065,7 +1140,16 @@ class FlowGenerator final : Operands {
       line("default: break; }}");
       line("std::memcpy(net.p{}.push(), row + 1, {} * sizeof(i64)); }} }}", p, width(p));
     } else if (width(p) > 0) {
-      line("if (sunk{0} != 0) net.p{0}.append(sunk{0}, out{0}.row(0));", p);
+      string taken;
+      for (size_t s = 0; s < net_.places.size(); ++s) {
+        if (passage(s) == Passage::kSource && width(s) == width(p)) {
+          taken += fmt::format(" || net.p{0}.take(net.p{1}, out{0}.row(0), out{0}.size())", p, s);
+        }
+      }
+      line(
+          "if (!(out{0}.size() == 0 || (out{0}.borrowed() && (false{1})))) "
+          "net.p{0}.append(out{0}.size(), out{0}.row(0));",
+          p, taken);
     }
     line("net.f{0} += sunk{0};", p);
   }

@@ -83,8 +83,9 @@ std::string content_key(const std::string& source, const std::string& compiler,
   }
   const std::string all =
       source + "\n" + about + "\n" + flags + "\n" + read_file(runtime / "lpnrt/runtime.h") +
-      read_file(runtime / "lpnrt/flow.h") + read_file(runtime / "lpnrt/observe.h") +
-      read_file(runtime / "lpnrt/path.h") + read_file(runtime / "lpnrt/abi.h");
+      read_file(runtime / "lpnrt/flow.h") + read_file(runtime / "lpnrt/static.h") +
+      read_file(runtime / "lpnrt/observe.h") + read_file(runtime / "lpnrt/path.h") +
+      read_file(runtime / "lpnrt/abi.h");
   const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }

@@ -182,7 +182,8 @@ typedef struct lpn_sim_api {
   int32_t (*run)(lpn_sim *, int64_t limit, lpn_result *);
   /* Runs instances of this net to their ends, as `run` with INT64_MAX would: results[k] and
      statuses[k] are of sims[k]. Inputs of a static net go in lock step through vector registers,
-     the rest one after the other; `threads` (0: as many as there are processors) share them. */
+     the rest one after the other; `threads` (0: as many as there are processors) share them.
+     Of places that nothing takes from, `tokens` may then tell the number only (0 with values). */
   void (*run_batch)(lpn_sim *const *sims, uint64_t count, uint32_t threads, lpn_result *results,
                     int32_t *statuses);
   /* A token that arrives at `time`, before the first group of that instant. Into a place with a

@@ -98,14 +98,17 @@ struct Source {
   u64 size() const { return count - next; }
 };
 
-// The tokens of a place that nobody takes from.
+// The tokens of a place that nobody takes from. Rows may stand elsewhere: those of a source that
+// arrive as they left need no copy.
 template <int W>
 class Out {
  public:
   Out() = default;
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
-  ~Out() { ::operator delete(rows_); }
+  ~Out() {
+    if (!borrowed_) ::operator delete(rows_);
+  }
   u64 size() const { return size_; }
   const i64* row(u64 k) const { return rows_ + k * W; }
   i64* push() {
@@ -113,11 +116,32 @@ class Out {
       reserve(capacity_ == 0 ? 64 : capacity_ * 2);
     return rows_ + size_++ * W;
   }
+  // Space for `count` more rows; add() then makes them tokens.
+  i64* room(u64 count) {
+    if (size_ + count > capacity_) reserve(std::max(size_ + count, capacity_ * 2));
+    return rows_ + size_ * W;
+  }
+  void add(u64 count) { size_ += count; }
+  // The next `count` tokens have the values at `rows`, which outlive this.
+  void borrow(const i64* rows, u64 count) {
+    if (size_ == 0 && capacity_ == 0) {
+      rows_ = const_cast<i64*>(rows);
+      borrowed_ = true;
+      size_ = capacity_ = count;
+    } else if (borrowed_ && size_ == capacity_ && rows == rows_ + size_ * W) {
+      size_ = capacity_ = size_ + count;
+    } else {
+      std::memcpy(room(count), rows, count * W * sizeof(i64));
+      add(count);
+    }
+  }
+  bool borrowed() const { return borrowed_; }
   [[gnu::noinline]] void reserve(u64 capacity) {
     if (capacity <= capacity_) return;
     i64* const bigger = static_cast<i64*>(::operator new(capacity* W * sizeof(i64)));
     if (size_ != 0) std::memcpy(bigger, rows_, size_ * W * sizeof(i64));
-    ::operator delete(rows_);
+    if (!borrowed_) ::operator delete(rows_);
+    borrowed_ = false;
     rows_ = bigger;
     capacity_ = capacity;
   }
@@ -125,6 +149,7 @@ class Out {
  private:
   i64* rows_ = nullptr;
   u64 size_ = 0, capacity_ = 0;
+  bool borrowed_ = false;
 };
 
 // Actors with new tokens, visited in turn from the sources of the graph to its ends.

@@ -33,6 +33,7 @@
 #include <boost/heap/d_ary_heap.hpp>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -225,6 +226,24 @@ class Rows {
   [[gnu::noinline]] void append(u64 count, const i64* values) {
     if (size_ + count > mask_ + u64{1}) grow(size_ + count);
     for (u64 k = 0; k < count; ++k) std::memcpy(push(), values + k * W, W * sizeof(i64));
+  }
+  // Takes over `count` rows that stood in `from` at `first`; false when one of both is not empty
+  // or the rows are elsewhere.
+  bool take(Rows& from, const i64* first, u64 count) {
+    const i64* const end = from.values_ + (from.mask_ + u64{1}) * W;
+    if (size_ != 0 || from.size_ != 0 || from.values_ == from.first_) return false;
+    if (std::less<const i64*>()(first, from.values_) || !std::less<const i64*>()(first, end)) {
+      return false;
+    }
+    if (values_ != first_) ::operator delete(values_);
+    values_ = from.values_;
+    mask_ = from.mask_;
+    head_ = static_cast<u32>((first - values_) / W);
+    size_ = static_cast<u32>(count);
+    from.values_ = from.first_;
+    from.mask_ = kFirst - 1;
+    from.head_ = 0;
+    return true;
   }
   [[gnu::noinline]] void copy(u64 count, i64* values) const {
     for (u64 k = 0; k < count; ++k) std::memcpy(values + k * W, row(k), W * sizeof(i64));
@@ -578,6 +597,7 @@ struct Engine {
   bool begun = false;
   bool over = false;
   bool dead = false;
+  bool rows_lost = false;  // ran in lock step: tokens that nobody takes were only counted
   int32_t mode = LPN_AUTO;
   int32_t order_free = 0;  // see lpn_result
   lpn_poll poll = nullptr;
@@ -969,9 +989,9 @@ struct Batch {
 
   static Net* of(lpn_sim* s) { return reinterpret_cast<Net*>(s); }
 
-  static constexpr u64 portion() {
-    if constexpr (requires { Net::kLanes; })
-      return Net::kLanes;
+  static u64 portion() {
+    if constexpr (Net::kFlow)
+      return Net::lanes();
     else
       return 1;
   }
@@ -981,10 +1001,11 @@ struct Batch {
       const u64 from = __atomic_fetch_add(&next, portion(), __ATOMIC_RELAXED);
       if (from >= count) return;
       const u64 some = std::min(portion(), count - from);
-      if constexpr (requires { Net::kLanes; }) {
-        Net* lanes[Net::kLanes];
-        for (u64 k = 0; k < some; ++k) lanes[k] = of(sims[from + k]);
-        Net::prepare_lanes(lanes, some);
+      if constexpr (Net::kFlow) {
+        if (some > 1) {
+          const auto* const first = reinterpret_cast<Net* const*>(sims + from);
+          Net::prepare_lanes(first, static_cast<u32>(some));
+        }
       }
       for (u64 k = from; k < from + some; ++k) {
         statuses[k] = of(sims[k])->run(kForever, &results[k]);
