@@ -14,11 +14,12 @@ sim::CompileOptions quick_options(std::uint64_t group_limit) {
 }
 
 Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options, bool plain,
-                      bool free) {
+                      bool free, bool traced) {
   Engines engines;
   if (nets.empty()) return engines;
   if (plain) engines.plain = sim::Library::build_many(nets, {}, options);
-  engines.traced = sim::Library::build_many(nets, {.trace = true, .stats = true}, options);
+  if (traced)
+    engines.traced = sim::Library::build_many(nets, {.trace = true, .stats = true}, options);
   if (free) engines.free = sim::Library::build_many(nets, {.trace = true}, options);
   for (const auto* libraries : {&engines.plain, &engines.traced, &engines.free}) {
     if (libraries->empty()) continue;
@@ -28,7 +29,7 @@ Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& o
   return engines;
 }
 
-std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library& traced,
+std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library* traced,
                          const sim::Library* free, Outcome* reference) {
   const Outcome defined = play(c, {.observe = true, .stats = true});
   if (reference != nullptr) *reference = defined;
@@ -39,13 +40,13 @@ std::string disagreement(const Case& c, const sim::Library* plain, const sim::Li
   std::string what =
       against("its full scan", play(c, {.observe = true, .stats = true, .full_scan = true}));
   if (what.empty()) what = against("its plain run", play(c, {}));
-  if (what.empty()) {
-    what = against("compiled, traced", play(c, traced, {.observe = true, .stats = true}));
+  if (what.empty() && traced != nullptr) {
+    what = against("compiled, traced", play(c, *traced, {.observe = true, .stats = true}));
   }
-  if (what.empty()) {
-    what = against(
-        "compiled, order-free with statistics",
-        play(c, traced, {.observe = true, .stats = true, .mode = sim::Mode::kOrderFree}));
+  if (what.empty() && traced != nullptr) {
+    what =
+        against("compiled, order-free with statistics",
+                play(c, *traced, {.observe = true, .stats = true, .mode = sim::Mode::kOrderFree}));
   }
   if (what.empty() && plain != nullptr) what = against("compiled, plain", play(c, *plain, {}));
   if (what.empty() && free != nullptr) {

@@ -18,17 +18,17 @@ struct Engines {
   double seconds = 0;                       // of compiling
   std::vector<std::filesystem::path> artefacts;
 };
-// `plain` and `free` may be left out, to compile less. Throws lpn::Error like Library::build.
+// Some may be left out, to compile less. Throws lpn::Error like Library::build.
 Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options,
-                      bool plain = true, bool free = true);
+                      bool plain = true, bool free = true, bool traced = true);
 
 // Flags for nets that run once: compiling must not dominate. A group limit other than the default
 // becomes part of the code.
 sim::CompileOptions quick_options(std::uint64_t group_limit = kDefaultGroupLimit);
 
-// Runs `c` on all engines (`plain` and `free` may be null); the first difference in words, or "".
-// `reference` gets what the interpreter did.
-std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library& traced,
+// Runs `c` on all engines that are not null; the first difference in words, or "". `reference` gets
+// what the interpreter did.
+std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library* traced,
                          const sim::Library* free, Outcome* reference = nullptr);
 
 }  // namespace lpn::bench

@@ -361,8 +361,7 @@ sim::CompileOptions compile_options(const Options& options) {
 }
 
 struct Libraries {
-  std::optional<sim::Library> plain, free;
-  sim::Library traced;
+  std::optional<sim::Library> plain, free, traced;
 };
 const sim::Library* get(const std::optional<sim::Library>& library) {
   return library ? &*library : nullptr;
@@ -374,11 +373,15 @@ void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbe
   if (nets.empty()) return;
   try {
     const std::uint64_t turn = numbers[0] / options.batch % 3;
-    const bool plain = options.plain || turn == 0, free = options.order_free || turn != 0;
-    Engines engines = build_engines(nets, compile_options(options), plain, free);
+    const bool plain = options.plain || turn == 0;
+    // Order-free, each variant sees every commit, or the result of the fastest code.
+    const bool free = options.order_free ? turn == 1 : turn != 0;
+    const bool traced = !options.order_free || turn == 2;
+    Engines engines = build_engines(nets, compile_options(options), plain, free, traced);
     shared.counts.compiling += engines.seconds;
     for (std::size_t k = 0; k < nets.size(); ++k) {
-      Libraries all{std::nullopt, std::nullopt, engines.traced[k]};
+      Libraries all;
+      if (traced) all.traced = engines.traced[k];
       if (plain) all.plain = engines.plain[k];
       if (free) all.free = engines.free[k];
       into.insert_or_assign(numbers[k], std::move(all));
@@ -404,14 +407,15 @@ void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbe
 using Skipped = std::set<std::pair<std::uint64_t, int>>;
 
 // How many runs were order-free.
-void count_ways(const Case& c, const sim::Library* free, Counts& counts) {
-  if (free == nullptr || (free->api().variant & 4) == 0) return;
+bool count_ways(const Case& c, const sim::Library* free, Counts& counts) {
+  if (free == nullptr || (free->api().variant & 4) == 0) return false;
   try {
     const Outcome outcome = play(c, *free, {.mode = sim::Mode::kOrderFree});
     counts.free_runs += outcome.order_free;
     counts.fallen_back += outcome.fell_back;
   } catch (const Error&) {
   }
+  return true;
 }
 
 void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers,
@@ -461,10 +465,12 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       alarm(kSecondsPerCase);
       if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
       Outcome outcome;
-      const std::string what =
-          disagreement(c, get(it->second.plain), it->second.traced, get(it->second.free), &outcome);
+      const std::string what = disagreement(c, get(it->second.plain), get(it->second.traced),
+                                            get(it->second.free), &outcome);
       count_outcome(c, outcome, shared.counts);
-      count_ways(c, get(it->second.free), shared.counts);
+      for (const auto* library : {&it->second.plain, &it->second.free, &it->second.traced}) {
+        if (count_ways(c, get(*library), shared.counts)) break;
+      }
       if (!what.empty()) note(shared, number, j, what);
       alarm(0);
     }
@@ -550,7 +556,7 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
         alarm(kSecondsPerCase);
         std::string what = text_disagreement(cases[k].net);
         if (what.empty())
-          what = disagreement(cases[k], &engines.plain[k], engines.traced[k], &engines.free[k]);
+          what = disagreement(cases[k], &engines.plain[k], &engines.traced[k], &engines.free[k]);
         alarm(0);
         answers->state[k] = !what.empty();
         std::snprintf(answers->text[k], 1500, "%s", what.c_str());
