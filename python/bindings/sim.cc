@@ -191,16 +191,17 @@ void bind_sim(py::module_& parent) {
   py::class_<sim::Library>(m, "Library")
       .def_static(
           "build",
-          [](const Net& net, bool trace, bool stats) {
+          [](const Net& net, bool trace, bool stats, bool path) {
             const py::gil_scoped_release nogil;
             // Defaults stand in the source, but a Simulator is always given every value: nets of
             // one model with other parameters share one artefact.
             Net plain = net;
             for (Param& p : plain.params)
               p.value = p.range ? std::clamp<std::int64_t>(0, p.range->lo, p.range->hi) : 0;
-            return sim::Library::build(plain, {trace, stats}, with_solver());
+            return sim::Library::build(plain, {trace, stats, path}, with_solver());
           },
           py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,
+          py::arg("path") = false,
           "Compiles the net, or takes it from the cache. Raises Error E-no-compiler, E-compile, "
           "E-cache, E-too-large.")
       .def_static("open",
@@ -235,7 +236,26 @@ void bind_sim(py::module_& parent) {
                         std::uint32_t p) { return s.tokens(static_cast<PlaceId>(p)); })
       .def("free_tokens", [](const sim::Simulator& s,
                              std::uint32_t p) { return s.free_tokens(static_cast<PlaceId>(p)); })
-      .def("stats", [](const sim::Simulator& s) { return to_dict(s.stats()); });
+      .def("stats", [](const sim::Simulator& s) { return to_dict(s.stats()); })
+      .def("halve",
+           [](sim::Simulator& s, std::uint32_t t) { s.halve(static_cast<TransitionId>(t)); })
+      .def("set_path_budget", &sim::Simulator::set_path_budget)
+      .def(
+          "path",
+          [](const sim::Simulator& s) {
+            const sim::CriticalPath path = s.path();
+            py::list rows, steps;
+            for (const auto& r : path.rows) {
+              rows.append(py::make_tuple(static_cast<int>(r.kind), r.index, r.count, r.cycles));
+            }
+            for (const auto& step : path.steps) {
+              steps.append(
+                  py::make_tuple(step.index, step.cause, step.to_commit, step.start, step.commit));
+            }
+            return py::make_tuple(rows, steps);
+          },
+          "(rows (kind, index, count, cycles), steps (index, cause, to_commit, start, commit)); of a "
+          "library built with path=True, after a run.");
 
   m.def(
       "run_batch",

@@ -26,6 +26,13 @@ ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
                                       "commit for commit.")
 @click.option("--stats", is_flag=True,
               help="Per transition why it waited, per place how full it was.")
+@click.option("--critical-path", "path", is_flag=True,
+              help="Which chain of firings decided the latency, and what is gained when one of its "
+                   "transitions is twice as fast.")
+@click.option("--top", type=click.IntRange(0), default=3, show_default=True, metavar="N",
+              help="With --critical-path: for how many transitions to find what is gained.")
+@click.option("--path-memory", type=click.IntRange(1), default=256, show_default=True, metavar="MIB",
+              help="What the critical path may use.")
 @click.option("--trace", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
               help="Every firing as a timeline for ui.perfetto.dev (compressed when FILE ends in "
                    ".gz).")
@@ -34,7 +41,8 @@ ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
               help="Which way the compiled net runs each transition, and why not faster; needs no "
                    "INPUT.")
 @json_option
-def sim(model, inputs, params, engine, stats, trace, limit, explain, as_json):
+def sim(model, inputs, params, engine, stats, path, top, path_memory, trace, limit, explain,
+        as_json):
     """Simulates MODEL on each INPUT: an input of the model's workload, or for a .lpn file a marking
     file or JSON {"place": 5, "other": [[1, 2], ...]}. A net that starts from its own tokens needs
     none.
@@ -44,6 +52,9 @@ def sim(model, inputs, params, engine, stats, trace, limit, explain, as_json):
     if trace and len(inputs) > 1:
         raise click.UsageError("--trace writes one run into one file, but there are "
                                f"{len(inputs)} inputs")
+    if path and (engine == "interp" or stats or trace):
+        raise click.UsageError("--critical-path is a run of its own of the compiled engine; leave out "
+                               "--engine interp, --stats and --trace")
     loaded, net, values = load_model(model, params)
     if explain and not inputs:
         about = {"model": loaded.name, **explanation(net)}
@@ -51,7 +62,9 @@ def sim(model, inputs, params, engine, stats, trace, limit, explain, as_json):
         return 0
     if not inputs and getattr(loaded.module, "workload", None) is not None:
         raise click.UsageError(f"model '{loaded.name}' needs an INPUT")
-    library, fallback = library_of(net, engine, trace, stats)
+    library, fallback = library_of(net, engine, trace, stats, path)
+    if path and fallback is not None:
+        raise fallback
     about = {
         "model": loaded.name,
         "engine": "interp" if library is None else "compiled",
@@ -65,7 +78,8 @@ def sim(model, inputs, params, engine, stats, trace, limit, explain, as_json):
     rows = []
     for name in inputs or [None]:
         try:
-            row = _one(loaded, net, values, library, name, limit, stats, trace, progress)
+            row = _one(loaded, net, values, library, name, limit, stats, trace, progress,
+                       (top, path_memory << 20) if path else (None, None))
         except KeyboardInterrupt:  # while the input was read: it has no partial result
             about["interrupted"] = True
             break
@@ -90,14 +104,14 @@ def sim(model, inputs, params, engine, stats, trace, limit, explain, as_json):
     return status
 
 
-def library_of(net, engine, trace=None, stats=False):
+def library_of(net, engine, trace=None, stats=False, path=False):
     """(the compiled net or None, why it is None although it was asked for)."""
     if engine == "interp":
         return None, None
     progress = Progress(1)
     progress.say(f"compiling '{net.name}', once for all inputs and parameters", now=True)
     try:
-        return _lpn.sim.Library.build(net._core, trace=bool(trace), stats=stats), None
+        return _lpn.sim.Library.build(net._core, trace=bool(trace), stats=stats, path=path), None
     except Error as error:
         if error.code not in _NOT_COMPILED:
             raise
@@ -107,7 +121,7 @@ def library_of(net, engine, trace=None, stats=False):
         progress.clear()
 
 
-def _one(model, net, values, library, name, limit, stats, trace, progress):
+def _one(model, net, values, library, name, limit, stats, trace, progress, path=(None, None)):
     """The row of one input; what is wrong with it is in the row, so that the others still run."""
     row = {"input": name}
     try:
@@ -121,7 +135,8 @@ def _one(model, net, values, library, name, limit, stats, trace, progress):
                              f"{grouped(commits)} firings")
 
             run = execute(net, values, marking, library, limit=limit, observer=observer,
-                          stats=stats, on_slice=on_slice if progress.on else None)
+                          stats=stats, on_slice=on_slice if progress.on else None, path=path[0],
+                          path_memory=path[1])
             if observer is not None:
                 observer.finish(run.ending)
     except (ValueError, OSError) as error:  # how a workload refuses an input
@@ -142,8 +157,10 @@ def _one(model, net, values, library, name, limit, stats, trace, progress):
     row["blocked"] = [explain(net, run, *blocked) for blocked in run.blocked]
     row["undrained"] = [{"place": p, "tokens": run.left.get(p, 0)} for p in run.undrained]
     row["seconds"] = round(run.seconds, 9)
-    if stats:
+    if run.stats is not None:
         row["stats"] = shares(run.stats)
+    if run.path is not None:
+        row["critical_path"] = run.path
     return row
 
 
@@ -271,6 +288,9 @@ def _show(net, about, rows, given):
         if "stats" in row:
             click.echo("")
             _show_stats(row)
+        if "critical_path" in row:
+            click.echo("")
+            _show_path(row)
     failed = [row for row in rows if "error" in row]
     for row in failed:
         error = row["error"]
@@ -300,6 +320,20 @@ def _show_stats(row):
     click.echo("")
     table(["place", ">mean tokens", ">peak"],
           [[name, f"{p['mean']:.2f}", grouped(p["peak"])] for name, p in stats["places"].items()])
+
+
+def _show_path(row):
+    path = row["critical_path"]
+    cells = []
+    for entry in path["rows"]:
+        name = entry["transition"] or f"tokens from outside into {entry['place']}"
+        if entry["what"] in ("interval", "clock"):
+            name += f" ({entry['what']})"
+        gain = grouped(entry["gain"]) if "gain" in entry else ""
+        cells.append([name, grouped(entry["count"]), grouped(entry["cycles"]),
+                      f"{entry['share']:.1%}", gain])
+    table(["transition", ">firings", ">cycles", ">share", ">twice as fast gains"], cells,
+          title=f"{row['input'] or 'run'}: the critical path, {grouped(path['latency'])} cycles")
 
 
 def _say_trace(path):

@@ -5,6 +5,8 @@ import signal
 
 import _lpn
 
+from ._critical import critical_path
+from ._critical import library as path_library
 from ._errors import mistake, placed
 from ._marking import Marking
 from ._net import Net
@@ -24,7 +26,8 @@ class Run:
     it ended by limit or interrupt, else None. `stalled`: quiet although tokens wait that must drain;
     then `blocked` lists (transition, reason, arc or place), `undrained` the places and `left` the
     tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time. `trace`: list of
-    commits, when asked for. `stats`: a dict, when asked for. `engine`: "compiled" or "interp".
+    commits, when asked for. `stats`: a dict, when asked for.
+    `path`: the critical path, when asked for: a dict of `latency` and of `rows` that add up to it. `engine`: "compiled" or "interp".
     `seconds`: wall time of the simulation alone.
     """
 
@@ -56,6 +59,7 @@ class Run:
                 self.blocked.append((t.name, reason, what))
             self.undrained = [places[p].name for p in result.undrained]
         self.trace = trace
+        self.path = None
         self.stats = _named(core, stats) if stats is not None else None
 
     def __repr__(self):
@@ -114,12 +118,14 @@ class _Interrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0):
+def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0,
+            path=None, path_memory=None):
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
     `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
     called about 20 times a second. Ctrl-C ends the run with ending "interrupted". Returns None when
-    the run would take longer than `budget` seconds (0: any time).
+    the run would take longer than `budget` seconds (0: any time). `path`: with a library that keeps
+    it, the critical path, and what the run gains from twice as fast a transition for so many of them.
     """
     if library is None:
         engine = _lpn.Interp(net._core, values, marking._core, stats=stats, trace=observer is not None)
@@ -127,6 +133,8 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     else:
         engine = _lpn.sim.Simulator(library, values, marking._core)
         count = engine.free_tokens
+        if path_memory is not None:
+            engine.set_path_budget(path_memory)
     until = _lpn.FOREVER if limit is None else limit
     with _Interrupt() as stop:
         def between(time, commits):
@@ -137,8 +145,10 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
         result, seconds, interrupted, reached = _lpn.sim.run(engine, until, observer, between, budget)
     if result is None:
         return None
+    # An order-free run that was interrupted has run ahead here and there: no moment to speak of.
+    whole = not interrupted or library is None or not engine.order_free
     run = Run(net, result, "interp" if library is None else "compiled", seconds, None,
-              engine.stats() if stats else None)
+              engine.stats() if stats and whole else None)
     if run.ending == "limit":
         run.until = reached
     if interrupted:
@@ -146,6 +156,24 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     if run.stalled:
         left = {place.name: count(place._number) for place in net._places.values()}
         run.left = {name: n for name, n in left.items() if n}
+    if path is not None and not interrupted:
+        has_done = any(p.done for p in net._core.places)
+
+        def time_of(result):
+            return result.latency if has_done else result.last_commit
+
+        def again(transition):
+            other = _lpn.sim.Simulator(library, values, marking._core)
+            other.set_path_budget(0)
+            other.halve(transition)
+            with _Interrupt() as stop:
+                answer = _lpn.sim.run(other, until, None, lambda *_: stop.asked, 0.0)
+            if answer[2]:
+                raise KeyboardInterrupt
+            return time_of(answer[0])
+
+        target = time_of(result)
+        run.path = critical_path(net, engine, target, again, path) if target is not None else None
     return run
 
 
@@ -157,14 +185,17 @@ def _whole_limit(limit):
     return int(limit)
 
 
-def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=False, stats=False):
+def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=False, stats=False,
+             path=False, path_memory=None):
     """Runs the net on a marking to its end, or to time `limit` (cycles, inclusive).
 
     `params`: values for the net's parameters. `engine`: "interp", which defines the meaning, or
     "compiled", which is fast and compiles a net once (later runs take it from the cache); None: the
     interpreter for runs of a tenth of a second, else compiled where there is a compiler. The
     variable LPN_ENGINE sets the default. `trace`: keep every commit, or a function called with
-    each. Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a
+    each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3), what
+    halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not given.
+    Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a
     stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
     """
     if not isinstance(net, Net):
@@ -183,6 +214,16 @@ def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=F
     engine = engine or os.environ.get("LPN_ENGINE") or None
     if engine not in (None, "interp", "compiled"):
         raise mistake("E-engine", f"there is no engine {engine!r}; use \"interp\" or \"compiled\"")
+
+    wanted = path is not False and path is not None  # 0: without asking what is gained
+    if wanted and engine == "interp":
+        raise mistake("E-engine", "the critical path needs engine \"compiled\"; leave `engine` out or say so")
+    if wanted:
+        run = execute(net, values, marking, path_library(net), limit=limit,
+                      path=3 if path is True else int(path), path_memory=path_memory)
+        if run.ending == "interrupted" or not (trace or stats):
+            return _finished(run)
+        found = run.path
 
     def attempt(library, budget=0.0):
         recorder = _lpn.sim.Recorder() if trace and not callable(trace) else None
@@ -209,6 +250,12 @@ def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=F
                     raise
                 library = None
             run = attempt(library)
+    if wanted:
+        run.path = found
+    return _finished(run)
+
+
+def _finished(run):
     if run.ending == "interrupted":
         stop = KeyboardInterrupt()
         stop.run = run

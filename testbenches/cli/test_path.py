@@ -1,0 +1,148 @@
+"""The critical path from Python and on the command line."""
+
+import sys
+
+import pytest
+from conftest import BUILD
+
+sys.path.insert(0, str(BUILD / "python"))
+lpn = pytest.importorskip("lpn")
+
+
+class Job(lpn.Token):
+    size: lpn.Int[0, 1_000]
+
+
+@pytest.fixture(autouse=True)
+def cache(environment, monkeypatch):
+    monkeypatch.setenv("LPN_CACHE", environment["LPN_CACHE"])
+    monkeypatch.delenv("LPN_ENGINE", raising=False)
+
+
+def line():
+    """Ten jobs: 2 cycles to fetch, `size` to do, 3 to write, each one at a time."""
+    net = lpn.Net("line")
+    jobs = net.place("jobs", Job, start=True)
+    fetched = net.place("fetched", Job)
+    done = net.place("done_jobs")
+    out = net.place("out", done=True, sink=True)
+    net.transition("fetch", take={"j": jobs}, put=[fetched.forward("j")], delay=2, servers=1)
+    net.transition("work", take={"j": fetched}, put=[done.emit()], delay=lambda j: j.size, servers=1)
+    net.transition("write", take={"d": done}, put=[out.emit()], delay=3, servers=1)
+    return net
+
+
+def jobs(net, sizes):
+    marking = lpn.Marking(net)
+    for size in sizes:
+        marking.add("jobs", size=size)
+    return marking
+
+
+def by_name(path):
+    return {(row["transition"], row["what"]): row for row in path["rows"]}
+
+
+def test_the_slow_unit_is_named():
+    net = line()
+    run = lpn.simulate(net, jobs(net, [10] * 10), path=True)
+    # 2 to fetch the first, ten times 10, 3 to write the last.
+    assert run.latency == 105 == run.path["latency"]
+    rows = by_name(run.path)
+    assert {name: (row["count"], row["cycles"]) for name, row in rows.items()} == {
+        ("work", "delay"): (10, 100), ("write", "delay"): (1, 3), ("fetch", "delay"): (1, 2)}
+    assert run.path["rows"][0]["transition"] == "work"
+
+
+def test_what_is_gained_is_a_run_with_half_the_delay():
+    net = line()
+    run = lpn.simulate(net, jobs(net, [10] * 10), path=True)
+    rows = by_name(run.path)
+    assert rows["work", "delay"]["gain"] == 105 - (2 + 10 * 5 + 3)
+    assert rows["write", "delay"]["gain"] == 105 - (2 + 100 + 2)  # 3 / 2, rounded up
+    assert rows["fetch", "delay"]["gain"] == 1
+
+
+def test_so_many_are_asked_for():
+    net = line()
+    run = lpn.simulate(net, jobs(net, [10] * 10), path=1)
+    assert [("gain" in row) for row in run.path["rows"]] == [True, False, False]
+    run = lpn.simulate(net, jobs(net, [10] * 10), path=0)
+    assert not any("gain" in row for row in run.path["rows"])
+
+
+def test_waits_that_are_no_firing_have_rows():
+    net = lpn.Net("paced")
+    jobs_, out = net.place("jobs", start=True), net.place("out", done=True, sink=True)
+    net.transition("go", take={"j": jobs_}, put=[out.emit()], delay=1, interval=7)
+    marking = lpn.Marking(net)
+    marking.add("jobs", count=5)
+    run = lpn.simulate(net, marking, path=True)
+    assert run.latency == 29
+    rows = by_name(run.path)
+    assert rows["go", "interval"]["cycles"] == 28
+    assert rows["go", "delay"]["cycles"] == 1
+
+
+def test_an_event_driven_net_has_one_too():
+    net = lpn.Net("shared")
+    a, b, bus = net.place("a", start=True), net.place("b", start=True), net.place("bus", init=1)
+    out = net.place("out", done=True, sink=True)
+    net.transition("first", take={"x": a, "bus": bus}, put=[out.emit(), bus.emit()], delay=5)
+    net.transition("second", take={"x": b, "bus": bus}, put=[out.emit(), bus.emit()], delay=3)
+    marking = lpn.Marking(net)
+    marking.add("a", count=4)
+    marking.add("b", count=4)
+    run = lpn.simulate(net, marking, path=True)
+    assert run.latency == 32
+    rows = by_name(run.path)
+    assert rows["first", "delay"]["cycles"] == 20 and rows["second", "delay"]["cycles"] == 12
+    assert rows["first", "delay"]["gain"] == 4 * 2  # 5 / 2, rounded up
+
+
+def test_statistics_and_trace_beside_it():
+    net = line()
+    run = lpn.simulate(net, jobs(net, [10] * 3), path=True, stats=True, trace=True)
+    assert run.path["latency"] == run.latency
+    assert run.stats["transitions"]["work"]["busy"] == 30
+    assert len(run.trace) == run.commits
+
+
+def test_memory_is_bounded():
+    net = line()
+    marking = jobs(net, [1] * 20_000)
+    # 20,000 jobs wait between fetch and work, each with a past of its own.
+    whole = lpn.simulate(net, marking, path=0)
+    assert sum(row["cycles"] for row in whole.path["rows"]) == whole.latency
+    with pytest.raises(lpn.Error) as caught:
+        lpn.simulate(net, marking, path=0, path_memory=100_000)
+    assert caught.value.code == "E-path-memory"
+    assert str(caught.value) == (
+        "the critical path of net 'line' needs more memory than it may use: the tokens alive at one time have too "
+        "many different pasts; allow more (--path-memory, path_memory=)")
+
+
+def test_the_interpreter_has_none():
+    net = line()
+    with pytest.raises(lpn.Error) as caught:
+        lpn.simulate(net, jobs(net, [1]), path=True, engine="interp")
+    assert caught.value.code == "E-engine"
+
+
+def test_command_line(run, nets, marking):
+    tokens = marking("jobs.json", {"in": [[5], [7], [9]]})
+    row = run("lpn", "sim", nets / "line.lpn", tokens, "--critical-path", "--json").json["runs"][0]
+    path = row["critical_path"]
+    assert path["latency"] == row["latency"]
+    assert sum(entry["cycles"] for entry in path["rows"]) == row["latency"]
+    assert any("gain" in entry for entry in path["rows"])
+    shown = run("lpn", "sim", nets / "line.lpn", tokens, "--critical-path").out
+    assert "the critical path" in shown and "twice as fast gains" in shown
+
+
+def test_command_line_refuses_what_is_another_run(run, nets, marking):
+    tokens = marking("jobs.json", {"in": [[5]]})
+    for other in (["--stats"], ["--engine", "interp"]):
+        answer = run("lpn", "sim", nets / "line.lpn", tokens, "--critical-path", *other)
+        assert answer.status == 2
+        assert "--critical-path is a run of its own" in answer.err

@@ -1,0 +1,59 @@
+"""What statistics and the critical path cost: their time over that of a plain run, in one run of the bench.
+
+    testbenches/speed/observed.py [--repeat 5] [--only WORD] [--quick]
+"""
+
+import argparse
+
+import _workloads
+from _measure import HERE, Report, lpn, machine, simulated
+
+COMPARED = {"pipe4": 1_000_000, "ring64": 62_500, "forkjoin": 222_222, "arbiter": 1_000_000}
+LIMITS = {"statistics": ("<= 1.5", {"stats": True}), "critical path": ("<= 3", {"path": 0})}
+
+
+def workloads(report, part):
+    """(name, net, marking) of the nets measured."""
+    for name, count in COMPARED.items():
+        model = lpn.load(HERE / "nets" / f"{name}.py")
+        net = model.net()
+        yield name, net, model.workload(count // part, net)
+    _, net = _workloads.reference_net("jpeg")
+    yield "ltc jpeg", net, _workloads.jpeg(net, 16_666 // part)
+
+
+def observed(report, quick=False):
+    """Rows: time with statistics, and with the critical path, over time without either."""
+    for name, net, marking in workloads(report, 10 if quick else 1):
+        rows = {what: f"{what}, {name}: time with / without" for what in LIMITS}
+        if not any(report.wants(row) for row in rows.values()):
+            continue
+
+        def seconds(options, net=net, marking=marking):
+            return min(simulated(net, marking, **options)[1] for _ in range(3))
+
+        rounds, reasons = report.turns(
+            {"plain": lambda s=seconds: s({})}
+            | {what: lambda s=seconds, o=options: s(o) for what, (_, options) in LIMITS.items()})
+        for what, (asked, _) in LIMITS.items():
+            missing = reasons.get(what) or reasons.get("plain")
+            if missing:
+                report.missing(rows[what], missing, asked)
+            else:
+                report.add(rows[what], "times", [r[what] / r["plain"] for r in rounds], asked=asked)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
+    given = parser.parse_args()
+    print(", ".join(f"{key} {value}" for key, value in machine().items()))
+    report = Report(given.repeat, given.only, False)
+    report.heading()
+    observed(report, given.quick)
+
+
+if __name__ == "__main__":
+    main()
