@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "flow_stats.h"
@@ -228,17 +229,71 @@ class FlowGenerator final : Operands {
         }
       }
     }
-    for (const auto& flags : live_) {
+    find_references();
+    for (size_t p = 0; p < net_.places.size(); ++p) {
       std::vector<uint32_t> columns;
       uint32_t next = 0;
-      for (bool flag : flags) columns.push_back(flag ? next++ : 0);
+      for (size_t f = 0; f < width(p); ++f) {
+        columns.push_back(refers_[p] ? static_cast<uint32_t>(f) : live_[p][f] ? next++ : 0);
+      }
       columns_.push_back(std::move(columns));
     }
+  }
+
+  // Places into which tokens of sources are passed on as they are: their queues hold where the row
+  // stands, not its values.
+  void find_references() {
+    refers_.assign(net_.places.size(), false);
+    if (!static_parts(net_).parts.empty()) return;  // straight-line code carries values
+    for (size_t p = 0; p < net_.places.size(); ++p) {
+      refers_[p] = passage(p) == Passage::kFifo && net_.places[p].initial.empty() &&
+                   !net_.places[p].start && std::count(live_[p].begin(), live_[p].end(), true) >= 2;
+    }
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+        for (const OutputArc& out : net_.transitions[k].outputs) {
+          const auto p = static_cast<size_t>(out.place);
+          if (!refers_[p]) continue;
+          const bool passes = std::all_of(
+              out.emissions.begin(), out.emissions.end(),
+              [&](const Emission& e) { return no_row(e) || passed(k, p, e).has_value(); });
+          if (!passes) {
+            refers_[p] = false;
+            changed = true;
+          }
+        }
+      }
+    }
+  }
+
+  // The input arc whose tokens an emission into `p` passes on with all their properties, each the
+  // same token or the one of the emission's index.
+  std::optional<uint32_t> passed(uint32_t k, size_t p, const Emission& e) const {
+    const Node& first = net_.exprs[e.fields[0].id];
+    if (event(k) || first.op != Op::kToken) return std::nullopt;
+    const Node& which = net_.exprs[first.kids[0]];
+    if (which.op != Op::kIndex && which.op != Op::kConst) return std::nullopt;
+    for (uint32_t f = 0; f < e.fields.size(); ++f) {
+      const Node& n = net_.exprs[e.fields[f].id];
+      if (n.op != Op::kToken || n.a != first.a || n.b != f || n.kids[0] != first.kids[0]) {
+        return std::nullopt;
+      }
+    }
+    const size_t from = place_of(k, first.a);
+    const bool stands = passage(from) == Passage::kSource || refers_[from];
+    if (!stands || net_.places[from].type != net_.places[p].type) return std::nullopt;
+    if (which.op == Op::kConst && (which.value < 0 || which.value >= arc(k, first.a).least_need)) {
+      return std::nullopt;
+    }
+    return first.a;
   }
   bool live(size_t k, size_t o, size_t f) const {
     return live_[static_cast<size_t>(net_.transitions[k].outputs[o].place)][f];
   }
   size_t kept(size_t p) const {
+    if (refers_[p]) return 1;
     return static_cast<size_t>(std::count(live_[p].begin(), live_[p].end(), true));
   }
 
@@ -294,6 +349,9 @@ class FlowGenerator final : Operands {
     }
     if (passage(p) == Passage::kSource) {
       return fmt::format("(s{0}.rows + (s{0}.next + {1}) * {2})", p, index, width(p));
+    }
+    if (!refers_.empty() && refers_[p]) {
+      return fmt::format("reinterpret_cast<const i64*>(q{}.row({})[0])", p, index);
     }
     return fmt::format("q{}.row({})", p, index);
   }
@@ -403,6 +461,10 @@ class FlowGenerator final : Operands {
         case Passage::kFifo:
         case Passage::kOutOf:
           line("if (net.f{} > u64{{1}} << 24) bail();", p);
+          if (refers_[p]) {
+            line("if (net.f{} != 0) bail();", p);  // their rows stand where the last ones will
+            break;
+          }
           line("for (u64 k = 0; k < net.f{0}; ++k) {{ i64* const x = q{0}.push(0); (void)x;", p);
           for (size_t f = 0; f < width(p); ++f) {
             if (live_[p][f]) line("x[{}] = net.p{}.row(k)[{}];", columns_[p][f], p, f);
@@ -816,7 +878,7 @@ class FlowGenerator final : Operands {
                value(k, emission.count, site(k, SiteKind::kCount, o, e)));
           line("if (static_cast<u64>(c{0}_{1}) > static_cast<u64>(kMaxTokens)) bail();", o, e);
         }
-        if (width(p) == 0) continue;
+        if (width(p) == 0 || refers_[p]) continue;
         if (one_row(emission)) {
           fields(k, o, e, [&](size_t f) { return fmt::format("const i64 v{}_{}_{} = ", o, e, f); });
         } else if (is_input(k, p) || any_dead_failure(k, o, e)) {
@@ -892,7 +954,7 @@ class FlowGenerator final : Operands {
         if (width(p) == 0 && sink) continue;
         const bool one = one_row(emission);
         const bool kept_rows =
-            !one && width(p) > 0 && (is_input(k, p) || any_dead_failure(k, o, e));
+            !one && width(p) > 0 && !refers_[p] && (is_input(k, p) || any_dead_failure(k, o, e));
         scratch |= kept_rows;
         if (kept_rows) line("{{ const i64* from = scratch.data() + scratch{}_{};", o, e);
         if (!one) line("for (i64 i = 0; i < {}; ++i) {{", count(k, o, e));
@@ -932,8 +994,28 @@ class FlowGenerator final : Operands {
     return passage(p) == Passage::kInto ? fmt::format("in{}_{}", p, k) : fmt::format("q{}", p);
   }
 
+  void push_reference(uint32_t k, const Emission& emission, size_t p) {
+    const uint32_t from = *passed(k, p, emission);
+    const Node& which = net_.exprs[net_.exprs[emission.fields[0].id].kids[0]];
+    string at;
+    if (which.op == Op::kIndex) {
+      if (!one_row(emission)) {
+        line("if (static_cast<u64>(i) >= {}) bail();", needed(k, from));
+        at = row(k, from, "static_cast<u64>(i)");
+      } else {
+        at = row(k, from, "0");
+        line("if ({} == 0) bail();", needed(k, from));
+      }
+    } else {
+      at = row(k, from, fmt::format("{}", which.value));
+    }
+    line("{{ const i64* const stands = {}; i64* const x = q{}.push(commit);", at, p);
+    line("x[0] = reinterpret_cast<i64>(stands); LPNRT_IF_PATH(x[1] = me;) }}");
+  }
+
   void push_row(uint32_t k, size_t o, size_t e, size_t p, bool one, bool kept_rows) {
     const Emission& emission = net_.transitions[k].outputs[o].emissions[e];
+    if (refers_[p]) return push_reference(k, emission, p);
     size_t shift = 0;
     if (!one && !kept_rows) {
       fields(k, o, e, [&](size_t f) { return fmt::format("const i64 x{}_ = ", f); });
@@ -1025,7 +1107,7 @@ class FlowGenerator final : Operands {
     line("void settle() {{");
     for (size_t p = 0; p < net_.places.size(); ++p) {
       // Left where it must drain: stalled, and not all of its properties are here.
-      if (queued(p) && kept(p) < width(p)) line("if (q{}.size() != 0) bail();", p);
+      if (queued(p) && kept(p) < width(p) && !refers_[p]) line("if (q{}.size() != 0) bail();", p);
     }
     if (stats_.possible()) line("LPNRT_IF_STATS(settle_stats();)");
     line("LPNRT_IF_TRACE(deliver();)");
@@ -1056,9 +1138,11 @@ class FlowGenerator final : Operands {
           if (width(p) > 0) {
             line("net.p{0}.pop(net.f{0});", p);
             line(
-                "for (u64 k = 0; k < q{0}.size(); ++k) std::memcpy(net.p{0}.push(), q{0}.row(k), "
+                "for (u64 k = 0; k < q{0}.size(); ++k) std::memcpy(net.p{0}.push(), {2}, "
                 "{1} * sizeof(i64));",
-                p, width(p));
+                p, width(p),
+                refers_[p] ? fmt::format("reinterpret_cast<const i64*>(q{}.row(k)[0])", p)
+                           : fmt::format("q{}.row(k)", p));
           }
           line("net.f{0} = q{0}.size();", p);
           break;
@@ -1162,6 +1246,7 @@ class FlowGenerator final : Operands {
   FlowStats stats_;
   string out_;
   std::vector<std::vector<bool>> live_;         // per place and property
+  std::vector<bool> refers_;                    // per place: its queue holds where rows stand
   std::vector<std::vector<uint32_t>> columns_;  // where a live property stands in a row
 };
 

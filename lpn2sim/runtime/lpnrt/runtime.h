@@ -225,6 +225,11 @@ class Rows {
   }
   [[gnu::noinline]] void append(u64 count, const i64* values) {
     if (size_ + count > mask_ + u64{1}) grow(size_ + count);
+    if (head_ + u64{size_} + count <= mask_ + u64{1}) {
+      std::memcpy(values_ + (head_ + u64{size_}) * W, values, count * W * sizeof(i64));
+      size_ += static_cast<u32>(count);
+      return;
+    }
     for (u64 k = 0; k < count; ++k) std::memcpy(push(), values + k * W, W * sizeof(i64));
   }
   // Takes over `count` rows that stood in `from` at `first`; false when one of both is not empty
