@@ -181,7 +181,7 @@ string FlowStats::members() const {
     if (plan_.actors[a].members.size() > 1) put(text, "i64 for_token{0} = 0, guarded{0} = 0;", a);
   }
   for (size_t p = 0; p < declared_; ++p) {
-    put(text, "unsigned __int128 area{} = 0;", p);
+    put(text, "u128 area{} = 0;", p);
     if (!metered(p)) continue;
     put(text, "Level level{};", p);
     const auto out = takers(p);
@@ -239,7 +239,7 @@ string FlowStats::act_begin(size_t a) const {
   for (uint32_t k : plan_.actors[a].members) {
     for (const string& why : reasons(k))
       put(text, "i64 wait{0}_{1} = seen{0}.waited[{1}];", k, why);
-    put(text, "i64 busy{0} = seen{0}.busy; unsigned __int128 commits{0} = seen{0}.commits;", k);
+    put(text, "i64 busy{0} = seen{0}.busy; u128 commits{0} = seen{0}.commits;", k);
     if (!one_at_a_time(k)) put(text, "i64 until{0} = seen{0}.busy_until;", k);
   }
   return text + "#endif\n";
@@ -316,7 +316,7 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
     if (p >= declared_ || about.weight == 0) continue;
     const string w = fmt::format("static_cast<u64>({})", weight(i));
     if (about.weight < 0) {
-      put(text, "area{} += static_cast<unsigned __int128>({}) * static_cast<u64>(ended_);", p, w);
+      put(text, "area{} += static_cast<u128>({}) * static_cast<u64>(ended_);", p, w);
     }
     if (!metered(p)) continue;
     put(text, "if ((level{0}.taken += {1}) > level{0}.limit) peak_{0}({1});", p, w);
@@ -335,7 +335,7 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
     const auto p = static_cast<size_t>(t.outputs[o].place);
     for (size_t e = 0; p < declared_ && e < t.outputs[o].emissions.size(); ++e) {
       if (net_.exprs.is_const(t.outputs[o].emissions[e].count.id)) continue;
-      put(text, "area{} -= static_cast<unsigned __int128>({}) * static_cast<u64>(ended_);", p,
+      put(text, "area{} -= static_cast<u128>({}) * static_cast<u64>(ended_);", p,
           count(o, e));
     }
   }
@@ -385,6 +385,7 @@ string FlowStats::settle(const Chain& chain) const {
     switch (plan_.passage[p]) {
       case Passage::kSource: left = fmt::format("s{}.size()", p); break;
       case Passage::kSink: left = fmt::format("net.f{0} + sunk{0}", p); break;
+      case Passage::kEvent: left = fmt::format("net.f{}", p); break;  // nobody touches it
       default: left = fmt::format("q{}.size()", p);
     }
     put(text, "const u64 left = {};", left);
@@ -404,10 +405,11 @@ string FlowStats::settle(const Chain& chain) const {
         }
       }
     }
-    put(text, "area{0} += static_cast<unsigned __int128>(left) * static_cast<u64>(end);", p);
+    put(text, "area{0} += static_cast<u128>(left) * static_cast<u64>(end);", p);
     put(text, "meter.weighted = area{}; meter.since = end;", p);
     switch (plan_.passage[p]) {
-      case Passage::kSource: put(text, "meter.peak = net.f{};", p); break;
+      case Passage::kSource:
+      case Passage::kEvent: put(text, "meter.peak = net.f{};", p); break;
       case Passage::kSink: put(text, "meter.peak = left;"); break;
       default:
         put(text, "level{0}.taken += left; if (level{0}.taken > level{0}.limit) peak_{0}(left);",

@@ -487,7 +487,10 @@ class Generator final : Operands {
     if (width > 0) line("Rows<{}> p{};", width, p);
     if (place.capacity) line("i64 cap{} = 0;", p);
     if (stamped(p)) line("Stamps s{};", p);
-    if (!contests_[p].rivals.empty()) line("Set<{}> parked{};", contests_[p].rivals.size(), p);
+    if (!contests_[p].rivals.empty()) {
+      line("Set<{}> parked{};", contests_[p].rivals.size(), p);
+      line("LPNRT_IF_STATS(bool had{} = false;)", p);
+    }
     if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
     if (!consumers_[p].empty()) {
       line("LPNRT_IF_PATH(Origins origins{0}; u32 taken_by{0} = 0, changed_by{0} = 0;)", p);
@@ -834,7 +837,8 @@ class Generator final : Operands {
     }
     if (t.servers) line("causes.commit_of(why_, freed{}, Cause::kServer);", k);
     for (const ArcInfo& ai : info.arcs) {
-      if (watched(ai.place)) line("causes.commit_of(why_, changed_by{}, Cause::kChange);", ai.place);
+      if (watched(ai.place))
+        line("causes.commit_of(why_, changed_by{}, Cause::kChange);", ai.place);
     }
     if (t.interval) {
       line(
@@ -851,7 +855,8 @@ class Generator final : Operands {
         "why_.cause);",
         info.zero_delay ? "now" : "due_at", k);
     line("u32 me_ = begun_;");
-    if (t.ordered && !info.zero_delay) line("if (late_) me_ = causes.add_ordered(ended{0}, {0});", k);
+    if (t.ordered && !info.zero_delay)
+      line("if (late_) me_ = causes.add_ordered(ended{0}, {0});", k);
     line("begun{0} = begun_; ended{0} = me_;", k);
     line("#endif");
   }
@@ -1089,13 +1094,33 @@ class Generator final : Operands {
     if (!contests_[p].rivals.empty()) line("{}", call_on(p));
   }
 
-  void touch_consumers(size_t p) {
-    if (consumers_[p].empty()) return;
+  // Statistics: why these wait has to be asked again at the end of the instant.
+  void touch(const std::vector<uint32_t>& members) {
     std::map<uint32_t, std::uint64_t> words;
-    for (uint32_t m : consumers_[p]) words[m / 64] |= std::uint64_t{1} << (m % 64);
+    for (uint32_t m : members) words[m / 64] |= std::uint64_t{1} << (m % 64);
     for (const auto& [word, bits] : words) {
       line("LPNRT_IF_STATS(touched.insert_word({}, {:#x}ull);)", word, bits);
     }
+  }
+  // To the rivals for a contested place it matters only whether it has the tokens they need, which
+  // touch_rivals compares from instant to instant.
+  void touch_consumers(size_t p) {
+    std::vector<uint32_t> members;
+    for (uint32_t m : consumers_[p]) {
+      if (!is_rival(p, m)) members.push_back(m);
+    }
+    touch(members);
+  }
+  void touch_rivals_function() {
+    line("void touch_rivals() {{");
+    for (size_t p = 0; p < contests_.size(); ++p) {
+      if (contests_[p].rivals.empty()) continue;
+      line("if (const bool has = f{0} >= {1}ull; has != had{0}) {{ had{0} = has;", p,
+           contests_[p].need);
+      touch(contests_[p].rivals);
+      line("}}");
+    }
+    line("}}");
   }
 
   void commit_function(size_t k) {
@@ -1170,15 +1195,18 @@ class Generator final : Operands {
     meter(p);
     always_or_stats(locked_[p], fmt::format("l{} -= {};", p, w));
     if (watched(p)) line("LPNRT_IF_PATH(changed_by{} = r.me;)", p);
-    touch_consumers(p);
     if (!locked_[p]) return;
+    std::vector<uint32_t> readers;
     for (uint32_t other : consumers_[p]) {
       const Transition& theirs = net_.transitions[other];
       for (uint32_t b = 0; b < theirs.inputs.size(); ++b) {
         const ArcInfo& bi = infos_[other].arcs[b];
-        if (bi.place == p && (theirs.inputs[b].inhibit || bi.occupancy_read)) marks.insert(other);
+        if (bi.place != p || (!theirs.inputs[b].inhibit && !bi.occupancy_read)) continue;
+        readers.push_back(other);
+        marks.insert(other);
       }
     }
+    touch(readers);
   }
 
   void meter(size_t p) {
@@ -1380,6 +1408,7 @@ class Generator final : Operands {
     line("u32 why(u32 k) {{ switch (k) {{");
     for (size_t k = 0; k < infos_.size(); ++k) line("case {0}: return why_{0}();", k);
     line("default: return kReady; }} }}");
+    touch_rivals_function();
     line("u64 occupancy_of(u32 p) const {{ switch (p) {{");
     for (size_t p = 0; p < declared_.places.size(); ++p) line("case {0}: return f{0} + l{0};", p);
     line("default: return 0; }} }}");

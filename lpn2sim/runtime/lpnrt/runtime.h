@@ -47,6 +47,7 @@ namespace lpnrt {
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 using u32 = std::uint32_t;
+__extension__ typedef unsigned __int128 u128;
 
 inline constexpr i64 kForever = std::numeric_limits<i64>::max();
 inline constexpr i64 kMaxTokens = i64{1} << 31;  // lpn::kMaxTokens
@@ -476,10 +477,10 @@ struct TransitionMeter {
 
 struct PlaceMeter {
   i64 since = 0;
-  unsigned __int128 weighted = 0;  // exact: order-free runs add up other terms
+  u128 weighted = 0;  // exact: order-free runs add up other terms
   u64 peak = 0;
   void before(u64 occupancy, i64 now) {
-    weighted += static_cast<unsigned __int128>(occupancy) * static_cast<u64>(now - since);
+    weighted += static_cast<u128>(occupancy) * static_cast<u64>(now - since);
     since = now;
   }
 };
@@ -582,6 +583,7 @@ enum : int { kFlowed, kBailed, kStopped };
 //   bool any_waiting()            some transition waits for the time alone
 //   int run_flow()                where Net::kFlow: from the initial tokens to quiet (flow.h)
 //   u32 why(u32 k)                (LPNRT_STATS) why k cannot start
+//   void touch_rivals()           (LPNRT_STATS) who may have another reason, of contested places
 template <typename Net, u32 N>
 struct Engine {
   i64 now = 0;
@@ -779,6 +781,7 @@ struct Engine {
   // At the end of an instant.
   void observe() {
 #if LPNRT_STATS
+    self().touch_rivals();
     while (!touched.empty()) {
       const u32 k = touched.take_least();
       meters[k].observe(self().why(k), now);
