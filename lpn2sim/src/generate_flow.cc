@@ -82,7 +82,7 @@ class FlowGenerator final : Operands {
     if (fast.lanes) batch();
     line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");
     line("u32 Net::lanes() {{ return 1; }}");
-    line("void Net::prepare_lanes(Net* const*, u32) {{}}");
+    line("u64 Net::prepare_lanes(Net* const*, u32) {{ return 0; }}");
     line("#endif");
     return std::move(out_);
   }
@@ -114,16 +114,18 @@ class FlowGenerator final : Operands {
     line("catch (const Bail&) {{ }} catch (const Failure&) {{ }} }} }}");
     line("}};");
     line("u32 Net::lanes() {{ return FlowBatch::most(); }}");
-    line("void Net::prepare_lanes(Net* const* all, u32 n) {{");
+    line("u64 Net::prepare_lanes(Net* const* all, u32 n) {{");
     line("Net* ready[kMostLanes]; int how[kMostLanes]; u32 count = 0;");
     line("for (u32 i = 0; i < n; ++i) {{ Net& net = *all[i];");
     line("if (net.begun || net.dead || net.order_free != 0 || !net.flows(kForever)) continue;");
     line("if (!net.armed && !net.begin()) continue;");
     line("net.armed = true; ready[count++] = &net; }}");
-    line("if (count == 0) return;");
-    line("FlowBatch batch; batch.load(ready, count); batch.run(how);");
+    line("if (count == 0) return 0;");
+    line("FlowBatch batch; const u64 from = nanoseconds(); batch.load(ready, count);");
+    line("const u64 layout = nanoseconds() - from; batch.run(how);");
     line("for (u32 i = 0; i < count; ++i) {{ ready[i]->order_free = how[i] == kBailed ? -1 : 1;");
-    line("ready[i]->begun = how[i] != kBailed; ready[i]->rows_lost = batch.together; }} }}");
+    line("ready[i]->begun = how[i] != kBailed; ready[i]->rows_lost = batch.together; }}");
+    line("return layout; }}");
     line("#ifdef LPNRT_TEST_STATIC  // for tests: like lpn_sim_api.run of each, up to the answer");
     line(
         "[[gnu::visibility(\"default\"), gnu::used]] u32 test_lanes(lpn_sim* const* sims, u32 n) "

@@ -63,7 +63,7 @@ struct StaticParts {
 
 // Most firings in one iteration: they become straight-line code, whose compilation takes more than
 // its share of time when it is long.
-inline constexpr std::int64_t kMaxIteration = 256;
+inline constexpr std::int64_t kMaxIteration = 1024;
 
 // `net` is lowered. Parts without a source are left out: nothing bounds their iterations.
 StaticParts static_parts(const Net& net);

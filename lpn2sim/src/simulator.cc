@@ -150,10 +150,10 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
   return result;
 }
 
-void Simulator::run_batch(
+double Simulator::run_batch(
     std::span<Simulator> simulators, unsigned threads,
     const std::function<void(std::size_t, const RunResult*, const RunError*)>& each) {
-  if (simulators.empty()) return;
+  if (simulators.empty()) return 0;
   const lpn_sim_api& api = simulators[0].impl_->library.api();
   std::vector<lpn_sim*> sims;
   for (Simulator& s : simulators) {
@@ -162,7 +162,8 @@ void Simulator::run_batch(
   }
   std::vector<lpn_result> raw(sims.size());
   std::vector<std::int32_t> statuses(sims.size());
-  api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data());
+  std::uint64_t layout = 0;
+  api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
   for (std::size_t k = 0; k < sims.size(); ++k) {
     try {
       const RunResult result = simulators[k].finish(statuses[k], raw[k]);
@@ -171,6 +172,7 @@ void Simulator::run_batch(
       each(k, nullptr, &error);
     }
   }
+  return static_cast<double>(layout) * 1e-9;
 }
 
 void Simulator::set_mode(Mode mode) {

@@ -254,7 +254,8 @@ void bind_sim(py::module_& parent) {
             }
             return py::make_tuple(rows, steps);
           },
-          "(rows (kind, index, count, cycles), steps (index, cause, to_commit, start, commit)); of a "
+          "(rows (kind, index, count, cycles), steps (index, cause, to_commit, start, commit)); of "
+          "a "
           "library built with path=True, after a run.");
 
   m.def(
@@ -264,7 +265,7 @@ void bind_sim(py::module_& parent) {
         if (params.size() != markings.size()) throw py::value_error("parameters per marking");
         py::list answers;
         std::vector<sim::Simulator> simulators;
-        double seconds = 0;
+        double seconds = 0, layout = 0;
         struct Answer {
           std::optional<RunResult> result;
           std::optional<RunError> error;
@@ -278,7 +279,7 @@ void bind_sim(py::module_& parent) {
             simulators.emplace_back(library, params[k], *markings[k]);
           }
           const auto begin = std::chrono::steady_clock::now();
-          sim::Simulator::run_batch(
+          layout = sim::Simulator::run_batch(
               simulators, threads,
               [&](std::size_t k, const RunResult* result, const RunError* error) {
                 Answer answer;
@@ -296,11 +297,13 @@ void bind_sim(py::module_& parent) {
           answers.append(a.error ? py::make_tuple(py::none(), to_exception(*a.error))
                                  : py::make_tuple(*a.result, a.left));
         }
-        return py::make_tuple(answers, seconds);
+        return py::make_tuple(answers, seconds, layout);
       },
       py::arg("library"), py::arg("params"), py::arg("markings"), py::arg("threads") = 0,
       "Runs the net on every marking with its parameter values; ([(result, free tokens per place "
-      "when stalled) or (None, RunError)], seconds of all together).");
+      "when stalled) or (None, RunError)], seconds of all together, of them for laying inputs side "
+      "by "
+      "side, added up over threads).");
 
   bind_run<sim::Simulator>(m);
   bind_run<Interp>(m);

@@ -275,7 +275,7 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise"):
     "raise" raises the first RunError, its `index` saying of which run; "return" puts it into the
     list in the place of the Run. Inputs of a net whose transitions all have constant weights go in
     lock step through vector registers, 16 or more at a time. `seconds` of each Run is its share of
-    the time of all. Raises "E-no-compiler" when nothing can be compiled.
+    the time of all; `layout_seconds` of that went into laying inputs side by side. Raises "E-no-compiler" when nothing can be compiled.
     """
     if not isinstance(net, Net):
         raise mistake("E-operand", f"run_batch needs a net, got {net!r}")
@@ -300,7 +300,7 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise"):
     portion = _PORTION * (threads or os.cpu_count() or 1)
     for first in range(0, runs, portion):
         part = slice(first, first + portion)
-        answers, seconds = _lpn.sim.run_batch(library, values[part], [m._core for m in markings[part]], threads or 0)
+        answers, seconds, layout = _lpn.sim.run_batch(library, values[part], [m._core for m in markings[part]], threads or 0)
         for answer, about in answers:
             if answer is None:
                 about.index = len(result)
@@ -309,6 +309,7 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise"):
                 result.append(about)
                 continue
             run = Run(net, answer, "compiled", seconds / len(answers))
+            run.layout_seconds = layout / len(answers)
             if run.stalled:
                 run.left = {place.name: about[place._number] for place in net._places.values() if about[place._number]}
             result.append(run)

@@ -183,9 +183,11 @@ typedef struct lpn_sim_api {
   /* Runs instances of this net to their ends, as `run` with INT64_MAX would: results[k] and
      statuses[k] are of sims[k]. Inputs of a static net go in lock step through vector registers,
      the rest one after the other; `threads` (0: as many as there are processors) share them.
-     Of places that nothing takes from, `tokens` may then tell the number only (0 with values). */
+     Of places that nothing takes from, `tokens` may then tell the number only (0 with values).
+     *layout, where not NULL: nanoseconds, of all threads together, that were spent on laying
+     inputs side by side, which is done once per batch. */
   void (*run_batch)(lpn_sim *const *sims, uint64_t count, uint32_t threads, lpn_result *results,
-                    int32_t *statuses);
+                    int32_t *statuses, uint64_t *layout);
   /* A token that arrives at `time`, before the first group of that instant. Into a place with a
      capacity it takes a slot at once: the caller is the producer, whose firing starts now and
      commits at `time`. LPN_NO_ROOM: no slot is free. LPN_LATE: `time` was simulated. */

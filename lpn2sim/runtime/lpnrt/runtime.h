@@ -26,6 +26,7 @@
 #endif
 
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -986,6 +987,12 @@ struct Engine {
   }
 };
 
+inline u64 nanoseconds() {
+  timespec at{};
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return static_cast<u64>(at.tv_sec) * 1'000'000'000 + static_cast<u64>(at.tv_nsec);
+}
+
 // Instances that threads take in portions.
 template <typename Net>
 struct Batch {
@@ -993,7 +1000,8 @@ struct Batch {
   u64 count;
   lpn_result* results;
   int32_t* statuses;
-  u64 next = 0;  // atomic
+  u64 next = 0;    // atomic
+  u64 layout = 0;  // atomic
 
   static Net* of(lpn_sim* s) { return reinterpret_cast<Net*>(s); }
 
@@ -1012,7 +1020,8 @@ struct Batch {
       if constexpr (Net::kFlow) {
         if (some > 1) {
           const auto* const first = reinterpret_cast<Net* const*>(sims + from);
-          Net::prepare_lanes(first, static_cast<u32>(some));
+          const u64 spent = Net::prepare_lanes(first, static_cast<u32>(some));
+          __atomic_fetch_add(&layout, spent, __ATOMIC_RELAXED);
         }
       }
       for (u64 k = from; k < from + some; ++k) {
@@ -1175,7 +1184,7 @@ struct Abi {
   static int32_t commit(lpn_sim* s) { return of(s)->commit_next(); }
   static int32_t start(lpn_sim* s, int32_t* more) { return of(s)->start_ready(more); }
   static void run_batch(lpn_sim* const* sims, u64 count, u32 threads, lpn_result* results,
-                        int32_t* statuses) {
+                        int32_t* statuses, u64* layout) {
     Batch<Net> batch{sims, count, results, statuses};
     if (threads == 0) threads = static_cast<u32>(sysconf(_SC_NPROCESSORS_ONLN));
     const u64 useful = (count + batch.portion() - 1) / batch.portion();
@@ -1187,6 +1196,7 @@ struct Abi {
     }
     batch.work();
     for (const pthread_t thread : others) pthread_join(thread, nullptr);
+    if (layout != nullptr) *layout = batch.layout;
   }
   static i64 now(const lpn_sim* s) { return of(s)->now; }
   static u64 tokens(const lpn_sim* s, u32 place, i64* values) {
