@@ -154,22 +154,6 @@ bool FlowStats::find_possible() const {
 
 // ---- code ---------------------------------------------------------------------------------
 
-// Why `k` may have waited, in the order in which the reasons are looked for.
-std::vector<string> FlowStats::reasons(uint32_t k) const {
-  const Transition& t = net_.transitions[k];
-  std::vector<string> all;
-  for (uint32_t i = 0; i < t.inputs.size(); ++i) {
-    const char* const why = reason(k, i);
-    if (std::find(all.begin(), all.end(), why) == all.end()) all.emplace_back(why);
-  }
-  if (t.servers) all.emplace_back("kServer");
-  if (t.interval)
-    all.emplace_back("kInterval");
-  else if (t.clock)
-    all.emplace_back("kClock");
-  return all;
-}
-
 string FlowStats::members() const {
   if (!possible_) return "";
   string text = "#if LPNRT_STATS\n";
@@ -233,29 +217,6 @@ string FlowStats::begin() const {
   return text + "#endif\n";
 }
 
-string FlowStats::act_begin(size_t a) const {
-  if (!possible_) return "";
-  string text = "#if LPNRT_STATS\n";
-  for (uint32_t k : plan_.actors[a].members) {
-    for (const string& why : reasons(k))
-      put(text, "i64 wait{0}_{1} = seen{0}.waited[{1}];", k, why);
-    put(text, "i64 busy{0} = seen{0}.busy; u128 commits{0} = seen{0}.commits;", k);
-    if (!one_at_a_time(k)) put(text, "i64 until{0} = seen{0}.busy_until;", k);
-  }
-  return text + "#endif\n";
-}
-
-string FlowStats::act_end(size_t a) const {
-  if (!possible_) return "";
-  string text = "#if LPNRT_STATS\n";
-  for (uint32_t k : plan_.actors[a].members) {
-    for (const string& why : reasons(k)) put(text, "seen{0}.waited[{1}] = wait{0}_{1};", k, why);
-    put(text, "seen{0}.busy = busy{0}; seen{0}.commits = commits{0};", k);
-    if (!one_at_a_time(k)) put(text, "seen{0}.busy_until = until{0};", k);
-  }
-  return text + "#endif\n";
-}
-
 string FlowStats::before_arcs(uint32_t) const {
   if (!possible_) return "";
   return if_stats("const i64 since_ = Instant::ticks(start);");
@@ -280,31 +241,33 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
   if (!possible_) return "";
   const Transition& t = net_.transitions[k];
   string text = "#if LPNRT_STATS\n{\n";
+  put(text, "Seen& seen_ = seen{};", k);
   put(text, "const i64 begun_ = Instant::ticks(start), ended_ = Instant::ticks(commit);");
   string from = "since_";
   for (uint32_t i = 0; i < t.inputs.size(); ++i) {
     if (i + 1 != t.inputs.size() && is_credit(k, i) == is_credit(k, i + 1)) continue;
     const string upto = fmt::format("upto{}_", i);
-    put(text, "wait{}_{} += {} - {};", k, reason(k, i), upto, from);
+    put(text, "seen_.waited[{}] += {} - {};", reason(k, i), upto, from);
     from = upto;
   }
   if (t.servers) {
-    put(text, "wait{}_kServer += served_ - {};", k, from);
+    put(text, "seen_.waited[kServer] += served_ - {};", from);
     from = "served_";
   }
   if (t.interval || t.clock) {
-    put(text, "wait{}_{} += begun_ - {};", k, t.interval ? "kInterval" : "kClock", from);
+    put(text, "seen_.waited[{}] += begun_ - {};", t.interval ? "kInterval" : "kClock", from);
   }
   if (one_at_a_time(k)) {
-    put(text, "busy{} += ended_ - begun_;", k);
+    put(text, "seen_.busy += ended_ - begun_;");
   } else {
-    put(text, "busy{0} += ended_ - lpnrt::max(begun_, until{0}); until{0} = ended_;", k);
+    put(text, "seen_.busy += ended_ - lpnrt::max(begun_, seen_.busy_until);");
+    put(text, "seen_.busy_until = ended_;");
   }
-  put(text, "commits{} += static_cast<u64>(ended_);", k);
+  put(text, "seen_.commits += static_cast<u64>(ended_);");
   if (several(k)) {
     // While others had their turns it waited for the deciding token, then by its guard.
     const uint32_t a = plan_.actor_of[k];
-    put(text, "wait{0}_kToken += for_token{1} - seen{0}.for_token;", k, a);
+    put(text, "seen_.waited[kToken] += for_token{} - seen_.for_token;", a);
     put(text, "seen{0}.waited[kGuard] += guarded{1} - seen{0}.guarded;", k, a);
     put(text, "seen{1}.for_token = for_token{0} += head_ - since_;", a, k);
     put(text, "seen{1}.guarded = guarded{0} += begun_ - head_;", a, k);
@@ -319,7 +282,16 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
       put(text, "area{} += static_cast<u128>({}) * static_cast<u64>(ended_);", p, w);
     }
     if (!metered(p)) continue;
-    put(text, "if ((level{0}.taken += {1}) > level{0}.limit) peak_{0}({1});", p, w);
+    string unless;
+    if (about.weight > 0 && takers(p).size() == 1) {
+      // Enough had left when the first of these tokens came: no more than ever before.
+      bool known = true;
+      const char* const before = leaves_first(p, known) ? "" : " - 1";
+      unless = fmt::format(
+          " && !rel{0}.gone((level{1}.taken - level{1}.peak - 1) / {2}ull, q{1}.instant(0){3})", k,
+          p, about.weight, before);
+    }
+    put(text, "if ((level{0}.taken += {1}) > level{0}.limit{2}) peak_{0}({1});", p, w, unless);
     if (about.weight > 0) continue;
     put(text,
         "if (rel{0}_{1}.full()) [[unlikely]] {{ forget_{0}(); rel{0}_{1}.make_room(left{0}_{1}); "

@@ -27,8 +27,6 @@ class FlowStats {
 
   std::string members() const;
   std::string begin() const;
-  std::string act_begin(std::size_t actor) const;
-  std::string act_end(std::size_t actor) const;
 
   // While `start` grows to the start of a firing: before all arcs, after an arc, after the server.
   std::string before_arcs(std::uint32_t k) const;
@@ -67,7 +65,6 @@ class FlowStats {
   std::vector<std::size_t> released_by(std::uint32_t k) const;
   std::string ring(std::uint32_t k, std::size_t p) const;
   bool leaves_first(std::size_t p, bool& known) const;
-  std::vector<std::string> reasons(std::uint32_t k) const;
   bool find_possible() const;
 
   const Net& net_;

@@ -638,7 +638,6 @@ class FlowGenerator final : Operands {
     line("void act_{}() {{", a);
     line("u64 last = last{};", a);
     for (uint32_t k : actor.members) line("u64 count{0} = 0, end_{0} = end{0};", k);
-    out_ += stats_.act_begin(a);
     line("again:");
     for (uint32_t k : actor.members) {
       line("do {{ // {}", net_.transitions[k].name);
@@ -649,7 +648,6 @@ class FlowGenerator final : Operands {
       line("}} while (false);");
     }
     line("last{} = last;", a);
-    out_ += stats_.act_end(a);
     for (uint32_t k : actor.members) {
       std::set<uint32_t> woken;
       for (const OutputArc& arc : net_.transitions[k].outputs) {

@@ -19,6 +19,10 @@ class Releases {
   u64 end() const { return tail_; }
   bool full() const { return tail_ - head_ > mask_ || items_ == nullptr; }
   u64 instant(u64 k) const { return items_[(k & mask_) * kWidth]; }
+  // Whether the k-th is known to have been at `at` or before; false too for what is forgotten.
+  bool gone(u64 k, u64 at) const {
+    return k - head_ < tail_ - head_ && instant(k) <= at && at != ~u64{0};
+  }
   u64 count(u64 k) const { return items_[(k & mask_) * kWidth + 1]; }
   // REQUIRES !full().
   void push(u64 instant, u64 count = 0) {
