@@ -18,6 +18,7 @@ import time
 
 import _workloads
 from _measure import BUILD, HERE, ROOT, Missing, Report, lpn, machine, rate, simulated, wall
+from observed import observed
 from _peers import ENDS, FLAGS, LANES, Peers
 
 IMAGE = ROOT / "models" / "jpeg" / "demo" / "plasma12_512x384_q50_420.jpg"
@@ -267,40 +268,6 @@ def growth(report, largest):
                    asked="<= 1.1")
 
 
-def statistics_cost(report, quick):
-    """Time with statistics over time without."""
-    part = 10 if quick else 1
-    nets = {}
-    for name, count in COMPARED.items():
-        model = lpn.load(HERE / "nets" / f"{name}.py")
-        nets[name] = (model, model.net(), lambda m, n, c=count: m.workload(c // part, n))
-    model, net = _workloads.reference_net("jpeg")
-    nets["ltc jpeg"] = (model, net, lambda m, n: _workloads.jpeg(n, 16_666 // part))
-    try:
-        model = lpn.load("jpeg")
-        nets["models/jpeg"] = (model, model.net(), lambda m, n: m.workload(IMAGE, n))
-    except (ImportError, OSError) as error:
-        report.missing("statistics, models/jpeg", str(error))
-    model = lpn.load(HERE / "nets" / "arbiter.py")
-    nets["arbiter, 64 requesters"] = (
-        model, model.net(), lambda m, n: m.workload(1_000_000 // part, n))
-    for name, (model, net, workload) in nets.items():
-        row = f"statistics, {name}: time with / without"
-        if not report.wants(row):
-            continue
-        marking = workload(model, net)
-
-        def seconds(stats, net=net, marking=marking):
-            return min(simulated(net, marking, stats=stats)[1] for _ in range(3))
-
-        rounds, reasons = report.turns({stats: lambda s=stats: seconds(s)
-                                        for stats in (False, True)})
-        if reasons:
-            report.missing(row, next(iter(reasons.values())), "<= 1.5")
-        else:
-            report.add(row, "times", [r[True] / r[False] for r in rounds], asked="<= 1.5")
-
-
 # From model to result.
 
 
@@ -379,7 +346,7 @@ def main():
     arbiters(report, given.quick)
     scaling(report, 2_000_000 // divisor)
     growth(report, 9 if given.long else 6 if given.quick else 7)
-    statistics_cost(report, given.quick)
+    observed(report, given.quick)
     compiling(report)
     end_to_end(report)
     if given.json:
