@@ -462,7 +462,8 @@ class FlowGenerator final : Operands {
           break;
         case Passage::kFifo:
         case Passage::kOutOf:
-          line("if (net.f{} > u64{{1}} << 24) bail();", p);
+          line("if (net.f{0} > u64{{1}} << 24) bail();", p);
+          line("q{0}.reserve(net.f{0});", p);
           if (refers_[p]) {
             line("if (net.f{} != 0) bail();", p);  // their rows stand where the last ones will
             break;

@@ -69,12 +69,17 @@ class Chan {
     return row + 1;
   }
   void pop(u64 count) { head_ += static_cast<u32>(count); }
+  // Room for so many tokens in all.
+  void reserve(u64 count) {
+    if (count > mask_ + u64{1}) grow(count);
+  }
 
  private:
   static constexpr u32 kFirst = W <= 3 ? 8 : 2;
   i64* at(u32 k) const { return rows_ + ((head_ + k) & mask_) * u64{W + 1}; }
-  [[gnu::noinline, gnu::cold]] void grow() {
-    const u64 capacity = (mask_ + u64{1}) * 2;
+  [[gnu::noinline, gnu::cold]] void grow(u64 least = 0) {
+    u64 capacity = (mask_ + u64{1}) * 2;
+    while (capacity < least) capacity *= 2;
     if (capacity > u64{1} << 30) throw std::bad_alloc();
     i64* const bigger = static_cast<i64*>(::operator new(capacity*(W + 1) * sizeof(i64)));
     const u32 count = tail_ - head_;
