@@ -395,7 +395,7 @@ class Generator final : Operands {
       line("static constexpr bool kFlow = {};", flow_condition());
       line("int run_flow();");
       line("static u32 lanes();  // instances that go in lock step");
-      line("static u64 prepare_lanes(Net* const* all, u32 count);  // nanoseconds of layout");
+      line("static u64 prepare_lanes(Net* const* all, u32 count);");
       if (mixed()) {
         line("#if LPNRT_STATS || LPNRT_PATH");
         line("static constexpr void* feeder = nullptr;");

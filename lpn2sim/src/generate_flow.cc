@@ -121,8 +121,8 @@ class FlowGenerator final : Operands {
     line("if (!net.armed && !net.begin()) continue;");
     line("net.armed = true; ready[count++] = &net; }}");
     line("if (count == 0) return 0;");
-    line("FlowBatch batch; const u64 from = nanoseconds(); batch.load(ready, count);");
-    line("const u64 layout = nanoseconds() - from; batch.run(how);");
+    line("FlowBatch batch; const u64 from = clock_ns(); batch.load(ready, count);");
+    line("const u64 layout = clock_ns() - from; batch.run(how);");
     line("for (u32 i = 0; i < count; ++i) {{ ready[i]->order_free = how[i] == kBailed ? -1 : 1;");
     line("ready[i]->begun = how[i] != kBailed; ready[i]->rows_lost = batch.together; }}");
     line("return layout; }}");
@@ -641,7 +641,7 @@ class FlowGenerator final : Operands {
     for (uint32_t k : actor.members) line("u64 count{0} = 0, end_{0} = end{0};", k);
     line("again:");
     for (uint32_t k : actor.members) {
-      line("do {{ // {}", net_.transitions[k].name);
+      line("do {{");
       arcs(
           k, [](const char*) { return string("break;"); }, [](uint32_t, const string&) {});
       fire(a, k);
@@ -1093,7 +1093,7 @@ class FlowGenerator final : Operands {
     }
     line("return at; }}");
 
-    line("void report_so_far() {{ net.commits = made; net.now = Instant::ticks(horizon); }}");
+    report_so_far();
 
     out_ += stats_.settle([this](uint32_t k, const auto& failed, const auto& passed) {
       string before;
@@ -1203,6 +1203,43 @@ class FlowGenerator final : Operands {
         "c.transition, c.firing, c.start, c.taken.data(), c.taken.size(), c.produced.data()}}; "
         "if (net.observer != nullptr) net.observer(net.observer_user, &out); }} }}");
     line("#endif");
+  }
+
+  // Of a run that was stopped: complete up to the horizon, or, within straight-line code, up to
+  // where the slowest transition is. Firings in flight then are left out where some queue tells how
+  // many.
+  void report_so_far() {
+    line("void report_so_far() {{ i64 at = Instant::ticks(horizon);");
+    line("if (horizon == 0) {{ at = kForever;");
+    for (size_t k = 0; k < net_.transitions.size(); ++k) {
+      if (!event(k)) line("at = lpnrt::min(at, Instant::ticks(end{}));", k);
+    }
+    line("net.commits = made; net.now = net.last_commit = at; return; }}");
+    line("u64 flying = 0;");
+    line(
+        "const auto later = [&](const auto& queue) {{ u64 n = 0; while (n < queue.size() && "
+        "Instant::ticks(queue.instant(queue.size() - 1 - n)) > at) ++n; return n; }}; "
+        "(void)later;");
+    for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+      if (event(k)) continue;
+      if (one_server(k)) {
+        line("flying += Instant::ticks(end{}) > at;", k);
+      } else if (many_servers(k)) {
+        line("flying += later(served{});", k);
+      } else {
+        for (const OutputArc& out : net_.transitions[k].outputs) {
+          const auto p = static_cast<size_t>(out.place);
+          const bool tells = out.emissions.size() == 1 && const_count(out.emissions[0]) &&
+                             const_of(out.emissions[0].count) > 0 &&
+                             (passage(p) == Passage::kInto ||
+                              (passage(p) == Passage::kFifo && producers(p).size() == 1));
+          if (!tells) continue;
+          line("flying += later({}) / {}ull;", fifo(p, k), const_of(out.emissions[0].count));
+          break;
+        }
+      }
+    }
+    line("net.commits = made - flying; net.now = net.last_commit = at; }}");
   }
 
   void settle_sink(size_t p) {

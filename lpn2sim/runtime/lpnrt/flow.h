@@ -295,6 +295,10 @@ struct Flow : Instants<Packed> {
         for (u32 a; turn.take(a);) self.act(a);
       }
       if (wake == Instant::kNever) return true;
+      if (made - polled > u64{1} << 22) {
+        polled = made;
+        if (!poll(Instant::ticks(horizon))) return false;
+      }
       // A round of some thousand firings keeps its tokens in the cache.
       const u64 round = made - before;
       if (round < 2048 && window < u64{1} << 40) window *= 2;
@@ -307,10 +311,6 @@ struct Flow : Instants<Packed> {
           turn.insert(w * 64 + static_cast<u32>(__builtin_ctzll(bits)));
         }
         held[w] = 0;
-      }
-      if (made - polled > u64{1} << 22) {
-        polled = made;
-        if (!poll(Instant::ticks(horizon))) return false;
       }
     }
   }

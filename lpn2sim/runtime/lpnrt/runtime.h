@@ -26,7 +26,6 @@
 #endif
 
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +33,7 @@
 #include <boost/heap/d_ary_heap.hpp>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <map>
@@ -987,7 +987,7 @@ struct Engine {
   }
 };
 
-inline u64 nanoseconds() {
+inline u64 clock_ns() {
   timespec at{};
   clock_gettime(CLOCK_MONOTONIC, &at);
   return static_cast<u64>(at.tv_sec) * 1'000'000'000 + static_cast<u64>(at.tv_nsec);
