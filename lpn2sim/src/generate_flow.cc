@@ -76,6 +76,8 @@ class FlowGenerator final : Operands {
     line("run->settle();");
     line("return kFlowed;");
     line("}} catch (const Bail&) {{");
+    // Running ahead may need more than the run itself.
+    line("}} catch (const std::bad_alloc&) {{");
     line("}} catch (const Failure&) {{ }}");
     line("return kBailed;");
     line("}}");

@@ -280,7 +280,7 @@ struct Flow : Instants<Packed> {
   template <typename Poll>
   bool flow(const Poll& poll) {
     Run& self = static_cast<Run&>(*this);
-    u64 window = 4096;
+    u64 window = 64;  // small at first: tokens may multiply
     u64 polled = 0;
     horizon = Instant::at(window) | Instant::kMask;
     turn.insert_all();
@@ -301,7 +301,7 @@ struct Flow : Instants<Packed> {
       }
       // A round of some thousand firings keeps its tokens in the cache.
       const u64 round = made - before;
-      if (round < 2048 && window < u64{1} << 40) window *= 2;
+      if (round < 2048 && window < u64{1} << 40) window *= round < 256 ? 8 : 2;
       if (round > 16384 && window > 1) window /= 2;
       const u64 from = static_cast<u64>(Instant::ticks(wake));
       horizon = Instant::at(from + window) | Instant::kMask;

@@ -49,6 +49,7 @@ using i64 = std::int64_t;
 using u64 = std::uint64_t;
 using u32 = std::uint32_t;
 __extension__ typedef unsigned __int128 u128;
+__extension__ typedef __int128 i128;
 
 inline constexpr i64 kForever = std::numeric_limits<i64>::max();
 inline constexpr i64 kMaxTokens = i64{1} << 31;  // lpn::kMaxTokens
@@ -478,10 +479,10 @@ struct TransitionMeter {
 
 struct PlaceMeter {
   i64 since = 0;
-  u128 weighted = 0;  // exact: order-free runs add up other terms
+  i128 weighted = 0;  // exact: order-free runs add up other terms
   u64 peak = 0;
   void before(u64 occupancy, i64 now) {
-    weighted += static_cast<u128>(occupancy) * static_cast<u64>(now - since);
+    weighted += static_cast<i128>(occupancy) * (now - since);  // pushes may lie after the end
     since = now;
   }
 };
