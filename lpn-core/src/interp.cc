@@ -59,7 +59,7 @@ class Rows {
   std::vector<std::int64_t> buffer_;
 };
 
-__extension__ typedef unsigned __int128 Wide;
+__extension__ typedef __int128 Wide;
 
 struct PlaceState {
   std::size_t width = 0;
@@ -778,8 +778,7 @@ struct Interp::Impl {
 
   void account(PlaceState& place) {
     if (!options.stats) return;
-    place.weighted +=
-        static_cast<Wide>(place.occupancy()) * static_cast<std::uint64_t>(now - place.since);
+    place.weighted += static_cast<Wide>(place.occupancy()) * (now - place.since);
     place.since = now;
   }
 
@@ -809,8 +808,8 @@ struct Interp::Impl {
     }
     for (std::size_t k = 0; k < declared.places.size(); ++k) {
       const PlaceState& place = places[k];
-      const Wide weighted = place.weighted + static_cast<Wide>(place.occupancy()) *
-                                                 static_cast<std::uint64_t>(end - place.since);
+      const Wide weighted =
+          place.weighted + static_cast<Wide>(place.occupancy()) * (end - place.since);
       s.places.push_back({end == 0 ? static_cast<double>(place.occupancy())
                                    : static_cast<double>(weighted) / static_cast<double>(end),
                           place.peak});
