@@ -1,0 +1,60 @@
+// Input classes: symbolic execution of a net over an input space.
+//
+// A firing that nothing else can change happens as soon as its tokens are known, at a time computed
+// from theirs alone; where several compete for tokens, merge into one place or look at how full a
+// place is, they happen one at a time in the order of time. It splits where a guard, a weight, a
+// count or such an order depends on the input ("Performance Interfaces for Hardware Accelerators",
+// appendix A.2). A class fixes how often every transition commits and how many tokens each firing
+// takes and puts; it is the union of its paths. Paths are disjoint.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lpn/feasibility.h"
+#include "lpn/timing.h"
+
+namespace lpn {
+
+struct InputClass {
+  Outcome outcome = Outcome::kLatency;
+  std::vector<std::uint64_t> commits;  // per transition
+  std::vector<Path> paths;
+};
+
+struct Partition {
+  std::vector<InputClass> classes;
+  // Every input of the space is in a class. If not, `why` says which limit was reached.
+  bool complete = true;
+  std::string why;
+  std::uint64_t unresolved = 0;  // paths of which the solver could not say whether they have inputs
+};
+
+// A choice at which execution splits, for prefixes that name a part of the work.
+using Choices = std::vector<std::int64_t>;
+
+struct PartitionOptions {
+  // Makes a solver for each question that ranges, samples and enumeration leave open; null: such
+  // questions are left unresolved, which is sound and may add empty paths.
+  std::function<std::unique_ptr<Feasibility>()> solver;
+  FeasibilityLimits question{.work = 200'000, .seconds = 2};
+  std::uint64_t max_paths = 10'000;
+  std::uint64_t max_firings = 200'000;  // of one path
+  double seconds = 0;                   // 0: none
+  // Spaces with at most so many assignments are enumerated instead of asking the solver.
+  std::uint64_t enumerate = 4096;
+  std::uint64_t seed = 1;  // of the samples
+  Choices prefix;          // only the paths below it
+  std::vector<Assignment> samples;  // inputs already known
+  // Called now and then, and for every path; false stops the work.
+  std::function<bool(std::uint64_t paths, std::uint64_t open)> progress;
+};
+
+// Throws Error: "E-space" (the space does not fit the net), "E-partition" (what it cannot execute:
+// names the transition, the arc and the line, and says what to write instead).
+Partition partition(const Net& net, const InputSpace& space, const PartitionOptions& options = {});
+
+}  // namespace lpn

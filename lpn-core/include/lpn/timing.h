@@ -1,0 +1,91 @@
+// When everything happens, as a function of the input: one path of symbolic execution.
+//
+// A path is a set of inputs for which the same firings happen with the same tokens. Instants are
+// nodes of an acyclic graph; delays are terms over the variables of an input space (the expression
+// pool of InputSpace::variables). Times are ticks; groups within a tick do not appear.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lpn/expr.h"
+#include "lpn/input_space.h"
+#include "lpn/net.h"
+
+namespace lpn {
+
+enum class InstantId : std::uint32_t {};
+inline constexpr InstantId kTimeZero{0};
+
+class Timing {
+ public:
+  enum class Kind : std::uint8_t {
+    kMax,   // the largest of (from + delay) over `after`; time 0 when there is none
+    kGate,  // s = after[0], closes = after[1], opens = after[2] (each from + delay):
+            // s < closes ? s : max(s, opens). An inhibited start; opens >= closes.
+    kEdge,  // the first edge of a clock at or after after[0]: multiples of `period` past `phase`
+  };
+  struct Arc {
+    InstantId from{};
+    ExprId delay{};  // >= 0 for every input of the path
+    bool operator==(const Arc&) const = default;
+  };
+  struct Node {
+    Kind kind = Kind::kMax;
+    std::vector<Arc> after;  // nodes with smaller ids
+    std::int64_t period = 1, phase = 0;
+    bool operator==(const Node&) const = default;
+  };
+
+  Timing() : nodes_(1) {}  // time 0
+  InstantId add(Node node);
+  const Node& operator[](InstantId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  std::size_t size() const { return nodes_.size(); }
+
+ private:
+  std::vector<Node> nodes_;
+};
+
+// One firing of a path. `ready`: per input arc of the lowered net (lower.h) the instant at which
+// its tokens are there, kTimeZero when it needs none.
+struct TimedFiring {
+  TransitionId transition{};
+  std::uint64_t number = 0;
+  InstantId start{}, commit{};
+  std::vector<InstantId> ready;
+  InstantId other{};                    // server, interval, turn: what else it waits for
+  std::vector<std::uint64_t> produced;  // tokens, per output arc of the lowered net
+};
+
+// before <= after, or before < after when strict.
+struct Order {
+  InstantId before{}, after{};
+  bool strict = false;
+};
+
+enum class Outcome : std::uint8_t {
+  kLatency,  // it ends, with a latency
+  kNone,     // it ends without one: nothing was produced into a `done` place
+  kStalled,  // see docs/semantics.md "Stalled"
+  kError,    // a firing fails
+};
+
+struct Path {
+  Outcome outcome = Outcome::kLatency;
+  Timing timing;
+  InstantId latency{};                // kLatency
+  std::vector<TimedFiring> firings;   // a start comes after what it waits for
+  std::vector<ExprId> conditions;     // bool terms: with `orders` and the space, exactly this path
+  std::vector<Order> orders;
+  std::vector<Assignment> samples;    // inputs of the path, checked; empty: none was found
+  std::string trouble;                // kStalled, kError: which transition, arc, line; for people
+};
+
+// The times of all instants for an input. Throws Error "E-overflow" when one leaves 64 bits.
+std::vector<Time> evaluate(const Timing& timing, const InputSpace& space, const Assignment& input);
+
+// Whether the input meets the conditions and orders of a path (not: the space's constraints).
+bool follows(const Path& path, const InputSpace& space, const Assignment& input);
+
+}  // namespace lpn
