@@ -26,6 +26,7 @@ struct InputClass {
 };
 
 struct Partition {
+  InputSpace space;  // as given, with the terms of all paths in its pool
   std::vector<InputClass> classes;
   // Every input of the space is in a class. If not, `why` says which limit was reached.
   bool complete = true;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,10 +79,15 @@ struct Path {
   InstantId latency{};                // kLatency
   std::vector<TimedFiring> firings;   // a start comes after what it waits for
   std::vector<ExprId> conditions;     // bool terms: with `orders` and the space, exactly this path
+  std::optional<ExprId> fault;        // and evaluating this term fails
   std::vector<Order> orders;
   std::vector<Assignment> samples;    // inputs of the path, checked; empty: none was found
   std::string trouble;                // kStalled, kError: which transition, arc, line; for people
 };
+
+// The time of one instant, given those of smaller ids. Throws Error "E-overflow".
+Time instant(const Timing& timing, InstantId id, const std::vector<Time>& times,
+             const std::function<Time(ExprId)>& delay);
 
 // The times of all instants for an input. Throws Error "E-overflow" when one leaves 64 bits.
 std::vector<Time> evaluate(const Timing& timing, const InputSpace& space, const Assignment& input);
