@@ -31,6 +31,49 @@ Op aggregate_op(const std::string& name) {
   throw py::value_error("not an aggregate: " + name);
 }
 
+// How a term is made: the name of the method below, and what it was given.
+py::tuple node(const Net& net, Id x) {
+  const ExprPool& pool = net.exprs;
+  const Node& n = pool[expr(net, x)];
+  const auto kid = [&](std::size_t k) { return static_cast<Id>(n.kids[k]); };
+  switch (n.op) {
+    case Op::kConst: return py::make_tuple("constant", n.value);
+    case Op::kTrue: return py::make_tuple("boolean", true);
+    case Op::kFalse: return py::make_tuple("boolean", false);
+    case Op::kParam: return py::make_tuple("param", n.a);
+    case Op::kLookup: return py::make_tuple("lookup", pool.table(n.a), kid(0));
+    case Op::kAssume: return py::make_tuple("assume", kid(0), kid(1), pool.text(n.a));
+    case Op::kNot: return py::make_tuple("logical_not", kid(0));
+    case Op::kAnd: return py::make_tuple("logical_and", kid(0), kid(1));
+    case Op::kOr: return py::make_tuple("logical_or", kid(0), kid(1));
+    case Op::kSelect: return py::make_tuple("select", kid(0), kid(1), kid(2));
+    case Op::kNeg:
+    case Op::kAbs: return py::make_tuple(op_info(n.op).cpp, kid(0));
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+    case Op::kMod:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe: return py::make_tuple(op_info(n.op).cpp, kid(0), kid(1));
+    case Op::kToken:
+    case Op::kIndex:
+    case Op::kBound:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf: break;
+  }
+  throw py::index_error("not a term over parameters");
+}
+
 }  // namespace
 
 void bind_expr(NetClass& c) {
@@ -111,6 +154,9 @@ void bind_expr(NetClass& c) {
     d["index"] = reads.index;
     return d;
   });
+  c.def("node", &node, py::arg("expr"),
+        "(method that makes it, its arguments...) of a term over parameters; children as numbers. "
+        "Any other expression: IndexError.");
   c.def("tree_size", [](const Net& n, Id x) { return n.exprs.tree_size(expr(n, x)); });
 }
 

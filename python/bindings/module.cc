@@ -9,4 +9,5 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_sim(m);
   lpn::python::bind_perfetto(m);
   lpn::python::bind_structure(m);
+  lpn::python::bind_space(m);
 }

@@ -12,11 +12,13 @@ from ._marking import Marking
 from ._net import Net
 from ._place import Place, tokens
 from ._run import Run, run_batch, simulate
+from ._space import InputSpace, total
 from ._token import Bool, Int, Token
 
 __all__ = [
-    "Bool", "Error", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
+    "Bool", "Error", "InputSpace", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
     "ceil_div", "load", "lookup", "max", "min", "run_batch", "select", "simulate", "sum", "sweep", "tokens",
+    "total",
 ]
 
 

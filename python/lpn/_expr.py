@@ -22,16 +22,19 @@ tracers = formulas
 class Scope:
     """Whose arcs an expression names: those of one transition, or none (parameters only).
 
-    Inside an aggregate there is one more, whose `parent` is the transition's.
+    Inside an aggregate there is one more, whose `parent` is the transition's. `hint`: what to write
+    where Python asks for the truth of an expression outside of a trace.
     """
 
-    __slots__ = ("core", "transition", "label", "parent")
+    __slots__ = ("core", "transition", "label", "parent", "hint")
 
     def __init__(self, core, transition=None, label="", parent=None):
         self.core = core
         self.transition = transition
         self.label = label
         self.parent = parent
+        self.hint = ("while the net is being built: it has no value yet; use lpn.select(condition, a, b), or a plain "
+                     "Python argument of your function")
 
     def sees(self, other):
         """Whether an expression of `other` may stand in this scope."""
@@ -210,8 +213,7 @@ def _ask(expr):
     if not tracers:
         raise mistake(
             "E-truth",
-            f"cannot decide {expr._text()} while the net is being built: it has no value yet; "
-            "use lpn.select(condition, a, b), or a plain Python argument of your function",
+            f"cannot decide {expr._text()} {expr._scope.hint}",
         )
     return tracers[-1].answer(expr)
 

@@ -1,0 +1,61 @@
+// Input spaces (lpn/input_space.h): made at once from what python/lpn/_space.py has collected.
+#include "bind.h"
+#include "lpn/input_space.h"
+
+namespace lpn::python {
+namespace {
+
+using Id = std::uint32_t;
+// (place, a term per property and token, how many of the tokens)
+using TokensTuple = std::tuple<Id, std::vector<std::vector<Id>>, std::optional<Id>>;
+
+std::shared_ptr<InputSpace> make_space(const Net& variables, const std::vector<Id>& params,
+                                       const std::vector<TokensTuple>& tokens,
+                                       const std::vector<Id>& constraints) {
+  auto space = std::make_shared<InputSpace>();
+  space->variables = variables;
+  for (const Id id : params) space->params.push_back(expr(variables, id));
+  for (const auto& [place, rows, count] : tokens) {
+    InputSpace::Tokens& list = space->tokens.emplace_back();
+    list.place = static_cast<PlaceId>(place);
+    for (const std::vector<Id>& row : rows) {
+      std::vector<ExprId>& terms = list.rows.emplace_back();
+      for (const Id id : row) terms.push_back(expr(variables, id));
+    }
+    if (count) list.count = expr(variables, *count);
+  }
+  for (const Id id : constraints) space->constraints.push_back(expr(variables, id));
+  return space;
+}
+
+}  // namespace
+
+void bind_space(py::module_& m) {
+  py::class_<InputSpace, std::shared_ptr<InputSpace>>(m, "InputSpace")
+      .def(py::init(&make_space), py::arg("variables"), py::arg("params"), py::arg("tokens"),
+           py::arg("constraints"))
+      .def("check", [](const InputSpace& s, const Net& net) { check_space(net, s); })
+      .def("contains",
+           [](const InputSpace& s, const Assignment& values) { return contains(s, values); })
+      .def("params_of", [](const InputSpace& s, const Net& net,
+                           const Assignment& values) { return params_of(net, s, values); })
+      .def("marking_of",
+           [](const InputSpace& s, const Net& net, const Assignment& values) {
+             return std::make_shared<Marking>(marking_of(net, s, values));
+           })
+      .def(
+          "assignments",
+          [](const InputSpace& s, std::uint64_t limit) { return assignments(s, limit); },
+          "How many the ranges alone allow; None: more than `limit`.")
+      .def("inputs", [](const InputSpace& s) {
+        std::vector<Assignment> all;
+        const py::gil_scoped_release nogil;
+        each_input(s, [&](const Assignment& values) {
+          all.push_back(values);
+          return true;
+        });
+        return all;
+      });
+}
+
+}  // namespace lpn::python
