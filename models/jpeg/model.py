@@ -9,6 +9,9 @@ clocks up to and including the last pixel of the image (padded to whole MCUs).
 Sources: RTL file and register, and in README.md the figures measured on the RTL.
 """
 
+import math
+from fractions import Fraction
+
 import lpn
 
 
@@ -160,6 +163,82 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
         "coded", symbols=image.symbols, waits=image.waits, completes=image.completes
     )
     return marking
+
+
+# The least and the most nonzero AC coefficients that a block with s Huffman symbols can have, from
+# s = 2 on. A block has one symbol for DC, one per nonzero AC coefficient, one ZRL per sixteen zeros
+# in a row in front of one, and EOB unless the last coefficient is not zero. With n nonzero ones:
+#   fewest symbols  n + 2 for n <= 3 (the last coefficient can then be reached over ZRLs only),
+#                   n + 1 for n >= 4 (without ZRL up to the last coefficient, no EOB);
+#   most symbols    2 for n = 0, else n + 2 + (62 - n) // 16: all zeros but one in front of one.
+# Every number between is possible, and both grow with n.
+def _nonzero_limits(zrl):
+    def fewest(n):
+        return n + 2 if n <= 3 else n + 1
+
+    def most(n):
+        if n == 0 or not zrl:
+            return 64 if n == 63 else n + 2
+        return n + 2 + (62 - n) // 16
+
+    per_symbols = [
+        [n for n in range(64) if fewest(n) <= symbols <= most(n)] for symbols in range(2, 65)
+    ]
+    return [n[0] for n in per_symbols], [n[-1] for n in per_symbols]
+
+
+def space(
+    net: lpn.Net,
+    blocks: int = 18,
+    compression: float = None,
+    nonzero_sum: int = None,
+    zrl: bool = True,
+    waits: int = 0,
+    header: int = 623,
+    table_stalls: int = 7,
+    first_word: int = 5,
+) -> lpn.InputSpace:
+    """Every 4:2:0 picture of so many blocks, six per MCU: Y Y Y Y Cb Cr.
+
+    The variables are each block's Huffman symbols. How many of its 63 AC coefficients can be
+    nonzero follows from them, exactly (_nonzero_limits).
+
+    blocks: 8x8 blocks, a multiple of 6.
+    compression: percent; at most (1 - compression / 100) * 64 * blocks coefficients are nonzero.
+    nonzero_sum: exactly so many AC coefficients are nonzero.
+    zrl: 0 leaves out pictures with sixteen zeros in a row in front of a nonzero coefficient, which
+        real ones have: a bound proved without them says nothing about those.
+    waits: most clocks in which the bit buffer runs dry within a block. 0 is what all but extreme
+        qualities need (README.md, "The input"); a bound for them too needs more.
+    header: bytes in front of the entropy-coded ones; 623 is libjpeg's with the tables of Annex K.
+    table_stalls: clocks of table loading with writable_tables=1; 7 for those tables.
+    first_word: clocks until the bit buffer holds 32 bits, 3 to 8.
+    """
+    if not isinstance(blocks, int) or blocks < 6 or blocks % 6:
+        raise ValueError(f"blocks must be a multiple of 6 (4:2:0 has 6 blocks per MCU), got {blocks}")
+    if compression is not None and not 0 <= compression <= 100:
+        raise ValueError(f"compression is a percentage, 0 to 100, got {compression}")
+    if nonzero_sum is not None and not 0 <= nonzero_sum <= 63 * blocks:
+        raise ValueError(f"nonzero_sum must be 0..{63 * blocks} for {blocks} blocks, got {nonzero_sum}")
+    space = lpn.InputSpace(net)
+    space.tokens("header", 1, size=header, table_stalls=table_stalls, first_word=first_word)
+    coded = space.tokens(
+        "coded",
+        blocks,
+        symbols=(2, 64),
+        waits=(0, waits) if waits else 0,
+        completes=lambda i: 4 if i % 6 == 5 else 0,
+    )
+    least, most = _nonzero_limits(zrl)
+    fewest = lpn.total(lpn.lookup(least, blk.symbols - 2) for blk in coded)
+    if compression is not None:
+        # In exact arithmetic: 90.5 percent is 181/200.
+        share = 1 - Fraction(str(compression)) / 100
+        space.require(fewest <= math.floor(share * 64 * blocks))
+    if nonzero_sum is not None:
+        space.require(fewest <= nonzero_sum)
+        space.require(lpn.total(lpn.lookup(most, blk.symbols - 2) for blk in coded) >= nonzero_sum)
+    return space
 
 
 def truth(row: dict) -> tuple[str, dict, int]:

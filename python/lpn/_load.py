@@ -5,6 +5,7 @@ import os
 from ._errors import listed, mistake
 from ._marking import Marking
 from ._net import Net
+from ._space import InputSpace
 
 __all__ = ["Model", "bundled", "load"]
 
@@ -22,7 +23,7 @@ def bundled():
 
 
 class Model:
-    """A net and its workload.
+    """A net, its workload and its input space.
 
     `net(**params)`: parameters go to the model's net() function where it has them, else they are
     bound as parameters of the net. `workload(input, net)`: the marking for an input. `module`: the
@@ -69,12 +70,51 @@ class Model:
             return function(input, net)
         return read_marking(input, net)
 
-    def space(self, **bounds):
-        """The model's input space. Raises Error "E-model" when it has none."""
+    def space(self, net, **bounds):
+        """The inputs of `net` within bounds: what the model's space(net, **bounds) says.
+
+        Raises Error "E-space" for a bound that space() does not know, and "E-model" when the model has
+        no space() or it returns something else.
+        """
         function = getattr(self.module, "space", None)
         if function is None:
-            raise mistake("E-model", f"model '{self.name}' has no space() function")
-        return function(**bounds)
+            raise mistake("E-model", f"model '{self.name}' has no space() function, which says what its inputs are; "
+                          "write def space(net): ... return an lpn.InputSpace")
+        _check_bounds(self.name, function, bounds)
+        space = function(net, **bounds)
+        if not isinstance(space, InputSpace):
+            raise mistake("E-model", f"model '{self.name}': space() must return an lpn.InputSpace, got {space!r}")
+        if space.net is not net:
+            raise mistake("E-model", f"model '{self.name}': space() must return a space of the net it was given")
+        return space.done()
+
+
+def _check_bounds(model, function, bounds):
+    """Raises Error "E-space" for a bound that space() does not know, listing those it does."""
+    import difflib
+    import inspect
+
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if any(p.kind == p.VAR_KEYWORD for p in parameters):
+        return
+    known = [p.name for p in parameters]
+    lacking = [p.name for p in parameters if p.default is p.empty and p.kind != p.VAR_POSITIONAL
+               and p.name not in bounds]
+    wrong = [name for name in bounds if name not in known]
+    if not wrong and not lacking:
+        return
+    if wrong:
+        near = difflib.get_close_matches(wrong[0], known, 1)
+        text = f"the input space of model '{model}' has no bound '{wrong[0]}'"
+        text += f"; did you mean '{near[0]}'?" if near else ""
+    else:
+        text = f"the input space of model '{model}' needs the bound '{lacking[0]}'"
+    listed_ = ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters)
+    text += f"\n  its bounds: {listed_ or 'none'}"
+    about = inspect.getdoc(function)
+    if about:
+        text += "".join(f"\n  {line}" if line else "" for line in about.splitlines()[1:])
+    raise mistake("E-space", text)
 
 
 def read_marking(path, net):

@@ -12,6 +12,7 @@ _BETWEEN = {
 }
 _TURNED = {"lt": "le", "le": "lt", "eq": "ne", "ne": "eq"}
 _CALLED = {"min", "max", "abs", "ceil_div", "select"}
+_INDEX = re.compile(r"(?<=\w)\[(\d+)\]")  # of a token or of one of several variables
 _MOST = 12  # summands, joined conditions and values that are written out
 
 
@@ -116,51 +117,40 @@ class _Writer:
         return sign.join(parts)
 
     def sum(self, number):
-        """Summands; of many equal properties only which tokens they belong to."""
+        """Summands; of those that differ in the token only, which tokens they belong to."""
         parts, groups, constant = [], {}, 0
         for k in self.leaves(number, "add"):
             value = self.core.value(k)
             if value is not None:
                 constant += value
                 continue
-            coefficient, name = self.scaled(k)
-            indexed = re.fullmatch(r"(.*)\[(\d+)\](.*)", name) if name else None
-            if indexed is None:
-                parts.append(self.write(k, 5))
+            text = self.write(k, 5)
+            indices = set(_INDEX.findall(text))
+            if len(indices) != 1:
+                parts.append(text)
                 continue
-            key = (coefficient, indexed[1], indexed[3])
+            key = _INDEX.sub("[]", text)
             if key not in groups:
                 groups[key] = []
-                parts.append(key)
-            groups[key].append((int(indexed[2]), k))
+                parts.append((key,))
+            groups[key].append((int(*indices), text))
         written = []
         for part in parts:
             if isinstance(part, str):
                 written.append(part)
-            elif len(groups[part]) < 4 or len({i for i, _ in groups[part]}) < len(groups[part]):
-                written += [self.write(k, 5) for _, k in groups[part]]
+                continue
+            (key,) = part
+            indices = [k for k, _ in groups[key]]
+            if len(indices) < 4 or len(set(indices)) < len(indices):
+                written += [text for _, text in groups[key]]
             else:
-                coefficient, before, after = part
-                sum_ = f"sum({before}[{span([i for i, _ in groups[part]])}]{after})"
-                written.append(sum_ if coefficient == 1 else f"{coefficient} * {sum_}")
+                written.append(f"sum({key.replace('[]', f'[{span(indices)}]')})")
         if len(written) > _MOST:
             written[_MOST - 1:] = [f"... ({len(written) - _MOST + 1} more)"]
         text = " + ".join(written).replace("+ -", "- ")
         if constant:
             text += f" {'+' if constant > 0 else '-'} {abs(constant)}"
         return text
-
-    def scaled(self, number):
-        """(coefficient, variable) of a summand, or (1, None)."""
-        made_by, *given = self.core.node(number)
-        if made_by == "param":
-            return 1, self.names[given[0]]
-        if made_by == "mul":
-            for a, b in (given, given[::-1]):
-                value, (inner, *which) = self.core.value(a), self.core.node(b)
-                if value is not None and inner == "param":
-                    return value, self.names[which[0]]
-        return 1, None
 
 
 def term(space, expr):

@@ -147,7 +147,7 @@ such that
   coded[0].symbols <= coded[1].symbols
   coded[0].symbols + coded[1].symbols + coded[2].symbols <= 9"""
     assert wide.describe().splitlines()[-2:] == [
-        "  3 * sum(coded[0..5].symbols) >= 50", "  coded[0].symbols >= 3 and coded[1].symbols != 2"]
+        "  sum(3 * coded[0..5].symbols) >= 50", "  coded[0].symbols >= 3 and coded[1].symbols != 2"]
     assert repr(space) == "<input space of net 'sample': 5 variables, 2 constraints>"
 
 

@@ -44,7 +44,8 @@ def net() -> lpn.Net:
     started = net.place("started", sink=True)
     block_slots = net.place("block_slots", init=4)  # buffers between entropy decoder and IDCT
     decoded = net.place("decoded", drain=True)
-    pixel_slots = net.place("pixel_slots", init=4)  # RGB output buffers
+    # The RGB output buffers; the reference has 4 (its place p6).
+    pixel_slots = net.place("pixel_slots", init=net.param("buffers", 4, range=(0, 1024)))
 
     # The order Y Y Y Y Cb Cr is a ring of turns: four for Y, one each for Cb and Cr.
     turn_y = net.place("turn_y", init=4)
@@ -125,6 +126,28 @@ def net() -> lpn.Net:
             servers=1,
         )
     return net
+
+
+def space(
+    net: lpn.Net, blocks: int = 12, sum_from: int = None, sum_below: int = None, buffers=None
+) -> lpn.InputSpace:
+    """Every picture of so many blocks, six per MCU, with 0..63 in each block's `nonzero`.
+
+    blocks: 8x8 blocks; those behind the last whole MCU stall the decoder.
+    sum_from, sum_below: the sum of all `nonzero` is at least the one and less than the other.
+    buffers: RGB output buffers, a number or a range (4..8); default: as the net has.
+    """
+    space = lpn.InputSpace(net)
+    space.tokens("tasks", blocks)
+    coded = space.tokens("coded", blocks)
+    nonzero = lpn.total(blk.nonzero for blk in coded)
+    if sum_from is not None:
+        space.require(nonzero >= sum_from)
+    if sum_below is not None:
+        space.require(nonzero < sum_below)
+    if buffers is not None:
+        space.param("buffers", buffers)
+    return space
 
 
 def workload(path, net: lpn.Net) -> lpn.Marking:

@@ -429,6 +429,47 @@ def net() -> lpn.Net:
     return net
 
 
+# The message of the reference's example: submessages, then runs of fields; per field its elements.
+MESSAGE_RUNS = [0, 0, 1, 0, 1, 0, 2, 1, 1, 1, 1]  # fields of the run; 0: a submessage
+MESSAGE_FIELDS = [
+    (Kind.NONSCALAR, 2),
+    (Kind.NONSCALAR, 1),
+    (Kind.NONSCALAR, 1),
+    (Kind.END_OF_MESSAGE, 1),
+    (Kind.END_OF_MESSAGE, 1),
+    (Kind.END_OF_MESSAGE, 1),
+    (Kind.END_OF_MESSAGE, 1),
+    (Kind.END_OF_MESSAGE_TOP_LEVEL, 1),
+]
+
+
+def space(net: lpn.Net, below: int = 1000) -> lpn.InputSpace:
+    """The reference's example message (its `lpn_message`) with strings of any size.
+
+    below: the sizes of the four strings, in bytes, have a sum less than that.
+    """
+    space = lpn.InputSpace(net)
+    space.tokens(
+        "messages",
+        len(MESSAGE_RUNS),
+        type=lambda k: Kind.NONSUBMESSAGE if MESSAGE_RUNS[k] else Kind.SUBMESSAGE,
+        control_range=MESSAGE_RUNS,
+    )
+    space.tokens(
+        "fields",
+        len(MESSAGE_FIELDS),
+        type=[type for type, _ in MESSAGE_FIELDS],
+        num=[num for _, num in MESSAGE_FIELDS],
+    )
+    strings = sum(num for type, num in MESSAGE_FIELDS if type == Kind.NONSCALAR)
+    ends = sum(num for type, num in MESSAGE_FIELDS if type != Kind.NONSCALAR)
+    elements = space.tokens(
+        "elements", strings + ends, bytes=[(0, below - 1)] * strings + [1] * ends
+    )
+    space.require(lpn.total(elements[k].bytes for k in range(strings)) < below)
+    return space
+
+
 def workload(path, net: lpn.Net) -> lpn.Marking:
     """The marking in a .tok file. Raises OSError, or ValueError when it is not one for this net."""
     return _tok.marking(path, net, names())
