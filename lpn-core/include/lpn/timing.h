@@ -56,7 +56,8 @@ struct TimedFiring {
   std::uint64_t number = 0;
   InstantId start{}, commit{};
   std::vector<InstantId> ready;
-  InstantId other{};                    // server, interval, turn: what else it waits for
+  std::vector<Timing::Arc> other;       // server, interval, turn: what else it waits for
+  std::vector<std::uint64_t> taken;     // tokens, per input arc of the lowered net
   std::vector<std::uint64_t> produced;  // tokens, per output arc of the lowered net
 };
 
