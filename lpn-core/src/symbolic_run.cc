@@ -74,6 +74,8 @@ bool Totality::compute(const Node& n) {
 namespace {
 
 constexpr Time kNever = -kForever;
+// Each token is kept by itself here.
+constexpr std::int64_t kMaxEmitted = 1 << 16;
 
 // Ends the path: a firing fails for its inputs.
 struct Failed {};
@@ -253,6 +255,10 @@ class Run {
 
   InstantId add(Timing::Node node) {
     const InstantId id = timing_.add(std::move(node));
+    if (differences_.latest(id) == kForever) {
+      throw Error("E-partition", net_.name + ": a time may not fit in 64 bits; narrow the ranges of "
+                                             "what delays are made of");
+    }
     oracle_.added(id);
     return id;
   }
@@ -894,7 +900,10 @@ class Run {
       spaced = decide(build_.lt(zero_, interval));
       // An interval of 0 leaves the one before as it was, which has passed.
       state.has_interval = spaced;
-      if (spaced) state.last_interval = build_.mul(interval, scale);
+      if (spaced) {
+        state.last_interval = checked(build_.mul(interval, scale), t.name + ": interval",
+                                      t.interval->source);
+      }
     }
     std::uint64_t taken = 0;
     for (const std::uint64_t n : c.take) taken += n;
@@ -909,6 +918,10 @@ class Run {
         const std::int64_t count = concrete(term(k, emission.count, "count"));
         if (count < 0) fail(t.name + ": a count is negative", emission.count.source);
         if (count > kMaxTokens) fail(t.name + ": too many tokens", emission.count.source);
+        if (count > kMaxEmitted) {
+          refuse(t, emission.count.source, fmt::format("it puts {} tokens at once", count),
+                 "count them in a property of one token");
+        }
         for (std::int64_t i = 0; i < count; ++i) {
           SymbolicToken token;
           token.initial = false;
@@ -922,8 +935,9 @@ class Run {
         }
       }
     }
+    const ExprId ticks = checked(build_.mul(delay, scale), t.name + ": delay", t.delay.source);
     // The start may be somebody's commit; both must be told apart by their groups.
-    Timing::Node node{.kind = Timing::Kind::kMax, .after = {{c.start, build_.mul(delay, scale)}}};
+    Timing::Node node{.kind = Timing::Kind::kMax, .after = {{c.start, ticks}}};
     if (t.ordered && !state.commits.empty()) node.after.push_back({state.commits.back(), zero_});
     const InstantId commit = add(std::move(node));
     commits_.insert(commit);
@@ -995,7 +1009,8 @@ class Run {
     }
     const auto undrained = [&](std::size_t p) {
       const Place& place = declared_.places[p];
-      return (place.start || place.capacity || place.drain) &&
+      const bool bounded = place.capacity && !place.done && !place.sink;
+      return (place.start || bounded || place.drain) &&
              places_[p].tokens.size() + places_[p].fresh.size() > 0;
     };
     for (std::size_t p = 0; p < declared_.places.size(); ++p) {

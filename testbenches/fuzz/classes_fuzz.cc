@@ -1,0 +1,287 @@
+// Random nets over small random input spaces: every input of the space, run by the interpreter,
+// must be in exactly one path of the partition, with the same outcome and every commit at the time
+// that the path gives it; every class that is said to have inputs must have one.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+
+#include "case.h"
+#include "lpn/interp.h"
+#include "lpn/partition.h"
+#include "lpn/expr_build.h"
+#include "lpn/text.h"
+#include "lpn/z3_feasibility.h"
+#include "random_net.h"
+
+namespace lpn::bench {
+namespace {
+
+constexpr std::uint64_t kMaxInputs = 200;
+constexpr std::uint64_t kMaxCommits = 120;
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::int64_t nets = 300;
+  std::int64_t only = -1;
+  bool print = false;
+};
+
+struct Tally {
+  std::uint64_t compared = 0, inputs = 0, paths = 0, classes = 0, endless = 0, refused = 0;
+  std::uint64_t unresolved = 0, differences = 0;
+  std::map<std::string, std::uint64_t> reasons;
+};
+
+// Some properties and parameters of a case become variables around their values.
+InputSpace random_space(const Case& c, Random& r) {
+  InputSpace space;
+  Net& v = space.variables;
+  v.name = "space";
+  std::uint64_t inputs = 1;
+  const auto term = [&](std::int64_t value, std::optional<Range> allowed, int percent) {
+    const std::int64_t width = r.between(1, 3);
+    if (!r.chance(percent) || inputs * static_cast<std::uint64_t>(width + 1) > kMaxInputs ||
+        value > (std::int64_t{1} << 40)) {
+      return v.exprs.constant(value);
+    }
+    Range range{value - r.between(0, width), 0};
+    range.hi = range.lo + width;
+    if (allowed) range = {std::max(range.lo, allowed->lo), std::min(range.hi, allowed->hi)};
+    inputs *= static_cast<std::uint64_t>(range.hi - range.lo + 1);
+    const auto k = static_cast<std::uint32_t>(v.params.size());
+    v.params.push_back({.name = fmt::format("x{}", k), .value = range.lo, .range = range, .source = {}});
+    return v.exprs.param(k);
+  };
+  for (std::size_t k = 0; k < c.params.size(); ++k) {
+    space.params.push_back(term(c.params[k], c.net.params[k].range, 15));
+  }
+  for (const Load& load : c.loads) {
+    InputSpace::Tokens tokens{.place = load.place, .rows = {}, .count = {}};
+    const auto& fields = c.net.type_of(load.place).fields;
+    for (std::uint64_t n = 0; n < load.count; ++n) {
+      std::vector<ExprId> row;
+      for (std::size_t f = 0; f < fields.size(); ++f) {
+        row.push_back(term(load.values[n * fields.size() + f], fields[f].range, 30));
+      }
+      tokens.rows.push_back(std::move(row));
+    }
+    if (r.chance(15)) tokens.count = term(static_cast<std::int64_t>(load.count) - 1,
+                                          Range{0, static_cast<std::int64_t>(load.count)}, 100);
+    space.tokens.push_back(std::move(tokens));
+  }
+  if (v.params.size() >= 2 && r.chance(40)) {
+    ExprBuilder build(v.exprs);
+    const ExprId sum = build.add(v.exprs.param(0), v.exprs.param(1));
+    space.constraints.push_back(
+        build.le(sum, v.exprs.constant(v.params[0].range->lo + v.params[1].range->hi)));
+  }
+  return space;
+}
+
+struct TooMany {};
+
+class Recorder final : public Observer {
+ public:
+  void on_commit(const Commit& commit) override {
+    if (times.size() >= kMaxCommits) throw TooMany{};
+    times[{static_cast<std::uint32_t>(commit.transition), commit.firing}] = {commit.start,
+                                                                            commit.time};
+  }
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<Time, Time>> times;
+};
+
+struct Ran {
+  Outcome outcome = Outcome::kLatency;
+  std::optional<Time> latency;
+  Recorder recorder;
+  bool endless = false;
+};
+
+Ran run(const Net& net, const InputSpace& space, const Assignment& input) {
+  Ran ran;
+  try {
+    Interp interp(net, params_of(net, space, input), marking_of(net, space, input),
+                  {.group_limit = 40, .trace = true});
+    Time limit = 0;
+    RunResult result;
+    // In steps, so that a net that never ends is left after some commits.
+    for (int step = 0;; ++step) {
+      result = interp.run(limit, &ran.recorder);
+      if (result.ending != Ending::kLimit) break;
+      if (step > 200) {
+        ran.endless = true;
+        return ran;
+      }
+      limit = limit < 8 ? limit + 1 : limit + limit / 4;
+    }
+    ran.latency = result.latency;
+    if (result.stalled)
+      ran.outcome = Outcome::kStalled;
+    else if (!result.latency)
+      ran.outcome = Outcome::kNone;
+  } catch (const RunError& error) {
+    ran.endless = error.fault().fault == Fault::kZeroDelay;
+    ran.outcome = Outcome::kError;
+  } catch (const Error&) {
+    ran.outcome = Outcome::kError;
+  } catch (const TooMany&) {
+    ran.endless = true;
+  }
+  return ran;
+}
+
+std::string show(const Assignment& input) { return fmt::format("({})", fmt::join(input, ", ")); }
+
+std::string compare(const Path& path, const InputSpace& space, const Assignment& input,
+                    const Ran& ran) {
+  if (path.outcome != ran.outcome) {
+    return fmt::format("outcome {} instead of {}", static_cast<int>(path.outcome),
+                       static_cast<int>(ran.outcome));
+  }
+  if (path.outcome == Outcome::kError) return "";
+  const std::vector<Time> times = evaluate(path.timing, space, input);
+  if (path.firings.size() != ran.recorder.times.size()) {
+    return fmt::format("{} firings instead of {}", path.firings.size(), ran.recorder.times.size());
+  }
+  for (const TimedFiring& firing : path.firings) {
+    const auto it =
+        ran.recorder.times.find({static_cast<std::uint32_t>(firing.transition), firing.number});
+    if (it == ran.recorder.times.end()) return "a firing that did not happen";
+    const Time start = times[static_cast<std::size_t>(firing.start)];
+    const Time commit = times[static_cast<std::size_t>(firing.commit)];
+    if (std::pair{start, commit} != it->second) {
+      return fmt::format("firing {} of transition {}: {}..{} instead of {}..{}", firing.number,
+                         static_cast<std::uint32_t>(firing.transition), start, commit,
+                         it->second.first, it->second.second);
+    }
+  }
+  if (path.outcome == Outcome::kLatency &&
+      times[static_cast<std::size_t>(path.latency)] != *ran.latency) {
+    return fmt::format("latency {} instead of {}", times[static_cast<std::size_t>(path.latency)],
+                       *ran.latency);
+  }
+  return "";
+}
+
+std::string check(const Net& net, const InputSpace& space, bool solver, Tally& tally) {
+  std::vector<std::pair<Assignment, Ran>> runs;
+  bool endless = false;
+  each_input(space, [&](const Assignment& input) {
+    runs.emplace_back(input, run(net, space, input));
+    endless = runs.back().second.endless;
+    return !endless;
+  });
+  if (endless) {
+    ++tally.endless;
+    return "";
+  }
+  PartitionOptions options;
+  options.solver = [] { return std::make_unique<smt::Z3Feasibility>(); };
+  options.max_firings = 4 * kMaxCommits;
+  options.max_paths = 3000;
+  if (solver) options.enumerate = 0;
+  Partition p;
+  try {
+    p = partition(net, space, options);
+  } catch (const Error& error) {
+    if (error.code() != "E-partition" && error.code() != "E-space") return fmt::format("{}: {}", error.code(), error.what());
+    ++tally.refused;
+    std::string reason = error.what();
+    if (const auto colon = reason.rfind(": "); colon != std::string::npos) reason.erase(0, colon);
+    ++tally.reasons[error.code() == "E-space" ? "not a space of the net" : reason];
+    return "";
+  }
+  ++tally.compared;
+  tally.inputs += runs.size();
+  tally.classes += p.classes.size();
+  tally.unresolved += p.unresolved;
+  if (!p.complete) return "incomplete: " + p.why;
+  std::map<const Path*, int> used;
+  for (const InputClass& one : p.classes) {
+    tally.paths += one.paths.size();
+    for (const Path& path : one.paths) used[&path] = 0;
+  }
+  for (const auto& [input, ran] : runs) {
+    const Path* found = nullptr;
+    for (auto& [path, count] : used) {
+      if (!follows(*path, p.space, input)) continue;
+      if (found != nullptr) return show(input) + " is in two paths";
+      found = path;
+      ++count;
+    }
+    if (found == nullptr) return show(input) + " is in no path";
+    if (const std::string what = compare(*found, p.space, input, ran); !what.empty()) {
+      return show(input) + ": " + what;
+    }
+  }
+  for (const auto& [path, count] : used) {
+    if (count == 0 && !path->samples.empty()) return "a path without inputs claims one";
+    if (count == 0 && p.unresolved == 0) return "a path without inputs";
+    for (const Assignment& sample : path->samples) {
+      if (!contains(p.space, sample) || !follows(*path, p.space, sample)) {
+        return "a sample that is not of its path";
+      }
+    }
+  }
+  return "";
+}
+
+int main_(int argc, char** argv) {
+  Options options;
+  for (int k = 1; k < argc; ++k) {
+    const auto number = [&] { return std::atoll(argv[++k]); };
+    if (std::strcmp(argv[k], "--seed") == 0 && k + 1 < argc)
+      options.seed = static_cast<std::uint64_t>(number());
+    else if (std::strcmp(argv[k], "--nets") == 0 && k + 1 < argc)
+      options.nets = number();
+    else if (std::strcmp(argv[k], "--only") == 0 && k + 1 < argc)
+      options.only = number();
+    else if (std::strcmp(argv[k], "--print") == 0)
+      options.print = true;
+    else {
+      fmt::print(stderr, "usage: classes_fuzz [--seed S] [--nets N] [--only K [--print]]\n");
+      return 2;
+    }
+  }
+  Tally tally;
+  const std::int64_t first = options.only >= 0 ? options.only : 0;
+  const std::int64_t last = options.only >= 0 ? options.only + 1 : options.nets;
+  for (std::int64_t k = first; k < last; ++k) {
+    Random random(options.seed * 1'000'003 + static_cast<std::uint64_t>(k));
+    Net net = random_net(random);
+    Case c = random_inputs(net, random);
+    c.net.done_count.reset();
+    const InputSpace space = random_space(c, random);
+    if (options.print) {
+      fmt::print("{}", print_net(c.net));
+      for (const Load& load : c.loads) {
+        fmt::print("# {} x {}: {}\n", c.net[load.place].name, load.count, fmt::join(load.values, " "));
+      }
+      for (const Param& x : space.variables.params) {
+        fmt::print("# {} in {}..{}\n", x.name, x.range->lo, x.range->hi);
+      }
+      std::fflush(stdout);
+    }
+    const std::string what = check(c.net, space, k % 2 == 1, tally);
+    if (what.empty()) continue;
+    ++tally.differences;
+    fmt::print("--seed {} --only {}: {}\n", options.seed, k, what);
+    std::fflush(stdout);
+  }
+  fmt::print("{} nets compared with {} inputs: {} classes, {} paths, {} unresolved; {} without an "
+             "end, {} refused; {} differences\n",
+             tally.compared, tally.inputs, tally.classes, tally.paths, tally.unresolved,
+             tally.endless, tally.refused, tally.differences);
+  for (const auto& [reason, count] : tally.reasons) fmt::print("  {:5} {}\n", count, reason);
+  return tally.differences == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace lpn::bench
+
+int main(int argc, char** argv) { return lpn::bench::main_(argc, argv); }
