@@ -355,9 +355,20 @@ class Chooser final : public Oracle {
     for (std::size_t k = 0; k < samples_.size(); ++k) extend(k, instant);
   }
 
-  Time guess(InstantId instant) override {
-    return samples_.empty() ? differences_.earliest(instant)
-                            : times_[0][static_cast<std::size_t>(instant)];
+  // Depends on the samples at hand, so it is a choice too: a path must be the same again.
+  std::size_t probably_first(const std::vector<InstantId>& instants) override {
+    if (next_ < job_.choices.size()) return static_cast<std::size_t>(job_.choices[next_++]);
+    const auto time = [&](InstantId instant) {
+      return samples_.empty() ? differences_.earliest(instant)
+                              : times_[0][static_cast<std::size_t>(instant)];
+    };
+    std::size_t first = 0;
+    for (std::size_t k = 1; k < instants.size(); ++k) {
+      if (time(instants[k]) < time(instants[first])) first = k;
+    }
+    job_.choices.push_back(static_cast<std::int64_t>(first));
+    ++next_;
+    return first;
   }
 
   struct Empty {};  // the path has no inputs
@@ -475,6 +486,11 @@ void Search::explore() {
                 differences);
       } catch (const Chooser::Empty&) {
         continue;
+      } catch (const Error& error) {
+        if (error.code() != "E-expr") throw;
+        throw Error("E-partition", fmt::format("{}: a property becomes too large a term of the "
+                                               "input ({}); make it concrete", net_.name,
+                                               error.what()));
       }
       path.samples = chooser.take_samples();
       if (path.samples.empty()) {

@@ -78,7 +78,9 @@ constexpr Time kNever = -kForever;
 constexpr std::int64_t kMaxEmitted = 1 << 16;
 
 // Ends the path: a firing fails for its inputs.
-struct Failed {};
+struct Failed {
+  std::string what;
+};
 
 struct SymbolicToken {
   InstantId at{};
@@ -113,6 +115,7 @@ struct Candidate {
   bool firm = true;                      // whatever tokens go first, it lacks these
   std::optional<std::uint32_t> refused;  // the arc whose guard is false
   bool inhibited = false;                // by a token that nobody takes yet
+  std::string doomed;                    // what fails when it is looked at, at `start`
   InstantId start{};
   std::vector<std::uint64_t> need, take;
   std::vector<InstantId> ready_at;
@@ -163,8 +166,9 @@ class Run {
       while (step()) {
       }
       finish();
-    } catch (const Failed&) {
+    } catch (const Failed& failed) {
       path_.outcome = Outcome::kError;
+      path_.trouble = failed.what;
     }
   }
 
@@ -181,8 +185,7 @@ class Run {
 
   [[noreturn]] void fail(const std::string& what, Source source) {
     const std::string line = where(net_, source);
-    path_.trouble = line.empty() ? what : fmt::format("{} ({})", what, line);
-    throw Failed{};
+    throw Failed{line.empty() ? what : fmt::format("{} ({})", what, line)};
   }
 
   // A term that can fail is an error for the inputs for which it does.
@@ -529,29 +532,23 @@ class Run {
 
   // ---- readiness -----------------------------------------------------------------------------
 
-  void consider(std::uint32_t k) {
-    const Transition& t = net_.transitions[k];
-    TransitionState& state = transitions_[k];
-    Candidate& c = state.candidate;
-    c = {};
-    c.known = true;
-    c.need.assign(t.inputs.size(), 0);
-    c.take.assign(t.inputs.size(), 0);
-    c.ready_at.assign(t.inputs.size(), kTimeZero);
-    c.chosen.resize(t.inputs.size());
+  // The arcs in declared order, up to the first that fails.
+  bool look(std::uint32_t k, const Transition& t, Candidate& c) {
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
       const InputArc& arc = t.inputs[a];
       PlaceState& place = at(arc.place);
       if (!place.fresh.empty()) put_in_order(place);
       if (arc.inhibit) continue;
       const std::uint64_t available = place.tokens.size();
-      const auto lacks = [&] { c.lacking.push_back(static_cast<std::uint32_t>(arc.place)); };
       const auto reads_head = [&](const Formula& f) {
         const Reads reads = net_.exprs.reads(f.id);
         return std::find(reads.tokens.begin(), reads.tokens.end(), a) != reads.tokens.end();
       };
       if (reads_head(arc.weight) || (arc.threshold && reads_head(*arc.threshold))) {
-        if (available == 0) return lacks();
+        if (available == 0) {
+          c.lacking.push_back(static_cast<std::uint32_t>(arc.place));
+          return false;
+        }
         c.need[a] = 1;
       }
       const ExprId weighs = term(k, arc.weight, "weight");
@@ -564,13 +561,40 @@ class Run {
         fail(fmt::format("{}: a weight or threshold is negative", t.name), arc.weight.source);
       }
       const auto needed = static_cast<std::uint64_t>(std::max(weight, threshold));
-      if (available < needed) return lacks();
+      if (available < needed) {
+        c.lacking.push_back(static_cast<std::uint32_t>(arc.place));
+        return false;
+      }
       c.take[a] = static_cast<std::uint64_t>(weight);
       c.need[a] = std::max(needed, c.need[a]);
       if (arc.guard && !decide(term(k, *arc.guard, "guard"))) {
         c.refused = a;
-        return;
+        return false;
       }
+    }
+    return true;
+  }
+
+  void consider(std::uint32_t k) {
+    const Transition& t = net_.transitions[k];
+    TransitionState& state = transitions_[k];
+    Candidate& c = state.candidate;
+    c = {};
+    c.known = true;
+    c.need.assign(t.inputs.size(), 0);
+    c.take.assign(t.inputs.size(), 0);
+    c.ready_at.assign(t.inputs.size(), kTimeZero);
+    c.chosen.resize(t.inputs.size());
+    try {
+      if (!look(k, t, c)) return;
+    } catch (const Failed& failed) {
+      // Of heads that a rival may take first: only if it comes to that.
+      if (state.local) throw;
+      if (state.inhibits) {
+        refuse(t, t.source, "it is inhibited, and its formulas may fail (" + failed.what + ")",
+               "narrow the ranges of what they read");
+      }
+      c.doomed = failed.what;
     }
     std::vector<Timing::Arc> after;
     bool needs_multiset = false;
@@ -756,10 +780,9 @@ class Run {
       }
     }
     // The first of all: nothing can come before it.
-    std::uint32_t first = contenders.front();
-    for (const std::uint32_t k : contenders) {
-      if (oracle_.guess(start(k)) < oracle_.guess(start(first))) first = k;
-    }
+    std::vector<InstantId> starts;
+    for (const std::uint32_t k : contenders) starts.push_back(start(k));
+    std::uint32_t first = contenders.at(oracle_.probably_first(starts));
     for (bool again = true; again;) {
       again = false;
       for (const std::uint32_t k : contenders) {
@@ -882,6 +905,7 @@ class Run {
     const Transition& t = net_.transitions[k];
     TransitionState& state = transitions_[k];
     Candidate& c = state.candidate;
+    if (!c.doomed.empty()) throw Failed{c.doomed};
     if (path_.firings.size() >= max_firings_) {
       throw Error("E-partition", fmt::format("{}: more than {} firings for one input", net_.name,
                                              max_firings_));

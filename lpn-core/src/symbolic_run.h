@@ -23,8 +23,8 @@ class Oracle {
   virtual bool fails(ExprId term) = 0;         // evaluating it
   virtual std::int64_t value(ExprId term) = 0;  // of an int term
   virtual void added(InstantId instant) = 0;    // to the path's timing
-  // Somebody's time for an instant, to choose what is asked first. Never decides anything.
-  virtual Time guess(InstantId instant) = 0;
+  // The position of one that is probably the earliest, to choose what is asked first.
+  virtual std::size_t probably_first(const std::vector<InstantId>& instants) = 0;
 };
 
 // Whether evaluating a term of the space can fail, from the ranges of variables.

@@ -206,6 +206,19 @@ std::string check(const Net& net, const InputSpace& space, bool solver, Tally& t
     tally.paths += one.paths.size();
     for (const Path& path : one.paths) used[&path] = 0;
   }
+  if (std::getenv("LPN_DEBUG") != nullptr) {
+    for (const auto& [path, count] : used) {
+      fmt::print("path {} {}\n", static_cast<int>(path->outcome), path->trouble);
+      for (const ExprId c : path->conditions) {
+        fmt::print("  if {}\n", print_expr(p.space.variables, nullptr, c));
+      }
+      if (path->fault) fmt::print("  fails {}\n", print_expr(p.space.variables, nullptr, *path->fault));
+      for (const Order& o : path->orders) {
+        fmt::print("  {} {} {}\n", static_cast<int>(o.before), o.strict ? "<" : "<=",
+                   static_cast<int>(o.after));
+      }
+    }
+  }
   for (const auto& [input, ran] : runs) {
     const Path* found = nullptr;
     for (auto& [path, count] : used) {
