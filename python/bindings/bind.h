@@ -27,6 +27,7 @@ void bind_sim(py::module_& m);        // _lpn.sim: Library, Simulator, run() for
 void bind_perfetto(py::module_& m);   // _lpn.sim.Timeline; after bind_sim
 void bind_structure(py::module_& m);  // structure()
 void bind_space(py::module_& m);      // InputSpace; after bind_marking
+void bind_partition(py::module_& m);  // partition(); after bind_space
 
 py::dict to_dict(const Stats& stats);
 // The Python exception, as the translator raises it.

@@ -10,4 +10,5 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_perfetto(m);
   lpn::python::bind_structure(m);
   lpn::python::bind_space(m);
+  lpn::python::bind_partition(m);
 }

@@ -11,6 +11,7 @@
 #include "lpn/generate.h"
 #include "lpn/interp.h"
 #include "lpn/z3_feasibility.h"
+#include "watch.h"
 
 namespace lpn::python {
 namespace {
@@ -53,14 +54,6 @@ class Caller : public Observer {
 // Small at first: in a wide net thousands of firings share an instant.
 constexpr Time kFirstSlice = 16;
 constexpr double kSliceSeconds = 0.05;
-
-// True when Ctrl-C was pressed; any other exception of a signal handler goes on.
-bool interrupted() {
-  if (PyErr_CheckSignals() == 0) return false;
-  if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw py::error_already_set();
-  PyErr_Clear();
-  return true;
-}
 
 // Order-free: no instants to stop at, so the run asks now and then.
 py::tuple run_free(sim::Simulator& engine, const py::object& on_slice) {

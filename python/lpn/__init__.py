@@ -17,7 +17,7 @@ from ._token import Bool, Int, Token
 
 __all__ = [
     "Bool", "Error", "InputSpace", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
-    "ceil_div", "load", "lookup", "max", "min", "run_batch", "select", "simulate", "sum", "sweep", "tokens",
+    "ceil_div", "load", "lookup", "max", "min", "partition", "run_batch", "select", "simulate", "sum", "sweep", "tokens",
     "total",
 ]
 
@@ -31,4 +31,8 @@ def __getattr__(name):
         from ._sweep import sweep
 
         return sweep
+    if name == "partition":
+        from ._partition import partition
+
+        return partition
     raise AttributeError(f"module 'lpn' has no attribute '{name}'")

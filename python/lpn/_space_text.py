@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["describe", "kids", "span", "term", "with_kids"]
+__all__ = ["Writer", "describe", "kids", "span", "term", "with_kids"]
 
 # How tightly an operator binds, and how it is written between its operands.
 _BETWEEN = {
@@ -45,10 +45,12 @@ def span(numbers):
     return ",".join(str(a) if a == b else f"{a}..{b}" for a, b in runs)
 
 
-class _Writer:
-    def __init__(self, space):
-        self.core = space._terms
-        self.names = [v.name for v in space._variables]
+class Writer:
+    """Writes terms: `core` holds them, `names` are those of its parameters."""
+
+    def __init__(self, core, names):
+        self.core = core
+        self.names = names
 
     def write(self, number, outer=0):
         made_by, *given = self.core.node(number)
@@ -154,12 +156,16 @@ class _Writer:
 
 
 def term(space, expr):
-    return _Writer(space).write(expr._id)
+    return _writer(space).write(expr._id)
+
+
+def _writer(space):
+    return Writer(space._terms, [v.name for v in space._variables])
 
 
 def describe(space):
     """The lines of InputSpace.describe."""
-    writer = _Writer(space)
+    writer = _writer(space)
     ranges = {v.name: v for v in space._variables}
     net = space._net
     lines = [f"{net.name}: {len(space._variables)} variable" + ("" if len(space._variables) == 1 else "s")]

@@ -16,6 +16,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "sim": ("lpn._cli_sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
     "sweep": ("lpn._cli_sweep", "sweep", "Simulate many parameter values and inputs: a table."),
+    "classes": ("lpn._cli_classes", "classes", "Sort all inputs of a space by what happens."),
     "check": ("lpn._cli_check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn._cli_validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn._cli_files", "compile",
