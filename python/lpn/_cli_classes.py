@@ -78,11 +78,9 @@ def _show(space, found, rows, spent):
             grouped(row["sample_latency"])] for k, row in enumerate(rows, 1)])
     differing = [name for name in (rows[0]["commits"] if rows else ())
                  if len({row["commits"][name] for row in rows}) > 1]
-    for k, row in enumerate(rows[:_MOST_SHOWN], 1):
+    for k, (row, each) in enumerate(zip(rows[:_MOST_SHOWN], found.classes), 1):
         click.echo("")
-        click.echo(f"class {k}: " + ("all of the space" if not row["constraints"] else row["constraints"][0]))
-        for constraint in row["constraints"][1:]:
-            click.echo(f"  and {constraint}")
+        _show_constraints(f"class {k}: ", each.paths)
         if row["trouble"]:
             click.echo(f"  {OUTCOMES[row['outcome']]}: {row['trouble']}")
         if differing:
@@ -92,4 +90,19 @@ def _show(space, found, rows, spent):
         else:
             click.echo("  no input of it was found; it may be empty")
     if len(rows) > _MOST_SHOWN:
-        click.echo(f"\n{len(rows) - _MOST_SHOWN} more classes; --json has them all")
+        click.echo(f"\nand {len(rows) - _MOST_SHOWN} more; --json has them all")
+
+
+def _show_constraints(title, paths):
+    for path in paths[:_MOST_SHOWN]:
+        constraints = path.constraints
+        line = " and ".join(constraints) or "all of the space"
+        if len(line) > 100:
+            click.echo(title + constraints[0])
+            for constraint in constraints[1:]:
+                click.echo(f"    and {constraint}")
+        else:
+            click.echo(title + line)
+        title = "  or "
+    if len(paths) > _MOST_SHOWN:
+        click.echo(f"  or one of {len(paths) - _MOST_SHOWN} more paths")

@@ -45,12 +45,12 @@ class Path:
     def constraints(self):
         """What distinguishes the path from others, in words; all hold. None: the whole space."""
         writer = self._owner._writer
-        found = [writer.write(condition) for condition in self._core.conditions]
+        found = writer.all(self._core.conditions)
         if self._core.fault is not None:
             found.append(f"{writer.write(self._core.fault)} has no value")
         for before, after, strict in self._core.orders:
             found.append(f"{self._instant(before)} {'<' if strict else '<='} {self._instant(after)}")
-        return list(dict.fromkeys(found))
+        return found
 
     def contains(self, values):
         """Whether an input of the space follows this path."""

@@ -13,6 +13,7 @@ _BETWEEN = {
 _TURNED = {"lt": "le", "le": "lt", "eq": "ne", "ne": "eq"}
 _CALLED = {"min", "max", "abs", "ceil_div", "select"}
 _INDEX = re.compile(r"(?<=\w)\[(\d+)\]")  # of a token or of one of several variables
+_ANY = 1 << 64
 _MOST = 12  # summands, joined conditions and values that are written out
 
 
@@ -98,6 +99,80 @@ class Writer:
                     left, right, sign = right, left, {" >= ": " <= ", " > ": " < "}[sign]
             return self.wrapped(f"{self.write(left, 4)}{sign}{self.write(right, 4)}", 4, outer)
         return self.wrapped(f"not {self.write(number, 4)}", 3, outer)
+
+    def all(self, conditions):
+        """Conditions that hold together, as a list: what is said about one term is said at once."""
+        terms, others = {}, []
+        pending = list(reversed(conditions))
+        while pending:
+            number = pending.pop()
+            made_by, *given = self.core.node(number)
+            if made_by == "logical_and":
+                pending += [given[1], given[0]]
+                continue
+            about = self.about_one(number)
+            if about is None:
+                others.append((number,))
+                continue
+            term, lo, hi, out = about
+            if term not in terms:
+                terms[term] = [*self.core.bounds(None, term), set()]
+                others.append(term)
+            known = terms[term]
+            known[0], known[1] = max(known[0], lo), min(known[1], hi)
+            known[2] |= out
+        found = []
+        for each in others:
+            if isinstance(each, tuple):
+                found.append(self.write(each[0]))
+            else:
+                found += self.within(each, *terms[each])
+        return list(dict.fromkeys(found))
+
+    def about_one(self, number):
+        """(term, least, most, values it has not) when a condition compares one term with a number."""
+        made_by, *given = self.core.node(number)
+        negated = made_by == "logical_not"
+        if negated:
+            made_by, *given = self.core.node(given[0])
+        if made_by not in ("eq", "ne", "lt", "le"):
+            return None
+        left, right = given
+        value, turned = self.core.value(right), False
+        if value is None:
+            left, value, turned = right, self.core.value(left), True
+        if value is None:
+            return None
+        inner, *parts = self.core.node(left)
+        if inner == "add" and self.core.value(parts[1]) is not None:
+            left, value = parts[0], value - self.core.value(parts[1])
+        if made_by in ("eq", "ne"):
+            if (made_by == "eq") != negated:
+                return left, value, value, set()
+            return left, -_ANY, _ANY, {value}
+        strict = (made_by == "lt") != negated
+        if turned != negated:  # value < term, value <= term
+            return left, value + 1 if strict else value, _ANY, set()
+        return left, -_ANY, value - 1 if strict else value, set()
+
+    def within(self, term, lo, hi, out):
+        """A term in lo..hi but for some values, as a list of conditions."""
+        while lo in out:
+            lo += 1
+        while hi in out:
+            hi -= 1
+        text = self.write(term, 4)
+        least, most = self.core.bounds(None, term)
+        if lo == hi:
+            return [f"{text} == {lo}"]
+        found = []
+        if lo > least and hi < most:
+            found.append(f"{lo} <= {text} <= {hi}")
+        elif lo > least:
+            found.append(f"{text} >= {lo}")
+        elif hi < most:
+            found.append(f"{text} <= {hi}")
+        return found + [f"{text} != {value}" for value in sorted(out) if lo < value < hi]
 
     def leaves(self, number, operator):
         """The operands of nested equal operators, from the left."""
