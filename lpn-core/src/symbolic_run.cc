@@ -137,6 +137,7 @@ struct TransitionState {
   ExprId last_interval{};
   bool has_interval = false;
   std::vector<InstantId> commits;
+  std::map<std::uint32_t, std::size_t> over;  // inhibiting place -> stays that lie behind
   Candidate candidate;
 };
 
@@ -700,7 +701,7 @@ class Run {
   }
 
   // Waits until no inhibiting place has a token. False: one stays for ever, as far as is known.
-  bool pass_gates(const Transition& t, const TransitionState& state, Candidate& c) {
+  bool pass_gates(const Transition& t, TransitionState& state, Candidate& c) {
     std::vector<std::uint32_t> gates;
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
       if (t.inputs[a].inhibit) gates.push_back(static_cast<std::uint32_t>(t.inputs[a].place));
@@ -714,7 +715,16 @@ class Run {
     for (bool again = true; again;) {
       again = false;
       for (const std::uint32_t p : gates) {
-        for (const Stay& stay : places_[p].stays) {
+        // What its last start has seen end is over for good.
+        const std::vector<Stay>& stays = places_[p].stays;
+        std::size_t& over = state.over[p];
+        while (over < stays.size() && stays[over].until &&
+               surely_not_after(*stays[over].until, state.last_start) &&
+               sees(*stays[over].until, state.last_start)) {
+          ++over;
+        }
+        for (std::size_t n = over; n < stays.size(); ++n) {
+          const Stay& stay = stays[n];
           const InstantId s = c.start;
           if (stay.until && passed.count(*stay.until)) continue;
           if (stay.until && surely_not_after(*stay.until, s) && sees(*stay.until, s)) continue;

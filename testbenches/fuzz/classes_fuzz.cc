@@ -26,7 +26,7 @@ constexpr std::uint64_t kMaxCommits = 120;
 
 struct Options {
   std::uint64_t seed = 1;
-  std::int64_t nets = 300;
+  std::uint64_t cases = 300;  // nets that end, in spaces that fit them
   std::int64_t only = -1;
   bool print = false;
 };
@@ -250,21 +250,23 @@ int main_(int argc, char** argv) {
     const auto number = [&] { return std::atoll(argv[++k]); };
     if (std::strcmp(argv[k], "--seed") == 0 && k + 1 < argc)
       options.seed = static_cast<std::uint64_t>(number());
-    else if (std::strcmp(argv[k], "--nets") == 0 && k + 1 < argc)
-      options.nets = number();
+    else if (std::strcmp(argv[k], "--cases") == 0 && k + 1 < argc)
+      options.cases = static_cast<std::uint64_t>(number());
     else if (std::strcmp(argv[k], "--only") == 0 && k + 1 < argc)
       options.only = number();
     else if (std::strcmp(argv[k], "--print") == 0)
       options.print = true;
     else {
-      fmt::print(stderr, "usage: classes_fuzz [--seed S] [--nets N] [--only K [--print]]\n");
+      fmt::print(stderr, "usage: classes_fuzz [--seed S] [--cases N] [--only K [--print]]\n");
       return 2;
     }
   }
   Tally tally;
   const std::int64_t first = options.only >= 0 ? options.only : 0;
-  const std::int64_t last = options.only >= 0 ? options.only + 1 : options.nets;
-  for (std::int64_t k = first; k < last; ++k) {
+  const auto more = [&](std::int64_t k) {
+    return options.only >= 0 ? k == options.only : tally.compared < options.cases;
+  };
+  for (std::int64_t k = first; more(k); ++k) {
     Random random(options.seed * 1'000'003 + static_cast<std::uint64_t>(k));
     Net net = random_net(random);
     Case c = random_inputs(net, random);
