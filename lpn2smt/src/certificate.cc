@@ -1,0 +1,520 @@
+// Derives the bounds of certificates again, in the plainest way: nothing of the search is used, only
+// how a path is taken apart (problem.h) and bounds of differences of instants (differences.h).
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "formula.h"
+#include "lpn/bounds.h"
+#include "lpn/differences.h"
+#include "lpn/error.h"
+#include "lpn/expr_eval.h"
+#include "lpn/z3_feasibility.h"
+#include "problem.h"
+
+namespace lpn::smt {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 61;  // of numbers added up in 64 bits
+constexpr std::int64_t kMaxTable = std::int64_t{1} << 24;
+constexpr std::size_t kMaxArrivals = 300'000;
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+// Thrown with the reason.
+struct Rejected {
+  std::string why;
+};
+
+using Runs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using Values = std::vector<std::int64_t>;
+
+class Checker {
+ public:
+  Checker(const InputSpace& space, const Target& target, const PathCertificate& certificate,
+          const std::function<bool(const std::string&)>& trusted)
+      : p_(space, *target.path, target.instant),
+        differences_(target.path->timing, space),
+        certificate_(certificate),
+        trusted_(trusted) {}
+
+  void run() {
+    Runs all;
+    for (const Unit& unit : p_.units()) all.emplace_back(0, unit.size);
+    std::vector<Runs> boxes{std::move(all)};
+    for (const Step& step : certificate_.steps) {
+      if (boxes.empty()) throw Rejected{"steps that belong to no box"};
+      Runs box = std::move(boxes.back());
+      boxes.pop_back();
+      if (step.kind == Step::Kind::kSplit) {
+        if (step.unit >= box.size()) throw Rejected{"a split of a unit that is not there"};
+        auto& [first, end] = box[step.unit];
+        if (step.tuple <= first || step.tuple >= end) throw Rejected{"a split outside its box"};
+        Runs later = box;
+        later[step.unit].first = step.tuple;
+        end = step.tuple;
+        boxes.push_back(std::move(later));
+        boxes.push_back(std::move(box));
+      } else {
+        settle(box, step);
+      }
+    }
+    if (!boxes.empty()) throw Rejected{"a box is left without a step"};
+  }
+
+ private:
+  bool within(Wide numerator, Wide denominator) const {
+    const Wide claimed = Wide{certificate_.bound} * denominator;
+    // Rounded to whole ticks: total / denominator < bound + 1, or > bound - 1.
+    return certificate_.maximum ? numerator < claimed + denominator
+                                : numerator > claimed - denominator;
+  }
+
+  void settle(const Runs& box, const Step& step) {
+    if (p_.empty()) {
+      if (step.kind != Step::Kind::kNoInput) throw Rejected{"a step for a path without inputs"};
+      return;
+    }
+    if (step.denominator <= 0 || step.quantum <= 0) throw Rejected{"a divisor that is not positive"};
+    if (!step.multipliers.empty() && step.multipliers.size() != p_.limits().size()) {
+      throw Rejected{"not one multiplier per limit"};
+    }
+    if (std::any_of(step.multipliers.begin(), step.multipliers.end(),
+                    [](std::int64_t m) { return m < 0; })) {
+      throw Rejected{"a negative multiplier"};
+    }
+    switch (step.kind) {
+      case Step::Kind::kSplit: break;
+      case Step::Kind::kNoInput: {
+        const auto [least, cap] = mixed(box, step, {});
+        if (least <= cap) throw Rejected{"multipliers that limits can meet"};
+        return;
+      }
+      case Step::Kind::kPoint: {
+        Choice choice;
+        for (const auto& [first, end] : box) {
+          if (end - first != 1) throw Rejected{"more than one choice is left"};
+          choice.push_back(first);
+        }
+        if (!p_.complete()) throw Rejected{"a variable is not decided"};
+        const std::optional<Time> value = p_.value(choice);
+        if (value && !within(*value, 1)) throw Rejected{"an input beyond the bound"};
+        return;
+      }
+      case Step::Kind::kRelaxation:
+        if (!p_.magnitude()) throw Rejected{"delays without bounds"};
+        if (certificate_.maximum) {
+          if (!within(longest(box, step), step.denominator)) {
+            throw Rejected{"the longest path is beyond the bound"};
+          }
+        } else {
+          chains(box, step);
+        }
+        return;
+      case Step::Kind::kSolver: {
+        const bool weaker = certificate_.maximum ? step.threshold > certificate_.bound
+                                                 : step.threshold < certificate_.bound;
+        if (weaker) throw Rejected{"a solver was asked about another bound"};
+        Z3Feasibility solver;
+        require_beyond(solver, p_, box, certificate_.maximum, step.threshold);
+        if (solver.smtlib() != step.smtlib) throw Rejected{"a formula about something else"};
+        if (!trusted_ || !trusted_(step.smtlib)) throw Rejected{"a formula not shown unsatisfiable"};
+        return;
+      }
+    }
+    throw Rejected{"an unknown step"};
+  }
+
+  // Least over the box of multipliers times limits plus weights times functions, and multipliers
+  // times caps.
+  std::pair<Wide, Wide> mixed(const Runs& box, const Step& step,
+                              const std::map<std::uint32_t, Wide>& weights) const {
+    std::vector<std::vector<Wide>> sums;
+    for (const auto& [first, end] : box) sums.emplace_back(end - first, Wide{0});
+    const auto add = [&](std::uint32_t f, Wide factor) {
+      const Function& function = p_.function(f);
+      const std::uint32_t first = box[function.unit].first;
+      auto& sum = sums[function.unit];
+      for (std::uint32_t k = 0; k < sum.size(); ++k) sum[k] += factor * function.values[first + k];
+    };
+    Wide cap = 0;
+    for (std::size_t l = 0; l < step.multipliers.size(); ++l) {
+      cap += Wide{step.multipliers[l]} * p_.limits()[l].cap;
+      for (const std::uint32_t f : p_.limits()[l].functions) add(f, step.multipliers[l]);
+    }
+    for (const auto& [f, weight] : weights) add(f, weight);
+    Wide least = 0;
+    for (const auto& sum : sums) least += *std::min_element(sum.begin(), sum.end());
+    return {least, cap};
+  }
+
+  // ---- the least: chains of delays
+
+  std::int64_t lo(const Sum& sum) const {
+    std::int64_t t = sum.constant;
+    for (const std::uint32_t f : sum.functions) t += p_.function(f).lo;
+    return t;
+  }
+  std::int64_t hi(const Sum& sum) const {
+    std::int64_t t = sum.constant + sum.slack;
+    for (const std::uint32_t f : sum.functions) t += p_.function(f).hi;
+    return t;
+  }
+  // Greatest (a + delay) - (b + its delay).
+  Time apart(std::uint32_t a, Time delay, const TimedArc& b) {
+    const Time d = differences_.upper(static_cast<InstantId>(a), static_cast<InstantId>(b.from));
+    return d == kForever ? kForever : d + delay - lo(b.delay);
+  }
+
+  void chains(const Runs& box, const Step& step) {
+    Wide constant = 0, all = 0;
+    std::map<std::uint32_t, Wide> weights;
+    for (const Step::Chain& chain : step.chains) {
+      if (chain.weight < 0) throw Rejected{"a negative weight"};
+      all += chain.weight;
+      std::size_t v = at(p_.target());
+      for (const std::uint32_t number : chain.arcs) {
+        const std::vector<TimedArc>& arcs = p_.arcs(v);
+        if (number >= arcs.size()) {
+          const std::size_t k = number - arcs.size();
+          if (k >= p_.path().orders.size()) throw Rejected{"an arc that is not there"};
+          const Order& order = p_.path().orders[k];
+          if (at(order.after) != v) throw Rejected{"an order of other instants"};
+          if (order.before >= order.after) throw Rejected{"a chain that goes back"};
+          if (!p_.needed(at(order.before))) throw Rejected{"an order of other instants"};
+          constant += order.strict ? Wide{chain.weight} : Wide{0};
+          v = at(order.before);
+          continue;
+        }
+        if (p_.timing()[static_cast<InstantId>(v)].kind == Timing::Kind::kGate && number != 0) {
+          if (number == 1 || apart(arcs[1].from, hi(arcs[1].delay), arcs[0]) > 0) {
+            throw Rejected{"a gate that may be open"};
+          }
+        }
+        const TimedArc& arc = arcs[number];
+        constant += Wide{chain.weight} * arc.delay.constant;
+        for (const std::uint32_t f : arc.delay.functions) weights[f] += chain.weight;
+        v = arc.from;
+      }
+    }
+    if (all > step.denominator) throw Rejected{"weights that are more than a mean"};
+    const auto [least, cap] = mixed(box, step, weights);
+    if (!within(constant + least - cap, step.denominator)) {
+      throw Rejected{"chains that do not reach the bound"};
+    }
+  }
+
+  // ---- the largest: a longest path in which units are charged once
+
+  using Open = std::map<std::uint32_t, Values>;  // unit: what it adds so far, per tuple
+  using Tables = std::map<Open, Values>;         // most by budget used
+
+  // What is the same for all arrivals of one step.
+  struct Charge {
+    std::int64_t budget = 0, denominator = 1;
+    bool multiplied = false, once = false;
+    std::vector<Values> cost, penalty;  // per unit and tuple of the box
+  };
+
+  Wide longest(const Runs& box, const Step& step) {
+    Charge charge;
+    charge.denominator = step.denominator;
+    charge.multiplied = step.denominator != 1;
+    for (const auto& [first, end] : box) {
+      charge.cost.emplace_back(end - first, 0);
+      charge.penalty.emplace_back(end - first, 0);
+    }
+    if (step.budget && *step.budget >= p_.limits().size()) throw Rejected{"a budget of no limit"};
+    Wide constant = 0, size = Wide{*p_.magnitude()} * step.denominator;
+    for (std::size_t l = 0; l < p_.limits().size(); ++l) {
+      const std::int64_t multiplier = step.multipliers.empty() ? 0 : step.multipliers[l];
+      const bool kept = step.budget == l;
+      if (multiplier == 0 && !kept) continue;
+      charge.multiplied = charge.multiplied || multiplier != 0;
+      Wide room = p_.limits()[l].cap;
+      for (const std::uint32_t f : p_.limits()[l].functions) {
+        const Function& function = p_.function(f);
+        const auto [first, end] = box[function.unit];
+        const auto begin = function.values.begin();
+        const auto [lo, hi] = std::minmax_element(begin + first, begin + end);
+        room -= *lo;
+        size += Wide{multiplier} * (Wide{*hi} - *lo);
+        if (size > kMost) throw Rejected{"numbers too large"};
+        for (std::uint32_t row = first; row < end; ++row) {
+          const std::int64_t use = function.values[row] - *lo;
+          if (kept) charge.cost[function.unit][row - first] = use / step.quantum;
+          charge.penalty[function.unit][row - first] += multiplier * use;
+        }
+      }
+      if (room < 0) return Wide{certificate_.bound} * step.denominator;  // no input
+      constant += Wide{multiplier} * room;
+      if (!kept) continue;
+      // More than all units together can use makes no difference.
+      Wide all = 0;
+      for (const Values& costs : charge.cost) all += *std::max_element(costs.begin(), costs.end());
+      const Wide most = std::min<Wide>(room / step.quantum, all);
+      if (most > kMaxTable) throw Rejected{"a budget too large to check"};
+      charge.budget = static_cast<std::int64_t>(most);
+    }
+    if (size > kMost) throw Rejected{"numbers too large"};
+    std::optional<std::int64_t> result = forward(box, charge);
+    if (!result) {
+      charge.once = true;
+      result = forward(box, charge);
+    }
+    return constant + *result;
+  }
+
+  // Which units delays behind (in front of) each instant read, among what the target depends on.
+  void read_sets() {
+    const std::size_t last = at(p_.target());
+    used_.assign(last + 1, false);
+    later_.assign(last + 1, std::vector<bool>(p_.units().size(), false));
+    earlier_ = later_;
+    used_[last] = true;
+    for (std::size_t v = last; v > 0; --v) {
+      if (!used_[v]) continue;
+      for (const TimedArc& arc : p_.arcs(v)) {
+        used_[arc.from] = true;
+        for (std::size_t u = 0; u < p_.units().size(); ++u) {
+          if (later_[v][u]) later_[arc.from][u] = true;
+        }
+        for (const std::uint32_t f : arc.delay.functions) later_[arc.from][p_.function(f).unit] = true;
+      }
+    }
+    for (std::size_t v = 1; v <= last; ++v) {
+      if (!used_[v]) continue;
+      for (const TimedArc& arc : p_.arcs(v)) {
+        for (std::size_t u = 0; u < p_.units().size(); ++u) {
+          if (earlier_[arc.from][u]) earlier_[v][u] = true;
+        }
+        for (const std::uint32_t f : arc.delay.functions) earlier_[v][p_.function(f).unit] = true;
+      }
+    }
+  }
+
+  // The unit takes the tuple that is best for each budget.
+  static Values close(const Values& table, const Values& cost, const Values& gain,
+                      std::int64_t budget) {
+    std::map<std::int64_t, std::int64_t> best;  // by cost
+    for (std::size_t k = 0; k < cost.size(); ++k) {
+      if (cost[k] > budget) continue;
+      const auto [it, fresh] = best.emplace(cost[k], gain[k]);
+      if (!fresh) it->second = std::max(it->second, gain[k]);
+    }
+    Values out(table.size(), kNone);
+    for (const auto& [c, g] : best) {
+      const auto shift = static_cast<std::size_t>(c);
+      for (std::size_t b = shift; b < out.size(); ++b) out[b] = std::max(out[b], table[b - shift] + g);
+    }
+    return out;
+  }
+
+  static void join(Tables& tables, const Open& open, Values table) {
+    const auto [it, fresh] = tables.try_emplace(open, table);
+    if (fresh) return;
+    for (std::size_t b = 0; b < table.size(); ++b) it->second[b] = std::max(it->second[b], table[b]);
+  }
+
+  // Tables of `from` with delays on top, as they are at v.
+  Tables arrive(const Runs& box, const Charge& charge, std::size_t from, std::size_t v,
+                const std::vector<const Sum*>& delays, std::int64_t extra) {
+    Open added;
+    for (const Sum* delay : delays) {
+      extra += delay->constant + delay->slack;
+      for (const std::uint32_t f : delay->functions) {
+        const Function& function = p_.function(f);
+        const auto [first, end] = box[function.unit];
+        Values values(function.values.begin() + first, function.values.begin() + end);
+        put(added, function.unit, std::move(values));
+      }
+    }
+    Tables out;
+    for (const auto& [open, table] : tables_[from]) {
+      ++arrivals_;
+      Values t = table;
+      for (std::int64_t& x : t) x += extra * charge.denominator;
+      Open left = open;
+      for (const auto& [u, values] : added) {
+        if (charge.once && earlier_[from][u]) {
+          const std::int64_t most = *std::max_element(values.begin(), values.end());
+          for (std::int64_t& x : t) x += most * charge.denominator;
+        } else if (charge.once) {
+          t = closed(charge, u, values, t);
+        } else {
+          put(left, u, values);
+        }
+      }
+      for (auto it = left.begin(); it != left.end();) {
+        if (later_[v][it->first]) {
+          ++it;
+        } else {
+          t = closed(charge, it->first, it->second, t);
+          it = left.erase(it);
+        }
+      }
+      join(out, left, std::move(t));
+    }
+    return out;
+  }
+  static void put(Open& open, std::uint32_t u, Values values) {
+    const auto [it, fresh] = open.try_emplace(u, values);
+    if (fresh) return;
+    for (std::size_t k = 0; k < values.size(); ++k) it->second[k] += values[k];
+  }
+  static Values closed(const Charge& charge, std::uint32_t u, const Values& values,
+                       const Values& table) {
+    Values gain(values.size());
+    for (std::size_t k = 0; k < gain.size(); ++k) {
+      gain[k] = values[k] * charge.denominator - charge.penalty[u][k];
+    }
+    return close(table, charge.cost[u], gain, charge.budget);
+  }
+
+  static void join(Tables& tables, const Tables& more) {
+    for (const auto& [open, table] : more) join(tables, open, table);
+  }
+
+  // Nullopt: too many tables.
+  std::optional<std::int64_t> forward(const Runs& box, const Charge& charge) {
+    if (later_.empty()) read_sets();
+    const std::size_t last = at(p_.target());
+    // Tables are dropped after their last use.
+    std::vector<std::size_t> until(last + 1, 0);
+    for (std::size_t v = 1; v <= last; ++v) {
+      if (!used_[v]) continue;
+      for (const TimedArc& arc : p_.arcs(v)) {
+        until[arc.from] = v;
+        // At a gate also what its start depends on.
+        if (p_.timing()[static_cast<InstantId>(v)].kind != Timing::Kind::kGate) continue;
+        for (const TimedArc& before : p_.arcs(arc.from)) until[before.from] = v;
+      }
+    }
+    std::vector<std::vector<std::size_t>> ends(last + 1);
+    for (std::size_t v = 0; v < last; ++v) ends[until[v]].push_back(v);
+    tables_.assign(last + 1, {});
+    arrivals_ = 0;
+    const Values zero(static_cast<std::size_t>(charge.budget) + 1, 0);
+    tables_[0].emplace(Open{}, zero);
+    for (std::size_t v = 1; v <= last; ++v) {
+      if (!used_[v]) continue;
+      const Timing::Node& node = p_.timing()[static_cast<InstantId>(v)];
+      const std::vector<TimedArc>& arcs = p_.arcs(v);
+      Tables& here = tables_[v];
+      switch (node.kind) {
+        case Timing::Kind::kMax:
+          if (arcs.empty()) here.emplace(Open{}, zero);
+          for (const TimedArc& arc : arcs) {
+            join(here, arrive(box, charge, arc.from, v, {&arc.delay}, 0));
+          }
+          break;
+        case Timing::Kind::kGate: here = gate(box, charge, v); break;
+        case Timing::Kind::kEdge:
+          for (auto& [open, table] : arrive(box, charge, arcs[0].from, v, {&arcs[0].delay}, 0)) {
+            here.emplace(open, edge(charge, node, open, table));
+          }
+          break;
+      }
+      if (arrivals_ > kMaxArrivals && !charge.once) return std::nullopt;
+      for (const std::size_t gone : ends[v]) tables_[gone].clear();
+    }
+    LPN_ASSERT(tables_[last].size() == 1 && tables_[last].begin()->first.empty());
+    return tables_[last].begin()->second.back();
+  }
+
+  // Up to the next edge. What an open unit adds must be whole periods apart; else rounding may cost
+  // a period less a tick.
+  static Values edge(const Charge& charge, const Timing::Node& node, const Open& open,
+                     Values table) {
+    bool regular = !charge.multiplied;
+    std::int64_t rest = 0;
+    for (const auto& [u, values] : open) {
+      const std::int64_t r = floor_mod(values[0], node.period);
+      rest += r;
+      for (const std::int64_t x : values) regular = regular && floor_mod(x, node.period) == r;
+    }
+    for (std::int64_t& t : table) {
+      if (!regular) {
+        t += (node.period - 1) * charge.denominator;
+      } else if (const Time past = floor_mod(t + rest - node.phase, node.period); past != 0) {
+        t += node.period - past;
+      }
+    }
+    return table;
+  }
+
+  // The most that tables allow, whatever open units add.
+  static std::int64_t most(const Charge& charge, const Tables& tables) {
+    std::int64_t best = kNone;
+    for (const auto& [open, table] : tables) {
+      std::int64_t t = table.back();
+      for (const auto& [u, values] : open) {
+        t += *std::max_element(values.begin(), values.end()) * charge.denominator;
+      }
+      best = std::max(best, t);
+    }
+    return best;
+  }
+
+  Tables gate(const Runs& box, const Charge& charge, std::size_t v) {
+    const std::vector<TimedArc>& arcs = p_.arcs(v);
+    const TimedArc &start = arcs[0], &closes = arcs[1], &opens = arcs[2];
+    Tables here = arrive(box, charge, start.from, v, {&start.delay}, 0);
+    if (apart(start.from, hi(start.delay), closes) < 0) return here;
+    Tables opened = arrive(box, charge, opens.from, v, {&opens.delay}, 0);
+    const Time closed = apart(opens.from, hi(opens.delay), closes);
+    if (closed == kForever || closed > *p_.magnitude()) {
+      join(here, opened);
+      return here;
+    }
+    // Blocked: the start is at or after the closing, so the latest of what it waits for is.
+    Tables late;
+    if (start.from != 0 &&
+        p_.timing()[static_cast<InstantId>(start.from)].kind == Timing::Kind::kMax) {
+      for (const TimedArc& arc : p_.arcs(start.from)) {
+        if (apart(arc.from, hi(arc.delay) + hi(start.delay), closes) < 0) continue;
+        join(late, arrive(box, charge, arc.from, v, {&arc.delay, &start.delay}, closed));
+      }
+      if (late.empty()) return here;
+    } else {
+      late = arrive(box, charge, start.from, v, {&start.delay}, closed);
+    }
+    if (late.size() == 1 && opened.size() == 1 && late.begin()->first == opened.begin()->first) {
+      Values both = late.begin()->second;
+      const Values& other = opened.begin()->second;
+      for (std::size_t b = 0; b < both.size(); ++b) both[b] = std::min(both[b], other[b]);
+      join(here, late.begin()->first, std::move(both));
+    } else {
+      join(here, most(charge, opened) <= most(charge, late) ? opened : late);
+    }
+    return here;
+  }
+
+  Problem p_;
+  Differences differences_;
+  const PathCertificate& certificate_;
+  const std::function<bool(const std::string&)>& trusted_;
+  std::vector<bool> used_;
+  std::vector<std::vector<bool>> later_, earlier_;
+  std::vector<Tables> tables_;
+  std::size_t arrivals_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> check(const InputSpace& space, const Target& target,
+                                 const PathCertificate& certificate,
+                                 const std::function<bool(const std::string& smtlib)>& trusted) {
+  for (const Param& param : space.variables.params) {
+    if (!param.range) throw Error("E-space", "variable '" + param.name + "' has no range");
+  }
+  try {
+    Checker(space, target, certificate, trusted).run();
+  } catch (const Rejected& rejected) {
+    return rejected.why;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lpn::smt

@@ -1,0 +1,15 @@
+// The question whether an input in a box of a path has its instant beyond a time, for a solver.
+#pragma once
+
+#include "longest.h"
+#include "lpn/feasibility.h"
+#include "problem.h"
+
+namespace lpn::smt {
+
+// Requires it of the solver, which has no variables yet: those of the space come first, then one
+// per instant. maximum: instant > threshold; otherwise instant < threshold. REQUIRES a magnitude.
+void require_beyond(Feasibility& solver, const Problem& problem, const Box& box, bool maximum,
+                    Time threshold);
+
+}  // namespace lpn::smt

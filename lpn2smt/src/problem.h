@@ -1,0 +1,120 @@
+// A path of an input space, taken apart: what the bounds and their checker both start from.
+//
+// Variables that a relation or a delay ties together form a unit, whose possible values are listed.
+// A delay is then a constant and a table per unit that it reads; a condition over several units is
+// a limit on such a sum, or is left out. Everything else of lpn2smt's bounds is built twice, once
+// to search and once to check; this is built once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lpn/timing.h"
+
+namespace lpn::smt {
+
+__extension__ typedef __int128 Wide;
+
+inline std::size_t at(InstantId v) { return static_cast<std::size_t>(v); }
+
+// Variables and the values they can have together, in lexicographic order.
+struct Unit {
+  std::vector<std::uint32_t> variables;
+  std::vector<std::int64_t> tuples;  // row by row
+  std::uint32_t size = 0;            // rows
+};
+
+// A number per tuple of a unit.
+struct Function {
+  std::uint32_t unit = 0;
+  std::vector<std::int64_t> values;
+  std::int64_t lo = 0, hi = 0;
+};
+
+// A term: between `constant` plus the functions, each of another unit, and `slack` more.
+struct Sum {
+  std::int64_t constant = 0;
+  std::vector<std::uint32_t> functions;  // by unit
+  std::int64_t slack = 0;
+};
+
+struct TimedArc {
+  std::uint32_t from = 0;
+  Sum delay;
+};
+
+// The functions, each of another unit, add up to `cap` at most.
+struct Limit {
+  std::vector<std::uint32_t> functions;
+  std::int64_t cap = 0;
+};
+
+// For each unit one of its tuples.
+using Choice = std::vector<std::uint32_t>;
+
+class Problem {
+ public:
+  // Borrows space and path. Delays matter for what `target` depends on.
+  Problem(const InputSpace& space, const Path& path, InstantId target);
+
+  const InputSpace& space() const { return *space_; }
+  const Path& path() const { return *path_; }
+  const Timing& timing() const { return path_->timing; }
+  InstantId target() const { return target_; }
+
+  const std::vector<Unit>& units() const { return units_; }
+  const Function& function(std::uint32_t id) const { return functions_[id]; }
+  const std::vector<Limit>& limits() const { return limits_; }
+  // Of the instants that the target depends on, or that an order of the path puts before one of
+  // these; empty for others and for time zero.
+  const std::vector<TimedArc>& arcs(std::size_t node) const { return arcs_[node]; }
+  bool needed(std::size_t node) const { return needed_[node]; }
+
+  // A unit has no tuple: the path has no input.
+  bool empty() const { return empty_; }
+  // An upper bound of all instants, multiples of limits aside; none: numbers too large to work with.
+  std::optional<std::int64_t> magnitude() const { return magnitude_; }
+  // Every variable belongs to a unit.
+  bool complete() const { return complete_; }
+  // Delays and conditions are those of the path, none replaced by a bound or left out.
+  bool exact() const { return relaxed_.empty(); }
+  const std::vector<std::string>& relaxed() const { return relaxed_; }
+
+  Assignment assignment(const Choice& choice) const;
+  // The choice nearest to the values: nullopt when a unit has no tuple with them.
+  std::optional<Choice> choice(const Assignment& values) const;
+  // Value of the target when the choice is an input of the path: evaluated by the path's own terms.
+  std::optional<Time> value(const Choice& choice) const;
+  // The same by the tables, as if the choice were one; exact when no delay has a slack.
+  Time estimate(const Choice& choice) const;
+  bool within_limits(const Choice& choice) const;
+
+  // The sum of two functions of a unit.
+  std::uint32_t plus(std::uint32_t f, std::uint32_t g);
+
+ private:
+  class Builder;
+  std::uint32_t intern(std::uint32_t unit, std::vector<std::int64_t> values);
+
+  const InputSpace* space_;
+  const Path* path_;
+  InstantId target_;
+  std::vector<Unit> units_;
+  std::vector<Function> functions_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
+  std::unordered_map<std::uint64_t, std::uint32_t> sums_;
+  std::vector<Limit> limits_;
+  std::vector<std::vector<TimedArc>> arcs_;
+  std::vector<bool> needed_;
+  Assignment rest_;  // values of variables that no unit has
+  bool empty_ = false, complete_ = true;
+  std::optional<std::int64_t> magnitude_;
+  std::vector<std::string> relaxed_;
+  mutable std::vector<Time> times_;
+};
+
+}  // namespace lpn::smt
