@@ -41,7 +41,6 @@ class Neighbourhood {
     for (std::uint32_t u = 0; u < p_.units().size(); ++u) {
       if (p_.units()[u].size > 1) several_.push_back(u);
     }
-    for (std::size_t v = 0; v < p_.timing().size(); ++v) arcs_ += p_.arcs(v).size() + 1;
   }
 
   // Changes as little as it can until the limits are kept; false: it does not find how. Units that
@@ -64,11 +63,11 @@ class Neighbourhood {
   // Moves that do not make the estimate worse, from a choice within the limits. Calls `better` with
   // each that makes it better, until that returns false.
   template <typename Better>
-  void polish(Choice choice, std::size_t work, const Better& better) {
+  void polish(Choice choice, std::size_t moves, const Better& better) {
     if (several_.empty()) return;
     usage(choice);
     Time now = p_.estimate(choice);
-    for (std::size_t spent = 0; spent < work; spent += arcs_) {
+    for (std::size_t done = 0; done < moves; ++done) {
       Choice moved = choice;
       const std::vector<Wide> before = used_;
       const std::uint32_t u = several_[random_() % several_.size()];
@@ -166,7 +165,6 @@ class Neighbourhood {
   std::mt19937_64 random_;
   std::vector<std::vector<Use>> uses_;
   std::vector<std::uint32_t> several_;
-  std::size_t arcs_ = 0;
   std::vector<Wide> used_;  // per limit
 };
 
@@ -378,11 +376,11 @@ class Search {
     offer(t, p.assignment(choice));
   }
   // From a choice, or from the input found so far, moves that better the estimate.
-  void polish(std::size_t t, Choice choice, const Box& box, std::size_t work, Time enough) {
+  void polish(std::size_t t, Choice choice, const Box& box, std::size_t moves, Time enough) {
     if (!neighbourhood(t).repair(choice, box)) return;
     const Problem& p = problem(t);
     std::size_t failed = 0;
-    neighbourhood(t).polish(std::move(choice), work, [&](const Choice& moved, Time estimate) {
+    neighbourhood(t).polish(std::move(choice), moves, [&](const Choice& moved, Time estimate) {
       if (result_.found && !better(estimate, *result_.found)) return true;
       if (!offer(t, p.assignment(moved)) && ++failed > 200) return false;
       return !stopped_ && left() > 0 && (!result_.found || better(enough, *result_.found));
@@ -586,9 +584,13 @@ class Search {
     return choice;
   }
 
+  static bool is_point(const Box& box) {
+    return std::all_of(box.begin(), box.end(),
+                       [](const auto& run) { return run.second - run.first == 1; });
+  }
   void evaluate_root(Node& node) {
     const std::size_t t = node.target;
-    if (maximum_) {
+    if (maximum_ && !is_point(node.box)) {
       Step step = sides_[t].tree[0].step;
       Longest::Result best = longest(t).solve(node.box, step);
       tune(t, node.box, step, best);
@@ -604,10 +606,7 @@ class Search {
     const std::size_t t = node.target;
     const Problem& p = problem(t);
     if (!feasible(node)) return;
-    const bool point = std::all_of(node.box.begin(), node.box.end(), [](const auto& run) {
-      return run.second - run.first == 1;
-    });
-    if (point && p.complete()) {
+    if (is_point(node.box) && p.complete()) {
       decide(node);
       return;
     }
@@ -634,9 +633,9 @@ class Search {
     try_choice(t, near, node.box);
     if (!worth(node.bound)) return;
     if (first) {
-      polish(t, near, node.box, kRootWork, node.bound);
+      polish(t, near, node.box, kMoves, node.bound);
     } else if (result_.boxes % 16 == 0) {
-      polish(t, near, node.box, kRootWork / 16, node.bound);
+      polish(t, near, node.box, kMoves / 16, node.bound);
     }
     if (!worth(node.bound)) return;
     choose_split(node, result.mixed);
@@ -648,7 +647,7 @@ class Search {
     node.quick = false;
     if (!worth(node.bound)) return;
     if (first || result_.boxes % 64 == 63) {
-      polish(node.target, result.choice, node.box, kRootWork / (first ? 4 : 64), node.bound);
+      polish(node.target, result.choice, node.box, kMoves / (first ? 4 : 16), node.bound);
     }
     if (!worth(node.bound)) return;
     choose_split(node, result.choice);
@@ -802,7 +801,7 @@ class Search {
     return std::move(result_);
   }
 
-  static constexpr std::size_t kRootWork = 100'000'000;  // arcs looked at
+  static constexpr std::size_t kMoves = 20'000;  // tried at a root
 
   const InputSpace& space_;
   std::span<const Target> targets_;

@@ -99,3 +99,189 @@ TEST_CASE("bounds: a pipeline's largest latency with a budget, as other methods 
     MESSAGE(blocks << ": " << result.seconds << " s, " << result.boxes << " boxes");
   }
 }
+
+namespace {
+
+// Random graphs of instants with delays, conditions and orders of all kinds, few inputs.
+class RandomCase {
+ public:
+  explicit RandomCase(std::uint64_t seed) : random_(seed) {}
+
+  Case make() {
+    Case c;
+    const int variables = 1 + static_cast<int>(below(5));
+    for (int k = 0; k < variables; ++k) {
+      const std::int64_t lo = below(3) - 1;
+      x_.push_back(c.variable("x" + std::to_string(k), lo, lo + below(variables > 3 ? 4 : 6)));
+    }
+    if (below(2) == 0) {
+      random_graph(c);
+    } else {
+      random_pipeline(c);
+    }
+    conditions(c);
+    return c;
+  }
+
+ private:
+  std::int64_t below(std::int64_t n) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n));
+  }
+  ExprId any() { return x_[static_cast<std::size_t>(below(static_cast<std::int64_t>(x_.size())))]; }
+
+  // Not negative: variables are -1 or more.
+  ExprId delay(Case& c, ExprId x) {
+    ExprBuilder b = c.build();
+    switch (below(9)) {
+      case 0: return c.number(below(12));
+      case 1: return c.linear(-below(3), x, 30);
+      case 2: return c.pool().lookup({7, 1, 0, 12, 3, 3, 9, 9}, b.add(x, c.number(1)));
+      case 3: return b.floor_div(c.linear(3, x, 7), c.number(2));
+      case 4: return b.mul(b.add(x, c.number(1)), b.add(any(), c.number(1)));
+      case 5: return b.select(b.lt(x, c.number(2)), c.number(9), b.add(x, any()));
+      case 6: return b.add(c.linear(2, x, 4), c.linear(1, any(), 1));
+      default: return c.linear(1 + below(4), x, 5 + below(10));
+    }
+  }
+
+  void random_graph(Case& c) {
+    const std::int64_t nodes = 3 + below(14);
+    std::vector<InstantId> made{kTimeZero};
+    const auto old = [&] {
+      const auto size = static_cast<std::int64_t>(made.size());
+      return made[static_cast<std::size_t>(std::max<std::int64_t>(0, size - 1 - below(5)))];
+    };
+    for (std::int64_t k = 0; k < nodes; ++k) {
+      const std::int64_t kind = below(8);
+      if (kind == 0) {
+        const std::int64_t period = 2 + below(5);
+        made.push_back(c.path.timing.add({.kind = Timing::Kind::kEdge,
+                                          .after = {{old(), delay(c, any())}},
+                                          .period = period,
+                                          .phase = below(period)}));
+      } else if (kind == 1) {
+        const InstantId closes = c.latest({{old(), delay(c, any())}});
+        const InstantId opens =
+            c.latest({{closes, delay(c, any())}, {old(), delay(c, any())}});
+        const InstantId start = c.latest({{old(), delay(c, any())}, {old(), delay(c, any())}});
+        const ExprId zero = c.number(0);
+        made.push_back(c.path.timing.add(
+            {.kind = Timing::Kind::kGate, .after = {{start, zero}, {closes, zero}, {opens, zero}}}));
+      } else {
+        std::vector<Timing::Arc> after;
+        for (std::int64_t n = 1 + below(3); n > 0; --n) after.push_back({old(), delay(c, any())});
+        made.push_back(c.latest(std::move(after)));
+      }
+    }
+    c.path.latency = made.back();
+  }
+
+  void random_pipeline(Case& c) {
+    const std::size_t stages = 1 + static_cast<std::size_t>(below(4));
+    const std::size_t capacity = 1 + static_cast<std::size_t>(below(2));
+    std::vector<std::vector<InstantId>> t(x_.size(), std::vector<InstantId>(stages));
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      for (std::size_t j = 0; j < stages; ++j) {
+        const ExprId d = delay(c, x_[i]);
+        std::vector<Timing::Arc> after;
+        if (j > 0) after.push_back({t[i][j - 1], d});
+        if (i > 0) after.push_back({t[i - 1][j], d});
+        if (i >= capacity && j + 1 < stages) after.push_back({t[i - capacity][j + 1], d});
+        if (after.empty()) after.push_back({kTimeZero, d});
+        t[i][j] = c.latest(std::move(after));
+      }
+    }
+    c.path.latency = t.back().back();
+  }
+
+  void conditions(Case& c) {
+    ExprBuilder b = c.build();
+    for (std::int64_t n = below(4); n > 0; --n) {
+      std::vector<ExprId> terms;
+      for (const ExprId x : x_) {
+        if (below(4) != 0) terms.push_back(below(3) == 0 ? c.linear(2, x, 0) : x);
+      }
+      const ExprId sum = c.sum(terms);
+      const ExprId bound = c.number(below(10));
+      ExprId condition{};
+      switch (below(8)) {
+        case 0: condition = b.eq(sum, bound); break;
+        case 1: condition = b.logical_and(b.le(c.number(2), sum), b.lt(sum, c.number(9))); break;
+        case 2: condition = b.le(bound, sum); break;
+        case 3: condition = b.eq(b.floor_div(sum, c.number(2)), c.number(1 + below(3))); break;
+        case 4: condition = b.ne(b.mul(any(), any()), c.number(below(4))); break;
+        case 5: condition = b.logical_not(b.lt(sum, any())); break;
+        default: condition = b.le(sum, bound); break;
+      }
+      (below(3) == 0 ? c.path.conditions : c.space.constraints).push_back(condition);
+    }
+    if (below(4) == 0 && c.path.timing.size() > 3) {
+      // An order that some input has.
+      Assignment input;
+      for (const Param& param : c.space.variables.params) {
+        input.push_back(param.range->lo + below(param.range->hi - param.range->lo + 1));
+      }
+      const std::vector<Time> times = evaluate(c.path.timing, c.space, input);
+      const auto size = static_cast<std::int64_t>(times.size());
+      auto p = static_cast<std::size_t>(below(size)), q = static_cast<std::size_t>(below(size));
+      if (times[p] > times[q]) std::swap(p, q);
+      c.path.orders.push_back({static_cast<InstantId>(p), static_cast<InstantId>(q),
+                               times[p] < times[q] && below(2) == 0});
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::vector<ExprId> x_;
+};
+
+struct Extremes {
+  std::optional<Time> least, most;
+};
+Extremes brute_force(const Case& c) {
+  Extremes found;
+  each_input(c.space, [&](const Assignment& input) {
+    if (!follows(c.path, c.space, input)) return true;
+    const Time t =
+        evaluate(c.path.timing, c.space, input)[static_cast<std::size_t>(c.path.latency)];
+    found.least = std::min(found.least.value_or(t), t);
+    found.most = std::max(found.most.value_or(t), t);
+    return true;
+  });
+  return found;
+}
+
+void require_same(const Case& c, const BoundResult& result, std::optional<Time> expected) {
+  REQUIRE(result.certificates.size() == 1);
+  const auto reason = check(c.space, c.targets()[0], result.certificates[0]);
+  CHECK_MESSAGE(!reason, reason.value_or(""));
+  if (!expected) {
+    CHECK(result.no_input);
+    CHECK(!result.found);
+    return;
+  }
+  REQUIRE(result.proved);
+  REQUIRE(result.found);
+  CHECK(*result.proved == *expected);
+  CHECK(*result.found == *expected);
+  CHECK(value_of(c, result) == *expected);
+}
+
+}  // namespace
+
+TEST_CASE("bounds: random paths against all their inputs") {
+  std::uint64_t boxes = 0;
+  int without = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    CAPTURE(seed);
+    const Case c = RandomCase(seed).make();
+    const Extremes expected = brute_force(c);
+    without += !expected.most;
+    const auto targets = c.targets();
+    const BoundResult most = maximize(c.space, targets);
+    require_same(c, most, expected.most);
+    const BoundResult least = minimize(c.space, targets);
+    require_same(c, least, expected.least);
+    boxes += most.boxes + least.boxes;
+  }
+  MESSAGE(boxes << " boxes, " << without << " paths without inputs");
+}
