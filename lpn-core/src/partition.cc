@@ -32,7 +32,6 @@ constexpr int kDraws = 400;
 struct Job {
   Choices choices;
   std::vector<Assignment> samples;
-  bool unresolved = false;  // nobody knows whether it has inputs
 };
 
 struct Stopped {};
@@ -54,6 +53,9 @@ class Search {
   }
 
   Partition operator()() {
+    partition_.exact = options_.exact || std::any_of(options_.branches.begin(),
+                                                     options_.branches.end(),
+                                                     [](const Branch& b) { return b.exact; });
     sample();
     try {
       explore();
@@ -62,8 +64,16 @@ class Search {
       paths_ = 0;
       partition_.unresolved = 0;
       partition_.complete = true;
-      exact_ = true;
+      partition_.open.clear();
+      if (!options_.branches.empty() && !partition_.exact) {
+        partition_.restart = true;
+        partition_.complete = false;
+        partition_.why = "groups matter: begin again";
+        return std::move(partition_);
+      }
       try {
+        if (partition_.exact) throw;
+        partition_.exact = true;
         explore();
       } catch (const NeedsGroups&) {
         throw Error("E-partition", net_.name + ": which of two things at one instant comes first "
@@ -155,7 +165,6 @@ class Search {
   std::map<std::string, InputClass> classes_;
   std::uint64_t paths_ = 0;
   bool enumerated_ = false;
-  bool exact_ = false;
   Clock::time_point started_;
 };
 
@@ -167,6 +176,8 @@ class Translation {
       params_.push_back(solver.term(solver.integer(variable.name, *variable.range)));
     }
   }
+  // Before terms of another path's instants.
+  void forget_instants() { instants_.clear(); }
   ExprId operator()(ExprId term) {
     return substitute(space_.variables.exprs, term, solver_.pool(), params_);
   }
@@ -279,7 +290,6 @@ class Chooser final : public Oracle {
       : search_(search), job_(std::move(job)), path_(path), differences_(differences) {
     samples_ = std::move(job_.samples);
     times_.assign(samples_.size(), {0});
-    unresolved_ = job_.unresolved;
   }
 
   bool holds(ExprId condition) override {
@@ -373,7 +383,8 @@ class Chooser final : public Oracle {
 
   struct Empty {};  // the path has no inputs
 
-  bool unresolved() const { return unresolved_; }
+  const Choices& choices() const { return job_.choices; }
+  const std::vector<Assignment>& samples() const { return samples_; }
   std::vector<Assignment> take_samples() {
     if (samples_.size() > kSamples) samples_.resize(kSamples);
     return std::move(samples_);
@@ -402,21 +413,18 @@ class Chooser final : public Oracle {
       std::vector<Assignment> yes, no;
       for (std::size_t k = 0; k < samples_.size(); ++k) (test(k) ? yes : no).push_back(samples_[k]);
       bool maybe_yes = !yes.empty(), maybe_no = !no.empty();
-      bool open_yes = false, open_no = false;
       if (!search_.enumerated()) {
-        if (!maybe_yes) maybe_yes = ask(true, side, yes, open_yes);
-        if (!maybe_no) maybe_no = ask(false, side, no, open_no);
+        if (!maybe_yes) maybe_yes = ask(true, side, yes);
+        if (!maybe_no) maybe_no = ask(false, side, no);
       }
       if (!maybe_yes && !maybe_no) throw Empty{};
       // The side with known inputs first.
       answer = maybe_yes && (!yes.empty() || no.empty());
       if (maybe_yes && maybe_no) {
-        Job other{job_.choices, std::move(answer ? no : yes),
-                  unresolved_ || (answer ? open_no : open_yes)};
+        Job other{job_.choices, std::move(answer ? no : yes)};
         other.choices.push_back(answer ? 0 : 1);
         search_.add(std::move(other));
       }
-      unresolved_ = unresolved_ || (answer ? open_yes : open_no);
       // An input that the solver found has no times yet.
       for (Assignment& input : answer ? yes : no) {
         if (std::find(samples_.begin(), samples_.end(), input) == samples_.end()) learn(input);
@@ -440,13 +448,14 @@ class Chooser final : public Oracle {
 
   // Whether some input of the path is on a side of which none is known.
   template <typename Side>
-  bool ask(bool answer, const Side& side, std::vector<Assignment>& found, bool& open) {
+  bool ask(bool answer, const Side& side, std::vector<Assignment>& found) {
     Question question{path_.conditions, path_.fault, path_.orders};
     side(answer, question);
+    bool unknown = false;
     const auto input = search_.find_input(question.conditions, question.fault, question.orders,
-                                          &path_.timing, &differences_, &open);
+                                          &path_.timing, &differences_, &unknown);
     if (input) found.push_back(*input);
-    return input || open;
+    return input || unknown;
   }
 
   void learn(const Assignment& input) {
@@ -464,16 +473,22 @@ class Chooser final : public Oracle {
   std::size_t next_ = 0;
   std::vector<Assignment> samples_;
   std::vector<std::vector<Time>> times_;
-  bool unresolved_ = false;
 };
 
 void Search::explore() {
   open_.clear();
-  open_.push_back({options_.prefix, samples_, samples_.empty()});
+  std::vector<Branch> branches = options_.branches;
+  if (branches.empty()) branches.push_back({{}, samples_, partition_.exact});
+  for (Branch& branch : branches) {
+    open_.push_back({std::move(branch.choices), std::move(branch.samples)});
+  }
   try {
     while (!open_.empty()) {
       if (paths_ >= options_.max_paths) {
         stop(fmt::format("the limit of {} paths", options_.max_paths));
+      }
+      if (options_.max_open > 0 && open_.size() >= options_.max_open) {
+        stop("enough branches to share out");
       }
       tick();
       Job job = std::move(open_.back());
@@ -482,16 +497,20 @@ void Search::explore() {
       Differences differences(path.timing, space());
       Chooser chooser(*this, std::move(job), path, differences);
       try {
-        execute(net_, lowered_, space(), chooser, total_, exact_, options_.max_firings, path,
+        execute(net_, lowered_, space(), chooser, total_, partition_.exact, options_.max_firings, path,
                 differences);
       } catch (const Chooser::Empty&) {
         continue;
+      } catch (const Stopped&) {
+        open_.push_back({chooser.choices(), chooser.samples()});
+        throw;
       } catch (const Error& error) {
         if (error.code() != "E-expr") throw;
         throw Error("E-partition", fmt::format("{}: a property becomes too large a term of the "
                                                "input ({}); make it concrete", net_.name,
                                                error.what()));
       }
+      path.choices = chooser.choices();
       path.samples = chooser.take_samples();
       if (path.samples.empty()) {
         if (enumerated_) continue;
@@ -505,6 +524,9 @@ void Search::explore() {
       keep(std::move(path), unresolved);
     }
   } catch (const Stopped&) {
+    for (Job& job : open_) {
+      partition_.open.push_back({std::move(job.choices), std::move(job.samples), partition_.exact});
+    }
   }
 }
 
@@ -533,6 +555,71 @@ void Search::keep(Path path, bool unresolved) {
 }
 
 }  // namespace
+
+PartitionCheck check_partition(const Partition& partition, const PartitionOptions& options) {
+  PartitionCheck result;
+  std::vector<const Path*> paths;
+  for (const InputClass& one : partition.classes) {
+    for (const Path& path : one.paths) paths.push_back(&path);
+  }
+  const InputSpace& space = partition.space;
+  // What it means to follow a path: each of its conditions, and its orders between instants that
+  // are the path's own.
+  const auto follows_path = [&](const Path& path, Feasibility& solver, Translation& in_solver) {
+    ExprBuilder build(solver.pool());
+    Differences differences(path.timing, space);
+    in_solver.forget_instants();
+    ExprId holds = solver.pool().boolean(true);
+    for (const ExprId condition : path.conditions) {
+      holds = build.logical_and(holds, in_solver(condition));
+    }
+    for (const Order& order : path.orders) {
+      const ExprId a = in_solver(order.before, path.timing, differences);
+      const ExprId b = in_solver(order.after, path.timing, differences);
+      holds = build.logical_and(holds, order.strict ? build.lt(a, b) : build.le(a, b));
+    }
+    return holds;
+  };
+  const auto ask = [&](const auto& require) {
+    const std::unique_ptr<Feasibility> solver = options.solver();
+    Translation in_solver(space, *solver);
+    for (const ExprId constraint : space.constraints) solver->require(in_solver(constraint));
+    require(*solver, in_solver);
+    const Answer answer = solver->check(options.question);
+    if (answer == Answer::kSat) {
+      result.witness.assign(solver->model().begin(),
+                            solver->model().begin() +
+                                static_cast<std::ptrdiff_t>(space.variables.params.size()));
+    }
+    return answer;
+  };
+  if (!options.solver) return result;
+  result.overlap = Answer::kUnsat;
+  for (std::size_t k = 0; k < paths.size() && result.overlap != Answer::kSat; ++k) {
+    for (std::size_t n = 0; n < k && result.overlap != Answer::kSat; ++n) {
+      const Answer answer = ask([&](Feasibility& solver, Translation& in_solver) {
+        solver.require(follows_path(*paths[k], solver, in_solver));
+        solver.require(follows_path(*paths[n], solver, in_solver));
+        for (const Path* path : {paths[k], paths[n]}) {
+          if (path->fault) solver.require_fault(in_solver(*path->fault));
+        }
+      });
+      if (answer != Answer::kUnsat) result.overlap = answer;
+    }
+  }
+  // A path that ends in an error has a condition, that something fails, without a term.
+  const bool faults = std::any_of(paths.begin(), paths.end(),
+                                  [](const Path* path) { return path->fault.has_value(); });
+  if (partition.complete && !faults) {
+    result.gap = ask([&](Feasibility& solver, Translation& in_solver) {
+      ExprBuilder build(solver.pool());
+      for (const Path* path : paths) {
+        solver.require(build.logical_not(follows_path(*path, solver, in_solver)));
+      }
+    });
+  }
+  return result;
+}
 
 Partition partition(const Net& net, const InputSpace& space, const PartitionOptions& options) {
   check_space(net, space);

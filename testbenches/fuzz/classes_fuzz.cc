@@ -33,7 +33,7 @@ struct Options {
 
 struct Tally {
   std::uint64_t compared = 0, inputs = 0, paths = 0, classes = 0, endless = 0, refused = 0;
-  std::uint64_t unresolved = 0, differences = 0;
+  std::uint64_t unresolved = 0, differences = 0, proved = 0;
   std::map<std::string, std::uint64_t> reasons;
 };
 
@@ -168,6 +168,33 @@ std::string compare(const Path& path, const InputSpace& space, const Assignment&
   return "";
 }
 
+std::size_t paths_of(const Partition& p) {
+  std::size_t count = 0;
+  for (const InputClass& one : p.classes) count += one.paths.size();
+  return count;
+}
+
+// Stopped as soon as something waits, the rest done branch by branch: the same paths.
+std::string in_parts(const Net& net, const InputSpace& space, const PartitionOptions& options,
+                     const Partition& whole) {
+  PartitionOptions some = options;
+  some.max_open = 2;
+  some.exact = whole.exact;
+  std::size_t paths = 0;
+  Partition part = partition(net, space, some);
+  for (int round = 0; round < 3000; ++round) {
+    paths += paths_of(part);
+    if (part.open.empty()) break;
+    some.branches = part.open;
+    some.max_open = 0;
+    part = partition(net, space, some);
+    if (part.restart) return "branches of an exact partition want to begin again";
+  }
+  return paths == paths_of(whole)
+             ? ""
+             : fmt::format("{} paths in parts, {} at once", paths, paths_of(whole));
+}
+
 std::string check(const Net& net, const InputSpace& space, bool solver, Tally& tally) {
   std::vector<std::pair<Assignment, Ran>> runs;
   bool endless = false;
@@ -201,6 +228,13 @@ std::string check(const Net& net, const InputSpace& space, bool solver, Tally& t
   tally.classes += p.classes.size();
   tally.unresolved += p.unresolved;
   if (!p.complete) return "incomplete: " + p.why;
+  if (const std::string what = in_parts(net, space, options, p); !what.empty()) return what;
+  if (solver && p.classes.size() > 1) {
+    const PartitionCheck checked = check_partition(p, options);
+    if (checked.overlap == Answer::kSat) return "the solver has an input in two paths";
+    if (checked.gap == Answer::kSat) return "the solver has an input in no path";
+    tally.proved += checked.overlap == Answer::kUnsat && checked.gap == Answer::kUnsat ? 1 : 0;
+  }
   std::map<const Path*, int> used;
   for (const InputClass& one : p.classes) {
     tally.paths += one.paths.size();
@@ -289,9 +323,10 @@ int main_(int argc, char** argv) {
     std::fflush(stdout);
   }
   fmt::print("{} nets compared with {} inputs: {} classes, {} paths, {} unresolved; {} without an "
-             "end, {} refused; {} differences\n",
+             "end, {} refused; {} times the solver agrees that paths are disjoint and complete; {} "
+             "differences\n",
              tally.compared, tally.inputs, tally.classes, tally.paths, tally.unresolved,
-             tally.endless, tally.refused, tally.differences);
+             tally.endless, tally.refused, tally.proved, tally.differences);
   for (const auto& [reason, count] : tally.reasons) fmt::print("  {:5} {}\n", count, reason);
   return tally.differences == 0 ? 0 : 1;
 }

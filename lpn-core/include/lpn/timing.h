@@ -74,6 +74,9 @@ enum class Outcome : std::uint8_t {
   kError,    // a firing fails
 };
 
+// What was chosen where execution split, in order: it leads to the same path again.
+using Choices = std::vector<std::int64_t>;
+
 struct Path {
   Outcome outcome = Outcome::kLatency;
   Timing timing;
@@ -83,6 +86,7 @@ struct Path {
   std::optional<ExprId> fault;        // and evaluating this term fails
   std::vector<Order> orders;
   std::vector<Assignment> samples;    // inputs of the path, checked; empty: none was found
+  Choices choices;
   std::string trouble;                // kStalled, kError: which transition, arc, line; for people
 };
 
