@@ -11,6 +11,7 @@
 #include <string>
 
 #include "case.h"
+#include "lpn/bounds.h"
 #include "lpn/interp.h"
 #include "lpn/partition.h"
 #include "lpn/expr_build.h"
@@ -34,6 +35,7 @@ struct Options {
 struct Tally {
   std::uint64_t compared = 0, inputs = 0, paths = 0, classes = 0, endless = 0, refused = 0;
   std::uint64_t unresolved = 0, differences = 0, proved = 0;
+  std::uint64_t bounds = 0, exact = 0, refuted = 0;
   std::map<std::string, std::uint64_t> reasons;
 };
 
@@ -195,6 +197,64 @@ std::string in_parts(const Net& net, const InputSpace& space, const PartitionOpt
              : fmt::format("{} paths in parts, {} at once", paths, paths_of(whole));
 }
 
+// The greatest and the least latency, against all inputs; certificates, and witnesses by replay.
+std::string check_bounds(const Net& net, const Partition& p,
+                         const std::vector<std::pair<Assignment, Ran>>& runs, Tally& tally) {
+  std::vector<const Path*> paths;
+  for (const InputClass& one : p.classes) {
+    for (const Path& path : one.paths) paths.push_back(&path);
+  }
+  const std::vector<smt::Target> targets = smt::latencies(paths);
+  for (const bool maximum : {true, false}) {
+    std::optional<Time> best;
+    for (const auto& [input, ran] : runs) {
+      if (ran.outcome != Outcome::kLatency) continue;
+      if (!best || (maximum ? *ran.latency > *best : *ran.latency < *best)) best = ran.latency;
+    }
+    smt::BoundOptions options;
+    options.seconds = 5;
+    options.solver = [] { return std::make_unique<smt::Z3Feasibility>(); };
+    const smt::BoundResult r =
+        maximum ? smt::maximize(p.space, targets, options) : smt::minimize(p.space, targets, options);
+    const char* name = maximum ? "maximum" : "minimum";
+    if (!best) {
+      if (r.found) return fmt::format("{}: {} found, no input has a latency", name, *r.found);
+      continue;
+    }
+    if (!r.proved || !r.found) return fmt::format("{}: no answer, it is {}", name, *best);
+    if (maximum ? *r.proved < *best : *r.proved > *best) {
+      return fmt::format("{}: {} proved, {} is possible", name, *r.proved, *best);
+    }
+    if (r.exact && *r.found != *best) {
+      return fmt::format("{}: {} instead of {}", name, *r.found, *best);
+    }
+    tally.exact += r.exact ? 1 : 0;
+    ++tally.bounds;
+    const Ran again = run(net, p.space, r.witness);
+    if (!contains(p.space, r.witness) || again.latency != r.found) {
+      return fmt::format("{}: the witness {} does not have {}", name, show(r.witness), *r.found);
+    }
+    for (const smt::PathCertificate& certificate : r.certificates) {
+      // What Z3 said to the search is asked again by whoever checks; here it is believed.
+      const auto reason = smt::check(p.space, targets[certificate.path], certificate,
+                                     [](const std::string&) { return true; });
+      if (reason) return fmt::format("{}: certificate: {}", name, *reason);
+      if (maximum ? certificate.bound > *r.proved : certificate.bound < *r.proved) {
+        return fmt::format("{}: a certificate for {} only", name, certificate.bound);
+      }
+      if (*best == 0) continue;
+      smt::PathCertificate wrong = certificate;
+      wrong.bound = maximum ? *best - 1 : *best + 1;
+      const bool holds = !smt::check(p.space, targets[certificate.path], wrong,
+                                     [](const std::string&) { return true; });
+      // Some other path may have the extreme; one path's certificate must then be refused.
+      tally.refuted += holds ? 0 : 1;
+      if (holds && targets.size() == 1) return fmt::format("{}: a wrong certificate passes", name);
+    }
+  }
+  return "";
+}
+
 std::string check(const Net& net, const InputSpace& space, bool solver, Tally& tally) {
   std::vector<std::pair<Assignment, Ran>> runs;
   bool endless = false;
@@ -275,7 +335,7 @@ std::string check(const Net& net, const InputSpace& space, bool solver, Tally& t
       }
     }
   }
-  return "";
+  return check_bounds(net, p, runs, tally);
 }
 
 int main_(int argc, char** argv) {
@@ -327,6 +387,8 @@ int main_(int argc, char** argv) {
              "differences\n",
              tally.compared, tally.inputs, tally.classes, tally.paths, tally.unresolved,
              tally.endless, tally.refused, tally.proved, tally.differences);
+  fmt::print("{} greatest and least latencies, {} of them exact; {} wrong certificates refused\n",
+             tally.bounds, tally.exact, tally.refuted);
   for (const auto& [reason, count] : tally.reasons) fmt::print("  {:5} {}\n", count, reason);
   return tally.differences == 0 ? 0 : 1;
 }
