@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 61;  // of numbers added up in 64 bits
 constexpr std::int64_t kMaxTable = std::int64_t{1} << 24;
-constexpr std::size_t kMaxArrivals = 300'000;
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 // Thrown with the reason.
@@ -258,9 +257,10 @@ class Checker {
       charge.budget = static_cast<std::int64_t>(most);
     }
     if (size > kMost) throw Rejected{"numbers too large"};
+    charge.once = once_;
     std::optional<std::int64_t> result = forward(box, charge);
     if (!result) {
-      charge.once = true;
+      charge.once = once_ = true;
       result = forward(box, charge);
     }
     return constant + *result;
@@ -416,7 +416,7 @@ class Checker {
           }
           break;
       }
-      if (arrivals_ > kMaxArrivals && !charge.once) return std::nullopt;
+      if (arrivals_ > most_arrivals(p_) && !charge.once) return std::nullopt;
       for (const std::size_t gone : ends[v]) tables_[gone].clear();
     }
     LPN_ASSERT(tables_[last].size() == 1 && tables_[last].begin()->first.empty());
@@ -499,6 +499,7 @@ class Checker {
   std::vector<std::vector<bool>> later_, earlier_;
   std::vector<Tables> tables_;
   std::size_t arrivals_ = 0;
+  bool once_ = false;
 };
 
 }  // namespace

@@ -10,8 +10,6 @@
 namespace lpn::smt {
 namespace {
 
-// Beyond so many steps from state to state units are charged once and for all.
-constexpr std::size_t kMaxSteps = 300'000;
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 }  // namespace
@@ -78,6 +76,7 @@ bool Longest::compile(bool split) {
   closed_.clear();
   gates_.clear();
   steps_ = 0;
+  const std::size_t most = most_arrivals(p_);
   const std::size_t nodes = at(p_.target()) + 1;
   states_.assign(nodes, {});
   states_[0].push_back({});
@@ -94,7 +93,7 @@ bool Longest::compile(bool split) {
       case Timing::Kind::kGate: gate(v, candidates); break;
       case Timing::Kind::kEdge: edge(v, candidates); break;
     }
-    if (steps_ > kMaxSteps && !split_) return false;
+    if (steps_ > most && !split_) return false;
     settle(v, candidates);
   }
   const std::vector<State>& last = states_[nodes - 1];
@@ -154,7 +153,6 @@ void Longest::arrive(std::size_t from, std::size_t v, const std::vector<const Su
     }
     candidate.part = {.table = table, .offset = state.offset + extra, .group = group, .gate = 0};
     out.push_back(std::move(candidate));
-    if (steps_ > kMaxSteps && !split_) return;
   }
 }
 

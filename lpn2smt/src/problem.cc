@@ -615,4 +615,10 @@ bool Problem::within_limits(const Choice& choice) const {
   });
 }
 
+std::size_t most_arrivals(const Problem& problem) {
+  std::size_t arcs = 0;
+  for (std::size_t v = 0; v < problem.timing().size(); ++v) arcs += problem.arcs(v).size();
+  return 20'000 + 16 * arcs;
+}
+
 }  // namespace lpn::smt

@@ -117,4 +117,8 @@ class Problem {
   mutable std::vector<Time> times_;
 };
 
+// Of a pass that has a state per set of open units (longest.h): how often a state follows another
+// before units are charged once and for all.
+std::size_t most_arrivals(const Problem& problem);
+
 }  // namespace lpn::smt

@@ -268,6 +268,89 @@ void require_same(const Case& c, const BoundResult& result, std::optional<Time> 
 
 }  // namespace
 
+namespace {
+
+// A certificate with some numbers changed.
+PathCertificate corrupted(PathCertificate certificate, std::mt19937_64& random) {
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const auto shifted = [&](auto x) {
+    const auto by = static_cast<decltype(x)>(1 + below(3));
+    return static_cast<decltype(x)>(below(2) == 0 ? x + by : x - by);
+  };
+  for (std::size_t n = 1 + below(3); n > 0; --n) {
+    auto& steps = certificate.steps;
+    if (steps.empty()) break;
+    Step& step = steps[below(steps.size())];
+    switch (below(12)) {
+      case 0: step.kind = static_cast<Step::Kind>(below(5)); break;
+      case 1: step.unit = shifted(step.unit); break;
+      case 2: step.tuple = shifted(step.tuple); break;
+      case 3: step.denominator = below(2) == 0 ? shifted(step.denominator) : -step.denominator; break;
+      case 4:
+        if (!step.multipliers.empty()) {
+          auto& m = step.multipliers[below(step.multipliers.size())];
+          m = below(2) == 0 ? shifted(m) : m * 7 - 1;
+        } else {
+          step.multipliers = {1, -5};
+        }
+        break;
+      case 5:
+        if (step.budget && below(2) == 0) {
+          step.budget.reset();
+        } else {
+          step.budget = static_cast<std::uint32_t>(below(3));
+        }
+        break;
+      case 6: step.quantum = shifted(step.quantum); break;
+      case 7:
+        if (!step.chains.empty()) {
+          auto& weight = step.chains[below(step.chains.size())].weight;
+          weight = below(2) == 0 ? 2 * weight + 1 : shifted(weight);
+        }
+        break;
+      case 8:
+        if (!step.chains.empty()) {
+          auto& arcs = step.chains[below(step.chains.size())].arcs;
+          if (!arcs.empty()) arcs[below(arcs.size())] = shifted(arcs[below(arcs.size())]);
+        }
+        break;
+      case 9:
+        if (!step.chains.empty()) step.chains.push_back(step.chains[below(step.chains.size())]);
+        break;
+      case 10: steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(below(steps.size()))); break;
+      default: steps.push_back(steps[below(steps.size())]); break;
+    }
+  }
+  return certificate;
+}
+
+// No certificate, however changed, proves what is not so.
+void require_no_false_proof(const Case& c, const BoundResult& result, const Extremes& extremes,
+                            std::uint64_t seed) {
+  const Time truth = result.certificates[0].maximum ? *extremes.most : *extremes.least;
+  std::mt19937_64 random(seed);
+  PathCertificate certificate = result.certificates[0];
+  const Time step = certificate.maximum ? -1 : 1;
+  certificate.bound = truth + step;
+  const Target target = c.targets()[0];
+  CHECK(check(c.space, target, certificate));
+  for (int k = 0; k < 25; ++k) {
+    PathCertificate other = corrupted(certificate, random);
+    if (k % 5 == 0) other.bound += step * static_cast<Time>(random() % 5);
+    CHECK(check(c.space, target, other));
+  }
+  certificate.bound = truth;
+  certificate.maximum = !certificate.maximum;
+  if (extremes.least != extremes.most) CHECK(check(c.space, target, certificate));
+  certificate.maximum = !certificate.maximum;
+  certificate.steps.push_back(certificate.steps.back());
+  CHECK(check(c.space, target, certificate));
+  certificate.steps.resize(certificate.steps.size() - 2);
+  CHECK(check(c.space, target, certificate));
+}
+
+}  // namespace
+
 TEST_CASE("bounds: random paths against all their inputs") {
   std::uint64_t boxes = 0;
   int without = 0;
@@ -281,7 +364,76 @@ TEST_CASE("bounds: random paths against all their inputs") {
     require_same(c, most, expected.most);
     const BoundResult least = minimize(c.space, targets);
     require_same(c, least, expected.least);
+    if (expected.most) {
+      require_no_false_proof(c, most, expected, seed);
+      require_no_false_proof(c, least, expected, seed);
+    }
     boxes += most.boxes + least.boxes;
   }
   MESSAGE(boxes << " boxes, " << without << " paths without inputs");
+}
+
+TEST_CASE("bounds: budgets larger than tables get multipliers") {
+  Case c;
+  std::vector<ExprId> x;
+  for (int k = 0; k < 12; ++k) x.push_back(c.variable("x" + std::to_string(k), 0, 9999));
+  c.space.constraints.push_back(c.build().le(c.sum(x), c.number(60'000)));
+  // A second limit, on the odd ones, and a sum from below.
+  std::vector<ExprId> odd;
+  for (std::size_t k = 1; k < x.size(); k += 2) odd.push_back(c.linear(3, x[k], 0));
+  c.space.constraints.push_back(c.build().le(c.sum(odd), c.number(70'000)));
+  c.space.constraints.push_back(c.build().le(c.number(50'000), c.sum(x)));
+  InstantId last = kTimeZero;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const auto slope = static_cast<std::int64_t>(1 + k % 3);
+    last = c.latest({{last, c.linear(slope, x[k], 5)}, {kTimeZero, c.number(7)}});
+  }
+  c.path.latency = last;
+  const auto targets = c.targets();
+  const BoundResult most = maximize(c.space, targets, {.max_boxes = 40});
+  REQUIRE(most.proved);
+  REQUIRE(most.found);
+  CHECK(value_of(c, most) == *most.found);
+  // 2, 5, 8, 11 count three times, of which 5 and 11 are odd and can have 23333 together with the
+  // other odd ones; then 20000 or so count twice.
+  CHECK(*most.proved - *most.found <= *most.proved / 200);
+  CHECK(check(c.space, targets[0], most.certificates[0]) == std::nullopt);
+  PathCertificate false_one = most.certificates[0];
+  false_one.bound = *most.found - 1;
+  CHECK(check(c.space, targets[0], false_one));
+  const BoundResult least = minimize(c.space, targets, {.max_boxes = 40});
+  REQUIRE(least.proved);
+  REQUIRE(least.found);
+  CHECK(*least.found - *least.proved <= *least.found / 200);
+  CHECK(check(c.space, targets[0], least.certificates[0]) == std::nullopt);
+  MESSAGE(*most.proved << " " << *most.found << " " << *least.proved << " " << *least.found << ", "
+                       << most.seconds << " s, " << least.seconds << " s");
+}
+
+TEST_CASE("bounds: too many states are given up for a bound that is less tight") {
+  constexpr std::int64_t kVariables = 20, kBudget = 30;
+  Case c;
+  std::vector<ExprId> x;
+  for (int k = 0; k < kVariables; ++k) x.push_back(c.variable("x" + std::to_string(k), 0, 3));
+  c.space.constraints.push_back(c.build().le(c.sum(x), c.number(kBudget)));
+  InstantId last = kTimeZero;
+  for (int round = 0; round < 2; ++round) {
+    for (const ExprId each : x) last = c.latest({{last, each}, {last, c.number(2)}});
+  }
+  c.path.latency = last;
+  // A variable of 3 instead of 2 or less makes both rounds longer by 1.
+  constexpr Time kTruth = 4 * kVariables + 2 * (kBudget / 3);
+  const auto targets = c.targets();
+  const BoundResult most = maximize(c.space, targets, {.max_boxes = 20});
+  REQUIRE(most.proved);
+  CHECK(*most.proved >= kTruth);
+  CHECK(*most.proved <= 5 * kVariables + kBudget / 3);
+  REQUIRE(most.found);
+  CHECK(*most.found == kTruth);
+  CHECK(!most.notes.empty());
+  CHECK(check(c.space, targets[0], most.certificates[0]) == std::nullopt);
+  PathCertificate false_one = most.certificates[0];
+  false_one.bound = kTruth - 1;
+  CHECK(check(c.space, targets[0], false_one));
+  MESSAGE(*most.proved << " in " << most.seconds << " s");
 }
