@@ -96,8 +96,15 @@ struct Stay {
   std::optional<InstantId> until;
 };
 
+// Tokens that come or go at a commit, for who looks how many there are.
+struct Change {
+  InstantId at{};
+  std::int64_t tokens = 0;
+};
+
 struct PlaceState {
   bool watched = false;   // inhibits somebody
+  bool counted = false;   // somebody reads how full it is
   bool merged = false;    // several producers, or one whose commits may overtake
   bool multiset = false;  // tokens without properties whose order does not matter
   std::vector<SymbolicToken> tokens;  // free ones, in order unless a multiset
@@ -105,7 +112,9 @@ struct PlaceState {
   InstantId last_taken{};             // the last start that took from it
   std::vector<Stay> stays;            // watched: all tokens so far, in order
   std::size_t gone = 0;               // watched: how many have been taken
-  std::vector<std::uint32_t> producers, takers, readers, watchers;
+  std::vector<Change> changes;        // counted: since time 0
+  std::int64_t at_first = 0, taken = 0;  // counted: initial tokens, tokens taken by starts
+  std::vector<std::uint32_t> producers, takers, readers, watchers, counters;
 };
 
 struct Candidate {
@@ -115,6 +124,7 @@ struct Candidate {
   bool firm = true;                      // whatever tokens go first, it lacks these
   std::optional<std::uint32_t> refused;  // the arc whose guard is false
   bool inhibited = false;                // by a token that nobody takes yet
+  std::vector<std::uint32_t> counting;   // arcs whose guards read how full a place is
   std::string doomed;                    // what fails when it is looked at, at `start`
   InstantId start{};
   std::vector<std::uint64_t> need, take;
@@ -132,6 +142,7 @@ struct TransitionState {
   bool in_order = false;
   bool local = false;
   bool inhibits = false;
+  std::vector<std::uint32_t> counts;  // places of which it reads how full they are
   std::uint64_t started = 0;
   InstantId last_start{};
   ExprId last_interval{};
@@ -224,8 +235,9 @@ class Run {
   }
 
   // A formula of transition `k`, on the tokens that the arcs looked at so far need.
+  // `at_instant`: when it is evaluated, for what changes meanwhile.
   ExprId term(std::uint32_t k, const Formula& formula, const char* what,
-              std::optional<std::int64_t> index = {}) {
+              std::optional<InstantId> at_instant = {}, std::optional<std::int64_t> index = {}) {
     const Transition& t = net_.transitions[k];
     const Candidate& c = transitions_[k].candidate;
     Leaves leaves;
@@ -241,18 +253,48 @@ class Run {
     leaves.taken = [&](std::uint32_t arc) {
       return std::optional<ExprId>(pool_.constant(static_cast<std::int64_t>(c.take[arc])));
     };
+    if (at_instant) {
+      leaves.occupancy = [&](std::uint32_t arc) {
+        return std::optional<ExprId>(pool_.constant(tokens_at(at(t.inputs[arc].place), *at_instant)));
+      };
+      leaves.free = [&](std::uint32_t arc) -> std::optional<ExprId> {
+        const PlaceState& place = at(t.inputs[arc].place);
+        // Others may lock tokens between two groups.
+        if (place.takers.size() > 1 || (place.takers.size() == 1 && place.takers[0] != k)) return {};
+        return pool_.constant(arrived_at(place, *at_instant) - place.taken);
+      };
+    }
     if (index) leaves.index = pool_.constant(*index);
     const auto made = instantiate(net_.exprs, formula.id, pool_, leaves);
     if (!made) {
       const Reads reads = net_.exprs.reads(formula.id);
       if (!reads.occupancy.empty() || !reads.free.empty()) {
-        refuse(t, formula.source, fmt::format("its {} reads how full a place is", what),
+        refuse(t, formula.source,
+               fmt::format("its {} reads {}", what,
+                           at_instant ? "free() of a place from which others take"
+                                      : "how full a place is"),
                "write the limit as a capacity, or as credits that are taken and given back");
       }
       refuse(t, formula.source, fmt::format("its {} is too large to write out", what),
              "read fewer tokens at once");
     }
     return checked(*made, fmt::format("{}: {}", t.name, what), formula.source);
+  }
+
+  // Of a counted place: the tokens in it, locked ones included, and those ever put into it.
+  std::int64_t tokens_at(const PlaceState& place, InstantId instant) {
+    std::int64_t tokens = place.at_first;
+    for (const Change& change : place.changes) {
+      if (visible(change.at, instant)) tokens += change.tokens;
+    }
+    return tokens;
+  }
+  std::int64_t arrived_at(const PlaceState& place, InstantId instant) {
+    std::int64_t tokens = place.at_first;
+    for (const Change& change : place.changes) {
+      if (change.tokens > 0 && visible(change.at, instant)) tokens += change.tokens;
+    }
+    return tokens;
   }
 
   // ---- instants ------------------------------------------------------------------------------
@@ -403,6 +445,11 @@ class Run {
           place.readers.push_back(k);
         }
       }
+      for (const std::uint32_t arc : counted_arcs(t)) {
+        at(t.inputs[arc].place).counted = true;
+        at(t.inputs[arc].place).counters.push_back(k);
+        state.counts.push_back(static_cast<std::uint32_t>(t.inputs[arc].place));
+      }
       for (const OutputArc& arc : t.outputs) {
         auto& producers = at(arc.place).producers;
         if (producers.empty() || producers.back() != k) producers.push_back(k);
@@ -421,7 +468,7 @@ class Run {
     for (std::uint32_t k = 0; k < net_.transitions.size(); ++k) {
       TransitionState& state = transitions_[k];
       const Transition& t = net_.transitions[k];
-      state.local = !state.inhibits && (state.servers <= 1 || state.in_order) &&
+      state.local = !state.inhibits && state.counts.empty() && (state.servers <= 1 || state.in_order) &&
                     std::all_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& arc) {
                       const PlaceState& place = at(arc.place);
                       return !place.merged && place.takers.size() + place.readers.size() <= 1;
@@ -429,6 +476,28 @@ class Run {
     }
     fill();
     for (std::uint32_t k = 0; k < transitions_.size(); ++k) dirty_.insert(k);
+  }
+
+  // Input arcs whose place's tokens some formula counts.
+  std::set<std::uint32_t> counted_arcs(const Transition& t) const {
+    std::set<std::uint32_t> arcs;
+    const auto read = [&](const Formula& formula) {
+      const Reads reads = net_.exprs.reads(formula.id);
+      arcs.insert(reads.occupancy.begin(), reads.occupancy.end());
+      arcs.insert(reads.free.begin(), reads.free.end());
+    };
+    read(t.delay);
+    if (t.interval) read(*t.interval);
+    for (const InputArc& arc : t.inputs) {
+      if (arc.guard) read(*arc.guard);
+    }
+    for (const OutputArc& arc : t.outputs) {
+      for (const Emission& emission : arc.emissions) {
+        read(emission.count);
+        for (const Formula& field : emission.fields) read(field);
+      }
+    }
+    return arcs;
   }
 
   void fill() {
@@ -494,6 +563,8 @@ class Run {
 
   void put(std::size_t p, SymbolicToken token) {
     PlaceState& place = places_[p];
+    if (place.counted && token.initial) ++place.at_first;
+    if (place.counted && !token.initial) place.changes.push_back({token.at, 1});
     if (place.merged && !place.multiset && !token.initial) {
       place.fresh.push_back(std::move(token));
     } else {
@@ -504,7 +575,7 @@ class Run {
   }
 
   void touch(const PlaceState& place) {
-    for (const auto* users : {&place.takers, &place.readers, &place.watchers}) {
+    for (const auto* users : {&place.takers, &place.readers, &place.watchers, &place.counters}) {
       for (const std::uint32_t k : *users) dirty_.insert(k);
     }
   }
@@ -568,12 +639,45 @@ class Run {
       }
       c.take[a] = static_cast<std::uint64_t>(weight);
       c.need[a] = std::max(needed, c.need[a]);
-      if (arc.guard && !decide(term(k, *arc.guard, "guard"))) {
+      if (arc.guard && counts(*arc.guard)) {
+        c.counting.push_back(a);
+      } else if (arc.guard && !decide(term(k, *arc.guard, "guard"))) {
         c.refused = a;
         return false;
       }
     }
     return true;
+  }
+
+  bool counts(const Formula& formula) const {
+    const Reads reads = net_.exprs.reads(formula.id);
+    return !reads.occupancy.empty() || !reads.free.empty();
+  }
+
+  // The first instant from c.start on at which the guards that count tokens hold; false: none, as
+  // far as is known.
+  bool wait_for_counts(std::uint32_t k, const Transition& t, const TransitionState& state,
+                       Candidate& c) {
+    if (state.inhibits || state.period > 1) {
+      refuse(t, t.source, "its guard counts tokens, and it is inhibited or has a clock",
+             "write the limit as a capacity, or as credits that are taken and given back");
+    }
+    for (;;) {
+      bool open = true;
+      for (const std::uint32_t a : c.counting) {
+        open = open && decide(term(k, *t.inputs[a].guard, "guard", c.start));
+      }
+      if (open) return true;
+      std::optional<InstantId> next;
+      for (const std::uint32_t p : state.counts) {
+        for (const Change& change : places_[p].changes) {
+          if (visible(change.at, c.start)) continue;
+          if (!next || precedes(change.at, *next, false)) next = change.at;
+        }
+      }
+      if (!next) return false;
+      c.start = *next;
+    }
   }
 
   void consider(std::uint32_t k) {
@@ -618,6 +722,7 @@ class Run {
     c.start = latest(std::move(after));
     if (needs_multiset) choose(t, c);
     if (state.inhibits && !pass_gates(t, state, c)) return;
+    if (!c.counting.empty() && c.doomed.empty() && !wait_for_counts(k, t, state, c)) return;
     if (state.period > 1) c.start = edge(state, c.start);
     c.ready = true;
   }
@@ -867,6 +972,13 @@ class Run {
     }
     const std::vector<Time> earlier = lead(c.start, k, contenders);
     const Transition& t = net_.transitions[k];
+    for (const std::uint32_t p : transitions_[k].counts) {
+      for (const auto* users : {&places_[p].producers, &places_[p].takers}) {
+        for (const std::uint32_t y : *users) {
+          if (y != k && earlier[y] != kNever && earlier[y] >= transitions_[y].least_delay) return false;
+        }
+      }
+    }
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
       const auto p = static_cast<std::uint32_t>(t.inputs[a].place);
       const PlaceState& place = places_[p];
@@ -921,13 +1033,13 @@ class Run {
                                              max_firings_));
     }
     const ExprId scale = pool_.constant(std::max<std::int64_t>(1, state.period));
-    const ExprId delay = term(k, t.delay, "delay");
+    const ExprId delay = term(k, t.delay, "delay", c.start);
     if (total_.range(delay).lo < 0 && !decide(build_.le(zero_, delay))) {
       fail(t.name + ": its delay is negative", t.delay.source);
     }
     bool spaced = false;
     if (t.interval) {
-      const ExprId interval = term(k, *t.interval, "interval");
+      const ExprId interval = term(k, *t.interval, "interval", c.start);
       if (!decide(build_.le(zero_, interval))) {
         fail(t.name + ": its interval is negative", t.interval->source);
       }
@@ -949,7 +1061,7 @@ class Run {
       const OutputArc& arc = t.outputs[o];
       const auto& fields = net_.type_of(arc.place).fields;
       for (const Emission& emission : arc.emissions) {
-        const std::int64_t count = concrete(term(k, emission.count, "count"));
+        const std::int64_t count = concrete(term(k, emission.count, "count", c.start));
         if (count < 0) fail(t.name + ": a count is negative", emission.count.source);
         if (count > kMaxTokens) fail(t.name + ": too many tokens", emission.count.source);
         if (count > kMaxEmitted) {
@@ -962,7 +1074,7 @@ class Run {
           token.transition = k;
           token.firing = state.started;
           for (std::uint32_t f = 0; f < fields.size(); ++f) {
-            token.values.push_back(in_range(term(k, emission.fields[f], "property", i), fields[f],
+            token.values.push_back(in_range(term(k, emission.fields[f], "property", c.start, i), fields[f],
                                             t.name, emission.fields[f].source));
           }
           tokens[o].push_back(std::move(token));
@@ -992,6 +1104,10 @@ class Run {
       if (c.take[a] == 0) continue;
       PlaceState& place = at(t.inputs[a].place);
       take(place, c.chosen[a], c.take[a], commit);
+      if (place.counted) {
+        place.changes.push_back({commit, -static_cast<std::int64_t>(c.take[a])});
+        place.taken += static_cast<std::int64_t>(c.take[a]);
+      }
       place.last_taken = c.start;
       touch(place);
     }
