@@ -11,4 +11,5 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_structure(m);
   lpn::python::bind_space(m);
   lpn::python::bind_partition(m);
+  lpn::python::bind_bounds(m);
 }

@@ -38,6 +38,18 @@ py::tuple partition_of(const Net& net, const InputSpace& space, PartitionOptions
   return py::make_tuple(result, watch.interrupted());
 }
 
+py::tuple instant_of(const Path& path, Id id) {
+  if (id >= path.timing.size()) throw py::index_error("no such instant");
+  const Timing::Node& node = path.timing[static_cast<InstantId>(id)];
+  const char* kind = "max";
+  if (node.kind == Timing::Kind::kGate) kind = "gate";
+  if (node.kind == Timing::Kind::kEdge) kind = "edge";
+  py::list after;
+  for (const Timing::Arc& arc : node.after)
+    after.append(py::make_tuple(id_of(arc.from), static_cast<Id>(arc.delay)));
+  return py::make_tuple(kind, after, node.period, node.phase);
+}
+
 void bind_path(py::module_& m) {
   py::class_<TimedFiring>(m, "TimedFiring")
       .def_property_readonly("transition",
@@ -52,6 +64,8 @@ void bind_path(py::module_& m) {
           "latency", [](const Path& p) { return id_of(p.latency); }, "The instant of the latency.")
       .def_readonly("firings", &Path::firings)
       .def_property_readonly("instants", [](const Path& p) { return p.timing.size(); })
+      .def("instant", &instant_of, py::arg("instant"),
+           "(kind, [(earlier instant, delay as a term)], period, phase); see lpn/timing.h.")
       .def_property_readonly("conditions",
                              [](const Path& p) {
                                std::vector<Id> ids;

@@ -1,5 +1,6 @@
 // Input spaces (lpn/input_space.h): made at once from what python/lpn/_space.py has collected.
 #include "bind.h"
+#include "lpn/expr_eval.h"
 #include "lpn/input_space.h"
 
 namespace lpn::python {
@@ -47,6 +48,18 @@ void bind_space(py::module_& m) {
           "assignments",
           [](const InputSpace& s, std::uint64_t limit) { return assignments(s, limit); },
           "How many the ranges alone allow; None: more than `limit`.")
+      .def(
+          "value",
+          [](const InputSpace& s, std::uint32_t term, const Assignment& values) -> py::object {
+            if (values.size() != s.variables.params.size())
+              throw py::value_error("one value per variable");
+            try {
+              return py::int_(eval_params(s.variables.exprs, expr(s.variables, term), values));
+            } catch (const EvalFault&) {
+              return py::none();
+            }
+          },
+          "A term's value for an input; None when it has none.")
       .def("inputs", [](const InputSpace& s) {
         std::vector<Assignment> all;
         const py::gil_scoped_release nogil;

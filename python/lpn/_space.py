@@ -119,6 +119,7 @@ class InputSpace:
         self._names = {}  # variable -> its number
         self._variables = []
         self._params = {}  # parameter of the net -> its value
+        self._set = {}  # parameters that a file gives as the net had them
         self._tokens = {}  # place -> [SpaceToken]
         self._counts = {}  # place -> Expr
         self._constraints = []
@@ -340,10 +341,12 @@ class InputSpace:
 
     # As data.
 
-    def to_json(self):
+    def to_json(self, terms=None):
         """The space as plain lists, dicts, ints and strings; from_json reads it.
 
-        Terms share nodes: `nodes[k]` is [operator, ...] with the numbers of earlier nodes.
+        Terms share nodes: `nodes[k]` is [operator, ...] with the numbers of earlier nodes. `fixed`: the
+        parameters that the space leaves to the net, with the values they have there. `terms`: numbers of
+        more terms to be written, by name.
         """
         nodes, numbers = [], {}
 
@@ -375,10 +378,13 @@ class InputSpace:
                 "count": add(self._counts[place]._id) if place in self._counts else None,
             })
         constraints = [add(c._id) for c in self._constraints]
+        more = {"terms": {name: add(number) for name, number in terms.items()}} if terms else {}
         return {
             "format": FORMAT, "net": self._net.name,
             "variables": [[v.name, v.lo, v.hi] for v in self._variables],
-            "nodes": nodes, "params": params, "tokens": tokens, "constraints": constraints,
+            "nodes": nodes, "params": params,
+            "fixed": {name: value for name, value in self._fixed().items() if name not in self._params},
+            "tokens": tokens, "constraints": constraints, **more,
         }
 
     @classmethod
@@ -420,7 +426,10 @@ class InputSpace:
 
         for name, k in data["params"].items():
             self._known_param(name)
-            self._params[name] = term(k)
+            self._params[name] = _plain_or(term(k))
+        for name, value in data["fixed"].items():
+            self._known_param(name)
+            self._set[name] = plain(value, f"parameter '{name}'")
         for entry in data["tokens"]:
             place = self._place(entry["place"])
             if list(entry["properties"]) != list(place._type.fields):
@@ -438,6 +447,7 @@ class InputSpace:
             if count is not None:
                 self._counts[place.name] = count
         self._constraints = [term(k) for k in data["constraints"]]
+        self._read_terms = {name: term(k)._id for name, k in data.get("terms", {}).items()}
 
     def __reduce__(self):
         """Pickles as the net and its JSON form."""
@@ -557,7 +567,7 @@ class InputSpace:
         """The parameters' values in the net, in order."""
         from ._run import parameter_values
 
-        return dict(zip(self._net.params, parameter_values(self._net, None)))
+        return dict(zip(self._net.params, parameter_values(self._net, self._set)))
 
     def _known_param(self, name):
         for param in self._net._core.params:

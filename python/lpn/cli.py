@@ -17,6 +17,7 @@ COMMANDS = {
     "sim": ("lpn._cli_sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
     "sweep": ("lpn._cli_sweep", "sweep", "Simulate many parameter values and inputs: a table."),
     "classes": ("lpn._cli_classes", "classes", "Sort all inputs of a space by what happens."),
+    "smt": ("lpn._cli_smt", "smt", "Prove bounds over all inputs of a space."),
     "check": ("lpn._cli_check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn._cli_validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn._cli_files", "compile",

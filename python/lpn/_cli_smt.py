@@ -1,0 +1,232 @@
+"""lpn smt: bounds and properties proved over all inputs of a model's space, and their certificates."""
+
+import json
+import os
+
+import click
+
+from ._bounds import check, maximize, minimize, prove
+from ._cli_common import (Progress, counted, grouped, json_option, note, params_option, print_json,
+                          seconds)
+from ._cli_space import input_text, load_space, space_options
+from ._errors import mistake
+
+ANSWERED, NO, UNKNOWN = 0, 1, 3
+STATUS = {"optimal": ANSWERED, "proved": ANSWERED, "refuted": NO, "bounded": UNKNOWN, "unknown": UNKNOWN}
+
+
+@click.command()
+@click.argument("model", required=False)
+@space_options
+@params_option
+@click.option("--maximize", "largest", metavar="E", help="The largest E over all inputs: latency, completion(k), ...")
+@click.option("--minimize", "least", metavar="E", help="The least E over all inputs.")
+@click.option("--prove", "property_", metavar="PROPERTY",
+              help="Whether all inputs have a property: 'latency <= 2300'.")
+@click.option("--interface", type=click.Path(exists=True, dir_okay=False), metavar="FILE.py",
+              help="A performance interface: its function latency(x) is E in PROPERTY.")
+@click.option("--limit", type=click.FloatRange(0, min_open=True), metavar="S",
+              help="Stop after S seconds, with the bound and the input of then.")
+@click.option("--certificate", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
+              help="Writes what proves the bound.")
+@click.option("--witness", "witness_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
+              help="Writes the input found as a marking file, for lpn sim.")
+@click.option("--smtlib", type=click.Path(file_okay=False), metavar="DIR",
+              help="Writes every path's exact latency as SMT-LIB 2.")
+@click.option("--check", "checked", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+              help="Verifies a certificate instead, without the search that made it.")
+@json_option
+def smt(model, bounds, more, params, largest, least, property_, interface, limit, certificate, witness_file, smtlib,
+        checked, as_json):
+    """Proves bounds and properties of MODEL over all inputs of its space, with the input that comes
+    closest.
+
+    \b
+    lpn smt jpeg --space blocks=18 compression=75 --maximize latency
+    lpn smt jpeg --space blocks=18 --prove 'latency <= 8000' --certificate proof.json
+    lpn smt --check proof.json
+
+    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit or
+    Ctrl-C left a gap.
+    """
+    if checked:
+        if model or largest or least or property_ or bounds or more:
+            raise click.UsageError("--check FILE stands alone: the certificate has the net, the space and the claim")
+        return _check(checked, as_json)
+    asked = [each for each in (largest, least, property_) if each]
+    if not model or len(asked) != 1:
+        raise click.UsageError("write MODEL and one of --maximize E, --minimize E, --prove PROPERTY; or --check FILE")
+    loaded, net, space = load_space(model, params, [*bounds, *more])
+    progress = Progress(1)
+    options = {"seconds": limit, "progress": progress.say, "interface": interface and _interface(interface)}
+    ask = maximize if largest else minimize if least else prove
+    answer = ask(space, asked[0], **options)
+    progress.clear()
+    written = None
+    if certificate and answer.certificate is not None:
+        with open(certificate, "w", encoding="utf-8") as file:
+            json.dump(answer.certificate, file)
+        written = certificate
+    shown = answer.witness or (answer.stalled and answer.stalled["witness"])
+    if witness_file and shown:
+        space.marking(shown).save(witness_file)
+    dumped = _dump(smtlib, space, limit) if smtlib else None
+    if as_json:
+        print_json(_fields(loaded, space, answer, written, dumped))
+    else:
+        _show(net, space, answer, written, witness_file if shown else None, dumped)
+        if certificate and written is None:
+            note("no certificate was written: nothing is proved")
+    return STATUS[answer.verdict]
+
+
+def _interface(path):
+    """The function latency of a Python file."""
+    from ._load import _module
+
+    function = getattr(_module("lpn_interface", path), "latency", None)
+    if not callable(function):
+        raise mistake("E-property", f"{path} has no function latency(x), which a performance interface needs")
+    return function
+
+
+def _plain(value):
+    """A bound for JSON: an int, or a fraction as text."""
+    return value if value is None or isinstance(value, int) else str(value)
+
+
+def _input(space, values):
+    """An input for programs: its variables, tokens and parameters."""
+    if values is None:
+        return None
+    marking = space.marking(values)
+    tokens = {name: [dict(zip(place._type.fields, row)) for row in marking.rows(place)]
+              for name, place in space.net.places.items() if marking.count(place)}
+    return {"assignment": values, "tokens": tokens, "parameters": space.parameters(values)}
+
+
+def _fields(model, space, answer, written, dumped):
+    stalled = answer.stalled and {"outcome": answer.stalled["outcome"], "why": answer.stalled["why"],
+                                  "input": _input(space, answer.stalled["witness"])}
+    return {
+        "model": model.name, "question": answer.question,
+        "space": {"variables": len(space.variables), "text": space.describe()},
+        "verdict": answer.verdict, "lower": _plain(answer.lower), "upper": _plain(answer.upper),
+        "witness": _input(space, answer.witness), "replayed": answer.replayed, "stalled": stalled,
+        "classes": answer.classes, "paths": answer.paths, "complete": answer.complete, "why": answer.why,
+        "unresolved": answer.unresolved, "notes": answer.notes, "interrupted": answer.interrupted,
+        "seconds": round(answer.seconds, 6), "certificate": written, "smtlib": dumped,
+    }
+
+
+def _show(net, space, answer, written, witness_file, dumped):
+    click.echo(space.describe())
+    click.echo("")
+    if answer.stalled:
+        does = "stalls" if answer.stalled["outcome"] == "stalled" else "fails"
+        click.echo(f"{does} for this input: {input_text(answer.stalled['witness'])}")
+        click.echo(f"  {answer.stalled['why']}")
+        click.echo("of the other inputs:")
+    click.echo(f"{answer.question}: {_verdict(answer)}")
+    extent = "all inputs" if answer.complete else f"not all inputs: {answer.why}"
+    number = "1 class" if answer.classes == 1 else f"{answer.classes} classes"
+    click.echo(f"  {number}, {counted(answer.paths, 'path')}, {extent}; {seconds(answer.seconds)}")
+    for text in answer.notes:
+        click.echo(f"  {text}")
+    if answer.witness is not None:
+        click.echo(f"  the input: {input_text(answer.witness)}")
+    if witness_file:
+        click.echo(f"  it is in {witness_file}")
+    if written:
+        click.echo(f"  certificate: {written}; lpn smt --check {written}")
+    if dumped:
+        click.echo(f"  SMT-LIB: {counted(len(dumped), 'file')} in {os.path.dirname(dumped[0])}")
+
+
+def _verdict(answer):
+    lower, upper = (grouped(v) if isinstance(v, int) else "?" if v is None else str(v)
+                    for v in (answer.lower, answer.upper))
+    ended = "interrupted" if answer.interrupted else "the limit was reached"
+    if answer.question.startswith("prove"):
+        about = {"proved": "proved for all inputs", "refuted": "refuted", "unknown": f"not decided; {ended}"}
+        text = about[answer.verdict]
+        if answer.verdict == "refuted" and answer.witness is None:
+            text = "refuted, since an input has no end"
+        if answer.lower is not None or answer.upper is not None:
+            text += f" (between {lower} and {upper})"
+        return text
+    if answer.lower is not None and answer.lower == answer.upper:
+        return lower
+    return f"between {lower} and {upper}; {ended}"
+
+
+def _dump(folder, space, limit):
+    """Every path's latency as SMT-LIB 2; the files' names."""
+    from ._partition import partition
+    from ._smtlib import path_text
+
+    os.makedirs(folder, exist_ok=True)
+    parts = partition(space.net, space, seconds=limit)
+    names = []
+    for k, each in enumerate(parts.classes, 1):
+        for j, path in enumerate(each.paths, 1):
+            names.append(os.path.join(folder, f"class{k}_path{j}.smt2"))
+            with open(names[-1], "w", encoding="utf-8") as file:
+                file.write(path_text(parts, each, path))
+    return names
+
+
+def _solver():
+    """decide(smtlib) by a solver that is installed, or None."""
+    import shutil
+    import subprocess
+    import tempfile
+
+    command = next(([found, *options] for name, options in (("cvc5", ["--lang=smt2"]), ("z3", []))
+                    if (found := shutil.which(name))), None)
+    if command is None:
+        return None
+
+    def decide(text):
+        with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
+            file.write(text)
+            file.flush()
+            try:
+                done = subprocess.run([*command, file.name], capture_output=True, text=True, timeout=120, check=False)
+            except subprocess.TimeoutExpired:
+                return None
+        word = done.stdout.split()[:1]
+        return True if word == ["unsat"] else False if word == ["sat"] else None
+
+    return decide
+
+
+def _check(path, as_json):
+    with open(path, encoding="utf-8") as file:
+        try:
+            data = json.load(file)
+        except (ValueError, RecursionError) as error:
+            raise mistake("E-certificate", f"{path} is no JSON ({error})") from None
+    progress = Progress(1)
+    found = check(data, _solver(), progress.say)
+    progress.clear()
+    verdict = "proved" if found.holds else "unknown" if found.why is None else "refuted"
+    if as_json:
+        print_json({"certificate": path, "verdict": verdict, "claim": found.claim, "why": found.why,
+                    "formulas": found.formulas, "classes": found.classes, "paths": found.paths,
+                    "stalls": found.stalls, "witness": found.witness})
+    elif found.why is not None:
+        click.echo(f"{path} does not prove its claim, {found.claim}: {found.why}")
+    else:
+        click.echo(f"{path}: {found.claim}")
+        if found.unknown:
+            click.echo(f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand decides; install "
+                       "cvc5")
+        else:
+            click.echo(f"  proved: {counted(found.paths, 'path')} checked, "
+                       f"{counted(found.formulas, 'formula')} decided by a solver")
+        if found.stalls:
+            click.echo("  about inputs that end; some stall or fail")
+        if found.witness:
+            click.echo(f"  an input: {input_text(found.witness)}")
+    return {"proved": ANSWERED, "refuted": NO, "unknown": UNKNOWN}[verdict]
