@@ -124,6 +124,8 @@ class _Work:
         answer.paths = sum(len(c.paths) for c in parts.classes)
         answer.complete, answer.why = parts.complete, parts.why
         answer.unresolved, answer.interrupted = parts.unresolved, parts.interrupted
+        if parts.complete and not parts.classes:
+            raise self.no_input()
         self.undecided = False
         self.ending = []  # (class, path) with a latency
         silent = 0
@@ -143,6 +145,10 @@ class _Work:
                                         f"{path.trouble}")
         if silent:
             answer.notes.append("inputs that produce no done token have no latency and do not count in it")
+
+    def no_input(self):
+        return mistake("E-space", "the input space has no input: its conditions contradict each other\n"
+                       + self.space.describe())
 
     def stall(self, path):
         """A path without end, its first sample run."""
@@ -275,8 +281,7 @@ class _Work:
             if note not in self.answer.notes:
                 self.answer.notes.append(note)
         if result["no_input"]:
-            raise mistake("E-space", f"the input space has no input: its conditions contradict each other\n"
-                          f"{self.space.describe()}")
+            raise self.no_input()
         proved, found, witness = result["proved"], result["found"], None
         if found is not None:
             witness = dict(zip(self.parts._names, result["witness"]))
@@ -467,14 +472,16 @@ def _bug(what, witness):
 
 
 class Checked:
-    """What check() found: whether the certificate `holds`, its `claim` in words, and if not `why`.
+    """What check() found: whether the certificate `holds`, its `claim` in words, about which `space`, and
+    if not `why`.
 
     `unknown`: it holds but for formulas that no solver at hand decides. `formulas`: how many solver
     decided formulas it has. `witness`, `classes`, `paths`, `stalls` as of Answer.
     """
 
-    def __init__(self, claim):
+    def __init__(self, claim, space):
         self.claim = claim
+        self.space = space
         self.holds = False
         self.unknown = False
         self.why = None
@@ -515,13 +522,13 @@ class _Check:
         interface = bool(self.work.terms)
         if "property" in claim:
             self.forms = [(form, 1) for form in _property.claims(claim["property"], net.transitions, interface)]
-            self.result = Checked(f"{claim['property']}, for all inputs of the space")
+            self.result = Checked(f"{claim['property']}, for all inputs of the space", self.space)
         else:
             self.sign = 1 if "largest" in claim else -1
             quantity = claim["largest" if self.sign > 0 else "least"]
             self.forms = [whole(form) for form in _property.largest(quantity, net.transitions, interface, self.sign)]
             self.result = Checked(f"{quantity} {'<=' if self.sign > 0 else '>='} {claim['proved']}, for all inputs of "
-                                  "the space")
+                                  "the space", self.space)
 
     def run(self):
         result = self.result
@@ -558,7 +565,8 @@ class _Check:
     def wrong_bound(self, form, bound):
         goals, maximum, value, _ = self.work.goals(form)
         if bound["paths"] != len(goals) or len(bound["certificates"]) != len(goals):
-            return f"it is about {bound['paths']} paths of the net, which has {len(goals)}"
+            return (f"it has {len(bound['certificates'])} bounds of {bound['paths']} paths, but the net has {len(goals)} "
+                    "over this space")
         by_path = {each["path"]: each for each in bound["certificates"]}
         for k, goal in enumerate(goals):
             if k not in by_path:

@@ -213,10 +213,15 @@ def _check(path, as_json):
     verdict = "proved" if found.holds else "unknown" if found.why is None else "refuted"
     if as_json:
         print_json({"certificate": path, "verdict": verdict, "claim": found.claim, "why": found.why,
+                    "net": found.space.net.name, "space": {"variables": len(found.space.variables),
+                                                           "text": found.space.describe()},
                     "formulas": found.formulas, "classes": found.classes, "paths": found.paths,
                     "stalls": found.stalls, "witness": found.witness})
-    elif found.why is not None:
-        click.echo(f"{path} does not prove its claim, {found.claim}: {found.why}")
+        return {"proved": ANSWERED, "refuted": NO, "unknown": UNKNOWN}[verdict]
+    click.echo(found.space.describe())
+    click.echo("")
+    if found.why is not None:
+        click.echo(f"{path} does not prove that {found.claim}: {found.why}")
     else:
         click.echo(f"{path}: {found.claim}")
         if found.unknown:

@@ -1,0 +1,149 @@
+"""Bounds and classes in Python: against brute force, and what happens when our own search is wrong."""
+
+import itertools
+import random
+import sys
+from pathlib import Path
+
+import _lpn
+import lpn
+import pytest
+from lpn import _bounds
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import pipeline  # noqa: E402
+from test_spaces import recurrence  # noqa: E402
+
+
+def random_pipeline(seed):
+    """(net, slopes, constants, capacities) of a pipeline like a decoder's."""
+    rng = random.Random(seed)
+    n = rng.randint(3, 5)
+    slopes = [rng.choice((0, 0, 1, 2, 3, 4)) for _ in range(n)]
+    slopes[rng.randrange(n)] = rng.randint(1, 4)
+    constants = [rng.randint(1, 70) for _ in range(n)]
+    capacities = [rng.randint(1, 4) for _ in range(n - 1)]
+    return (pipeline.net(slopes=slopes, constants=constants, capacities=capacities), slopes, constants, capacities)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_pipelines_agree_with_brute_force(seed):
+    net, *shape = random_pipeline(seed)
+    most, budget = 5, random.Random(seed).randint(3, 20)
+    space = pipeline.space(net, 5, budget=budget, most=most)
+    values = [recurrence(x, *shape) for x in itertools.product(range(most + 1), repeat=5) if sum(x) <= budget]
+    for answer, expected in ((_bounds.maximize(space), max(values)), (_bounds.minimize(space), min(values))):
+        assert (answer.verdict, answer.lower, answer.upper) == ("optimal", expected, expected)
+        assert answer.replayed and _bounds.check(answer.certificate).holds
+    assert _bounds.prove(space, f"{min(values)} <= latency <= {max(values)}").verdict == "proved"
+    assert _bounds.prove(space, f"latency < {max(values)}").verdict == "refuted"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_pipelines_of_48_blocks(seed):
+    net, *_ = random_pipeline(100 + seed)
+    space = pipeline.space(net, 48, budget=random.Random(seed).randint(10, 40) * 48)
+    answer = _bounds.maximize(space, seconds=10)
+    assert answer.seconds < 12
+    assert answer.upper - answer.lower <= 0.005 * answer.lower
+    assert answer.replayed
+    assert _bounds.check(answer.certificate).holds
+
+
+def test_quantities_agree_with_brute_force():
+    net, slopes, constants, capacities = random_pipeline(5)
+    space = pipeline.space(net, 3, budget=7, most=4)
+    inputs = space.inputs()
+    last = f"stage_{len(slopes) - 1}"
+    runs = [lpn.simulate(net, space.marking(i), engine="interp", trace=True, stats=True) for i in inputs]
+    second = [sorted(c.time for c in run.trace if c.transition == len(slopes) - 1)[1] for run in runs]
+    busy = [run.stats["transitions"]["stage_0"]["busy"] for run in runs]
+    for quantity, values in (("completion(2)", second), ("busy(stage_0)", busy), (f"commits({last})", [3]),
+                             ("2 * latency + 1", [2 * run.latency + 1 for run in runs]),
+                             ("latency / 3", None), ("max(latency, 10000)", [10_000]),
+                             ("latency + 2 * commits(stage_0)", [run.latency + 6 for run in runs])):
+        values = values or [lpn.simulate(net, space.marking(i), engine="interp").latency / 3 for i in inputs]
+        answer = _bounds.maximize(space, quantity)
+        assert answer.verdict == "optimal" and float(answer.upper) == max(values), quantity
+        if not quantity.startswith("max"):
+            answer = _bounds.minimize(space, quantity)
+            assert answer.verdict == "optimal" and float(answer.lower) == min(values), quantity
+
+
+class Job(lpn.Token):
+    kind: lpn.Int[0, 2]
+    size: lpn.Int[0, 3]
+
+
+def sorter():
+    net = lpn.Net("sorter")
+    jobs = net.place("jobs", Job, start=True)
+    done = net.place("done", done=True)
+    slots = net.param("slots", 1, range=(1, 3))
+    pool = net.place("pool", init=slots)
+    net.transition("small", take={"j": jobs.take(guard=lambda j: j.kind == 0), "slot": pool}, put=[done, pool],
+                   delay=lambda j: j.size)
+    net.transition("big", take={"j": jobs.take(guard=lambda j: j.kind == 1), "slot": pool},
+                   put=[done.emit(count=lambda j: j.size // 2 + 1), pool], delay=lambda j: 7 - j.size)
+    space = lpn.InputSpace(net)
+    space.tokens("jobs", 3, kind=(0, 1), count=(1, 3))
+    space.param("slots", 1, 3)
+    return net, space
+
+
+def test_every_input_is_in_the_class_of_what_happens():
+    net, space = sorter()
+    parts = lpn.partition(net, space, enumerate=0)
+    assert parts.complete
+    latencies = []
+    for values in space.inputs():
+        [path] = [p for c in parts.classes for p in c.paths if p.contains(values)]
+        [each] = [c for c in parts.classes if c.contains(values)]
+        run = lpn.simulate(net, space.marking(values), params=space.parameters(values), engine="interp", trace=True)
+        counts = dict.fromkeys(net.transitions, 0)
+        for commit in run.trace:
+            counts[net.transitions[commit.transition]] += 1
+        assert each.commits == counts
+        assert path.latency(values) == run.latency
+        latencies.append(run.latency)
+    assert len({str(c.commits) + str(c.outcome) for c in parts.classes}) <= len(parts.classes)
+    answer = _bounds.maximize(space)
+    assert (answer.verdict, answer.upper) == ("optimal", max(latencies))
+    answer = _bounds.minimize(space)
+    assert (answer.verdict, answer.lower) == ("optimal", min(latencies))
+    assert _bounds.check(answer.certificate).holds
+
+
+def test_a_witness_that_does_not_replay_is_our_bug(monkeypatch):
+    space = pipeline.space(pipeline.net(), 4)
+    honest = _lpn.bound
+
+    def lying(*arguments, **options):
+        result, interrupted = honest(*arguments, **options)
+        result["found"] -= 1
+        return result, interrupted
+
+    monkeypatch.setattr(_lpn, "bound", lying)
+    with pytest.raises(lpn.Error, match="this is our bug") as caught:
+        _bounds.maximize(space)
+    assert caught.value.code == "E-bug"
+
+
+def test_a_bound_whose_certificate_fails_is_our_bug(monkeypatch):
+    space = pipeline.space(pipeline.net(), 4)
+    monkeypatch.setattr(_lpn, "check_bound", lambda *_, **__: "it is wrong")
+    with pytest.raises(lpn.Error, match="does not prove it: it is wrong") as caught:
+        _bounds.maximize(space)
+    assert caught.value.code == "E-bug"
+
+
+def test_an_incomplete_partition_proves_nothing(monkeypatch):
+    net, space = sorter()
+    monkeypatch.setitem(_bounds._PARTITION, "max_paths", 2)
+    answer = _bounds.maximize(space)
+    assert answer.verdict == "unknown" and answer.upper is None and not answer.complete
+    assert answer.certificate is None and answer.why
+    assert _bounds.prove(space, "latency <= 1000").verdict == "unknown"
+    assert _bounds.prove(space, "latency <= 0").verdict in ("refuted", "unknown")

@@ -1,0 +1,250 @@
+"""lpn smt: bounds, properties, witnesses, certificates, stalls and refusals."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD, REPO
+
+PIPELINE = REPO / "testbenches" / "bounds" / "pipeline.py"
+LTC_JPEG = REPO / "testbenches" / "ltc" / "jpeg.py"
+
+# A job of kind 1 needs a key; there is one, and it does not come back.
+LOCKED = '''import lpn
+
+
+class Job(lpn.Token):
+    kind: lpn.Int[0, 1]
+    size: lpn.Int[0, 9]
+
+
+def net():
+    net = lpn.Net("locked")
+    jobs = net.place("jobs", Job, start=True)
+    keys = net.place("keys", init=net.param("keys", 1, range=(0, 9)))
+    done = net.place("done", done=True)
+    net.transition("open_", take={"job": jobs.take(guard=lambda job: job.kind == 0)}, put=[done],
+                   delay=lambda job: job.size, servers=1)
+    net.transition("locked", take={"job": jobs.take(guard=lambda job: job.kind == 1), "key": keys}, put=[done],
+                   delay=20, servers=1)
+    return net
+
+
+def space(net, jobs=3, kinds=(0, 1)):
+    space = lpn.InputSpace(net)
+    space.tokens("jobs", jobs, kind=kinds)
+    return space
+'''
+
+
+def test_maximize(lpn, tmp_path):
+    proof = tmp_path / "proof.json"
+    answer = lpn("smt", PIPELINE, "--space", "blocks=18", "--maximize", "latency", "--certificate", proof, "--json")
+    assert answer.status == 0, answer.err
+    data = answer.json
+    assert (data["verdict"], data["lower"], data["upper"]) == ("optimal", 2215, 2215)
+    assert data["replayed"] is True and data["complete"] is True and data["stalled"] is None
+    assert data["classes"] == data["paths"] == 1 and data["seconds"] < 20
+    assert sum(data["witness"]["assignment"].values()) <= 18 * 18
+    assert [token["x"] for token in data["witness"]["tokens"]["blocks"]] == list(data["witness"]["assignment"].values())
+    assert data["witness"]["parameters"]["slope0"] == 3
+    checked = lpn("smt", "--check", proof, "--json")
+    assert checked.status == 0
+    assert checked.json["verdict"] == "proved"
+    assert checked.json["claim"] == "latency <= 2215, for all inputs of the space"
+    assert checked.json["witness"] == data["witness"]["assignment"]
+
+
+def test_minimize_and_parameters(lpn, tmp_path):
+    answer = lpn("smt", LTC_JPEG, "--space", "blocks=12", "sum_from=204", "sum_below=216", "--minimize", "latency",
+                 "--json")
+    assert answer.status == 0
+    assert (answer.json["verdict"], answer.json["lower"], answer.json["upper"]) == ("optimal", 1188, 1188)
+    wide = lpn("smt", PIPELINE, "--space", "blocks=18", "-p", "capacity0=9", "--maximize", "latency", "--json").json
+    assert wide["upper"] < 2215 and wide["verdict"] == "optimal"
+
+
+def test_the_witness_is_an_input_for_sim(lpn, tmp_path):
+    lpn("print", PIPELINE).out
+    net = tmp_path / "net.lpn"
+    net.write_text(lpn("print", PIPELINE).out)
+    answer = lpn("smt", PIPELINE, "--maximize", "latency", "--witness", tmp_path / "worst.lpnm")
+    assert answer.status == 0 and "maximize latency: 2 215" in answer.out
+    assert f"it is in {tmp_path / 'worst.lpnm'}" in answer.out
+    run = lpn("sim", net, tmp_path / "worst.lpnm", "--engine", "interp", "--json").json
+    assert run["runs"][0]["latency"] == 2215
+
+
+@pytest.mark.parametrize("property_, verdict, status", [
+    ("latency <= 2215", "proved", 0),
+    ("latency < 2215", "refuted", 1),
+    ("latency >= 100", "proved", 0),
+    ("1000 <= latency <= 2300", "proved", 0),
+    ("latency > 1000 and latency < 2000", "refuted", 1),
+    ("2 * latency - 30 <= 4400", "proved", 0),
+    ("latency / 5 < 443", "refuted", 1),
+    ("abs(latency - 1700) <= 520", "proved", 0),
+    ("abs(latency - 1700) <= 500", "refuted", 1),
+    ("latency <= min(2215, 3000)", "proved", 0),
+    ("completion(18) <= 2215", "proved", 0),
+    ("completion(1) <= 300", "refuted", 1),
+    ("busy(stage_1) == 18 * 66", "proved", 0),
+    ("busy(stage_0) <= 3 * 18 * 18 + 6 * 18", "proved", 0),
+    ("commits(stage_2) == 18", "proved", 0),
+])
+def test_prove(lpn, tmp_path, property_, verdict, status):
+    proof = tmp_path / "proof.json"
+    answer = lpn("smt", PIPELINE, "--prove", property_, "--certificate", proof, "--json")
+    assert answer.json["verdict"] == verdict, answer.out
+    assert answer.status == status
+    assert proof.exists() == (verdict == "proved")
+    if verdict == "proved":
+        checked = lpn("smt", "--check", proof, "--json")
+        assert (checked.status, checked.json["verdict"]) == (0, "proved"), checked.json["why"]
+    else:
+        assert answer.json["witness"] is not None and answer.json["replayed"] is True
+
+
+@pytest.mark.parametrize("property_, words", [
+    ("latency", "is no property; write a comparison"),
+    ("latency <= ", "cannot be read"),
+    ("latency <= x", "'x' in 'latency <= x': is not understood"),
+    ("latency != 5", "use <=, <, >=, > or =="),
+    ("latency * latency <= 5", "multiplies two quantities"),
+    ("latency <= 3 or latency >= 5", "several joined with `and`"),
+    ("latency <= max(3, completion(2))", "on the small side"),
+    ("busy(stage_9) <= 5", "there are: stage_0, stage_1, stage_2, stage_3"),
+    ("latency - completion(2) <= 5", "latency and completion(2) in one comparison are not covered"),
+    ("completion(99) <= 5", "only 18 done tokens"),
+    ("E <= latency", "--interface FILE.py gives"),
+    ("__import__('os').getcwd() <= 5", "is not understood"),
+    ("stall(stage_0) <= 5", "stall is not covered"),
+])
+def test_refused_properties(lpn, property_, words):
+    assert words in lpn("smt", PIPELINE, "--prove", property_).refused("E-property")
+
+
+def test_refused_requests(lpn, tmp_path):
+    for arguments in ((), (PIPELINE,), (PIPELINE, "--maximize", "latency", "--prove", "latency <= 3"),
+                      (PIPELINE, "--check", PIPELINE)):
+        lpn("smt", *arguments).refused("E-usage")
+    lpn("smt", PIPELINE, "--space", "blok=3", "--maximize", "latency").refused("E-space")
+    (tmp_path / "empty.py").write_text("import lpn\n")
+    answer = lpn("smt", PIPELINE, "--prove", "E <= latency", "--interface", tmp_path / "empty.py")
+    assert "has no function latency(x)" in answer.refused("E-property")
+    # No input at all: the sum cannot be both.
+    answer = lpn("smt", LTC_JPEG, "--space", "sum_from=5", "sum_below=5", "--maximize", "latency")
+    assert "has no input" in answer.refused("E-space")
+
+
+def test_a_deadlock_is_found_and_shown_first(lpn, tmp_path):
+    model = tmp_path / "locked.py"
+    model.write_text(LOCKED)
+    answer = lpn("smt", model, "--maximize", "latency", "--json")
+    assert answer.status == 1
+    data = answer.json
+    assert data["verdict"] == "refuted"
+    stalled = data["stalled"]
+    assert stalled["outcome"] == "stalled" and "locked" in stalled["why"]
+    kinds = [token["kind"] for token in stalled["input"]["tokens"]["jobs"]]
+    assert sum(kinds) >= 2
+    shown = lpn("smt", model, "--maximize", "latency")
+    assert shown.status == 1
+    assert shown.out.index("stalls for this input: ") < shown.out.index("maximize latency: ")
+    enough = lpn("smt", model, "-p", "keys=3", "--prove", "latency <= 60", "--json")
+    assert (enough.status, enough.json["verdict"]) == (0, "proved")
+
+
+def test_an_interface_is_compared_with_the_net(lpn, tmp_path):
+    interface = tmp_path / "interface.py"
+    interface.write_text("def latency(x):\n    return 240 + sum(3 * blk.x for blk in x.blocks) + 66 * len(x.blocks)\n")
+    proof = tmp_path / "proof.json"
+    answer = lpn("smt", PIPELINE, "--space", "blocks=6", "--prove", "abs(E - latency) <= 0.9 * latency", "--interface",
+                 interface, "--certificate", proof, "--json")
+    assert (answer.status, answer.json["verdict"]) == (0, "proved"), answer.out
+    assert lpn("smt", "--check", proof, "--json").json["verdict"] == "proved"
+    worse = lpn("smt", PIPELINE, "--space", "blocks=6", "--prove", "abs(E - latency) <= 0.01 * latency", "--interface",
+                interface, "--json")
+    assert (worse.status, worse.json["verdict"], worse.json["replayed"]) == (1, "refuted", True)
+
+
+def corrupted(data):
+    """Certificates that must not pass: each with one thing changed."""
+    def changed(change):
+        copy = json.loads(json.dumps(data))
+        change(copy)
+        return copy
+
+    bound = data["bounds"][0]["certificates"][0]["bound"]
+
+    def lower(copy):
+        copy["bounds"][0]["certificates"][0]["bound"] = bound - 1
+        copy["bounds"][0]["most"] = bound - 1
+        copy["claim"]["proved"] = bound - 1
+
+    yield changed(lower)
+    yield changed(lambda c: c["claim"].update(proved=bound - 1))
+    yield changed(lambda c: c["bounds"][0].update(certificates=[]))
+    yield changed(lambda c: c["bounds"][0]["certificates"][0].update(steps=[]))
+    yield changed(lambda c: c.update(bounds=[]))
+    yield changed(lambda c: c.update(net=c["net"].replace("constant1 = 66", "constant1 = 67")) or c["space"]["fixed"].update(
+        constant1=67))
+    yield changed(lambda c: c["space"]["variables"].__setitem__(0, ["blocks[0].x", 0, 99]))
+    yield changed(lambda c: c["witness"].update({"blocks[0].x": 64}))
+
+
+def test_a_corrupted_certificate_is_rejected(lpn, tmp_path):
+    proof = tmp_path / "proof.json"
+    lpn("smt", PIPELINE, "--space", "blocks=6", "--maximize", "latency", "--certificate", proof)
+    data = json.loads(proof.read_text())
+    assert lpn("smt", "--check", proof).status == 0
+    wrong = tmp_path / "wrong.json"
+    for copy in corrupted(data):
+        wrong.write_text(json.dumps(copy))
+        answer = lpn("smt", "--check", wrong, "--json")
+        assert (answer.status, answer.json["verdict"]) == (1, "refuted"), answer.out
+    for text in ("", "[]", "{}", '{"lpn certificate": 2}', json.dumps({**data, "net": "lpn 1"}),
+                 json.dumps({**data, "bounds": [{"most": "x"}]})):
+        wrong.write_text(text)
+        assert lpn("smt", "--check", wrong).status == 2
+
+
+def test_smtlib_is_accepted_by_another_solver(lpn, tmp_path):
+    solver = shutil.which("cvc5") or shutil.which("z3")
+    if solver is None:
+        pytest.skip("neither cvc5 nor z3 is installed")
+    answer = lpn("smt", LTC_JPEG, "--space", "blocks=6", "sum_from=102", "sum_below=108", "--minimize", "latency",
+                 "--smtlib", tmp_path / "smt", "--json")
+    [name] = answer.json["smtlib"]
+    text = open(name, encoding="utf-8").read()
+
+    def ask(condition):
+        path = tmp_path / "question.smt2"
+        path.write_text(text.replace("(check-sat)", f"(assert {condition})\n(check-sat)"))
+        return subprocess.run([solver, str(path)], capture_output=True, text=True, timeout=100, check=True).stdout.strip()
+
+    assert ask("(= latency 668)") == "sat"
+    assert ask("(< latency 668)") == "unsat"
+
+
+def test_limits_and_ctrl_c_keep_bound_and_witness(lpn, environment):
+    question = ["smt", "jpeg", "--space", "blocks=300", "nonzero_sum=3000", "--maximize", "latency", "--json"]
+    answer = lpn(*question, "--limit", "6")
+    assert answer.status in (0, 3)
+    data = answer.json
+    assert data["verdict"] in ("optimal", "bounded") and data["replayed"] is True
+    assert data["lower"] <= data["upper"] <= data["lower"] * 1.05
+    if data["verdict"] == "optimal":
+        return
+    running = subprocess.Popen([str(BUILD / "bin" / "lpn"), *question], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=environment)
+    time.sleep(4)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 3, (out, err)
+    data = json.loads(out)
+    assert data["verdict"] == "bounded" and data["interrupted"] is True
+    assert data["lower"] <= data["upper"]
