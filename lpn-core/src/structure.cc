@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lpn/error.h"
+#include "lpn/expr_build.h"
 #include "lpn/initial.h"
 #include "lpn/interval.h"
 
@@ -106,9 +107,10 @@ class Excluder {
         has_aggregate(id)) {
       return;
     }
-    Renumber renumber;
-    renumber.arcs.assign(t.inputs.size(), 0);
-    into.push_back({copy_expr(net_.exprs, id, pool_, renumber), false});
+    std::vector<ExprId> params;
+    for (std::uint32_t k = 0; k < net_.params.size(); ++k) params.push_back(pool_.param(k));
+    const std::vector<std::uint32_t> arcs(t.inputs.size(), 0);
+    into.push_back({substitute(net_.exprs, id, pool_, params, arcs), false});
   }
 
   // Aggregates run over as many tokens as the arc needs, which differs between two arcs.

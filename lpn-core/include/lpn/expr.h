@@ -121,12 +121,4 @@ class ExprPool {
   std::unordered_multimap<std::size_t, ExprId> by_hash_;
 };
 
-// Copies `id` from one pool to another; `map_node` may change the immediates of a leaf or
-// aggregate (arcs, parameters, tables and texts are renumbered by the caller through it).
-struct Renumber {
-  std::vector<std::uint32_t> arcs;    // empty: unchanged
-  std::vector<std::uint32_t> params;  // empty: unchanged
-};
-ExprId copy_expr(const ExprPool& from, ExprId id, ExprPool& to, const Renumber& renumber);
-
 }  // namespace lpn
