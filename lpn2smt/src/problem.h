@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -104,7 +105,7 @@ class Problem {
   const Path* path_;
   InstantId target_;
   std::vector<Unit> units_;
-  std::vector<Function> functions_;
+  std::deque<Function> functions_;  // stay where they are when sums are added
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
   std::unordered_map<std::uint64_t, std::uint32_t> sums_;
   std::vector<Limit> limits_;
