@@ -28,6 +28,10 @@ using Clock = std::chrono::steady_clock;
 // Inputs of a path beside those that the next choice needs.
 constexpr std::size_t kSamples = 6;
 constexpr int kDraws = 400;
+// Of a condition, and values of a variable, that are varied one by one before the solver is asked.
+constexpr std::size_t kMostVaried = 8;
+constexpr std::uint64_t kAllTried = 256;
+constexpr std::uint64_t kAllTogether = 4096;
 
 struct Job {
   Choices choices;
@@ -91,6 +95,7 @@ class Search {
   const PartitionOptions& options() const { return options_; }
   bool enumerated() const { return enumerated_; }
   Totality& total() { return total_; }
+  std::map<ExprId, std::vector<std::uint32_t>> reads;  // variables of conditions
   void add(Job job) { open_.push_back(std::move(job)); }
   void tick() {
     if (options_.seconds > 0 &&
@@ -451,11 +456,95 @@ class Chooser final : public Oracle {
   bool ask(bool answer, const Side& side, std::vector<Assignment>& found) {
     Question question{path_.conditions, path_.fault, path_.orders};
     side(answer, question);
+    if (question.conditions.size() > path_.conditions.size()) {
+      if (auto input = nearby(question)) {
+        found.push_back(std::move(*input));
+        return true;
+      }
+      if (impossible(question)) return false;
+    }
     bool unknown = false;
     const auto input = search_.find_input(question.conditions, question.fault, question.orders,
                                           &path_.timing, &differences_, &unknown);
     if (input) found.push_back(*input);
     return input || unknown;
+  }
+
+  // An input on the other side of the last condition that differs from a known one in one of the
+  // variables that it reads. Most are found so, without the solver.
+  std::optional<Assignment> nearby(const Question& question) {
+    const InputSpace& space = search_.space();
+    const ExprPool& pool = space.variables.exprs;
+    const ExprId condition = question.conditions.back();
+    const std::vector<std::uint32_t> read = pool.reads(condition).params;
+    if (read.size() > kMostVaried) return std::nullopt;
+    for (std::size_t k = 0; k < samples_.size() && k < 2; ++k) {
+      for (const std::uint32_t variable : read) {
+        const Range range = *space.variables.params[variable].range;
+        Assignment input = samples_[k];
+        const std::int64_t here = input[variable];
+        std::vector<std::int64_t> tried{range.lo, range.hi};
+        if (static_cast<std::uint64_t>(range.hi) - static_cast<std::uint64_t>(range.lo) < kAllTried) {
+          for (std::int64_t x = range.lo + 1; x < range.hi; ++x) tried.push_back(x);
+        } else {
+          if (here > range.lo) tried.push_back(here - 1);
+          if (here < range.hi) tried.push_back(here + 1);
+        }
+        for (const std::int64_t x : tried) {
+          input[variable] = x;
+          if (!is_true(input, pool, condition) || !contains(space, input)) continue;
+          const auto holds = [&](ExprId other) { return is_true(input, pool, other); };
+          if (!std::all_of(question.conditions.begin(), question.conditions.end(), holds)) continue;
+          // Fault and orders as of the path so far, which follows() knows.
+          if ((path_.fault || !path_.orders.empty()) && !follows(path_, space, input)) continue;
+          return input;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Tried out: no values of the variables that the last condition reads meet it and all else that
+  // reads no others.
+  bool impossible(const Question& question) {
+    const InputSpace& space = search_.space();
+    const ExprPool& pool = space.variables.exprs;
+    const std::vector<std::uint32_t> read = pool.reads(question.conditions.back()).params;
+    Assignment input;
+    for (const Param& variable : space.variables.params) input.push_back(variable.range->lo);
+    std::uint64_t combinations = 1;
+    for (const std::uint32_t variable : read) {
+      const Range range = *space.variables.params[variable].range;
+      const std::uint64_t width =
+          static_cast<std::uint64_t>(range.hi) - static_cast<std::uint64_t>(range.lo);
+      if (width >= kAllTried || (combinations *= width + 1) > kAllTogether) return false;
+    }
+    std::vector<ExprId> relevant{question.conditions.back()};
+    for (const std::vector<ExprId>* some :
+         std::initializer_list<const std::vector<ExprId>*>{&path_.conditions, &space.constraints}) {
+      for (const ExprId condition : *some) {
+        const auto& params = reads(condition);
+        if (std::includes(read.begin(), read.end(), params.begin(), params.end())) {
+          relevant.push_back(condition);
+        }
+      }
+    }
+    for (std::uint64_t n = 0; n < combinations; ++n) {
+      const auto holds = [&](ExprId condition) { return is_true(input, pool, condition); };
+      if (std::all_of(relevant.begin(), relevant.end(), holds)) return false;
+      for (const std::uint32_t variable : read) {
+        const Range range = *space.variables.params[variable].range;
+        if (input[variable]++ < range.hi) break;
+        input[variable] = range.lo;
+      }
+    }
+    return true;
+  }
+
+  const std::vector<std::uint32_t>& reads(ExprId condition) {
+    const auto [it, fresh] = search_.reads.try_emplace(condition);
+    if (fresh) it->second = search_.space().variables.exprs.reads(condition).params;
+    return it->second;
   }
 
   void learn(const Assignment& input) {

@@ -88,6 +88,7 @@ void bind_path(py::module_& m) {
           },
           "(instant, a later instant, whether strictly later)")
       .def_readonly("samples", &Path::samples)
+      .def_readonly("choices", &Path::choices, "What leads to the path again.")
       .def_readonly("trouble", &Path::trouble);
 }
 
@@ -107,6 +108,16 @@ void bind_partition(py::module_& m) {
       .def_readonly("complete", &Partition::complete)
       .def_readonly("why", &Partition::why)
       .def_readonly("unresolved", &Partition::unresolved)
+      .def_property_readonly(
+          "open",
+          [](const Partition& p) {
+            py::list branches;
+            for (const Branch& b : p.open) branches.append(py::make_tuple(b.choices, b.samples));
+            return branches;
+          },
+          "What is left to do: (choices, inputs that are known).")
+      .def_readonly("exact", &Partition::exact)
+      .def_readonly("restart", &Partition::restart)
       .def("follows", [](const Partition& p, const Path& path,
                          const Assignment& input) { return follows(path, p.space, input); })
       .def(
@@ -120,8 +131,14 @@ void bind_partition(py::module_& m) {
       [](const Net& net, const InputSpace& space, std::uint64_t max_paths,
          std::uint64_t max_firings, double seconds, double question_seconds,
          std::uint64_t enumerate, std::uint64_t seed, const std::vector<Assignment>& samples,
-         const py::object& progress) {
+         const std::vector<std::pair<Choices, std::vector<Assignment>>>& branches, bool exact,
+         std::uint64_t max_open, const py::object& progress) {
         PartitionOptions options;
+        for (const auto& [choices, known] : branches) {
+          options.branches.push_back({choices, known, exact});
+        }
+        options.exact = exact;
+        options.max_open = max_open;
         options.max_paths = max_paths;
         options.max_firings = max_firings;
         options.seconds = seconds;
@@ -133,7 +150,8 @@ void bind_partition(py::module_& m) {
       },
       py::arg("net"), py::arg("space"), py::kw_only(), py::arg("max_paths"), py::arg("max_firings"),
       py::arg("seconds"), py::arg("question_seconds"), py::arg("enumerate"), py::arg("seed"),
-      py::arg("samples"), py::arg("progress"),
+      py::arg("samples"), py::arg("branches"), py::arg("exact"), py::arg("max_open"),
+      py::arg("progress"),
       "(Partition, whether Ctrl-C ended it). `progress` is called with the paths found and those "
       "begun, some times per second; a true result ends the work.");
 }

@@ -23,8 +23,11 @@ _MOST_SHOWN = 20  # classes in words
               help="Stop after N paths.")
 @click.option("--max-firings", type=click.IntRange(1), default=200_000, show_default=True, metavar="N",
               help="Give up a path after N firings.")
+@click.option("--jobs", type=click.IntRange(1, 4096), default=1, show_default=True, metavar="N",
+              help="Processes that share the work.")
+@click.option("--scheduler", metavar="ADDRESS", help="Works on a Dask cluster: tcp://host:8786.")
 @json_option
-def classes(model, bounds, more, params, limit, max_paths, max_firings, as_json):
+def classes(model, bounds, more, params, limit, max_paths, max_firings, jobs, scheduler, as_json):
     """Sorts the inputs of MODEL's space into classes: for all inputs of a class, every transition
     commits equally often, and every firing takes and puts as many tokens.
 
@@ -35,6 +38,7 @@ def classes(model, bounds, more, params, limit, max_paths, max_firings, as_json)
     progress = Progress(1)
     begin = time.monotonic()
     found = partition(net, space, seconds=limit, max_paths=max_paths, max_firings=max_firings,
+                      jobs=jobs, scheduler=scheduler,
                       progress=lambda paths, open: progress.say(f"{grouped(paths)} paths, {grouped(open)} begun"))
     spent = time.monotonic() - begin
     progress.clear()

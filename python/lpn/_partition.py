@@ -2,7 +2,7 @@
 
 import _lpn
 
-from . import _space_text
+from . import _partition_work, _space_text
 from ._errors import mistake, placed
 from ._net import Net
 from ._space import InputSpace
@@ -164,15 +164,17 @@ class Partition:
 
 
 def partition(net, space, *, max_paths=10_000, max_firings=200_000, seconds=None, question_seconds=2, enumerate=4096,
-              seed=1, samples=(), progress=None):
+              seed=1, samples=(), progress=None, jobs=1, scheduler=None):
     """The input classes of a space, by symbolic execution of the net; a Partition.
 
     `max_paths`, `max_firings` (of one path) and `seconds` limit the work; what was found by then is
     the result, which is then not complete. `question_seconds`: the most that one question to the
     solver may take. `enumerate`: up to so many assignments are tried one by one instead. `seed`: of
     the inputs that are tried; `samples`: inputs to be tried too. `progress(paths, open)` is called a
-    few times per second; a true result ends the work, and so does Ctrl-C.
-    Raises Error "E-partition" for a net that cannot be executed symbolically, saying why.
+    few times per second; a true result ends the work, and so does Ctrl-C. `jobs`: processes that
+    share the paths out once there are enough; `scheduler`: the address of a Dask cluster that does.
+    Raises Error "E-partition" for a net that cannot be executed symbolically, saying why, and
+    "E-scheduler" when the cluster cannot be used.
     """
     if not isinstance(net, Net) or not isinstance(space, InputSpace):
         raise mistake("E-operand", f"partition needs a net and an input space, got {net!r} and {space!r}")
@@ -180,10 +182,11 @@ def partition(net, space, *, max_paths=10_000, max_firings=200_000, seconds=None
         raise mistake("E-foreign", f"the input space is of net '{space.net.name}', not of the net given")
     net.done()
     try:
-        core, interrupted = _lpn.partition(
-            net._core, space.core, max_paths=max_paths, max_firings=max_firings, seconds=seconds or 0,
-            question_seconds=question_seconds, enumerate=enumerate, seed=seed,
-            samples=[space._ordered(values) for values in samples], progress=progress)
+        core, interrupted = _partition_work.partition(
+            net, space, jobs, scheduler, progress,
+            {"max_paths": max_paths, "max_firings": max_firings, "seconds": seconds or 0,
+             "question_seconds": question_seconds, "enumerate": enumerate, "seed": seed},
+            [space._ordered(values) for values in samples])
     except _lpn.Error as error:
         raise placed(error) from None
     return Partition(space, core, interrupted)

@@ -755,38 +755,43 @@ def _knock(address):
                       "with `dask-scheduler` and give its address, as in tcp://host:8786") from None
 
 
+def cluster_client(address, patience=30.0):
+    """(the module distributed, a client of the scheduler with a worker). Raises Error "E-scheduler"."""
+    try:
+        import distributed
+    except ImportError:
+        raise mistake("E-scheduler", "a Dask cluster needs the Python package distributed; install "
+                      "python3-distributed") from None
+    import logging
+
+    # It reports a lost connection at length; the errors here say what it means.
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    _knock(address)
+    try:
+        client = distributed.Client(address, timeout=10, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise mistake("E-scheduler", f"cannot reach a Dask scheduler at {address}: {str(error) or 'no answer'}; "
+                      "start one with `dask-scheduler` and give its address, as in tcp://host:8786") from None
+    try:
+        client.wait_for_workers(1, timeout=patience)
+    except TimeoutError:
+        client.close()
+        raise mistake("E-scheduler", f"the Dask scheduler at {address} has no worker; start one with "
+                      f"`dask-worker {address}`, with this package on its PYTHONPATH") from None
+    return distributed, client
+
+
 class _Cluster:
     """The workers of a Dask scheduler. They get nets and markings as data, not the model."""
 
     kind = "cluster"
 
     def __init__(self, definition, address, patience=30.0):
-        try:
-            import distributed
-        except ImportError:
-            raise mistake("E-scheduler", "a Dask cluster needs the Python package distributed; install "
-                          "python3-distributed") from None
-        import logging
-
-        # It reports a lost connection at length; the errors here say what it means.
-        for name in list(logging.root.manager.loggerDict):
-            if name.partition(".")[0] == "distributed":
-                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-        self._distributed = distributed
+        self._distributed, self._client = cluster_client(address, patience)
         self._definition = definition
         self._texts, self._blobs, self._futures = {}, {}, {}
-        _knock(address)
-        try:
-            self._client = distributed.Client(address, timeout=10, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise mistake("E-scheduler", f"cannot reach a Dask scheduler at {address}: {str(error) or 'no answer'}; "
-                          "start one with `dask-scheduler` and give its address, as in tcp://host:8786") from None
-        try:
-            self._client.wait_for_workers(1, timeout=patience)
-        except TimeoutError:
-            self._client.close()
-            raise mistake("E-scheduler", f"the Dask scheduler at {address} has no worker; start one with "
-                          f"`dask-worker {address}`, with this package on its PYTHONPATH") from None
         self._asked, self._threads, self.workers = 0.0, 1, 0
 
     def slots(self):
