@@ -138,11 +138,11 @@ class Partition:
     ended the work.
     """
 
-    def __init__(self, space, core, interrupted):
+    def __init__(self, space, core, interrupted, why):
         self.space = space
         self.core = core
         self.complete = core.complete
-        self.why = core.why or None
+        self.why = why
         self.unresolved = core.unresolved
         self.interrupted = interrupted
         self._names = [v.name for v in space.variables]
@@ -182,11 +182,11 @@ def partition(net, space, *, max_paths=10_000, max_firings=200_000, seconds=None
         raise mistake("E-foreign", f"the input space is of net '{space.net.name}', not of the net given")
     net.done()
     try:
-        core, interrupted = _partition_work.partition(
+        core, interrupted, why = _partition_work.partition(
             net, space, jobs, scheduler, progress,
             {"max_paths": max_paths, "max_firings": max_firings, "seconds": seconds or 0,
              "question_seconds": question_seconds, "enumerate": enumerate, "seed": seed},
             [space._ordered(values) for values in samples])
     except _lpn.Error as error:
         raise placed(error) from None
-    return Partition(space, core, interrupted)
+    return Partition(space, core, interrupted, why)

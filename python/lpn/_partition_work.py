@@ -17,14 +17,15 @@ _WORKERS_KNOWN = 8  # texts that a worker keeps
 
 
 def partition(net, space, jobs, scheduler, progress, options, samples):
-    """(the partition of _lpn, whether it was interrupted), as _lpn.partition."""
+    """(the partition of _lpn, whether it was interrupted, why it is not complete), as _lpn.partition."""
     alone = {**options, "samples": samples, "branches": [], "exact": False, "max_open": 0, "progress": progress}
     if jobs == 1 and scheduler is None:
-        return _lpn.partition(net._core, space.core, **alone)
+        core, interrupted = _lpn.partition(net._core, space.core, **alone)
+        return core, interrupted, core.why or None
     with _workers(jobs, scheduler) as workers:
         core, interrupted = _lpn.partition(net._core, space.core, **{**alone, "max_open": _SHARE * workers.count})
         if interrupted or not core.open:
-            return core, interrupted
+            return core, interrupted, core.why or None
         shared = _Shared(net, space, workers, progress, options)
         found = shared.run(core)
         if found == "restart":
@@ -34,13 +35,11 @@ def partition(net, space, jobs, scheduler, progress, options, samples):
                 shared = _Shared(net, space, workers, progress, options)
                 shared.run(core)
         exact = core.exact
-    # All paths again, here, and what nobody did.
-    branches = [*shared.paths, *shared.open]
-    rest = 0.001 if shared.open else 0
+    # All paths again, here; what nobody did is left open, since the last branches come first.
     core, interrupted = _lpn.partition(net._core, space.core, **{
-        **alone, "branches": branches, "exact": exact, "seconds": rest,
-        "max_paths": max(options["max_paths"], len(shared.paths))})
-    return core, interrupted or shared.interrupted
+        **alone, "branches": [*shared.open, *shared.paths], "exact": exact, "seconds": 0, "progress": None,
+        "max_paths": len(shared.paths) if shared.open else 1 << 62})
+    return core, interrupted or shared.interrupted, shared.why
 
 
 class _Shared:
@@ -53,6 +52,7 @@ class _Shared:
         self.options = options
         self.paths, self.open = [], []
         self.interrupted = False
+        self.why = None
 
     def run(self, core):
         begin = time.monotonic()
@@ -64,6 +64,7 @@ class _Shared:
             while (self.open or waiting) and len(self.paths) < self.options["max_paths"]:
                 left = limit - (time.monotonic() - begin) if limit else _ROUND
                 if left <= 0:
+                    self.why = f"the limit of {limit:g} s"
                     break
                 while self.open and len(waiting) < 2 * self.workers.count:
                     share = max(1, len(self.open) // (2 * self.workers.count))
@@ -78,11 +79,14 @@ class _Shared:
                     self.paths += paths
                     self.open += still_open
                 if self.progress is not None and self.progress(len(self.paths), len(self.open) + len(waiting)):
+                    self.why = "a request to stop"
                     break
         except KeyboardInterrupt:
-            self.interrupted = True
+            self.interrupted, self.why = True, "a request to stop"
         # What was handed out and did not come back is still to do.
         self.open += [branch for future in waiting for branch in self.workers.branches(future)]
+        if self.open and self.why is None:
+            self.why = f"the limit of {self.options['max_paths']} paths"
         return None
 
 
