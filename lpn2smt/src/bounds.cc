@@ -16,6 +16,7 @@
 #include "lpn/z3_feasibility.h"
 #include "mix.h"
 #include "problem.h"
+#include "sums.h"
 
 namespace lpn::smt {
 namespace {
@@ -174,7 +175,11 @@ class Search {
  public:
   Search(const InputSpace& space, std::span<const Target> targets, const BoundOptions& options,
          bool maximum)
-      : space_(space), targets_(targets), options_(options), maximum_(maximum) {
+      : space_(space),
+        targets_(targets),
+        options_(options),
+        negated_(!maximum && std::any_of(targets.begin(), targets.end(), is_sum)),
+        maximum_(maximum || negated_) {
     for (const Param& param : space.variables.params) {
       if (!param.range) throw Error("E-space", "variable '" + param.name + "' has no range");
     }
@@ -218,6 +223,7 @@ class Search {
     std::unique_ptr<Problem> problem;
     std::unique_ptr<Longest> longest;
     std::unique_ptr<Mix> mix;
+    std::unique_ptr<Sums> sums;
     std::unique_ptr<Neighbourhood> neighbourhood;
     std::vector<Leaf> tree;
     bool unbounded = false;  // numbers too large
@@ -252,7 +258,8 @@ class Search {
   Problem& problem(std::size_t t) {
     Side& side = sides_[t];
     if (!side.problem) {
-      side.problem = std::make_unique<Problem>(space_, *targets_[t].path, targets_[t].instant);
+      side.problem =
+          std::make_unique<Problem>(space_, *targets_[t].path, measure_of(targets_[t], negated_));
     }
     return *side.problem;
   }
@@ -263,11 +270,18 @@ class Search {
     side.neighbourhood.reset();
     side.longest.reset();
     side.mix.reset();
+    side.sums.reset();
     side.problem.reset();
   }
   Longest& longest(std::size_t t) {
-    if (!sides_[t].longest) sides_[t].longest = std::make_unique<Longest>(problem(t));
+    if (!sides_[t].longest) {
+      sides_[t].longest = std::make_unique<Longest>(problem(t), problem(t).instant().value());
+    }
     return *sides_[t].longest;
+  }
+  Sums& sums(std::size_t t) {
+    if (!sides_[t].sums) sides_[t].sums = std::make_unique<Sums>(problem(t));
+    return *sides_[t].sums;
   }
   Mix& mix(std::size_t t) {
     if (!sides_[t].mix) sides_[t].mix = std::make_unique<Mix>(problem(t));
@@ -289,8 +303,8 @@ class Search {
 
   void start(std::size_t t) {
     Side& side = sides_[t];
-    for (const Assignment& sample : targets_[t].path->samples) offer(t, sample);
     Problem& p = problem(t);
+    for (const Assignment& sample : targets_[t].path->samples) offer(t, sample);
     side.tree.emplace_back();
     if (p.empty()) {
       side.tree[0].none = true;
@@ -320,13 +334,23 @@ class Search {
       release(t);
       return;
     }
-    if (maximum_) {
+    if (!p.instant()) {
+      Choice middle;
+      for (const auto& [first, end] : node.box) middle.push_back(first + (end - first) / 2);
+      if (result_.found && result_.path == t) {
+        if (const auto choice = p.choice(result_.witness)) middle = *choice;
+      }
+      Sums::Result rough = sums(t).solve(node.box, sums(t).first(node.box, middle), 0);
+      side.tree[0].step = std::move(rough.step);
+      side.tree[0].bound = node.bound = rough.bound;
+      for (Choice& choice : rough.choices) try_choice(t, std::move(choice), node.box);
+    } else if (maximum_) {
       // Without limits first: enough for a path that is far from the largest.
       Step& step = side.tree[0].step;
       step.multipliers.assign(p.limits().size(), 0);
-      const Longest::Result free = longest(t).solve(node.box, step);
+      const Longest::Result free = longest(t).solve(node.box, charge_of(step));
       if (longest(t).split()) note("too many states: delays of an input share less than they could");
-      side.tree[0].bound = node.bound = free.bound;
+      side.tree[0].bound = node.bound = bound_of(step, free);
       try_choice(t, free.choice, node.box);
     }
     open_.push(std::move(node));
@@ -353,20 +377,15 @@ class Search {
   // ---- inputs
 
   bool offer(std::size_t t, const Assignment& input) {
-    try {
-      if (!contains(space_, input) || !follows(*targets_[t].path, space_, input)) return false;
-      const Time value =
-          lpn::evaluate(targets_[t].path->timing, space_, input)[at(targets_[t].instant)];
-      if (!result_.found || better(value, *result_.found)) {
-        result_.found = value;
-        result_.witness = input;
-        result_.path = t;
-        report(true);
-      }
-      return true;
-    } catch (const EvalFault&) {
-      return false;
+    const std::optional<Time> value = problem(t).value(input);
+    if (!value) return false;
+    if (!result_.found || better(*value, *result_.found)) {
+      result_.found = value;
+      result_.witness = input;
+      result_.path = t;
+      report(true);
     }
+    return true;
   }
   void try_choice(std::size_t t, Choice choice, const Box& box) {
     if (!neighbourhood(t).repair(choice, box)) return;
@@ -389,36 +408,17 @@ class Search {
 
   // ---- bounds of a box
 
-  // Whether a limit can matter in the box.
-  bool binding(const Problem& p, const Box& box, std::size_t l) const {
-    Wide most = 0;
-    for (const std::uint32_t f : p.limits()[l].functions) {
-      const Function& function = p.function(f);
-      const auto [first, end] = box[function.unit];
-      most += *std::max_element(function.values.begin() + first, function.values.begin() + end);
-    }
-    return most > p.limits()[l].cap;
+  Longest::Charge charge_of(const Step& step) const {
+    return {.scale = step.denominator,
+            .budget = step.budget,
+            .quantum = step.quantum,
+            .multipliers = step.multipliers,
+            .tolls = {}};
   }
-  // What all uses of a limit are multiples of, beyond the least; or more, so that tables are small.
-  std::pair<std::int64_t, bool> quantum(std::size_t t, const Box& box, std::size_t l,
-                                        std::int64_t least) {
-    const Problem& p = problem(t);
-    std::int64_t common = 0;
-    for (const std::uint32_t f : p.limits()[l].functions) {
-      const Function& function = p.function(f);
-      const auto [first, end] = box[function.unit];
-      const std::int64_t lo = *std::min_element(function.values.begin() + first,
-                                                function.values.begin() + end);
-      for (std::uint32_t row = first; row < end; ++row) {
-        common = std::gcd(common, function.values[row] - lo);
-      }
-    }
-    common = std::max<std::int64_t>(common, 1);
-    const std::int64_t entries =
-        std::min<std::int64_t>(kMaxBudget, static_cast<std::int64_t>(kMaxEntries / longest(t).tables()));
-    const std::int64_t budget = (p.limits()[l].cap - least) / common;
-    const std::int64_t coarse = budget / std::max<std::int64_t>(entries, 16) + 1;
-    return {common * coarse, coarse > 1};
+  static Time bound_of(const Step& step, const Longest::Result& result) {
+    const Wide d = step.denominator;
+    return static_cast<Time>(result.total >= 0 ? result.total / d
+                                               : -((-result.total + d - 1) / d));
   }
 
   // The root of a maximum: which limit to keep exactly, and multipliers for the others.
@@ -443,15 +443,18 @@ class Search {
     bool coarse = false;
     for (std::size_t k = 0; k < std::min<std::size_t>(matter.size(), 4) && !stop(); ++k) {
       Step tried = step;
-      const auto [q, rough] = quantum(t, box, matter[k], least[matter[k]]);
-      tried.budget = static_cast<std::uint32_t>(matter[k]);
-      tried.quantum = q;
-      Longest::Result result = longest(t).solve(box, tried);
+      const std::size_t l = matter[k];
+      const auto entries = std::clamp<std::int64_t>(
+          static_cast<std::int64_t>(kMaxEntries / longest(t).tables()), 16, kMaxBudget);
+      tried.budget = static_cast<std::uint32_t>(l);
+      tried.quantum = quantum(p, box, l, least[l], entries);
+      Longest::Result result = longest(t).solve(box, charge_of(tried));
       try_choice(t, result.choice, box);
       if (k == 0 || result.total < best.total) {
-        step = std::move(tried), best = std::move(result), coarse = rough;
+        coarse = tried.quantum != quantum(p, box, l, least[l], std::numeric_limits<Time>::max());
+        step = std::move(tried), best = std::move(result);
       }
-      if (!worth(best.bound)) return;
+      if (!worth(bound_of(step, best))) return;
     }
     std::erase_if(matter, [&](std::size_t l) { return !coarse && step.budget == l; });
     if (!matter.empty()) multiply(t, box, matter, step, best);
@@ -488,7 +491,8 @@ class Search {
         cut.emplace_back(columns[k], -slack);
       }
       lp.add_row(length, kInfinity, cut);
-      if (!lp.solve(1) || std::floor(lp.objective() + 1e-6) >= static_cast<double>(best.bound)) return;
+      const Time bound = bound_of(step, best);
+      if (!lp.solve(1) || std::floor(lp.objective() + 1e-6) >= static_cast<double>(bound)) return;
       tried.denominator = scale;
       Wide heaviest = 0;
       for (std::size_t k = 0; k < limits.size(); ++k) {
@@ -502,10 +506,10 @@ class Search {
         heaviest += use * tried.multipliers[limits[k]];
       }
       if (heaviest > (Wide{1} << 60)) return;
-      result = longest(t).solve(box, tried);
+      result = longest(t).solve(box, charge_of(tried));
       try_choice(t, result.choice, box);
-      if (result.bound < best.bound) best = result, step = tried;
-      if (!worth(best.bound)) return;
+      if (bound_of(tried, result) < bound) best = result, step = tried;
+      if (!worth(bound_of(step, best))) return;
     }
   }
 
@@ -590,13 +594,13 @@ class Search {
   }
   void evaluate_root(Node& node) {
     const std::size_t t = node.target;
-    if (maximum_ && !is_point(node.box)) {
+    if (maximum_ && problem(t).instant() && !is_point(node.box)) {
       Step step = sides_[t].tree[0].step;
-      Longest::Result best = longest(t).solve(node.box, step);
+      Longest::Result best = longest(t).solve(node.box, charge_of(step));
       tune(t, node.box, step, best);
+      sides_[t].tree[0].bound = bound_of(step, best);
       sides_[t].tree[0].step = std::move(step);
-      sides_[t].tree[0].bound = best.bound;
-      settle(node, best);
+      settle(node, best.choice);
     } else {
       evaluate(node);
     }
@@ -611,11 +615,19 @@ class Search {
       return;
     }
     Leaf& leaf = sides_[t].tree[node.leaf];
-    if (maximum_) {
-      const Longest::Result result = longest(t).solve(node.box, leaf.step);
+    if (!p.instant()) {
+      Sums::Result result = sums(t).solve(node.box, leaf.step, node.quick ? 40 : 4);
+      leaf.step = std::move(result.step);
       leaf.bound = result.bound;
+      for (const Choice& choice : result.choices) try_choice(t, choice, node.box);
+      settle(node, result.choices.empty() ? Choice(node.box.size(), kUnset) : result.choices[0]);
+      return;
+    }
+    if (maximum_) {
+      const Longest::Result result = longest(t).solve(node.box, charge_of(leaf.step));
+      leaf.bound = bound_of(leaf.step, result);
       try_choice(t, result.choice, node.box);
-      settle(node, result);
+      settle(node, result.choice);
       return;
     }
     const Time enough = result_.found ? *result_.found : std::numeric_limits<Time>::max();
@@ -641,16 +653,16 @@ class Search {
     choose_split(node, result.mixed);
     open_.push(std::move(node));
   }
-  void settle(Node& node, const Longest::Result& result) {
+  void settle(Node& node, const Choice& choice) {
     const bool first = node.quick;
-    node.bound = result.bound;
+    node.bound = sides_[node.target].tree[node.leaf].bound;
     node.quick = false;
     if (!worth(node.bound)) return;
     if (first || result_.boxes % 64 == 63) {
-      polish(node.target, result.choice, node.box, kMoves / (first ? 4 : 16), node.bound);
+      polish(node.target, choice, node.box, kMoves / (first ? 4 : 16), node.bound);
     }
     if (!worth(node.bound)) return;
-    choose_split(node, result.choice);
+    choose_split(node, choice);
     open_.push(std::move(node));
   }
   // One choice is left.
@@ -661,7 +673,7 @@ class Search {
     leaf.step.kind = Step::Kind::kPoint;
     Choice choice;
     for (const auto& run : node.box) choice.push_back(run.first);
-    const std::optional<Time> value = problem(t).value(choice);
+    const std::optional<Time> value = problem(t).value(problem(t).assignment(choice));
     leaf.none = !value;
     if (!value) return;
     leaf.bound = *value;
@@ -742,13 +754,14 @@ class Search {
   }
   void report(bool always) {
     if (!options_.progress || stopped_) return;
-    const std::optional<Time> proved = proved_now();
+    const auto sign = [&](std::optional<Time> t) { return t && negated_ ? -*t : t; };
+    const std::optional<Time> proved = sign(proved_now());
     const double now = elapsed();
     if (!always && proved == reported_ && now < next_report_) return;
     reported_ = proved;
     next_report_ = now + 0.1;
     if (!options_.progress({.proved = proved,
-                            .found = result_.found,
+                            .found = sign(result_.found),
                             .witness = result_.found ? &result_.witness : nullptr,
                             .boxes = result_.boxes,
                             .seconds = now})) {
@@ -772,7 +785,10 @@ class Search {
     result_.seconds = elapsed();
     bool unbounded = !started_;
     for (const Side& side : sides_) unbounded = unbounded || side.unbounded;
-    if (unbounded) return std::move(result_);
+    if (unbounded) {
+      if (negated_ && result_.found) result_.found = -*result_.found;
+      return std::move(result_);
+    }
     result_.no_input = true;
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       PathCertificate certificate{.path = t, .maximum = maximum_, .bound = 0, .steps = {}};
@@ -798,6 +814,15 @@ class Search {
     }
     result_.exact = result_.found && result_.found == result_.proved;
     LPN_ASSERT(!result_.found || !better(*result_.found, *result_.proved));
+    if (negated_) {
+      if (result_.found) result_.found = -*result_.found;
+      if (result_.proved) result_.proved = -*result_.proved;
+      for (PathCertificate& certificate : result_.certificates) {
+        certificate.maximum = false;
+        certificate.bound = -certificate.bound;
+        for (Step& step : certificate.steps) step.threshold = -step.threshold;
+      }
+    }
     return std::move(result_);
   }
 
@@ -806,6 +831,7 @@ class Search {
   const InputSpace& space_;
   std::span<const Target> targets_;
   const BoundOptions& options_;
+  bool negated_;  // least measures are searched as largest negative ones
   bool maximum_;
   std::vector<Side> sides_;
   std::priority_queue<Node> open_;

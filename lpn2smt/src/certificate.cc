@@ -33,7 +33,12 @@ class Checker {
  public:
   Checker(const InputSpace& space, const Target& target, const PathCertificate& certificate,
           const std::function<bool(const std::string&)>& trusted)
-      : p_(space, *target.path, target.instant),
+      : negated_(!certificate.maximum &&
+                 (is_sum(target) || std::any_of(certificate.steps.begin(), certificate.steps.end(),
+                                                [](const Step& s) { return !s.parts.empty(); }))),
+        maximum_(certificate.maximum || negated_),
+        bound_(negated_ ? -Wide{certificate.bound} : Wide{certificate.bound}),
+        p_(space, *target.path, measure_of(target, negated_)),
         differences_(target.path->timing, space),
         certificate_(certificate),
         trusted_(trusted) {}
@@ -64,9 +69,9 @@ class Checker {
 
  private:
   bool within(Wide numerator, Wide denominator) const {
-    const Wide claimed = Wide{certificate_.bound} * denominator;
+    const Wide claimed = bound_ * denominator;
     // Rounded to whole ticks: total / denominator < bound + 1, or > bound - 1.
-    return certificate_.maximum ? numerator < claimed + denominator
+    return maximum_ ? numerator < claimed + denominator
                                 : numerator > claimed - denominator;
   }
 
@@ -97,14 +102,22 @@ class Checker {
           choice.push_back(first);
         }
         if (!p_.complete()) throw Rejected{"a variable is not decided"};
-        const std::optional<Time> value = p_.value(choice);
+        const std::optional<Time> value = p_.value(p_.assignment(choice));
         if (value && !within(*value, 1)) throw Rejected{"an input beyond the bound"};
         return;
       }
       case Step::Kind::kRelaxation:
         if (!p_.magnitude()) throw Rejected{"delays without bounds"};
-        if (certificate_.maximum) {
-          if (!within(longest(box, step), step.denominator)) {
+        if (!p_.instant()) {
+          sum(box, step);
+        } else if (maximum_) {
+          Part all;
+          all.scale = step.denominator;
+          all.multipliers = step.multipliers;
+          all.budget = step.budget;
+          all.quantum = step.quantum;
+          const std::optional<Wide> total = longest(box, *p_.instant(), all);
+          if (total && !within(*total, step.denominator)) {
             throw Rejected{"the longest path is beyond the bound"};
           }
         } else {
@@ -112,11 +125,12 @@ class Checker {
         }
         return;
       case Step::Kind::kSolver: {
-        const bool weaker = certificate_.maximum ? step.threshold > certificate_.bound
-                                                 : step.threshold < certificate_.bound;
+        if (step.threshold == std::numeric_limits<Time>::min()) throw Rejected{"numbers too large"};
+        const Time threshold = negated_ ? -step.threshold : step.threshold;
+        const bool weaker = maximum_ ? threshold > bound_ : threshold < bound_;
         if (weaker) throw Rejected{"a solver was asked about another bound"};
         Z3Feasibility solver;
-        require_beyond(solver, p_, box, certificate_.maximum, step.threshold);
+        require_beyond(solver, p_, box, maximum_, threshold);
         if (solver.smtlib() != step.smtlib) throw Rejected{"a formula about something else"};
         if (!trusted_ || !trusted_(step.smtlib)) throw Rejected{"a formula not shown unsatisfiable"};
         return;
@@ -166,36 +180,42 @@ class Checker {
     return d == kForever ? kForever : d + delay - lo(b.delay);
   }
 
+  // What a chain to an instant adds up to at least: a constant, and functions.
+  void walk(const Step::Chain& chain, InstantId instant, Wide& constant,
+            std::map<std::uint32_t, Wide>& weights) {
+    if (chain.weight < 0) throw Rejected{"a negative weight"};
+    std::size_t v = at(instant);
+    for (const std::uint32_t number : chain.arcs) {
+      const std::vector<TimedArc>& arcs = p_.arcs(v);
+      if (number >= arcs.size()) {
+        const std::size_t k = number - arcs.size();
+        if (k >= p_.path().orders.size()) throw Rejected{"an arc that is not there"};
+        const Order& order = p_.path().orders[k];
+        if (at(order.after) != v) throw Rejected{"an order of other instants"};
+        if (order.before >= order.after) throw Rejected{"a chain that goes back"};
+        if (!p_.needed(at(order.before))) throw Rejected{"an order of other instants"};
+        constant += order.strict ? Wide{chain.weight} : Wide{0};
+        v = at(order.before);
+        continue;
+      }
+      if (p_.timing()[static_cast<InstantId>(v)].kind == Timing::Kind::kGate && number != 0) {
+        if (number == 1 || apart(arcs[1].from, hi(arcs[1].delay), arcs[0]) > 0) {
+          throw Rejected{"a gate that may be open"};
+        }
+      }
+      const TimedArc& arc = arcs[number];
+      constant += Wide{chain.weight} * arc.delay.constant;
+      for (const std::uint32_t f : arc.delay.functions) weights[f] += chain.weight;
+      v = arc.from;
+    }
+  }
+
   void chains(const Runs& box, const Step& step) {
     Wide constant = 0, all = 0;
     std::map<std::uint32_t, Wide> weights;
     for (const Step::Chain& chain : step.chains) {
-      if (chain.weight < 0) throw Rejected{"a negative weight"};
+      walk(chain, *p_.instant(), constant, weights);
       all += chain.weight;
-      std::size_t v = at(p_.target());
-      for (const std::uint32_t number : chain.arcs) {
-        const std::vector<TimedArc>& arcs = p_.arcs(v);
-        if (number >= arcs.size()) {
-          const std::size_t k = number - arcs.size();
-          if (k >= p_.path().orders.size()) throw Rejected{"an arc that is not there"};
-          const Order& order = p_.path().orders[k];
-          if (at(order.after) != v) throw Rejected{"an order of other instants"};
-          if (order.before >= order.after) throw Rejected{"a chain that goes back"};
-          if (!p_.needed(at(order.before))) throw Rejected{"an order of other instants"};
-          constant += order.strict ? Wide{chain.weight} : Wide{0};
-          v = at(order.before);
-          continue;
-        }
-        if (p_.timing()[static_cast<InstantId>(v)].kind == Timing::Kind::kGate && number != 0) {
-          if (number == 1 || apart(arcs[1].from, hi(arcs[1].delay), arcs[0]) > 0) {
-            throw Rejected{"a gate that may be open"};
-          }
-        }
-        const TimedArc& arc = arcs[number];
-        constant += Wide{chain.weight} * arc.delay.constant;
-        for (const std::uint32_t f : arc.delay.functions) weights[f] += chain.weight;
-        v = arc.from;
-      }
     }
     if (all > step.denominator) throw Rejected{"weights that are more than a mean"};
     const auto [least, cap] = mixed(box, step, weights);
@@ -216,19 +236,74 @@ class Checker {
     std::vector<Values> cost, penalty;  // per unit and tuple of the box
   };
 
-  Wide longest(const Runs& box, const Step& step) {
+  // A longest path, times `scale`, and what is taken off.
+  struct Part {
+    std::int64_t scale = 1, quantum = 1;
+    std::vector<std::int64_t> multipliers;
+    std::optional<std::uint32_t> budget;
+    std::map<std::uint32_t, Wide> tolls;  // weights of functions
+  };
+
+  // Positive instants by longest paths, each as often as it counts; chains to negative ones, not
+  // more often than they count, taken off.
+  void sum(const Runs& box, const Step& step) {
+    std::map<InstantId, Wide> left;  // weights that are not yet accounted for
+    for (const auto& [weight, instant] : p_.measure().instants) {
+      left[instant] = Wide{weight} * step.denominator;
+    }
+    Wide total = Wide{p_.measure().constant} * step.denominator;
+    for (const Step::Part& given : step.parts) {
+      if (given.weight < 0 || given.quantum <= 0) throw Rejected{"a negative weight"};
+      if (!given.multipliers.empty() && given.multipliers.size() != p_.limits().size()) {
+        throw Rejected{"not one multiplier per limit"};
+      }
+      for (const std::int64_t m : given.multipliers) {
+        if (m < 0) throw Rejected{"a negative multiplier"};
+      }
+      if (Wide{given.weight} * step.denominator > kMost) throw Rejected{"numbers too large"};
+      if (at(given.instant) >= p_.timing().size() || !p_.needed(at(given.instant))) {
+        throw Rejected{"an instant that is not there"};
+      }
+      if (given.instant != kTimeZero) left[given.instant] -= Wide{given.weight} * step.denominator;
+      Part part;
+      part.scale = step.denominator * std::max<std::int64_t>(given.weight, 1);
+      part.quantum = given.quantum;
+      part.multipliers = given.multipliers;
+      part.budget = given.budget;
+      if (given.weight == 0 && given.instant != kTimeZero) throw Rejected{"a part of no weight"};
+      Wide constant = 0;
+      for (const Step::Toll& toll : given.tolls) {
+        const auto it = left.find(toll.instant);
+        if (it == left.end() || it->second >= 0) throw Rejected{"a chain that does not count"};
+        walk(toll.chain, toll.instant, constant, part.tolls);
+        it->second += toll.chain.weight;
+        if (it->second > 0) throw Rejected{"chains that count too often"};
+      }
+      const std::optional<Wide> most = longest(box, given.instant, part);
+      if (!most) return;  // no input
+      total += *most - constant;
+    }
+    for (const auto& [weight, instant] : p_.measure().instants) {
+      if (weight > 0 && left.at(instant) > 0) throw Rejected{"an instant that is left out"};
+    }
+    if (!within(total, step.denominator)) throw Rejected{"the sum is beyond the bound"};
+  }
+
+  // Nullopt: the box has no input.
+  std::optional<Wide> longest(const Runs& box, InstantId instant, const Part& part) {
     Charge charge;
-    charge.denominator = step.denominator;
-    charge.multiplied = step.denominator != 1;
+    charge.denominator = part.scale;
+    charge.multiplied = part.scale != 1 || !part.tolls.empty();
     for (const auto& [first, end] : box) {
       charge.cost.emplace_back(end - first, 0);
       charge.penalty.emplace_back(end - first, 0);
     }
-    if (step.budget && *step.budget >= p_.limits().size()) throw Rejected{"a budget of no limit"};
-    Wide constant = 0, size = Wide{*p_.magnitude()} * step.denominator;
+    if (part.budget && *part.budget >= p_.limits().size()) throw Rejected{"a budget of no limit"};
+    if (!p_.magnitude()) throw Rejected{"delays without bounds"};
+    Wide constant = 0, size = Wide{*p_.magnitude()} * part.scale;
     for (std::size_t l = 0; l < p_.limits().size(); ++l) {
-      const std::int64_t multiplier = step.multipliers.empty() ? 0 : step.multipliers[l];
-      const bool kept = step.budget == l;
+      const std::int64_t multiplier = part.multipliers.empty() ? 0 : part.multipliers[l];
+      const bool kept = part.budget == l;
       if (multiplier == 0 && !kept) continue;
       charge.multiplied = charge.multiplied || multiplier != 0;
       Wide room = p_.limits()[l].cap;
@@ -242,33 +317,52 @@ class Checker {
         if (size > kMost) throw Rejected{"numbers too large"};
         for (std::uint32_t row = first; row < end; ++row) {
           const std::int64_t use = function.values[row] - *lo;
-          if (kept) charge.cost[function.unit][row - first] = use / step.quantum;
+          if (kept) charge.cost[function.unit][row - first] = use / part.quantum;
           charge.penalty[function.unit][row - first] += multiplier * use;
         }
       }
-      if (room < 0) return Wide{certificate_.bound} * step.denominator;  // no input
+      if (room < 0) return std::nullopt;
       constant += Wide{multiplier} * room;
       if (!kept) continue;
       // More than all units together can use makes no difference.
       Wide all = 0;
       for (const Values& costs : charge.cost) all += *std::max_element(costs.begin(), costs.end());
-      const Wide most = std::min<Wide>(room / step.quantum, all);
+      const Wide most = std::min<Wide>(room / part.quantum, all);
       if (most > kMaxTable) throw Rejected{"a budget too large to check"};
       charge.budget = static_cast<std::int64_t>(most);
     }
+    for (const auto& [f, weight] : part.tolls) {
+      const Function& function = p_.function(f);
+      const auto [first, end] = box[function.unit];
+      size += weight * std::max(std::abs(function.lo), std::abs(function.hi));
+      if (size > kMost) throw Rejected{"numbers too large"};
+      for (std::uint32_t row = first; row < end; ++row) {
+        charge.penalty[function.unit][row - first] +=
+            static_cast<std::int64_t>(weight) * function.values[row];
+      }
+    }
+    // What a unit pays at least it pays also where no path reads it.
+    for (Values& penalties : charge.penalty) {
+      const std::int64_t base = *std::min_element(penalties.begin(), penalties.end());
+      constant -= base;
+      for (std::int64_t& penalty : penalties) penalty -= base;
+    }
     if (size > kMost) throw Rejected{"numbers too large"};
-    charge.once = once_;
-    std::optional<std::int64_t> result = forward(box, charge);
+    read_sets(instant);
+    charge.once = once_[instant];
+    std::optional<std::int64_t> result = forward(instant, box, charge);
     if (!result) {
-      charge.once = once_ = true;
-      result = forward(box, charge);
+      charge.once = once_[instant] = true;
+      result = forward(instant, box, charge);
     }
     return constant + *result;
   }
 
-  // Which units delays behind (in front of) each instant read, among what the target depends on.
-  void read_sets() {
-    const std::size_t last = at(p_.target());
+  // Which units delays behind (in front of) each instant read, among what `target` depends on.
+  void read_sets(InstantId target) {
+    if (sets_of_ == target) return;
+    sets_of_ = target;
+    const std::size_t last = at(target);
     used_.assign(last + 1, false);
     later_.assign(last + 1, std::vector<bool>(p_.units().size(), false));
     earlier_ = later_;
@@ -377,9 +471,8 @@ class Checker {
   }
 
   // Nullopt: too many tables.
-  std::optional<std::int64_t> forward(const Runs& box, const Charge& charge) {
-    if (later_.empty()) read_sets();
-    const std::size_t last = at(p_.target());
+  std::optional<std::int64_t> forward(InstantId target, const Runs& box, const Charge& charge) {
+    const std::size_t last = at(target);
     // Tables are dropped after their last use.
     std::vector<std::size_t> until(last + 1, 0);
     for (std::size_t v = 1; v <= last; ++v) {
@@ -491,6 +584,9 @@ class Checker {
     return here;
   }
 
+  bool negated_;  // a measure's least is its negative's largest
+  bool maximum_;
+  Wide bound_;
   Problem p_;
   Differences differences_;
   const PathCertificate& certificate_;
@@ -499,7 +595,8 @@ class Checker {
   std::vector<std::vector<bool>> later_, earlier_;
   std::vector<Tables> tables_;
   std::size_t arrivals_ = 0;
-  bool once_ = false;
+  std::optional<InstantId> sets_of_;
+  std::map<InstantId, bool> once_;
 };
 
 }  // namespace

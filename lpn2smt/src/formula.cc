@@ -50,7 +50,7 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
   const Timing& timing = problem.timing();
   std::vector<ExprId> instants(timing.size(), solver.pool().constant(0));
   std::vector<bool> wanted(timing.size(), false);
-  wanted[at(problem.target())] = true;
+  for (const auto& [weight, v] : problem.measure().instants) wanted[at(v)] = true;
   for (const Order& order : problem.path().orders) {
     wanted[at(order.before)] = wanted[at(order.after)] = true;
   }
@@ -95,7 +95,10 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
     solver.require(order.strict ? build.lt(before, after) : build.le(before, after));
   }
   const ExprId limit = solver.pool().constant(threshold);
-  const ExprId target = instants[at(problem.target())];
+  ExprId target = solver.pool().constant(problem.measure().constant);
+  for (const auto& [weight, v] : problem.measure().instants) {
+    target = build.add(target, build.mul(solver.pool().constant(weight), instants[at(v)]));
+  }
   solver.require(maximum ? build.lt(limit, target) : build.lt(target, limit));
 }
 

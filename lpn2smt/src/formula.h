@@ -1,4 +1,4 @@
-// The question whether an input in a box of a path has its instant beyond a time, for a solver.
+// The question whether an input in a box of a path has its measure beyond a number, for a solver.
 #pragma once
 
 #include "longest.h"
@@ -8,7 +8,7 @@
 namespace lpn::smt {
 
 // Requires it of the solver, which has no variables yet: those of the space come first, then one
-// per instant. maximum: instant > threshold; otherwise instant < threshold. REQUIRES a magnitude.
+// per instant. maximum: measure > threshold; otherwise measure < threshold.
 void require_beyond(Feasibility& solver, const Problem& problem, const Box& box, bool maximum,
                     Time threshold);
 

@@ -34,8 +34,8 @@ std::vector<std::int64_t> least_use(const Problem& problem, const Box& box) {
   return least;
 }
 
-Longest::Longest(Problem& problem)
-    : p_(problem), differences_(problem.timing(), problem.space()) {
+Longest::Longest(Problem& problem, InstantId target)
+    : p_(problem), target_(target), differences_(problem.timing(), problem.space()) {
   LPN_ASSERT(!p_.empty() && p_.magnitude());
   read_sets();
   if (!compile(false)) LPN_ASSERT(compile(true));
@@ -43,7 +43,7 @@ Longest::Longest(Problem& problem)
 
 // Which units are read behind and in front of each instant.
 void Longest::read_sets() {
-  const std::size_t nodes = at(p_.target()) + 1;
+  const std::size_t nodes = at(target_) + 1;
   words_ = (p_.units().size() + 63) / 64;
   after_.assign(nodes * words_, 0);
   before_.assign(nodes * words_, 0);
@@ -77,7 +77,7 @@ bool Longest::compile(bool split) {
   gates_.clear();
   steps_ = 0;
   const std::size_t most = most_arrivals(p_);
-  const std::size_t nodes = at(p_.target()) + 1;
+  const std::size_t nodes = at(target_) + 1;
   states_.assign(nodes, {});
   states_[0].push_back({});
   for (std::size_t v = 1; v < nodes; ++v) {
@@ -297,7 +297,7 @@ const std::vector<Longest::Point>& Longest::points(std::uint32_t function) {
     const std::int64_t cost = cost_[f.unit].empty() ? 0 : cost_[f.unit][row - first];
     if (cost > budget_) continue;
     const std::int64_t penalty = penalty_[f.unit].empty() ? 0 : penalty_[f.unit][row - first];
-    all.push_back({cost, f.values[row] * denominator_ - penalty, row});
+    all.push_back({cost, f.values[row] * scale_ - penalty, row});
   }
   std::sort(all.begin(), all.end(), [](const Point& a, const Point& b) {
     return a.cost != b.cost ? a.cost < b.cost : a.value > b.value;
@@ -324,8 +324,13 @@ void Longest::fill(std::uint32_t number) {
             std::int64_t most = kNone;
             for (const auto& [way, open] : ways) {
               if (values_[way.table].empty()) continue;
-              std::int64_t t = value(way.table, budget_) + way.offset * denominator_;
-              for (const std::uint32_t f : open) t += p_.function(f).hi * denominator_;
+              std::int64_t t = value(way.table, budget_) + way.offset * scale_;
+              for (const std::uint32_t f : open) {
+                const Function& function = p_.function(f);
+                const auto [begin, end] = (*box_)[function.unit];
+                const auto values = function.values.begin();
+                t += *std::max_element(values + begin, values + end) * scale_;
+              }
               most = std::max(most, t);
             }
             return most;
@@ -340,7 +345,7 @@ void Longest::fill(std::uint32_t number) {
         if (part.group != 0 && chosen_[part.gate] != part.group) continue;
         const std::vector<std::int64_t>& from = values_[part.table];
         if (from.empty()) continue;
-        const std::int64_t offset = part.offset * denominator_;
+        const std::int64_t offset = part.offset * scale_;
         if (first) {
           out.resize(size);
           for (std::size_t b = 0; b < size; ++b) out[b] = from[std::min(b, from.size() - 1)] + offset;
@@ -363,7 +368,7 @@ void Longest::fill(std::uint32_t number) {
       const Function& f = p_.function(table.function);
       const auto [begin, end] = (*box_)[f.unit];
       const std::int64_t most =
-          *std::max_element(f.values.begin() + begin, f.values.begin() + end) * denominator_;
+          *std::max_element(f.values.begin() + begin, f.values.begin() + end) * scale_;
       out = values_[table.parts[0].table];
       for (std::int64_t& t : out) t += most;
       return;
@@ -372,9 +377,9 @@ void Longest::fill(std::uint32_t number) {
       const Part& part = table.parts[0];
       out = values_[part.table];
       for (std::int64_t& t : out) {
-        t += part.offset * denominator_;
+        t += part.offset * scale_;
         if (multiplied_) {
-          t += (table.period - 1) * denominator_;
+          t += (table.period - 1) * scale_;
         } else if (const Time past = floor_mod(t - table.phase, table.period); past != 0) {
           t += table.period - past;
         }
@@ -421,10 +426,10 @@ void Longest::fill(std::uint32_t number) {
   }
 }
 
-Longest::Result Longest::solve(const Box& box, const Step& relaxation) {
+Longest::Result Longest::solve(const Box& box, const Charge& charge) {
   box_ = &box;
-  denominator_ = relaxation.denominator;
-  multiplied_ = denominator_ != 1;
+  scale_ = charge.scale;
+  multiplied_ = scale_ != 1 || !charge.tolls.empty();
   const std::size_t units = p_.units().size();
   cost_.assign(units, {});
   penalty_.assign(units, {});
@@ -435,40 +440,56 @@ Longest::Result Longest::solve(const Box& box, const Step& relaxation) {
   chosen_.assign(gates_.size(), 0);
   budget_ = 0;
 
+  const auto charge_unit = [&](const Function& function, std::int64_t weight, std::int64_t lo) {
+    const auto [first, end] = box[function.unit];
+    auto& penalties = penalty_[function.unit];
+    penalties.resize(end - first);
+    for (std::uint32_t row = first; row < end; ++row) {
+      penalties[row - first] += weight * (function.values[row] - lo);
+    }
+  };
   const std::vector<std::int64_t> least = least_use(p_, box);
   Wide total = 0;
   for (std::size_t l = 0; l < p_.limits().size(); ++l) {
     const Limit& limit = p_.limits()[l];
-    const std::int64_t multiplier =
-        relaxation.multipliers.empty() ? 0 : relaxation.multipliers[l];
-    const bool main = relaxation.budget == l;
+    const std::int64_t multiplier = charge.multipliers.empty() ? 0 : charge.multipliers[l];
+    const bool main = charge.budget == l;
     if (multiplier == 0 && !main) continue;
     multiplied_ = multiplied_ || multiplier != 0;
     total += Wide{multiplier} * (limit.cap - least[l]);
-    if (main) budget_ = (limit.cap - least[l]) / relaxation.quantum;
+    if (main) budget_ = (limit.cap - least[l]) / charge.quantum;
     for (const std::uint32_t f : limit.functions) {
       const Function& function = p_.function(f);
       const auto [first, end] = box[function.unit];
       const auto begin = function.values.begin();
       const std::int64_t lo = *std::min_element(begin + first, begin + end);
+      if (multiplier != 0) charge_unit(function, multiplier, lo);
+      if (!main) continue;
       auto& costs = cost_[function.unit];
-      auto& penalties = penalty_[function.unit];
-      if (main) costs.resize(end - first);
-      if (multiplier != 0) penalties.resize(end - first);
+      costs.resize(end - first);
       for (std::uint32_t row = first; row < end; ++row) {
-        const std::int64_t use = function.values[row] - lo;
-        if (main) costs[row - first] = use / relaxation.quantum;
-        if (multiplier != 0) penalties[row - first] += multiplier * use;
+        costs[row - first] = (function.values[row] - lo) / charge.quantum;
       }
     }
   }
+  for (const auto& [f, weight] : charge.tolls) charge_unit(p_.function(f), weight, 0);
+  // What a unit is charged at least it is charged in any case.
+  Result result;
+  result.whole.resize(units);
+  for (std::size_t u = 0; u < units; ++u) {
+    result.whole[u] = box[u].first;
+    auto& penalties = penalty_[u];
+    if (penalties.empty()) continue;
+    const auto lightest = std::min_element(penalties.begin(), penalties.end());
+    const std::int64_t base = *lightest;
+    result.whole[u] += static_cast<std::uint32_t>(lightest - penalties.begin());
+    total -= base;
+    for (std::int64_t& penalty : penalties) penalty -= base;
+  }
   for (std::uint32_t t = 0; t < tables_.size(); ++t) fill(t);
 
-  Result result;
-  total += value(result_, budget_) + Wide{result_offset_} * denominator_;
+  total += value(result_, budget_) + Wide{result_offset_} * scale_;
   result.total = total;
-  const Wide whole = total >= 0 ? total / denominator_ : -((-total + denominator_ - 1) / denominator_);
-  result.bound = static_cast<Time>(whole);
 
   // The path: at each table the part, or the tuple, that its value came from.
   result.choice.assign(units, kUnset);
@@ -481,7 +502,7 @@ Longest::Result Longest::solve(const Box& box, const Step& relaxation) {
       for (const Part& part : table.parts) {
         if (part.group != 0 && chosen_[part.gate] != part.group) continue;
         if (values_[part.table].empty()) continue;
-        const std::int64_t x = value(part.table, budget) + part.offset * denominator_;
+        const std::int64_t x = value(part.table, budget) + part.offset * scale_;
         if (next == nullptr || x > best) next = &part, best = x;
       }
     } else {
@@ -499,15 +520,13 @@ Longest::Result Longest::solve(const Box& box, const Step& relaxation) {
     }
     t = next->table;
   }
-  for (std::size_t l = 0; l < p_.limits().size(); ++l) {
-    Wide slack = Wide{p_.limits()[l].cap} - least[l];
-    for (const std::uint32_t f : p_.limits()[l].functions) {
-      const Function& function = p_.function(f);
-      const std::uint32_t row = result.choice[function.unit];
-      if (row == kUnset) continue;
-      const auto [first, end] = box[function.unit];
-      slack -= function.values[row] -
-               *std::min_element(function.values.begin() + first, function.values.begin() + end);
+  for (std::size_t u = 0; u < units; ++u) {
+    if (result.choice[u] != kUnset) result.whole[u] = result.choice[u];
+  }
+  for (const Limit& limit : p_.limits()) {
+    Wide slack = limit.cap;
+    for (const std::uint32_t f : limit.functions) {
+      slack -= p_.function(f).values[result.whole[p_.function(f).unit]];
     }
     result.slack.push_back(slack);
   }

@@ -28,16 +28,24 @@ std::vector<std::int64_t> least_use(const Problem& problem, const Box& box);
 
 class Longest {
  public:
-  explicit Longest(Problem& problem);
+  Longest(Problem& problem, InstantId target);
 
-  struct Result {
-    Time bound = 0;
-    Wide total = 0;               // the bound times the denominator, unrounded
-    Choice choice;                // of the longest path; kUnset for units that it does not read
-    std::vector<Wide> slack;      // per limit: cap less what the path's choice uses
+  // What a path costs beside its delays, all of the same denominator.
+  struct Charge {
+    std::int64_t scale = 1;  // times the instant
+    std::optional<std::uint32_t> budget;
+    std::int64_t quantum = 1;
+    std::vector<std::int64_t> multipliers;                      // per limit; none: zeros
+    std::vector<std::pair<std::uint32_t, std::int64_t>> tolls;  // functions, with weights
   };
-  // REQUIRES least_use() within the caps, and a magnitude. The relaxation is of kRelaxation.
-  Result solve(const Box& box, const Step& relaxation);
+  struct Result {
+    Wide total = 0;           // scale * instant - tolls is this at most
+    Choice choice;            // of the longest path; kUnset for units that it does not read
+    Choice whole;             // the same with the tuples that the others are left with
+    std::vector<Wide> slack;  // per limit: cap less what the whole choice uses
+  };
+  // REQUIRES least_use() within the caps, and a magnitude.
+  Result solve(const Box& box, const Charge& charge);
 
   // Units are charged at one of their delays only, since there were too many states.
   bool split() const { return split_; }
@@ -100,6 +108,7 @@ class Longest {
   }
 
   Problem& p_;
+  InstantId target_;
   Differences differences_;
   bool split_ = false;
   std::size_t words_ = 0;
@@ -115,7 +124,7 @@ class Longest {
 
   // Of the solve() in progress.
   const Box* box_ = nullptr;
-  std::int64_t budget_ = 0, denominator_ = 1;
+  std::int64_t budget_ = 0, scale_ = 1;
   bool multiplied_ = false;
   std::vector<std::vector<std::int64_t>> cost_, penalty_;  // per unit and tuple
   std::vector<std::vector<std::int64_t>> values_;          // per table

@@ -62,8 +62,16 @@ Mix::Mix(Problem& problem) : p_(problem), arcs_(problem.timing().size()) {
   read_.assign(read.begin(), read.end());
 }
 
-std::pair<double, Mix::Chain> Mix::longest(const std::vector<double>& values) {
-  const std::size_t target = at(p_.target());
+Mix::Chain Mix::longest(InstantId target, const Choice& choice) {
+  std::vector<double> values(read_.empty() ? 0 : read_.back() + 1, 0);
+  for (const std::uint32_t f : read_) {
+    values[f] = static_cast<double>(p_.function(f).values[choice[p_.function(f).unit]]);
+  }
+  return longest(target, values).second;
+}
+
+std::pair<double, Mix::Chain> Mix::longest(InstantId instant, const std::vector<double>& values) {
+  const std::size_t target = at(instant);
   std::vector<double> length(target + 1, 0);
   std::vector<const Arc*> critical(target + 1, nullptr);
   for (std::size_t v = 1; v <= target; ++v) {
@@ -94,6 +102,23 @@ std::pair<double, Mix::Chain> Mix::longest(const std::vector<double>& values) {
   return {length[target], std::move(chain)};
 }
 
+Mix::Chain Mix::chain(InstantId target, const std::vector<std::uint32_t>& arcs) const {
+  Chain chain{arcs, 0, {}};
+  std::size_t v = at(target);
+  for (const std::uint32_t number : arcs) {
+    const auto arc = std::find_if(arcs_[v].begin(), arcs_[v].end(),
+                                  [&](const Arc& each) { return each.number == number; });
+    LPN_ASSERT(arc != arcs_[v].end());
+    chain.constant += arc->delay == nullptr ? arc->constant : arc->delay->constant;
+    if (arc->delay != nullptr) {
+      chain.functions.insert(chain.functions.end(), arc->delay->functions.begin(),
+                             arc->delay->functions.end());
+    }
+    v = arc->from;
+  }
+  return chain;
+}
+
 std::size_t Mix::keep(Chain chain) {
   const auto [it, fresh] = known_.try_emplace(chain.arcs, chains_.size());
   if (fresh) chains_.push_back(std::move(chain));
@@ -105,6 +130,7 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
   const auto left = [&] {
     return seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
+  const InstantId target = p_.instant().value();
   const std::size_t units = p_.units().size(), limits = p_.limits().size();
   std::vector<std::vector<std::pair<std::size_t, std::uint32_t>>> uses(units);  // limit, function
   double penalty = 1;
@@ -176,7 +202,7 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
       if (f >= values.size()) values.resize(f + 1);
       values[f] = of(p_.function(f));
     }
-    auto [length, chain] = longest(values);
+    auto [length, chain] = longest(target, values);
     const std::size_t number = keep(std::move(chain));
     return std::pair(length, number);
   };

@@ -32,6 +32,19 @@ class Mix {
   // Stops early when the bound reaches `enough`. REQUIRES least_use() within the caps.
   Result solve(const Box& box, Time enough, double seconds);
 
+  // Arcs from an instant back to time zero, and what their delays are at least.
+  struct Chain {
+    std::vector<std::uint32_t> arcs;
+    std::int64_t constant = 0;
+    std::vector<std::uint32_t> functions;  // one per unit
+  };
+  // The longest chain to an instant when functions have these values; its length.
+  std::pair<double, Chain> longest(InstantId target, const std::vector<double>& values);
+  // The same for a choice.
+  Chain longest(InstantId target, const Choice& choice);
+  // What is known of the chain with these arcs. A chain may have several functions of a unit.
+  Chain chain(InstantId target, const std::vector<std::uint32_t>& arcs) const;
+
  private:
   struct Arc {
     std::uint32_t from = 0;
@@ -39,13 +52,6 @@ class Mix {
     std::int64_t constant = 0;
     std::uint32_t number = 0;  // in Step::Chain
   };
-  struct Chain {
-    std::vector<std::uint32_t> arcs;
-    std::int64_t constant = 0;
-    std::vector<std::uint32_t> functions;  // one per unit
-  };
-  // The longest chain when functions have these values; its length.
-  std::pair<double, Chain> longest(const std::vector<double>& values);
   std::size_t keep(Chain chain);
 
   Problem& p_;

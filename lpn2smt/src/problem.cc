@@ -129,7 +129,7 @@ class Problem::Builder {
     return true;
   }
 
-  // What the target depends on, and what the path's orders say comes before that.
+  // What the measure depends on, and what the path's orders say comes before that.
   void mark_needed() {
     const Timing& timing = p_.timing();
     std::vector<std::vector<std::size_t>> earlier(timing.size());
@@ -137,7 +137,7 @@ class Problem::Builder {
       if (order.before < order.after) earlier[at(order.after)].push_back(at(order.before));
     }
     p_.needed_.assign(timing.size(), false);
-    p_.needed_[at(p_.target_)] = true;
+    for (const auto& [weight, instant] : p_.measure_.instants) p_.needed_[at(instant)] = true;
     for (std::size_t v = timing.size(); v-- > 1;) {
       if (!p_.needed_[v]) continue;
       for (const std::size_t before : earlier[v]) p_.needed_[before] = true;
@@ -464,7 +464,11 @@ class Problem::Builder {
       }
       sum += most + (p_.timing()[static_cast<InstantId>(v)].period - 1);
     }
-    if (!too_large_ && sum <= kLargest) p_.magnitude_ = static_cast<std::int64_t>(sum);
+    // Of the measure too, whatever its signs.
+    Wide weights = 1;
+    for (const auto& [weight, instant] : p_.measure_.instants) weights += std::abs(weight);
+    const Wide all = sum * weights + std::abs(p_.measure_.constant);
+    if (!too_large_ && all <= kLargest) p_.magnitude_ = static_cast<std::int64_t>(all);
   }
 
   static constexpr std::uint32_t kNoUnit = std::numeric_limits<std::uint32_t>::max();
@@ -485,10 +489,18 @@ class Problem::Builder {
   bool too_large_ = false;
 };
 
-Problem::Problem(const InputSpace& space, const Path& path, InstantId target)
-    : space_(&space), path_(&path), target_(target) {
+Problem::Problem(const InputSpace& space, const Path& path, Measure measure)
+    : space_(&space), path_(&path) {
   for (const Param& param : space.variables.params) LPN_ASSERT(param.range);
-  LPN_ASSERT(at(target) < path.timing.size());
+  std::map<InstantId, std::int64_t> weights;
+  for (const auto& [weight, instant] : measure.instants) {
+    LPN_ASSERT(at(instant) < path.timing.size());
+    weights[instant] += weight;
+  }
+  measure_.constant = measure.constant;
+  for (const auto& [instant, weight] : weights) {
+    if (weight != 0 && instant != kTimeZero) measure_.instants.emplace_back(weight, instant);
+  }
   Builder(*this).build();
 }
 
@@ -562,14 +574,33 @@ std::optional<Choice> Problem::choice(const Assignment& values) const {
   return choice;
 }
 
-std::optional<Time> Problem::value(const Choice& choice) const {
-  const Assignment values = assignment(choice);
+std::optional<Time> Problem::value(const Assignment& values) const {
   if (!contains(*space_, values) || !follows(*path_, *space_, values)) return std::nullopt;
   try {
-    return evaluate(path_->timing, *space_, values)[at(target_)];
+    return smt::value(measure_, evaluate(path_->timing, *space_, values));
   } catch (const EvalFault&) {
     return std::nullopt;
   }
+}
+
+std::optional<InstantId> Problem::instant() const {
+  const auto& all = measure_.instants;
+  if (measure_.constant != 0 || all.size() != 1 || all[0].first != 1) return std::nullopt;
+  return all[0].second;
+}
+
+bool is_sum(const Target& target) {
+  if (!target.measure) return false;
+  const auto& all = target.measure->instants;
+  return target.measure->constant != 0 || all.size() != 1 || all[0].first != 1;
+}
+
+Measure measure_of(const Target& target, bool negated) {
+  Measure measure = target.measure ? *target.measure : Measure{{{1, target.instant}}, 0};
+  if (!negated) return measure;
+  measure.constant = -measure.constant;
+  for (auto& [weight, instant] : measure.instants) weight = -weight;
+  return measure;
 }
 
 Time Problem::estimate(const Choice& choice) const {
@@ -602,7 +633,9 @@ Time Problem::estimate(const Choice& choice) const {
     }
     times_[v] = t;
   }
-  return times_[at(target_)];
+  Time sum = measure_.constant;
+  for (const auto& [weight, instant] : measure_.instants) sum += weight * times_[at(instant)];
+  return sum;
 }
 
 bool Problem::within_limits(const Choice& choice) const {

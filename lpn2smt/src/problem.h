@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "lpn/bounds.h"
 #include "lpn/timing.h"
 
 namespace lpn::smt {
@@ -59,25 +60,29 @@ using Choice = std::vector<std::uint32_t>;
 
 class Problem {
  public:
-  // Borrows space and path. Delays matter for what `target` depends on.
-  Problem(const InputSpace& space, const Path& path, InstantId target);
+  // Borrows space and path. Delays matter for what the measure depends on.
+  Problem(const InputSpace& space, const Path& path, Measure measure);
 
   const InputSpace& space() const { return *space_; }
   const Path& path() const { return *path_; }
   const Timing& timing() const { return path_->timing; }
-  InstantId target() const { return target_; }
+  // Every instant once, none with weight 0.
+  const Measure& measure() const { return measure_; }
+  // The instant that is all of the measure.
+  std::optional<InstantId> instant() const;
 
   const std::vector<Unit>& units() const { return units_; }
   const Function& function(std::uint32_t id) const { return functions_[id]; }
   const std::vector<Limit>& limits() const { return limits_; }
-  // Of the instants that the target depends on, or that an order of the path puts before one of
+  // Of the instants that the measure depends on, or that an order of the path puts before one of
   // these; empty for others and for time zero.
   const std::vector<TimedArc>& arcs(std::size_t node) const { return arcs_[node]; }
   bool needed(std::size_t node) const { return needed_[node]; }
 
   // A unit has no tuple: the path has no input.
   bool empty() const { return empty_; }
-  // An upper bound of all instants, multiples of limits aside; none: numbers too large to work with.
+  // An upper bound of all instants and of the measure, weights without signs; none: numbers too
+  // large to work with.
   std::optional<std::int64_t> magnitude() const { return magnitude_; }
   // Every variable belongs to a unit.
   bool complete() const { return complete_; }
@@ -88,8 +93,8 @@ class Problem {
   Assignment assignment(const Choice& choice) const;
   // The choice nearest to the values: nullopt when a unit has no tuple with them.
   std::optional<Choice> choice(const Assignment& values) const;
-  // Value of the target when the choice is an input of the path: evaluated by the path's own terms.
-  std::optional<Time> value(const Choice& choice) const;
+  // The measure when the values are an input of the path: evaluated by the path's own terms.
+  std::optional<Time> value(const Assignment& values) const;
   // The same by the tables, as if the choice were one; exact when no delay has a slack.
   Time estimate(const Choice& choice) const;
   bool within_limits(const Choice& choice) const;
@@ -103,7 +108,7 @@ class Problem {
 
   const InputSpace* space_;
   const Path* path_;
-  InstantId target_;
+  Measure measure_;
   std::vector<Unit> units_;
   std::deque<Function> functions_;  // stay where they are when sums are added
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
@@ -117,6 +122,11 @@ class Problem {
   std::vector<std::string> relaxed_;
   mutable std::vector<Time> times_;
 };
+
+// Whether a target is more than one instant.
+bool is_sum(const Target& target);
+// The measure of a target, or its negative.
+Measure measure_of(const Target& target, bool negated);
 
 // Of a pass that has a state per set of open units (longest.h): how often a state follows another
 // before units are charged once and for all.

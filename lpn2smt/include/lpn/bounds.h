@@ -16,14 +16,16 @@
 
 #include "lpn/feasibility.h"
 #include "lpn/input_space.h"
+#include "lpn/measures.h"
 #include "lpn/timing.h"
 
 namespace lpn::smt {
 
-// Paths with an instant each. Borrowed.
+// What is bounded: an instant of a path, or a sum of several. The path is borrowed.
 struct Target {
   const Path* path = nullptr;
   InstantId instant{};
+  std::optional<Measure> measure = {};  // instead of the instant
 };
 // Their latencies; paths without one are left out.
 std::vector<Target> latencies(std::span<const Path* const> paths);
@@ -47,12 +49,32 @@ struct Step {
     bool operator==(const Chain&) const = default;
   };
 
+  // Of a measure (to be maximised; else its negative is): a longest path to an instant with a
+  // positive weight, less chains to instants with negative weights, all of the same input. The
+  // weights of an instant's parts add up to its own at least, those of chains to an instant, over
+  // the denominator, to its own at most.
+  struct Toll {
+    InstantId instant{};
+    Chain chain;
+    bool operator==(const Toll&) const = default;
+  };
+  struct Part {
+    InstantId instant{};  // kTimeZero: only chains
+    std::int64_t weight = 0;
+    std::vector<std::int64_t> multipliers;
+    std::optional<std::uint32_t> budget;
+    std::int64_t quantum = 1;
+    std::vector<Toll> tolls;
+    bool operator==(const Part&) const = default;
+  };
+
   Kind kind = Kind::kRelaxation;
   std::uint32_t unit = 0, tuple = 0;
   std::int64_t denominator = 1;  // of weights and multipliers
   std::vector<std::int64_t> multipliers;
   std::optional<std::uint32_t> budget;  // maximum: this limit is kept exactly, in multiples of
   std::int64_t quantum = 1;             // quantum
+  std::vector<Part> parts;              // of a measure, instead of what stands above and below
   std::vector<Chain> chains;            // minimum: weights add up to the denominator at most
   Time threshold = 0;
   std::string smtlib;
@@ -86,10 +108,10 @@ struct BoundOptions {
   double seconds = 0;           // 0: none
   std::uint64_t max_boxes = 0;  // 0: any number
   // Decides boxes that branching leaves open; null: branching goes on.
-  std::function<std::unique_ptr<Feasibility>()> solver;
+  std::function<std::unique_ptr<Feasibility>()> solver = {};
   FeasibilityLimits question{.work = 2'000'000, .seconds = 10};
   // Called whenever a bound or the input improves, and now and then; false stops, both are kept.
-  std::function<bool(const Progress&)> progress;
+  std::function<bool(const Progress&)> progress = {};
   std::uint64_t seed = 1;
 };
 
@@ -107,7 +129,7 @@ struct BoundResult {
   std::vector<std::string> notes;  // what the bounds leave out
 };
 
-// The largest and the least that an instant of a path can be over the inputs of the space. Throws
+// The largest and the least that the targets can be over the inputs of the space, in ticks. Throws
 // Error "E-space" when a variable has no range.
 BoundResult maximize(const InputSpace& space, std::span<const Target> targets,
                      const BoundOptions& options = {});

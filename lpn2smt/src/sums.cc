@@ -1,0 +1,253 @@
+#include "sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "linear_programme.h"
+#include "lpn/differences.h"
+#include "lpn/error.h"
+
+namespace lpn::smt {
+namespace {
+
+constexpr std::int64_t kEntries = 20'000;  // of a table
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+std::int64_t quantum(const Problem& problem, const Box& box, std::size_t limit, std::int64_t least,
+                     std::int64_t entries) {
+  std::int64_t common = 0;
+  for (const std::uint32_t f : problem.limits()[limit].functions) {
+    const Function& function = problem.function(f);
+    const auto [first, end] = box[function.unit];
+    const std::int64_t lo = *std::min_element(function.values.begin() + first,
+                                              function.values.begin() + end);
+    for (std::uint32_t row = first; row < end; ++row) {
+      common = std::gcd(common, function.values[row] - lo);
+    }
+  }
+  common = std::max<std::int64_t>(common, 1);
+  const std::int64_t budget = (problem.limits()[limit].cap - least) / common;
+  return common * (budget / entries + 1);
+}
+
+bool binding(const Problem& problem, const Box& box, std::size_t limit) {
+  Wide most = 0;
+  for (const std::uint32_t f : problem.limits()[limit].functions) {
+    const Function& function = problem.function(f);
+    const auto [first, end] = box[function.unit];
+    most += *std::max_element(function.values.begin() + first, function.values.begin() + end);
+  }
+  return most > problem.limits()[limit].cap;
+}
+
+// Each positive instant goes with the negative ones that it can be least far behind.
+Sums::Sums(Problem& problem) : p_(problem), mix_(problem) {
+  Differences differences(p_.timing(), p_.space());
+  std::vector<std::pair<InstantId, std::int64_t>> left;
+  for (const auto& [weight, instant] : p_.measure().instants) {
+    if (weight < 0) left.emplace_back(instant, -weight);
+  }
+  struct Pair {
+    Time apart;
+    std::size_t part, negative;
+  };
+  std::vector<Pair> pairs;
+  for (const auto& [weight, instant] : p_.measure().instants) {
+    if (weight < 0) continue;
+    for (std::size_t n = 0; n < left.size(); ++n) {
+      pairs.push_back({differences.upper(instant, left[n].first), parts_.size(), n});
+    }
+    parts_.push_back({instant, weight, {}, std::make_unique<Longest>(p_, instant)});
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.apart < b.apart; });
+  std::vector<std::int64_t> open;
+  for (const Part& part : parts_) open.push_back(part.weight);
+  for (const Pair& pair : pairs) {
+    auto& [instant, weight] = left[pair.negative];
+    const std::int64_t both = std::min(weight, open[pair.part]);
+    if (both == 0) continue;
+    parts_[pair.part].negatives.emplace_back(instant, both);
+    open[pair.part] -= both;
+    weight -= both;
+  }
+  Part rest{kTimeZero, 0, {}, std::make_unique<Longest>(p_, kTimeZero)};
+  for (const auto& [instant, weight] : left) {
+    if (weight > 0) rest.negatives.emplace_back(instant, weight);
+  }
+  if (!rest.negatives.empty()) parts_.push_back(std::move(rest));
+}
+
+Step Sums::first(const Box& box, const Choice& choice) {
+  Step step;
+  std::int64_t& denominator = step.denominator;
+  denominator = 1 << 10;
+  while (denominator > 1 && *p_.magnitude() > (std::int64_t{1} << 59) / denominator) denominator /= 2;
+  const std::vector<std::int64_t> least = least_use(p_, box);
+  // The widest limit that matters is kept exactly.
+  std::optional<std::uint32_t> budget;
+  for (std::uint32_t l = 0; l < p_.limits().size(); ++l) {
+    if (!binding(p_, box, l)) continue;
+    if (!budget || p_.limits()[l].functions.size() > p_.limits()[*budget].functions.size()) budget = l;
+  }
+  for (const Part& part : parts_) {
+    Step::Part made;
+    made.instant = part.instant;
+    made.weight = part.weight;
+    made.multipliers.assign(p_.limits().size(), 0);
+    made.budget = budget;
+    if (budget) made.quantum = quantum(p_, box, *budget, least[*budget], kEntries);
+    for (const auto& [instant, weight] : part.negatives) {
+      made.tolls.push_back(
+          {instant, {weight * denominator, mix_.longest(instant, choice).arcs}});
+    }
+    step.parts.push_back(std::move(made));
+  }
+  return step;
+}
+
+Longest::Charge Sums::charge(const Step::Part& part, std::int64_t denominator, Wide& constant) {
+  Longest::Charge charge{.scale = denominator * std::max<std::int64_t>(part.weight, 1),
+                         .budget = part.budget,
+                         .quantum = part.quantum,
+                         .multipliers = part.multipliers,
+                         .tolls = {}};
+  std::map<std::uint32_t, std::int64_t> tolls;
+  for (const Step::Toll& toll : part.tolls) {
+    const Mix::Chain chain = mix_.chain(toll.instant, toll.chain.arcs);
+    constant -= Wide{toll.chain.weight} * chain.constant;
+    for (const std::uint32_t f : chain.functions) tolls[f] += toll.chain.weight;
+  }
+  charge.tolls.assign(tolls.begin(), tolls.end());
+  return charge;
+}
+
+Sums::Result Sums::solve(const Box& box, const Step& step, int rounds) {
+  Result result;
+  result.step = step;
+  Wide total = Wide{p_.measure().constant} * step.denominator;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Step::Part& part = result.step.parts[k];
+    Wide sum = 0;
+    const Longest::Charge charged = charge(part, step.denominator, sum);
+    Longest::Result solved = parts_[k].longest->solve(box, charged);
+    sum += solved.total;
+    if (rounds > 0) sum = improve(box, k, part, sum, solved, step.denominator, rounds);
+    total += sum;
+    result.choices.push_back(std::move(solved.whole));
+  }
+  const Wide d = step.denominator;
+  result.bound = static_cast<Time>(total >= 0 ? total / d : -((-total + d - 1) / d));
+  return result;
+}
+
+// Cutting planes for the weights of chains and for multipliers: the part's bound is convex in them.
+Wide Sums::improve(const Box& box, std::size_t number, Step::Part& part, Wide best,
+                   Longest::Result& found, std::int64_t denominator, int rounds) {
+  std::vector<std::size_t> limits;
+  double steepest = 1;
+  for (std::size_t l = 0; l < p_.limits().size(); ++l) {
+    if (part.budget != l && binding(p_, box, l)) limits.push_back(l);
+  }
+  if (part.tolls.empty() && limits.empty()) return best;
+  const auto scale = static_cast<double>(denominator);
+  for (const Unit& unit : p_.units()) steepest += unit.size;
+  steepest *= static_cast<double>(std::max<std::int64_t>(part.weight, 1));
+
+  LinearProgramme lp;
+  const int theta = lp.add_column(-kInfinity, kInfinity, 1);
+  std::map<InstantId, int> rows;
+  for (const auto& [instant, weight] : parts_[number].negatives) {
+    rows[instant] = lp.add_row(-kInfinity, static_cast<double>(weight), {});
+  }
+  std::vector<int> multipliers;
+  for (std::size_t k = 0; k < limits.size(); ++k) multipliers.push_back(lp.add_column(0, steepest, 0));
+  std::vector<Step::Toll> chains;
+  std::vector<int> weights;
+  struct Cut {
+    int row;
+    Choice choice;
+  };
+  std::vector<Cut> cuts;
+  const auto add_chain = [&](const Step::Toll& toll) {
+    for (const Step::Toll& known : chains) {
+      if (known.instant == toll.instant && known.chain.arcs == toll.chain.arcs) return false;
+    }
+    std::vector<std::pair<int, double>> entries{{rows.at(toll.instant), 1.0}};
+    for (const Cut& cut : cuts) {
+      entries.emplace_back(cut.row, static_cast<double>(length(toll.chain, toll.instant, cut.choice)));
+    }
+    chains.push_back(toll);
+    weights.push_back(lp.add_column(0, kInfinity, 0, entries));
+    return true;
+  };
+  for (const Step::Toll& toll : part.tolls) add_chain(toll);
+
+  Step::Part tried = part;
+  Longest::Result result = found;
+  Wide total = best;
+  for (int round = 0; round < rounds; ++round) {
+    // theta >= what the path and choice of this solution come to, for any weights.
+    double constant = static_cast<double>(total) / scale;
+    for (const Step::Toll& toll : tried.tolls) {
+      constant += static_cast<double>(toll.chain.weight) / scale *
+                  static_cast<double>(length(toll.chain, toll.instant, result.whole));
+    }
+    std::vector<std::pair<int, double>> entries{{theta, 1.0}};
+    for (std::size_t k = 0; k < limits.size(); ++k) {
+      const auto slack = static_cast<double>(result.slack[limits[k]]);
+      constant -= slack * static_cast<double>(tried.multipliers[limits[k]]) / scale;
+      entries.emplace_back(multipliers[k], -slack);
+    }
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      entries.emplace_back(weights[c], static_cast<double>(length(chains[c].chain, chains[c].instant,
+                                                                  result.whole)));
+    }
+    cuts.push_back({lp.add_row(constant, kInfinity, entries), result.whole});
+    bool added = false;
+    for (const auto& [instant, weight] : parts_[number].negatives) {
+      added |= add_chain({instant, {0, mix_.longest(instant, result.whole).arcs}});
+    }
+    if (!lp.solve(1)) break;
+    if (!added && lp.objective() > static_cast<double>(best) / scale - 0.01) break;
+    std::map<InstantId, std::int64_t> room;
+    for (const auto& [instant, weight] : parts_[number].negatives) room[instant] = weight * denominator;
+    tried.tolls.clear();
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      std::int64_t& left = room[chains[c].instant];
+      const std::int64_t w = std::min(left, std::int64_t{std::llround(lp.value(weights[c]) * scale)});
+      if (w <= 0) continue;
+      left -= w;
+      tried.tolls.push_back({chains[c].instant, {w, chains[c].chain.arcs}});
+    }
+    Wide heaviest = 0;
+    for (std::size_t k = 0; k < limits.size(); ++k) {
+      const double m = lp.value(multipliers[k]) * scale;
+      tried.multipliers[limits[k]] = std::llround(std::clamp(m, 0.0, 1e15));
+      for (const std::uint32_t f : p_.limits()[limits[k]].functions) {
+        heaviest += (Wide{p_.function(f).hi} - p_.function(f).lo) * tried.multipliers[limits[k]];
+      }
+    }
+    if (heaviest > (Wide{1} << 59)) break;
+    total = 0;
+    const Longest::Charge charged = charge(tried, denominator, total);
+    result = parts_[number].longest->solve(box, charged);
+    total += result.total;
+    if (total < best) best = total, part = tried, found = result;
+  }
+  return best;
+}
+
+std::int64_t Sums::length(const Step::Chain& chain, InstantId instant, const Choice& choice) const {
+  const Mix::Chain known = mix_.chain(instant, chain.arcs);
+  std::int64_t t = known.constant;
+  for (const std::uint32_t f : known.functions) t += p_.function(f).values[choice[p_.function(f).unit]];
+  return t;
+}
+
+}  // namespace lpn::smt
