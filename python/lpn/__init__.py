@@ -17,8 +17,8 @@ from ._token import Bool, Int, Token
 
 __all__ = [
     "Bool", "Error", "InputSpace", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
-    "ceil_div", "load", "lookup", "max", "min", "partition", "run_batch", "select", "simulate", "sum", "sweep", "tokens",
-    "total",
+    "ceil_div", "check_certificate", "load", "lookup", "max", "maximize", "min", "minimize", "partition", "prove",
+    "run_batch", "select", "simulate", "sum", "sweep", "tokens", "total",
 ]
 
 
@@ -35,4 +35,12 @@ def __getattr__(name):
         from ._partition import partition
 
         return partition
+    if name in ("maximize", "minimize", "prove"):
+        from . import _bounds
+
+        return getattr(_bounds, name)
+    if name == "check_certificate":
+        from ._bounds import check
+
+        return check
     raise AttributeError(f"module 'lpn' has no attribute '{name}'")

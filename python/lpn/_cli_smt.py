@@ -152,7 +152,9 @@ def _verdict(answer):
         text = about[answer.verdict]
         if answer.verdict == "refuted" and answer.witness is None:
             text = "refuted, since an input has no end"
-        if answer.lower is not None or answer.upper is not None:
+        if answer.lower is not None and answer.lower == answer.upper:
+            text += f" (it is {lower})"
+        elif answer.lower is not None or answer.upper is not None:
             text += f" (between {lower} and {upper})"
         return text
     if answer.lower is not None and answer.lower == answer.upper:
