@@ -21,10 +21,10 @@
 namespace lpn::smt {
 namespace {
 
-constexpr std::int64_t kMaxBudget = 20'000;          // entries of a table
-constexpr std::uint64_t kMaxEntries = 50'000'000;    // of all tables
-constexpr std::size_t kKept = 64;                    // targets whose tables stay in memory
-constexpr std::size_t kMaxQuestion = 500;            // instants of a question for a solver
+constexpr std::int64_t kMaxBudget = 20'000;        // entries of a table
+constexpr std::uint64_t kMaxEntries = 50'000'000;  // of all tables
+constexpr std::size_t kKept = 64;                  // targets whose tables stay in memory
+constexpr std::size_t kMaxQuestion = 500;          // instants of a question for a solver
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // ---- inputs near a choice --------------------------------------------------------------------
@@ -215,7 +215,7 @@ class Search {
   struct Leaf {
     Step step;
     Time bound = 0;
-    bool none = false;  // no input
+    bool none = false;                    // no input
     std::uint32_t first = 0, second = 0;  // children when split
     bool is_split = false;
   };
@@ -226,7 +226,7 @@ class Search {
     std::unique_ptr<Sums> sums;
     std::unique_ptr<Neighbourhood> neighbourhood;
     std::vector<Leaf> tree;
-    bool unbounded = false;  // numbers too large
+    bool unbounded = false;                         // numbers too large
     std::vector<std::vector<std::uint32_t>> reads;  // functions of delays, per unit
   };
   struct Node {
@@ -322,7 +322,8 @@ class Search {
     side.reads.resize(p.units().size());
     for (std::size_t v = 1; v < p.timing().size(); ++v) {
       for (const TimedArc& arc : p.arcs(v)) {
-        for (const std::uint32_t f : arc.delay.functions) side.reads[p.function(f).unit].push_back(f);
+        for (const std::uint32_t f : arc.delay.functions)
+          side.reads[p.function(f).unit].push_back(f);
       }
     }
     for (auto& functions : side.reads) {
@@ -349,7 +350,8 @@ class Search {
       Step& step = side.tree[0].step;
       step.multipliers.assign(p.limits().size(), 0);
       const Longest::Result free = longest(t).solve(node.box, charge_of(step));
-      if (longest(t).split()) note("too many states: delays of an input share less than they could");
+      if (longest(t).split())
+        note("too many states: delays of an input share less than they could");
       side.tree[0].bound = node.bound = bound_of(step, free);
       try_choice(t, free.choice, node.box);
     }
@@ -417,8 +419,7 @@ class Search {
   }
   static Time bound_of(const Step& step, const Longest::Result& result) {
     const Wide d = step.denominator;
-    return static_cast<Time>(result.total >= 0 ? result.total / d
-                                               : -((-result.total + d - 1) / d));
+    return static_cast<Time>(result.total >= 0 ? result.total / d : -((-result.total + d - 1) / d));
   }
 
   // The root of a maximum: which limit to keep exactly, and multipliers for the others.
@@ -534,7 +535,8 @@ class Search {
     }
   }
   // The same for a mixed input: the unit that is mixed the most, between what it is mixed of.
-  void choose_split(Node& node, const std::vector<std::vector<std::pair<std::uint32_t, double>>>& mixed) {
+  void choose_split(Node& node,
+                    const std::vector<std::vector<std::pair<std::uint32_t, double>>>& mixed) {
     const Problem& p = problem(node.target);
     double best = 1e-6;
     for (std::uint32_t u = 0; u < node.box.size(); ++u) {
@@ -575,15 +577,17 @@ class Search {
       std::vector<double> distance(end - first, 0);
       for (const std::uint32_t f : functions[u]) {
         const auto& values = p.function(f).values;
-        const double width = std::max(1.0, static_cast<double>(p.function(f).hi - p.function(f).lo));
+        const double width =
+            std::max(1.0, static_cast<double>(p.function(f).hi - p.function(f).lo));
         double mean = 0;
         for (const auto& [row, share] : mixed[u]) mean += share * static_cast<double>(values[row]);
         for (std::uint32_t row = first; row < end; ++row) {
           distance[row - first] += std::abs(static_cast<double>(values[row]) - mean) / width;
         }
       }
-      choice[u] = first + static_cast<std::uint32_t>(
-                              std::min_element(distance.begin(), distance.end()) - distance.begin());
+      choice[u] =
+          first + static_cast<std::uint32_t>(std::min_element(distance.begin(), distance.end()) -
+                                             distance.begin());
     }
     return choice;
   }
@@ -747,7 +751,8 @@ class Search {
   // ---- results
 
   bool stop() {
-    if (!stopped_ && (left() <= 0 || (options_.max_boxes > 0 && result_.boxes >= options_.max_boxes))) {
+    if (!stopped_ &&
+        (left() <= 0 || (options_.max_boxes > 0 && result_.boxes >= options_.max_boxes))) {
       stopped_ = true;
     }
     return stopped_;

@@ -1,5 +1,5 @@
-// Derives the bounds of certificates again, in the plainest way: nothing of the search is used, only
-// how a path is taken apart (problem.h) and bounds of differences of instants (differences.h).
+// Derives the bounds of certificates again, in the plainest way: nothing of the search is used,
+// only how a path is taken apart (problem.h) and bounds of differences of instants (differences.h).
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -71,8 +71,7 @@ class Checker {
   bool within(Wide numerator, Wide denominator) const {
     const Wide claimed = bound_ * denominator;
     // Rounded to whole ticks: total / denominator < bound + 1, or > bound - 1.
-    return maximum_ ? numerator < claimed + denominator
-                                : numerator > claimed - denominator;
+    return maximum_ ? numerator < claimed + denominator : numerator > claimed - denominator;
   }
 
   void settle(const Runs& box, const Step& step) {
@@ -80,7 +79,8 @@ class Checker {
       if (step.kind != Step::Kind::kNoInput) throw Rejected{"a step for a path without inputs"};
       return;
     }
-    if (step.denominator <= 0 || step.quantum <= 0) throw Rejected{"a divisor that is not positive"};
+    if (step.denominator <= 0 || step.quantum <= 0)
+      throw Rejected{"a divisor that is not positive"};
     if (!step.multipliers.empty() && step.multipliers.size() != p_.limits().size()) {
       throw Rejected{"not one multiplier per limit"};
     }
@@ -132,7 +132,8 @@ class Checker {
         Z3Feasibility solver;
         require_beyond(solver, p_, box, maximum_, threshold);
         if (solver.smtlib() != step.smtlib) throw Rejected{"a formula about something else"};
-        if (!trusted_ || !trusted_(step.smtlib)) throw Rejected{"a formula not shown unsatisfiable"};
+        if (!trusted_ || !trusted_(step.smtlib))
+          throw Rejected{"a formula not shown unsatisfiable"};
         return;
       }
     }
@@ -265,6 +266,18 @@ class Checker {
         throw Rejected{"an instant that is not there"};
       }
       if (given.instant != kTimeZero) left[given.instant] -= Wide{given.weight} * step.denominator;
+      if (given.behind) {
+        const auto it = left.find(*given.behind);
+        const Wide weight = Wide{given.weight} * step.denominator;
+        if (it == left.end() || it->second + weight > 0) {
+          throw Rejected{"an instant that does not count so often"};
+        }
+        it->second += weight;
+        const Time apart = differences_.upper(given.instant, *given.behind);
+        if (apart == kForever) throw Rejected{"instants that nothing is known of"};
+        total += weight * apart;
+        continue;
+      }
       Part part;
       part.scale = step.denominator * std::max<std::int64_t>(given.weight, 1);
       part.quantum = given.quantum;
@@ -374,7 +387,8 @@ class Checker {
         for (std::size_t u = 0; u < p_.units().size(); ++u) {
           if (later_[v][u]) later_[arc.from][u] = true;
         }
-        for (const std::uint32_t f : arc.delay.functions) later_[arc.from][p_.function(f).unit] = true;
+        for (const std::uint32_t f : arc.delay.functions)
+          later_[arc.from][p_.function(f).unit] = true;
       }
     }
     for (std::size_t v = 1; v <= last; ++v) {
@@ -400,7 +414,8 @@ class Checker {
     Values out(table.size(), kNone);
     for (const auto& [c, g] : best) {
       const auto shift = static_cast<std::size_t>(c);
-      for (std::size_t b = shift; b < out.size(); ++b) out[b] = std::max(out[b], table[b - shift] + g);
+      for (std::size_t b = shift; b < out.size(); ++b)
+        out[b] = std::max(out[b], table[b - shift] + g);
     }
     return out;
   }
@@ -408,7 +423,8 @@ class Checker {
   static void join(Tables& tables, const Open& open, Values table) {
     const auto [it, fresh] = tables.try_emplace(open, table);
     if (fresh) return;
-    for (std::size_t b = 0; b < table.size(); ++b) it->second[b] = std::max(it->second[b], table[b]);
+    for (std::size_t b = 0; b < table.size(); ++b)
+      it->second[b] = std::max(it->second[b], table[b]);
   }
 
   // Tables of `from` with delays on top, as they are at v.

@@ -24,7 +24,9 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
     params.push_back(solver.term(solver.integer(variables.params[k].name, ranges[k])));
   }
   ExprBuilder build(solver.pool());
-  const auto copy = [&](ExprId id) { return substitute(variables.exprs, id, solver.pool(), params); };
+  const auto copy = [&](ExprId id) {
+    return substitute(variables.exprs, id, solver.pool(), params);
+  };
   for (const ExprId id : problem.space().constraints) solver.require(copy(id));
   for (const ExprId id : problem.path().conditions) solver.require(copy(id));
   if (problem.path().fault) solver.require_fault(copy(*problem.path().fault));
@@ -80,8 +82,8 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
       case Timing::Kind::kEdge: {
         const ExprId period = solver.pool().constant(node.period);
         const ExprId phase = solver.pool().constant(node.phase);
-        t = build.add(build.mul(build.ceil_div(build.sub(of(node.after[0]), phase), period), period),
-                      phase);
+        t = build.add(
+            build.mul(build.ceil_div(build.sub(of(node.after[0]), phase), period), period), phase);
         break;
       }
     }

@@ -47,8 +47,8 @@ int LinearProgramme::add_column(double lo, double hi, double cost,
   glp_set_col_bnds(impl_->lp, j, kind(lo, hi), lo, hi);
   glp_set_obj_coef(impl_->lp, j, cost);
   unpack(coefficients, impl_->indices, impl_->values);
-  glp_set_mat_col(impl_->lp, j, static_cast<int>(impl_->indices.size()) - 1,
-                  impl_->indices.data(), impl_->values.data());
+  glp_set_mat_col(impl_->lp, j, static_cast<int>(impl_->indices.size()) - 1, impl_->indices.data(),
+                  impl_->values.data());
   return j - 1;
 }
 
@@ -57,8 +57,8 @@ int LinearProgramme::add_row(double lo, double hi,
   const int i = glp_add_rows(impl_->lp, 1);
   glp_set_row_bnds(impl_->lp, i, kind(lo, hi), lo, hi);
   unpack(coefficients, impl_->indices, impl_->values);
-  glp_set_mat_row(impl_->lp, i, static_cast<int>(impl_->indices.size()) - 1,
-                  impl_->indices.data(), impl_->values.data());
+  glp_set_mat_row(impl_->lp, i, static_cast<int>(impl_->indices.size()) - 1, impl_->indices.data(),
+                  impl_->values.data());
   return i - 1;
 }
 

@@ -197,8 +197,8 @@ void Longest::gate(std::size_t v, std::vector<Candidate>& candidates) {
   };
   // Greatest (a + delay) - (closes + its delay).
   const auto past_closing = [&](std::uint32_t a, Time delay) {
-    const Time d = differences_.upper(static_cast<InstantId>(a),
-                                      static_cast<InstantId>(closes.from));
+    const Time d =
+        differences_.upper(static_cast<InstantId>(a), static_cast<InstantId>(closes.from));
     return d == kForever ? kForever : d + delay - least(closes.delay);
   };
   arrive(start.from, v, {&start.delay}, 0, 0, candidates);
@@ -348,7 +348,8 @@ void Longest::fill(std::uint32_t number) {
         const std::int64_t offset = part.offset * scale_;
         if (first) {
           out.resize(size);
-          for (std::size_t b = 0; b < size; ++b) out[b] = from[std::min(b, from.size() - 1)] + offset;
+          for (std::size_t b = 0; b < size; ++b)
+            out[b] = from[std::min(b, from.size() - 1)] + offset;
         } else if (table.kind == Kind::kMax) {
           const std::size_t common = std::min(size, from.size());
           for (std::size_t b = 0; b < common; ++b) out[b] = std::max(out[b], from[b] + offset);
@@ -391,8 +392,8 @@ void Longest::fill(std::uint32_t number) {
   const std::vector<std::int64_t>& from = values_[table.parts[0].table];
   if (from.empty()) return;
   const std::vector<Point>& all = points(table.function);
-  const std::int64_t size = std::min(
-      budget_ + 1, static_cast<std::int64_t>(from.size()) + all.back().cost);
+  const std::int64_t size =
+      std::min(budget_ + 1, static_cast<std::int64_t>(from.size()) + all.back().cost);
   out.assign(static_cast<std::size_t>(size), kNone);
   const std::int64_t gain = all.size() > 1 ? all[1].value - all[0].value : 0;
   bool linear = all.size() > 4;
@@ -403,7 +404,9 @@ void Longest::fill(std::uint32_t number) {
     // max over j in (b - n, b] of from(j) + (b - j) * gain: a window that slides.
     const auto n = static_cast<std::int64_t>(all.size());
     std::deque<std::int64_t> best;  // positions, from(j) - j * gain falling
-    const auto height = [&](std::int64_t j) { return from[static_cast<std::size_t>(j)] - j * gain; };
+    const auto height = [&](std::int64_t j) {
+      return from[static_cast<std::size_t>(j)] - j * gain;
+    };
     for (std::int64_t b = 0; b < size; ++b) {
       if (b < static_cast<std::int64_t>(from.size())) {
         while (!best.empty() && height(best.back()) <= height(b)) best.pop_back();
@@ -435,7 +438,8 @@ Longest::Result Longest::solve(const Box& box, const Charge& charge) {
   penalty_.assign(units, {});
   values_.resize(tables_.size());
   std::size_t functions = 0;
-  for (const Table& table : tables_) functions = std::max<std::size_t>(functions, table.function + 1);
+  for (const Table& table : tables_)
+    functions = std::max<std::size_t>(functions, table.function + 1);
   points_.assign(functions, std::nullopt);
   chosen_.assign(gates_.size(), 0);
   budget_ = 0;

@@ -62,7 +62,7 @@ class Longest {
   struct Table {
     Kind kind = Kind::kZero;
     std::vector<Part> parts;
-    std::uint32_t function = 0;       // kClose, kFree
+    std::uint32_t function = 0;          // kClose, kFree
     std::int64_t period = 1, phase = 0;  // kEdge
   };
   using Open = std::vector<std::uint32_t>;  // functions, by unit
@@ -103,8 +103,7 @@ class Longest {
   void fill(std::uint32_t table);
   std::int64_t value(std::uint32_t table, std::int64_t budget) const {
     const auto& t = values_[table];
-    return t[static_cast<std::size_t>(
-        std::min(budget, static_cast<std::int64_t>(t.size()) - 1))];
+    return t[static_cast<std::size_t>(std::min(budget, static_cast<std::int64_t>(t.size()) - 1))];
   }
 
   Problem& p_;

@@ -56,8 +56,8 @@ Mix::Mix(Problem& problem) : p_(problem), arcs_(problem.timing().size()) {
     const std::size_t after = at(order.after);
     if (order.before >= order.after || !p_.needed(after)) continue;
     const auto number = static_cast<std::uint32_t>(p_.arcs(after).size() + k);
-    arcs_[after].push_back({static_cast<std::uint32_t>(order.before), nullptr,
-                            order.strict ? 1 : 0, number});
+    arcs_[after].push_back(
+        {static_cast<std::uint32_t>(order.before), nullptr, order.strict ? 1 : 0, number});
   }
   read_.assign(read.begin(), read.end());
 }
@@ -128,14 +128,16 @@ std::size_t Mix::keep(Chain chain) {
 Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
   const auto begin = std::chrono::steady_clock::now();
   const auto left = [&] {
-    return seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds -
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   const InstantId target = p_.instant().value();
   const std::size_t units = p_.units().size(), limits = p_.limits().size();
   std::vector<std::vector<std::pair<std::size_t, std::uint32_t>>> uses(units);  // limit, function
   double penalty = 1;
   for (std::size_t l = 0; l < limits; ++l) {
-    for (const std::uint32_t f : p_.limits()[l].functions) uses[p_.function(f).unit].emplace_back(l, f);
+    for (const std::uint32_t f : p_.limits()[l].functions)
+      uses[p_.function(f).unit].emplace_back(l, f);
   }
   for (const std::uint32_t f : read_) {
     penalty += static_cast<double>(p_.function(f).hi - p_.function(f).lo);
@@ -213,9 +215,9 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
     add_tuple(u, end - 1);
     for (const auto& [l, f] : uses[u]) {
       const auto& table = p_.function(f).values;
-      add_tuple(u, static_cast<std::uint32_t>(
-                       std::min_element(table.begin() + first, table.begin() + end) -
-                       table.begin()));
+      add_tuple(u,
+                static_cast<std::uint32_t>(
+                    std::min_element(table.begin() + first, table.begin() + end) - table.begin()));
     }
   }
   for (const std::size_t chain : last_) add_chain(chain);
@@ -335,8 +337,8 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
       if (reduced[u].empty()) continue;
       const auto least = std::min_element(reduced[u].begin(), reduced[u].end());
       if (*least - lp.dual(unit_rows[u]) < -kTolerance) {
-        tuples.emplace_back(u, box[u].first +
-                                   static_cast<std::uint32_t>(least - reduced[u].begin()));
+        tuples.emplace_back(u,
+                            box[u].first + static_cast<std::uint32_t>(least - reduced[u].begin()));
       }
     }
     // Chains that are longer than the mix: of the mixed input, and of one near it.
@@ -352,9 +354,9 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
     const auto near = add_longest([&](const Function& f) {
       const auto& mixed = best.mixed[f.unit];
       if (mixed.empty()) return 0.0;
-      const auto most = std::max_element(mixed.begin(), mixed.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      });
+      const auto most =
+          std::max_element(mixed.begin(), mixed.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
       return static_cast<double>(f.values[most->first]);
     });
     for (const auto& [u, row] : tuples) changed |= add_tuple(u, row);

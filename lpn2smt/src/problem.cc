@@ -13,8 +13,8 @@
 namespace lpn::smt {
 namespace {
 
-constexpr std::uint64_t kMaxTuples = 1 << 16;   // of a unit
-constexpr std::uint64_t kSmallUnit = 1 << 12;   // of a unit made of sums that few variables share
+constexpr std::uint64_t kMaxTuples = 1 << 16;  // of a unit
+constexpr std::uint64_t kSmallUnit = 1 << 12;  // of a unit made of sums that few variables share
 constexpr std::size_t kFew = 4;
 constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // of any number that bounds work with
 
@@ -73,7 +73,8 @@ class Problem::Builder {
     std::iota(parent_.begin(), parent_.end(), 0U);
     for (std::size_t k = 0; k < params_.size(); ++k) {
       const Range range = *params_[k].range;
-      const auto width = static_cast<std::uint64_t>(range.hi) - static_cast<std::uint64_t>(range.lo);
+      const auto width =
+          static_cast<std::uint64_t>(range.hi) - static_cast<std::uint64_t>(range.lo);
       tuples_[k] = range.hi < range.lo ? 0 : width < kMaxTuples ? width + 1 : kMaxTuples + 1;
       many_ += tuples_[k] > 1;
     }

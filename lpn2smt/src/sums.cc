@@ -14,6 +14,7 @@ namespace lpn::smt {
 namespace {
 
 constexpr std::int64_t kEntries = 20'000;  // of a table
+constexpr std::size_t kMostPairs = 4000;   // of instants, compared
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -24,8 +25,8 @@ std::int64_t quantum(const Problem& problem, const Box& box, std::size_t limit, 
   for (const std::uint32_t f : problem.limits()[limit].functions) {
     const Function& function = problem.function(f);
     const auto [first, end] = box[function.unit];
-    const std::int64_t lo = *std::min_element(function.values.begin() + first,
-                                              function.values.begin() + end);
+    const std::int64_t lo =
+        *std::min_element(function.values.begin() + first, function.values.begin() + end);
     for (std::uint32_t row = first; row < end; ++row) {
       common = std::gcd(common, function.values[row] - lo);
     }
@@ -45,8 +46,9 @@ bool binding(const Problem& problem, const Box& box, std::size_t limit) {
   return most > problem.limits()[limit].cap;
 }
 
-// Each positive instant goes with the negative ones that it can be least far behind.
+// Positive instants go with negative ones so that, added up, they can be least far behind them.
 Sums::Sums(Problem& problem) : p_(problem), mix_(problem) {
+  if (p_.measure().instants.empty()) return;
   Differences differences(p_.timing(), p_.space());
   std::vector<std::pair<InstantId, std::int64_t>> left;
   for (const auto& [weight, instant] : p_.measure().instants) {
@@ -54,29 +56,58 @@ Sums::Sums(Problem& problem) : p_(problem), mix_(problem) {
   }
   struct Pair {
     Time apart;
-    std::size_t part, negative;
+    std::size_t positive, negative;
   };
+  const std::size_t near = std::max<std::size_t>(kMostPairs / p_.measure().instants.size(), 4);
+  std::vector<std::pair<InstantId, std::int64_t>> open;
   std::vector<Pair> pairs;
   for (const auto& [weight, instant] : p_.measure().instants) {
     if (weight < 0) continue;
-    for (std::size_t n = 0; n < left.size(); ++n) {
-      pairs.push_back({differences.upper(instant, left[n].first), parts_.size(), n});
+    // Both are in the order of their numbers; of many only those near each other are compared.
+    const auto middle = static_cast<std::size_t>(
+        std::lower_bound(left.begin(), left.end(), std::pair(instant, std::int64_t{0})) -
+        left.begin());
+    for (std::size_t n = middle > near ? middle - near : 0;
+         n < std::min(left.size(), middle + near); ++n) {
+      pairs.push_back({differences.upper(instant, left[n].first), open.size(), n});
     }
-    parts_.push_back({instant, weight, {}, std::make_unique<Longest>(p_, instant)});
+    open.emplace_back(instant, weight);
   }
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const Pair& a, const Pair& b) { return a.apart < b.apart; });
-  std::vector<std::int64_t> open;
-  for (const Part& part : parts_) open.push_back(part.weight);
+  LinearProgramme lp;
+  std::vector<int> supply, demand, columns;
+  for (const auto& [instant, weight] : open) {
+    supply.push_back(lp.add_row(-kInfinity, static_cast<double>(weight), {}));
+  }
+  for (const auto& [instant, weight] : left) {
+    demand.push_back(lp.add_row(-kInfinity, static_cast<double>(weight), {}));
+  }
   for (const Pair& pair : pairs) {
-    auto& [instant, weight] = left[pair.negative];
-    const std::int64_t both = std::min(weight, open[pair.part]);
-    if (both == 0) continue;
-    parts_[pair.part].negatives.emplace_back(instant, both);
-    open[pair.part] -= both;
+    // Against leaving both alone.
+    const double alone = static_cast<double>(differences.latest(open[pair.positive].first)) -
+                         static_cast<double>(differences.earliest(left[pair.negative].first));
+    columns.push_back(lp.add_column(0, kInfinity, static_cast<double>(pair.apart) - alone,
+                                    {{supply[pair.positive], 1.0}, {demand[pair.negative], 1.0}}));
+  }
+  if (!pairs.empty() && !lp.solve(5)) pairs.clear();
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const Pair& pair = pairs[k];
+    auto& [negative, weight] = left[pair.negative];
+    auto& [positive, own] = open[pair.positive];
+    const std::int64_t both =
+        std::min({weight, own, std::int64_t{std::llround(lp.value(columns[k]))}});
+    if (both <= 0) continue;
+    Part part{positive, both, {{negative, both}}, {}, std::make_unique<Longest>(p_, positive)};
+    if (pair.apart < *p_.magnitude()) part.apart = pair.apart;
+    parts_.push_back(std::move(part));
+    own -= both;
     weight -= both;
   }
-  Part rest{kTimeZero, 0, {}, std::make_unique<Longest>(p_, kTimeZero)};
+  for (const auto& [instant, weight] : open) {
+    if (weight > 0) {
+      parts_.push_back({instant, weight, {}, {}, std::make_unique<Longest>(p_, instant)});
+    }
+  }
+  Part rest{kTimeZero, 0, {}, {}, std::make_unique<Longest>(p_, kTimeZero)};
   for (const auto& [instant, weight] : left) {
     if (weight > 0) rest.negatives.emplace_back(instant, weight);
   }
@@ -87,13 +118,15 @@ Step Sums::first(const Box& box, const Choice& choice) {
   Step step;
   std::int64_t& denominator = step.denominator;
   denominator = 1 << 10;
-  while (denominator > 1 && *p_.magnitude() > (std::int64_t{1} << 59) / denominator) denominator /= 2;
+  while (denominator > 1 && *p_.magnitude() > (std::int64_t{1} << 59) / denominator)
+    denominator /= 2;
   const std::vector<std::int64_t> least = least_use(p_, box);
   // The widest limit that matters is kept exactly.
   std::optional<std::uint32_t> budget;
   for (std::uint32_t l = 0; l < p_.limits().size(); ++l) {
     if (!binding(p_, box, l)) continue;
-    if (!budget || p_.limits()[l].functions.size() > p_.limits()[*budget].functions.size()) budget = l;
+    if (!budget || p_.limits()[l].functions.size() > p_.limits()[*budget].functions.size())
+      budget = l;
   }
   for (const Part& part : parts_) {
     Step::Part made;
@@ -103,8 +136,7 @@ Step Sums::first(const Box& box, const Choice& choice) {
     made.budget = budget;
     if (budget) made.quantum = quantum(p_, box, *budget, least[*budget], kEntries);
     for (const auto& [instant, weight] : part.negatives) {
-      made.tolls.push_back(
-          {instant, {weight * denominator, mix_.longest(instant, choice).arcs}});
+      made.tolls.push_back({instant, {weight * denominator, mix_.longest(instant, choice).arcs}});
     }
     step.parts.push_back(std::move(made));
   }
@@ -138,6 +170,11 @@ Sums::Result Sums::solve(const Box& box, const Step& step, int rounds) {
     Longest::Result solved = parts_[k].longest->solve(box, charged);
     sum += solved.total;
     if (rounds > 0) sum = improve(box, k, part, sum, solved, step.denominator, rounds);
+    part.behind.reset();
+    if (parts_[k].apart) {
+      const Wide apart = Wide{*parts_[k].apart} * part.weight * step.denominator;
+      if (apart <= sum) sum = apart, part.behind = parts_[k].negatives[0].first;
+    }
     total += sum;
     result.choices.push_back(std::move(solved.whole));
   }
@@ -166,7 +203,8 @@ Wide Sums::improve(const Box& box, std::size_t number, Step::Part& part, Wide be
     rows[instant] = lp.add_row(-kInfinity, static_cast<double>(weight), {});
   }
   std::vector<int> multipliers;
-  for (std::size_t k = 0; k < limits.size(); ++k) multipliers.push_back(lp.add_column(0, steepest, 0));
+  for (std::size_t k = 0; k < limits.size(); ++k)
+    multipliers.push_back(lp.add_column(0, steepest, 0));
   std::vector<Step::Toll> chains;
   std::vector<int> weights;
   struct Cut {
@@ -180,7 +218,8 @@ Wide Sums::improve(const Box& box, std::size_t number, Step::Part& part, Wide be
     }
     std::vector<std::pair<int, double>> entries{{rows.at(toll.instant), 1.0}};
     for (const Cut& cut : cuts) {
-      entries.emplace_back(cut.row, static_cast<double>(length(toll.chain, toll.instant, cut.choice)));
+      entries.emplace_back(cut.row,
+                           static_cast<double>(length(toll.chain, toll.instant, cut.choice)));
     }
     chains.push_back(toll);
     weights.push_back(lp.add_column(0, kInfinity, 0, entries));
@@ -205,8 +244,8 @@ Wide Sums::improve(const Box& box, std::size_t number, Step::Part& part, Wide be
       entries.emplace_back(multipliers[k], -slack);
     }
     for (std::size_t c = 0; c < chains.size(); ++c) {
-      entries.emplace_back(weights[c], static_cast<double>(length(chains[c].chain, chains[c].instant,
-                                                                  result.whole)));
+      entries.emplace_back(weights[c], static_cast<double>(length(
+                                           chains[c].chain, chains[c].instant, result.whole)));
     }
     cuts.push_back({lp.add_row(constant, kInfinity, entries), result.whole});
     bool added = false;
@@ -216,11 +255,13 @@ Wide Sums::improve(const Box& box, std::size_t number, Step::Part& part, Wide be
     if (!lp.solve(1)) break;
     if (!added && lp.objective() > static_cast<double>(best) / scale - 0.01) break;
     std::map<InstantId, std::int64_t> room;
-    for (const auto& [instant, weight] : parts_[number].negatives) room[instant] = weight * denominator;
+    for (const auto& [instant, weight] : parts_[number].negatives)
+      room[instant] = weight * denominator;
     tried.tolls.clear();
     for (std::size_t c = 0; c < chains.size(); ++c) {
       std::int64_t& left = room[chains[c].instant];
-      const std::int64_t w = std::min(left, std::int64_t{std::llround(lp.value(weights[c]) * scale)});
+      const std::int64_t w =
+          std::min(left, std::int64_t{std::llround(lp.value(weights[c]) * scale)});
       if (w <= 0) continue;
       left -= w;
       tried.tolls.push_back({chains[c].instant, {w, chains[c].chain.arcs}});
@@ -246,7 +287,8 @@ Wide Sums::improve(const Box& box, std::size_t number, Step::Part& part, Wide be
 std::int64_t Sums::length(const Step::Chain& chain, InstantId instant, const Choice& choice) const {
   const Mix::Chain known = mix_.chain(instant, chain.arcs);
   std::int64_t t = known.constant;
-  for (const std::uint32_t f : known.functions) t += p_.function(f).values[choice[p_.function(f).unit]];
+  for (const std::uint32_t f : known.functions)
+    t += p_.function(f).values[choice[p_.function(f).unit]];
   return t;
 }
 

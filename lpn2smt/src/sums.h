@@ -1,5 +1,6 @@
-// The largest a sum of instants can be: of each instant with a positive weight a longest path, less
-// chains to instants with negative weights that are near it, of one input each.
+// The largest a sum of instants can be: instants with positive weights go with some that have
+// negative ones, and of each pair counts how far the one can be behind the other, or a longest path
+// to the one less chains to the other, for an input of their own.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,7 @@ class Sums {
     InstantId instant{};
     std::int64_t weight = 0;
     std::vector<std::pair<InstantId, std::int64_t>> negatives;  // with weights
+    std::optional<Time> apart;  // most that the instant is behind its only negative
     std::unique_ptr<Longest> longest;
   };
   Longest::Charge charge(const Step::Part& part, std::int64_t denominator, Wide& constant);

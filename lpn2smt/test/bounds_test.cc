@@ -53,7 +53,8 @@ Case pipeline(int blocks, std::int64_t budget) {
   std::vector<ExprId> x;
   for (int i = 0; i < blocks; ++i) x.push_back(c.variable("x" + std::to_string(i), 0, 63));
   c.space.constraints.push_back(c.build().le(c.sum(x), c.number(budget)));
-  std::vector<std::vector<InstantId>> t(static_cast<std::size_t>(blocks), std::vector<InstantId>(4));
+  std::vector<std::vector<InstantId>> t(static_cast<std::size_t>(blocks),
+                                        std::vector<InstantId>(4));
   for (std::size_t i = 0; i < t.size(); ++i) {
     for (std::size_t j = 0; j < 4; ++j) {
       const ExprId delay = c.linear(kSlope[j], x[i], kConstant[j]);
@@ -131,8 +132,8 @@ class RandomCase {
   Target measure(const Case& c) {
     Measure sum{{}, below(20) - 10};
     for (std::int64_t n = 1 + below(5); n > 0; --n) {
-      const auto instant = static_cast<InstantId>(
-          below(static_cast<std::int64_t>(c.path.timing.size())));
+      const auto instant =
+          static_cast<InstantId>(below(static_cast<std::int64_t>(c.path.timing.size())));
       sum.instants.emplace_back(below(7) - 3, instant);
     }
     return {.path = &c.path, .instant = {}, .measure = sum};
@@ -176,12 +177,12 @@ class RandomCase {
                                           .phase = below(period)}));
       } else if (kind == 1) {
         const InstantId closes = c.latest({{old(), delay(c, any())}});
-        const InstantId opens =
-            c.latest({{closes, delay(c, any())}, {old(), delay(c, any())}});
+        const InstantId opens = c.latest({{closes, delay(c, any())}, {old(), delay(c, any())}});
         const InstantId start = c.latest({{old(), delay(c, any())}, {old(), delay(c, any())}});
         const ExprId zero = c.number(0);
-        made.push_back(c.path.timing.add(
-            {.kind = Timing::Kind::kGate, .after = {{start, zero}, {closes, zero}, {opens, zero}}}));
+        made.push_back(
+            c.path.timing.add({.kind = Timing::Kind::kGate,
+                               .after = {{start, zero}, {closes, zero}, {opens, zero}}}));
       } else {
         std::vector<Timing::Arc> after;
         for (std::int64_t n = 1 + below(3); n > 0; --n) after.push_back({old(), delay(c, any())});
@@ -287,7 +288,11 @@ namespace {
 
 void corrupt(Step::Part& part, std::mt19937_64& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-  switch (below(7)) {
+  switch (below(8)) {
+    case 7:
+      part.behind.reset();
+      if (below(2) == 0) part.behind = static_cast<InstantId>(below(8));
+      break;
     case 0: part.weight += below(2) == 0 ? 1 : -1; break;
     case 1: part.instant = static_cast<InstantId>(below(8)); break;
     case 2: part.quantum += below(2) == 0 ? 1 : -1; break;
@@ -324,7 +329,9 @@ PathCertificate corrupted(PathCertificate certificate, std::mt19937_64& random) 
       case 0: step.kind = static_cast<Step::Kind>(below(5)); break;
       case 1: step.unit = shifted(step.unit); break;
       case 2: step.tuple = shifted(step.tuple); break;
-      case 3: step.denominator = below(2) == 0 ? shifted(step.denominator) : -step.denominator; break;
+      case 3:
+        step.denominator = below(2) == 0 ? shifted(step.denominator) : -step.denominator;
+        break;
       case 4:
         if (!step.multipliers.empty()) {
           auto& m = step.multipliers[below(step.multipliers.size())];
@@ -478,4 +485,71 @@ TEST_CASE("bounds: too many states are given up for a bound that is less tight")
   false_one.bound = kTruth - 1;
   CHECK(check(c.space, targets[0], false_one));
   MESSAGE(*most.proved << " in " << most.seconds << " s");
+}
+
+TEST_CASE("bounds: how long a pipeline's stages wait, as part of its latency") {
+  // 5 * (all that stage 3 waits for stage 2) - 2 * latency, with a witness that meets the bound.
+  const Case c = pipeline(18, 18 * 18);
+  Measure measure{{{-2, c.path.latency}}, 0};
+  const auto instant = [](int i, int j) { return static_cast<InstantId>(1 + 4 * i + j); };
+  for (int i = 1; i < 18; ++i) {
+    // It ends 65 after both that the block is there and that the block before is gone.
+    measure.instants.emplace_back(5, instant(i, 3));
+    measure.instants.emplace_back(-5, instant(i - 1, 3));
+    measure.constant -= 5 * 65;
+  }
+  const std::vector<Target> targets{{.path = &c.path, .instant = {}, .measure = measure}};
+  const BoundResult most = maximize(c.space, targets, {.seconds = 20});
+  REQUIRE(most.found);
+  CHECK(value_of(c, targets[0], most) == *most.found);
+  CHECK(*most.proved >= *most.found);
+  CHECK(check(c.space, targets[0], most.certificates[0]) == std::nullopt);
+  MESSAGE(*most.proved << " " << *most.found << ", " << most.seconds << " s, " << most.boxes);
+}
+
+TEST_CASE(
+    "bounds: a solver decides what branching leaves open, and its formula is what is checked") {
+  // The condition is no sum, and of too many values for a unit: only boxes and the solver see it.
+  Case c;
+  std::vector<ExprId> x;
+  for (int k = 0; k < 4; ++k) x.push_back(c.variable("x" + std::to_string(k), 0, 20));
+  ExprBuilder b = c.build();
+  c.space.constraints.push_back(b.eq(b.mod(c.sum(x), c.number(17)), c.number(3)));
+  InstantId last = kTimeZero;
+  for (const ExprId each : x) last = c.latest({{last, c.linear(2, each, 3)}, {last, c.number(20)}});
+  c.path.latency = last;
+  const auto targets = c.targets();
+  int asked = 0;
+  BoundOptions options;
+  options.seconds = 30;
+  options.question = {.work = 1'000'000, .seconds = 3};
+  options.solver = [&] {
+    ++asked;
+    return std::make_unique<Z3Feasibility>();
+  };
+  const BoundResult most = maximize(c.space, targets, options);
+  REQUIRE(most.exact);
+  // 71 = 4 * 17 + 3 is the largest sum up to 80 with that rest.
+  CHECK(*most.proved == 2 * 71 + 4 * 3);
+  CHECK(value_of(c, targets[0], most) == *most.found);
+  const auto believed = [](const std::string&) { return true; };
+  CHECK(check(c.space, targets[0], most.certificates[0], believed) == std::nullopt);
+  bool decided = false;
+  for (const Step& step : most.certificates[0].steps) {
+    decided = decided || step.kind == Step::Kind::kSolver;
+  }
+  if (decided) {
+    CHECK(asked > 0);
+    CHECK(check(c.space, targets[0], most.certificates[0]));
+    PathCertificate other = most.certificates[0];
+    for (Step& step : other.steps) {
+      if (step.kind == Step::Kind::kSolver) step.smtlib += "(assert false)";
+    }
+    CHECK(check(c.space, targets[0], other, believed));
+    other = most.certificates[0];
+    --other.bound;
+    CHECK(check(c.space, targets[0], other, believed));
+  }
+  MESSAGE(most.boxes << " boxes, solver " << std::string(decided ? "decided" : "did not") << ", "
+                     << most.seconds << " s");
 }

@@ -3,7 +3,8 @@
 // The largest latency is a longest path whose delays share what the space's constraints allow; the
 // least is a mix of paths that no input makes shorter. Both are searched branch and bound, and hold
 // at every moment: a bound that is proved and an input that was found. All that is claimed is exact
-// integer arithmetic. A certificate says how each path's bound is derived; check() derives it again.
+// integer arithmetic. A certificate says how each path's bound is derived; check() derives it
+// again.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +66,8 @@ struct Step {
     std::optional<std::uint32_t> budget;
     std::int64_t quantum = 1;
     std::vector<Toll> tolls;
+    // Instead of all that: how far the instant can be behind this one (differences.h).
+    std::optional<InstantId> behind;
     bool operator==(const Part&) const = default;
   };
 
@@ -119,10 +122,10 @@ struct BoundResult {
   // maximum: found <= any input's largest instant <= proved; minimum: proved <= ... <= found.
   std::optional<Time> proved;  // none: nothing could be proved, or no path has an input
   std::optional<Time> found;
-  Assignment witness;     // evaluates to `found`, on the path below
-  std::size_t path = 0;   // position among the targets
-  bool exact = false;     // proved == found
-  bool no_input = false;  // proved: no path has an input
+  Assignment witness;                         // evaluates to `found`, on the path below
+  std::size_t path = 0;                       // position among the targets
+  bool exact = false;                         // proved == found
+  bool no_input = false;                      // proved: no path has an input
   std::vector<PathCertificate> certificates;  // one per target, when `proved` or `no_input`
   std::uint64_t boxes = 0;
   double seconds = 0;
