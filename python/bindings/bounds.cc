@@ -13,7 +13,42 @@ namespace {
 using Id = std::uint32_t;
 using smt::PathCertificate;
 using smt::Step;
-using Goal = std::pair<const Path*, Id>;  // a path and the instant that is asked for
+using Sum = std::pair<std::vector<std::pair<std::int64_t, Id>>, std::int64_t>;
+
+// A copy of a path, with the instants that are needed for what is asked of it. Measures borrow it,
+// so it stays where it is.
+class Measured {
+ public:
+  Measured(std::shared_ptr<Partition> partition, const Net& net, const Path& path)
+      : partition_(std::move(partition)), path_(path), measures_(net, partition_->space, path_) {}
+  Measured(const Measured&) = delete;
+
+  const Path& path() const { return path_; }
+  smt::Measures& measures() { return measures_; }
+  // An instant so much after time 0.
+  Id at(Id term) {
+    const ExprId delay = expr(partition_->space.variables, term);
+    return static_cast<Id>(
+        path_.timing.add({.kind = Timing::Kind::kMax, .after = {{kTimeZero, delay}}}));
+  }
+
+ private:
+  std::shared_ptr<Partition> partition_;
+  Path path_;
+  smt::Measures measures_;
+};
+
+Sum to_sum(const smt::Measure& measure) {
+  Sum sum{{}, measure.constant};
+  for (const auto& [weight, instant] : measure.instants)
+    sum.first.emplace_back(weight, static_cast<Id>(instant));
+  return sum;
+}
+
+InstantId instant_in(const Path& path, Id instant) {
+  if (instant >= path.timing.size()) throw py::index_error("no such instant");
+  return static_cast<InstantId>(instant);
+}
 
 constexpr std::pair<Step::Kind, const char*> kKinds[] = {
     {Step::Kind::kSplit, "split"},   {Step::Kind::kNoInput, "no input"},
@@ -21,10 +56,34 @@ constexpr std::pair<Step::Kind, const char*> kKinds[] = {
     {Step::Kind::kSolver, "solver"},
 };
 
-smt::Target target(const Goal& goal) {
-  const auto& [path, instant] = goal;
-  if (instant >= path->timing.size()) throw py::index_error("no such instant");
-  return {path, static_cast<InstantId>(instant)};
+// What is bounded: (Path, instant), or (Measured, [(weight, instant)], constant).
+smt::Target target(const py::tuple& goal) {
+  if (goal.size() == 2) {
+    const auto& path = goal[0].cast<const Path&>();
+    return {.path = &path, .instant = instant_in(path, goal[1].cast<Id>())};
+  }
+  if (goal.size() != 3) throw py::value_error("a goal has two parts or three");
+  const Path& path = goal[0].cast<const Measured&>().path();
+  smt::Measure measure;
+  for (const auto& [weight, id] : goal[1].cast<decltype(Sum::first)>())
+    measure.instants.emplace_back(weight, instant_in(path, id));
+  measure.constant = goal[2].cast<std::int64_t>();
+  return {.path = &path, .instant = {}, .measure = std::move(measure)};
+}
+
+py::dict to_dict(const Step::Part& part) {
+  py::dict d;
+  d["instant"] = static_cast<Id>(part.instant);
+  d["weight"] = part.weight;
+  d["multipliers"] = part.multipliers;
+  if (part.budget) d["budget"] = *part.budget;
+  if (part.quantum != 1) d["quantum"] = part.quantum;
+  py::list tolls;
+  for (const Step::Toll& toll : part.tolls) {
+    tolls.append(py::make_tuple(static_cast<Id>(toll.instant), toll.chain.weight, toll.chain.arcs));
+  }
+  if (!part.tolls.empty()) d["tolls"] = tolls;
+  return d;
 }
 
 py::dict to_dict(const Step& step) {
@@ -48,6 +107,11 @@ py::dict to_dict(const Step& step) {
       d["multipliers"] = step.multipliers;
       if (step.budget) d["budget"] = *step.budget;
       if (step.quantum != 1) d["quantum"] = step.quantum;
+      if (!step.parts.empty()) {
+        py::list parts;
+        for (const Step::Part& part : step.parts) parts.append(to_dict(part));
+        d["parts"] = parts;
+      }
       if (!step.chains.empty()) {
         py::list chains;
         for (const Step::Chain& chain : step.chains)
@@ -62,6 +126,21 @@ py::dict to_dict(const Step& step) {
 template <typename T>
 void take(const py::dict& d, const char* name, T& value) {
   if (d.contains(name)) value = d[name].cast<T>();
+}
+
+Step::Part to_part(const py::dict& d) {
+  Step::Part part;
+  part.instant = static_cast<InstantId>(d["instant"].cast<Id>());
+  take(d, "weight", part.weight);
+  take(d, "multipliers", part.multipliers);
+  if (d.contains("budget")) part.budget = d["budget"].cast<std::uint32_t>();
+  take(d, "quantum", part.quantum);
+  if (d.contains("tolls")) {
+    using Toll = std::tuple<Id, std::int64_t, std::vector<std::uint32_t>>;
+    for (const auto& [instant, weight, arcs] : d["tolls"].cast<std::vector<Toll>>())
+      part.tolls.push_back({static_cast<InstantId>(instant), {weight, arcs}});
+  }
+  return part;
 }
 
 Step to_step(const py::dict& d) {
@@ -79,6 +158,10 @@ Step to_step(const py::dict& d) {
   take(d, "quantum", step.quantum);
   take(d, "threshold", step.threshold);
   take(d, "smtlib", step.smtlib);
+  if (d.contains("parts")) {
+    for (const py::handle part : d["parts"].cast<py::list>())
+      step.parts.push_back(to_part(part.cast<py::dict>()));
+  }
   if (d.contains("chains")) {
     for (const auto& [weight, arcs] :
          d["chains"].cast<std::vector<std::pair<std::int64_t, std::vector<std::uint32_t>>>>()) {
@@ -111,10 +194,10 @@ struct Enough {
   }
 };
 
-py::tuple bound(const Partition& partition, const std::vector<Goal>& goals, bool maximum,
+py::tuple bound(const Partition& partition, const std::vector<py::tuple>& goals, bool maximum,
                 const Enough& enough, smt::BoundOptions options, const py::object& progress) {
   std::vector<smt::Target> targets;
-  for (const Goal& goal : goals) targets.push_back(target(goal));
+  for (const py::tuple& goal : goals) targets.push_back(target(goal));
   options.solver = [] { return std::make_unique<smt::Z3Feasibility>(); };
   Watch watch(progress);
   options.progress = [&](const smt::Progress& p) {
@@ -144,7 +227,7 @@ py::tuple bound(const Partition& partition, const std::vector<Goal>& goals, bool
   return py::make_tuple(d, watch.interrupted());
 }
 
-std::optional<std::string> check(const Partition& partition, const Goal& goal, bool maximum,
+std::optional<std::string> check(const Partition& partition, const py::tuple& goal, bool maximum,
                                  const py::dict& given, const py::object& trusted) {
   PathCertificate certificate;
   certificate.maximum = maximum;
@@ -177,12 +260,32 @@ Path scaled(Partition& partition, const Path& path, std::int64_t factor) {
 }  // namespace
 
 void bind_bounds(py::module_& m) {
+  py::class_<Measured, std::shared_ptr<Measured>>(
+      m, "Measured", "What can be asked of a path: ([(weight, instant)], constant) each.")
+      .def(py::init<std::shared_ptr<Partition>, const Net&, const Path&>())
+      .def("latency", [](Measured& p) { return to_sum(p.measures().latency()); })
+      .def("busy", [](Measured& p,
+                      Id t) { return to_sum(p.measures().busy(static_cast<TransitionId>(t))); })
+      .def("stall",
+           [](Measured& p, Id t, Id place) {
+             return to_sum(
+                 p.measures().stall(static_cast<TransitionId>(t), static_cast<PlaceId>(place)));
+           })
+      .def("completion",
+           [](Measured& p, std::uint64_t k) { return to_sum(p.measures().completion(k)); })
+      .def("at", &Measured::at, py::arg("term"), "A new instant, so much after time 0.")
+      .def(
+          "times",
+          [](const Measured& p, const Partition& partition, const Assignment& input) {
+            return evaluate(p.path().timing, partition.space, input);
+          },
+          "When every instant is, for an input of the path.");
   m.def("scaled", &scaled, py::arg("partition"), py::arg("path"), py::arg("factor"),
         "A copy of a path whose times are `factor` times as long.");
   m.def(
       "later",
       [](const Partition& partition, Path& path, Id from, Id term) {
-        const InstantId before = target({&path, from}).instant;
+        const InstantId before = instant_in(path, from);
         return static_cast<Id>(
             path.timing.add({.kind = Timing::Kind::kMax,
                              .after = {{before, expr(partition.space.variables, term)}}}));
@@ -191,7 +294,7 @@ void bind_bounds(py::module_& m) {
       "A new instant of a path, so much after another one; the term must not be negative.");
   m.def(
       "bound",
-      [](const Partition& partition, const std::vector<Goal>& goals, bool maximum,
+      [](const Partition& partition, const std::vector<py::tuple>& goals, bool maximum,
          std::optional<Time> enough_proved, std::optional<Time> enough_found, double seconds,
          double question_seconds, std::uint64_t seed, const py::object& progress) {
         smt::BoundOptions options;
@@ -203,7 +306,9 @@ void bind_bounds(py::module_& m) {
       py::arg("partition"), py::arg("goals"), py::kw_only(), py::arg("maximum"),
       py::arg("enough_proved"), py::arg("enough_found"), py::arg("seconds"),
       py::arg("question_seconds"), py::arg("seed"), py::arg("progress"),
-      "(dict of smt::BoundResult, whether Ctrl-C ended it). `goals`: (path, instant). Stops early "
+      "(dict of smt::BoundResult, whether Ctrl-C ended it). `goals`: (Path, instant), or "
+      "(Measured, "
+      "[(weight, instant)], constant). Stops early "
       "when a bound as good as `enough_proved` is proved or an input as far as `enough_found` "
       "found. `progress(proved, found, boxes, seconds)`: a true result ends the work.");
   m.def("check_bound", &check, py::arg("partition"), py::arg("goal"), py::kw_only(),

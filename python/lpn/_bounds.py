@@ -10,7 +10,7 @@ from ._errors import Error, RunError, mistake
 from ._expr import Expr
 from ._net import Net
 from ._partition import OUTCOMES, partition
-from ._property import about, text_of, whole
+from ._property import text_of, timed, whole
 from ._run import _Interrupt, simulate
 from ._space import InputSpace
 
@@ -59,9 +59,10 @@ def maximize(space, quantity="latency", **options):
     """The largest value of a quantity over all inputs of a space; an Answer.
 
     `quantity`: latency, completion(k) (when the k-th done token is produced), busy(T) (cycles in which
-    a transition with one server works), commits(T), times and plus numbers; several of them only when
-    all but one are commits or E, a performance interface given as `interface`, a function of one
-    argument whose attributes are the space's tokens by place and parameters.
+    a transition has a firing in flight), stall(T, P) (cycles in which it waits for place P alone: for
+    its tokens or for room), commits(T), and E, a performance interface given as `interface`, a function
+    of one argument whose attributes are the space's tokens by place and parameters; times numbers, and
+    added up.
     `seconds`: a limit; what is proved and found by then is the answer. `progress(text)` is called a few
     times per second; Ctrl-C ends the work, and the answer keeps what it has.
     Raises Error "E-property" for what is not covered, "E-partition" for a net that cannot be executed
@@ -169,35 +170,41 @@ class _Work:
     # One linear form: its largest value.
 
     def goals(self, form):
-        """(goals, maximum, value of an instant -> value of the form, and back) of a linear form.
+        """(goals, maximum, value of a goal -> value of the form, and back) of a linear form.
 
-        A form is turned into an instant: all times as often as the form has its quantity, and an
-        instant behind that by whatever else it has, plus enough not to be negative.
+        A form of one time is turned into an instant: all times as often as the form has its quantity,
+        and an instant behind that by whatever else it has, plus enough not to be negative. Anything
+        else is a sum of instants.
         """
-        timed = about(form)
-        coefficient = form.get(timed, 0) if timed else 0
+        self.measured = {}
+        times = timed(form)
+        if len(times) > 1 or times and (times[0][0] == "stall" or times[0][0] == "busy" and not self.one_server(times[0][1])):
+            return self.sums(form)
+        return self.instants(form, times[0] if times else None)
+
+    def with_time(self, form):
+        """(class, path) of the inputs that have all quantities of a form."""
+        return [(c, p) for c, p in self.ending if p.outcome != "none" or ("latency",) not in form]
+
+    def instants(self, form, time):
+        coefficient = form.get(time, 0) if time else 0
         maximum = coefficient >= 0
         sign = 1 if maximum else -1
         core, terms = self.parts.core, self.parts.core.variables
         paths = []
-        for each, path in self.ending:
-            if timed == ("latency",) and path.outcome == "none":
-                continue
-            extra = terms.constant(0)
-            for atom, c in form.items():
-                if atom == ("E",):
-                    extra = terms.add(extra, terms.mul(terms.constant(sign * c), self.terms[atom]))
-                elif atom and atom[0] == "commits":
-                    extra = terms.add(extra, terms.constant(sign * c * each.commits[atom[1]]))
+        for each, path in self.with_time(form):
+            extra = terms.constant(sign * self.constant(form, each) - sign * form.get((), 0))
+            if ("E",) in form:
+                extra = terms.add(extra, terms.mul(terms.constant(sign * form["E",]), self.terms["E",]))
             paths.append((path, extra))
         shift = -min((terms.bounds(None, extra)[0] for _, extra in paths), default=0)
         plain = shift == 0 and all(terms.value(extra) == 0 for _, extra in paths)
         goals = []
         for path, extra in paths:
             changed = path._core
-            if timed is not None and timed[0] == "busy" or abs(coefficient) > 1 or not plain:
+            if time is not None and time[0] == "busy" or abs(coefficient) > 1 or not plain:
                 changed = _lpn.scaled(core, changed, max(abs(coefficient), 1))
-            instant = self.instant(timed, path, changed)
+            instant = self.instant(time, path, changed)
             if not plain:
                 instant = _lpn.later(core, changed, instant, terms.add(extra, terms.constant(shift)))
             goals.append((changed, instant))
@@ -211,49 +218,72 @@ class _Work:
 
         return goals, maximum, value, back
 
-    def instant(self, timed, path, changed):
-        if timed is None:
+    def constant(self, form, each):
+        """What a form has in all inputs of a class."""
+        return sum(c * (1 if not atom else each.commits[atom[1]]) for atom, c in form.items()
+                   if not atom or atom[0] == "commits")
+
+    def sums(self, form):
+        goals = []
+        for each, path in self.with_time(form):
+            measured = self.measure(path)
+            instants, constant = {}, self.constant(form, each)
+            for atom, c in form.items():
+                if not atom or atom[0] == "commits":
+                    continue
+                found, more = self.sum(atom, measured)
+                constant += c * more
+                for weight, instant in found:
+                    instants[instant] = instants.get(instant, 0) + c * weight
+            goals.append((measured, [(w, instant) for instant, w in instants.items() if w], constant))
+        return goals, True, lambda value: value, lambda value: value
+
+    def sum(self, atom, measured):
+        """([(weight, instant)], constant) of a quantity."""
+        number = self.net._transitions
+        try:
+            if atom[0] == "latency":
+                return measured.latency()
+            if atom[0] == "completion":
+                return measured.completion(atom[1])
+            if atom[0] == "busy":
+                return measured.busy(number[atom[1]])
+            if atom[0] == "stall":
+                return measured.stall(number[atom[1]], self.net[atom[2]]._number)
+        except _lpn.Error as error:
+            raise mistake("E-property", f"{text_of(atom)}: {error}") from None
+        terms, shift = self.parts.core.variables, -self.parts.core.variables.bounds(None, self.terms[atom])[0]
+        instant = measured.at(terms.add(self.terms[atom], terms.constant(shift)))
+        return [(1, instant)], -shift
+
+    def measure(self, path):
+        if path not in self.measured:
+            self.measured[path] = _lpn.Measured(self.parts.core, self.net._core, path._core)
+        return self.measured[path]
+
+    def instant(self, time, path, changed):
+        if time is None:
             return 0
-        if timed[0] == "latency":
+        if time[0] == "latency":
             return path._core.latency
-        if timed[0] == "completion":
-            return self.completion(path, timed[1])
-        return self.busy(path, changed, timed[1])
-
-    def completion(self, path, k):
-        """The instant at which the k-th done token is produced."""
-        core = self.net._core
-        producers = [t for t in core.transitions if any(core.places[o.place].done for o in t.outputs)]
-        if len(producers) != 1 or not (producers[0].ordered or self.one_server(producers[0])):
-            raise mistake("E-property", f"completion({k}) needs one transition that produces all done tokens in order "
-                          f"(servers=1 or ordered=True); done tokens come from: {listed_names(producers)}")
-        number = self.net._transitions[producers[0].name]
-        done = [core.places[o.place].done for o in producers[0].outputs]
-        produced = 0
-        for firing in sorted((f for f in path._core.firings if f.transition == number), key=lambda f: f.number):
-            produced += sum(n for n, is_done in zip(firing.produced, done) if is_done)
-            if produced >= k:
-                return firing.commit
-        raise mistake("E-property", f"completion({k}): there are inputs with only {produced} done tokens")
-
-    def busy(self, path, changed, name):
-        """An instant as late as the transition works: its delays one after the other."""
-        if not self.one_server(self.net._core.transitions[self.net._transitions[name]]):
-            raise mistake("E-property", f"busy({name}) is covered for transitions with servers=1 only, whose firings do "
-                          "not overlap")
-        number, instant = self.net._transitions[name], 0
+        if time[0] == "completion":
+            [(_, instant)], _ = self.sum(time, self.measure(path))
+            return instant
+        # One firing at a time: its delays one after the other.
+        number, instant = self.net._transitions[time[1]], 0
         for firing in path._core.firings:
             if firing.transition != number:
                 continue
             kind, after, _, _ = changed.instant(firing.commit)
             if kind != "max" or len(after) != 1 or after[0][0] != firing.start:
-                raise mistake("E-property", f"busy({name}) is not covered: its firings do not end a delay after their "
-                              "start")
+                raise mistake("E-property", f"{text_of(time)} is not covered: its firings do not end a delay after "
+                              "their start")
             instant = _lpn.later(self.parts.core, changed, instant, after[0][1])
         return instant
 
-    def one_server(self, transition):
-        return transition.servers is not None and self.net._core.value(transition.servers[0]) == 1
+    def one_server(self, name):
+        servers = self.net._core.transitions[self.net._transitions[name]].servers
+        return servers is not None and self.net._core.value(servers[0]) == 1
 
     def largest(self, form, enough=None):
         """(proved, found, witness, exact) of a form's largest value over the inputs that have one.
@@ -266,7 +296,7 @@ class _Work:
         wanted = {"enough_proved": None, "enough_found": None}
         if enough is not None:
             wanted = {"enough_proved": back(enough), "enough_found": back(enough + 1)}
-        name = " ".join(filter(None, [form_text(form)]))
+        name = form_text(form)
 
         def progress(proved, found, boxes, seconds):
             bounds = sorted(value(v) for v in (proved, found) if v is not None)
@@ -321,13 +351,38 @@ class _Work:
 
     def value(self, form, witness):
         needs = {atom[0] for atom in form if atom}
-        run = self.run(witness, stats="busy" in needs, trace=bool(needs & {"completion", "commits"}))
+        run = self.run(witness, stats="busy" in needs, trace=bool(needs - {"latency", "E"}))
+        if "stall" in needs:
+            times = self.same_times(run, witness)
         seen = 0
         for atom, c in form.items():
-            seen += c * (1 if not atom else self.measured(atom, run, witness))
+            if atom and atom[0] == "stall":
+                instants, more = self.sum(atom, times[0])
+                seen += c * (more + sum(w * times[1]()[instant] for w, instant in instants))
+                continue
+            seen += c * (1 if not atom else self.measured_in(run, atom, witness))
         return seen
 
-    def measured(self, atom, run, witness):
+    def same_times(self, run, witness):
+        """A witness's path, whose instants have been compared with every firing of its run.
+
+        How long a transition waited for a place is no event of a run, but follows from the events.
+        """
+        path = self.parts.path_of(witness)
+        if path is None:
+            raise _bug("an input found is in no class", witness)
+        measured = _lpn.Measured(self.parts.core, self.net._core, path._core)
+
+        def times():
+            return measured.times(self.parts.core, self.space._ordered(witness))
+
+        known = times()
+        said = {(f.transition, f.number): (known[f.start], known[f.commit]) for f in path._core.firings}
+        if said != {(c.transition, c.firing): (c.start, c.time) for c in run.trace}:
+            raise _bug("the firings of an input are not when its class says", witness)
+        return measured, times
+
+    def measured_in(self, run, atom, witness):
         if atom[0] == "latency":
             return run.latency
         if atom[0] == "busy":
@@ -347,10 +402,8 @@ class _Work:
     # The questions.
 
     def extreme(self, quantity, sign):
-        forms = _property.largest(quantity, self.net.transitions, self.interface is not None, sign)
+        forms = _property.largest(quantity, self.net, self.interface is not None, sign)
         scaled_forms = [whole(form) for form in forms]
-        for form, _ in scaled_forms:
-            about(form)
         self.begin([form for form, _ in scaled_forms])
         answer = self.answer
         best = None  # (proved, found, witness), the largest over the forms
@@ -378,9 +431,7 @@ class _Work:
         return self.finish({"largest" if sign > 0 else "least": quantity, "proved": _json_number(proved)})
 
     def prove(self, text):
-        forms = _property.claims(text, self.net.transitions, self.interface is not None)
-        for form in forms:
-            about(form)
+        forms = _property.claims(text, self.net, self.interface is not None)
         self.begin(forms)
         answer = self.answer
         holds = answer.complete and not self.undecided
@@ -408,10 +459,10 @@ class _Work:
 
     def tell(self, form, proved, found):
         """The bounds of the one quantity that a claim is about."""
-        timed = about(form)
-        if timed is None or set(form) - {timed, ()}:
+        times = timed(form)
+        if len(times) != 1 or set(form) - {*times, ()}:
             return
-        c, rest = form[timed], form.get((), 0)
+        c, rest = form[times[0]], form.get((), 0)
 
         def of(value):
             return None if value is None else _number(Fraction(value - rest, c))
@@ -457,10 +508,6 @@ def form_text(form):
         size = str(abs(c)) if not atom else text_of(atom) if abs(c) == 1 else f"{abs(c)}*{text_of(atom)}"
         text += (" - " if c < 0 else " + ") + size
     return text[3:] if text.startswith(" + ") else "-" + text[3:] if text else "0"
-
-
-def listed_names(transitions):
-    return ", ".join(t.name for t in transitions) or "none"
 
 
 def _bug(what, witness):
@@ -521,12 +568,12 @@ class _Check:
         claim = data["claim"]
         interface = bool(self.work.terms)
         if "property" in claim:
-            self.forms = [(form, 1) for form in _property.claims(claim["property"], net.transitions, interface)]
+            self.forms = [(form, 1) for form in _property.claims(claim["property"], net, interface)]
             self.result = Checked(f"{claim['property']}, for all inputs of the space", self.space)
         else:
             self.sign = 1 if "largest" in claim else -1
             quantity = claim["largest" if self.sign > 0 else "least"]
-            self.forms = [whole(form) for form in _property.largest(quantity, net.transitions, interface, self.sign)]
+            self.forms = [whole(form) for form in _property.largest(quantity, net, interface, self.sign)]
             self.result = Checked(f"{quantity} {'<=' if self.sign > 0 else '>='} {claim['proved']}, for all inputs of "
                                   "the space", self.space)
 

@@ -1,7 +1,8 @@
 """Questions about all inputs: what is to be bounded or proved, parsed from text and never run.
 
 Everything becomes the largest value of linear forms: {atom: coefficient}, where an atom is
-("latency",), ("completion", 3), ("busy", "huffman"), ("commits", "huffman"), ("E",), or () for 1.
+("latency",), ("completion", 3), ("busy", "huffman"), ("stall", "huffman", "slots"), ("commits",
+"huffman"), ("E",), or () for 1.
 """
 
 import ast
@@ -10,10 +11,10 @@ from fractions import Fraction
 
 from ._errors import listed, mistake
 
-__all__ = ["TIMED", "about", "claims", "largest", "text_of", "whole"]
+__all__ = ["claims", "largest", "text_of", "timed", "whole"]
 
-TIMED = ("latency", "completion", "busy")  # atoms that are times
-_GRAMMAR = ("latency, completion(k), busy(T), commits(T), E (with --interface), whole numbers and fractions, "
+_TIMED = ("latency", "completion", "busy", "stall")  # atoms that are times
+_GRAMMAR = ("latency, completion(k), busy(T), stall(T, P), commits(T), E (with --interface), whole numbers and fractions, "
             "+ - * /, abs, max, min")
 
 
@@ -31,9 +32,10 @@ def _parsed(text):
 
 
 class _Reader:
-    def __init__(self, text, transitions, interface):
+    def __init__(self, text, net, interface):
         self.text = text
-        self.transitions = transitions
+        self.transitions = net.transitions
+        self.places = list(net.places)
         self.interface = interface
 
     def refuse(self, node, why):
@@ -122,20 +124,26 @@ class _Reader:
                     return ("completion", arguments[0].value)
                 self.refuse(node, "completion(k) is when the k-th done token is produced, k = 1, 2, ...")
             if name in ("busy", "commits"):
-                transition = self.transition(arguments[0]) if len(arguments) == 1 else None
+                transition = self.named(arguments[0]) if len(arguments) == 1 else None
                 if transition not in self.transitions:
                     self.refuse(node, f"{name}(T) needs a transition; there are: {listed(self.transitions)}")
                 return (name, transition)
-            if name in ("stall", "throughput"):
-                self.refuse(node, f"{name} is not covered; bound completion(k), busy(T) or latency")
+            if name == "stall":
+                transition, place = map(self.named, arguments) if len(arguments) == 2 else (None, None)
+                if transition not in self.transitions or place not in self.places:
+                    self.refuse(node, "stall(T, P) needs a transition and a place that it waits for; there are: "
+                                f"{listed(self.transitions)}; and {listed(self.places)}")
+                return (name, transition, place)
+            if name == "throughput":
+                self.refuse(node, "write throughput as times: completion(48) - completion(24) <= 2000")
         self.refuse(node, f"is not understood; a quantity is made of {_GRAMMAR}")
 
-    def transition(self, node):
+    def named(self, node):
         """'a.b' of a.b or of the string."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value
         if isinstance(node, ast.Attribute):
-            before = self.transition(node.value)
+            before = self.named(node.value)
             return None if before is None else f"{before}.{node.attr}"
         return node.id if isinstance(node, ast.Name) else None
 
@@ -176,27 +184,23 @@ def whole(form):
     return {atom: int(c * denominator) for atom, c in form.items() if c}, denominator
 
 
-def claims(text, transitions, interface=False):
+def claims(text, net, interface=False):
     """The linear forms, with whole coefficients, that are <= 0 for exactly the inputs with the property.
 
     Raises Error "E-property" for what cannot be read or is not covered.
     """
-    return _Reader(text, transitions, interface).claims(_parsed(text))
+    return _Reader(text, net, interface).claims(_parsed(text))
 
 
-def largest(text, transitions, interface=False, sign=1):
+def largest(text, net, interface=False, sign=1):
     """Linear forms of which the largest is `sign` times a quantity."""
-    return _Reader(text, transitions, interface).forms(_parsed(text), sign)
+    return _Reader(text, net, interface).forms(_parsed(text), sign)
 
 
-def about(form):
-    """The timed atom of a form, None when it has none. Raises Error "E-property" for two."""
-    timed = [atom for atom in form if atom and atom[0] in TIMED]
-    if len(timed) > 1:
-        raise mistake("E-property", f"{' and '.join(map(text_of, timed))} in one comparison are not covered; bound "
-                      "them one by one")
-    return timed[0] if timed else None
+def timed(form):
+    """The atoms of a form that are times."""
+    return [atom for atom in form if atom and atom[0] in _TIMED]
 
 
 def text_of(atom):
-    return atom[0] if len(atom) == 1 else f"{atom[0]}({atom[1]})"
+    return atom[0] if len(atom) == 1 else f"{atom[0]}({', '.join(map(str, atom[1:]))})"

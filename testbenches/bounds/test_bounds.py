@@ -63,7 +63,9 @@ def test_quantities_agree_with_brute_force():
     for quantity, values in (("completion(2)", second), ("busy(stage_0)", busy), (f"commits({last})", [3]),
                              ("2 * latency + 1", [2 * run.latency + 1 for run in runs]),
                              ("latency / 3", None), ("max(latency, 10000)", [10_000]),
-                             ("latency + 2 * commits(stage_0)", [run.latency + 6 for run in runs])):
+                             ("latency + 2 * commits(stage_0)", [run.latency + 6 for run in runs]),
+                             ("latency - completion(2)", [run.latency - t for run, t in zip(runs, second)]),
+                             ("2 * busy(stage_0) - latency", [2 * b - run.latency for run, b in zip(runs, busy)])):
         values = values or [lpn.simulate(net, space.marking(i), engine="interp").latency / 3 for i in inputs]
         answer = _bounds.maximize(space, quantity)
         assert answer.verdict == "optimal" and float(answer.upper) == max(values), quantity
