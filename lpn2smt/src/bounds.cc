@@ -1,6 +1,7 @@
 #include "lpn/bounds.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -634,8 +635,18 @@ class Search {
       settle(node, result.choice);
       return;
     }
-    const Time enough = result_.found ? *result_.found : std::numeric_limits<Time>::max();
-    const Mix::Result result = mix(t).solve(node.box, enough, std::clamp(left(), 0.05, 1e6));
+    // The mixed input of each round may be near a good one.
+    std::size_t rounds = 0;
+    const Mix::Result result = mix(t).solve(node.box, [&](const Mix::Result& now) {
+      ++rounds;
+      const bool look = node.quick && std::has_single_bit(rounds);
+      if (look || rounds % 16 == 0) {
+        const Choice near = rounded(node, now.mixed);
+        try_choice(t, near, node.box);
+        if (look && worth(*now.bound)) polish(t, near, node.box, kMoves / 16, *now.bound);
+      }
+      return worth(*now.bound) && !stop();
+    });
     leaf.step = result.step;
     if (!result.bound) {
       leaf.none = true;
@@ -755,6 +766,7 @@ class Search {
         (left() <= 0 || (options_.max_boxes > 0 && result_.boxes >= options_.max_boxes))) {
       stopped_ = true;
     }
+    report(false);
     return stopped_;
   }
   void report(bool always) {

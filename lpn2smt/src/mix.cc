@@ -1,7 +1,6 @@
 #include "mix.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -12,8 +11,10 @@
 namespace lpn::smt {
 namespace {
 
+constexpr double kCalm = 0.8;
 constexpr double kTolerance = 1e-7;
 constexpr int kMaxRounds = 400;
+constexpr double kSeconds = 10;  // of one solution
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Wide ceil_quotient(Wide x, Wide y) { return x / y + (x % y > 0 ? 1 : 0); }
@@ -125,12 +126,7 @@ std::size_t Mix::keep(Chain chain) {
   return it->second;
 }
 
-Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto left = [&] {
-    return seconds -
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
+Mix::Result Mix::solve(const Box& box, const std::function<bool(const Result&)>& go_on) {
   const InstantId target = p_.instant().value();
   const std::size_t units = p_.units().size(), limits = p_.limits().size();
   std::vector<std::vector<std::pair<std::size_t, std::uint32_t>>> uses(units);  // limit, function
@@ -295,8 +291,9 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
     return false;
   };
 
+  std::map<const Function*, double> centre;
   for (int round = 0; round < kMaxRounds; ++round) {
-    if (!lp.solve(std::max(0.05, left()))) break;
+    if (!lp.solve(kSeconds)) break;
     double outside = 0;
     for (std::size_t l = 0; l < limits; ++l) outside += lp.value(excess[l]);
     settle(false, 1);
@@ -308,7 +305,7 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
         if (share > 1e-6) best.mixed[u].emplace_back(column.row, share);
       }
     }
-    if (*best.bound >= enough || left() < 0) break;
+    if (!go_on(best)) break;
     // Tuples that would make the mix shorter.
     bool changed = false;
     std::vector<std::vector<double>> reduced(units);
@@ -359,10 +356,20 @@ Mix::Result Mix::solve(const Box& box, Time enough, double seconds) {
                            [](const auto& a, const auto& b) { return a.second < b.second; });
       return static_cast<double>(f.values[most->first]);
     });
+    // And of one that follows the mixed inputs slowly, since these jump about.
+    const auto calm = add_longest([&](const Function& f) {
+      double t = 0;
+      for (const auto& [row, share] : best.mixed[f.unit]) {
+        t += share * static_cast<double>(f.values[row]);
+      }
+      double& middle = centre[&f];
+      return middle = round == 0 ? t : kCalm * middle + (1 - kCalm) * t;
+    });
     for (const auto& [u, row] : tuples) changed |= add_tuple(u, row);
     if (longer) {
       changed |= add_chain(chain);
       changed |= add_chain(near.second);
+      changed |= add_chain(calm.second);
     }
     if (!changed) break;
   }

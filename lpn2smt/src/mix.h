@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -29,8 +30,9 @@ class Mix {
     // Per unit its tuples in the mixed input, with their shares.
     std::vector<std::vector<std::pair<std::uint32_t, double>>> mixed;
   };
-  // Stops early when the bound reaches `enough`. REQUIRES least_use() within the caps.
-  Result solve(const Box& box, Time enough, double seconds);
+  // Stops early when `go_on` is false: asked with what there is so far. REQUIRES least_use() within
+  // the caps.
+  Result solve(const Box& box, const std::function<bool(const Result&)>& go_on);
 
   // Arcs from an instant back to time zero, and what their delays are at least.
   struct Chain {
