@@ -83,6 +83,7 @@ py::dict to_dict(const Step::Part& part) {
     tolls.append(py::make_tuple(static_cast<Id>(toll.instant), toll.chain.weight, toll.chain.arcs));
   }
   if (!part.tolls.empty()) d["tolls"] = tolls;
+  if (part.behind) d["behind"] = static_cast<Id>(*part.behind);
   return d;
 }
 
@@ -135,6 +136,7 @@ Step::Part to_part(const py::dict& d) {
   take(d, "multipliers", part.multipliers);
   if (d.contains("budget")) part.budget = d["budget"].cast<std::uint32_t>();
   take(d, "quantum", part.quantum);
+  if (d.contains("behind")) part.behind = static_cast<InstantId>(d["behind"].cast<Id>());
   if (d.contains("tolls")) {
     using Toll = std::tuple<Id, std::int64_t, std::vector<std::uint32_t>>;
     for (const auto& [instant, weight, arcs] : d["tolls"].cast<std::vector<Toll>>())
