@@ -553,3 +553,43 @@ TEST_CASE(
   MESSAGE(most.boxes << " boxes, solver " << std::string(decided ? "decided" : "did not") << ", "
                      << most.seconds << " s");
 }
+
+TEST_CASE(
+    "bounds: at every moment a bound and an input, which only get better; stopped, both are kept") {
+  for (const bool maximum : {true, false}) {
+    Case c;
+    std::vector<ExprId> x;
+    for (int k = 0; k < 4; ++k) x.push_back(c.variable("x" + std::to_string(k), 0, 20));
+    ExprBuilder b = c.build();
+    c.space.constraints.push_back(b.eq(b.mod(c.sum(x), c.number(17)), c.number(3)));
+    InstantId last = kTimeZero;
+    for (const ExprId each : x) last = c.latest({{last, c.linear(2, each, 3)}, {last, each}});
+    c.path.latency = last;
+    const auto targets = c.targets();
+    std::optional<Time> proved, found;
+    BoundOptions options;
+    options.progress = [&](const Progress& now) {
+      const auto none_worse = [&](std::optional<Time> before, std::optional<Time> after,
+                                  bool down) {
+        if (before) REQUIRE(after);
+        if (before) CHECK((down ? *after <= *before : *after >= *before));
+      };
+      none_worse(proved, now.proved, maximum);
+      none_worse(found, now.found, !maximum);
+      if (now.found) CHECK(contains(c.space, *now.witness));
+      proved = now.proved, found = now.found;
+      return now.boxes < 40;
+    };
+    const BoundResult result =
+        maximum ? maximize(c.space, targets, options) : minimize(c.space, targets, options);
+    REQUIRE(result.proved);
+    CHECK(check(c.space, targets[0], result.certificates[0]) == std::nullopt);
+    // The sum is 3, 20, ... 71.
+    const Time truth = maximum ? 2 * 71 + 12 : 2 * 3 + 12;
+    CHECK((maximum ? *result.proved >= truth : *result.proved <= truth));
+    if (result.found) {
+      CHECK((maximum ? *result.found <= truth : *result.found >= truth));
+      CHECK(value_of(c, targets[0], result) == *result.found);
+    }
+  }
+}
