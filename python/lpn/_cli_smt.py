@@ -2,16 +2,19 @@
 
 import json
 import os
+import re
+import time
 
 import click
 
 from ._bounds import check, maximize, minimize, prove
 from ._cli_common import (Progress, counted, grouped, json_option, note, params_option, print_json,
-                          seconds)
+                          seconds, table)
 from ._cli_space import input_text, load_space, space_options
 from ._errors import mistake
 
 ANSWERED, NO, UNKNOWN = 0, 1, 3
+MOST_VALUES = 256  # that --free tries when it does not say which
 STATUS = {"optimal": ANSWERED, "proved": ANSWERED, "refuted": NO, "bounded": UNKNOWN, "unknown": UNKNOWN}
 
 
@@ -25,6 +28,9 @@ STATUS = {"optimal": ANSWERED, "proved": ANSWERED, "refuted": NO, "bounded": UNK
               help="Whether all inputs have a property: 'latency <= 2300'.")
 @click.option("--interface", type=click.Path(exists=True, dir_okay=False), metavar="FILE.py",
               help="A performance interface: its function latency(x) is E in PROPERTY.")
+@click.option("--free", metavar="PARAM[=LO..HI]",
+              help="With --prove: the least value of a parameter with which all inputs have the property.")
+@click.option("--pareto", is_flag=True, help="With --free: the answer for every value.")
 @click.option("--limit", type=click.FloatRange(0, min_open=True), metavar="S",
               help="Stop after S seconds, with the bound and the input of then.")
 @click.option("--certificate", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
@@ -36,14 +42,15 @@ STATUS = {"optimal": ANSWERED, "proved": ANSWERED, "refuted": NO, "bounded": UNK
 @click.option("--check", "checked", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
               help="Verifies a certificate instead, without the search that made it.")
 @json_option
-def smt(model, bounds, more, params, largest, least, property_, interface, limit, certificate, witness_file, smtlib,
-        checked, as_json):
+def smt(model, bounds, more, params, largest, least, property_, interface, free, pareto, limit, certificate,
+        witness_file, smtlib, checked, as_json):
     """Proves bounds and properties of MODEL over all inputs of its space, with the input that comes
     closest.
 
     \b
     lpn smt jpeg --space blocks=18 compression=75 --maximize latency
     lpn smt jpeg --space blocks=18 --prove 'latency <= 8000' --certificate proof.json
+    lpn smt model.py --prove 'latency <= 2300' --free slots=1..8
     lpn smt --check proof.json
 
     Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit or
@@ -56,11 +63,22 @@ def smt(model, bounds, more, params, largest, least, property_, interface, limit
     asked = [each for each in (largest, least, property_) if each]
     if not model or len(asked) != 1:
         raise click.UsageError("write MODEL and one of --maximize E, --minimize E, --prove PROPERTY; or --check FILE")
-    loaded, net, space = load_space(model, params, [*bounds, *more])
+    if pareto and not free or free and not (property_ or pareto):
+        raise click.UsageError("--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value of it")
     progress = Progress(1)
-    options = {"seconds": limit, "progress": progress.say, "interface": interface and _interface(interface)}
     ask = maximize if largest else minimize if least else prove
-    answer = ask(space, asked[0], **options)
+    function = interface and _interface(interface)
+
+    def one(more_params, seconds_left):
+        loaded, net, space = load_space(model, [*params, *more_params], [*bounds, *more])
+        return loaded, net, space, ask(space, asked[0], seconds=seconds_left, progress=progress.say, interface=function)
+
+    tried = None
+    if free:
+        (loaded, net, space, answer), tried = _values_of(free, load_space(model, params, [*bounds, *more])[1], one,
+                                                         limit, pareto)
+    else:
+        loaded, net, space, answer = one([], limit)
     progress.clear()
     written = None
     if certificate and answer.certificate is not None:
@@ -72,12 +90,73 @@ def smt(model, bounds, more, params, largest, least, property_, interface, limit
         space.marking(shown).save(witness_file)
     dumped = _dump(smtlib, space, limit) if smtlib else None
     if as_json:
-        print_json(_fields(loaded, space, answer, written, dumped))
+        print_json({**_fields(loaded, space, answer, written, dumped), **(tried or {})})
     else:
-        _show(net, space, answer, written, witness_file if shown else None, dumped)
+        _show(space, answer, written, witness_file if shown else None, dumped)
+        if tried:
+            _show_tried(tried)
         if certificate and written is None:
             note("no certificate was written: nothing is proved")
+    if tried:
+        return max((STATUS[row["verdict"]] for row in tried["tried"]), default=UNKNOWN) if pareto else _found(tried)
     return STATUS[answer.verdict]
+
+
+def _values_of(free, net, one, limit, pareto):
+    """(the last answer, {"free", "tried"}) over the values of a parameter, the least first."""
+    name, equals, span = free.partition("=")
+    param = next((p for p in net._core.params if p.name == name), None)
+    if param is None:
+        raise mistake("E-param", f"net '{net.name}' has no parameter '{name}'; it has: {', '.join(net.params) or 'none'}")
+    found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", span)
+    if equals and not found:
+        raise click.UsageError(f"--free {free}: write --free {name}=1..16")
+    lo, hi = (int(found[1]), int(found[2])) if found else param.range or (None, None)
+    if lo is None or pareto and hi - lo >= MOST_VALUES:
+        raise click.UsageError(f"--free {name}: which values? write --free {name}=1..16")
+    tries = range(lo, hi + 1 if found else min(hi, lo + MOST_VALUES - 1) + 1)
+    end = None if limit is None else time.monotonic() + limit
+    rows, last = [], None
+    for value in tries:
+        left = None if end is None else end - time.monotonic()
+        if rows and left is not None and left <= 0:
+            break
+        last = one([(name, value)], left)
+        answer = last[-1]
+        rows.append({"value": value, "verdict": answer.verdict, "lower": _plain(answer.lower),
+                     "upper": _plain(answer.upper), "stalls": answer.stalled is not None,
+                     "seconds": round(answer.seconds, 6)})
+        if answer.interrupted or not pareto and answer.verdict == "proved":
+            break
+    if last is None:
+        raise click.UsageError(f"--free {name}={lo}..{hi}: there is no value")
+    good = [row["value"] for row in rows if row["verdict"] == "proved"]
+    least = bool(good) and all(row["verdict"] == "refuted" for row in rows if row["value"] < good[0])
+    return last, {"free": {"parameter": name, "value": good[0] if good else None, "least": least,
+                           "all_tried": len(rows) == hi - lo + 1}, "tried": rows}
+
+
+def _found(tried):
+    """The exit status of a search for a value."""
+    free = tried["free"]
+    if free["value"] is not None:
+        return ANSWERED if free["least"] else UNKNOWN
+    return NO if free["all_tried"] and all(row["verdict"] == "refuted" for row in tried["tried"]) else UNKNOWN
+
+
+def _show_tried(tried):
+    free = tried["free"]
+    click.echo("")
+    table([f">{free['parameter']}", "verdict", ">lower", ">upper", ""],
+          [[row["value"], row["verdict"], _number_text(row["lower"]), _number_text(row["upper"]),
+            "an input stalls" if row["stalls"] else ""] for row in tried["tried"]])
+    if free["value"] is not None:
+        what = "is the least value" if free["least"] else "will do; of smaller ones it is not known"
+        click.echo(f"{free['parameter']} = {free['value']} {what}")
+
+
+def _number_text(value):
+    return "?" if value is None else grouped(value) if isinstance(value, int) else value
 
 
 def _interface(path):
@@ -119,7 +198,7 @@ def _fields(model, space, answer, written, dumped):
     }
 
 
-def _show(net, space, answer, written, witness_file, dumped):
+def _show(space, answer, written, witness_file, dumped):
     click.echo(space.describe())
     click.echo("")
     if answer.stalled:
@@ -144,9 +223,10 @@ def _show(net, space, answer, written, witness_file, dumped):
 
 
 def _verdict(answer):
-    lower, upper = (grouped(v) if isinstance(v, int) else "?" if v is None else str(v)
-                    for v in (answer.lower, answer.upper))
-    ended = "interrupted" if answer.interrupted else "the limit was reached"
+    lower, upper = map(_number_text, (_plain(answer.lower), _plain(answer.upper)))
+    ended = "interrupted" if answer.interrupted else "the limit was reached" if answer.complete else "classes are missing"
+    if answer.stalled and answer.lower is None and answer.upper is None:
+        return "none of them ends with one" if not answer.question.startswith("prove") else "refuted, since an input has no end"
     if answer.question.startswith("prove"):
         about = {"proved": "proved for all inputs", "refuted": "refuted", "unknown": f"not decided; {ended}"}
         text = about[answer.verdict]

@@ -133,8 +133,11 @@ def test_refused_properties(lpn, property_, words):
 
 def test_refused_requests(lpn, tmp_path):
     for arguments in ((), (PIPELINE,), (PIPELINE, "--maximize", "latency", "--prove", "latency <= 3"),
-                      (PIPELINE, "--check", PIPELINE)):
+                      (PIPELINE, "--check", PIPELINE), (PIPELINE, "--maximize", "latency", "--free", "capacity0"),
+                      (PIPELINE, "--prove", "latency <= 3", "--pareto"),
+                      (PIPELINE, "--prove", "latency <= 3", "--free", "capacity0", "--pareto")):
         lpn("smt", *arguments).refused("E-usage")
+    lpn("smt", PIPELINE, "--prove", "latency <= 3", "--free", "capacity").refused("E-param")
     lpn("smt", PIPELINE, "--space", "blok=3", "--maximize", "latency").refused("E-space")
     (tmp_path / "empty.py").write_text("import lpn\n")
     answer = lpn("smt", PIPELINE, "--prove", "E <= latency", "--interface", tmp_path / "empty.py")
@@ -173,6 +176,31 @@ def test_an_interface_is_compared_with_the_net(lpn, tmp_path):
     worse = lpn("smt", PIPELINE, "--space", "blocks=6", "--prove", "abs(E - latency) <= 0.01 * latency", "--interface",
                 interface, "--json")
     assert (worse.status, worse.json["verdict"], worse.json["replayed"]) == (1, "refuted", True)
+
+
+def test_a_parameter_is_found_for_all_inputs(lpn, tmp_path):
+    proof = tmp_path / "proof.json"
+    answer = lpn("smt", PIPELINE, "--prove", "latency <= 2200", "--free", "capacity1", "--certificate", proof, "--json")
+    assert answer.status == 0
+    assert answer.json["free"] == {"parameter": "capacity1", "value": 3, "least": True, "all_tried": False}
+    assert [row["verdict"] for row in answer.json["tried"]] == ["refuted", "refuted", "proved"]
+    assert lpn("smt", "--check", proof).status == 0
+    # With fewer than four buffers the decoder stalls; with four its share of waiting is small enough.
+    ratio = " + ".join(f"stall(start_{plane}, pixel_slots)" for plane in ("y", "cb", "cr")) + " <= 0.4 * latency"
+    answer = lpn("smt", LTC_JPEG, "--space", "blocks=18", "--prove", ratio, "--free", "buffers=1..9", "--json")
+    assert answer.status == 0
+    assert answer.json["free"]["value"] == 4 and answer.json["free"]["least"] is True
+    assert [row["stalls"] for row in answer.json["tried"]] == [True, True, True, False]
+    never = lpn("smt", PIPELINE, "--prove", "latency <= 100", "--free", "capacity1=1..3", "--json")
+    assert never.status == 1 and never.json["free"]["value"] is None
+
+
+def test_the_curve_of_a_parameter(lpn):
+    answer = lpn("smt", PIPELINE, "--maximize", "latency", "--free", "capacity0=1..4", "--pareto", "--json")
+    assert answer.status == 0
+    assert [row["upper"] for row in answer.json["tried"]] == [2536, 2215, 2054, 2054]
+    shown = lpn("smt", PIPELINE, "--maximize", "latency", "--free", "capacity0=1..4", "--pareto")
+    assert "2  optimal  2 215  2 215" in shown.out
 
 
 def corrupted(data):
