@@ -1166,7 +1166,7 @@ class Run {
     for (std::size_t p = 0; p < declared_.places.size(); ++p) {
       if (!undrained(p)) continue;
       path_.outcome = Outcome::kStalled;
-      path_.trouble += fmt::format("{}{} tokens are left in {}", path_.trouble.empty() ? "" : ", ",
+      path_.trouble += fmt::format("{}{} left in {}", path_.trouble.empty() ? "" : ", ",
                                    places_[p].tokens.size() + places_[p].fresh.size(),
                                    declared_.places[p].name);
     }
