@@ -135,7 +135,7 @@ class _Reader:
                                 f"{listed(self.transitions)}; and {listed(self.places)}")
                 return (name, transition, place)
             if name == "throughput":
-                self.refuse(node, "write throughput as times: completion(48) - completion(24) <= 2000")
+                self.refuse(node, "is a quotient; compare it with a number: throughput(24, 48) >= 0.015")
         self.refuse(node, f"is not understood; a quantity is made of {_GRAMMAR}")
 
     def named(self, node):
@@ -146,6 +146,42 @@ class _Reader:
             before = self.named(node.value)
             return None if before is None else f"{before}.{node.attr}"
         return node.id if isinstance(node, ast.Name) else None
+
+    def cleared(self, small, large):
+        """Both sides of small <= large without a quotient of quantities on either.
+
+        What is divided by is a time or a number of commits and hence not negative; where it is 0, the
+        comparison is about the dividend alone.
+        """
+        for _ in range(2):
+            for this, other in ((small, large), (large, small)):
+                quotient = self.quotient(this)
+                if quotient is None:
+                    continue
+                top, below = quotient
+                if self.constant(other) is None:
+                    self.refuse(this, "is a quotient of quantities; compare it with a number")
+                product = ast.copy_location(ast.BinOp(other, ast.Mult(), below), other)
+                small, large = (top, product) if this is small else (product, top)
+                break
+        return small, large
+
+    def quotient(self, node):
+        """(dividend, divisor) of a / b with a quantity b, or of throughput(k, m), else None."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and self.constant(node.right) is None:
+            for form in self.forms(node.right):
+                if any(c < 0 or atom == ("E",) for atom, c in form.items()):
+                    self.refuse(node, "divides by what may be negative; multiply both sides with it instead")
+            return node.left, node.right
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "throughput":
+            first, last = (self.constant(a) for a in node.args) if len(node.args) == 2 and not node.keywords else (0, 0)
+            if first is None or last is None or not 1 <= first < last or first.denominator * last.denominator != 1:
+                self.refuse(node, "throughput(k, m) is done tokens per tick from the k-th to the m-th, 1 <= k < m")
+            times = [ast.copy_location(ast.Call(ast.Name("completion"), [ast.Constant(int(n))], []), node)
+                     for n in (last, first)]
+            return (ast.copy_location(ast.Constant(int(last - first)), node),
+                    ast.copy_location(ast.BinOp(times[0], ast.Sub(), times[1]), node))
+        return None
 
     def claims(self, node):
         """Linear forms that are all at most 0 exactly when the property holds."""
@@ -164,6 +200,7 @@ class _Reader:
             else:
                 self.refuse(node, "compares with what cannot be proved; use <=, <, >=, > or ==")
             for small, large in pairs:
+                small, large = self.cleared(small, large)
                 for a in self.forms(small, 1):
                     for b in self.forms(large, -1):
                         form, _ = whole(_plus(a, b))

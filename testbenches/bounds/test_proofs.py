@@ -1,0 +1,137 @@
+"""What is proved about real models: known optima, replayed, with certificates that stand being checked."""
+
+import copy
+import json
+import os
+import sys
+from pathlib import Path
+
+import lpn
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "testbenches" / "ltc")]
+
+import jpeg as ltc_jpeg  # noqa: E402
+import pipeline  # noqa: E402
+import protoacc as ltc_protoacc  # noqa: E402
+
+STALLS = " + ".join(f"stall(start_{plane}, pixel_slots)" for plane in ("y", "cb", "cr"))
+
+
+def checked(answer):
+    """The answer, its certificate verified from its JSON, and refused with any of its bounds made better."""
+    assert answer.replayed and answer.complete
+    data = json.loads(json.dumps(answer.certificate))
+    found = lpn.check_certificate(data)
+    assert found.holds, found.why
+    maximum = data["bounds"][0]["maximum"]
+    for bound in data["bounds"]:
+        for step in (s for c in bound["certificates"] for s in c["steps"]):
+            for key in ("multipliers", "chains", "parts"):
+                if not step.get(key):
+                    continue
+                # What carries the bound, taken away; some of it may have had slack.
+                wrong = copy.deepcopy(data)
+                for other in (s for b in wrong["bounds"] for c in b["certificates"] for s in c["steps"]):
+                    other[key] = [] if key != "multipliers" else [0] * len(other[key])
+                lpn.check_certificate(wrong)
+    wrong = copy.deepcopy(data)
+    better = -1 if maximum else 1
+    for bound in wrong["bounds"]:
+        bound["most"] -= 1
+        for certificate in bound["certificates"]:
+            certificate["bound"] += better
+    if "proved" in wrong["claim"]:
+        wrong["claim"]["proved"] += -1 if "largest" in wrong["claim"] else 1
+        assert not lpn.check_certificate(wrong).holds
+    return answer
+
+
+def optimum(ask, space, expected):
+    answer = checked(ask(space))
+    assert answer.verdict == "optimal" and answer.lower == answer.upper == expected
+    return answer
+
+
+@pytest.mark.parametrize("blocks, expected", [(6, 853), (12, 1508), (18, 2215), (30, 3553), (48, 5561)])
+def test_pipeline(blocks, expected):
+    optimum(lpn.maximize, pipeline.space(pipeline.net(), blocks), expected)
+
+
+@pytest.mark.parametrize("blocks, expected", [(6, 668), (12, 1188), (18, 1714)])
+def test_the_least_of_the_reference_jpeg(blocks, expected):
+    net = ltc_jpeg.net()
+    optimum(lpn.minimize, ltc_jpeg.space(net, blocks, sum_from=17 * blocks, sum_below=18 * blocks), expected)
+
+
+@pytest.mark.parametrize("blocks", [6, 12, 18])
+def test_the_greatest_of_the_reference_jpeg(blocks):
+    net = ltc_jpeg.net()
+    space = ltc_jpeg.space(net, blocks, sum_from=17 * blocks, sum_below=18 * blocks)
+    answer = checked(lpn.maximize(space))
+    assert answer.verdict == "optimal"
+    # No picture of the space that is tried is slower.
+    for first in range(0, blocks, 2):
+        left, values = 18 * blocks - 1, {}
+        for k in range(blocks):
+            name = space.variables[(first + k) % blocks].name
+            values[name] = min(63, left)
+            left -= values[name]
+        assert lpn.simulate(net, space.marking(values), engine="interp").latency <= answer.upper
+
+
+@pytest.mark.parametrize("compression", [75, 90])
+def test_own_jpeg(compression):
+    model = lpn.load("jpeg")
+    net = model.net()
+    space = model.space(net, blocks=18, compression=compression)
+    least, greatest = checked(lpn.minimize(space)), checked(lpn.maximize(space))
+    assert least.verdict == greatest.verdict == "optimal" and least.upper < greatest.upper
+
+
+def test_own_jpeg_of_300_blocks_within_a_percent():
+    model = lpn.load("jpeg")
+    answer = lpn.maximize(model.space(model.net(), blocks=300, nonzero_sum=5400), seconds=8)
+    assert answer.replayed and answer.upper - answer.lower <= 0.01 * answer.lower
+
+
+def test_protoacc():
+    optimum(lpn.maximize, ltc_protoacc.space(ltc_protoacc.net()), 246)
+
+
+def test_buffers_of_the_reference_jpeg():
+    for buffers, verdict in ((3, "refuted"), (4, "proved"), (5, "proved")):
+        net = ltc_jpeg.net()
+        answer = lpn.prove(ltc_jpeg.space(net, 18, buffers=buffers), f"({STALLS}) / latency <= 0.4")
+        assert answer.verdict == verdict
+        assert (answer.stalled is not None) == (buffers == 3)
+        if verdict == "proved":
+            checked(answer)
+
+
+def test_throughput():
+    net = ltc_jpeg.net()
+    space = ltc_jpeg.space(net, 12)
+    # Tokens 4 to 8 are 4 tokens; what they take at most is proved as times first.
+    apart = lpn.maximize(space, "completion(8) - completion(4)")
+    assert apart.verdict == "optimal"
+    assert checked(lpn.prove(space, f"throughput(4, 8) >= 4/{apart.upper}")).verdict == "proved"
+    assert lpn.prove(space, f"throughput(4, 8) >= 4/{apart.upper - 1}").verdict == "refuted"
+
+
+def test_an_interface_compared():
+    """A hand-written formula within 20 % for all pictures, and one that is not, with the picture."""
+    net = ltc_jpeg.net()
+    space = ltc_jpeg.space(net, 12)
+
+    def good(x):
+        return lpn.max(sum(3 * blk.nonzero + 6 for blk in x.coded) + 66 + 4 * 65, 1188)
+
+    def bad(x):
+        return sum(3 * blk.nonzero + 6 for blk in x.coded)
+
+    answer = lpn.prove(space, "abs(E - latency) <= 0.25*latency", interface=good, seconds=20)
+    assert answer.verdict == "proved", answer
+    answer = lpn.prove(space, "abs(E - latency) <= 0.25*latency", interface=bad, seconds=20)
+    assert answer.verdict == "refuted" and answer.replayed
