@@ -14,7 +14,7 @@ namespace {
 constexpr double kCalm = 0.8;
 constexpr double kTolerance = 1e-7;
 constexpr int kMaxRounds = 400;
-constexpr double kSeconds = 10;  // of one solution
+constexpr double kSeconds = 3;  // of one solution
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Wide ceil_quotient(Wide x, Wide y) { return x / y + (x % y > 0 ? 1 : 0); }

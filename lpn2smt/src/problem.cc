@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMaxTuples = 1 << 16;  // of a unit
 constexpr std::uint64_t kSmallUnit = 1 << 12;  // of a unit made of sums that few variables share
 constexpr std::size_t kFew = 4;
-constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // of any number that bounds work with
+constexpr std::int64_t kLargest = std::int64_t{1} << 44;  // of any number that bounds work with
 
 struct Summands {
   Wide constant = 0;
