@@ -211,7 +211,7 @@ class Problem::Builder {
     for (std::size_t v = 1; v < p_.needed_.size(); ++v) {
       if (!p_.needed_[v]) continue;
       for (const Timing::Arc& arc : p_.timing()[static_cast<InstantId>(v)].after) {
-        tie_parts(summands(arc.delay));
+        for (const Summands& sum : alternatives(v, arc.delay)) tie_parts(sum);
       }
     }
     if (p_.path_->fault) merge(reads(*p_.path_->fault), kMaxTuples);
@@ -327,14 +327,15 @@ class Problem::Builder {
     for (bool again = true; again;) {
       again = false;
       faults_.assign(p_.units_.size(), {});
-      delays_.clear();
       p_.functions_.clear();
       p_.by_hash_.clear();
       p_.arcs_.assign(p_.timing().size(), {});
       for (std::size_t v = 1; v < p_.needed_.size(); ++v) {
         if (!p_.needed_[v]) continue;
         for (const Timing::Arc& arc : p_.timing()[static_cast<InstantId>(v)].after) {
-          p_.arcs_[v].push_back({static_cast<std::uint32_t>(arc.from), delay(arc.delay)});
+          for (const Summands& sum : alternatives(v, arc.delay)) {
+            p_.arcs_[v].push_back({static_cast<std::uint32_t>(arc.from), delay(sum)});
+          }
         }
       }
       for (std::uint32_t u = 0; u < p_.units_.size(); ++u) {
@@ -357,13 +358,35 @@ class Problem::Builder {
     if (unit.size == 0) p_.empty_ = true;
   }
 
-  const Sum& delay(ExprId id) {
-    const auto [it, fresh] = delays_.try_emplace(static_cast<std::uint32_t>(id));
-    if (fresh) {
-      it->second = table(summands(id));
-      if (it->second.slack != 0) relax("a delay that reads more than tables hold has its range");
+  Sum delay(const Summands& summands) {
+    Sum sum = table(summands);
+    if (sum.slack != 0) relax("a delay that reads more than tables hold has its range");
+    return sum;
+  }
+  // Of a latest instant, a delay that is a largest of several sums is several delays.
+  std::vector<Summands> alternatives(std::size_t v, ExprId id) {
+    constexpr std::size_t kMost = 16;
+    std::vector<Summands> all{summands(id)};
+    if (p_.timing()[static_cast<InstantId>(v)].kind != Timing::Kind::kMax) return all;
+    for (std::size_t k = 0; k < all.size();) {
+      auto& parts = all[k].parts;
+      const auto largest = std::find_if(parts.begin(), parts.end(), [&](const auto& part) {
+        const Op op = pool_[part.second].op;
+        return ((part.first > 0 && op == Op::kMax) || (part.first < 0 && op == Op::kMin)) &&
+               reads(part.second).size() > 1;
+      });
+      if (largest == parts.end() || all.size() >= kMost) {
+        ++k;
+        continue;
+      }
+      const auto [factor, term] = *largest;
+      parts.erase(largest);
+      Summands other = all[k];
+      split(pool_, pool_[term].kids[0], factor, all[k]);
+      split(pool_, pool_[term].kids[1], factor, other);
+      all.push_back(std::move(other));
     }
-    return it->second;
+    return all;
   }
   void relax(const std::string& what) {
     if (std::find(p_.relaxed_.begin(), p_.relaxed_.end(), what) == p_.relaxed_.end()) {
@@ -485,7 +508,6 @@ class Problem::Builder {
   std::vector<ExprId> conditions_, shared_;
   std::unordered_map<std::uint32_t, Variables> reads_;
   std::unordered_map<std::uint32_t, Summands> summands_;
-  std::unordered_map<std::uint32_t, Sum> delays_;
   std::vector<std::set<std::uint32_t>> faults_;
   bool too_large_ = false;
 };

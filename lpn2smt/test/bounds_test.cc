@@ -148,7 +148,8 @@ class RandomCase {
   // Not negative: variables are -1 or more.
   ExprId delay(Case& c, ExprId x) {
     ExprBuilder b = c.build();
-    switch (below(9)) {
+    switch (below(10)) {
+      case 9: return b.max(b.add(c.linear(2, x, 2), any()), c.linear(1, any(), 7));
       case 0: return c.number(below(12));
       case 1: return c.linear(-below(3), x, 30);
       case 2: return c.pool().lookup({7, 1, 0, 12, 3, 3, 9, 9}, b.add(x, c.number(1)));

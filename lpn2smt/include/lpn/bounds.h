@@ -42,7 +42,8 @@ struct Step {
     kRelaxation,  // maximum: longest path with a budget and multipliers; minimum: mix of paths
     kSolver,      // a solver found no input beyond `threshold`: `smtlib` is unsatisfiable
   };
-  // Steps from the instant back to time zero: at each instant the number of an arc. At a gate 0,
+  // Steps from the instant back to time zero: at each instant the number of an arc, where one whose
+  // delay is the largest of several sums counts as several. At a gate 0,
   // or 2 where the path is surely blocked there.
   struct Chain {
     std::int64_t weight = 0;
