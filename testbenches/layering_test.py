@@ -58,6 +58,7 @@ THIRD_PARTY = {
     "jerror.h": ("models/jpeg/",),
     "pybind11/": ("python/bindings/", "models/*/native/"),
     "z3": ("lpn2smt/",),
+    "glpk.h": ("lpn2smt/src/",),
     "Python.h": ("lpn2pi/",),
     "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),

@@ -178,7 +178,7 @@ class _Work:
         """
         self.measured = {}
         times = timed(form)
-        if len(times) > 1 or times and (times[0][0] == "stall" or times[0][0] == "busy" and not self.one_server(times[0][1])):
+        if len(times) > 1 or any(t[0] == "stall" or t[0] == "busy" and not self.one_server(t[1]) for t in times):
             return self.sums(form)
         return self.instants(form, times[0] if times else None)
 

@@ -226,7 +226,8 @@ def _verdict(answer):
     lower, upper = map(_number_text, (_plain(answer.lower), _plain(answer.upper)))
     ended = "interrupted" if answer.interrupted else "the limit was reached" if answer.complete else "classes are missing"
     if answer.stalled and answer.lower is None and answer.upper is None:
-        return "none of them ends with one" if not answer.question.startswith("prove") else "refuted, since an input has no end"
+        proving = answer.question.startswith("prove")
+        return "refuted, since an input has no end" if proving else "none of them ends with one"
     if answer.question.startswith("prove"):
         about = {"proved": "proved for all inputs", "refuted": "refuted", "unknown": f"not decided; {ended}"}
         text = about[answer.verdict]
