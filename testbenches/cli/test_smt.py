@@ -125,7 +125,6 @@ def test_prove(lpn, tmp_path, property_, verdict, status):
     ("__import__('os').getcwd() <= 5", "is not understood"),
     ("stall(stage_0) <= 5", "stall(T, P) needs a transition and a place"),
     ("stall(stage_0, left) <= 5", "stage_0 never waits for left"),
-    ("throughput(3, 4) <= 5", "completion(48) - completion(24)"),
 ])
 def test_refused_properties(lpn, property_, words):
     assert words in lpn("smt", PIPELINE, "--prove", property_).refused("E-property")
