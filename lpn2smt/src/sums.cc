@@ -85,7 +85,8 @@ Sums::Sums(Problem& problem) : p_(problem), mix_(problem) {
     // Against leaving both alone.
     const double alone = static_cast<double>(differences.latest(open[pair.positive].first)) -
                          static_cast<double>(differences.earliest(left[pair.negative].first));
-    columns.push_back(lp.add_column(0, kInfinity, static_cast<double>(pair.apart) - alone,
+    // One path less a chain is never worse than both alone: pairs are made where it seems equal too.
+    columns.push_back(lp.add_column(0, kInfinity, static_cast<double>(pair.apart) - alone - 1,
                                     {{supply[pair.positive], 1.0}, {demand[pair.negative], 1.0}}));
   }
   if (!pairs.empty() && !lp.solve(5)) pairs.clear();
@@ -169,7 +170,22 @@ Sums::Result Sums::solve(const Box& box, const Step& step, int rounds) {
     const Longest::Charge charged = charge(part, step.denominator, sum);
     Longest::Result solved = parts_[k].longest->solve(box, charged);
     sum += solved.total;
-    if (rounds > 0) sum = improve(box, k, part, sum, solved, step.denominator, rounds);
+    if (rounds > 0) {
+      sum = improve(box, k, part, sum, solved, step.denominator, rounds);
+      // What a path does not read is cheapest at one tuple for a budget and at another for chains,
+      // of which a budget takes the better for each; a multiplier weighs them.
+      if (part.budget && !part.tolls.empty()) {
+        Step::Part other = part;
+        other.budget.reset();
+        other.quantum = 1;
+        Wide total_other = 0;
+        const Longest::Charge charged_other = charge(other, step.denominator, total_other);
+        Longest::Result solved_other = parts_[k].longest->solve(box, charged_other);
+        total_other = improve(box, k, other, total_other + solved_other.total, solved_other,
+                              step.denominator, rounds);
+        if (total_other < sum) sum = total_other, part = other, solved = std::move(solved_other);
+      }
+    }
     part.behind.reset();
     if (parts_[k].apart) {
       const Wide apart = Wide{*parts_[k].apart} * part.weight * step.denominator;

@@ -285,6 +285,16 @@ void bind_bounds(py::module_& m) {
   m.def("scaled", &scaled, py::arg("partition"), py::arg("path"), py::arg("factor"),
         "A copy of a path whose times are `factor` times as long.");
   m.def(
+      "restricted",
+      [](const Partition& partition, const Path& path, const std::vector<Id>& conditions) {
+        Path copy = path;
+        for (const Id condition : conditions)
+          copy.conditions.push_back(expr(partition.space.variables, condition));
+        return copy;
+      },
+      py::arg("partition"), py::arg("path"), py::arg("conditions"),
+      "A copy of a path for those of its inputs that meet more conditions.");
+  m.def(
       "later",
       [](const Partition& partition, Path& path, Id from, Id term) {
         const InstantId before = instant_in(path, from);

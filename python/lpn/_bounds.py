@@ -6,6 +6,7 @@ from fractions import Fraction
 import _lpn
 
 from . import _property
+from ._cases import cases
 from ._errors import Error, RunError, mistake
 from ._expr import Expr
 from ._net import Net
@@ -178,13 +179,23 @@ class _Work:
         """
         self.measured = {}
         times = timed(form)
+        if ("E",) in form and len(times) == 1 and times[0][0] in ("latency", "completion"):
+            return self.against(form, times[0])
         if len(times) > 1 or any(t[0] == "stall" or t[0] == "busy" and not self.one_server(t[1]) for t in times):
             return self.sums(form)
         return self.instants(form, times[0] if times else None)
 
     def with_time(self, form):
-        """(class, path) of the inputs that have all quantities of a form."""
-        return [(c, p) for c, p in self.ending if p.outcome != "none" or ("latency",) not in form]
+        """(class, path, the path's data, term of E) of the inputs that have all quantities of a form.
+
+        A path is taken once for each case of the interface, under the case's conditions.
+        """
+        paths = [(c, p) for c, p in self.ending if p.outcome != "none" or ("latency",) not in form]
+        if ("E",) not in form:
+            return [(c, p, p._core, None) for c, p in paths]
+        core = self.parts.core
+        return [(c, p, _lpn.restricted(core, p._core, conditions), term) for c, p in paths
+                for conditions, term in cases(core.variables, self.terms["E",])]
 
     def instants(self, form, time):
         coefficient = form.get(time, 0) if time else 0
@@ -192,16 +203,15 @@ class _Work:
         sign = 1 if maximum else -1
         core, terms = self.parts.core, self.parts.core.variables
         paths = []
-        for each, path in self.with_time(form):
+        for each, path, data, interface in self.with_time(form):
             extra = terms.constant(sign * self.constant(form, each) - sign * form.get((), 0))
-            if ("E",) in form:
-                extra = terms.add(extra, terms.mul(terms.constant(sign * form["E",]), self.terms["E",]))
-            paths.append((path, extra))
-        shift = -min((terms.bounds(None, extra)[0] for _, extra in paths), default=0)
-        plain = shift == 0 and all(terms.value(extra) == 0 for _, extra in paths)
+            if interface is not None:
+                extra = terms.add(extra, terms.mul(terms.constant(sign * form["E",]), interface))
+            paths.append((path, data, extra))
+        shift = -min((terms.bounds(None, extra)[0] for _, _, extra in paths), default=0)
+        plain = shift == 0 and all(terms.value(extra) == 0 for _, _, extra in paths)
         goals = []
-        for path, extra in paths:
-            changed = path._core
+        for path, changed, extra in paths:
             if time is not None and time[0] == "busy" or abs(coefficient) > 1 or not plain:
                 changed = _lpn.scaled(core, changed, max(abs(coefficient), 1))
             instant = self.instant(time, path, changed)
@@ -218,6 +228,19 @@ class _Work:
 
         return goals, maximum, value, back
 
+    def against(self, form, time):
+        """A time and the interface, each as often as the form has it: a difference of two instants."""
+        core, terms = self.parts.core, self.parts.core.variables
+        weight, goals = form[time], []
+        for each, path, data, interface in self.with_time(form):
+            measured = _lpn.Measured(core, self.net._core, _lpn.scaled(core, data, abs(weight)))
+            predicted = terms.mul(terms.constant(abs(form["E",])), interface)
+            shift = -terms.bounds(None, predicted)[0]
+            instants = [(1 if weight > 0 else -1, self.instant(time, path, data)),
+                        (1 if form["E",] > 0 else -1, measured.at(terms.add(predicted, terms.constant(shift))))]
+            goals.append((measured, instants, self.constant(form, each) - instants[1][0] * shift))
+        return goals, True, lambda value: value, lambda value: value
+
     def constant(self, form, each):
         """What a form has in all inputs of a class."""
         return sum(c * (1 if not atom else each.commits[atom[1]]) for atom, c in form.items()
@@ -225,20 +248,20 @@ class _Work:
 
     def sums(self, form):
         goals = []
-        for each, path in self.with_time(form):
-            measured = self.measure(path)
+        for each, _, data, interface in self.with_time(form):
+            measured = _lpn.Measured(self.parts.core, self.net._core, data)
             instants, constant = {}, self.constant(form, each)
             for atom, c in form.items():
                 if not atom or atom[0] == "commits":
                     continue
-                found, more = self.sum(atom, measured)
+                found, more = self.sum(atom, measured, interface)
                 constant += c * more
                 for weight, instant in found:
                     instants[instant] = instants.get(instant, 0) + c * weight
             goals.append((measured, [(w, instant) for instant, w in instants.items() if w], constant))
         return goals, True, lambda value: value, lambda value: value
 
-    def sum(self, atom, measured):
+    def sum(self, atom, measured, interface=None):
         """([(weight, instant)], constant) of a quantity."""
         number = self.net._transitions
         try:
@@ -252,8 +275,8 @@ class _Work:
                 return measured.stall(number[atom[1]], self.net[atom[2]]._number)
         except _lpn.Error as error:
             raise mistake("E-property", f"{text_of(atom)}: {error}") from None
-        terms, shift = self.parts.core.variables, -self.parts.core.variables.bounds(None, self.terms[atom])[0]
-        instant = measured.at(terms.add(self.terms[atom], terms.constant(shift)))
+        terms, shift = self.parts.core.variables, -self.parts.core.variables.bounds(None, interface)[0]
+        instant = measured.at(terms.add(interface, terms.constant(shift)))
         return [(1, instant)], -shift
 
     def measure(self, path):
