@@ -36,6 +36,7 @@ test-slow: build
 
 bench: tools
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/bench.py
+	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/proofs.py
 
 tools: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target $(TOOLS)

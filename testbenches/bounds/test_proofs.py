@@ -20,22 +20,12 @@ STALLS = " + ".join(f"stall(start_{plane}, pixel_slots)" for plane in ("y", "cb"
 
 
 def checked(answer):
-    """The answer, its certificate verified from its JSON, and refused with any of its bounds made better."""
+    """The answer, its certificate verified from its JSON, and refused when it claims more than is true."""
     assert answer.replayed and answer.complete
     data = json.loads(json.dumps(answer.certificate))
     found = lpn.check_certificate(data)
     assert found.holds, found.why
     maximum = data["bounds"][0]["maximum"]
-    for bound in data["bounds"]:
-        for step in (s for c in bound["certificates"] for s in c["steps"]):
-            for key in ("multipliers", "chains", "parts"):
-                if not step.get(key):
-                    continue
-                # What carries the bound, taken away; some of it may have had slack.
-                wrong = copy.deepcopy(data)
-                for other in (s for b in wrong["bounds"] for c in b["certificates"] for s in c["steps"]):
-                    other[key] = [] if key != "multipliers" else [0] * len(other[key])
-                lpn.check_certificate(wrong)
     wrong = copy.deepcopy(data)
     better = -1 if maximum else 1
     for bound in wrong["bounds"]:
