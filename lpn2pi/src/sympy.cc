@@ -26,7 +26,7 @@ class _Printer(PythonCodePrinter):
         num = sympy.expand(num)
         if den == 1 and sign == '/':
             return self._print(num)
-        return f"{self.parenthesize(num, 50)}{sign}{self._print(den)}"
+        return f"{self.parenthesize(num, 50, strict=True)}{sign}{self._print(den)}"
     def _print_floor(self, expr):
         return '(' + self.over(expr.args[0], '//') + ')'
     def _print_Max(self, expr):
