@@ -47,6 +47,14 @@ void bind_pi(py::module_& m) {
       },
       "The chain of delays that decides the latency of an input: (from, to, delay, extra).");
   pi.def(
+      "only_waits",
+      [](const Path& path) {
+        for (std::size_t k = 0; k < path.timing.size(); ++k)
+          if (path.timing[static_cast<InstantId>(k)].kind != Timing::Kind::kMax) return false;
+        return true;
+      },
+      "Whether every instant is the latest of others plus delays: then no chain exceeds the latency.");
+  pi.def(
       "steady_state",
       [](const Net& net, const ParamValues& params, const Marking& marking) {
         return to_dict(pi::steady_state(net, params, marking));

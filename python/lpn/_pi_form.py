@@ -30,6 +30,9 @@ class Form:
                 del atoms[atom]
         return Form(self.constant + factor * other.constant, atoms)
 
+    def half(self):
+        return self.scaled(Fraction(1, 2))
+
     def scaled(self, factor):
         return Form().add(self, factor)
 
@@ -45,6 +48,7 @@ class Reader:
         self.core = core
         self.names = names
         self.known = {}
+        self.limits = {}  # atom -> (least, most)
         self.writer = _space_text.Writer(core, [(_VARIABLE.fullmatch(n) or [n] * 4)[3] for n in names])
 
     def total(self, links):
@@ -100,6 +104,7 @@ class Reader:
         text = self.writer.write(number)
         if place is None or "..." in text:
             raise mistake("E-pi", f"a delay of this class is no arithmetic over a token's properties: {text}")
+        self.limits[place, index, text] = self.core.bounds(None, number)
         return place, index, text
 
 

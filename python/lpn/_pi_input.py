@@ -82,7 +82,7 @@ def _sum_of(key, rows, like):
 
 
 def split(key):
-    """'coded.symbols of completes=4' as (place, text, kind)."""
+    """'coded.symbols of completes=4' as (place, text, which tokens)."""
     name, _, kind = key.partition(" of ")
     place, _, text = name.rpartition(".")
     return place, text, kind or None
@@ -140,6 +140,13 @@ def _list(interface, streams, x):
     x["shape"] = {place: digest([{name: row[name] for name in interface.CONSTANTS[place]} for row in rows])
                   for place, rows in streams.items()}
     for key in interface.SUMS:
-        place = split(key)[0]
-        values = _sum_of(key, streams[place], interface.CONSTANTS)
-        x[key] = {"sum": sum(values), "max": max(values, default=0), "count": len(values)}
+        place, text, span = split(key)
+        rows = streams[place]
+        x[key] = sum(evaluate(text, rows[k]) for k in _indices(span) if k < len(rows))
+
+
+def _indices(span):
+    """The numbers of '0..2,5'."""
+    for part in span.split(","):
+        first, _, last = part.partition("..")
+        yield from range(int(first), int(last or first) + 1)

@@ -1,30 +1,33 @@
-"""Interfaces of lists of tokens: the chains of delays of one class, over sums and maxima of its tokens."""
+"""Interfaces of lists of tokens: the chains of delays that decide the latency of one class.
+
+Each chain is a lower bound, exact for some inputs. Tokens that all chosen chains treat alike are
+summed up together: they are a phase of the list.
+"""
 
 import math
 import random
-from fractions import Fraction
 
-from ._pi_class import Chains, constants
+from ._pi_class import Chains
 from ._pi_form import evaluate
 
-__all__ = ["TokenList", "merge_thresholds"]
+__all__ = ["TokenList", "merge_thresholds", "single_limits"]
 
-_POINTS = 48
-_MOST_KEPT = 6
-_WORTH = 0.002  # of the error, mean plus a fifth of the worst: what one more line must bring
+_POINTS = 64  # inputs, beside those with one outstanding token, whose chains are looked at
+_MOST_SINGLED = 256
+_MOST_KEPT = 12
+_GOOD = 0.01  # worst error on the samples at which no more chains are added
+_WORTH = 0.0005  # mean plus a fifth of the worst error: what one more line must bring
 
 
 class Chain:
-    """A formula: `terms` [(coefficient, (place, kind, text, "sum" or "max"))] and a constant."""
+    """A formula: a constant and {(place, index, text): coefficient}."""
 
-    def __init__(self, name, constant, terms):
+    def __init__(self, name, form):
         self.name = name
-        self.constant = constant
-        self.terms = terms
-        self.key = constant, tuple(sorted(((code, c) for c, code in terms), key=repr))
+        self.form = form
 
-    def value(self, aggregates):
-        return self.constant + sum(c * aggregates[code] for c, code in self.terms)
+    def value(self, atoms):
+        return float(self.form.constant + sum(c * atoms[atom] for atom, c in self.form.atoms.items()))
 
 
 class TokenList:
@@ -35,24 +38,35 @@ class TokenList:
         shape.widen()
         self.chains = Chains(shape)
         self.dropped = []
-        self.members = {}  # (place, kind) -> its tokens
-        for place in shape.many:
-            for row in shape.tokens[place]:
-                key = place, constants(row)
-                self.members[key] = self.members.get(key, 0) + 1
+        self.found = {}
         rng = random.Random(seed)
-        found = {}
-        for k in range(_POINTS):
-            tokens = self.sample(rng, edge=k if k < 2 else None)
-            values = self.chains.input(lambda place, index, name: tokens[place][index][name])
-            known = self.chains.chain(values)
-            if known is not None:
-                for each in self._formulas(*known, values):
-                    found.setdefault(each.key, each)
-        self.candidates = list(found.values())
+        lowest, highest = self.sample(rng, edge=0), self.sample(rng, edge=1)
+        points = [lowest, highest] + [self.sample(rng) for _ in range(_POINTS)]
+        for place in shape.many:
+            rows = range(len(shape.tokens[place]))
+            varying = [k for k in rows if lowest[place][k] != highest[place][k]]
+            for index in varying[:_MOST_SINGLED]:
+                rows = list(lowest[place])
+                rows[index] = highest[place][index]
+                points.append({**lowest, place: rows})
+        for tokens in points:
+            self.look_at(tokens)
+
+    def look_at(self, tokens):
+        """Adds the chain that decides the latency of an input to those known."""
+        values = self.chains.input(lambda place, index, name: tokens[place][index][name])
+        known = self.chains.chain(values)
+        if known is None:
+            return
+        form = self.chains.total(known[0])
+        if form.key not in self.found:
+            self.found[form.key] = Chain(self._name(*known, tokens), form)
 
     def sample(self, rng, edge=None):
-        """Tokens of a member; `edge` 0 or 1: the least or largest. Wide ranges are drawn by size."""
+        """Tokens of a member; `edge` 0 or 1: the least or largest. Wide ranges are drawn by size, as
+        they are met: most tokens small, some very large; or all alike.
+        """
+        alike = rng.random() < 0.5
         levels, tokens = {}, {}
         for place, rows in self.shape.tokens.items():
             made = []
@@ -63,127 +77,111 @@ class TokenList:
                     if edge is not None or lo == hi:
                         values[name] = hi if edge else lo
                         continue
-                    level = levels.setdefault((place, name), rng.random())
-                    span = (hi - lo) ** level if hi - lo > 1000 else (hi - lo) * level
-                    values[name] = lo + min(hi - lo, math.floor(span * 2 * rng.random() + 0.5))
+                    wide = hi - lo > 1000
+                    level = levels.setdefault((place, name), rng.random()) if alike or not wide else rng.random()
+                    most = (hi - lo) ** level if wide else (hi - lo) * level
+                    values[name] = lo + min(hi - lo, math.floor(most * (0.5 + rng.random()) if wide
+                                                                else most * rng.random() + 0.5))
                 made.append(values)
             tokens[place] = made
         return tokens
 
-    def _formulas(self, links, commits, values):
-        """A chain with means, and with maxima, in place of the tokens that it picks out."""
-        form = self.chains.total(links)
-        groups, singles = {}, []
-        for (place, index, text), coefficient in form.atoms.items():
-            rows = self.shape.tokens[place]
-            if len(rows) == 1:
-                singles.append((coefficient, (place, None, text, "sum")))
-            else:
-                groups.setdefault((place, constants(rows[index]), text), []).append(coefficient)
-        name = self._name(links, commits, values)
-        for how in ("sum", "max"):
-            terms = list(singles)
-            for (place, kind, text), coefficients in groups.items():
-                number = self.members[place, kind]
-                common = min(coefficients) if len(coefficients) == number else Fraction(0)
-                if how == "sum":
-                    terms.append((sum(coefficients) / number, (place, kind, text, "sum")))
-                else:
-                    terms.append((common, (place, kind, text, "sum")))
-                    terms.append((sum(coefficients) - common * number, (place, kind, text, "max")))
-            yield Chain(name, form.constant, [(Fraction(c), code) for c, code in terms if c])
-
-    def _name(self, links, commits, values):
-        """The transitions that most of a chain's time goes to."""
-        spent, reader = {}, self.chains.reader
-        names = self.shape.net.transitions
+    def _name(self, links, commits, tokens):
+        """The two transitions that most of a chain's time goes to."""
+        spent, names = {}, self.shape.net.transitions
         for _, to, delay, extra in links:
             if to in commits:
-                form = reader.read(delay)
-                time = form.constant + extra
-                for (place, index, text), c in form.atoms.items():
-                    row = {name: values.get(f"{place}[{index}].{name}", low)
-                           for name, low in ((n, self.shape.width(place, n, index)[0])
-                                             for n in self.shape.tokens[place][index])}
-                    time += c * evaluate(text, row)
+                form = self.chains.reader.read(delay)
+                time = extra + form.constant + sum(
+                    c * evaluate(text, tokens[place][index]) for (place, index, text), c in form.atoms.items())
                 name = names[commits[to][0]]
                 spent[name] = spent.get(name, 0) + time
         most = sorted((n for n in spent if spent[n]), key=lambda n: -spent[n])[:2]
         return " + ".join(most) or "arrival"
 
-    def aggregates(self, tokens):
-        """{code: value} for everything that the candidates read."""
-        codes = {code for each in self.candidates for _, code in each.terms}
-        found = {}
-        for place, kind, text, how in codes:
-            rows = tokens[place]
-            if kind is not None:
-                rows = [row for row, like in zip(rows, self.shape.tokens[place]) if constants(like) == kind]
-            values = [evaluate(text, row) for row in rows]
-            found[place, kind, text, how] = sum(values) if how == "sum" else max(values)
-        return found
+    def _values(self, chains, samples):
+        """Per chain its value for each sample (tokens, latency)."""
+        atoms = {atom for each in chains for atom in each.form.atoms}
+        known = [{(place, index, text): evaluate(text, tokens[place][index]) for place, index, text in atoms}
+                 for tokens, _ in samples]
+        return [[each.value(one) for one in known] for each in chains]
 
     def choose(self, samples, resolution=0):
         """The fewest chains that explain the samples [(tokens, latency)]."""
-        known = [self.aggregates(tokens) for tokens, _ in samples]
+        for tokens, _ in samples:
+            self.look_at(tokens)
+        candidates = list(self.found.values())
         truth = [latency for _, latency in samples]
-        values = [[float(each.value(a)) for a in known] for each in self.candidates]
+        values = self._values(candidates, samples)
+
+        def errors(now):
+            return [abs(v - t) / t for v, t in zip(now, truth)]
 
         def cost(now):
-            errors = [abs(v - t) / t for v, t in zip(now, truth)]
-            return sum(errors) / len(errors) + max(errors) / 5
+            found = errors(now)
+            return sum(found) / len(found) + max(found) / 5
 
         chosen, now, before = [], [-math.inf] * len(truth), math.inf
-        while len(chosen) < min(_MOST_KEPT, len(self.candidates)):
-            best, number = min((cost([max(a, b) for a, b in zip(now, values[k])]), k)
+        while len(chosen) < min(_MOST_KEPT, len(candidates)):
+            best, number = min((cost(list(map(max, now, values[k]))), k)
                                for k in range(len(values)) if k not in chosen)
             if before - best < _WORTH:
                 break
             chosen.append(number)
-            now, before = [max(a, b) for a, b in zip(now, values[number])], best
-        self.dropped += [(each.name, "on the samples it changes the error by less than "
-                          f"{_WORTH:.1%}") for k, each in enumerate(self.candidates) if k not in chosen]
-        kept = [self.candidates[k] for k in chosen]
+            now, before = list(map(max, now, values[number])), best
+            if max(errors(now)) < _GOOD:
+                break
+        left = [k for k in range(len(candidates)) if k not in chosen]
+        if left:
+            gains = [max((v - w) / t for v, w, t in zip(values[k], now, truth)) for k in left]
+            self.dropped.append((f"{len(left)} more chains", "on the samples none is more than "
+                                 f"{max(0, *gains) if len(gains) > 1 else max(0, gains[0]):.2%} above the others"))
+        kept = [candidates[k] for k in chosen]
         for number, each in enumerate(kept):
             same = sum(other.name.split(" (")[0] == each.name for other in kept[:number])
             if same:
                 each.name = f"{each.name} ({same + 1})"
-        return self._merged(kept, samples, resolution)
-
-    def _merged(self, kept, samples, resolution):
         while True:
             pairs = merge_thresholds(kept, self._values(kept, samples))
             if not pairs or pairs[0][0] > resolution:
                 return kept
             _, a, b = pairs[0]
-            one, other = kept[a], kept[b]
-            terms = {}
-            for c, code in one.terms + other.terms:
-                terms[code] = terms.get(code, 0) + c / 2
-            middle = Chain(f"{one.name} / {other.name}", (one.constant + other.constant) / 2,
-                           [(c, code) for code, c in terms.items() if c])
+            middle = Chain(f"{kept[a].name} / {kept[b].name}", kept[a].form.add(kept[b].form).half())
             kept = [each for k, each in enumerate(kept) if k not in (a, b)] + [middle]
-
-    def _values(self, kept, samples):
-        known = [self.aggregates(tokens) for tokens, _ in samples]
-        return [[float(each.value(a)) for a in known] for each in kept]
 
     def thresholds(self, chosen, samples):
         """Resolutions, in cycles, from which on two of the formulas are one."""
         return [cycles for cycles, _, _ in merge_thresholds(chosen, self._values(chosen, samples))]
 
-    def ranges(self, chosen):
-        """{'place.property': (least, most)} of what the formulas read."""
+    def phases(self, chosen):
+        """{(place, text): [indices of tokens that every formula treats alike]}, several per key."""
+        treated = {}
+        for number, each in enumerate(chosen):
+            for (place, index, text), c in each.form.atoms.items():
+                treated.setdefault((place, text), {}).setdefault(index, []).append((number, c))
         found = {}
-        for each in chosen:
-            for _, (place, kind, text, _) in each.terms:
-                for index, row in enumerate(self.shape.tokens[place]):
-                    if text in row and (kind is None or constants(row) == kind):
-                        lo, hi = self.shape.width(place, text, index)
-                        key = f"{place}.{text}" + (" of " + ",".join(f"{n}={v}" for n, v in kind) if kind else "")
-                        old = found.get(key, (lo, hi))
-                        found[key] = min(lo, old[0]), max(hi, old[1])
+        for key, tokens in treated.items():
+            groups = {}
+            for index, how in sorted(tokens.items()):
+                groups.setdefault(tuple(how), []).append(index)
+            found[key] = list(groups.values())
         return found
+
+    def single_limits(self, place, text, names):
+        return single_limits(self, place, text, names)
+
+    def limits(self, place, text, indices):
+        """(least, most) sum of an atom over tokens."""
+        known = [self.chains.reader.limits[place, index, text] for index in indices]
+        return sum(lo for lo, _ in known), sum(hi for _, hi in known)
+
+
+def single_limits(analysis, place, text, names):
+    """{property: (least, most)} of a single token's properties, or of an atom that x holds as such."""
+    if names == [text] and not text.isidentifier():
+        return {text: analysis.chains.reader.limits[place, 0, text]}
+    row = analysis.shape.tokens[place][0]
+    return {name: row[name] if isinstance(row[name], tuple) else (row[name], row[name]) for name in names}
 
 
 def merge_thresholds(kept, values):

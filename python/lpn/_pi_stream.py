@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ._pi_class import Chains, constants, mean_form, named
 from ._pi_form import evaluate
-from ._pi_list import merge_thresholds
+from ._pi_list import merge_thresholds, single_limits
 from ._errors import mistake
 
 __all__ = ["Bottleneck", "Stream", "cut"]
@@ -133,6 +133,15 @@ class Stream:
             self._borders[key] = form
         return self._borders[key]
 
+    def limits(self, place, kind, text):
+        """(least, most) sum of an atom over the tokens of a kind in a unit."""
+        known = [self.chains.reader.limits[place, k, text] for k, row in enumerate(self.shape.unit(place))
+                 if constants(row) == kind]
+        return sum(lo for lo, _ in known), sum(hi for _, hi in known)
+
+    def single_limits(self, place, text, names):
+        return single_limits(self, place, text, names)
+
     # Numbers.
 
     def number(self, kind_sums, form, count=1):
@@ -208,9 +217,9 @@ class Stream:
             if not pairs or pairs[0][0] > resolution:
                 return chosen
             _, a, b = pairs[0]
-            half, one, other = Fraction(1, 2), chosen[a], chosen[b]
-            middle = Bottleneck(f"{one.name} / {other.name}", one.pace.add(other.pace).scaled(half),
-                                one.ends.add(other.ends).scaled(half), one.point)
+            one, other = chosen[a], chosen[b]
+            middle = Bottleneck(f"{one.name} / {other.name}", one.pace.add(other.pace).half(),
+                                one.ends.add(other.ends).half(), one.point)
             chosen = [each for k, each in enumerate(chosen) if k not in (a, b)] + [middle]
 
     def _totals(self, chosen, samples):

@@ -1,6 +1,5 @@
 """Interfaces as Python modules that need nothing but Python."""
 
-import pprint
 import re
 import textwrap
 from fractions import Fraction
@@ -8,10 +7,13 @@ from fractions import Fraction
 import _lpn
 
 from ._pi_class import constants, unit_of
+from ._pi_form import Form
+from ._space_text import span
 
 __all__ = ["Formulas", "write_list", "write_stream"]
 
 _WIDTH = 100
+_CALLS = re.compile(r"\w\(|\b(and|or|not|true|false)\b")  # what a bare formula cannot say
 
 
 def kind_text(kind):
@@ -19,7 +21,7 @@ def kind_text(kind):
 
 
 class Formulas:
-    """Forms as Python text. Atoms are symbols while SymPy simplifies, and what they stand for then."""
+    """Writes forms as Python. Atoms are symbols while SymPy simplifies, and what they stand for then."""
 
     def __init__(self):
         self.symbols = {}
@@ -36,8 +38,17 @@ class Formulas:
 
 
 def single(place, text):
-    """A property of the only token of a place; `classify` calls its properties by the place's name."""
-    return f'{alias(place)}["{text}"]'
+    """An atom of the only token of a place; `classify` calls its properties by the place's name."""
+    if text.isidentifier():
+        return f'{alias(place)}["{text}"]'
+    if _CALLS.search(text):
+        return f"{alias(place)}[{text!r}]"
+    return "(" + re.sub(r"[A-Za-z_]\w*", lambda m: f'{alias(place)}["{m[0]}"]', text) + ")"
+
+
+def properties(text):
+    """What x must hold of a single token for an atom: its properties, or the atom itself."""
+    return [text] if _CALLS.search(text) else sorted(set(re.findall(r"[A-Za-z_]\w*", text)))
 
 
 def alias(place):
@@ -46,7 +57,7 @@ def alias(place):
 
 def _letters(names):
     """{name: a, b, ...}: short names of bottlenecks within a branch."""
-    return dict(zip(names, "abcdefgh"))
+    return dict(zip(names, "abcdefghijklmnopqrstuvw"))
 
 
 def key_of(place, kind, text, merged):
@@ -74,7 +85,7 @@ def _once_terms(stream, form, merged):
         else:
             size = len(stream.shape.unit(place)) if merged else stream.size(place, kind)
             key = key_of(place, kind, text, merged)
-            code, coefficient = f'(p["{key}"] / p["count"])', coefficient / size
+            code = f'(p["{key}"] / p["count"])' if size == 1 else f'(p["{key}"] / p["count"] / {size})'
         totals[code] = totals.get(code, 0) + coefficient
     return [(coefficient, code) for code, coefficient in totals.items() if coefficient]
 
@@ -91,19 +102,16 @@ def merges(stream, chosen):
     return True
 
 
-def _dict(entries, indent, used):
-    """{key: text, ...} within the width; `used` columns of its first line are taken."""
-    one = "{" + ", ".join(f"{key}: {text}" for key, text in entries) + "}"
-    if used + len(one) <= _WIDTH:
-        return one
-    pad = " " * (indent + 4)
-    lines = []
-    for key, text in entries:
-        if len(f"{pad}{key}: {text},") > _WIDTH:
-            broken = textwrap.wrap(text, _WIDTH - indent - 10, break_long_words=False, break_on_hyphens=False)
-            text = "(\n" + "\n".join(f"{pad}    {part}" for part in broken) + ")"
-        lines.append(f"{pad}{key}: {text},")
-    return "{\n" + "\n".join(lines) + "\n" + " " * indent + "}"
+def _wrapped(text, indent, first=0):
+    """Python text over as many lines as the width asks for; names in quotes stay whole."""
+    whole = re.sub(r"\"[^\"]*\"|'[^']*'", lambda m: m[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(whole, _WIDTH, initial_indent=" " * first, subsequent_indent=" " * indent,
+                          break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
+
+
+def _entries(entries):
+    return "{" + ", ".join(f"{key}: {text}" for key, text in entries) + "}"
 
 
 def _documented(header):
@@ -113,73 +121,70 @@ def _documented(header):
 def write_stream(header, model, parameters, clock, classes):
     """The module of streams; classes: [(Stream, chosen bottlenecks)]."""
     formulas = Formulas()
-    merged = {id(stream): merges(stream, chosen) for stream, chosen in classes}
-    sums, branches = set(), []
+    sums, singles, branches = {}, {place: {} for place in classes[0][0].shape.singles}, []
+    start = _shared([b.ends for _, chosen in classes for b in chosen])
+    shared = "start + " if start.atoms else ""
     for number, (stream, chosen) in enumerate(classes):
-        one = merged[id(stream)]
+        merged = merges(stream, chosen)
         for place, kind, text in stream.keys(chosen):
-            if kind is not None:
-                sums.add(key_of(place, kind, text, one))
+            if kind is None:
+                singles[place].update(stream.single_limits(place, text, properties(text)))
+                continue
+            key = key_of(place, kind, text, merged)
+            limits = sums.setdefault(key, [(0, 0)] * len(classes))
+            least, most = stream.limits(place, kind, text)
+            limits[number] = limits[number][0] + least, limits[number][1] + most
         short = _letters([b.name for b in chosen])
-        paces = [(short[b.name], formulas.text([*_pace_terms(stream, b.pace, one), (b.pace.constant, 'p["count"]')]))
+        paces = [(short[b.name], formulas.text([*_pace_terms(stream, b.pace, merged), (b.pace.constant, 'p["count"]')]))
                  for b in chosen]
-        ends = [(short[b.name], formulas.text(_once_terms(stream, b.ends, one), b.ends.constant)) for b in chosen]
+        ends = [(short[b.name], shared + formulas.text(_once_terms(stream, b.ends.add(start, -1), merged),
+                                                       b.ends.constant)) for b in chosen]
         borders = []
         for a in chosen:
             for b in chosen:
                 form = None if a is b else stream.border(a, b)
                 if form is not None:
                     borders.append((f"({short[a.name]}, {short[b.name]})",
-                                    formulas.text(_once_terms(stream, form, one), form.constant)))
+                                    formulas.text(_once_terms(stream, form, merged), form.constant)))
         branches.append((number, short, [paces, ends, borders]))
-    first = classes[0][0].shape
-    singles = {place: sorted({t for stream, chosen in classes for p, kind, t in stream.keys(chosen)
-                              if kind is None and p == place}) for place in first.singles}
-    lines = [f"STREAM, CLOCK_PERIOD = True, {clock!r}" + "  # nanoseconds per cycle",
+    first = unit_of(classes[0][0].shape)
+    lines = [f"STREAM, CLOCK_PERIOD = True, {clock!r}  # nanoseconds per cycle",
              f"MODEL, PARAMETERS = {model!r}, {parameters!r}",
              _constant("SINGLES", singles),
-             _constant("SUMS", sorted(sums)),
-             _constant("CONSTANTS", {place: list(unit) for place, unit in unit_of(first).items()}),
-             _constant("RANGES", _ranges(classes)),
+             _constant("SUMS", sums),
+             _constant("CONSTANTS", {place: list(unit) for place, unit in first.items()}),
              _constant("UNITS", [unit_of(stream.shape) for stream, _ in classes]),
              "", "", "def classify(x):",
-             '    """Cycles per bottleneck of a phase p: its work, the ends around it, changes to it from another."""']
+             '    """Cycles of a phase p per bottleneck: its work; the ends around it; a change to it."""']
     lines += [f'    {alias(place)} = x["{place}"]' for place, texts in singles.items() if texts]
-    for number, short, parts in branches:
+    if shared:
+        lines.append(_wrapped(f"start = {formulas.text(_once_terms(None, start, True))}", 8, 4))
+    for number, short, (paces, ends, borders) in branches:
         lines.append(f'    if x["unit"] == UNITS[{number}]:')
-        lines.append(f"        {_named(short)}")
-        for what, entries in zip(("pace", "ends", "change"), parts):
-            lines.append(f"        {what} = lambda p: {_dict(entries, 8, len(what) + 22)}")
-        lines.append("        return pace, ends, change")
+        lines.append(_named(short))
+        lines.append(_wrapped(f"return (lambda p: {_entries(paces)},", 20, 8))
+        lines.append(_wrapped(f"lambda p: {_entries(ends)},", 20, 16))
+        lines.append(_wrapped(f"lambda p: {_entries(borders)})", 20, 16))
     lines.append('    raise NotImplementedError(f"no class repeats {x[\'unit\']}; covered: {UNITS}")')
     lines.append(_STREAM_TAIL)
     return _documented(header) + "\n".join(lines)
 
 
+def _shared(forms):
+    """What all forms read of single tokens, when they agree on it."""
+    parts = [{atom: c for atom, c in form.atoms.items() if atom[1] is None} for form in forms]
+    return Form(0, parts[0] if all(part == parts[0] for part in parts) else {})
+
+
 def _named(short):
-    line = f"{', '.join(short.values())} = {', '.join(map(repr, short))}"
-    return line if len(line) < _WIDTH - 8 else f"{', '.join(short.values())} = (\n            " + ",\n            ".join(
-        map(repr, short)) + ",\n        )"
+    """The line that gives bottlenecks their short names."""
+    if len(short) == 1:
+        return f"        a = {next(iter(short))!r}"
+    return _wrapped(f"{', '.join(short.values())} = ({', '.join(map(repr, short))})", 12, 8)
 
 
 def _constant(name, value):
-    text = pprint.pformat(value, width=_WIDTH - 4, compact=True, sort_dicts=False)
-    if "\n" in text:  # on lines of its own, so that it needs no alignment
-        return f"{name} = {text[0]}\n {text[1:-1]}\n{text[-1]}"
-    return f"{name} = {text}"
-
-
-def _ranges(classes):
-    """Where properties may lie, of those the space lets vary."""
-    found = {}
-    for stream, chosen in classes:
-        for place, kind, text in stream.keys(chosen):
-            for row in stream.shape.unit(place) if kind is not None else stream.shape.tokens[place]:
-                if isinstance(row.get(text), tuple):
-                    lo, hi = row[text]
-                    old = found.get(f"{place}.{text}", (lo, hi))
-                    found[f"{place}.{text}"] = min(lo, old[0]), max(hi, old[1])
-    return dict(sorted(found.items()))
+    return _wrapped(f"{name} = {value!r}", 4)
 
 
 _STREAM_TAIL = '''
@@ -187,13 +192,12 @@ _STREAM_TAIL = '''
 def latency(x):
     """Cycles from the first clock to the last result."""
     pace, ends, change = classify(x)
-    for key, (least, most) in RANGES.items():
-        place, name = key.rsplit(".", 1)
-        n = max([len(v) for v in x["unit"].get(place, {}).values()], default=1)
-        phases = [p[key] / p["count"] / n for p in x["phases"].values() if key in p]
-        if not all(least <= v <= most for v in phases or [x.get(place, {}).get(name, least)]):
-            raise NotImplementedError(f"{key} must be {least}..{most}")
-    phases, first = x["phases"], x["first"]
+    phases, first, unit = x["phases"], x["first"], UNITS.index(x["unit"])
+    given = [(n, x[place][n], r) for place, names in SINGLES.items() for n, r in names.items()]
+    given += [(n, p[n] / p["count"], r[unit]) for p in phases.values() for n, r in SUMS.items()]
+    for name, value, (least, most) in given:
+        if not least <= value <= most:
+            raise NotImplementedError(f"{name} must be {least}..{most}, got {value}")
     total = ends(phases[first])[first] + sum(max(pace(p).values()) for p in phases.values())
     return total + sum(n * change(phases[b])[a, b] for (a, b), n in x["borders"].items())
 
@@ -212,45 +216,46 @@ def bottleneck(x):
 
 
 def write_list(header, model, parameters, clock, classes):
-    """The module of lists of tokens; classes: [(shape, digests, [(name, form over codes)], ranges)]."""
+    """The module of lists of tokens; classes: [(TokenList, digests, chosen chains)]."""
     formulas = Formulas()
-    singles, sums, fixed, ranges, branches = {}, set(), {}, {}, []
-    for number, (shape, digests, bottlenecks, limits) in enumerate(classes):
+    singles, sums, fixed, branches = {}, {}, {}, []
+    for number, (analysis, digests, chosen) in enumerate(classes):
+        shape = analysis.shape
         for place in shape.singles:
-            singles.setdefault(place, set())
+            singles.setdefault(place, {})
         for place in shape.many:
-            fixed[place] = sorted({name for row in shape.tokens[place] for name, _ in constants(row)},
-                                  key=list(shape.tokens[place][0]).index)
-        entries = []
-        short = _letters([name for name, _, _ in bottlenecks])
-        for name, terms, constant in bottlenecks:
-            coded = []
-            for coefficient, (place, kind, text, how) in terms:
+            fixed[place] = [name for name, _ in constants(shape.tokens[place][0])]
+        codes = {}  # (place, index, text) -> Python
+        for (place, text), groups in analysis.phases(chosen).items():
+            for indices in groups:
                 if place in shape.singles:
-                    singles[place].add(text)
-                    coded.append((coefficient, single(place, text)))
+                    singles[place].update(analysis.single_limits(place, text, properties(text)))
+                    codes[place, 0, text] = single(place, text)
                     continue
-                key = key_of(place, kind, text, False)
-                sums.add(key)
-                coded.append((coefficient, f'x["{key}"]["{how}"]'))
-            entries.append((short[name], formulas.text(coded, constant)))
-        ranges.update(limits)
+                key = f"{place}.{text} of {span(indices)}"
+                sums[key] = analysis.limits(place, text, indices)
+                codes[place, indices[0], text] = f"s[{list(sums).index(key)}]"
+        short = _letters([each.name for each in chosen])
+        entries = [(short[each.name], formulas.text(
+            [(each.form.atoms[atom], code) for atom, code in codes.items() if atom in each.form.atoms],
+            each.form.constant)) for each in chosen]
         branches.append((number, short, digests, entries))
-    lines = [f"STREAM, CLOCK_PERIOD = False, {clock!r}" + "  # nanoseconds per cycle",
+    lines = [f"STREAM, CLOCK_PERIOD = False, {clock!r}  # nanoseconds per cycle",
              f"MODEL, PARAMETERS = {model!r}, {parameters!r}",
-             _constant("SINGLES", {place: sorted(texts) for place, texts in singles.items()}),
-             _constant("SUMS", sorted(sums)),
+             _constant("SINGLES", singles),
+             _constant("SUMS", sums),
              _constant("CONSTANTS", fixed),
-             _constant("RANGES", dict(sorted(ranges.items()))),
              _constant("SHAPES", [digests for _, _, digests, _ in branches]),
              "", "", "def classify(x):",
-             '    """Cycles per bottleneck; the largest decides."""']
+             '    """Cycles per bottleneck; the largest decides. s: the sums, in the order of SUMS."""']
     lines += [f'    {alias(place)} = x["{place}"]' for place, texts in singles.items() if texts]
+    if sums:
+        lines.append("    s = [x[key] for key in SUMS]")
     for number, short, _, entries in branches:
         lines.append(f'    if x["shape"] == SHAPES[{number}]:')
-        lines.append(f"        {_named(short)}")
-        lines.append(f"        return {_dict(entries, 8, 15)}")
-    lines.append('    raise NotImplementedError("the constant properties of the tokens are not those of a covered class")')
+        lines.append(_named(short))
+        lines.append(_wrapped(f"return {_entries(entries)}", 16, 8))
+    lines.append('    raise NotImplementedError(f"tokens like {x[\'shape\']} are in no class; covered: {SHAPES}")')
     lines.append(_LIST_TAIL)
     return _documented(header) + "\n".join(lines)
 
@@ -259,11 +264,11 @@ _LIST_TAIL = '''
 
 def latency(x):
     """Cycles from the first clock to the last result."""
-    for key, (least, most) in RANGES.items():
-        place, name = key.rsplit(".", 1)
-        value = x[place][name] if place in x else x[key]["max"]
+    given = [(n, x[place][n], r) for place, names in SINGLES.items() for n, r in names.items()]
+    given += [(n, x[n], r) for n, r in SUMS.items()]
+    for name, value, (least, most) in given:
         if not least <= value <= most:
-            raise NotImplementedError(f"{key} must be {least}..{most}, got {value}")
+            raise NotImplementedError(f"{name} must be {least}..{most}, got {value}")
     return max(classify(x).values())
 
 
