@@ -84,7 +84,7 @@ def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_j
               [[k, str(about.get("unit") or about["shape"])[:40], f"{about['mean_error']:.2%}",
                 f"{about['worst_error']:.2%}", "; ".join(about["bottlenecks"])]
                for k, about in enumerate(found.classes, 1)])
-        click.echo(f"{counted(len(found.classes), 'branch')}, errors against simulation ({seconds(spent)})")
+        click.echo(f"{counted(len(found.samples), 'sample')} simulated for the errors ({seconds(spent)})")
         if output is not None:
             click.echo(f"written to {output}")
     for number, why in found.refused:
@@ -119,9 +119,7 @@ def _evaluate(path, model, inputs, as_json):
         print_json({"interface": path, "model": model, "rows": rows, "not_covered": refused})
     else:
         table(["input", ">cycles", "bottleneck"],
-              [[row["input"], grouped(round(row["predicted"])),
-                "; ".join(row["bottleneck"].values()) if isinstance(row["bottleneck"], dict) else row["bottleneck"]]
-               for row in rows])
+              [[row["input"], grouped(round(row["predicted"])), row["bottleneck"]] for row in rows])
         for row in refused:
             click.echo(f"not covered: {row['input']}: {row['reason']} [{row['code']}]")
     return WRONG if wrong else NO if refused else ANSWERED

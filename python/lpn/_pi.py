@@ -152,7 +152,8 @@ def _header(result, model_name, resolution):
         lines += [
             "x['unit'] is the unit of tokens that repeats, x['phases'] {bottleneck: aggregates of its units},",
             "x['first'] the first phase's bottleneck, x['borders'] {(from, to): changes between phases}. The",
-            "stream is cut so that the sum is largest: a change costs what `change` says.",
+            "stream is cut so that the sum is largest: a change costs what `change` says. With sums of the",
+            "whole input alone: one phase, of the bottleneck that gives the largest latency.",
         ]
     else:
         lines += ["x['shape'] stands for the constant properties of the tokens; sums go over the tokens of a phase of",

@@ -75,17 +75,17 @@ def aggregate(interface, tokens):
 
 def _sum_of(key, rows, like):
     """The sum of 'place.text' or 'place.text of name=value' over rows; `like`: their constants."""
-    place, text, kind = split(key)
+    place, text, kind = split(key, like)
     if kind is not None:
         rows = [row for row in rows if kind_of(row, like[place]) == kind]
     return [evaluate(text, row) for row in rows]
 
 
-def split(key):
+def split(key, places):
     """'coded.symbols of completes=4' as (place, text, which tokens)."""
     name, _, kind = key.partition(" of ")
     place, _, text = name.rpartition(".")
-    return place, text, kind or None
+    return place or next(iter(places)), text, kind or None
 
 
 def kind_of(row, names):
@@ -107,7 +107,7 @@ def _stream(interface, streams, x):
     for u in range(number):
         part = {"count": 1}
         for key in interface.SUMS:
-            place = split(key)[0]
+            place = split(key, streams)[0]
             n = sizes[place]
             part[key] = sum(_sum_of(key, streams[place][u * n:(u + 1) * n], interface.CONSTANTS))
         parts.append(part)
@@ -140,7 +140,7 @@ def _list(interface, streams, x):
     x["shape"] = {place: digest([{name: row[name] for name in interface.CONSTANTS[place]} for row in rows])
                   for place, rows in streams.items()}
     for key in interface.SUMS:
-        place, text, span = split(key)
+        place, text, span = split(key, streams)
         rows = streams[place]
         x[key] = sum(evaluate(text, rows[k]) for k in _indices(span) if k < len(rows))
 

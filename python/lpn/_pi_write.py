@@ -60,8 +60,10 @@ def _letters(names):
     return dict(zip(names, "abcdefghijklmnopqrstuvw"))
 
 
-def key_of(place, kind, text, merged):
-    return f"{place}.{text}" + ("" if merged or not kind else f" of {kind_text(kind)}")
+def key_of(stream, place, kind, text, merged):
+    """What x calls the sum of an atom over a phase; without the place where there is but one."""
+    name = text if len(stream.shape.many) == 1 else f"{place}.{text}"
+    return name + ("" if merged or not kind else f" of {kind_text(kind)}")
 
 
 def _pace_terms(stream, form, merged):
@@ -70,7 +72,7 @@ def _pace_terms(stream, form, merged):
         if kind is None:
             terms.append((coefficient, f'p["count"] * {single(place, text)}'))
             continue
-        key = key_of(place, kind, text, merged)
+        key = key_of(stream, place, kind, text, merged)
         if key not in done:
             done.add(key)
             terms.append((coefficient / stream.size(place, kind), f'p["{key}"]'))
@@ -84,7 +86,7 @@ def _once_terms(stream, form, merged):
             code = single(place, text)
         else:
             size = len(stream.shape.unit(place)) if merged else stream.size(place, kind)
-            key = key_of(place, kind, text, merged)
+            key = key_of(stream, place, kind, text, merged)
             code = f'(p["{key}"] / p["count"])' if size == 1 else f'(p["{key}"] / p["count"] / {size})'
         totals[code] = totals.get(code, 0) + coefficient
     return [(coefficient, code) for code, coefficient in totals.items() if coefficient]
@@ -130,7 +132,7 @@ def write_stream(header, model, parameters, clock, classes):
             if kind is None:
                 singles[place].update(stream.single_limits(place, text, properties(text)))
                 continue
-            key = key_of(place, kind, text, merged)
+            key = key_of(stream, place, kind, text, merged)
             limits = sums.setdefault(key, [(0, 0)] * len(classes))
             least, most = stream.limits(place, kind, text)
             limits[number] = limits[number][0] + least, limits[number][1] + most
@@ -198,20 +200,20 @@ def latency(x):
     for name, value, (least, most) in given:
         if not least <= value <= most:
             raise NotImplementedError(f"{name} must be {least}..{most}, got {value}")
-    total = ends(phases[first])[first] + sum(max(pace(p).values()) for p in phases.values())
+    total = ends(phases[first])[first] + sum(pace(p)[k] for k, p in phases.items())
     return total + sum(n * change(phases[b])[a, b] for (a, b), n in x["borders"].items())
 
 
 def throughput(x):
     """Units per cycle while the pipeline is full."""
-    pace, phases = classify(x)[0], x["phases"].values()
-    return sum(p["count"] for p in phases) / sum(max(pace(p).values()) for p in phases)
+    pace, phases = classify(x)[0], x["phases"]
+    return sum(p["count"] for p in phases.values()) / sum(pace(p)[k] for k, p in phases.items())
 
 
 def bottleneck(x):
-    """Of each phase."""
-    pace = classify(x)[0]
-    return {k: max(pace(p), key=pace(p).get) for k, p in x["phases"].items()}
+    """What the pipeline waits for longest."""
+    pace, phases = classify(x)[0], x["phases"]
+    return max(phases, key=lambda k: pace(phases[k])[k])
 '''
 
 
