@@ -20,6 +20,7 @@ from ._run import simulate
 __all__ = ["Extracted", "extract"]
 
 _LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64)  # units of the streams that samples are
+_POOR = 0.04  # mean error from which on a stream is looked at as a list
 _SAMPLES = 64  # that the error is stated on
 _LEARNT = (32, 128)  # that bottlenecks are chosen by: of a stream, of a list
 
@@ -43,7 +44,13 @@ def extract(net, space, model_name="model", parameters=None, clock=1.0, resoluti
             result.refused.append((number, f"its inputs have no latency: {each.trouble or each.outcome}"))
             continue
         try:
-            analysed.append(_analyse(each, shape_of(found, each), seed, resolution))
+            one = _analyse(shape_of(found, each), seed, resolution)
+            if one.shape.units and one.mean_error > _POOR:
+                # Work that wanders among the units is in no phase. A list of this length is exact.
+                shape = shape_of(found, each)
+                shape.units = None
+                one = min(one, _analyse(shape, seed, resolution), key=lambda each: each.mean_error)
+            analysed.append(one)
         except Error as error:
             result.refused.append((number, str(error)))
     if analysed and len({type(one.analysis) for one in analysed}) > 1:
@@ -75,13 +82,13 @@ class _Analysed:
     pass
 
 
-def _analyse(each, shape, seed, resolution):
+def _analyse(shape, seed, resolution):
     rng = random.Random(seed)
     one = _Analysed()
     one.shape = shape
     if shape.units:
         shape.promote()
-        one.analysis = Stream(shape, seed)
+        one.analysis = _stream(shape, seed)
         draw = lambda: _stream_sample(shape, rng)
     else:
         one.analysis = TokenList(shape, seed)
@@ -89,6 +96,7 @@ def _analyse(each, shape, seed, resolution):
     learnt = [_simulated(shape, draw()) for _ in range(_LEARNT[shape.units is None])]
     one.checks = [_simulated(shape, draw()) for _ in range(_SAMPLES)]  # not those that chose the bottlenecks
     one.chosen = one.analysis.choose(learnt, resolution)
+    one.mean_error = one.analysis.mean_error(one.chosen, learnt)
     one.names = [b.name for b in one.chosen]
     one.dropped = one.analysis.dropped
     # A bottleneck of a stream is a chain too, but its ends stand for those of the average unit.
@@ -98,6 +106,18 @@ def _analyse(each, shape, seed, resolution):
     one.about = {"unit": unit_of(shape)} if shape.units else {
         "shape": {place: len(rows) for place, rows in shape.tokens.items()}}
     return one
+
+
+def _stream(shape, seed):
+    """The analysis of a stream; of several units at a time where the net itself takes turns."""
+    whole = shape.units
+    for together in (n for n in range(1, whole + 1) if whole % n == 0):
+        shape.units = whole // together
+        try:
+            return Stream(shape, seed)
+        except Error as error:
+            if together == whole:
+                raise error
 
 
 def _simulated(shape, tokens):
@@ -151,8 +171,8 @@ def _header(result, model_name, resolution):
     if type(result.analysed[0].analysis) is Stream:
         lines += [
             "x['unit'] is the unit of tokens that repeats, x['phases'] {bottleneck: aggregates of its units},",
-            "x['first'] the first phase's bottleneck, x['borders'] {(from, to): changes between phases}. The",
-            "stream is cut so that the sum is largest: a change costs what `change` says. With sums of the",
+            "x['first'] the first phase's bottleneck, x['borders'] {(from, to): aggregates of the units that",
+            "begin a phase}; count: units. The stream is cut so that the sum is largest; with sums of the",
             "whole input alone: one phase, of the bottleneck that gives the largest latency.",
         ]
     else:

@@ -156,12 +156,14 @@ def shape_of(found, each):
 
 
 def unit_of(shape):
-    """What tells the streams of a class from those of others: {place: {property: its values per unit}}."""
+    """What tells the streams of a class from those of others: {place: {property: its values per unit}},
+    or how many `tokens` a unit has when they have no property in common.
+    """
     unit = {}
     for place in shape.many:
         rows = shape.unit(place)
         names = [name for name in rows[0] if not any(isinstance(row[name], tuple) for row in rows)]
-        unit[place] = {name: tuple(row[name] for row in rows) for name in names}
+        unit[place] = {name: tuple(row[name] for row in rows) for name in names} or {"tokens": len(rows)}
     return unit
 
 

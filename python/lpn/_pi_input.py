@@ -94,7 +94,7 @@ def kind_of(row, names):
 
 def _stream(interface, streams, x):
     for unit in interface.UNITS:
-        sizes = {place: len(next(iter(names.values()))) if names else 1 for place, names in unit.items()}
+        sizes = {place: names.get("tokens") or len(next(iter(names.values()))) for place, names in unit.items()}
         counts = {len(streams[place]) // size for place, size in sizes.items()}
         if len(counts) == 1 and max(counts) >= 1 and all(_repeats(streams[p], unit[p], n) for p, n in sizes.items()):
             break
@@ -114,21 +114,22 @@ def _stream(interface, streams, x):
     pace, ends, border = interface.classify(x)
     whole = added(parts)
     names = list(pace(whole))
-    borders = border(whole)
+    borders = [border(part) for part in parts]
     paces = [pace(part) for part in parts]
     _, states = cut([[p[name] for name in names] for p in paces], [ends(whole)[name] for name in names],
-                    [[borders.get((a, b)) for b in names] for a in names])
+                    [[[here.get((a, b)) for b in names] for a in names] for here in borders])
     x["first"] = names[states[0]]
     x["phases"] = {names[k]: added([p for p, s in zip(parts, states) if s == k]) for k in sorted(set(states))}
     x["borders"] = {}
-    for a, b in zip(states, states[1:]):
+    for a, b, part in zip(states, states[1:], parts[1:]):
         if a != b:
-            x["borders"][names[a], names[b]] = x["borders"].get((names[a], names[b]), 0) + 1
+            key = names[a], names[b]
+            x["borders"][key] = added([x["borders"][key], part]) if key in x["borders"] else part
 
 
 def _repeats(rows, constants, size):
     return len(rows) % size == 0 and all(
-        row[name] == values[k % size] for k, row in enumerate(rows) for name, values in constants.items())
+        row[name] == values[k % size] for k, row in enumerate(rows) for name, values in constants.items() if name != "tokens")
 
 
 def added(parts):

@@ -149,6 +149,10 @@ class TokenList:
             middle = Chain(f"{kept[a].name} / {kept[b].name}", kept[a].form.add(kept[b].form).half())
             kept = [each for k, each in enumerate(kept) if k not in (a, b)] + [middle]
 
+    def mean_error(self, chosen, samples):
+        now = map(max, *self._values(chosen, samples)) if len(chosen) > 1 else self._values(chosen, samples)[0]
+        return sum(abs(v - latency) / latency for v, (_, latency) in zip(now, samples)) / len(samples)
+
     def thresholds(self, chosen, samples):
         """Resolutions, in cycles, from which on two of the formulas are one."""
         return [cycles for cycles, _, _ in merge_thresholds(chosen, self._values(chosen, samples))]

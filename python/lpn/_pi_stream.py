@@ -185,8 +185,9 @@ class Stream:
         mean = {key: Fraction(sum(u[key] for u in units), len(units)) for key in units[0]}
         once = lambda form: float(self.number(mean, form))
         paces = [[float(self.number(u, b.pace)) for b in chosen] for u in units]
-        borders = [[None if a is b or self.border(a, b) is None else once(self.border(a, b)) for b in chosen]
-                   for a in chosen]
+        forms = [[None if a is b else self.border(a, b) for b in chosen] for a in chosen]
+        borders = [[[None if form is None else float(self.number(u, form)) for form in row] for row in forms]
+                   for u in units]
         return cut(paces, [once(b.ends) for b in chosen], borders)[0]
 
     def choose(self, samples, resolution=0):
@@ -222,6 +223,11 @@ class Stream:
                                 one.ends.add(other.ends).half(), one.point)
             chosen = [each for k, each in enumerate(chosen) if k not in (a, b)] + [middle]
 
+    def mean_error(self, chosen, samples):
+        keys = self.keys(chosen)
+        errors = [abs(self.predict(chosen, self.sums(keys, sample)) - latency) / latency for sample, latency in samples]
+        return sum(errors) / len(errors)
+
     def _totals(self, chosen, samples):
         """Per bottleneck the latencies of the samples, were it the only one."""
         keys = self.keys(chosen)
@@ -238,15 +244,16 @@ def cut(paces, ends, borders):
 
     Every sequence of phases is a chain of delays that the input has to go through, so the longest
     decides; a change costs its border, which is why short disturbances make no phase of their own.
+    `borders`: per unit the cycles of a change to it, [from][to]; None where there is no such change.
     """
     number = len(ends)
     best = [ends[k] + paces[0][k] for k in range(number)]
     back = []
-    for unit in paces[1:]:
+    for unit, border in zip(paces[1:], borders[1:]):
         came = []
         for k in range(number):
-            options = [(best[j] if j == k else best[j] + borders[j][k], j == k, j) for j in range(number)
-                       if j == k or borders[j][k] is not None]
+            options = [(best[j] if j == k else best[j] + border[j][k], j == k, j) for j in range(number)
+                       if j == k or border[j][k] is not None]
             came.append(max(options))
         back.append([c[2] for c in came])
         best = [came[k][0] + unit[k] for k in range(number)]

@@ -154,7 +154,7 @@ def write_stream(header, model, parameters, clock, classes):
              f"MODEL, PARAMETERS = {model!r}, {parameters!r}",
              _constant("SINGLES", singles),
              _constant("SUMS", sums),
-             _constant("CONSTANTS", {place: list(unit) for place, unit in first.items()}),
+             _constant("CONSTANTS", {place: [n for n in unit if n != "tokens"] for place, unit in first.items()}),
              _constant("UNITS", [unit_of(stream.shape) for stream, _ in classes]),
              "", "", "def classify(x):",
              '    """Cycles of a phase p per bottleneck: its work; the ends around it; a change to it."""']
@@ -201,7 +201,7 @@ def latency(x):
         if not least <= value <= most:
             raise NotImplementedError(f"{name} must be {least}..{most}, got {value}")
     total = ends(phases[first])[first] + sum(pace(p)[k] for k, p in phases.items())
-    return total + sum(n * change(phases[b])[a, b] for (a, b), n in x["borders"].items())
+    return total + sum(p["count"] * change(p)[k] for k, p in x["borders"].items())
 
 
 def throughput(x):
