@@ -22,7 +22,7 @@ __all__ = ["Extracted", "extract"]
 _LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64)  # units of the streams that samples are
 _POOR = 0.04  # mean error from which on a stream is looked at as a list
 _SAMPLES = 64  # that the error is stated on
-_LEARNT = (32, 128)  # that bottlenecks are chosen by: of a stream, of a list
+_LEARNT = (32, 256)  # that bottlenecks are chosen by: of a stream, of a list
 
 
 class Extracted:
@@ -50,11 +50,15 @@ def extract(net, space, model_name="model", parameters=None, clock=1.0, resoluti
                 shape = shape_of(found, each)
                 shape.units = None
                 one = min(one, _analyse(shape, seed, resolution), key=lambda each: each.mean_error)
+            one.number = number
             analysed.append(one)
         except Error as error:
             result.refused.append((number, str(error)))
-    if analysed and len({type(one.analysis) for one in analysed}) > 1:
-        raise mistake("E-pi", "some classes repeat a unit of tokens and some do not; take them one by one (--space)")
+    if any(one.shape.units for one in analysed):
+        lists = [one for one in analysed if not one.shape.units]
+        result.refused += [(one.number, "it has one unit of tokens where others repeat theirs; take a larger space")
+                           for one in lists]
+        analysed = [one for one in analysed if one.shape.units]
     if not analysed:
         reasons = "; ".join(f"class {number}: {why}" for number, why in result.refused)
         raise mistake("E-pi", f"no class has an interface: {reasons or 'the space is empty'}")
@@ -114,7 +118,10 @@ def _stream(shape, seed):
     for together in (n for n in range(1, whole + 1) if whole % n == 0):
         shape.units = whole // together
         try:
-            return Stream(shape, seed)
+            found = Stream(shape, seed)
+            for units in (1, 2):
+                _simulated(shape, _stream_sample(shape, random.Random(seed), units))
+            return found
         except Error as error:
             if together == whole:
                 raise error
@@ -133,9 +140,9 @@ def _simulated(shape, tokens):
     return tokens, run.latency
 
 
-def _stream_sample(shape, rng):
+def _stream_sample(shape, rng, units=None):
     """A stream like those a device meets: all alike, in stretches of more and less work, or at random."""
-    units = rng.choice(_LENGTHS)
+    units = units or rng.choice(_LENGTHS)
     stretch = rng.choice((1, max(1, units // 4), max(1, units // 2), units))
     tokens = {}
     for place, rows in shape.tokens.items():

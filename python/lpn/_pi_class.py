@@ -18,7 +18,7 @@ from ._space import InputSpace
 
 __all__ = ["Chains", "Shape", "constants", "digest", "mean_form", "named", "shape_of", "unit_of"]
 
-_FEWEST_UNITS = 3  # of a stream
+_FEWEST_UNITS = 2  # of a stream
 
 
 class Shape:

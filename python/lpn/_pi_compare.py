@@ -75,9 +75,12 @@ def _ways(first, second):
     """(class, property, least, most, x of a value) for what both interfaces read."""
     if first.STREAM != second.STREAM:
         return
-    singles = {place: {n: (max(r[0], names[n][0]), min(r[1], names[n][1]))
-                       for n, r in second.SINGLES.get(place, {}).items() if n in names}
-               for place, names in first.SINGLES.items()}
+    singles = {}
+    for interface in (first, second):
+        for place, names in interface.SINGLES.items():
+            for name, (lo, hi) in names.items():
+                known = singles.setdefault(place, {}).setdefault(name, (lo, hi))
+                singles[place][name] = max(lo, known[0]), min(hi, known[1])
     base = {place: {**{n: r[0] for n, r in first.SINGLES.get(place, {}).items()},
                     **{n: r[0] for n, r in second.SINGLES.get(place, {}).items()}}
             for place in {*first.SINGLES, *second.SINGLES}}

@@ -41,9 +41,11 @@ def execute_interface(text, path):
 
 
 def rows_of(net, marking):
-    """{place: [{property: int}]} of the places that the workload fills."""
+    """{place: [{property: int}]} of the places that the workload fills and a transition looks at."""
     found = {}
-    for place in net.places:
+    core = net._core
+    used = {core.places[arc.place].name for t in core.transitions for arc in t.inputs}
+    for place in filter(used.__contains__, net.places):
         names = list(net[place]._type.fields)
         rows = marking.rows(place)
         if rows:

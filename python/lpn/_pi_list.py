@@ -14,9 +14,9 @@ __all__ = ["TokenList", "merge_thresholds", "single_limits"]
 
 _POINTS = 64  # inputs, beside those with one outstanding token, whose chains are looked at
 _MOST_SINGLED = 256
-_MOST_KEPT = 12
-_GOOD = 0.01  # worst error on the samples at which no more chains are added
-_WORTH = 0.0005  # mean plus a fifth of the worst error: what one more line must bring
+_MOST_KEPT = 16
+_GOOD = 0.002  # worst error on the samples at which no more chains are added
+_WORTH = 0.0002  # mean plus a third of the worst error: what one more line must bring
 
 
 class Chain:
@@ -80,8 +80,7 @@ class TokenList:
                     wide = hi - lo > 1000
                     level = levels.setdefault((place, name), rng.random()) if alike or not wide else rng.random()
                     most = (hi - lo) ** level if wide else (hi - lo) * level
-                    values[name] = lo + min(hi - lo, math.floor(most * (0.5 + rng.random()) if wide
-                                                                else most * rng.random() + 0.5))
+                    values[name] = lo + min(hi - lo, math.floor(most * rng.random() + 0.5))
                 made.append(values)
             tokens[place] = made
         return tokens
@@ -119,7 +118,7 @@ class TokenList:
 
         def cost(now):
             found = errors(now)
-            return sum(found) / len(found) + max(found) / 5
+            return sum(found) / len(found) + max(found) / 3
 
         chosen, now, before = [], [-math.inf] * len(truth), math.inf
         while len(chosen) < min(_MOST_KEPT, len(candidates)):

@@ -135,9 +135,15 @@ class Stream:
 
     def limits(self, place, kind, text):
         """(least, most) sum of an atom over the tokens of a kind in a unit."""
-        known = [self.chains.reader.limits[place, k, text] for k, row in enumerate(self.shape.unit(place))
-                 if constants(row) == kind]
-        return sum(lo for lo, _ in known), sum(hi for _, hi in known)
+        rows = self.shape.unit(place)
+        known = [(index % len(rows), limits) for (p, index, t), limits in self.chains.reader.limits.items()
+                 if (p, t) == (place, text)]
+        found = []
+        for k, row in enumerate(rows):
+            if constants(row) == kind:  # a token that no chain passes has the range of those that some do
+                own = [limits for index, limits in known if index == k] or [limits for _, limits in known]
+                found.append((min(lo for lo, _ in own), max(hi for _, hi in own)))
+        return sum(lo for lo, _ in found), sum(hi for _, hi in found)
 
     def single_limits(self, place, text, names):
         return single_limits(self, place, text, names)

@@ -107,6 +107,8 @@ def merges(stream, chosen):
 def _wrapped(text, indent, first=0):
     """Python text over as many lines as the width asks for; names in quotes stay whole."""
     whole = re.sub(r"\"[^\"]*\"|'[^']*'", lambda m: m[0].replace(" ", "\0"), text)
+    # A bracket opens on its statement's line.
+    whole = re.sub(r"( =|return) (?=[\[({])", lambda m: m[0].replace(" ", "\0"), whole)
     lines = textwrap.wrap(whole, _WIDTH, initial_indent=" " * first, subsequent_indent=" " * indent,
                           break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines).replace("\0", " ")
