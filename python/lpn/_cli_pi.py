@@ -6,7 +6,7 @@ import click
 
 from ._cli_common import (counted, grouped, json_option, load_model, note, params_option, print_json, seconds, table)
 from ._cli_space import _Bound, load_space
-from ._errors import Error, mistake
+from ._errors import Error, mistake, placed
 
 ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
 
@@ -29,8 +29,10 @@ ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
               help="Predicts the latency of INPUT... by the interface in FILE.")
 @click.option("--model", "model_option", metavar="MODEL", help="With --evaluate: whose workload reads the inputs.")
 @click.option("--compare", is_flag=True, help="Compares two interface files: MODEL [...] is then A.py B.py.")
+@click.option("--loops", is_flag=True,
+              help="Only the loops of MODEL's net and the pace they set; for nets with constant delays.")
 @json_option
-def pi(words, bounds, params, output, resolution, clock, limit, plot, evaluate, model_option, compare, as_json):
+def pi(words, bounds, params, output, resolution, clock, limit, plot, evaluate, model_option, compare, loops, as_json):
     """Extracts the performance interface of MODEL over the classes of its space: a Python module that
     needs nothing but Python, and says how wrong it can be.
 
@@ -45,7 +47,34 @@ def pi(words, bounds, params, output, resolution, clock, limit, plot, evaluate, 
         words = (model_option, *words)
     if not words:
         raise mistake("E-usage", "lpn pi needs a MODEL: lpn pi jpeg --space blocks=18 -o jpeg_interface.py")
+    if loops:
+        return _loops(words[0], params, as_json)
     return _extract(words[0], [*bounds, *map(_bound, words[1:])], params, output, resolution, clock, limit, plot, as_json)
+
+
+def _loops(model, params, as_json):
+    import _lpn
+
+    from ._marking import Marking
+
+    loaded, net, values = load_model(model, params)
+    try:
+        found = _lpn.pi.steady_state(net._core, list(values), Marking(net)._core)
+    except _lpn.Error as error:
+        raise placed(error) from None
+    names = net.transitions
+    loops = [{"cycles": list(ratio), "transitions": [names[t] for t in transitions]}
+             for ratio, transitions, _ in found["loops"]]
+    rows = [{"transition": name, "gap": list(gap), "loop": loop, "commits_per_round": often}
+            for name, (gap, loop, often) in zip(names, found["paces"])]
+    if as_json:
+        print_json({"model": loaded.name, "loops": loops, "transitions": rows})
+        return ANSWERED
+    table(["transition", ">gap", "set by the loop through"],
+          [[row["transition"], "/".join(map(str, row["gap"][:1 if row["gap"][1] == 1 else 2])),
+            "nothing" if row["loop"] is None else ", ".join(dict.fromkeys(loops[row["loop"]]["transitions"]))]
+           for row in rows])
+    return ANSWERED
 
 
 def _bound(text):
