@@ -28,7 +28,8 @@ std::vector<Link> critical_chain(const Timing& timing, const InputSpace& space,
     };
     const Timing::Arc* why = nullptr;
     if (node.kind == Timing::Kind::kGate) {
-      const bool waits = of(node.after[0]) >= of(node.after[1]) && of(node.after[2]) > of(node.after[0]);
+      const bool waits =
+          of(node.after[0]) >= of(node.after[1]) && of(node.after[2]) > of(node.after[0]);
       why = &node.after[waits ? 2 : 0];
     } else {
       for (const Timing::Arc& arc : node.after)

@@ -67,8 +67,13 @@ class Howard {
  public:
   Howard(const std::vector<EventArc>& arcs, std::vector<std::size_t> events,
          std::vector<std::size_t> inside, std::size_t all)
-      : arcs_(arcs), events_(std::move(events)), inside_(std::move(inside)), choice_(all),
-        value_(all), reached_(all), mark_(all) {}
+      : arcs_(arcs),
+        events_(std::move(events)),
+        inside_(std::move(inside)),
+        choice_(all),
+        value_(all),
+        reached_(all),
+        mark_(all) {}
 
   Cycle run() {
     for (const std::size_t a : inside_) choice_[arcs_[a].from] = a;
@@ -205,8 +210,7 @@ Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs) {
   std::vector<std::vector<std::size_t>> out(events);
   for (std::size_t a = 0; a < arcs.size(); ++a) out[arcs[a].from].push_back(a);
   const std::vector<std::size_t> of = components(events, arcs, out);
-  const std::size_t count =
-      events == 0 ? 0 : *std::max_element(of.begin(), of.end()) + 1;
+  const std::size_t count = events == 0 ? 0 : *std::max_element(of.begin(), of.end()) + 1;
   std::vector<std::vector<std::size_t>> members(count), inside(count);
   for (std::size_t v = 0; v < events; ++v) members[of[v]].push_back(v);
   for (std::size_t a = 0; a < arcs.size(); ++a)

@@ -42,7 +42,8 @@ class Events {
   [[noreturn]] void refuse(std::size_t t, const std::string& why) const {
     throw Error("E-pi", fmt::format("transition '{}' {}: the steady state is known for constant "
                                     "delays, weights and counts only, one producer and one taker "
-                                    "per place", net_.transitions[t].name, why));
+                                    "per place",
+                                    net_.transitions[t].name, why));
   }
 
   // A formula over parameters. `what` belongs behind the transition's name.
@@ -80,7 +81,8 @@ class Events {
       }
       for (const OutputArc& arc : transition.outputs) {
         std::int64_t count = 0;
-        for (const Emission& emission : arc.emissions) count += constant(t, emission.count, "count");
+        for (const Emission& emission : arc.emissions)
+          count += constant(t, emission.count, "count");
         if (count > 0) producers_[static_cast<std::size_t>(arc.place)].push_back({t, count, 0});
       }
     }
@@ -182,8 +184,8 @@ class Events {
     const Arc& taker = takers_[p][0];
     if (producers_[p].empty()) {
       if (!net_.places[p].start)
-        refuse(taker.transition, fmt::format("takes from place '{}', which nothing fills",
-                                             net_.places[p].name));
+        refuse(taker.transition,
+               fmt::format("takes from place '{}', which nothing fills", net_.places[p].name));
       return;
     }
     const Arc& put = producers_[p][0];

@@ -1,7 +1,7 @@
 #define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "lpn/sympy.h"
+
+#include <Python.h>
 
 #include <memory>
 #include <mutex>
@@ -37,6 +37,7 @@ class _Printer(PythonCodePrinter):
 _symbols = {}
 _two = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
         ast.Div: lambda a, b: a / b, ast.FloorDiv: lambda a, b: sympy.floor(a / b)}
+_many = {'max': sympy.Max, 'min': sympy.Min}
 
 def _read(node):
     if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -47,8 +48,8 @@ def _read(node):
         return -_read(node.operand)
     if isinstance(node, ast.BinOp) and type(node.op) in _two:
         return _two[type(node.op)](_read(node.left), _read(node.right))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ('max', 'min'):
-        return (sympy.Max if node.func.id == 'max' else sympy.Min)(*map(_read, node.args))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _many:
+        return _many[node.func.id](*map(_read, node.args))
     raise ValueError('not arithmetic: ' + ast.unparse(node))
 
 def simplify(text):
@@ -80,8 +81,8 @@ class Gil {
   const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   const std::string message = words == nullptr ? "no reason given" : words;
   PyErr_Clear();
-  throw Error("E-sympy", "SymPy cannot simplify: " + message +
-                             " (Debian: apt-get install python3-sympy)");
+  throw Error("E-sympy",
+              "SymPy cannot simplify: " + message + " (Debian: apt-get install python3-sympy)");
 }
 
 // The function simplify of the text above; made once and kept for the life of the process.
@@ -104,7 +105,7 @@ std::vector<std::string> simplify(const std::vector<std::string>& formulas) {
   static std::once_flag once;
   std::call_once(once, [] {
     if (Py_IsInitialized()) return;
-    Py_InitializeEx(0);  // leaves the program's signals alone
+    Py_InitializeEx(0);   // leaves the program's signals alone
     PyEval_SaveThread();  // so that any thread may come next
   });
   const Gil gil;

@@ -1,5 +1,6 @@
-#include <doctest/doctest.h>
+#include "lpn/steady.h"
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -11,7 +12,6 @@
 #include "lpn/chain.h"
 #include "lpn/error.h"
 #include "lpn/interp.h"
-#include "lpn/steady.h"
 #include "lpn/text.h"
 
 using namespace lpn;

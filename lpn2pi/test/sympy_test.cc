@@ -1,9 +1,10 @@
+#include "lpn/sympy.h"
+
 #include <doctest/doctest.h>
 
 #include <string>
 
 #include "lpn/error.h"
-#include "lpn/sympy.h"
 
 using lpn::pi::simplify;
 

@@ -53,7 +53,8 @@ void bind_pi(py::module_& m) {
           if (path.timing[static_cast<InstantId>(k)].kind != Timing::Kind::kMax) return false;
         return true;
       },
-      "Whether every instant is the latest of others plus delays: then no chain exceeds the latency.");
+      "Whether every instant is the latest of others plus delays: then no chain exceeds the "
+      "latency.");
   pi.def(
       "steady_state",
       [](const Net& net, const ParamValues& params, const Marking& marking) {

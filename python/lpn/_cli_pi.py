@@ -49,7 +49,8 @@ def pi(words, bounds, params, output, resolution, clock, limit, plot, evaluate, 
         raise mistake("E-usage", "lpn pi needs a MODEL: lpn pi jpeg --space blocks=18 -o jpeg_interface.py")
     if loops:
         return _loops(words[0], params, as_json)
-    return _extract(words[0], [*bounds, *map(_bound, words[1:])], params, output, resolution, clock, limit, plot, as_json)
+    bounds = [*bounds, *map(_bound, words[1:])]
+    return _extract(words[0], bounds, params, output, resolution, clock, limit, plot, as_json)
 
 
 def _loops(model, params, as_json):

@@ -54,6 +54,14 @@ def extract(net, space, model_name="model", parameters=None, clock=1.0, resoluti
             analysed.append(one)
         except Error as error:
             result.refused.append((number, str(error)))
+    keys = _keys(found)
+    for one in analysed:
+        # What tells two classes apart must be something that x has.
+        same = [number for number, key in keys.items() if key == keys[one.number] and number != one.number]
+        if same:
+            result.refused.append((one.number, f"the constant properties of its tokens are those of class {same[0]}, "
+                                   "and x does not tell them apart; take a narrower space"))
+    analysed = [one for one in analysed if one.number not in {number for number, _ in result.refused}]
     if any(one.shape.units for one in analysed):
         lists = [one for one in analysed if not one.shape.units]
         result.refused += [(one.number, "it has one unit of tokens where others repeat theirs; take a larger space")
@@ -74,12 +82,30 @@ def extract(net, space, model_name="model", parameters=None, clock=1.0, resoluti
         errors = [abs(p - t) / t for p, t in pairs]
         result.samples += pairs
         result.classes.append({
-            **one.about, "bottlenecks": one.names, "dropped": one.dropped, "lower_bound": one.lower_bound, "samples": len(pairs),
-            "mean_error": sum(errors) / len(errors), "worst_error": max(errors),
+            **one.about, "bottlenecks": one.names, "dropped": one.dropped, "lower_bound": one.lower_bound,
+            "samples": len(pairs), "mean_error": sum(errors) / len(errors), "worst_error": max(errors),
         })
     result.thresholds = sorted({t for one in analysed for t in one.thresholds})
     result.text = _write(result, model_name, clock, _header(result, model_name, resolution))
     return result
+
+
+def _key(shape):
+    """What an interface tells classes apart by."""
+    if shape.units:
+        return repr(unit_of(shape))
+    return repr({place: digest(shape.given[place]) for place in shape.many})
+
+
+def _keys(found):
+    """{number: key} of all classes of which an input is known, those without a latency too."""
+    keys = {}
+    for number, each in enumerate(found.classes, 1):
+        try:
+            keys[number] = _key(shape_of(found, each))
+        except Error:
+            pass  # no input of it is known, or it has no shape; it is listed as refused
+    return keys
 
 
 class _Analysed:
@@ -104,8 +130,8 @@ def _analyse(shape, seed, resolution):
     one.names = [b.name for b in one.chosen]
     one.dropped = one.analysis.dropped
     # A bottleneck of a stream is a chain too, but its ends stand for those of the average unit.
-    one.lower_bound = not shape.units and not resolution and all(
-        _lpn.pi.only_waits(path._core) for each in one.analysis.chains.found.classes for path in each.paths)
+    paths = [] if shape.units else [p for each in one.analysis.chains.found.classes for p in each.paths]
+    one.lower_bound = len(paths) == 1 and not resolution and _lpn.pi.only_waits(paths[0]._core)
     one.thresholds = one.analysis.thresholds(one.chosen, learnt)
     one.about = {"unit": unit_of(shape)} if shape.units else {
         "shape": {place: len(rows) for place, rows in shape.tokens.items()}}

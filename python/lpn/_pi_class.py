@@ -202,11 +202,6 @@ class Chains:
             self._firings[key] = path, commits
         return links, self._firings[key][1]
 
-    def latency(self, values):
-        """Cycles of an input; None when no path has it."""
-        path = self.found.path_of(values)
-        return None if path is None or path.outcome != "latency" else path.latency(values)
-
     def total(self, links):
         return self.reader.total(links)
 

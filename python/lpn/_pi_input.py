@@ -131,7 +131,8 @@ def _stream(interface, streams, x):
 
 def _repeats(rows, constants, size):
     return len(rows) % size == 0 and all(
-        row[name] == values[k % size] for k, row in enumerate(rows) for name, values in constants.items() if name != "tokens")
+        row[name] == values[k % size]
+        for k, row in enumerate(rows) for name, values in constants.items() if name != "tokens")
 
 
 def added(parts):

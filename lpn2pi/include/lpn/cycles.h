@@ -30,9 +30,9 @@ struct Cycle {
 };
 
 // Of every strongly connected component that has a cycle, one of largest ratio, by Howard's policy
-// iteration in integers; no cycle is enumerated. `component`: per event, the cycle of its component,
-// or kNoCycle. Components come after all those that lead to them.
-// Throws Error "E-pi": "deadlock" when a cycle holds no tokens, or a number that leaves 64 bits.
+// iteration in integers; no cycle is enumerated. `component`: per event, the cycle of its
+// component, or kNoCycle. Components come after all those that lead to them. Throws Error "E-pi":
+// "deadlock" when a cycle holds no tokens, or a number that leaves 64 bits.
 inline constexpr std::size_t kNoCycle = static_cast<std::size_t>(-1);
 struct Cycles {
   std::vector<Cycle> cycles;

@@ -24,8 +24,8 @@ struct Loop {
 struct SteadyState {
   std::vector<Loop> loops;  // one per strongly connected part that has a loop: its slowest
   struct Pace {
-    Ratio gap;                    // ticks per commit, on average, in the long run
-    std::size_t loop = kNoCycle;  // what sets it, in `loops`; none: nothing bounds this transition
+    Ratio gap;                     // ticks per commit, on average, in the long run
+    std::size_t loop = kNoCycle;   // what sets it, in `loops`; none: nothing bounds this transition
     std::int64_t repetitions = 1;  // commits per round of the net; a loop's delay is per round
   };
   std::vector<Pace> paces;  // per transition

@@ -92,7 +92,8 @@ def test_jpeg_against_the_rtl(jpeg):
     mean, worst = sum(errors.values()) / len(errors), max(errors.values())
     show(f"JPEG interface against RTL, {len(errors)} runs", "mean 4 %, worst 10 %", f"{mean:.2%}, {worst:.2%}")
     assert mean <= 0.04 and worst <= 0.10
-    moving = {key: e for key, e in errors.items() if any(part in key[0] for part in ("htop", "hbot", "hleft", "htiles"))}
+    halves = ("htop", "hbot", "hleft", "htiles")
+    moving = {key: e for key, e in errors.items() if any(part in key[0] for part in halves)}
     show(f"half flat, half noise, {len(moving)} runs", "worst 8 %", f"{max(moving.values()):.2%}")
     assert moving and max(moving.values()) <= 0.08
 
@@ -252,3 +253,46 @@ def test_files_that_are_no_interface(folder):
         bad.write_text(text)
         found = json.loads(run("--evaluate", bad, "--model", "jpeg", "a.jpg", "--json", status=2))
         assert found["error"]["code"] == "E-pi-file" and word in found["error"]["message"]
+
+
+ALIKE = """
+import lpn
+
+
+class Job(lpn.Token):
+    work: lpn.Int[1, 20]
+
+
+def net():
+    net = lpn.Net("alike")
+    jobs = net.place("jobs", Job, start=True)
+    done = net.place("done", done=True)
+    extra = net.place("extra", drain=True)
+    net.transition("run", take={"job": jobs}, put=[done.emit(), extra.emit(lambda job: 1 if job.work > 10 else 0)],
+                   delay=lambda job: job.work, servers=1)
+    net.transition("again", take=extra, put=[done.emit()], delay=100)
+    return net
+
+
+def space(net):
+    space = lpn.InputSpace(net)
+    space.tokens("jobs", 1, work=(1, 20))
+    return space
+"""
+
+
+def test_classes_that_x_cannot_tell_apart_are_refused(folder):
+    model = folder / "alike.py"
+    model.write_text(ALIKE)
+    found = json.loads(run(model, "--json", status=2))
+    assert found["error"]["code"] == "E-pi" and "does not tell them apart" in found["error"]["message"]
+
+
+def test_loops(folder):
+    ring = folder / "ring.lpn"
+    ring.write_text("lpn 1\nnet ring\ntype Token ()\nplace free : Token initial 2\nplace full : Token\n"
+                    "transition fill {\n take slot from free\n delay 3\n put full\n}\n"
+                    "transition send {\n take slot from full\n delay 6\n put free\n}\nend\n")
+    found = json.loads(run(ring, "--loops", "--json"))
+    assert [row["gap"] for row in found["transitions"]] == [[9, 2], [9, 2]]
+    assert "E-pi" in run("jpeg", "--loops", "--json", status=2)
