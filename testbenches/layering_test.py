@@ -60,7 +60,8 @@ THIRD_PARTY = {
     "z3": ("lpn2smt/",),
     "glpk.h": ("lpn2smt/src/",),
     "Python.h": ("lpn2pi/",),
-    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "testbenches/"),
+    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "lpn2pi/test/",
+                 "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
 }
@@ -78,6 +79,7 @@ PYTHON_PARTY = {
 LINKS = {
     "lpn_core": "core", "lpn::core": "core", "lpn_sim": "sim", "lpn::sim": "sim",
     "lpn_smt": "smt", "lpn::smt": "smt", "lpn_pi": "pi", "lpn::pi": "pi",
+    "lpn_pi_embed": "pi", "lpn::pi_embed": "pi",
     "lpn_viz": "viz", "lpn::viz": "viz", "_lpn": "bindings", "lpn_bench": "testbenches",
     "lpn_jpeg_reader": "native",
 }

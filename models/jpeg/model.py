@@ -187,6 +187,13 @@ def _nonzero_limits(zrl):
     return [n[0] for n in per_symbols], [n[-1] for n in per_symbols]
 
 
+# The blocks of an MCU: how many 8x8 pixel blocks are ready for output with each.
+_COMPLETES = {"420": (0, 0, 0, 0, 0, 4), "444": (0, 0, 1), "grey": (1,)}
+
+# Bounds that `lpn pi` adds to those it is given: an interface is to hold for every picture.
+INTERFACE_SPACE = {"sampling": "any"}
+
+
 def space(
     net: lpn.Net,
     blocks: int = 18,
@@ -197,13 +204,14 @@ def space(
     header: int = 623,
     table_stalls: int = 7,
     first_word: int = 5,
+    sampling: str = "420",
 ) -> lpn.InputSpace:
-    """Every 4:2:0 picture of so many blocks, six per MCU: Y Y Y Y Cb Cr.
+    """Every picture of so many blocks; in 4:2:0 six per MCU: Y Y Y Y Cb Cr.
 
     The variables are each block's Huffman symbols. How many of its 63 AC coefficients can be
     nonzero follows from them, exactly (_nonzero_limits).
 
-    blocks: 8x8 blocks, a multiple of 6.
+    blocks: 8x8 blocks, a multiple of those of an MCU: 6, 3 or 1; of 6 for "any".
     compression: percent; at most (1 - compression / 100) * 64 * blocks coefficients are nonzero.
     nonzero_sum: exactly so many AC coefficients are nonzero.
     zrl: 0 leaves out pictures with sixteen zeros in a row in front of a nonzero coefficient, which
@@ -213,21 +221,33 @@ def space(
     header: bytes in front of the entropy-coded ones; 623 is libjpeg's with the tables of Annex K.
     table_stalls: clocks of table loading with writable_tables=1; 7 for those tables.
     first_word: clocks until the bit buffer holds 32 bits, 3 to 8.
+    sampling: 420, 444 or grey; "any": each of the three.
     """
-    if not isinstance(blocks, int) or blocks < 6 or blocks % 6:
-        raise ValueError(f"blocks must be a multiple of 6 (4:2:0 has 6 blocks per MCU), got {blocks}")
+    sampling = str(sampling)
+    if sampling not in (*_COMPLETES, "any"):
+        raise ValueError(f"sampling must be {', '.join(_COMPLETES)} or any, got {sampling}")
+    mcu = 6 if sampling == "any" else len(_COMPLETES[sampling])
+    if not isinstance(blocks, int) or blocks < mcu or blocks % mcu:
+        of = "4:2:0" if mcu == 6 else "4:4:4"
+        raise ValueError(f"blocks must be a multiple of {mcu} ({of} has {mcu} blocks per MCU), got {blocks}")
     if compression is not None and not 0 <= compression <= 100:
         raise ValueError(f"compression is a percentage, 0 to 100, got {compression}")
     if nonzero_sum is not None and not 0 <= nonzero_sum <= 63 * blocks:
         raise ValueError(f"nonzero_sum must be 0..{63 * blocks} for {blocks} blocks, got {nonzero_sum}")
     space = lpn.InputSpace(net)
     space.tokens("header", 1, size=header, table_stalls=table_stalls, first_word=first_word)
+    if sampling == "any":
+        chosen = space.integer("sampling", 0, len(_COMPLETES) - 1)
+        patterns = list(_COMPLETES.values())
+        completes = lambda i: lpn.lookup([p[i % len(p)] for p in patterns], chosen)
+    else:
+        completes = lambda i: _COMPLETES[sampling][i % mcu]
     coded = space.tokens(
         "coded",
         blocks,
         symbols=(2, 64),
         waits=(0, waits) if waits else 0,
-        completes=lambda i: 4 if i % 6 == 5 else 0,
+        completes=completes,
     )
     least, most = _nonzero_limits(zrl)
     fewest = lpn.total(lpn.lookup(least, blk.symbols - 2) for blk in coded)

@@ -18,6 +18,7 @@ COMMANDS = {
     "sweep": ("lpn._cli_sweep", "sweep", "Simulate many parameter values and inputs: a table."),
     "classes": ("lpn._cli_classes", "classes", "Sort all inputs of a space by what happens."),
     "smt": ("lpn._cli_smt", "smt", "Prove bounds over all inputs of a space."),
+    "pi": ("lpn._cli_pi", "pi", "Write a model's performance interface, use it, compare two."),
     "check": ("lpn._cli_check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn._cli_validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn._cli_files", "compile",

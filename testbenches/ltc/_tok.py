@@ -96,3 +96,14 @@ def marking(path, net, names, properties=None):
         else:
             result.add(place, count=count)
     return result
+
+
+
+def columns(marking, net):
+    """{place: {property: [values]}} of what a marking holds; {} per place without properties."""
+    found = {}
+    for place in net.places:
+        rows = marking.rows(place)
+        if rows:
+            found[place] = {name: [row[k] for row in rows] for k, name in enumerate(net[place].fields)}
+    return found

@@ -208,6 +208,24 @@ def net() -> lpn.Net:
     return net
 
 
+def space(
+    net: lpn.Net, packets: int = 100, words: int = 64, like: str = None
+) -> lpn.InputSpace:
+    """Every list of packets of 2 to `words` words; a frame of one would be shorter than Ethernet's.
+
+    packets: how many, all of them data.
+    like: a .tok file: as many packets as there, each control, data or dropped as there.
+    """
+    space = lpn.InputSpace(net)
+    if like is None:
+        space.tokens("arrived", packets, n_words=(2, words), is_control=0, is_data=1, is_drop=0)
+    else:
+        given = _tok.columns(workload(like, net), net)["arrived"]
+        kinds = {name: given[name] for name in ("is_control", "is_data", "is_drop")}
+        space.tokens("arrived", len(given["n_words"]), n_words=(2, words), **kinds)
+    return space
+
+
 def workload(path, net: lpn.Net) -> lpn.Marking:
     """The marking in a .tok file. Raises OSError, or ValueError when it is not one for this net."""
     return _tok.marking(path, net, NAMES)

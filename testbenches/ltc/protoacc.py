@@ -443,12 +443,26 @@ MESSAGE_FIELDS = [
 ]
 
 
-def space(net: lpn.Net, below: int = 1000) -> lpn.InputSpace:
+def space(net: lpn.Net, below: int = 1000, like: str = None, most: int = 65536) -> lpn.InputSpace:
     """The reference's example message (its `lpn_message`) with strings of any size.
 
     below: the sizes of the four strings, in bytes, have a sum less than that.
+    like: the messages of a .tok file instead, every string of 1 to `most` bytes.
     """
     space = lpn.InputSpace(net)
+    if like is not None:
+        given = _tok.columns(workload(like, net), net)
+        space.tokens("messages", len(given["messages"]["type"]), **given["messages"])
+        space.tokens("fields", len(given["fields"]["type"]), **given["fields"])
+        strings = [
+            type == Kind.NONSCALAR
+            for type, num in zip(given["fields"]["type"], given["fields"]["num"])
+            for _ in range(num)
+        ]
+        sizes = [(1, most) if string else size
+                 for string, size in zip(strings, given["elements"]["bytes"])]
+        space.tokens("elements", len(sizes), bytes=sizes)
+        return space
     space.tokens(
         "messages",
         len(MESSAGE_RUNS),
