@@ -160,10 +160,15 @@ def _number_text(value):
 
 
 def _interface(path):
-    """The function latency of a Python file."""
+    """The function latency of a Python file; what lpn pi wrote is read as that."""
     from ._load import _module
+    from ._pi_prove import is_interface, predicted
 
-    function = getattr(_module("lpn_interface", path), "latency", None)
+    module = _module("lpn_interface", path)
+    if is_interface(vars(module)):
+        with open(path, encoding="utf-8") as file:
+            return predicted(file.read(), path)
+    function = getattr(module, "latency", None)
     if not callable(function):
         raise mistake("E-property", f"{path} has no function latency(x), which a performance interface needs")
     return function

@@ -5,7 +5,7 @@ from ._pi_class import digest
 from ._pi_form import evaluate
 from ._pi_stream import cut
 
-__all__ = ["aggregate", "load_interface", "rows_of"]
+__all__ = ["added", "aggregate", "execute_interface", "load_interface", "repeats", "rows_of", "split", "sum_of"]
 
 _WANTED = ("MODEL", "PARAMETERS", "SINGLES", "SUMS", "CONSTANTS", "latency", "classify")
 
@@ -75,7 +75,7 @@ def aggregate(interface, tokens):
     return x
 
 
-def _sum_of(key, rows, like):
+def sum_of(key, rows, like):
     """The sum of 'place.text' or 'place.text of name=value' over rows; `like`: their constants."""
     place, text, kind = split(key, like)
     if kind is not None:
@@ -98,7 +98,7 @@ def _stream(interface, streams, x):
     for unit in interface.UNITS:
         sizes = {place: names.get("tokens") or len(next(iter(names.values()))) for place, names in unit.items()}
         counts = {len(streams[place]) // size for place, size in sizes.items()}
-        if len(counts) == 1 and max(counts) >= 1 and all(_repeats(streams[p], unit[p], n) for p, n in sizes.items()):
+        if len(counts) == 1 and max(counts) >= 1 and all(repeats(streams[p], unit[p], n) for p, n in sizes.items()):
             break
     else:
         known = "; ".join(str(unit) for unit in interface.UNITS)
@@ -111,7 +111,7 @@ def _stream(interface, streams, x):
         for key in interface.SUMS:
             place = split(key, streams)[0]
             n = sizes[place]
-            part[key] = sum(_sum_of(key, streams[place][u * n:(u + 1) * n], interface.CONSTANTS))
+            part[key] = sum(sum_of(key, streams[place][u * n:(u + 1) * n], interface.CONSTANTS))
         parts.append(part)
     pace, ends, border = interface.classify(x)
     whole = added(parts)
@@ -129,7 +129,7 @@ def _stream(interface, streams, x):
             x["borders"][key] = added([x["borders"][key], part]) if key in x["borders"] else part
 
 
-def _repeats(rows, constants, size):
+def repeats(rows, constants, size):
     return len(rows) % size == 0 and all(
         row[name] == values[k % size]
         for k, row in enumerate(rows) for name, values in constants.items() if name != "tokens")

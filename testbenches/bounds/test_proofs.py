@@ -2,7 +2,7 @@
 
 import copy
 import json
-import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -125,3 +125,18 @@ def test_an_interface_compared():
     assert answer.verdict == "proved", answer
     answer = lpn.prove(space, "abs(E - latency) <= 0.25*latency", interface=bad, seconds=20)
     assert answer.verdict == "refuted" and answer.replayed
+
+
+def test_an_interface_of_lpn_pi_compared(tmp_path):
+    """What lpn pi says of the Protoacc messages is exact: proved for all of them."""
+    model, module = HERE.parents[1] / "testbenches" / "ltc" / "protoacc.py", tmp_path / "protoacc_pi.py"
+
+    def command(*arguments):
+        return subprocess.run([sys.executable, "-P", "-m", "lpn", *map(str, arguments)], capture_output=True, text=True,
+                              check=False)
+
+    made = command("pi", model, "-o", module)
+    assert made.returncode == 0, made.stderr
+    for claim, status in (("E == latency", 0), ("E < latency", 1)):
+        asked = command("smt", model, "--interface", module, "--prove", claim, "--limit", 120)
+        assert asked.returncode == status, (asked.stdout, asked.stderr)
