@@ -104,6 +104,7 @@ class _Work:
         self.answer = Answer(question, space)
         self.parts = None
         self.terms = {}  # atom -> term of the space
+        self.denominator = 1  # what the term of E is divided by
         self.claims = []  # certificates, one per linear form
 
     def left(self):
@@ -117,6 +118,7 @@ class _Work:
     def begin(self, forms):
         if any(("E",) in form for form in forms) and ("E",) not in self.terms:
             self.terms[("E",)] = interface_term(self.space, self.interface)
+            self.denominator = getattr(self.interface, "denominator", 1)
         answer = self.answer
         options = {**_PARTITION, "seed": self.seed}
         self.parts = partition(self.net, self.space, seconds=self.left(), **options,
@@ -184,6 +186,13 @@ class _Work:
         if len(times) > 1 or any(t[0] == "stall" or t[0] == "busy" and not self.one_server(t[1]) for t in times):
             return self.sums(form)
         return self.instants(form, times[0] if times else None)
+
+    def rescaled(self, form):
+        """(form, denominator): a form with the term of E instead of E."""
+        if ("E",) not in form or self.denominator == 1:
+            return form, 1
+        d = self.denominator
+        return {atom: c if atom == ("E",) else c * d for atom, c in form.items()}, d
 
     def with_time(self, form):
         """(class, path, the path's data, term of E) of the inputs that have all quantities of a form.
@@ -428,6 +437,8 @@ class _Work:
         forms = _property.largest(quantity, self.net, self.interface is not None, sign)
         scaled_forms = [whole(form) for form in forms]
         self.begin([form for form, _ in scaled_forms])
+        scaled_forms = [(again, denominator * more) for form, denominator in scaled_forms
+                        for again, more in [self.rescaled(form)]]
         answer = self.answer
         best = None  # (proved, found, witness), the largest over the forms
         for form, denominator in scaled_forms:
@@ -456,6 +467,9 @@ class _Work:
     def prove(self, text):
         forms = _property.claims(text, self.net, self.interface is not None)
         self.begin(forms)
+        if self.denominator > 1 and _property.is_strict(text):
+            raise mistake("E-property", f"'{text}': this interface gives fractions of cycles; use <= or >=")
+        forms = [self.rescaled(form)[0] for form in forms]
         answer = self.answer
         holds = answer.complete and not self.undecided
         refuted = None
@@ -504,7 +518,7 @@ class _Work:
             answer.certificate = {
                 "lpn certificate": FORMAT, "claim": claim, "stalls": answer.stalled is not None, "net": net.text(),
                 "space": self.space.to_json(terms), "partition": {**_PARTITION, "seed": self.seed},
-                "bounds": self.claims, "witness": answer.witness,
+                "bounds": self.claims, "witness": answer.witness, "interface denominator": self.denominator,
             }
         return answer
 
@@ -588,6 +602,9 @@ class _Check:
         self.space = InputSpace.from_json(net, data["space"])
         self.work = _Work(self.space, "check", progress=progress, seed=data["partition"]["seed"])
         self.work.terms = {(name,): number for name, number in self.space._read_terms.items()}
+        self.work.denominator = int(data["interface denominator"])
+        if self.work.denominator < 1:
+            raise ValueError("the interface is divided by what is not positive")
         claim = data["claim"]
         interface = bool(self.work.terms)
         if "property" in claim:
@@ -610,6 +627,8 @@ class _Check:
         """Why the certificate proves nothing, else None."""
         data, work, result = self.data, self.work, self.result
         work.begin([form for form, _ in self.forms])
+        self.forms = [(again, denominator * more) for form, denominator in self.forms
+                      for again, more in [work.rescaled(form)]]
         answer = work.answer
         result.classes, result.paths = answer.classes, answer.paths
         result.stalls = answer.stalled is not None

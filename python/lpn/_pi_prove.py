@@ -3,6 +3,7 @@
 import math
 
 from ._errors import mistake
+from ._expr import Ratio
 from ._arc import max as largest
 from ._pi_input import repeats, added, aggregate, execute_interface, split, sum_of
 
@@ -17,8 +18,9 @@ def is_interface(names):
 def predicted(text, path):
     """The interface's cycles as a function of a space's tokens, for prove(interface=...).
 
-    Of a stream: with the sums of the whole input, one phase, rounded down. Raises Error "E-property"
-    for a space that the interface does not cover.
+    Of a stream: with the sums of the whole input, one phase; its result is `denominator` times the
+    cycles, which may be fractions. Raises Error "E-property" for a space that the interface does not
+    cover.
     """
     interface = execute_interface(text, path)
 
@@ -26,7 +28,8 @@ def predicted(text, path):
         tokens = _rows(x._space)
         try:
             if getattr(interface, "STREAM", False):
-                return _of_stream(interface, tokens)
+                cycles, latency.denominator = _of_stream(interface, tokens)
+                return cycles
             return largest(*interface.classify(aggregate(interface, tokens)).values())
         except NotImplementedError as error:
             raise mistake("E-property", f"{path} does not cover this space: {error}") from None
@@ -43,6 +46,7 @@ def _rows(space):
 
 
 def _of_stream(interface, tokens):
+    """(the cycles times a denominator, the denominator)."""
     x = {}
     for place in interface.SINGLES:
         (row,) = tokens[place]
@@ -68,4 +72,8 @@ def _of_stream(interface, tokens):
     whole = added(parts)
     pace, ends, _ = interface.classify(x)
     work, around = pace(whole), ends(whole)
-    return largest(*(math.floor(work[name] + around[name]) for name in work))
+    totals = [work[name] + around[name] for name in work]
+    denominator = math.lcm(*(total._den for total in totals if isinstance(total, Ratio)))
+    whole = [total._num * (denominator // total._den) if isinstance(total, Ratio) else total * denominator
+             for total in totals]
+    return largest(*whole), denominator

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ._errors import listed, mistake
 
-__all__ = ["claims", "largest", "text_of", "timed", "whole"]
+__all__ = ["is_strict", "claims", "largest", "text_of", "timed", "whole"]
 
 _TIMED = ("latency", "completion", "busy", "stall")  # atoms that are times
 _GRAMMAR = ("latency, completion(k), busy(T), stall(T, P), commits(T), E (with --interface), whole numbers and fractions, "
@@ -227,6 +227,11 @@ def claims(text, net, interface=False):
     Raises Error "E-property" for what cannot be read or is not covered.
     """
     return _Reader(text, net, interface).claims(_parsed(text))
+
+
+def is_strict(text):
+    """Whether a property has a comparison with < or >."""
+    return any(isinstance(node, (ast.Lt, ast.Gt)) for node in ast.walk(_parsed(text)))
 
 
 def largest(text, net, interface=False, sign=1):

@@ -80,9 +80,13 @@ def main(arguments=None):
         # The reader of stdout went away; what it wanted it has.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0
-    except SystemExit as error:  # click itself returns its status
-        status = _refuse("E-model", f"the model ended Python itself (SystemExit: {error})",
-                         arguments)
+    except SystemExit as error:  # click itself returns its status, but for this:
+        if isinstance(error.__context__, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            status = 0
+        else:
+            status = _refuse("E-model", f"the model ended Python itself (SystemExit: {error})",
+                             arguments)
     except Exception as error:
         if debug:
             raise

@@ -127,16 +127,34 @@ def test_an_interface_compared():
     assert answer.verdict == "refuted" and answer.replayed
 
 
-def test_an_interface_of_lpn_pi_compared(tmp_path):
+def command(*arguments):
+    return subprocess.run([sys.executable, "-P", "-m", "lpn", *map(str, arguments)], capture_output=True, text=True,
+                          check=False)
+
+
+def test_an_exact_interface_of_lpn_pi(tmp_path):
     """What lpn pi says of the Protoacc messages is exact: proved for all of them."""
     model, module = HERE.parents[1] / "testbenches" / "ltc" / "protoacc.py", tmp_path / "protoacc_pi.py"
-
-    def command(*arguments):
-        return subprocess.run([sys.executable, "-P", "-m", "lpn", *map(str, arguments)], capture_output=True, text=True,
-                              check=False)
-
     made = command("pi", model, "-o", module)
     assert made.returncode == 0, made.stderr
     for claim, status in (("E == latency", 0), ("E < latency", 1)):
         asked = command("smt", model, "--interface", module, "--prove", claim, "--limit", 120)
         assert asked.returncode == status, (asked.stdout, asked.stderr)
+
+
+def test_the_jpeg_interface_of_lpn_pi(tmp_path):
+    """Within 20 % for all pictures of a compression, certified; and no better than 10 %, with the picture."""
+    module, proof = tmp_path / "jpeg_pi.py", tmp_path / "proof.json"
+    made = command("pi", "jpeg", "-o", module)
+    assert made.returncode == 0, made.stderr
+    ask = ["smt", "jpeg", "--space", "blocks=18", "compression=75", "--interface", module, "--limit", 60, "--prove"]
+    asked = command(*ask, "abs(E - latency) <= 0.2*latency", "--certificate", proof)
+    assert asked.returncode == 0, (asked.stdout, asked.stderr)
+    assert command("smt", "--check", proof).returncode == 0
+    data = json.loads(proof.read_text())
+    data["interface denominator"] += 1
+    assert not lpn.check_certificate(data).holds
+    asked = command(*ask, "abs(E - latency) <= 0.1*latency", "--json")
+    assert asked.returncode == 1 and json.loads(asked.stdout)["replayed"], (asked.stdout, asked.stderr)
+    # Fractions of a cycle: strictly less would need more care.
+    assert command(*ask, "E < latency").returncode == 2
