@@ -65,6 +65,11 @@ bool Totality::compute(const Node& n) {
       return x.lo >= 0 && x.hi < static_cast<std::int64_t>(pool_.table(n.a).size());
     }
     case Op::kAssume: return kid(0).lo == 1;
+    // Of formulas only: a token that is not needed, or an extreme of none.
+    case Op::kToken: return kid(0).lo == 0 && kid(0).hi == 0;
+    case Op::kMinOf:
+    case Op::kMaxOf:
+    case Op::kSum: return false;
     default: return true;
   }
 }
@@ -640,6 +645,11 @@ class Run {
       c.take[a] = static_cast<std::uint64_t>(weight);
       c.need[a] = std::max(needed, c.need[a]);
       if (arc.guard && counts(*arc.guard)) {
+        // It is looked at only when all else is there.
+        if (!Totality(net_, t)(arc.guard->id)) {
+          refuse(t, arc.guard->source, "its guard counts tokens and may fail",
+                 "keep to counts and properties with declared ranges");
+        }
         c.counting.push_back(a);
       } else if (arc.guard && !decide(term(k, *arc.guard, "guard"))) {
         c.refused = a;

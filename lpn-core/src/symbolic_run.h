@@ -27,11 +27,13 @@ class Oracle {
   virtual std::size_t probably_first(const std::vector<InstantId>& instants) = 0;
 };
 
-// Whether evaluating a term of the space can fail, from the ranges of variables.
+// Whether evaluating a term of the space, or a formula of a transition, can fail, from the ranges of
+// variables, or from declared ones.
 class Totality {
  public:
   explicit Totality(const InputSpace& space)
       : pool_(space.variables.exprs), bounds_(space.variables, nullptr) {}
+  Totality(const Net& net, const Transition& t) : pool_(net.exprs), bounds_(net, &t) {}
   bool operator()(ExprId term);
   Range range(ExprId term) { return bounds_.of(term); }
 
