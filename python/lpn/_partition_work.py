@@ -168,7 +168,7 @@ class _Cluster:
     def __init__(self, address):
         from ._sweep import cluster_client
 
-        self._distributed, self._client = cluster_client(address)
+        _, self._client = cluster_client(address)
         self.count = max(1, sum(self._client.nthreads().values()))
         self._branches = {}
 
@@ -178,9 +178,9 @@ class _Cluster:
         return future
 
     def wait(self, futures):
-        with contextlib.suppress(TimeoutError, self._distributed.TimeoutError):
-            self._distributed.wait(futures, timeout=0.5, return_when="FIRST_COMPLETED")
-        done = {future for future in futures if future.done()}
+        until = time.monotonic() + 0.5
+        while not (done := {future for future in futures if future.done()}) and time.monotonic() < until:
+            time.sleep(0.01)
         results = []
         for future in done:
             self._branches.pop(future.key)

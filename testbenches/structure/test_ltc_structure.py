@@ -56,7 +56,8 @@ def test_jpeg_planes_take_turns():
     assert _lpn.mutually_exclusive(net, ["start_y", "idct_y", "start_cb", "idct_cb"])
     assert not _lpn.mutually_exclusive(net, ["start_y", "colour"])
     assert not _lpn.mutually_exclusive(net, ["start_y", "issue"])
-    assert bound(net, "pixel_slots") == 4 and bound(net, "tasks") is None
+    # As many as there are buffers, of which the parameter allows 1024.
+    assert bound(net, "pixel_slots") == 1024 and bound(net, "tasks") is None
 
 
 def test_protoacc_has_one_turn():
