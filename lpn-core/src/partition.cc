@@ -672,9 +672,14 @@ PartitionCheck check_partition(const Partition& partition, const PartitionOption
   const auto ask = [&](const auto& require) {
     const std::unique_ptr<Feasibility> solver = options.solver();
     Translation in_solver(space, *solver);
-    for (const ExprId constraint : space.constraints) solver->require(in_solver(constraint));
-    require(*solver, in_solver);
-    const Answer answer = solver->check(options.question);
+    Answer answer = Answer::kUnknown;
+    try {
+      for (const ExprId constraint : space.constraints) solver->require(in_solver(constraint));
+      require(*solver, in_solver);
+      answer = solver->check(options.question);
+    } catch (const Error& error) {
+      if (error.code() != "E-expr") throw;  // too large for the solver: not known
+    }
     if (answer == Answer::kSat) {
       result.witness.assign(solver->model().begin(),
                             solver->model().begin() +

@@ -947,9 +947,21 @@ class Run {
       for (std::uint32_t k = 0; k < transitions_.size(); ++k) {
         if (k == without) continue;
         const Candidate& c = transitions_[k].candidate;
-        if (c.ready) continue;
         Time reach = kForever;
-        if (!c.lacking.empty() && (c.firm || transitions_[k].local)) {
+        if (c.ready) {
+          // Earlier than it seems, by tokens that go in front of those known, or other counts.
+          reach = kNever;
+          for (const InputArc& arc : net_.transitions[k].inputs) {
+            const auto p = static_cast<std::uint32_t>(arc.place);
+            if (places_[p].merged) reach = std::max(reach, arrival(p));
+          }
+          for (const std::uint32_t p : transitions_[k].counts) {
+            reach = std::max(reach, arrival(p));
+            for (const std::uint32_t y : places_[p].takers) {
+              if (y != k) reach = std::max(reach, less(lead[y], transitions_[y].least_delay));
+            }
+          }
+        } else if (!c.lacking.empty() && (c.firm || transitions_[k].local)) {
           for (const std::uint32_t p : c.lacking) reach = std::min(reach, arrival(p));
         } else {
           // A guard, an inhibitor, a weight: whatever changes one of its places.

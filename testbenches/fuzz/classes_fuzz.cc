@@ -147,6 +147,16 @@ std::string compare(const Path& path, const InputSpace& space, const Assignment&
   }
   if (path.outcome == Outcome::kError) return "";
   const std::vector<Time> times = evaluate(path.timing, space, input);
+  if (std::getenv("LPN_DEBUG") != nullptr) {
+    for (const TimedFiring& firing : path.firings) {
+      fmt::print("  path: t{} #{} {}..{}\n", static_cast<std::uint32_t>(firing.transition),
+                 firing.number, times[static_cast<std::size_t>(firing.start)],
+                 times[static_cast<std::size_t>(firing.commit)]);
+    }
+    for (const auto& [key, when] : ran.recorder.times) {
+      fmt::print("  run: t{} #{} {}..{}\n", key.first, key.second, when.first, when.second);
+    }
+  }
   if (path.firings.size() != ran.recorder.times.size()) {
     return fmt::format("{} firings instead of {}", path.firings.size(), ran.recorder.times.size());
   }
