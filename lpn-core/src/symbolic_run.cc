@@ -305,7 +305,10 @@ class Run {
   // ---- instants ------------------------------------------------------------------------------
 
   InstantId add(Timing::Node node) {
-    const InstantId id = timing_.add(std::move(node));
+    return noted(timing_.add(std::move(node)));
+  }
+
+  InstantId noted(InstantId id) {
     if (differences_.latest(id) == kForever) {
       throw Error("E-partition", net_.name + ": a time may not fit in 64 bits; narrow the ranges of "
                                              "what delays are made of");
@@ -315,14 +318,9 @@ class Run {
   }
 
   InstantId latest(std::vector<Timing::Arc> after) {
-    std::vector<Timing::Arc> kept;
-    for (const Timing::Arc& arc : after) {
-      if (arc.from == kTimeZero && arc.delay == zero_) continue;
-      if (std::find(kept.begin(), kept.end(), arc) == kept.end()) kept.push_back(arc);
-    }
-    if (kept.empty()) return kTimeZero;
-    if (kept.size() == 1 && kept[0].delay == zero_) return kept[0].from;
-    return add({.kind = Timing::Kind::kMax, .after = std::move(kept)});
+    const std::size_t before = timing_.size();
+    const InstantId id = timing_.latest(std::move(after), zero_);
+    return timing_.size() == before ? id : noted(id);
   }
 
   bool surely_before(InstantId a, InstantId b) { return differences_.upper(a, b) <= -1; }
