@@ -433,7 +433,10 @@ class Run {
                             reads.free.empty();
       state.in_order = t.ordered || state.servers == 1 || constant;
       state.least_delay = std::max<Time>(0, bounds(net_, &t, t.delay.id).lo);
-      if (state.period > 1) state.least_delay *= state.period;
+      if (state.period > 1 &&
+          __builtin_mul_overflow(state.least_delay, state.period, &state.least_delay)) {
+        state.least_delay = kForever;
+      }
       for (const InputArc& arc : t.inputs) {
         PlaceState& place = at(arc.place);
         std::int64_t weight = 0;
@@ -724,14 +727,16 @@ class Run {
       }
     }
     c.other.push_back({state.last_start, zero_});
-    if (state.has_interval) c.other.push_back({state.last_start, state.last_interval});
+    // Formulas are evaluated while the interval or the clock still holds the transition back.
+    const bool doomed = !c.doomed.empty();
+    if (state.has_interval && !doomed) c.other.push_back({state.last_start, state.last_interval});
     wait_for_server(state, c);
     after.insert(after.end(), c.other.begin(), c.other.end());
     c.start = latest(std::move(after));
     if (needs_multiset) choose(t, c);
     if (state.inhibits && !pass_gates(t, state, c)) return;
-    if (!c.counting.empty() && c.doomed.empty() && !wait_for_counts(k, t, state, c)) return;
-    if (state.period > 1) c.start = edge(state, c.start);
+    if (!c.counting.empty() && !doomed && !wait_for_counts(k, t, state, c)) return;
+    if (state.period > 1 && !doomed) c.start = edge(state, c.start);
     c.ready = true;
   }
 
@@ -930,7 +935,9 @@ class Run {
       if (k != without) lead[k] = differences_.upper(instant, start(k));
     }
     const auto less = [](Time x, Time delay) {
-      return x == kForever || x == kNever ? x : x - delay;
+      if (x == kForever || x == kNever) return x;
+      Time before = 0;
+      return __builtin_sub_overflow(x, delay, &before) ? kNever : before;
     };
     const auto arrival = [&](std::uint32_t p) {
       Time best = kNever;
