@@ -16,7 +16,8 @@ from .memory import Boosted, WhiteBox
 from .predictor import Memory, Predictor
 from .profiles import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
 
-__all__ = ["DEFAULT_FLOWS", "Candidate", "candidates", "detect_pattern", "fit", "fit_boosting", "train"]
+__all__ = ["DEFAULT_FLOWS", "Candidate", "candidates", "detect_pattern", "fit", "fit_boosting", "linear_rates",
+           "train"]
 
 # Flow count of the default traffic profile (16 K flows), ASPLOS 2025, section 7.1.
 DEFAULT_FLOWS = 16384
@@ -63,6 +64,14 @@ def fit_white_box(rows):
     if best is None:
         raise Error("E-profile", "no white-box memory law fits these rows: times per packet are not positive at rest")
     return best[1]
+
+
+def linear_rates(rows, asked, features):
+    """Rates for the rows `asked` by linear regression on `rows`: a baseline."""
+    from sklearn.linear_model import LinearRegression
+
+    fitted = LinearRegression().fit(_matrix(rows, features), [row[THROUGHPUT] / 1e3 for row in rows])
+    return [float(rate) for rate in fitted.predict(_matrix(asked, features))]
 
 
 def _knees(values):
