@@ -1,0 +1,262 @@
+"""Steady throughputs, latencies and bottlenecks of scenarios, by simulating their nets.
+
+A run keeps counts at nine instants, eight windows apart. The first half lets queues fill; the rates are those
+of the second half, and are believed when its two quarters agree and what enters a function leaves it. Else
+the windows are doubled, up to the scenario's limit of simulated time.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import lpn
+
+from . import model, parts
+from .scenario import RUN_TO_COMPLETION
+
+__all__ = ["Outcome", "Result", "detail", "simulate", "throughputs"]
+
+WINDOWS = 8
+# A queue that still fills at this fraction of its function's rate changes the rates of others by less.
+_FILLING = 0.005
+# The sources of a net's randomness are its schedules; a Poisson rate over n packets varies by 1/sqrt(n).
+_US_PER_TICK = parts.TICK_NS * 1e-3
+
+
+@dataclass
+class Result:
+    """What a function achieved.
+
+    throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; entered_kpps: rate
+    at which its cores took packets; work: per stage the fraction of time that its resource (of all cores of the
+    function, or the engine) worked for it; queued: per stage the least number of its requests that was seen
+    waiting in the second half, None on cores.
+    """
+
+    name: str
+    throughput_kpps: float
+    offered_kpps: float = None
+    lost: float = 0.0
+    work: list = field(default_factory=list)
+    queued: list = field(default_factory=list)
+    bottleneck: str = ""
+    why: str = ""
+    latency_us: dict = None
+
+
+@dataclass
+class Outcome:
+    """Results in the order of the scenario's functions. steady: the rates no longer moved; simulated_ms, firings:
+    what the last run took; utilisation: engine -> fraction of time at work.
+    """
+
+    results: list
+    steady: bool
+    simulated_ms: float
+    firings: int
+    utilisation: dict
+    interrupted: bool = False
+
+
+class _Run:
+    """A scenario being simulated: its net, and how long its windows are."""
+
+    def __init__(self, scenario):
+        self.scenario = scenario
+        self.form = model.shape(scenario)
+        self.net, self.kept, self.chains = model.net_of_shape(self.form)
+        self.marking = model.marking(scenario, self.net, WINDOWS + 1)
+        self.values = model.parameters(scenario)
+        self.most_us = scenario.simulate.most_ms * 1e3 / WINDOWS
+        self.window_us = min(self._first_window(), self.most_us)
+        self.outcome = None
+
+    def _first_window(self):
+        """Long enough that every function delivers what the tolerance needs, by adding up its service times."""
+        rounds = {}
+        for f in self.scenario.functions:
+            for stage in f.stages:
+                if not stage.on_core:
+                    rounds[stage.resource] = rounds.get(stage.resource, 0.0) + stage.queues * f.service_us(stage)
+        slowest = 0.0
+        for f in self.scenario.functions:
+            per_packet = [f.service_us(s) / f.cores if s.on_core else rounds[s.resource] / s.queues for s in f.stages]
+            time = sum(per_packet) if f.pattern == RUN_TO_COMPLETION else max(per_packet)
+            if f.traffic.rate_kpps is not None:
+                time = max(time, 1e3 / f.traffic.rate_kpps)
+            slowest = max(slowest, time * _granule(f))
+        longest = max((f.cores * f.batch * sum(f.service_us(s) for s in f.stages)
+                       for f in self.scenario.functions if f.pattern == RUN_TO_COMPLETION), default=0.0)
+        return max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
+
+    def parameters(self):
+        return {**self.values, "window": parts.ticks(self.window_us)}
+
+    def take(self, run):
+        """Reads a run; True when its rates are steady or there is no time for longer windows."""
+        self.outcome = _read(self, run)
+        if self.outcome.steady or self.window_us >= self.most_us:
+            return True
+        self.window_us = min(2 * self.window_us, self.most_us)
+        return False
+
+
+def _granule(function):
+    """Packets that leave at one instant."""
+    return function.batch if function.pattern == RUN_TO_COMPLETION else 1
+
+
+def _read(state, run):
+    scenario, counts = state.scenario, [[n for (n,) in run.tokens[name]] for name in state.kept]
+    counts.reverse()
+    window, half, quarter = state.window_us, WINDOWS // 2, WINDOWS // 4
+    steady, results, utilisation = True, [], {}
+    for f in scenario.functions:
+        delivered = counts.pop()
+        lost = counts.pop() if f.traffic.rate_kpps is not None else None
+        works = [counts.pop() for _ in f.stages]
+        queues = [[counts.pop() for _ in range(s.queues)] if not s.on_core else None for s in f.stages]
+        third = delivered[half + quarter] - delivered[half]
+        fourth = delivered[WINDOWS] - delivered[half + quarter]
+        packets = third + fourth
+        allowed = scenario.simulate.tolerance * max(packets, 1) / 2 + 2 * _granule(f)
+        poisson = f.traffic.arrivals == "poisson" or len(f.traffic.mix) > 1
+        if poisson:
+            allowed += 3 * math.sqrt(max(packets, 1))
+        steady &= packets > 0 and abs(fourth - third) <= allowed
+        growth = 0
+        for stage_queues in queues:
+            for queue in stage_queues or ():
+                growth += queue[WINDOWS] - queue[half]
+        noise = 3 * math.sqrt(max(packets, 1)) if poisson else 0
+        steady &= abs(growth) <= _FILLING * packets + 2 * _granule(f) + noise
+        result = Result(f.name, packets / (half * window) * 1e3, f.traffic.rate_kpps)
+        if lost is not None:
+            gone = lost[WINDOWS] - lost[half]
+            result.lost = gone / max(1, f.traffic.rate_kpps * half * window * 1e-3)
+        for stage, work, stage_queues in zip(f.stages, works, queues):
+            busy = (work[WINDOWS] - work[half]) * _US_PER_TICK / (half * window)
+            if stage.on_core:
+                busy /= f.cores
+            else:
+                utilisation[stage.resource] = utilisation.get(stage.resource, 0.0) + busy
+            result.work.append(busy)
+            result.queued.append(None if stage_queues is None else
+                                 min(sum(queue[k] for queue in stage_queues) for k in range(half, WINDOWS + 1)))
+        result.bottleneck, result.why = _bottleneck(f, result)
+        results.append(result)
+    return Outcome(results, steady, WINDOWS * window * 1e-3, run.commits, utilisation)
+
+
+def _bottleneck(function, result):
+    """(resource, why) that holds the function back: what a pipeline's packets pile up in front of, and where
+    the time of a run-to-completion core goes.
+    """
+    offered = result.offered_kpps
+    if offered is not None and result.throughput_kpps >= 0.99 * offered and result.lost < 0.001:
+        return "offered load", "it delivers what it is offered"
+    core = max(((w, s.resource) for w, s in zip(result.work, function.stages) if s.on_core))[1]
+    on_cores = sum(w for w, s in zip(result.work, function.stages) if s.on_core)
+    if function.pattern == RUN_TO_COMPLETION:
+        if on_cores >= 0.5:
+            return core, f"its cores spend {on_cores:.0%} of their time on it"
+        engines = [s for s in function.stages if not s.on_core]
+        # Waiting for several engines: the one that worked longest for it.
+        worked = {s.resource: w for s, w in zip(function.stages, result.work) if not s.on_core}
+        most = max(worked, key=worked.get)
+        return most, f"its cores wait {1 - on_cores:.0%} of their time for {' and '.join(s.resource for s in engines)}"
+    for stage, queued in reversed(list(zip(function.stages, result.queued))):
+        if queued is not None and queued >= 4 * stage.queues:
+            return stage.resource, f"{queued} or more requests always wait for it"
+    return core, f"its cores are busy {min(on_cores, 1):.0%} of the time and no engine keeps it waiting"
+
+
+def throughputs(scenarios, *, threads=None, progress=None):
+    """An Outcome per Scenario. Those of one structure share a compiled net and go as one batch.
+
+    `progress(finished, of)` is called as they finish. Raises Error "E-no-compiler" without a compiler.
+    """
+    runs = [_Run(scenario) for scenario in scenarios]
+    left = list(range(len(runs)))
+    while left:
+        groups = {}
+        for k in left:
+            groups.setdefault(runs[k].form, []).append(k)
+        left = []
+        for group in groups.values():
+            first = runs[group[0]]
+            answers = lpn.run_batch(first.net, [runs[k].marking for k in group],
+                                    [runs[k].parameters() for k in group], threads=threads, read=first.kept)
+            left += [k for k, answer in zip(group, answers) if not runs[k].take(answer)]
+        if progress is not None:
+            progress(len(runs) - len(left), len(runs))
+    return [run.outcome for run in runs]
+
+
+def simulate(scenario, *, engine=None):
+    """The Outcome of one Scenario, with latencies. `engine`: as for lpn.simulate."""
+    run = _Run(scenario)
+    while not run.take(lpn.simulate(run.net, run.marking, run.parameters(), engine=engine, read=run.kept)):
+        pass
+    detail(run, engine)
+    return run.outcome
+
+
+# ---- Latencies ---------------------------------------------------------------------------------------
+
+PERCENTILES = (50, 90, 99, 99.9)
+# Commits that a detailed run may keep; beyond it, latencies are of a shorter time than the rates.
+_MOST_COMMITS = 2_000_000
+
+
+def detail(run, engine=None):
+    """Adds the latencies of the packets that leave in the second half to the outcome of a _Run."""
+    outcome = run.outcome
+    window = parts.ticks(run.window_us)
+    if outcome.firings > _MOST_COMMITS:
+        window = max(1, round(window * _MOST_COMMITS / outcome.firings))
+    traced = lpn.simulate(run.net, run.marking, {**run.parameters(), "window": window}, engine=engine, trace=True)
+    latencies = _latencies(run.net, run.chains, traced.trace, WINDOWS // 2 * window)
+    for result, ticks in zip(outcome.results, latencies):
+        ticks.sort()
+        if ticks:
+            us = {f"p{p:g}": round(ticks[math.ceil(len(ticks) * p / 100) - 1] * _US_PER_TICK, 4) for p in PERCENTILES}
+            result.latency_us = {"packets": len(ticks), "mean": round(sum(ticks) / len(ticks) * _US_PER_TICK, 4),
+                                 **us, "max": round(ticks[-1] * _US_PER_TICK, 4)}
+
+
+def _latencies(net, chains, commits, since):
+    """Per chain the ticks from entry to delivery of the packets delivered from time `since` on.
+
+    Packets are followed along arcs `t` by the origins of tokens: firing k of a transition hands on the tokens
+    that it took over `t` in their order.
+    """
+    core = net._core
+    names = [t.name for t in core.transitions]
+    packet_arc = [next((k for k, arc in enumerate(t.inputs) if arc.name == "t"), None) for t in core.transitions]
+    entries = {chain.entry: chain.entry_at_start for chain in chains}
+    entry = [entries.get(name) for name in names]
+    finishing = {chain.left: k for k, chain in enumerate(chains)}
+    finish = [finishing.get(name) for name in names]
+    born = {}  # (transition, firing) -> when its packets entered: one time for all, or a list
+    found = [[] for _ in chains]
+    for commit in commits:
+        transition = commit.transition
+        arc = packet_arc[transition]
+        if entry[transition] is not None:
+            when = commit.start if entry[transition] else commit.time
+        elif arc is not None:
+            when = []
+            for origin in commit.taken[arc]:
+                kept = born[origin[1:3]] if origin[0] == "firing" else commit.time
+                when.append(kept[origin[4]] if isinstance(kept, list) else kept)
+            if len(when) == 1:
+                when = when[0]
+        else:
+            continue
+        chain = finish[transition]
+        if chain is None:
+            born[transition, commit.firing] = when
+            continue
+        if commit.time >= since:
+            found[chain] += [commit.time - each for each in (when if isinstance(when, list) else [when])]
+    return found
