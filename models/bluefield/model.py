@@ -30,7 +30,7 @@ _MOST = 2**50  # of a parameter, in ticks
 
 @dataclass(frozen=True)
 class FunctionShape:
-    """What of a function decides the structure of the net. stages: (resource, queues) each."""
+    """What of a function decides the structure of the net. stages: (resource, queues, overloads) each."""
 
     pattern: str
     stages: tuple
@@ -42,10 +42,9 @@ class FunctionShape:
 
 @dataclass(frozen=True)
 class Shape:
-    """What of a scenario decides the structure of the net. overloads: names of engines that slow down."""
+    """What of a scenario decides the structure of the net."""
 
     functions: tuple
-    overloads: tuple
 
 
 def shape(scenario):
@@ -58,12 +57,9 @@ def shape(scenario):
         uses = sensitive and several and (f.memory.accesses_per_packet > 0
                                           or f.memory.us_per_MB_1e8 > 0 and _stretched(f))
         functions.append(FunctionShape(
-            f.pattern, tuple((s.resource, s.queues) for s in f.stages), len(f.traffic.mix),
+            f.pattern, tuple((s.resource, s.queues, s.service.overload > 1) for s in f.stages), len(f.traffic.mix),
             f.traffic.rate_kpps is None, f.batch if rtc else 0, uses))
-    used = {s.resource for f in scenario.functions for s in f.stages}
-    overloads = tuple(name for name in sorted(scenario.nic.engines)
-                      if scenario.nic.engines[name].overload_factor > 1 and name in used)
-    return Shape(tuple(functions), overloads)
+    return Shape(tuple(functions))
 
 
 def _stretched(function):
@@ -84,12 +80,8 @@ def net_of_shape(shape):
     window = net.param("window", parts.ticks(1000), range=(1, _MOST))
     engines = {}
     for name in scenarios.ENGINES:
-        if any(resource == name for f in shape.functions for resource, _ in f.stages):
-            overload = None
-            if name in shape.overloads:
-                overload = (net.param(f"{name}.overload.queued", 1, range=(1, 2**20)),
-                            net.param(f"{name}.overload.permille", 1000, range=(1000, 10**6)))
-            engines[name] = parts.Engine(net, name, time(f"{name}.latency"), overload)
+        if any(resource == name for f in shape.functions for resource, *_ in f.stages):
+            engines[name] = parts.Engine(net, name, time(f"{name}.latency"))
     memory = None
     if any(f.uses_memory for f in shape.functions):
         memory = parts.SharedMemory(net, "memory", time("memory.window"))
@@ -97,10 +89,11 @@ def net_of_shape(shape):
     for k, f in enumerate(shape.functions):
         name = f"f{k}"
         stages = []
-        for j, (resource, queues) in enumerate(f.stages):
+        for j, (resource, queues, overloads) in enumerate(f.stages):
             times = [time(f"{name}.s{j}.time{kind}") for kind in range(f.kinds)]
             slots = net.param(f"{name}.s{j}.slots", 1024, range=(1, 2**22)) if resource in engines else 1
-            stages.append(parts.Stage(times, engines.get(resource), queues, slots, resource == "memory"))
+            overload = net.param(f"{name}.s{j}.overload", 1000, range=(1000, 10**5)) if overloads else None
+            stages.append(parts.Stage(times, engines.get(resource), queues, slots, resource == "memory", overload))
         user = None
         if f.uses_memory:
             user = memory.user(name, net.param(f"{name}.accesses", 0, range=(0, 2**20)),
@@ -131,9 +124,6 @@ def parameters(scenario, window_us=1000.0):
     for name, engine in scenario.nic.engines.items():
         if any(s.resource == name for f in scenario.functions for s in f.stages):
             values[f"{name}.latency"] = parts.ticks(engine.latency_us)
-            if name in form.overloads:
-                values[f"{name}.overload.queued"] = engine.overload_queued
-                values[f"{name}.overload.permille"] = round(engine.overload_factor * 1000)
     if any(f.uses_memory for f in form.functions):
         values["memory.window"] = parts.ticks(MEMORY_WINDOW_US)
     sets = [f.memory.working_set(f.traffic.flows) for f in scenario.functions]
@@ -148,6 +138,8 @@ def parameters(scenario, window_us=1000.0):
                 values[f"{name}.s{j}.time{kind}"] = parts.ticks(stage.service.time(packets, f.traffic.flows) + fixed)
             if not stage.on_core:
                 values[f"{name}.s{j}.slots"] = stage.slots * stage.queues
+                if stage.service.overload > 1:
+                    values[f"{name}.s{j}.overload"] = round(stage.service.overload * 1000)
         if form.functions[k].uses_memory:
             values[f"{name}.accesses"] = round(f.memory.accesses_per_packet)
             # One access per window is 1e6 / MEMORY_WINDOW_US accesses per second.

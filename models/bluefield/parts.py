@@ -54,11 +54,6 @@ class Batch(lpn.Token):
     size: lpn.Int[1, 1024]
 
 
-def _per_kind(times, kind):
-    """The service time of a packet: of its kind, when there are several."""
-    return times[0] if len(times) == 1 else times[kind]
-
-
 def _each(times):
     """The service time of the packet on arc `t`."""
     return times[0] if len(times) == 1 else lambda t: times[t.kind]
@@ -158,42 +153,43 @@ class MemoryUser:
 class Engine:
     """An accelerator under construction: the queues connected to it so far."""
 
-    def __init__(self, net, name, latency, overload=None):
-        """`latency`: ticks from the end of service to the result. `overload`: (queued, per mille): while a
-        queue has so many requests its service takes so much of its time."""
-        self.net, self.name, self.latency, self.overload = net, name, latency, overload
+    def __init__(self, net, name, latency):
+        """`latency`: ticks from the end of service to the result."""
+        self.net, self.name, self.latency = net, name, latency
         self._queues, self._served, self._times, self._work = [], [], [], []
 
-    def connect(self, name, kinds, count, times):
-        """`count` request queues of one function; returns (queues, results, the counter of ticks of service)."""
+    def connect(self, name, kinds, stage):
+        """The request queues of a function's Stage; returns (queues, results, the counter of ticks of service)."""
         net, kind = self.net, packet_type(kinds)
-        queues = [net.place(f"{name}.queue{k}", kind) for k in range(count)]
+        queues = [net.place(f"{name}.queue{k}", kind) for k in range(stage.queues)]
         served = net.place(f"{name}.served", kind)
         results = net.place(f"{name}.results", kind)
         work = net.place(f"{name}.work", sink=True)
         self._queues += queues
-        self._served += [served] * count
-        self._times += [self._slowed(times)] * count
-        self._work += [work] * count
+        self._served += [served] * stage.queues
+        self._times += [_slowed(stage)] * stage.queues
+        self._work += [work] * stage.queues
         # A pipeline behind the engine: as many as the engine lets in, each `latency` long.
         net.transition(f"{name}.return", take={"t": served}, put=[results.forward("t")], delay=self.latency)
         return queues, results, work
-
-    def _slowed(self, times):
-        if self.overload is None:
-            return _each(times)
-        queued, permille = self.overload
-
-        def slowed(t):
-            time = _per_kind(times, t.kind if len(times) > 1 else None)
-            return lpn.select(t.count >= queued, time * permille // 1000, time)
-
-        return slowed
 
     def done(self):
         """The arbiter over all queues that were connected."""
         lib.round_robin(self.net, self.name, self._queues, self._served, delay=self._times,
                         also=[[work.emit(count=time)] for work, time in zip(self._work, self._times)])
+
+
+def _slowed(stage):
+    """The ticks of service of the request on arc t, more of them while the stage is overloaded."""
+    times = stage.times
+    if stage.overload is None:
+        return _each(times)
+
+    def slowed(t):
+        time = times[0] if len(times) == 1 else times[t.kind]
+        return lpn.select(2 * stage.queues * t.count >= stage.slots, time * stage.overload // 1000, time)
+
+    return slowed
 
 
 def _enqueue(net, name, kinds, queues):
@@ -214,13 +210,18 @@ def _enqueue(net, name, kinds, queues):
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of a function in a net: ticks per kind of packet, on a core (engine None) or at an engine."""
+    """A stage of a function in a net: ticks per kind of packet, on a core (engine None) or at an engine.
+
+    slots: descriptors of all `queues` together; overload: the service takes so many thousandths of its ticks
+    while half of them or more wait, None: it does not.
+    """
 
     times: list
     engine: Engine = None
     queues: int = 1
     slots: int = 1024
     stretched: bool = False  # a core's time that the shared memory stretches
+    overload: object = None
 
 
 @dataclass
@@ -295,7 +296,7 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
         work = None
         if stage.engine is not None:
             descriptors[k] = net.place(f"{name}.s{k}.descriptors", init=stage.slots)
-            queues, results[k], work = stage.engine.connect(f"{name}.s{k}", kinds, stage.queues, stage.times)
+            queues, results[k], work = stage.engine.connect(f"{name}.s{k}", kinds, stage)
             enqueues[k] = _enqueue(net, f"{name}.s{k}", kinds, queues)
             chain.queues.append(queues)
         else:
@@ -364,7 +365,7 @@ def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=Tr
         if stage.engine is not None:
             descriptors = net.place(f"{name}.s{k}.descriptors", init=stage.slots)
             sent = net.place(f"{name}.s{k}.sent", Batch)
-            queues, results, work = stage.engine.connect(f"{name}.s{k}", kinds, stage.queues, stage.times)
+            queues, results, work = stage.engine.connect(f"{name}.s{k}", kinds, stage)
             net.transition(f"{name}.s{k}.enter", take={**mine, "slots": descriptors.take(lambda b: b.size)},
                            put=[_enqueue(net, f"{name}.s{k}", kinds, queues).forward("t"), sent.forward("b")])
             net.transition(
