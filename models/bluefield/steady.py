@@ -54,7 +54,6 @@ class Outcome:
     simulated_ms: float
     firings: int
     utilisation: dict
-    interrupted: bool = False
 
 
 class _Run:
@@ -192,12 +191,13 @@ def throughputs(scenarios, *, threads=None, progress=None):
     return [run.outcome for run in runs]
 
 
-def simulate(scenario, *, engine=None):
-    """The Outcome of one Scenario, with latencies. `engine`: as for lpn.simulate."""
+def simulate(scenario, *, engine=None, latencies=True):
+    """The Outcome of one Scenario. `engine`: as for lpn.simulate."""
     run = _Run(scenario)
     while not run.take(lpn.simulate(run.net, run.marking, run.parameters(), engine=engine, read=run.kept)):
         pass
-    detail(run, engine)
+    if latencies:
+        detail(run, engine)
     return run.outcome
 
 
