@@ -12,14 +12,14 @@ Ticks are 0.1 ns. Sources of the parameters: README.md.
 import functools
 import os
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import lpn
 
 from . import parts, scenario as scenarios
 from .scenario import RUN_TO_COMPLETION
 
-__all__ = ["FunctionShape", "Shape", "marking", "net", "net_of", "parameters", "shape", "workload"]
+__all__ = ["FunctionShape", "Shape", "marking", "net", "net_of", "parameters", "seats", "shape", "workload"]
 
 # The window over which accesses to the memory are counted: some hundred packets of each function.
 MEMORY_WINDOW_US = 50
@@ -101,7 +101,7 @@ def net_of_shape(shape):
         common = dict(kinds=f.kinds, saturating=f.saturating, memory=user,
                       ring_slots=net.param(f"{name}.ring", 1024, range=(1, 2**20))
                       if not f.saturating or f.kinds > 1 else None)
-        cores = net.param(f"{name}.cores", 1, range=(1, 64))
+        cores = net.param(f"{name}.cores", 0, range=(0, 64))  # none: the function is not there
         if f.pattern == RUN_TO_COMPLETION:
             chains.append(parts.run_to_completion(net, name, stages, cores, f.batch, **common))
         else:
@@ -117,9 +117,33 @@ def net_of_shape(shape):
     return net, kept, chains
 
 
-def parameters(scenario, window_us=1000.0):
-    """Parameter values [ticks unless a number] of a Scenario's net, counts kept every `window_us`."""
-    form = shape(scenario)
+def seats(scenario, form):
+    """For each function of a Scenario the number of a function of the Shape `form` that is like it.
+
+    Raises Error "E-shape" when there is none left.
+    """
+    free, found = list(enumerate(form.functions)), []
+    for f, mine in zip(scenario.functions, shape(scenario).functions):
+        seat = next((k for k, other in free if _sits(mine, other)), None)
+        if seat is None:
+            raise lpn.Error("E-shape", f"{scenario.path}: the given structure has no place left for {f.name}: {mine}")
+        found.append(seat)
+        free = [(k, other) for k, other in free if k != seat]
+    return found
+
+
+def _sits(mine, other):
+    # A meter of accesses that nobody reads changes nothing.
+    return replace(mine, uses_memory=other.uses_memory) == other and other.uses_memory >= mine.uses_memory
+
+
+def parameters(scenario, window_us=1000.0, form=None, seats=None):
+    """Parameter values [ticks unless a number] of a Scenario's net, counts kept every `window_us`.
+
+    form, seats: of a larger net, in which function k is number seats[k].
+    """
+    form = form or shape(scenario)
+    seats = seats or range(len(scenario.functions))
     values = {"window": parts.ticks(window_us)}
     for name, engine in scenario.nic.engines.items():
         if any(s.resource == name for f in scenario.functions for s in f.stages):
@@ -127,8 +151,8 @@ def parameters(scenario, window_us=1000.0):
     if any(f.uses_memory for f in form.functions):
         values["memory.window"] = parts.ticks(MEMORY_WINDOW_US)
     sets = [f.memory.working_set(f.traffic.flows) for f in scenario.functions]
-    for k, f in enumerate(scenario.functions):
-        name = f"f{k}"
+    for k, (seat, f) in enumerate(zip(seats, scenario.functions)):
+        name = f"f{seat}"
         reach = min(sum(sets) - sets[k] + scenario.pressure.wss_MB, scenario.nic.reach_MB)
         for j, stage in enumerate(f.stages):
             fixed = 0.0
@@ -140,7 +164,7 @@ def parameters(scenario, window_us=1000.0):
                 values[f"{name}.s{j}.slots"] = stage.slots * stage.queues
                 if stage.service.overload > 1:
                     values[f"{name}.s{j}.overload"] = round(stage.service.overload * 1000)
-        if form.functions[k].uses_memory:
+        if form.functions[seat].uses_memory:
             values[f"{name}.accesses"] = round(f.memory.accesses_per_packet)
             # One access per window is 1e6 / MEMORY_WINDOW_US accesses per second.
             per_access = f.memory.us_per_MB_1e8 * reach * 1e6 / MEMORY_WINDOW_US / 1e8
@@ -153,10 +177,10 @@ def parameters(scenario, window_us=1000.0):
     return values
 
 
-def marking(scenario, net, snapshots):
+def marking(scenario, net, snapshots, seats=None):
     """The marking that ends a run of the Scenario's net after so many `snapshots`; traffic schedules."""
     marking = lpn.Marking(net)
-    for k, f in enumerate(scenario.functions):
+    for k, f in zip(seats or range(len(scenario.functions)), scenario.functions):
         if f.traffic.rate_kpps is None and len(f.traffic.mix) == 1:
             continue
         gaps, kinds = _schedule(f.traffic)
@@ -213,3 +237,17 @@ def workload(input_path, net) -> lpn.Marking:
     """The marking of a scenario file for the net of a scenario of the same structure."""
     scenario = scenarios.read(input_path)
     return marking(scenario, net, 9)
+
+
+def answer(input_path) -> dict:
+    """Steady throughputs, latencies and bottlenecks of a scenario file's functions."""
+    from . import _cli_simulate
+
+    return _cli_simulate.answer(scenarios.read(input_path))
+
+
+def show(answer):
+    """Prints an answer()."""
+    from . import _cli_simulate
+
+    _cli_simulate.show(answer)

@@ -26,8 +26,7 @@ _US_PER_TICK = parts.TICK_NS * 1e-3
 class Result:
     """What a function achieved.
 
-    throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; entered_kpps: rate
-    at which its cores took packets; work: per stage the fraction of time that its resource (of all cores of the
+    throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; work: per stage the fraction of time that its resource (of all cores of the
     function, or the engine) worked for it; queued: per stage the least number of its requests that was seen
     waiting in the second half, None on cores.
     """
@@ -59,12 +58,13 @@ class Outcome:
 class _Run:
     """A scenario being simulated: its net, and how long its windows are."""
 
-    def __init__(self, scenario):
+    def __init__(self, scenario, form=None):
         self.scenario = scenario
-        self.form = model.shape(scenario)
+        self.form = form or model.shape(scenario)
+        self.seats = model.seats(scenario, self.form) if form else list(range(len(scenario.functions)))
         self.net, self.kept, self.chains = model.net_of_shape(self.form)
-        self.marking = model.marking(scenario, self.net, WINDOWS + 1)
-        self.values = model.parameters(scenario)
+        self.marking = model.marking(scenario, self.net, WINDOWS + 1, self.seats)
+        self.values = model.parameters(scenario, form=self.form, seats=self.seats)
         self.most_us = scenario.simulate.most_ms * 1e3 / WINDOWS
         self.window_us = min(self._first_window(), self.most_us)
         self.outcome = None
@@ -104,12 +104,19 @@ def _granule(function):
     return function.batch if function.pattern == RUN_TO_COMPLETION else 1
 
 
+def _counted(chain):
+    """How many counts are kept of a function."""
+    return 1 + (chain.lost is not None) + len(chain.works) + sum(map(len, chain.queues))
+
+
 def _read(state, run):
-    scenario, counts = state.scenario, [[n for (n,) in run.tokens[name]] for name in state.kept]
-    counts.reverse()
+    scenario, taken = state.scenario, iter(state.kept)
+    # Per function of the net, in the order of model.net_of_shape, the counts of its places.
+    places = [[[n for (n,) in run.tokens[next(taken)]] for _ in range(_counted(chain))] for chain in state.chains]
     window, half, quarter = state.window_us, WINDOWS // 2, WINDOWS // 4
     steady, results, utilisation = True, [], {}
-    for f in scenario.functions:
+    for f, seat in zip(scenario.functions, state.seats):
+        counts = places[seat][::-1]
         delivered = counts.pop()
         lost = counts.pop() if f.traffic.rate_kpps is not None else None
         works = [counts.pop() for _ in f.stages]
@@ -126,12 +133,15 @@ def _read(state, run):
         for stage_queues in queues:
             for queue in stage_queues or ():
                 growth += queue[WINDOWS] - queue[half]
-        noise = 3 * math.sqrt(max(packets, 1)) if poisson else 0
-        steady &= abs(growth) <= _FILLING * packets + 2 * _granule(f) + noise
         result = Result(f.name, packets / (half * window) * 1e3, f.traffic.rate_kpps)
+        noise = 3 * math.sqrt(max(packets, 1)) if poisson else 0
         if lost is not None:
-            gone = lost[WINDOWS] - lost[half]
-            result.lost = gone / max(1, f.traffic.rate_kpps * half * window * 1e-3)
+            # In the long run what is not delivered is lost. A ring that still fills loses nothing yet, but
+            # nobody else notices either, so it is not waited for.
+            arrived = f.traffic.rate_kpps * half * window * 1e-3
+            if lost[WINDOWS] > lost[half] or arrived - packets > _FILLING * arrived + 2 * _granule(f) + noise:
+                result.lost = max(0.0, 1 - packets / arrived)
+        steady &= abs(growth) <= _FILLING * packets + 2 * _granule(f) + noise
         for stage, work, stage_queues in zip(f.stages, works, queues):
             busy = (work[WINDOWS] - work[half]) * _US_PER_TICK / (half * window)
             if stage.on_core:
@@ -151,7 +161,7 @@ def _bottleneck(function, result):
     the time of a run-to-completion core goes.
     """
     offered = result.offered_kpps
-    if offered is not None and result.throughput_kpps >= 0.99 * offered and result.lost < 0.001:
+    if offered is not None and result.lost < 0.005:
         return "offered load", "it delivers what it is offered"
     core = max(((w, s.resource) for w, s in zip(result.work, function.stages) if s.on_core))[1]
     on_cores = sum(w for w, s in zip(result.work, function.stages) if s.on_core)
@@ -169,12 +179,12 @@ def _bottleneck(function, result):
     return core, f"its cores are busy {min(on_cores, 1):.0%} of the time and no engine keeps it waiting"
 
 
-def throughputs(scenarios, *, threads=None, progress=None):
+def throughputs(scenarios, *, form=None, threads=None, progress=None):
     """An Outcome per Scenario. Those of one structure share a compiled net and go as one batch.
 
-    `progress(finished, of)` is called as they finish. Raises Error "E-no-compiler" without a compiler.
+    `form`: a model.Shape in which all of them find a seat: one net for all. `progress(finished, of)` is called as they finish. Raises Error "E-no-compiler" without a compiler.
     """
-    runs = [_Run(scenario) for scenario in scenarios]
+    runs = [_Run(scenario, form) for scenario in scenarios]
     left = list(range(len(runs)))
     while left:
         groups = {}
@@ -215,7 +225,8 @@ def detail(run, engine=None):
     if outcome.firings > _MOST_COMMITS:
         window = max(1, round(window * _MOST_COMMITS / outcome.firings))
     traced = lpn.simulate(run.net, run.marking, {**run.parameters(), "window": window}, engine=engine, trace=True)
-    latencies = _latencies(run.net, run.chains, traced.trace, WINDOWS // 2 * window)
+    chains = [run.chains[seat] for seat in run.seats]
+    latencies = _latencies(run.net, chains, traced.trace, WINDOWS // 2 * window)
     for result, ticks in zip(outcome.results, latencies):
         ticks.sort()
         if ticks:
