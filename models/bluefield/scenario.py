@@ -85,7 +85,7 @@ from dataclasses import dataclass, field, replace
 import lpn
 
 __all__ = ["COUNTERS", "ENGINES", "PIPELINE", "RUN_TO_COMPLETION", "Engine", "Function", "Law", "Memory",
-           "Nic", "Packets", "Pressure", "Scenario", "Simulate", "Stage", "Traffic", "parse", "read"]
+           "Nic", "Packets", "Pressure", "Scenario", "Simulate", "Stage", "Traffic", "parse", "read", "read_catalogue"]
 
 PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
 CORE_RESOURCES = ("cpu", "memory")
@@ -93,6 +93,7 @@ ENGINES = ("regex", "compression")
 COUNTERS = ("ipc", "inst_retired_per_s", "l2d_rd_per_s", "l2d_wr_per_s", "mem_rd_per_s", "mem_wr_per_s",
             "wss_MB")
 MOST_FUNCTIONS, MOST_QUEUES, MOST_STAGES, MOST_PACKETS = 16, 32, 8, 16
+MOST_LISTED = 1000  # functions of a catalogue
 # A service interval must be a time the net can tell from 0 and 10 s must stay far from 2^63 ticks.
 LEAST_US, MOST_US = 0.001, 1e7
 
@@ -283,16 +284,29 @@ class Scenario:
 
 def read(path):
     """The Scenario in a JSON file. Raises Error "E-scenario" saying where and what is allowed."""
+    return parse(_load(path), str(path))
+
+
+def _load(path):
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise lpn.Error("E-scenario", f"{path}: {getattr(error, 'strerror', None) or error}") from None
     try:
-        data = json.loads(text, object_pairs_hook=_Object)
+        return json.loads(text, object_pairs_hook=_Object)
     except ValueError as error:
         raise lpn.Error("E-scenario", f"{path} is not JSON: {error}") from None
-    return parse(data, str(path))
+
+
+def read_catalogue(path):
+    """(tuple of Functions, Nic) of a catalogue: a JSON object of functions as in a scenario, a nic, and "about", a
+    list of sentences. They need not fit on one NIC. Raises Error "E-scenario" as read() does.
+    """
+    at = _At(str(path), "", _load(path))
+    parts = at.object(("about", "nic", "functions"), ("functions",))
+    nic = _nic(parts.get("nic", at.at("nic", {})))
+    return _functions(parts["functions"], nic, MOST_LISTED), nic
 
 
 def parse(data, path="scenario"):
@@ -382,11 +396,7 @@ def _shown(value):
 def _scenario(at):
     parts = at.object(("nic", "functions", "memory_pressure", "simulate"), ("functions",))
     nic = _nic(parts.get("nic", at.at("nic", {})))
-    listed = parts["functions"].list(1, MOST_FUNCTIONS, "functions")
-    functions = tuple(_function(f, nic) for f in listed)
-    for k, function in enumerate(functions):
-        if function.name in [f.name for f in functions[:k]]:
-            raise listed[k].wrong(f"the name '{function.name}' is taken; names tell functions apart")
+    functions = _functions(parts["functions"], nic, MOST_FUNCTIONS)
     cores = sum(f.cores for f in functions)
     if cores > nic.cores:
         raise parts["functions"].wrong(f"the functions have {cores} cores, the NIC {nic.cores}; "
@@ -404,6 +414,15 @@ def _scenario(at):
         if "most_ms" in given:
             simulate = replace(simulate, most_ms=given["most_ms"].number(0.01, 1e5, "ms"))
     return Scenario(functions, nic, pressure, simulate, at.path)
+
+
+def _functions(at, nic, most):
+    listed = at.list(1, most, "functions")
+    functions = tuple(_function(f, nic) for f in listed)
+    for k, function in enumerate(functions):
+        if function.name in [f.name for f in functions[:k]]:
+            raise listed[k].wrong(f"the name '{function.name}' is taken; names tell functions apart")
+    return functions
 
 
 def _nic(at):
