@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .profiles import ENGINES, MATCHES, SIZE, THROUGHPUT
 
-__all__ = ["Diagnosis", "crossings", "diagnose", "sweep"]
+__all__ = ["Diagnosis", "at", "crossings", "diagnose", "plot"]
 
 # A group of rows speaks for flat or following when one explains it twice as well (in squared deviations), over a
 # span of memory pressure that changes the memory's bound by 5 % and in 4 rows or more.
@@ -94,34 +94,31 @@ def _scatter(values):
     return sum((value - mean) ** 2 for value in values)
 
 
-def sweep(predictor, row, name, values, level=0.9):
-    """A Diagnosis, by prediction, for each value of one input with the others as in `row`."""
-    rows = [{**{key: value for key, value in row.items() if key != THROUGHPUT}, name: value} for value in values]
-    return diagnose(predictor, rows, level)
+def at(row, name, value):
+    """A row to predict, with one input changed."""
+    return {**{key: of for key, of in row.items() if key != THROUGHPUT}, name: value}
 
 
-def crossings(predictor, row, name, low, high, steps=200):
-    """[(value, from, to)] where the bottleneck changes as one input goes from low to high, to 1e-6 of the range."""
-    def at(value):
-        return predictor.answer({**row, name: value}).bottleneck
-
+def crossings(bottleneck, low, high, steps=200):
+    """[(value, from, to)] where bottleneck(value), a name, changes between low and high; to 1e-6 of the range."""
     found = []
     points = [low + (high - low) * k / steps for k in range(steps + 1)]
-    names = [at(point) for point in points]
+    names = [bottleneck(point) for point in points]
     for left, right, before, after in zip(points, points[1:], names, names[1:]):
         if before == after:
             continue
         while right - left > 1e-6 * (high - low):
             middle = (left + right) / 2
-            left, right = (middle, right) if at(middle) == before else (left, middle)
+            left, right = (middle, right) if bottleneck(middle) == before else (left, middle)
         found.append(((left + right) / 2, before, after))
     return found
 
 
-def plot(file, title, axis, values, diagnoses, measured=()):
+def plot(file, title, axis, values, answers, measured=()):
     """Writes a picture of throughput against contention: bounds, prediction with its interval, measured points.
 
-    values: of the horizontal axis; measured: (value, packets/us).
+    values: of the horizontal axis; answers: objects with rate, low, high and `data()["bounds_kpps"]`, one for
+    each; measured: (value, packets/us).
     """
     import matplotlib
 
@@ -129,12 +126,11 @@ def plot(file, title, axis, values, diagnoses, measured=()):
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
-    answers = [d.answer for d in diagnoses]
     axes.fill_between(values, [a.low * 1e3 for a in answers], [a.high * 1e3 for a in answers], alpha=0.2,
                       label="interval")
-    for k, bound in enumerate(answers[0].bounds):
-        axes.plot(values, [a.bounds[k].rate * 1e3 for a in answers], linestyle="--", linewidth=1,
-                  label=f"{bound.resource} alone")
+    bounds = [answer.data()["bounds_kpps"] for answer in answers]
+    for resource in bounds[0]:
+        axes.plot(values, [each[resource] for each in bounds], linestyle="--", linewidth=1, label=f"{resource} alone")
     axes.plot(values, [a.rate * 1e3 for a in answers], color="black", label="predicted")
     if measured:
         axes.plot(*zip(*[(x, rate * 1e3) for x, rate in measured]), "o", color="tab:red", markersize=4,

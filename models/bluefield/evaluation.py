@@ -22,9 +22,10 @@ def scores(predicted, measured):
             "within_10": 100 * sum(e <= 10 for e in errors) / len(errors), "worst": max(errors)}
 
 
-def evaluate(profiles, test, pattern="pipeline", level=0.9, progress=None):
+def evaluate(profiles, test, pattern="pipeline", level=0.9, progress=None, trained=None):
     """A dict of figures: the predictor's on the rows of `test`, its choice, its intervals, the baselines.
 
+    trained(predictor, candidates) is called before any row of `test` is predicted.
     Raises lpn.Error E-profile when the rows cannot be predicted from the profiles.
     """
     if test.kind not in ("memory", "contention"):
@@ -32,6 +33,8 @@ def evaluate(profiles, test, pattern="pipeline", level=0.9, progress=None):
                                  "contention")
     flows = [row[FLOWS] for row in test.rows if FLOWS in row] or [training.DEFAULT_FLOWS]
     predictor, candidates = training.train(profiles, pattern, flows, progress=progress)
+    if trained is not None:
+        trained(predictor, candidates)
     unused = sorted({engine for row in test.rows for engine in predictor.unused(row)})
     if unused:
         raise Error("E-profile", f"{test.file}: competitors at the {', '.join(unused)} engine, but no training file "
@@ -43,8 +46,7 @@ def evaluate(profiles, test, pattern="pipeline", level=0.9, progress=None):
         **scores([a.rate for a in answers], measured),
         "chosen": {"memory": predictor.memory and predictor.memory.chosen, "engines": sorted(predictor.engines),
                    "pattern": predictor.pattern, "pattern_errors": predictor.pattern_errors},
-        "candidates": [{"model": c.kind, "profiles": [p.name for p in c.profiles], "near_rows": c.near,
-                        "cross_validation_error": c.error} for c in candidates],
+        "candidates": [candidate.data() for candidate in candidates],
         "disagreeing_profiles": [] if not predictor.memory else
         [{"profile": name, "rows": len(apart), "median_percent": 100 * statistics.median(apart)}
          for name, apart in predictor.memory.others],

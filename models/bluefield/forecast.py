@@ -59,11 +59,17 @@ class Forecast:
         """Fraction of its rate alone that the others cost it."""
         return 1 - self.rate / self.alone
 
+    @property
+    def broken(self):
+        """Whether it loses more than promised; a tenth of a percent is the models' own resolution."""
+        return self.promised_drop is not None and self.drop > self.promised_drop + 1e-3
+
     def data(self):
         """For JSON, rates in thousands of packets per second."""
         return {"name": self.name, "throughput_kpps": self.rate * 1e3, "low_kpps": self.low * 1e3,
                 "high_kpps": self.high * 1e3, "alone_kpps": self.alone * 1e3, "drop": self.drop,
-                "promised_drop": self.promised_drop, "bottleneck": self.bottleneck, "could_be": self.could_be,
+                "promised_drop": self.promised_drop,
+                "promise_kept": None if self.promised_drop is None else not self.broken, "bottleneck": self.bottleneck, "could_be": self.could_be,
                 "bounds_kpps": {name: rate * 1e3 for name, rate in self.bounds.items()}, "outside": self.outside}
 
 

@@ -2,7 +2,7 @@
 
 | kind         | columns                                                                                |
 |--------------|----------------------------------------------------------------------------------------|
-| memory       | throughput_kpps, COUNTERS, any of TRAFFIC                                              |
+| memory       | throughput_kpps, LEAST_COUNTERS, any of the other COUNTERS and of TRAFFIC              |
 | contention   | the same and comp_ENGINE_sum_nt_ms: several resources contended at once                |
 | engine times | ENGINE_time_per_pkt_ms and the attributes it depends on                                |
 | co-runs      | throughput_kpps and ENGINE_bench_time_ms: against a benchmark with one queue           |
@@ -26,6 +26,7 @@ THROUGHPUT = "throughput_kpps"
 # Performance counters of the competitors, per second (working set in MB): the seven that SLOMO uses.
 COUNTERS = ("comp_ipc", "comp_inst_retired_per_s", "comp_l2d_rd_per_s", "comp_l2d_wr_per_s", "comp_mem_rd_per_s",
             "comp_mem_wr_per_s", "comp_wss_MB")
+LEAST_COUNTERS = ("comp_wss_MB", "comp_l2d_rd_per_s", "comp_l2d_wr_per_s")
 FLOWS, SIZE, MATCHES = "flow_count", "pkt_size_B", "mtbr_matches_per_MB"
 TRAFFIC = (FLOWS, SIZE, MATCHES)
 # Engine -> the traffic attribute that its time per request is a line of.
@@ -108,7 +109,7 @@ def _kind(file, names, measured):
                                          f"{', '.join(sorted(needs))}; missing: {', '.join(sorted(needs - names))}")
             return kind, engine
     contention = any(f"comp_{engine}_sum_nt_ms" in names for engine in ENGINES)
-    needs = set(COUNTERS) | ({THROUGHPUT} if measured else set())
+    needs = set(LEAST_COUNTERS) | ({THROUGHPUT} if measured else set())
     if needs - names:
         raise Error("E-profile", f"{file}:1: these columns make no known kind of profile; for memory contention it "
                                  f"lacks {', '.join(c for c in (*COUNTERS, THROUGHPUT) if c in needs - names)}")

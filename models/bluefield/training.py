@@ -105,10 +105,10 @@ def fit(kind, rows):
 
 
 def _features(rows):
-    """Counters, and those traffic attributes that vary: a constant column tells nothing."""
+    """The counters that all rows have, and those traffic attributes that vary: a constant tells nothing."""
     traffic = [name for name in (FLOWS, SIZE) if all(name in row for row in rows)
                and len({row[name] for row in rows}) > 1]
-    return (*traffic, *COUNTERS)
+    return (*traffic, *(name for name in COUNTERS if all(name in row for row in rows)))
 
 
 def _matrix(rows, features):
@@ -129,6 +129,11 @@ class Candidate:
     error: float
     near: int
     residuals: list
+
+    def data(self):
+        """For JSON."""
+        return {"model": self.kind, "profiles": [p.name for p in self.profiles], "near_rows": self.near,
+                "cross_validation_error": self.error}
 
     @property
     def name(self):
@@ -156,7 +161,7 @@ def candidates(profiles, flows, kinds=KINDS, progress=None):
             error = 100 * sum(w * abs(math.exp(-r) - 1) for w, r in zip(weights, residuals)) / sum(weights)
             found.append(Candidate(chosen, kind, rows, error, sum(w > 0 for w in weights), residuals))
             if progress:
-                progress.step(found[-1].name)
+                progress(found[-1].name)
     return sorted(found, key=lambda candidate: candidate.error)
 
 
