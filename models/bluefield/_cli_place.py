@@ -148,7 +148,7 @@ def _plan(known, name, sequence, placement):
         drops = dict(zip(key, known.drops(key)))
         nics.append([{"arrival": k + 1, "function": known.functions[sequence[k].function].name,
                       "promised_drop": round(sequence[k].promised, 6),
-                      "drop": round(drops[sequence[k].function], 6),
+                      "drop": round(max(0.0, drops[sequence[k].function]), 6),
                       "kept": k not in placement.broken} for k in nic])
     return {"sequence": name, "policy": placement.policy, "nics": nics}
 

@@ -54,8 +54,8 @@ def answer(scenario, alone=True, engine=None):
             if len(scenario.functions) > 1 or scenario.pressure != scenarios.Pressure():
                 solo = steady.simulate(scenario.alone(f.name), engine=engine, latencies=False).results[0].throughput_kpps
             entry["alone_kpps"] = round(solo, 3)
-            entry["drop"] = round(1 - result.throughput_kpps / solo, 6)
-            if f.promised_drop is not None:
+            entry["drop"] = round(1 - result.throughput_kpps / solo, 6) if solo else None
+            if f.promised_drop is not None and solo:
                 entry["promised_drop"] = f.promised_drop
                 entry["promise_kept"] = keeps(entry["drop"], f.promised_drop, scenario.simulate.tolerance)
         functions.append(entry)
@@ -83,8 +83,8 @@ def show(data):
         rows.append([
             f["name"], f"{f['throughput_kpps']:.1f}", f"{f['throughput_gbps']:.2f}",
             f"{f['alone_kpps']:.1f}" if "alone_kpps" in f else "-",
-            f"{f['drop']:.1%}" if "drop" in f else "-",
-            f"{f['promised_drop']:.1%} {kept}" if "promised_drop" in f else "-",
+            f"{max(f['drop'], 0):.1%}" if f.get("drop") is not None else "-",
+            f"{f['promised_drop']:.1%} {kept}" if "promise_kept" in f else "-",
             *(f"{latency[p]:.2f}" if p in latency else "-" for p in ("p50", "p99")),
             f"{f['lost']:.2%}" if f["offered_kpps"] is not None else "-",
             f["bottleneck"]["resource"]])
@@ -94,5 +94,7 @@ def show(data):
         click.echo(f"{f['name']}: {f['bottleneck']['resource']}; {f['bottleneck']['why']}")
     for name, engine in data["engines"].items():
         click.echo(f"engine {name} is at work {engine['utilisation']:.1%} of the time")
+    if all(f["latency_us"] is None for f in data["functions"]):
+        click.echo("no latencies: no packet was delivered in the second half, or following all of them takes too long")
     steady = "" if data["steady"] else "; NOT steady: raise simulate.most_ms"
     click.echo(f"{data['simulated_ms']:.1f} ms simulated, {grouped(data['firings'])} firings{steady}")

@@ -229,7 +229,7 @@ class Chain:
     """A network function in a net.
 
     delivered, lost (None when saturating): places that count packets; works: per stage the place that counts
-    ticks of service; queues: per stage its request queues; entry: the transition that lets packets in, their
+    ticks of service; queues: per stage its request queues; single: its firings pass on one packet each; entry: the transition that lets packets in, their
     time being its start when `entry_at_start`, else its commit; left: the one that delivers them.
     """
 
@@ -238,6 +238,7 @@ class Chain:
     entry: str
     entry_at_start: bool
     left: str = ""
+    single: bool = True
     works: list = field(default_factory=list)
     queues: list = field(default_factory=list)
 
@@ -356,7 +357,7 @@ def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=Tr
     core = net.place(f"{name}.core", init=cores)
     delivered = net.place(f"{name}.delivered", sink=True)
     inlet, lost, entry, at_start = _arrivals(net, name, kinds, saturating, ring_slots)
-    chain = Chain(delivered, lost, entry, at_start, left=f"{name}.finish")
+    chain = Chain(delivered, lost, entry, at_start, left=f"{name}.finish", single=False)
     hold = batches = None
     for k, stage in enumerate(stages):
         mine = {} if k == 0 else {"b": batches, "t": hold.take(lambda b: b.size)}

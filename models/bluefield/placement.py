@@ -45,7 +45,7 @@ class Arrival:
 @dataclass
 class Placement:
     """What a policy did. nics: lists of arrivals' numbers; broken: numbers of the arrivals whose promise is
-    broken in truth; seconds: the policy's own time, without the truth's.
+    broken in truth; seconds: deciding, with what had to be simulated or trained for it meanwhile.
     """
 
     policy: str
@@ -69,17 +69,15 @@ class Catalogue:
         self._form = self._common_form()
 
     def _common_form(self):
-        """A Shape that seats every set of functions with cores for it, None when that would be too large."""
-        forms = {}
+        """A Shape that seats every set of functions with cores for it, and benchmarks; None when too large."""
+        alike = {}
         for f in self.functions:
-            form = model.shape(Scenario((f,), self.nic)).functions[0]
-            forms[form] = max(forms.get(form, 0), self.nic.cores // f.cores)
-        if sum(forms.values()) > _MOST_SEATS:
-            return None
-        seats = [f for f in self.functions for form in (model.shape(Scenario((f,), self.nic)).functions[0],)
-                 if form in forms for _ in range(forms.pop(form))]
-        named = tuple(replace(f, name=f"seat{k}") for k, f in enumerate(seats))
-        return model.shape(Scenario(named, self.nic))
+            alike.setdefault(model.shape(Scenario((f,), self.nic)).functions[0], []).append(f)
+        seats = [_benchmark(name, 1.0, self.nic) for name in ENGINES
+                 if any(s.resource == name for f in self.functions for s in f.stages)]
+        for functions in alike.values():
+            seats += [functions[0]] * max(self.nic.cores // f.cores for f in functions)
+        return model.shape(Scenario(tuple(seats), self.nic)) if len(seats) <= _MOST_SEATS else None
 
     def fits(self, together):
         """Whether a NIC has cores for these functions."""
@@ -174,7 +172,7 @@ class Catalogue:
 
         plans = {f: _profiles(self.functions[f], self.nic, self.simulate) for f in functions}
         asked = [scenario for plan in plans.values() for _, _, rows in plan for scenario, _ in rows]
-        measured = iter(steady.throughputs(asked, progress=progress))
+        measured = iter(steady.throughputs(asked, form=self._form, progress=progress))
         for f, plan in plans.items():
             profiles = []
             for kind, engine, rows in plan:
@@ -188,6 +186,12 @@ class Catalogue:
 
 def _counters(wss_MB, accesses_per_s):
     return {"comp_wss_MB": wss_MB, "comp_l2d_rd_per_s": accesses_per_s * 2 / 3, "comp_l2d_wr_per_s": accesses_per_s / 3}
+
+
+def _benchmark(engine, time_us, nic):
+    """A function that keeps one queue of an engine full of requests of so many us."""
+    stages = (Stage("cpu", Law(us=0.05)), Stage(engine, Law(us=time_us), 1, nic.slots))
+    return Function(f"{engine} benchmark", stages, cores=1)
 
 
 def _profiles(function, nic, simulate):
@@ -222,8 +226,7 @@ def _profiles(function, nic, simulate):
             # Longer than everything else that the function does to a packet.
             base = sum(loaded.service_us(s) / (loaded.cores if s.on_core else 1) for s in loaded.stages)
             for times in (1.5, 3, 4.5):
-                bench = Function(f"{name} benchmark", (Stage("cpu", Law(us=0.05)),
-                                                       Stage(name, Law(us=base * times), 1, nic.slots)), cores=1)
+                bench = _benchmark(name, base * times, nic)
                 rows.append((Scenario((loaded, bench), nic, Pressure(), simulate, f"{function.name}: co-run"),
                              {FLOWS: function.traffic.flows, SIZE: packets.packet_bytes,
                               MATCHES: packets.matches_per_MB, f"{name}_bench_time_ms": base * times * 1e-3}))

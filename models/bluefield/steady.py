@@ -207,67 +207,72 @@ def simulate(scenario, *, engine=None, latencies=True):
     while not run.take(lpn.simulate(run.net, run.marking, run.parameters(), engine=engine, read=run.kept)):
         pass
     if latencies:
-        detail(run, engine)
+        detail(run)
     return run.outcome
 
 
 # ---- Latencies ---------------------------------------------------------------------------------------
 
 PERCENTILES = (50, 90, 99, 99.9)
-# Commits that a detailed run may keep; beyond it, latencies are of a shorter time than the rates.
-_MOST_COMMITS = 2_000_000
+# Packets are followed firing by firing, about a million a second; beyond so many there are no latencies.
+MOST_FOLLOWED = 3_000_000
 
 
-def detail(run, engine=None):
-    """Adds the latencies of the packets that leave in the second half to the outcome of a _Run."""
+def detail(run):
+    """Adds the latencies of the packets that leave in the second half to the outcome of a _Run, unless that is
+    more than MOST_FOLLOWED firings."""
     outcome = run.outcome
-    window = parts.ticks(run.window_us)
-    if outcome.firings > _MOST_COMMITS:
-        window = max(1, round(window * _MOST_COMMITS / outcome.firings))
-    traced = lpn.simulate(run.net, run.marking, {**run.parameters(), "window": window}, engine=engine, trace=True)
-    chains = [run.chains[seat] for seat in run.seats]
-    latencies = _latencies(run.net, chains, traced.trace, WINDOWS // 2 * window)
-    for result, ticks in zip(outcome.results, latencies):
+    if outcome.firings > MOST_FOLLOWED:
+        return
+    follower = _Follower(run.net, [run.chains[seat] for seat in run.seats],
+                         WINDOWS // 2 * parts.ticks(run.window_us))
+    lpn.simulate(run.net, run.marking, run.parameters(), engine="interp", trace=follower)
+    for result, ticks in zip(outcome.results, follower.latencies):
         ticks.sort()
         if ticks:
-            us = {f"p{p:g}": round(ticks[math.ceil(len(ticks) * p / 100) - 1] * _US_PER_TICK, 4) for p in PERCENTILES}
+            us = {f"p{p:g}": round(ticks[math.ceil(len(ticks) * p / 100) - 1] * _US_PER_TICK, 4)
+                  for p in PERCENTILES}
             result.latency_us = {"packets": len(ticks), "mean": round(sum(ticks) / len(ticks) * _US_PER_TICK, 4),
                                  **us, "max": round(ticks[-1] * _US_PER_TICK, 4)}
 
 
-def _latencies(net, chains, commits, since):
-    """Per chain the ticks from entry to delivery of the packets delivered from time `since` on.
+class _Follower:
+    """Sees every commit; per chain the ticks from entry to delivery of packets delivered from time `since` on.
 
-    Packets are followed along arcs `t` by the origins of tokens: firing k of a transition hands on the tokens
-    that it took over `t` in their order.
+    Packets are followed along arcs `t` by the origins of tokens: a firing hands on the tokens that it took over
+    `t`, in their order.
     """
-    core = net._core
-    names = [t.name for t in core.transitions]
-    packet_arc = [next((k for k, arc in enumerate(t.inputs) if arc.name == "t"), None) for t in core.transitions]
-    entries = {chain.entry: chain.entry_at_start for chain in chains}
-    entry = [entries.get(name) for name in names]
-    finishing = {chain.left: k for k, chain in enumerate(chains)}
-    finish = [finishing.get(name) for name in names]
-    born = {}  # (transition, firing) -> when its packets entered: one time for all, or a list
-    found = [[] for _ in chains]
-    for commit in commits:
-        transition = commit.transition
-        arc = packet_arc[transition]
-        if entry[transition] is not None:
-            when = commit.start if entry[transition] else commit.time
-        elif arc is not None:
-            when = []
-            for origin in commit.taken[arc]:
-                kept = born[origin[1:3]] if origin[0] == "firing" else commit.time
-                when.append(kept[origin[4]] if isinstance(kept, list) else kept)
-            if len(when) == 1:
-                when = when[0]
+
+    def __init__(self, net, chains, since):
+        self.latencies = [[] for _ in chains]
+        self._since = since
+        self._born = {}  # (transition, firing) -> when its packets entered: one time for all, or a list
+        entries = {chain.entry: chain.entry_at_start for chain in chains}
+        lefts = {chain.left: k for k, chain in enumerate(chains)}
+        # A pipeline's firing hands on one packet, so that its entry is read once.
+        single = {chain.entry.split(".")[0] for chain in chains if chain.single}
+        self._about = []  # per transition: (arc t, entry_at_start or None, chain that it leaves, single)
+        for t in net._core.transitions:
+            arc = next((k for k, arc in enumerate(t.inputs) if arc.name == "t"), None)
+            self._about.append((arc, entries.get(t.name), lefts.get(t.name), t.name.split(".")[0] in single))
+
+    def __call__(self, commit):
+        arc, entry, left, single = self._about[commit.transition]
+        born = self._born
+        if entry is not None:
+            when = commit.start if entry else commit.time
+        elif arc is None:
+            return
         else:
-            continue
-        chain = finish[transition]
-        if chain is None:
-            born[transition, commit.firing] = when
-            continue
-        if commit.time >= since:
-            found[chain] += [commit.time - each for each in (when if isinstance(when, list) else [when])]
-    return found
+            origins = commit.taken[arc]
+            if single:
+                when = born.pop(origins[0][1:3])
+            else:
+                when = []
+                for origin in origins:
+                    kept = born[origin[1:3]]
+                    when.append(kept[origin[4]] if isinstance(kept, list) else kept)
+        if left is None:
+            born[commit.transition, commit.firing] = when
+        elif commit.time >= self._since:
+            self.latencies[left] += [commit.time - each for each in (when if isinstance(when, list) else [when])]
