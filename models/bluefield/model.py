@@ -23,7 +23,7 @@ __all__ = ["FunctionShape", "Shape", "marking", "net", "net_of", "parameters", "
 
 # The window over which accesses to the memory are counted: some hundred packets of each function.
 MEMORY_WINDOW_US = 50
-_SCHEDULE = 4096  # arrivals until a schedule repeats
+SCHEDULE = 4096  # arrivals until a schedule repeats
 _DEFAULT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios", "flowmonitor_regex_bench.json")
 _MOST = 2**50  # of a parameter, in ticks
 
@@ -110,7 +110,7 @@ def net_of_shape(shape):
         engine.done()
     counted = []
     for chain in chains:
-        counted += [chain.delivered, *([chain.lost] if chain.lost is not None else []), *chain.works]
+        counted += [chain.delivered, *([chain.arrived, chain.lost] if chain.lost is not None else []), *chain.works]
         counted += [queue for queues in chain.queues for queue in queues]
     kept = parts.snapshots(net, counted, window)
     net.done()
@@ -190,9 +190,9 @@ def marking(scenario, net, snapshots, seats=None):
 
 
 def _schedule(traffic):
-    """(gaps [ticks], kinds) of a schedule's arrivals; the mean gap is exact to 1 / _SCHEDULE ticks."""
+    """(gaps [ticks], kinds) of a schedule's arrivals; the mean gap is exact to 1 / SCHEDULE ticks."""
     draw = random.Random(traffic.seed)
-    count = _SCHEDULE
+    count = SCHEDULE
     kinds = []
     for kind, packets in enumerate(traffic.mix):
         end = sum(p.share for p in traffic.mix[:kind + 1])

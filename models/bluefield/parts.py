@@ -79,16 +79,16 @@ def _lookup(times, kind):
 
 def source(net, name, kinds, slots):
     """Packets that arrive by a schedule, over and over, in a ring of `slots` descriptors; what finds it full
-    is lost. Returns (the ring, the place that counts the lost).
+    is lost. Returns (the ring, the place that counts arrivals, the place that counts the lost).
 
     The schedule is the marking's: tokens (gap, kind) in place `name.schedule`.
     """
     schedule = net.place(f"{name}.schedule", Arrival)
     wire = net.place(f"{name}.wire", packet_type(kinds))
     ring = net.place(f"{name}.ring", packet_type(kinds))
-    lost = net.place(f"{name}.lost", sink=True)
+    arrived, lost = net.place(f"{name}.arrived", sink=True), net.place(f"{name}.lost", sink=True)
     kind = {"kind": lambda next: next.kind} if kinds > 1 else {}
-    net.transition(f"{name}.arrive", take={"next": schedule}, put=[schedule.forward("next"), wire.emit(**kind)],
+    net.transition(f"{name}.arrive", take={"next": schedule}, put=[schedule.forward("next"), wire.emit(**kind), arrived],
                    delay=lambda next: next.gap, servers=1)
     kind = {"kind": lambda t: t.kind} if kinds > 1 else {}
     net.transition(
@@ -98,7 +98,7 @@ def source(net, name, kinds, slots):
              lost.emit(count=lambda ring: lpn.select(ring.count < slots, 0, 1))],
         servers=1,
     )
-    return ring, lost
+    return ring, arrived, lost
 
 
 # ---- The memory --------------------------------------------------------------------------------------
@@ -228,12 +228,13 @@ class Stage:
 class Chain:
     """A network function in a net.
 
-    delivered, lost (None when saturating): places that count packets; works: per stage the place that counts
+    delivered, arrived and lost (None when saturating): places that count packets; works: per stage the place that counts
     ticks of service; queues: per stage its request queues; single: its firings pass on one packet each; entry: the transition that lets packets in, their
     time being its start when `entry_at_start`, else its commit; left: the one that delivers them.
     """
 
     delivered: object
+    arrived: object
     lost: object
     entry: str
     entry_at_start: bool
@@ -264,21 +265,20 @@ def _ticks_of_many(times, memory, size):
 
 
 def _arrivals(net, name, kinds, saturating, ring_slots):
-    """(place of packets that wait for a core, what counts lost ones, Chain's entry and entry_at_start).
+    """(place of packets that wait for a core, Chain's arrived, lost, entry and entry_at_start).
 
     A saturating source of packets that are alike has no place of packets: None.
     """
     if not saturating:
-        ring, lost = source(net, f"{name}.source", kinds, ring_slots)
-        return ring, lost, f"{name}.source.arrive", False
+        return *source(net, f"{name}.source", kinds, ring_slots), f"{name}.source.arrive", False
     if kinds == 1:
-        return None, None, f"{name}.s0.run", True
+        return None, None, None, f"{name}.s0.run", True
     # A packet is there whenever a core asks, of the next kind in the schedule.
     schedule = net.place(f"{name}.source.schedule", Arrival)
     ring = net.place(f"{name}.source.ring", packet_type(kinds), capacity=ring_slots)
     net.transition(f"{name}.source.arrive", take={"next": schedule},
                    put=[schedule.forward("next"), ring.emit(kind=lambda next: next.kind)])
-    return ring, None, f"{name}.s0.run", True
+    return ring, None, None, f"{name}.s0.run", True
 
 
 def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1024, memory=None):
@@ -290,8 +290,8 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
     """
     core = net.place(f"{name}.core", init=cores)
     delivered = net.place(f"{name}.delivered", sink=True)
-    inlet, lost, entry, at_start = _arrivals(net, name, kinds, saturating, ring_slots)
-    chain = Chain(delivered, lost, entry, at_start)
+    inlet, arrived, lost, entry, at_start = _arrivals(net, name, kinds, saturating, ring_slots)
+    chain = Chain(delivered, arrived, lost, entry, at_start)
     enqueues, descriptors, results = {}, {}, {}
     for k, stage in enumerate(stages):
         work = None
@@ -356,8 +356,8 @@ def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=Tr
     kind = packet_type(kinds)
     core = net.place(f"{name}.core", init=cores)
     delivered = net.place(f"{name}.delivered", sink=True)
-    inlet, lost, entry, at_start = _arrivals(net, name, kinds, saturating, ring_slots)
-    chain = Chain(delivered, lost, entry, at_start, left=f"{name}.finish", single=False)
+    inlet, arrived, lost, entry, at_start = _arrivals(net, name, kinds, saturating, ring_slots)
+    chain = Chain(delivered, arrived, lost, entry, at_start, left=f"{name}.finish", single=False)
     hold = batches = None
     for k, stage in enumerate(stages):
         mine = {} if k == 0 else {"b": batches, "t": hold.take(lambda b: b.size)}

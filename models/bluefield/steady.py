@@ -85,7 +85,12 @@ class _Run:
             slowest = max(slowest, time * _granule(f))
         longest = max((f.cores * f.batch * sum(f.service_us(s) for s in f.stages)
                        for f in self.scenario.functions if f.pattern == RUN_TO_COMPLETION), default=0.0)
-        return max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
+        least = max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
+        # The half that is measured has whole periods of the slowest random schedule, so that its mean is exact.
+        periods = [_period(f) for f in self.scenario.functions if _random(f)]
+        if not periods:
+            return least
+        return max(2, math.ceil(least * WINDOWS / 2 / max(periods))) * max(periods) / (WINDOWS / 2)
 
     def parameters(self):
         return {**self.values, "window": parts.ticks(self.window_us)}
@@ -100,13 +105,26 @@ class _Run:
 
 
 def _granule(function):
-    """Packets that leave at one instant."""
-    return function.batch if function.pattern == RUN_TO_COMPLETION else 1
+    """Packets that leave at about one instant."""
+    return function.batch * function.cores if function.pattern == RUN_TO_COMPLETION else 1
+
+
+def _random(function):
+    """Whether what arrives varies by chance."""
+    return function.traffic.arrivals == "poisson" or len(function.traffic.mix) > 1
+
+
+def _period(function):
+    """Time [us] after which a random schedule repeats; of a saturating one by its service times."""
+    rate = function.traffic.rate_kpps
+    if rate is not None:
+        return model.SCHEDULE * 1e3 / rate
+    return model.SCHEDULE * max(function.service_us(s) / (function.cores if s.on_core else 1) for s in function.stages)
 
 
 def _counted(chain):
     """How many counts are kept of a function."""
-    return 1 + (chain.lost is not None) + len(chain.works) + sum(map(len, chain.queues))
+    return 1 + 2 * (chain.lost is not None) + len(chain.works) + sum(map(len, chain.queues))
 
 
 def _read(state, run):
@@ -115,33 +133,37 @@ def _read(state, run):
     places = [[[n for (n,) in run.tokens[next(taken)]] for _ in range(_counted(chain))] for chain in state.chains]
     window, half, quarter = state.window_us, WINDOWS // 2, WINDOWS // 4
     steady, results, utilisation = True, [], {}
+    counted = {}
     for f, seat in zip(scenario.functions, state.seats):
         counts = places[seat][::-1]
         delivered = counts.pop()
-        lost = counts.pop() if f.traffic.rate_kpps is not None else None
+        arrived, lost = (counts.pop(), counts.pop()) if f.traffic.rate_kpps is not None else (None, None)
         works = [counts.pop() for _ in f.stages]
         queues = [[counts.pop() for _ in range(s.queues)] if not s.on_core else None for s in f.stages]
+        counted[f.name] = delivered, arrived, lost, works, queues
+    # By chance a random function's packets vary by the root of their number, and others with them.
+    by_chance = max((3 / math.sqrt(max(counted[f.name][0][WINDOWS] - counted[f.name][0][half], 1))
+                     for f in scenario.functions if _random(f)), default=0.0)
+    for f in scenario.functions:
+        delivered, arrived, lost, works, queues = counted[f.name]
         third = delivered[half + quarter] - delivered[half]
         fourth = delivered[WINDOWS] - delivered[half + quarter]
         packets = third + fourth
-        allowed = scenario.simulate.tolerance * max(packets, 1) / 2 + 2 * _granule(f)
-        poisson = f.traffic.arrivals == "poisson" or len(f.traffic.mix) > 1
-        if poisson:
-            allowed += 3 * math.sqrt(max(packets, 1))
+        allowed = (scenario.simulate.tolerance / 2 + by_chance) * packets + 2 * _granule(f)
         steady &= packets > 0 and abs(fourth - third) <= allowed
-        growth = 0
-        for stage_queues in queues:
-            for queue in stage_queues or ():
-                growth += queue[WINDOWS] - queue[half]
+        growth = sum(queue[WINDOWS] - queue[half] for stage_queues in queues for queue in stage_queues or ())
+        steady &= abs(growth) <= (_FILLING + by_chance) * packets + 2 * _granule(f)
         result = Result(f.name, packets / (half * window) * 1e3, f.traffic.rate_kpps)
-        noise = 3 * math.sqrt(max(packets, 1)) if poisson else 0
         if lost is not None:
-            # In the long run what is not delivered is lost. A ring that still fills loses nothing yet, but
-            # nobody else notices either, so it is not waited for.
-            arrived = f.traffic.rate_kpps * half * window * 1e-3
-            if lost[WINDOWS] > lost[half] or arrived - packets > _FILLING * arrived + 2 * _granule(f) + noise:
-                result.lost = max(0.0, 1 - packets / arrived)
-        steady &= abs(growth) <= _FILLING * packets + 2 * _granule(f) + noise
+            came = arrived[WINDOWS] - arrived[half]
+            kept = came - packets <= _FILLING * came + 2 * _granule(f) + math.sqrt(came) * _random(f)
+            if lost[WINDOWS] == lost[half] and kept:
+                # What is neither lost nor piles up is delivered, at the schedule's exact rate.
+                result.throughput_kpps = f.traffic.rate_kpps
+            else:
+                # In the long run what is not delivered is lost; a ring that still fills loses nothing yet, but
+                # nobody else notices, so it is not waited for.
+                result.lost = max(0.0, 1 - result.throughput_kpps / f.traffic.rate_kpps)
         for stage, work, stage_queues in zip(f.stages, works, queues):
             busy = (work[WINDOWS] - work[half]) * _US_PER_TICK / (half * window)
             if stage.on_core:
@@ -214,19 +236,26 @@ def simulate(scenario, *, engine=None, latencies=True):
 # ---- Latencies ---------------------------------------------------------------------------------------
 
 PERCENTILES = (50, 90, 99, 99.9)
-# Packets are followed firing by firing, about a million a second; beyond so many there are no latencies.
-MOST_FOLLOWED = 3_000_000
+# Packets are followed firing by firing, some 200 000 a second: first so many firings, more if that is not yet the
+# steady state, and beyond the most there are no latencies.
+_FOLLOWED_FIRST, MOST_FOLLOWED = 300_000, 3_000_000
 
 
 def detail(run):
-    """Adds the latencies of the packets that leave in the second half to the outcome of a _Run, unless that is
-    more than MOST_FOLLOWED firings."""
-    outcome = run.outcome
-    if outcome.firings > MOST_FOLLOWED:
-        return
-    follower = _Follower(run.net, [run.chains[seat] for seat in run.seats],
-                         WINDOWS // 2 * parts.ticks(run.window_us))
-    lpn.simulate(run.net, run.marking, run.parameters(), engine="interp", trace=follower)
+    """Adds latencies to the outcome of a _Run: of the packets that leave in the second half of a run that is
+    long enough to be steady. None when that takes more than MOST_FOLLOWED firings."""
+    outcome, full = run.outcome, run.window_us
+    share = min(1.0, _FOLLOWED_FIRST / outcome.firings)
+    while True:
+        if share * outcome.firings > MOST_FOLLOWED:
+            return
+        run.window_us = full * share
+        follower = _Follower(run.net, [run.chains[seat] for seat in run.seats],
+                             WINDOWS // 2 * parts.ticks(run.window_us))
+        traced = lpn.simulate(run.net, run.marking, run.parameters(), engine="interp", trace=follower, read=run.kept)
+        if share == 1 or _read(run, traced).steady:
+            break
+        share = min(1.0, 4 * share)
     for result, ticks in zip(outcome.results, follower.latencies):
         ticks.sort()
         if ticks:
