@@ -69,19 +69,15 @@ def _sweep(source, column, low, high, steps, plot, as_json):
         return 0
     bounds = [answer.data()["bounds_kpps"] for answer in answers]
     resources = list(bounds[0])
-    table([f">{column}", *(f">{resource}" for resource in resources), ">predicted [kpps]", ">interval", "bottleneck"],
+    table([f">{column}", *(f">{resource}" for resource in resources), ">predicted [kpps]", ">interval", "bottleneck",
+           "outside the range trained on"],
           [[f"{value:g}", *(f"{each[r]:.1f}" for r in resources), f"{a.rate * 1e3:.1f}",
-            f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}", a.bottleneck]
+            f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}", a.bottleneck, ", ".join(one["input"] for one in a.outside)]
            for value, each, a in zip(values, bounds, answers)], title=source.name)
     for at, before, after in shifts:
         click.echo(f"the bottleneck shifts from {before} to {after} at {column} {at:.4g}")
     if not shifts:
         click.echo(f"the bottleneck is {answers[0].bottleneck} throughout")
-    seen = {}
-    for answer in answers:
-        for one in answer.outside:
-            seen.setdefault(one["input"], one)
-    show_outside(seen.values())
     if plot:
         click.echo(f"wrote {plot}")
     return 0

@@ -65,7 +65,7 @@ def show(predictor, candidates):
         click.echo(f"{name}: {line} us per request, {engine.queues} queue{'s' * (engine.queues != 1)}")
     errors = predictor.pattern_errors
     click.echo(f"pattern: {predictor.pattern}" + ("" if not errors else " (mean error " + ", ".join(
-        f"{pattern} {error:.1f} %" for pattern, error in errors.items()) + ")"))
+        f"{pattern} " + ("ruled out" if error is None else f"{error:.1f} %") for pattern, error in errors.items()) + ")"))
     if predictor.memory:
         import statistics
 

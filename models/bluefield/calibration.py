@@ -50,7 +50,7 @@ def co_run(points, where="co-runs"):
                                  "engine is not the bottleneck; measure at longer ones")
     estimate, estimate_sd = 1 / slope, covariance[1, 1] ** 0.5 / slope ** 2
     queues = max(1, round(estimate))
-    if abs(estimate - queues) > max(3 * estimate_sd, 0.1 * queues):
+    if abs(estimate - queues) > max(3 * estimate_sd, 0.15 * queues):
         raise Error("E-profile", f"{where}: the slope says {estimate:.2f} +- {estimate_sd:.2f} queues, which is no "
                                  "whole number: the engine was not the bottleneck in all of them, or the benchmark "
                                  "has not one queue")

@@ -34,6 +34,10 @@ RIVAL_SD = math.hypot(3, 2) * RATE_SD
 FLOOR = {"regex": 0.219}
 
 
+class ImpossiblePattern(Error):
+    """The profiles rule the pattern out."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """Rate [packets/us] that one resource allows, its interval, and without competitors there."""
@@ -216,8 +220,9 @@ class Predictor:
         alone = [min(1 / bound.solo - (inside if bound.resource == "memory" else 0), time)
                  for bound, time in zip(bounds, contended)]
         if min(alone) <= 0:
-            raise Error("E-profile", f"run to completion: the memory profile at {self.memory.matches:g} matches per MB "
-                                     f"is faster than the engines' {inside:.3g} us per packet; it is no such function")
+            raise ImpossiblePattern("E-profile", f"run to completion: the memory profile at {self.memory.matches:g} "
+                                    f"matches per MB is faster than the engines' {inside:.3g} us per packet; it is no "
+                                    "such function")
         whole = sum(alone)
         return laws.run_to_completion([1 / (whole - a + c) for a, c in zip(alone, contended)], 1 / whole)
 

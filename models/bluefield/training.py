@@ -13,7 +13,7 @@ from lpn import Error
 
 from . import calibration
 from .memory import Boosted, WhiteBox
-from .predictor import Memory, Predictor
+from .predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
 from .profiles import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
 
 __all__ = ["DEFAULT_FLOWS", "Candidate", "candidates", "detect_pattern", "fit", "fit_boosting", "linear_rates",
@@ -21,7 +21,7 @@ __all__ = ["DEFAULT_FLOWS", "Candidate", "candidates", "detect_pattern", "fit", 
 
 # Flow count of the default traffic profile (16 K flows), ASPLOS 2025, section 7.1.
 DEFAULT_FLOWS = 16384
-FOLDS = 10
+FOLDS = 5
 KINDS = ("boosting", "white-box")
 # Rows whose flow count is within this factor of the traffic asked for tell how good a candidate is there.
 NEAR_FACTOR = 1.25
@@ -48,19 +48,24 @@ def fit_boosting(rows, features):
 
 
 def fit_white_box(rows):
-    """WhiteBox by least squares of relative errors; knees are searched on the observed values."""
+    """WhiteBox by least squares of relative errors; knees are searched among observed values, then between."""
     time = numpy.array([1e3 / row[THROUGHPUT] for row in rows])
     wss = numpy.array([row["comp_wss_MB"] for row in rows])
     accesses = numpy.array([(row["comp_l2d_rd_per_s"] + row["comp_l2d_wr_per_s"]) / 1e8 for row in rows])
     flows = numpy.array([row.get(FLOWS, 0.0) for row in rows])
     best = None
-    for flow_knee in _knees(flows):
-        for wss_knee in _knees(wss):
-            w, f = numpy.minimum(wss, wss_knee), numpy.minimum(flows, flow_knee)
-            terms = numpy.stack([numpy.ones(len(rows)), f, w, w * accesses, w * f], axis=1)
-            constants, error = _not_negative(terms / time[:, None])
-            if constants[0] > 0 and (best is None or error < best[0]):
-                best = error, WhiteBox(*map(float, constants), float(wss_knee), float(flow_knee))
+    flow_knees, wss_knees = _knees(flows), _knees(wss)
+    for _ in range(2):
+        for flow_knee in flow_knees:
+            for wss_knee in wss_knees:
+                w, f = numpy.minimum(wss, wss_knee), numpy.minimum(flows, flow_knee)
+                terms = numpy.stack([numpy.ones(len(rows)), f, w, w * accesses, w * f], axis=1)
+                constants, error = _not_negative(terms / time[:, None])
+                if constants[0] > 0 and (best is None or error < best[0]):
+                    best = error, WhiteBox(*map(float, constants), float(wss_knee), float(flow_knee))
+        if best is None:
+            break
+        flow_knees, wss_knees = _around(flow_knees, best[1].flow_knee), _around(wss_knees, best[1].wss_knee)
     if best is None:
         raise Error("E-profile", "no white-box memory law fits these rows: times per packet are not positive at rest")
     return best[1]
@@ -80,6 +85,14 @@ def _knees(values):
     if len(ordered) < 4:
         return ordered[-1:]
     return numpy.unique(numpy.quantile(ordered, numpy.linspace(0.15, 1, 12), method="nearest"))
+
+
+def _around(knees, best):
+    """Six values between the neighbours of the best one so far."""
+    at = int(numpy.searchsorted(knees, best))
+    if len(knees) == 1:
+        return knees
+    return numpy.linspace(knees[max(at - 1, 0)], knees[min(at + 1, len(knees) - 1)], 6)
 
 
 def _not_negative(terms):
@@ -143,7 +156,7 @@ class Candidate:
 def candidates(profiles, flows, kinds=KINDS, progress=None):
     """Every kind on every memory profile, and on all of them pooled, best first.
 
-    flows: flow counts of the traffic to predict, repeated as often as they come. Cross-validation in 10 parts;
+    flows: flow counts of the traffic to predict, repeated as often as they come. Cross-validation in 5 parts;
     rows of the same configuration are in one part, so that none is predicted from its own copy.
     """
     sets = [[profile] for profile in profiles] + ([profiles] if len(profiles) > 1 else [])
@@ -270,14 +283,18 @@ def _memory(candidate, memories, flows):
 def detect_pattern(predictor, profiles):
     """(pattern, {pattern: mean error %}) by which composition predicts the contention rows better.
 
-    Needs rows where two resources contend at once; no source code.
+    Needs rows where two resources contend at once; no source code. The error of a pattern that the profiles rule
+    out is None.
     """
     rows = [row for profile in profiles if profile.kind == "contention" for row in profile.rows]
     if not rows:
         raise Error("E-profile", "the execution pattern shows where two resources are contended at once: give a "
                                  "profile with comp_regex_sum_nt_ms, or write --pattern pipeline")
     errors = {}
-    for pattern in ("pipeline", "run-to-completion"):
-        errors[pattern] = 100 * statistics.fmean(
-            abs(predictor.answer(row, pattern=pattern).rate / (row[THROUGHPUT] / 1e3) - 1) for row in rows)
-    return min(errors, key=errors.get), errors
+    for pattern in PATTERNS:
+        try:
+            errors[pattern] = 100 * statistics.fmean(
+                abs(predictor.answer(row, pattern=pattern).rate / (row[THROUGHPUT] / 1e3) - 1) for row in rows)
+        except ImpossiblePattern:
+            errors[pattern] = None
+    return min((p for p in errors if errors[p] is not None), key=errors.get), errors
