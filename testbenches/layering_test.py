@@ -73,6 +73,7 @@ PYTHON_PARTY = {
     "click": ("python/lpn/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "pytest": ("testbenches/", "python/test/", "models/"),
+    "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote
     "sympy": ("lpn2pi/", "testbenches/"),
     "z3": ("lpn2smt/",),
 }
@@ -263,6 +264,7 @@ PLANTED = [
     ("models/toy/n.py", "from models.other import net\n", "only pcie is shared"),
     ("models/toy/o.py", "import _lpn\n", "use the package lpn"),
     ("models/toy/p.py", "import click\n", "only python/lpn/"),
+    ("models/toy/q.py", "from sklearn.ensemble import x\n", "only models/bluefield/"),
     ("lpn-core/CMakeLists.txt", "target_link_libraries(x PUBLIC\n  lpn::sim)\n", "core must not use sim"),
     ("lpn2sim/CMakeLists.txt", "target_link_libraries(x PRIVATE JPEG::JPEG)\n", "only models/jpeg/"),
 ]
