@@ -3,7 +3,7 @@
 import click
 from lpn._cli_common import Progress, json_option, note, print_json, table
 
-from ._cli_train import pattern_option, show
+from ._cli_train import kinds, memory_option, pattern_option, show
 
 
 @click.command("evaluate")
@@ -16,8 +16,9 @@ from ._cli_train import pattern_option, show
               help="Share of truths that the intervals should hold.")
 @click.option("--rows", "all_rows", is_flag=True, help="Also every row's prediction.")
 @pattern_option
+@memory_option
 @json_option
-def command(train, more, test, level, all_rows, pattern, as_json):
+def command(train, more, test, level, all_rows, pattern, memory, as_json):
     """Trains on profiles, predicts the rows of another file once, and says how far off that is.
 
     \b
@@ -38,7 +39,7 @@ def command(train, more, test, level, all_rows, pattern, as_json):
             click.echo()
 
     profiles = [read(file) for file in (*train, *more)]
-    figures = evaluate(profiles, read(test), pattern, level, progress.say, trained)
+    figures = evaluate(profiles, read(test), pattern, level, kinds(memory), progress.say, trained)
     progress.clear()
     if not all_rows:
         figures.pop("predictions")

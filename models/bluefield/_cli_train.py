@@ -7,6 +7,16 @@ PATTERNS = click.Choice(["pipeline", "run-to-completion", "detect"])
 pattern_option = click.option("--pattern", type=PATTERNS, default="pipeline", show_default=True,
                               help="How its packets use several resources; detect: by co-runs with all contended.")
 
+memory_option = click.option("--memory", type=click.Choice(["choose", "boosting", "white-box"]), default="choose",
+                             show_default=True, help="Kind of memory model; choose: by cross-validation.")
+
+
+def kinds(memory):
+    """The kinds of memory model that --memory allows."""
+    from . import training
+
+    return training.KINDS if memory == "choose" else (memory,)
+
 
 @click.command("train")
 @click.argument("profiles", metavar="PROFILE.csv...", nargs=-1, required=True, type=click.Path(dir_okay=False))
@@ -15,8 +25,9 @@ pattern_option = click.option("--pattern", type=PATTERNS, default="pipeline", sh
 @click.option("--flows", type=click.IntRange(1), multiple=True,
               help="Flow counts to be predicted: the memory profile that fits best there is used. Default: 16384.")
 @pattern_option
+@memory_option
 @json_option
-def command(profiles, output, function, flows, pattern, as_json):
+def command(profiles, output, function, flows, pattern, memory, as_json):
     """Trains a predictor from PROFILE.csv files: memory contention, engine times, co-runs with a benchmark.
 
     What a file holds is told by its columns (models/bluefield/README.md). The memory model is chosen by
@@ -30,8 +41,8 @@ def command(profiles, output, function, flows, pattern, as_json):
     progress = Progress(1)
     read_profiles = [read(file) for file in profiles]
     name = function or os.path.splitext(os.path.basename(output))[0]
-    predictor, candidates = training.train(read_profiles, pattern, flows or (training.DEFAULT_FLOWS,), function=name,
-                                           progress=progress.say)
+    predictor, candidates = training.train(read_profiles, pattern, flows or (training.DEFAULT_FLOWS,),
+                                           kinds(memory), name, progress.say)
     progress.clear()
     predictor.save(output)
     if as_json:

@@ -22,7 +22,8 @@ def scores(predicted, measured):
             "within_10": 100 * sum(e <= 10 for e in errors) / len(errors), "worst": max(errors)}
 
 
-def evaluate(profiles, test, pattern="pipeline", level=0.9, progress=None, trained=None):
+def evaluate(profiles, test, pattern="pipeline", level=0.9, kinds=training.KINDS, progress=None,
+             trained=None):
     """A dict of figures: the predictor's on the rows of `test`, its choice, its intervals, the baselines.
 
     trained(predictor, candidates) is called before any row of `test` is predicted.
@@ -32,7 +33,7 @@ def evaluate(profiles, test, pattern="pipeline", level=0.9, progress=None, train
         raise Error("E-profile", f"{test.file} holds {test.kind}; an evaluation takes rows of {THROUGHPUT} under "
                                  "contention")
     flows = [row[FLOWS] for row in test.rows if FLOWS in row] or [training.DEFAULT_FLOWS]
-    predictor, candidates = training.train(profiles, pattern, flows, progress=progress)
+    predictor, candidates = training.train(profiles, pattern, flows, kinds, progress=progress)
     if trained is not None:
         trained(predictor, candidates)
     unused = sorted({engine for row in test.rows for engine in predictor.unused(row)})
