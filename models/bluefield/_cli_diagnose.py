@@ -30,8 +30,8 @@ LEAST_STEPS = 2
 def command(file, models, name, sweep, steps, line, plot, level, as_json):
     """Names the bottleneck of each function of SCENARIO.json, or of each row of a .csv with one --model.
 
-    Rows that have a measured throughput_kpps are diagnosed from it as well: a resource whose bound it exceeds is
-    none, and what a whole group of rows does under rising memory pressure counts most.
+    Rows that have a measured throughput_kpps are diagnosed from it as well: a resource whose bound it exceeds
+    is none, and what a whole group of rows does under rising memory pressure counts most.
 
     \b
     lpn bluefield diagnose SCENARIO.json --sweep mtbr_matches_per_MB=0..1100 --plot shift.svg
@@ -164,7 +164,8 @@ class _Scenario:
 
 
 def changed(scenario, index, column, value):
-    """The Scenario with one input changed: traffic of a function, or the pressure on the memory from outside."""
+    """The Scenario with one input changed: traffic of a function, or the pressure on the memory from
+    outside."""
     f = scenario.functions[index]
     if column in PRESSURE:
         return replace(scenario, pressure=replace(scenario.pressure, **{column: value}, counters=None))

@@ -1,7 +1,7 @@
 """An engine's time per request for a function whose source nobody has, from end-to-end rates.
 
-No accelerator of a BlueField-2 has counters. Against a benchmark with one queue and a known time t_b per request,
-both backlogged, Eq 2 makes the function's time per packet a straight line in t_b:
+No accelerator of a BlueField-2 has counters. Against a benchmark with one queue and a known time t_b per
+request, both backlogged, Eq 2 makes the function's time per packet a straight line in t_b:
 
     1 / T = t + t_b / n        slope 1 / n: its queues; intercept t: its time per request.
 
@@ -21,7 +21,8 @@ __all__ = ["Calibration", "co_run", "engine"]
 
 @dataclass(frozen=True)
 class Calibration:
-    """Time per request [us] and number of queues of a function at an engine, each with its standard deviation.
+    """Time per request [us] and number of queues of a function at an engine, each with its standard
+    deviation.
 
     `queues` is the whole number that `estimate` stands for.
     """

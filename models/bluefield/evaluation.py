@@ -1,7 +1,7 @@
 """Judges a predictor on measured rows it was not trained on, beside the methods it must beat.
 
-Model and training profiles are chosen by cross-validation on the training files alone; of the test file only the
-inputs' flow counts are looked at before the one evaluation.
+Model and training profiles are chosen by cross-validation on the training files alone; of the test file only
+the inputs' flow counts are looked at before the one evaluation.
 """
 
 import statistics
@@ -15,7 +15,8 @@ __all__ = ["evaluate", "scores"]
 
 
 def scores(predicted, measured):
-    """{rows, mape, within_5, within_10, worst}: mean absolute error and shares of rows within 5 and 10 % [%]."""
+    """{rows, mape, within_5, within_10, worst}: mean absolute error and shares of rows within 5 and 10 %
+    [%]."""
     errors = [100 * abs(p / m - 1) for p, m in zip(predicted, measured)]
     return {"rows": len(errors), "mape": statistics.fmean(errors),
             "within_5": 100 * sum(e <= 5 for e in errors) / len(errors),

@@ -1,9 +1,9 @@
 """Throughputs of all functions of a scenario by the laws alone: the fast counterpart of simulating its net.
 
-Every function is bounded by its cores, whose memory stages the others' working sets and accesses stretch, by its
-share of each engine, and by what it is offered. What a function leaves of an engine depends on what holds it back
-elsewhere, and the pressure on the memory on all rates: a fixed point, found by iteration. Functions with a trained
-`predictor` take their times from it instead of from the scenario.
+Every function is bounded by its cores, whose memory stages the others' working sets and accesses stretch, by
+its share of each engine, and by what it is offered. What a function leaves of an engine depends on what holds
+it back elsewhere, and the pressure on the memory on all rates: a fixed point, found by iteration. Functions
+with a trained `predictor` take their times from it instead of from the scenario.
 
 Rates are packets per us, times us.
 """
@@ -21,11 +21,12 @@ from .scenario import COUNTERS, ENGINE_LAWS, RUN_TO_COMPLETION
 
 __all__ = ["Forecast", "forecast", "solve"]
 
-# Relative standard deviation of a time on cores: the white-box memory law's mean error on rows left out is 1.58 %
-# (FlowMonitor, 50 rows), of a normal error that is sqrt(2 / pi) of its deviation.
+# Relative standard deviation of a time on cores: the white-box memory law's mean error on rows left out is
+# 1.58 % (FlowMonitor, 50 rows), of a normal error that is sqrt(2 / pi) of its deviation.
 CORE_SD = 0.0158 / math.sqrt(2 / math.pi)
-# Batches of several run-to-completion functions meet at an engine, or lock into missing each other; the laws know
-# averages only. Root mean square of their error against the net over 12 random sets of two or three functions.
+# Batches of several run-to-completion functions meet at an engine, or lock into missing each other; the laws
+# know averages only. Root mean square of their error against the net over 12 random sets of two or three
+# functions.
 MEETING_SD = 0.1
 # What the constants of named laws were measured on (README.md, "Parameters"): input -> (least, most).
 MEASURED = {
@@ -42,8 +43,8 @@ _STEADY, _MOST_ROUNDS = 1e-10, 5000
 class Forecast:
     """One function's prediction; rates in packets per us.
 
-    alone: its rate with nobody else; bounds: {resource: rate}; bottleneck: the resource (or "offered load") that
-    decides; could_be: all that could, within the interval; outside: {input, value, low, high}.
+    alone: its rate with nobody else; bounds: {resource: rate}; bottleneck: the resource (or "offered load")
+    that decides; could_be: all that could, within the interval; outside: {input, value, low, high}.
     """
 
     name: str
@@ -88,8 +89,8 @@ class _Times:
 def forecast(scenario, predictors=None, level=0.9):
     """A Forecast per function of a `scenario.Scenario`, in its order.
 
-    predictors: function name -> predictor.Predictor. Raises lpn.Error E-scenario when one of them needs what the
-    scenario does not say.
+    predictors: function name -> predictor.Predictor. Raises lpn.Error E-scenario when one of them needs what
+    the scenario does not say.
     """
     predictors = predictors or {}
     names = [f.name for f in scenario.functions]
@@ -178,9 +179,10 @@ def solve(scenario, times=None):
     offered = [math.inf if f.traffic.rate_kpps is None else f.traffic.rate_kpps / 1e3 for f in functions]
     rates = [min(o, f.cores / max(t.fixed + t.stretched, 1e-9)) for f, t, o in zip(functions, times, offered)]
     demands = [[rate] * len(t.visits) for rate, t in zip(rates, times)]
-    # Queues in front of what comes first on a packet's way fill first, and keep what comes later from filling: with
-    # more than one fixed point, it is the one that is reached from empty queues. So demands are first limited by
-    # what comes before a visit; then also by what comes behind it, whose full queues hold a function back.
+    # Queues in front of what comes first on a packet's way fill first, and keep what comes later from
+    # filling: with more than one fixed point, it is the one that is reached from empty queues. So demands are
+    # first limited by what comes before a visit; then also by what comes behind it, whose full queues hold a
+    # function back.
     for behind in (False, True):
         for _ in range(_MOST_ROUNDS):
             new_rates, new_demands, bounds = _round(scenario, times, reach, accesses, offered, rates, demands, behind)
@@ -233,7 +235,8 @@ def _share(times, demands, k, visit):
 
 
 def _closed_loop(scenario, f, core_time, visits, shares):
-    """Eq 4 for cores that wait for a batch's completions, with the engines' latency once per batch and visit."""
+    """Eq 4 for cores that wait for a batch's completions, with the engines' latency once per batch and
+    visit."""
     latency = sum(scenario.nic.engines[engine].latency_us for engine, _, _ in visits) / f.batch
     return f.cores / (core_time + latency + sum(1 / share for share in shares))
 
@@ -264,8 +267,9 @@ def _longest(f, bounds, rate):
 def _spread(scenario, times, answers, predictors, rows, z, level):
     """(down, up) per function: logs of the interval's ends against the rate.
 
-    Each time is moved by a standard deviation either way and the fixed point found again; the effects add up as
-    independent ones do. Competitors' engine times are less well known than the function's own (`predictor`).
+    Each time is moved by a standard deviation either way and the fixed point found again; the effects add up
+    as independent ones do. Competitors' engine times are less well known than the function's own
+    (`predictor`).
     """
     down, up = [0.0] * len(times), [0.0] * len(times)
     for k, (f, t) in enumerate(zip(scenario.functions, times)):

@@ -1,7 +1,7 @@
 """A trained predictor of one network function: read, asked and written without any library.
 
-A packet's rate is bounded by every resource the function uses: by its memory and CPU stage (`memory`), by each
-engine (`laws.shares`). Its execution pattern says how the bounds make one rate (`laws.pipeline`,
+A packet's rate is bounded by every resource the function uses: by its memory and CPU stage (`memory`), by
+each engine (`laws.shares`). Its execution pattern says how the bounds make one rate (`laws.pipeline`,
 `laws.run_to_completion`). Each bound has an interval, and names its inputs outside the range trained on.
 """
 
@@ -22,15 +22,15 @@ FORMAT = "lpn bluefield predictor"
 VERSION = 1
 PATTERNS = (laws.PIPELINE, laws.RUN_TO_COMPLETION)
 
-# Relative standard deviation of a rate with the regex engine contended alone: ASPLOS 2025, table 12, gives a mean
-# absolute error of 1.3 % for FlowMonitor; of a normal error that mean is sqrt(2 / pi) of its deviation.
+# Relative standard deviation of a rate with the regex engine contended alone: ASPLOS 2025, table 12, gives a
+# mean absolute error of 1.3 % for FlowMonitor; of a normal error that mean is sqrt(2 / pi) of its deviation.
 RATE_SD = 0.013 / math.sqrt(2 / math.pi)
-# A competitor's queues x time is itself calibrated (`calibration.co_run`), at the least from two runs. With the
-# benchmark at one and three times the competitor's own time the intercept is 3/2 y1 - 1/2 y2, y1 = 2 and y2 = 4 of
-# these times: deviations add up to hypot(3, 2) of a rate's.
+# A competitor's queues x time is itself calibrated (`calibration.co_run`), at the least from two runs. With
+# the benchmark at one and three times the competitor's own time the intercept is 3/2 y1 - 1/2 y2, y1 = 2 and
+# y2 = 4 of these times: deviations add up to hypot(3, 2) of a rate's.
 RIVAL_SD = math.hypot(3, 2) * RATE_SD
-# Least time per request [us], whatever the line says: 4.57 M requests/s is the most that was ever measured of the
-# engine (PAMO-RXPBench, 128 to 512 B).
+# Least time per request [us], whatever the line says: 4.57 M requests/s is the most that was ever measured of
+# the engine (PAMO-RXPBench, 128 to 512 B).
 FLOOR = {"regex": 0.219}
 
 
@@ -172,7 +172,8 @@ class Memory:
 
 
 def quantile(ordered, level):
-    """The conformal quantile: with n held-out errors, the ceil((n + 1) level)-th; the largest if there is none."""
+    """The conformal quantile: with n held-out errors, the ceil((n + 1) level)-th; the largest if there is
+    none."""
     return ordered[min(math.ceil((len(ordered) + 1) * level), len(ordered)) - 1]
 
 
@@ -227,8 +228,8 @@ class Predictor:
         return laws.run_to_completion([1 / (whole - a + c) for a, c in zip(alone, contended)], 1 / whole)
 
     def engine_time_of_profile(self):
-        """What of the time in the memory profile the engines took; 0 when the profile does not say its traffic:
-        its rates then stand for the CPU and memory stage alone."""
+        """What of the time in the memory profile the engines took; 0 when the profile does not say its
+        traffic: its rates then stand for the CPU and memory stage alone."""
         if self.memory.matches is None:
             return 0.0
         row = {MATCHES: self.memory.matches, SIZE: self.memory.ranges.get(SIZE, (0, 0))[0]}

@@ -1,11 +1,13 @@
-"""Measures a function where it matters: adaptive profiling under a quota, after Algorithm 1 of the ASPLOS paper.
+"""Measures a function where it matters: adaptive profiling under a quota, after Algorithm 1 of the ASPLOS
+paper.
 
-A configuration is a dict: the traffic's attributes and the contention's columns, each with a number. `measure`
-answers its rate; it may be a testbed, the LPN, or anything else. Attributes that change nothing alone are dropped;
-a range is split in the middle while the function alone differs between its ends, and rates under random contention
-are taken at every point that a split visits. Beyond the algorithm as printed:
+A configuration is a dict: the traffic's attributes and the contention's columns, each with a number.
+`measure` answers its rate; it may be a testbed, the LPN, or anything else. Attributes that change nothing
+alone are dropped; a range is split in the middle while the function alone differs between its ends, and rates
+under random contention are taken at every point that a split visits. Beyond the algorithm as printed:
 
-- the range that differs most is split first, so that whatever the quota allows is spent where it matters most;
+- the range that differs most is split first, so that whatever the quota allows is spent where it matters
+most;
 - an attribute is dropped on three points, its middle too: a hump with equal ends is not missed;
 - under contention the other kept attributes take values already visited, not their defaults, so that a model
   learns how attributes act together;
@@ -98,8 +100,8 @@ class Profiler:
 def adaptive(profiler, drop=0.05, split=0.1, samples=2):
     """Algorithm 1. Returns {"kept", "dropped"}: names of attributes.
 
-    drop, split: relative differences of the rate alone, at most which an attribute is dropped and a range is not
-    split; samples: measurements under random contention at every point visited.
+    drop, split: relative differences of the rate alone, at most which an attribute is dropped and a range is
+    not split; samples: measurements under random contention at every point visited.
     """
     solo = profiler.contentions[0]
     visited, kept, ranges = {}, [], []

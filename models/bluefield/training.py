@@ -31,8 +31,8 @@ HELD_OUT_END = 0.2
 
 
 def fit_boosting(rows, features):
-    """(scikit-learn's estimator, Boosted) fitted to the rows' rates; its defaults, as SLOMO and Yala use them:
-    100 trees of depth 3, learning rate 0.1, squared error."""
+    """(scikit-learn's estimator, Boosted) fitted to the rows' rates; its defaults, as SLOMO and Yala use
+    them: 100 trees of depth 3, learning rate 0.1, squared error."""
     from sklearn.ensemble import GradientBoostingRegressor
 
     estimator = GradientBoostingRegressor(random_state=0)
@@ -48,7 +48,8 @@ def fit_boosting(rows, features):
 
 
 def fit_white_box(rows):
-    """WhiteBox by least squares of relative errors; knees are searched among observed values, then between."""
+    """WhiteBox by least squares of relative errors; knees are searched among observed values, then
+    between."""
     time = numpy.array([1e3 / row[THROUGHPUT] for row in rows])
     wss = numpy.array([row["comp_wss_MB"] for row in rows])
     accesses = numpy.array([(row["comp_l2d_rd_per_s"] + row["comp_l2d_wr_per_s"]) / 1e8 for row in rows])
@@ -283,8 +284,8 @@ def _memory(candidate, memories, flows):
 def detect_pattern(predictor, profiles):
     """(pattern, {pattern: mean error %}) by which composition predicts the contention rows better.
 
-    Needs rows where two resources contend at once; no source code. The error of a pattern that the profiles rule
-    out is None.
+    Needs rows where two resources contend at once; no source code. The error of a pattern that the profiles
+    rule out is None.
     """
     rows = [row for profile in profiles if profile.kind == "contention" for row in profile.rows]
     if not rows:
