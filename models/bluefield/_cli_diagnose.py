@@ -18,11 +18,13 @@ LEAST_STEPS = 2
 @click.argument("file", metavar="SCENARIO.json", type=click.Path(dir_okay=False))
 @models_option
 @click.option("--function", "name", help="The function to sweep. Default: the first.")
-@click.option("--sweep", metavar="INPUT=LO..HI", help="Changes one input: mtbr_matches_per_MB, flow_count, pkt_size_B, "
+@click.option("--sweep", metavar="INPUT=LO..HI",
+              help="Changes one input: mtbr_matches_per_MB, flow_count, pkt_size_B, "
               "wss_MB or accesses_per_s of a scenario, a column of a .csv.")
 @click.option("--steps", type=click.IntRange(LEAST_STEPS, 10_000), default=12, show_default=True,
               help="Values of the sweep.")
-@click.option("--line", type=click.IntRange(2), help="The line of the .csv whose row is swept. Default: its first row.")
+@click.option("--line", type=click.IntRange(2),
+              help="The line of the .csv whose row is swept. Default: its first row.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
               help="With --sweep: a picture (.svg, .png, .pdf) of throughput against it.")
 @level_option
@@ -69,10 +71,12 @@ def _sweep(source, column, low, high, steps, plot, as_json):
         return 0
     bounds = [answer.data()["bounds_kpps"] for answer in answers]
     resources = list(bounds[0])
-    table([f">{column}", *(f">{resource}" for resource in resources), ">predicted [kpps]", ">interval", "bottleneck",
+    table([f">{column}", *(f">{resource}" for resource in resources), ">predicted [kpps]", ">interval",
+           "bottleneck",
            "outside the range trained on"],
           [[f"{value:g}", *(f"{each[r]:.1f}" for r in resources), f"{a.rate * 1e3:.1f}",
-            f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}", a.bottleneck, ", ".join(one["input"] for one in a.outside)]
+            f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}", a.bottleneck,
+            ", ".join(one["input"] for one in a.outside)]
            for value, each, a in zip(values, bounds, answers)], title=source.name)
     for at, before, after in shifts:
         click.echo(f"the bottleneck shifts from {before} to {after} at {column} {at:.4g}")
@@ -92,8 +96,9 @@ class _Rows:
         self.predictor, self.level = one_model(models, file), level
         self.profile = read(file, measured=False)
         if line is not None and line not in self.profile.lines:
-            raise Error("E-usage", f"{file} has no row in line {line}; its rows are in {self.profile.lines[0]} to "
-                                   f"{self.profile.lines[-1]}")
+            raise Error("E-usage",
+                        f"{file} has no row in line {line}; its rows are in {self.profile.lines[0]} to "
+                        f"{self.profile.lines[-1]}")
         self.row = self.profile.rows[self.profile.lines.index(line) if line else 0]
         self.name = self.predictor.function
 
@@ -109,7 +114,8 @@ class _Rows:
         """(value, rate) of the measured rows that differ from the swept one in this column only."""
         return [(row[column], row[THROUGHPUT] / 1e3) for row in self.profile.rows
                 if THROUGHPUT in row and column in row
-                and all(row.get(key) == value for key, value in self.row.items() if key not in (column, THROUGHPUT))]
+                and all(row.get(key) == value for key, value in self.row.items()
+                        if key not in (column, THROUGHPUT))]
 
     def answer(self, as_json):
         from .diagnosis import diagnose
@@ -119,9 +125,11 @@ class _Rows:
             print_json({"function": self.name,
                         "rows": [{"row": self.profile.where(k), **d.data()} for k, d in enumerate(found)]})
             return 0
-        table([">line", ">measured", ">predicted [kpps]", "bottleneck", "evidence", "outside the range trained on"],
+        table([">line", ">measured", ">predicted [kpps]", "bottleneck", "evidence",
+               "outside the range trained on"],
               [[self.profile.lines[k], "" if d.measured is None else f"{d.measured * 1e3:.1f}",
-                f"{d.answer.rate * 1e3:.1f}", d.bottleneck if d.certain else " or ".join(d.could_be), d.evidence,
+                f"{d.answer.rate * 1e3:.1f}", d.bottleneck if d.certain else " or ".join(d.could_be),
+                d.evidence,
                 ", ".join(one["input"] for one in d.answer.outside)] for k, d in enumerate(found)])
         return 0
 
@@ -142,7 +150,8 @@ class _Scenario:
     def at(self, column, value):
         from .forecast import forecast
 
-        return forecast(changed(self.scenario, self.index, column, value), self.models, self.level)[self.index]
+        return forecast(changed(self.scenario, self.index, column, value), self.models,
+                        self.level)[self.index]
 
     def measured(self, column):
         return ()
@@ -173,9 +182,11 @@ def changed(scenario, index, column, value):
         traffic = replace(f.traffic, flows=max(1, round(value)))
     elif column in (MATCHES, SIZE):
         if len(f.traffic.mix) > 1:
-            raise Error("E-usage", f"{scenario.path}: '{f.name}' receives a mix of packets; {column} is one number only "
-                                   "without it")
-        key, number = ("matches_per_MB", value) if column == MATCHES else ("packet_bytes", max(1, round(value)))
+            raise Error("E-usage",
+                        f"{scenario.path}: '{f.name}' receives a mix of packets; {column} is one number only "
+                        "without it")
+        key, number = ("matches_per_MB", value) if column == MATCHES else ("packet_bytes",
+                                                                           max(1, round(value)))
         traffic = replace(f.traffic, mix=(replace(f.traffic.mix[0], **{key: number}),))
     else:
         raise Error("E-usage", f"there is no input '{column}' of a scenario; there are: "

@@ -7,7 +7,8 @@ from ._cli_train import kinds, memory_option, pattern_option, show
 
 
 @click.command("evaluate")
-@click.option("--train", "train", required=True, multiple=True, type=click.Path(dir_okay=False), metavar="FILE...",
+@click.option("--train", "train", required=True, multiple=True, type=click.Path(dir_okay=False),
+              metavar="FILE...",
               help="Profiles of the function; several may follow.")
 @click.argument("more", nargs=-1, type=click.Path(dir_okay=False), metavar="")
 @click.option("--test", "test", required=True, type=click.Path(dir_okay=False), metavar="FILE",
@@ -48,11 +49,12 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
         return 0
     judged = [["this predictor", figures], *([b["name"], b] for b in figures["baselines"])]
     table(["method", ">mean error", ">within 5 %", ">within 10 %", ">worst"],
-          [[name, f"{of['mape']:.2f} %", f"{of['within_5']:.1f} %", f"{of['within_10']:.1f} %", f"{of['worst']:.0f} %"]
+          [[name, f"{of['mape']:.2f} %", f"{of['within_5']:.1f} %", f"{of['within_10']:.1f} %",
+            f"{of['worst']:.0f} %"]
            for name, of in judged], title=f"{figures['rows']} rows of {test}")
     interval = figures["interval"]
-    click.echo(f"intervals for {100 * interval['level']:.0f} % hold {interval['held']:.0f} % of the measured rates; "
-               f"mean width {interval['mean_width_percent']:.0f} %")
+    click.echo(f"intervals for {100 * interval['level']:.0f} % hold {interval['held']:.0f} % of the measured "
+               f"rates; mean width {interval['mean_width_percent']:.0f} %")
     if all_rows:
         click.echo()
         table(["row", ">measured", ">predicted", ">interval [kpps]", "bottleneck"],

@@ -33,9 +33,11 @@ def command(file, models, level, as_json):
         print_json({"functions": [f.data() for f in functions]})
     else:
         table(["function", ">kpps", ">interval", ">alone", ">drop", "promised", "bottleneck"],
-              [[f.name, f"{f.rate * 1e3:.1f}", f"{f.low * 1e3:.0f}..{f.high * 1e3:.0f}", f"{f.alone * 1e3:.1f}",
+              [[f.name, f"{f.rate * 1e3:.1f}", f"{f.low * 1e3:.0f}..{f.high * 1e3:.0f}",
+                f"{f.alone * 1e3:.1f}",
                 f"{100 * f.drop:.1f} %", "" if f.promised_drop is None else
-                f"{100 * f.promised_drop:.0f} %: " + ("broken" if f.broken else "kept"), " or ".join(f.could_be)]
+                f"{100 * f.promised_drop:.0f} %: " + ("broken" if f.broken else "kept"),
+                " or ".join(f.could_be)]
                for f in functions])
         for f in functions:
             show_outside(f.outside, f"{f.name}: ")
@@ -73,8 +75,8 @@ def one_model(models, file):
 
 def show_outside(outside, prefix=""):
     for one in outside:
-        note(f"{prefix}{one['input']} {one['value']:g} lies outside {one['low']:g}..{one['high']:g}, the range trained "
-             "or measured on")
+        note(f"{prefix}{one['input']} {one['value']:g} lies outside {one['low']:g}..{one['high']:g}, the "
+             "range trained or measured on")
 
 
 def _rows(file, models, level, as_json):
@@ -90,7 +92,8 @@ def _rows(file, models, level, as_json):
                     "rows": [{"row": profile.where(k), **answer.data()} for k, answer in enumerate(answers)]})
         return 0
     table([">line", ">kpps", ">interval", "bottleneck", "outside the range trained on"],
-          [[profile.lines[k], f"{a.rate * 1e3:.1f}", f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}", " or ".join(a.could_be),
+          [[profile.lines[k], f"{a.rate * 1e3:.1f}", f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}",
+            " or ".join(a.could_be),
             ", ".join(one["input"] for one in a.outside)] for k, a in enumerate(answers)])
     counts = {}
     for answer in answers:
@@ -98,5 +101,6 @@ def _rows(file, models, level, as_json):
             counts[one["input"]] = counts.get(one["input"], 0) + 1
     outside_of(counts, len(answers))
     for engine in unused:
-        note(f"competitors at the {engine} engine are ignored: the model of '{predictor.function}' does not use it")
+        note(f"competitors at the {engine} engine are ignored: the model of '{predictor.function}' does not "
+             "use it")
     return 0

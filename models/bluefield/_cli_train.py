@@ -5,9 +5,10 @@ from lpn._cli_common import Progress, json_option, note, print_json, table
 
 PATTERNS = click.Choice(["pipeline", "run-to-completion", "detect"])
 pattern_option = click.option("--pattern", type=PATTERNS, default="pipeline", show_default=True,
-                              help="How its packets use several resources; detect: by co-runs with all contended.")
+                              help="How its packets use several resources; detect: by co-runs with all.")
 
-memory_option = click.option("--memory", type=click.Choice(["choose", "boosting", "white-box"]), default="choose",
+memory_option = click.option("--memory", type=click.Choice(["choose", "boosting", "white-box"]),
+                             default="choose",
                              show_default=True, help="Kind of memory model; choose: by cross-validation.")
 
 
@@ -19,11 +20,13 @@ def kinds(memory):
 
 
 @click.command("train")
-@click.argument("profiles", metavar="PROFILE.csv...", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.argument("profiles", metavar="PROFILE.csv...", nargs=-1, required=True,
+                type=click.Path(dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="MODEL.json")
 @click.option("--function", help="Its name in scenarios. Default: that of the output file.")
 @click.option("--flows", type=click.IntRange(1), multiple=True,
-              help="Flow counts to be predicted: the memory profile that fits best there is used. Default: 16384.")
+              help="Flow counts to be predicted: the memory profile that fits best there is used. "
+              "Default: 16384.")
 @pattern_option
 @memory_option
 @json_option
@@ -68,18 +71,21 @@ def show(predictor, candidates):
         click.echo(f"{file}: {kind}, {rows} rows")
     if candidates:
         table(["memory model", "trained on", ">rows near", ">error of held-out rows"],
-              [[c.kind, " + ".join(p.name for p in c.profiles), c.near, f"{c.error:.2f} %"] for c in candidates])
+              [[c.kind, " + ".join(p.name for p in c.profiles), c.near, f"{c.error:.2f} %"]
+               for c in candidates])
         click.echo(f"chosen: {candidates[0].name}")
     for name, engine in predictor.engines.items():
         inputs = ["", *(["x " + engine.inputs[0]] if len(engine.inputs) == 1 else ["per match", "per byte"])]
         line = " + ".join(f"{c:.6g} {term}".strip() for c, term in zip(engine.coefficients, inputs))
         click.echo(f"{name}: {line} us per request, {engine.queues} queue{'s' * (engine.queues != 1)}")
     errors = predictor.pattern_errors
-    click.echo(f"pattern: {predictor.pattern}" + ("" if not errors else " (mean error " + ", ".join(
-        f"{pattern} " + ("ruled out" if error is None else f"{error:.1f} %") for pattern, error in errors.items()) + ")"))
+    judged = ", ".join(f"{pattern} " + ("ruled out" if error is None else f"{error:.1f} %")
+                       for pattern, error in (errors or {}).items())
+    click.echo(f"pattern: {predictor.pattern}" + (f" (mean error {judged})" if judged else ""))
     if predictor.memory:
         import statistics
 
         for name, apart in predictor.memory.others:
-            note(f"{name} disagrees: at this traffic its rates are {100 * statistics.median(apart):+.0f} % off "
-                 f"(median of {len(apart)} rows); intervals reach them")
+            off = 100 * statistics.median(apart)
+            note(f"{name} disagrees: at this traffic its rates are {off:+.0f} % off (median of {len(apart)} "
+                 "rows); intervals reach them")

@@ -47,19 +47,22 @@ def co_run(points, where="co-runs"):
     sd = RATE_SD * per_packet
     (t, slope), covariance = _line(numpy.stack([numpy.ones(len(times)), times], axis=1), per_packet, sd)
     if slope <= 2 * covariance[1, 1] ** 0.5:
-        raise Error("E-profile", f"{where}: the rate does not fall as the benchmark's requests get longer, so the "
-                                 "engine is not the bottleneck; measure at longer ones")
+        raise Error("E-profile",
+                    f"{where}: the rate does not fall as the benchmark's requests get longer, so the "
+                    "engine is not the bottleneck; measure at longer ones")
     estimate, estimate_sd = 1 / slope, covariance[1, 1] ** 0.5 / slope ** 2
     queues = max(1, round(estimate))
     if abs(estimate - queues) > max(3 * estimate_sd, 0.15 * queues):
-        raise Error("E-profile", f"{where}: the slope says {estimate:.2f} +- {estimate_sd:.2f} queues, which is no "
-                                 "whole number: the engine was not the bottleneck in all of them, or the benchmark "
-                                 "has not one queue")
+        raise Error("E-profile",
+                    f"{where}: the slope says {estimate:.2f} +- {estimate_sd:.2f} queues, which is no "
+                    "whole number: the engine was not the bottleneck in all of them, or the benchmark "
+                    "has not one queue")
     # With the number of queues known to be whole, the intercept is better known.
     (t,), covariance = _line(numpy.ones((len(times), 1)), per_packet - times / queues, sd)
     if t <= 0:
-        raise Error("E-profile", f"{where}: time per request {t:.3g} us; measure where the benchmark's requests are "
-                                 "shorter")
+        raise Error("E-profile",
+                    f"{where}: time per request {t:.3g} us; measure where the benchmark's requests are "
+                    "shorter")
     return Calibration(float(t), float(covariance[0, 0] ** 0.5), queues, float(estimate), float(estimate_sd))
 
 
@@ -108,8 +111,9 @@ def engine(name, profiles):
     terms = numpy.array([engine.terms(row) for row in rows])
     scaled = terms / numpy.abs(terms).max(axis=0)
     if numpy.linalg.matrix_rank(scaled, tol=1e-9) < terms.shape[1]:
-        raise Error("E-profile", f"{profiles[0].file}: the {name} engine's time is a line of {' and '.join(inputs)}; "
-                                 f"it takes {terms.shape[1]} or more different traffics")
+        raise Error("E-profile",
+                    f"{profiles[0].file}: the {name} engine's time is a line of {' and '.join(inputs)}; "
+                    f"it takes {terms.shape[1]} or more different traffics")
     scale = numpy.abs(terms).max(axis=0)
     found, covariance = _line(scaled, numpy.array(times), numpy.array(sds))
     engine.coefficients = [float(x) for x in found / scale]

@@ -66,7 +66,8 @@ def _by_rate(answer, measured):
     if not fitting:
         return Diagnosis(answer.bottleneck, answer.could_be, "predicted", answer, measured)
     nearest = min(fitting, key=lambda bound: abs(math.log(measured / bound.rate)))
-    return Diagnosis(nearest.resource, [bound.resource for bound in fitting], "measured rate", answer, measured)
+    return Diagnosis(nearest.resource, [bound.resource for bound in fitting], "measured rate", answer,
+                     measured)
 
 
 def _by_response(group):
@@ -86,7 +87,8 @@ def _by_response(group):
         return
     for d in group:
         # Rows far from the engine's bound are the group's exceptions: memory may hold them all the same.
-        if verdict == "memory" or abs(math.log(d.measured / engine.rate)) <= 2 * math.log(engine.high / engine.rate):
+        reach = 2 * math.log(engine.high / engine.rate)
+        if verdict == "memory" or abs(math.log(d.measured / engine.rate)) <= reach:
             d.bottleneck, d.could_be, d.evidence = verdict, [verdict], "response to memory pressure"
 
 
@@ -133,7 +135,8 @@ def plot(file, title, axis, values, answers, measured=()):
                       label="interval")
     bounds = [answer.data()["bounds_kpps"] for answer in answers]
     for resource in bounds[0]:
-        axes.plot(values, [each[resource] for each in bounds], linestyle="--", linewidth=1, label=f"{resource} alone")
+        axes.plot(values, [each[resource] for each in bounds], linestyle="--", linewidth=1,
+                  label=f"{resource} alone")
     axes.plot(values, [a.rate * 1e3 for a in answers], color="black", label="predicted")
     if measured:
         axes.plot(*zip(*[(x, rate * 1e3) for x, rate in measured]), "o", color="tab:red", markersize=4,

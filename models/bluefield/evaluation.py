@@ -31,29 +31,33 @@ def evaluate(profiles, test, pattern="pipeline", level=0.9, kinds=training.KINDS
     Raises lpn.Error E-profile when the rows cannot be predicted from the profiles.
     """
     if test.kind not in ("memory", "contention"):
-        raise Error("E-profile", f"{test.file} holds {test.kind}; an evaluation takes rows of {THROUGHPUT} under "
-                                 "contention")
+        raise Error("E-profile",
+                    f"{test.file} holds {test.kind}; an evaluation takes rows of {THROUGHPUT} under "
+                    "contention")
     flows = [row[FLOWS] for row in test.rows if FLOWS in row] or [training.DEFAULT_FLOWS]
     predictor, candidates = training.train(profiles, pattern, flows, kinds, progress=progress)
     if trained is not None:
         trained(predictor, candidates)
     unused = sorted({engine for row in test.rows for engine in predictor.unused(row)})
     if unused:
-        raise Error("E-profile", f"{test.file}: competitors at the {', '.join(unused)} engine, but no training file "
-                                 f"has the function's time there; add one with {unused[0]}_time_per_pkt_ms")
+        raise Error("E-profile",
+                    f"{test.file}: competitors at the {', '.join(unused)} engine, but no training file "
+                    f"has the function's time there; add one with {unused[0]}_time_per_pkt_ms")
     measured = test.rates()
     answers = [predictor.answer(row, level) for row in test.rows]
     held = sum(a.low <= m <= a.high for a, m in zip(answers, measured))
     return {
         **scores([a.rate for a in answers], measured),
-        "chosen": {"memory": predictor.memory and predictor.memory.chosen, "engines": sorted(predictor.engines),
+        "chosen": {"memory": predictor.memory and predictor.memory.chosen,
+                   "engines": sorted(predictor.engines),
                    "pattern": predictor.pattern, "pattern_errors": predictor.pattern_errors},
         "candidates": [candidate.data() for candidate in candidates],
         "disagreeing_profiles": [] if not predictor.memory else
         [{"profile": name, "rows": len(apart), "median_percent": 100 * statistics.median(apart)}
          for name, apart in predictor.memory.others],
         "interval": {"level": level, "held": 100 * held / len(answers),
-                     "mean_width_percent": 100 * statistics.fmean((a.high - a.low) / a.rate for a in answers)},
+                     "mean_width_percent": 100 * statistics.fmean((a.high - a.low) / a.rate
+                                                                  for a in answers)},
         "outside": _outside(answers),
         "baselines": [{"name": name, **scores(rates, measured)}
                       for name, rates in _baselines(predictor, profiles, test.rows)],
@@ -79,7 +83,8 @@ def _baselines(predictor, profiles, rows):
     if memories:
         fixed = min(memories, key=lambda profile: len({row.get(FLOWS) for row in profile.rows}))
         varied = max(memories, key=lambda profile: len({row.get(FLOWS) for row in profile.rows}))
-        found.append((f"linear regression, 7 counters, {fixed.name}", training.linear_rates(fixed.rows, rows, COUNTERS)))
+        found.append((f"linear regression, 7 counters, {fixed.name}",
+                      training.linear_rates(fixed.rows, rows, COUNTERS)))
         slomo = training.fit_boosting(fixed.rows, COUNTERS)[1]
         found.append((f"SLOMO: boosting, 7 counters, {fixed.name}", [slomo.rate(row) for row in rows]))
     engines = [[engine.bound(row, 1).rate for engine in predictor.engines.values()] for row in rows]

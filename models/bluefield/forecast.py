@@ -73,8 +73,10 @@ class Forecast:
         return {"name": self.name, "throughput_kpps": self.rate * 1e3, "low_kpps": self.low * 1e3,
                 "high_kpps": self.high * 1e3, "alone_kpps": self.alone * 1e3, "drop": self.drop,
                 "promised_drop": self.promised_drop,
-                "promise_kept": None if self.promised_drop is None else not self.broken, "bottleneck": self.bottleneck, "could_be": self.could_be,
-                "bounds_kpps": {name: rate * 1e3 for name, rate in self.bounds.items()}, "outside": self.outside}
+                "promise_kept": None if self.promised_drop is None else not self.broken,
+                "bottleneck": self.bottleneck, "could_be": self.could_be,
+                "bounds_kpps": {name: rate * 1e3 for name, rate in self.bounds.items()},
+                "outside": self.outside}
 
 
 @dataclass
@@ -96,8 +98,9 @@ def forecast(scenario, predictors=None, level=0.9):
     names = [f.name for f in scenario.functions]
     for name in predictors:
         if name not in names:
-            raise Error("E-scenario", f"{scenario.path}: there is no function '{name}' for the model; there are: "
-                                      f"{', '.join(names)}")
+            raise Error("E-scenario",
+                        f"{scenario.path}: there is no function '{name}' for the model; there are: "
+                        f"{', '.join(names)}")
     rows = {name: traffic_row(scenario, name) for name in predictors}
     times = [_times(f, predictors.get(f.name), rows.get(f.name)) for f in scenario.functions]
     answers = solve(scenario, times)
@@ -107,12 +110,15 @@ def forecast(scenario, predictors=None, level=0.9):
         rate, bounds = answers[k]
         alone = solve(scenario.alone(f.name), [_alone(f, predictors.get(f.name), times[k])])[0][0]
         down, up = spread[k]
-        bottleneck = min(bounds, key=bounds.get) if f.pattern != RUN_TO_COMPLETION else _longest(f, bounds, rate)
+        bottleneck = min(bounds, key=bounds.get) if f.pattern != RUN_TO_COMPLETION else _longest(f, bounds,
+                                                                                                 rate)
         limit = rate * math.exp(up)
         could_be = [bottleneck] + [name for name, bound in bounds.items() if name != bottleneck
                                    and f.pattern != RUN_TO_COMPLETION and bound * math.exp(-down) <= limit]
-        outside = _outside(scenario, f) if f.name not in predictors else predictors[f.name].outside(rows[f.name])
-        found.append(Forecast(f.name, rate, rate * math.exp(-down), limit, alone, bounds, bottleneck, could_be,
+        trained = predictors.get(f.name)
+        outside = trained.outside(rows[f.name]) if trained else _outside(scenario, f)
+        found.append(Forecast(f.name, rate, rate * math.exp(-down), limit, alone, bounds, bottleneck,
+                              could_be,
                               outside, f.promised_drop))
     return found
 
@@ -122,8 +128,9 @@ def _times(function, predictor, row):
     if predictor is not None and predictor.engines:
         used = {engine for engine, _, _ in visits}
         if used - set(predictor.engines):
-            raise Error("E-scenario", f"function '{function.name}' uses {', '.join(sorted(used))}, its model was "
-                                      f"trained for {', '.join(predictor.engines)}; train it with these engines' times")
+            raise Error("E-scenario",
+                        f"function '{function.name}' uses {', '.join(sorted(used))}, its model was "
+                        f"trained for {', '.join(predictor.engines)}; train it with these engines' times")
         visits = [(engine, predictor.engines[engine].time(row)[0], queues) for engine, _, queues in visits]
     if predictor is not None and predictor.memory:
         # The profile has all of the function's cores, and the pressure of the others.
@@ -152,15 +159,17 @@ def traffic_row(scenario, name):
         if other.name == name:
             continue
         if other.memory.counters is None:
-            raise Error("E-scenario", f"{scenario.path}: the model of '{name}' needs the counters of '{other.name}': "
-                                      f'write "memory": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}')
+            raise Error("E-scenario",
+                        f"{scenario.path}: the model of '{name}' needs the counters of '{other.name}': "
+                        f'write "memory": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}')
         parts.append(other.memory.counters)
     pressure = scenario.pressure
     if pressure.counters is not None:
         parts.append(pressure.counters)
     elif pressure.wss_MB or pressure.accesses_per_s:
-        raise Error("E-scenario", f"{scenario.path}: the model of '{name}' needs the counters of memory_pressure: "
-                                  f'write "memory_pressure": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}')
+        raise Error("E-scenario",
+                    f"{scenario.path}: the model of '{name}' needs the counters of memory_pressure: "
+                    f'write "memory_pressure": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}')
     for counter in COUNTERS:
         row[f"comp_{counter}"] = sum(part[counter] for part in parts)
     return row
@@ -185,7 +194,8 @@ def solve(scenario, times=None):
     # function back.
     for behind in (False, True):
         for _ in range(_MOST_ROUNDS):
-            new_rates, new_demands, bounds = _round(scenario, times, reach, accesses, offered, rates, demands, behind)
+            new_rates, new_demands, bounds = _round(scenario, times, reach, accesses, offered, rates, demands,
+                                                    behind)
             moved = max([abs(a / b - 1) for a, b in zip(new_rates, rates)]
                         + [abs(a / b - 1) for x, y in zip(new_demands, demands) for a, b in zip(x, y)])
             rates = [(a + b) / 2 for a, b in zip(new_rates, rates)]
@@ -193,8 +203,9 @@ def solve(scenario, times=None):
             if moved < _STEADY:
                 break
         else:
-            raise Error("E-forecast", f"{scenario.path}: the functions' rates depend on each other in a way that "
-                                      "does not settle; lpn bluefield simulate answers it")
+            raise Error("E-forecast",
+                        f"{scenario.path}: the functions' rates depend on each other in a way that "
+                        "does not settle; lpn bluefield simulate answers it")
     return [(rate, _named(f, core_time, shares, t, offer))
             for rate, f, (core_time, shares), t, offer in zip(new_rates, functions, bounds, times, offered)]
 
@@ -276,7 +287,8 @@ def _spread(scenario, times, answers, predictors, rows, z, level):
         memory = predictors[f.name].memory if f.name in predictors else None
         if memory:
             bound = memory.bound(rows[f.name], level)
-            steps = [("core", (math.log(bound.high / bound.rate) / z, math.log(bound.rate / bound.low) / z), 1.0)]
+            deviations = math.log(bound.high / bound.rate) / z, math.log(bound.rate / bound.low) / z
+            steps = [("core", deviations, 1.0)]
         else:
             steps = [("core", (CORE_SD, CORE_SD), 1.0)]
         for v in range(len(t.visits)):
@@ -335,4 +347,5 @@ def _outside(scenario, f):
         low, high = MEMORY_MEASURED["accesses_1e8_per_s"]
         if accesses and not low <= accesses <= high:
             found["competitors' accesses [1e8/s]"] = accesses, low, high
-    return [{"input": name, "value": value, "low": low, "high": high} for name, (value, low, high) in found.items()]
+    return [{"input": name, "value": value, "low": low, "high": high}
+            for name, (value, low, high) in found.items()]

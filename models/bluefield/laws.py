@@ -102,8 +102,9 @@ def match_line(points):
 
 def _checked(alone, solo):
     if not alone or not 0 < solo < math.inf or not all(0 < rate for rate in alone):
-        raise Error("E-law", f"composition of rates {list(alone)} with solo rate {solo}: one positive rate per "
-                             "resource, and a positive solo rate")
+        raise Error("E-law",
+                    f"composition of rates {list(alone)} with solo rate {solo}: one positive rate per "
+                    "resource, and a positive solo rate")
     # A resource alone cannot make a function faster than it is by itself.
     return [min(rate, solo) for rate in alone]
 

@@ -92,7 +92,8 @@ def memory_model(data, where):
                 raise ValueError("constants must be finite and not negative, t0 positive")
             return model
         if data["kind"] == "boosting":
-            model = Boosted(tuple(data["features"]), float(data["base"]), float(data["learning_rate"]), data["trees"])
+            model = Boosted(tuple(data["features"]), float(data["base"]), float(data["learning_rate"]),
+                            data["trees"])
             for tree in model.trees:
                 for place, node in enumerate(tree):
                     leaf = len(node) == 1

@@ -92,8 +92,9 @@ class Engine:
     def terms(self, row):
         for name in self.inputs:
             if name not in row:
-                raise Error("E-profile", f"the time at the {self.name} engine depends on {name}, which the traffic "
-                                         "does not say")
+                raise Error("E-profile",
+                            f"the time at the {self.name} engine depends on {name}, which the traffic "
+                            "does not say")
         if len(self.inputs) == 1:
             return [1.0, row[self.inputs[0]]]
         return [1.0, row[MATCHES] * row[SIZE] * 1e-6, row[SIZE]]
@@ -102,11 +103,13 @@ class Engine:
         """(time per request, its standard deviation) [us]."""
         terms = self.terms(row)
         time = sum(c * x for c, x in zip(self.coefficients, terms))
-        variance = sum(a * b * self.covariance[i][k] for i, a in enumerate(terms) for k, b in enumerate(terms))
+        variance = sum(a * b * self.covariance[i][k]
+                       for i, a in enumerate(terms) for k, b in enumerate(terms))
         least = FLOOR.get(self.name, 0.0)
         if time <= 0 and not least:
+            asked = ", ".join(f"{name} {row[name]:g}" for name in self.inputs)
             raise Error("E-profile", f"the {self.name} engine's line gives {time:.3g} us per request at "
-                                     f"{', '.join(f'{name} {row[name]:g}' for name in self.inputs)}; calibrate there")
+                                     f"{asked}; calibrate there")
         return max(time, least), max(variance, 0.0) ** 0.5
 
     def bound(self, row, z):
@@ -160,8 +163,9 @@ class Memory:
             error = max(error, quantile(self.beyond.get(end, self.residuals), level))
         rate = self.model.rate(row)
         # Half of what the interval may miss on either side.
-        low = -max([0.0, *(quantile([-r for r in reversed(apart)], (1 + level) / 2) for _, apart in self.others)])
-        high = max([0.0, *(quantile(apart, (1 + level) / 2) for _, apart in self.others)])
+        side = (1 + level) / 2
+        low = -max([0.0, *(quantile([-r for r in reversed(apart)], side) for _, apart in self.others)])
+        high = max([0.0, *(quantile(apart, side) for _, apart in self.others)])
         return Bound("memory", rate, rate * math.exp(low - error), rate * math.exp(high + error), self.solo)
 
     def data(self):
@@ -217,13 +221,15 @@ class Predictor:
             return laws.pipeline(rates)
         # Times of the stages, contended and not; the law takes end-to-end rates.
         inside = self.engine_time_of_profile() if self.memory else 0.0
-        contended = [1 / rate - (inside if bound.resource == "memory" else 0) for rate, bound in zip(rates, bounds)]
+        contended = [1 / rate - (inside if bound.resource == "memory" else 0)
+                     for rate, bound in zip(rates, bounds)]
         alone = [min(1 / bound.solo - (inside if bound.resource == "memory" else 0), time)
                  for bound, time in zip(bounds, contended)]
         if min(alone) <= 0:
-            raise ImpossiblePattern("E-profile", f"run to completion: the memory profile at {self.memory.matches:g} "
-                                    f"matches per MB is faster than the engines' {inside:.3g} us per packet; it is no "
-                                    "such function")
+            raise ImpossiblePattern("E-profile",
+                                    f"run to completion: the memory profile at {self.memory.matches:g} "
+                                    f"matches per MB is faster than the engines' {inside:.3g} us per packet; "
+                                    "it is no such function")
         whole = sum(alone)
         return laws.run_to_completion([1 / (whole - a + c) for a, c in zip(alone, contended)], 1 / whole)
 
@@ -249,7 +255,8 @@ class Predictor:
 
     def unused(self, row):
         """Engines at which a row has competitors, though the function was trained without them."""
-        return [name for name in ENGINES if row.get(f"comp_{name}_sum_nt_ms", 0) > 0 and name not in self.engines]
+        return [name for name in ENGINES if row.get(f"comp_{name}_sum_nt_ms", 0) > 0
+                and name not in self.engines]
 
     # ---- Files ---------------------------------------------------------------------------------------
 
@@ -273,10 +280,12 @@ def load(file):
         except ValueError as error:
             raise Error("E-predictor", f"{file} is no JSON: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise Error("E-predictor", f"{file} is no predictor; lpn bluefield train PROFILE.csv... -o {file} makes one")
+        raise Error("E-predictor",
+                    f"{file} is no predictor; lpn bluefield train PROFILE.csv... -o {file} makes one")
     if data.get("version") != VERSION:
-        raise Error("E-predictor", f"{file} has version {data.get('version')} of the format, this is {VERSION}: "
-                                   "train it again")
+        raise Error("E-predictor",
+                    f"{file} has version {data.get('version')} of the format, this is {VERSION}: "
+                    "train it again")
     try:
         return _predictor(data, file)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -290,7 +299,8 @@ def _predictor(data, file):
                         [_numbers(row) for row in of["covariance"]], _ranges(of["ranges"]), int(of["queues"]),
                         int(of["points"]))
         size = len(engine.terms(dict.fromkeys(engine.inputs, 1.0)))
-        if name not in ENGINES or len(engine.coefficients) != size or [len(r) for r in engine.covariance] != [size] * size:
+        shape = [len(engine.coefficients), *(len(r) for r in engine.covariance)]
+        if name not in ENGINES or shape != [size] * (size + 1):
             raise ValueError(f"engine '{name}'")
         engines[name] = engine
     memory = None

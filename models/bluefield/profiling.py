@@ -65,7 +65,8 @@ class Profiler:
 
     def __init__(self, measure, attributes, contentions, quota, seed=0, progress=None):
         if quota < 1 or not attributes or not contentions:
-            raise Error("E-usage", "a profile takes a quota of 1 or more, an attribute and a contention level")
+            raise Error("E-usage",
+                        "a profile takes a quota of 1 or more, an attribute and a contention level")
         self.measure, self.attributes, self.contentions = measure, attributes, contentions
         self.quota, self.random, self.progress = quota, random.Random(seed), progress
         self.samples = {}  # configuration as a tuple -> (dict, rate)
@@ -83,7 +84,8 @@ class Profiler:
                 return None
             rate = self.measure(point)
             if not (isinstance(rate, (int, float)) and math.isfinite(rate) and rate > 0):
-                raise Error("E-measure", f"the measurement of {json.dumps(point)} answered {rate}; a rate is positive")
+                raise Error("E-measure",
+                            f"the measurement of {json.dumps(point)} answered {rate}; a rate is positive")
             self.samples[key] = point, float(rate)
             if self.progress:
                 self.progress.step(json.dumps(point))
@@ -158,7 +160,8 @@ def _fill(profiler, visited):
     repeated = 0
     while profiler.left > 0 and repeated < 1000:
         before = profiler.left
-        traffic = {**profiler.default(), **{name: profiler.random.choice(points) for name, points in visited.items()}}
+        traffic = {**profiler.default(),
+                   **{name: profiler.random.choice(points) for name, points in visited.items()}}
         profiler.rate(traffic, profiler.random.choice(profiler.contentions))
         # Few visited values have few combinations; all of them may be measured already.
         repeated = repeated + 1 if profiler.left == before else 0
@@ -199,7 +202,8 @@ def command(line, timeout=600):
             done = subprocess.run(line, shell=True, input=json.dumps(point), capture_output=True, text=True,
                                   timeout=timeout, check=False)
         except subprocess.TimeoutExpired:
-            raise Error("E-measure", f"'{line}' did not answer within {timeout} s for {json.dumps(point)}") from None
+            raise Error("E-measure",
+                        f"'{line}' did not answer within {timeout} s for {json.dumps(point)}") from None
         if done.returncode:
             told = (done.stderr or done.stdout).strip().split("\n")[-1]
             raise Error("E-measure", f"'{line}' ended with status {done.returncode} for {json.dumps(point)}"
@@ -208,6 +212,7 @@ def command(line, timeout=600):
             answer = json.loads(done.stdout)
             return float(answer["throughput_kpps"] if isinstance(answer, dict) else answer)
         except (ValueError, KeyError, TypeError):
-            raise Error("E-measure", f"'{line}' answered {done.stdout.strip()[:80]!r}; it must print a number or "
-                                     'an object with "throughput_kpps"') from None
+            raise Error("E-measure",
+                        f"'{line}' answered {done.stdout.strip()[:80]!r}; it must print a number or "
+                        'an object with "throughput_kpps"') from None
     return measure

@@ -16,7 +16,8 @@ from .memory import Boosted, WhiteBox
 from .predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
 from .profiles import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
 
-__all__ = ["DEFAULT_FLOWS", "Candidate", "candidates", "detect_pattern", "fit", "fit_boosting", "linear_rates",
+__all__ = ["DEFAULT_FLOWS", "Candidate", "candidates", "detect_pattern", "fit", "fit_boosting",
+           "linear_rates",
            "train"]
 
 # Flow count of the default traffic profile (16 K flows), ASPLOS 2025, section 7.1.
@@ -68,7 +69,8 @@ def fit_white_box(rows):
             break
         flow_knees, wss_knees = _around(flow_knees, best[1].flow_knee), _around(wss_knees, best[1].wss_knee)
     if best is None:
-        raise Error("E-profile", "no white-box memory law fits these rows: times per packet are not positive at rest")
+        raise Error("E-profile",
+                    "no white-box memory law fits these rows: times per packet are not positive at rest")
     return best[1]
 
 
@@ -166,8 +168,9 @@ def candidates(profiles, flows, kinds=KINDS, progress=None):
         rows = [row for profile in chosen for row in profile.rows]
         if len({_configuration(row) for row in rows}) < 5:
             if len(sets) == 1:
-                raise Error("E-profile", f"{chosen[0].file}: {len(rows)} rows; a memory model takes at least 5 "
-                                         "different ones")
+                raise Error("E-profile",
+                            f"{chosen[0].file}: {len(rows)} rows; a memory model takes at least 5 "
+                            "different ones")
             continue
         weights = _near(rows, flows)
         for kind in kinds:
@@ -251,9 +254,11 @@ def train(profiles, pattern="pipeline", flows=(DEFAULT_FLOWS,), kinds=KINDS, fun
         found = candidates(memories, list(flows), kinds, progress)
         memory = _memory(found[0], memories, list(flows))
     if not engines and memory is None:
-        raise Error("E-profile", f"{', '.join(profile.file for profile in profiles)}: nothing to train from; give a "
-                                 "profile of memory contention, of engine times or of co-runs")
-    predictor = Predictor(function or "function", "pipeline" if pattern == "detect" else pattern, memory, engines,
+        raise Error("E-profile",
+                    f"{', '.join(profile.file for profile in profiles)}: nothing to train from; give a "
+                    "profile of memory contention, of engine times or of co-runs")
+    predictor = Predictor(function or "function", "pipeline" if pattern == "detect" else pattern, memory,
+                          engines,
                           [(profile.name, profile.kind, len(profile.rows)) for profile in profiles])
     if pattern == "detect":
         predictor.pattern, predictor.pattern_errors = detect_pattern(predictor, profiles)
@@ -289,13 +294,15 @@ def detect_pattern(predictor, profiles):
     """
     rows = [row for profile in profiles if profile.kind == "contention" for row in profile.rows]
     if not rows:
-        raise Error("E-profile", "the execution pattern shows where two resources are contended at once: give a "
-                                 "profile with comp_regex_sum_nt_ms, or write --pattern pipeline")
+        raise Error("E-profile",
+                    "the execution pattern shows where two resources are contended at once: give a "
+                    "profile with comp_regex_sum_nt_ms, or write --pattern pipeline")
     errors = {}
     for pattern in PATTERNS:
         try:
             errors[pattern] = 100 * statistics.fmean(
-                abs(predictor.answer(row, pattern=pattern).rate / (row[THROUGHPUT] / 1e3) - 1) for row in rows)
+                abs(predictor.answer(row, pattern=pattern).rate / (row[THROUGHPUT] / 1e3) - 1)
+                for row in rows)
         except ImpossiblePattern:
             errors[pattern] = None
     return min((p for p in errors if errors[p] is not None), key=errors.get), errors

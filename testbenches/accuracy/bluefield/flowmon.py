@@ -10,7 +10,8 @@ FOLDER = SHARED / "truth" / "bluefield" / "flowmon"
 TRAIN = [str(FOLDER / f"flowmon_{name}_train.csv") for name in ("slomo", "yala_mem", "yala_reg")]
 TEST = str(FOLDER / "flowmon_test.csv")
 
-needs_profile = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no FlowMonitor profile at {FOLDER}: set LPN_SHARED to "
+needs_profile = pytest.mark.skipif(not FOLDER.is_dir(),
+                                   reason=f"no FlowMonitor profile at {FOLDER}: set LPN_SHARED to "
                                    "the folder that has truth/bluefield")
 
 

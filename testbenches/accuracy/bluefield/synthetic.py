@@ -33,7 +33,8 @@ ATTRIBUTES = [Attribute("flow_count", 1, 16_000_000, 16_384, step=100),
               Attribute("mtbr_matches_per_MB", 0, 1100, 600, step=20)]
 ON_LOG_SCALE = [replace(ATTRIBUTES[0], log=True), *ATTRIBUTES[1:]]
 CONTENTIONS = [{"wss_MB": w, "accesses_1e8": c}
-               for w, c in [(0.0, 0.0)] + [(w, c) for w in (1, 3, 5, 6, 8, 10, 12) for c in (0.1, 0.5, 1, 1.5, 2, 2.5, 3)]]
+               for w, c in [(0.0, 0.0)]
+               + [(w, c) for w in (1, 3, 5, 6, 8, 10, 12) for c in (0.1, 0.5, 1, 1.5, 2, 2.5, 3)]]
 # name: base, w, wc, us that all flows up to the knee cost, knee, us per byte, us per 512 bytes, us per
 # match/MB
 FUNCTIONS = {
@@ -123,15 +124,16 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     print(f"mean error [%] with a quota of {options.quota}, {options.seeds} seeds; dense: 3200 measurements")
-    print(f"{'function':15}{'random':>8}{'adaptive':>10}{'ratio':>7}{'random, log':>13}{'adaptive, log':>15}{'ratio':>7}"
-          f"{'dense':>7}  kept")
+    print(f"{'function':15}{'random':>8}{'adaptive':>10}{'ratio':>7}{'random, log':>13}{'adaptive, log':>15}"
+          f"{'ratio':>7}{'dense':>7}  kept")
     halved = 0
     for name in FUNCTIONS:
         found = compare(name, options.quota, options.seeds)
         ratio = found["adaptive"] / found["random"]
         halved += ratio <= 0.5
-        print(f"{name:15}{found['random']:8.1f}{found['adaptive']:10.1f}{ratio:7.2f}{found['random, log']:13.1f}"
-              f"{found['adaptive, log']:15.1f}{found['adaptive, log'] / found['random, log']:7.2f}"
+        print(f"{name:15}{found['random']:8.1f}{found['adaptive']:10.1f}{ratio:7.2f}"
+              f"{found['random, log']:13.1f}{found['adaptive, log']:15.1f}"
+              f"{found['adaptive, log'] / found['random, log']:7.2f}"
               f"{dense_error(name):7.1f}  {', '.join(found['kept']) or 'none'}")
     print(f"halved on {halved} of {len(FUNCTIONS)}")
     return 0 if halved * 2 >= len(FUNCTIONS) else 1

@@ -12,7 +12,8 @@ import pytest
 from test_predictor import memory_rows, row_of, write
 
 LPN = [sys.executable, "-m", "lpn", "bluefield"]
-SCENARIO = str(Path(__file__).resolve().parents[3] / "models/bluefield/scenarios/flowmonitor_regex_bench.json")
+ROOT = Path(__file__).resolve().parents[3]
+SCENARIO = str(ROOT / "models/bluefield/scenarios/flowmonitor_regex_bench.json")
 
 
 def lpn(*arguments, status=0):
@@ -40,9 +41,12 @@ def files(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("order", [lambda f: ["--train", f / "memory.csv", f / "regex.csv", "--test", f / "rows.csv"],
-                                   lambda f: ["--test", f / "rows.csv", "--train", f / "memory.csv", f / "regex.csv"],
-                                   lambda f: ["--train", f / "memory.csv", "--train", f / "regex.csv", "--test",
+@pytest.mark.parametrize("order",
+                         [lambda f: ["--train", f / "memory.csv", f / "regex.csv", "--test", f / "rows.csv"],
+                                   lambda f: ["--test", f / "rows.csv", "--train", f / "memory.csv",
+                                              f / "regex.csv"],
+                                   lambda f: ["--train", f / "memory.csv", "--train", f / "regex.csv",
+                                              "--test",
                                               f / "rows.csv"]])
 def test_evaluate(files, order):
     figures = json.loads(lpn("evaluate", *order(files), "--json")[0])
@@ -51,7 +55,8 @@ def test_evaluate(files, order):
 
 
 def test_evaluate_prints_the_choice_before_the_figures(files):
-    printed, notes = lpn("evaluate", "--train", files / "memory.csv", files / "regex.csv", "--test", files / "rows.csv",
+    printed, notes = lpn("evaluate", "--train", files / "memory.csv", files / "regex.csv", "--test",
+                         files / "rows.csv",
                          "--rows")
     assert printed.index("chosen: ") < printed.index("this predictor") < printed.index("interval [kpps]")
     assert "SLOMO" in printed and "intervals for 90 % hold" in printed
@@ -60,7 +65,8 @@ def test_evaluate_prints_the_choice_before_the_figures(files):
 
 @pytest.mark.parametrize("kind", ["boosting", "white-box"])
 def test_the_memory_model_can_be_given(files, kind, tmp_path):
-    told = json.loads(lpn("train", files / "memory.csv", "-o", tmp_path / "m.json", "--memory", kind, "--json")[0])
+    told = json.loads(lpn("train", files / "memory.csv", "-o", tmp_path / "m.json", "--memory", kind,
+                          "--json")[0])
     assert [candidate["model"] for candidate in told["candidates"]] == [kind]
     assert json.loads((tmp_path / "m.json").read_text())["memory"]["model"]["kind"] == kind
 
@@ -120,7 +126,8 @@ def test_diagnose_a_scenario():
 def test_measure_is_the_simulation():
     asked = {"mtbr_matches_per_MB": 194.3, "flow_count": 16384, "pkt_size_B": 1518, "comp_wss_MB": 6.0,
              "comp_l2d_rd_per_s": 5e7, "comp_l2d_wr_per_s": 3e7}
-    done = subprocess.run([*LPN, "measure", SCENARIO], input=json.dumps(asked), capture_output=True, text=True,
+    done = subprocess.run([*LPN, "measure", SCENARIO], input=json.dumps(asked), capture_output=True,
+                          text=True,
                           check=True)
     simulated = json.loads(lpn("simulate", SCENARIO, "--json", status=1)[0])["functions"][0]
     assert json.loads(done.stdout)["throughput_kpps"] == pytest.approx(simulated["throughput_kpps"], rel=1e-3)
@@ -139,10 +146,12 @@ def test_measure_is_the_simulation():
     (["diagnose", "{f}/rows.csv", "--model", "{f}/toy.json", "--sweep", "hue=1..2"], "no input 'hue'"),
     (["diagnose", "{f}/rows.csv", "--model", "{f}/toy.json", "--sweep", "flow_count=1..2", "--line", "99"],
      "no row in line 99"),
-    (["evaluate", "--train", "{f}/memory.csv", "--test", "{f}/rows.csv"], "no training file has the function's time"),
+    (["evaluate", "--train", "{f}/memory.csv", "--test", "{f}/rows.csv"],
+     "no training file has the function's time"),
     (["evaluate", "--train", "{f}/memory.csv", "--test", "{f}/regex.csv"], "an evaluation takes rows"),
     (["train", "{f}/missing.csv", "-o", "{f}/x.json"], "No such file"),
-    (["profile", "--measure", "true", "-o", "{f}/x.csv", "--attribute", "flows"], "write flow_count=1..16e6:16384"),
+    (["profile", "--measure", "true", "-o", "{f}/x.csv", "--attribute", "flows"],
+     "write flow_count=1..16e6:16384"),
     (["measure", SCENARIO, "--function", "ghost"], "no function 'ghost'"),
 ])
 def test_refusals(files, arguments, told):
@@ -153,7 +162,8 @@ def test_refusals(files, arguments, told):
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path):
     output = tmp_path / "profile.csv"
-    running = subprocess.Popen([*LPN, "profile", "--measure", "sleep 0.2; echo 5", "-o", str(output), "--json"],
+    running = subprocess.Popen([*LPN, "profile", "--measure", "sleep 0.2; echo 5", "-o", str(output),
+                                "--json"],
                                stdout=subprocess.PIPE, text=True, start_new_session=True)
     time.sleep(2.5)
     os.killpg(running.pid, signal.SIGINT)

@@ -53,7 +53,8 @@ def test_run_to_completion():
 BENCH = {"name": "bench", "stages": [{"resource": "cpu", "service_us": 0.7},
                                      {"resource": "regex", "service_us": 1.0}]}
 MONITOR = {"name": "monitor", "cores": 1, "promised_drop": 0.2,
-           "stages": [{"resource": "memory", "service_us": 1.378}, {"resource": "regex", "service_us": "l7-filter"}],
+           "stages": [{"resource": "memory", "service_us": 1.378},
+                      {"resource": "regex", "service_us": "l7-filter"}],
            "traffic": {"packet_bytes": 1518, "matches_per_MB": 400},
            "memory": {"us_per_MB": 0.01363, "us_per_MB_1e8": 0.00957}}
 
@@ -89,7 +90,8 @@ def test_a_light_rival_takes_what_it_asks_for():
 def test_functions_press_on_each_others_memory():
     heavy = {"name": "heavy", "cores": 2, "stages": [{"resource": "memory", "service_us": 0.5}],
              "memory": {"wss_MB": 8, "accesses_per_packet": 40}}
-    monitor, _ = forecast(scenarios.parse({"functions": [{**MONITOR, "stages": MONITOR["stages"][:1]}, heavy]}))
+    monitor, _ = forecast(scenarios.parse({"functions": [{**MONITOR, "stages": MONITOR["stages"][:1]},
+                                                         heavy]}))
     # The heavy one runs at 4 packets per us: 1.6e8 accesses/s on 8 MB.
     assert 1 / monitor.rate == pytest.approx(1.378 + 8 * (0.01363 + 0.00957 * 1.6))
 
@@ -105,7 +107,8 @@ def test_models_need_counters():
         forecast(scenario, {"monitor": predictor})
     with pytest.raises(Error, match="no function 'ghost'"):
         forecast(scenario, {"ghost": predictor})
-    counters = {"ipc": 1.0, "inst_retired_per_s": 5e8, "l2d_rd_per_s": 1e8, "l2d_wr_per_s": 5e7, "mem_rd_per_s": 5e8,
+    counters = {"ipc": 1.0, "inst_retired_per_s": 5e8, "l2d_rd_per_s": 1e8, "l2d_wr_per_s": 5e7,
+                "mem_rd_per_s": 5e8,
                 "mem_wr_per_s": 5e8, "wss_MB": 6.0}
     rival = {**BENCH, "memory": {"counters": counters}}
     monitor, bench = forecast(scenarios.parse({"functions": [MONITOR, rival]}), {"monitor": predictor})

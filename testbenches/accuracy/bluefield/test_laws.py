@@ -6,13 +6,14 @@ import random
 import pytest
 from lpn import Error
 
-from models.bluefield.laws import (PIPELINE, RUN_TO_COMPLETION, Load, linear_decline, match_line, pipeline, round_time,
-                                   run_to_completion, shares, stages, sum_of_losses)
+from models.bluefield.laws import (PIPELINE, RUN_TO_COMPLETION, Load, linear_decline, match_line, pipeline,
+                                   round_time, run_to_completion, shares, stages, sum_of_losses)
 
 
 def round_robin(loads, requests):
     """Rates by serving one request after the other; arrivals are evenly spaced per queue."""
-    queues = [(k, load, load.offered / load.queues) for k, load in enumerate(loads) for _ in range(load.queues)]
+    queues = [(k, load, load.offered / load.queues)
+              for k, load in enumerate(loads) for _ in range(load.queues)]
     served, per_function, now, turn = [0] * len(queues), [0] * len(loads), 0.0, 0
     while sum(per_function) < requests:
         for step in range(len(queues)):
@@ -84,7 +85,8 @@ def test_composition():
     assert pipeline([0.5, 0.3], 0.6) == 0.3
     assert pipeline([0.9, 0.8], 0.6) == 0.6
     # Times add: 1/0.6 + (1/0.5 - 1/0.6) + (1/0.3 - 1/0.6).
-    assert 1 / run_to_completion([0.5, 0.3], 0.6) == pytest.approx(1 / 0.6 + (2 - 1 / 0.6) + (1 / 0.3 - 1 / 0.6))
+    assert 1 / run_to_completion([0.5, 0.3],
+                                 0.6) == pytest.approx(1 / 0.6 + (2 - 1 / 0.6) + (1 / 0.3 - 1 / 0.6))
     assert sum_of_losses([0.5, 0.3], 0.6) == pytest.approx(0.2)
     assert sum_of_losses([0.2, 0.2], 0.6) == 0
 
@@ -102,7 +104,8 @@ def test_stage_lists_close_the_loop():
 @pytest.mark.parametrize("wrong", [lambda: Load(0), lambda: Load(1, queues=0), lambda: Load(1, offered=-1),
                                    lambda: Load(1, queues=1.5), lambda: Load(float("nan")),
                                    lambda: pipeline([0.0]), lambda: run_to_completion([], 1),
-                                   lambda: stages([1.0], ["rtc"], 1.0), lambda: Load(1, offered=float("nan"))])
+                                   lambda: stages([1.0], ["rtc"], 1.0),
+                                   lambda: Load(1, offered=float("nan"))])
 def test_nonsense_is_refused(wrong):
     with pytest.raises(Error) as error:
         wrong()

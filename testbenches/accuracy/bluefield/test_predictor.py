@@ -40,7 +40,8 @@ def regex_times(a=0.002, b=0.15, at=(300.0, 600.0)):
 
 
 def write(path, rows):
-    path.write_text("\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]) + "\n")
+    path.write_text("\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)])
+                    + "\n")
     return str(path)
 
 
@@ -116,7 +117,8 @@ def test_disagreeing_profiles_widen_the_interval():
 
 @pytest.mark.parametrize("queues, time", [(1, 1.4), (2, 0.8), (4, 2.5)])
 def test_an_unknown_function_from_co_runs(queues, time):
-    points = [(bench, laws.shares([laws.Load(time, queues), laws.Load(bench)])[0]) for bench in (1.0, 4.0, 9.0)]
+    points = [(bench, laws.shares([laws.Load(time, queues), laws.Load(bench)])[0])
+              for bench in (1.0, 4.0, 9.0)]
     found = calibration.co_run(points)
     assert found.queues == queues
     assert found.time == pytest.approx(time, rel=1e-6)
@@ -174,7 +176,8 @@ def test_the_engine_has_a_ceiling(trained):
 
 def row_of(m=450.0, rivals=1.0, seed=21):
     inside = {"comp_l2d_rd_per_s": 1e8, "comp_l2d_wr_per_s": 5e7}
-    return {**memory_rows(1, seed)[0], **inside, "mtbr_matches_per_MB": m, "comp_regex_sum_nt_ms": rivals / 1e3}
+    return {**memory_rows(1, seed)[0], **inside, "mtbr_matches_per_MB": m,
+            "comp_regex_sum_nt_ms": rivals / 1e3}
 
 
 def test_composition_by_pattern(trained):
@@ -183,7 +186,8 @@ def test_composition_by_pattern(trained):
     assert regex == pytest.approx(1 / (0.15 + 0.002 * 450 + 1.0))
     assert trained.answer(row).rate == min(memory, regex)
     # Without the profile's own matches its rates are those of the stage alone: times add.
-    assert trained.answer(row, pattern="run-to-completion").rate == pytest.approx(1 / (1 / memory + 1 / regex))
+    assert trained.answer(row,
+                          pattern="run-to-completion").rate == pytest.approx(1 / (1 / memory + 1 / regex))
 
 
 @pytest.mark.parametrize("pattern", predictor.PATTERNS)
@@ -270,7 +274,8 @@ def test_predicting_imports_no_library(trained, tmp_path):
     rows = write(tmp_path / "rows.csv", [row_of(seed=seed) for seed in range(3)])
     program = ("import sys; from lpn import cli\n"
                "try: cli.main(sys.argv[1:])\n"
-               "except SystemExit: print([m for m in ('numpy', 'sklearn', 'scipy', 'matplotlib') if m in sys.modules])")
+               "except SystemExit: print(\n"
+               "    [m for m in ('numpy', 'sklearn', 'scipy', 'matplotlib') if m in sys.modules])")
     done = subprocess.run([sys.executable, "-c", program, "bluefield", "predict", rows, "--model", file],
                           capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]" and "kpps" in done.stdout
@@ -298,7 +303,8 @@ def test_damaged_predictors_are_refused(trained, tmp_path, change, told):
 
 def test_trees_that_never_end_are_refused(tmp_path):
     boosted = Boosted(("comp_ipc",), 0.5, 0.1, [[[0, 1.0, 0, 1], [0.1]]])
-    model = predictor.Predictor("f", "pipeline", predictor.Memory(boosted, {}, [0.1], {}, [], "x", 0.5), {}, [])
+    model = predictor.Predictor("f", "pipeline", predictor.Memory(boosted, {}, [0.1], {}, [], "x", 0.5), {},
+                                [])
     file = str(tmp_path / "loop.json")
     model.save(file)
     with pytest.raises(Error, match="node"):

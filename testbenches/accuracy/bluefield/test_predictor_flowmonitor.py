@@ -17,7 +17,8 @@ pytestmark = needs_profile
 def lpn(*arguments):
     """(what `lpn bluefield` prints, CPU seconds it took)."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-m", "lpn", "bluefield", *arguments], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-m", "lpn", "bluefield", *arguments], capture_output=True,
+                          text=True,
                           check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
@@ -69,7 +70,8 @@ def test_the_choice_does_not_look_at_measured_test_rates():
     right, other = evaluation.evaluate(read, test), evaluation.evaluate(read, wrong)
     assert right["chosen"] == other["chosen"]
     assert right["candidates"] == other["candidates"]
-    assert [p["throughput_kpps"] for p in right["predictions"]] == [p["throughput_kpps"] for p in other["predictions"]]
+    assert [p["throughput_kpps"] for p in right["predictions"]] == [p["throughput_kpps"]
+                                                                    for p in other["predictions"]]
 
 
 def test_intervals(figures):
@@ -134,6 +136,7 @@ def test_predict_and_evaluate_agree(model, figures):
 def test_a_picture(model, tmp_path):
     for name in ("shift.svg", "shift.png"):
         file = tmp_path / name
-        printed, _ = lpn("diagnose", TEST, "--model", model[0], "--sweep", "comp_regex_sum_nt_ms=0..0.003", "--steps",
+        printed, _ = lpn("diagnose", TEST, "--model", model[0], "--sweep", "comp_regex_sum_nt_ms=0..0.003",
+                         "--steps",
                          "5", "--plot", str(file))
         assert file.stat().st_size > 5000 and "wrote" in printed

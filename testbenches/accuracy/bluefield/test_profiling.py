@@ -22,7 +22,8 @@ def test_adaptive_halves_the_error_of_random_profiling():
     assert all(of["adaptive"] <= of["random"] + 2 for of in found.values()), found
 
 
-@pytest.mark.parametrize("name, kept", [("FlowStats", {"flow_count"}), ("ACL", set()), ("IPTunnel", {"pkt_size_B"}),
+@pytest.mark.parametrize("name, kept",
+                         [("FlowStats", {"flow_count"}), ("ACL", set()), ("IPTunnel", {"pkt_size_B"}),
                                         ("NIDS", {"mtbr_matches_per_MB"}),
                                         ("Firewall", {"flow_count", "mtbr_matches_per_MB"})])
 def test_what_changes_nothing_is_dropped(name, kept):
@@ -38,7 +39,8 @@ def test_measurements_go_where_the_function_changes():
 
 
 @pytest.mark.parametrize("quota", [1, 5, 12, 60])
-@pytest.mark.parametrize("method", [profiling.adaptive, profiling.uniform, lambda p: profiling.full(p, [3, 3, 3])])
+@pytest.mark.parametrize("method",
+                         [profiling.adaptive, profiling.uniform, lambda p: profiling.full(p, [3, 3, 3])])
 def test_the_quota_is_kept_and_nothing_is_measured_twice(quota, method):
     asked = []
 
@@ -59,7 +61,8 @@ def test_full_is_every_combination():
 
 def test_a_hump_between_equal_ends_is_not_missed():
     attribute = Attribute("x", 0, 1000, 0)
-    profiler = Profiler(lambda point: 1.0 if 300 < point["x"] < 700 else 2.0, [attribute], [{"w": 0.0}, {"w": 1.0}], 30)
+    profiler = Profiler(lambda point: 1.0 if 300 < point["x"] < 700 else 2.0, [attribute],
+                        [{"w": 0.0}, {"w": 1.0}], 30)
     assert profiling.adaptive(profiler)["kept"] == ["x"]
 
 
@@ -70,9 +73,11 @@ def test_wrong_attributes_are_refused(wrong):
         wrong()
 
 
-@pytest.mark.parametrize("line, told", [("false", "ended with status 1"), ("echo many", "it must print a number"),
+@pytest.mark.parametrize("line, told",
+                         [("false", "ended with status 1"), ("echo many", "it must print a number"),
                                         ("echo '{}'", "it must print a number"), ("echo -3", "answered -3"),
-                                        ("echo oh no >&2; exit 3", "status 3"), ("sleep 5", "did not answer within")])
+                                        ("echo oh no >&2; exit 3", "status 3"),
+                                        ("sleep 5", "did not answer within")])
 def test_measurements_that_fail_are_told(line, told):
     profiler = Profiler(profiling.command(line, timeout=0.5), [Attribute("x", 0, 1, 0)], [{}], 3)
     with pytest.raises(Error, match=told) as error:
