@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long the BlueField-2 net takes: firings, scenarios, sets of co-located functions, placement.
+"""How long the BlueField-2 net and its predictor take: firings, scenarios, sets of functions, placement.
 
     testbenches/speed/bluefield.py [--repeat 5] [--only WORD] [--json]
 
@@ -9,14 +9,18 @@ Every row asserts its answer: rates against the laws, placements against the ora
 import argparse
 import itertools
 import json
+import os
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 
-from _measure import BUILD, ROOT, SEED, Report, machine, simulated, wall
+from _measure import BUILD, ROOT, SEED, SHARED, Missing, Report, machine, simulated, wall
 
 sys.path.insert(0, str(ROOT))
 
-from models.bluefield import laws, model, placement, scenario as scenarios, steady  # noqa: E402
+from models.bluefield import forecast, laws, model, placement, scenario as scenarios, steady  # noqa: E402
 
 FOLDER = ROOT / "models" / "bluefield"
 MONITOR = FOLDER / "scenarios" / "flowmonitor_regex_bench.json"
@@ -56,6 +60,55 @@ def sets():
     spent = time.process_time() - begin
     assert all(drop >= -0.01 for key in keys for drop in fresh.drops(key))
     return 1e3 * spent / len(keys)
+
+
+def lpn_bluefield(*arguments):
+    """(processor seconds with start-up, the JSON answer) of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([str(BUILD / "bin" / "lpn"), "bluefield", *map(str, arguments), "--json"],
+                          capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not done.stdout or "error" in json.loads(done.stdout):
+        raise Missing(done.stderr.strip().split("\n")[-1])
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, json.loads(done.stdout)
+
+
+def predictor(report):
+    """Training and predicting the published FlowMonitor profile; forecasts of a scenario."""
+    profile = SHARED / "truth" / "bluefield" / "flowmon"
+    train = [profile / f"flowmon_{name}_train.csv" for name in ("slomo", "yala_mem", "yala_reg")]
+    test = profile / "flowmon_test.csv"
+
+    def trained():
+        if not profile.is_dir():
+            raise Missing(f"no FlowMonitor profile at {profile}: set LPN_SHARED")
+        seconds, told = lpn_bluefield("train", *train, "-o", file)
+        assert told["memory"].startswith("boosting on flowmon_slomo_train"), told["memory"]
+        return seconds
+
+    def predicted():
+        if not profile.is_dir():
+            raise Missing(f"no FlowMonitor profile at {profile}: set LPN_SHARED")
+        if not os.path.exists(file):
+            trained()
+        seconds, told = lpn_bluefield("predict", test, "--model", file)
+        assert all(row["low_kpps"] < row["throughput_kpps"] < row["high_kpps"] for row in told["rows"])
+        return seconds
+
+    def forecast_once():
+        read = scenarios.read(MONITOR)
+        begin = time.process_time()
+        answers = forecast.forecast(read)
+        spent = 1e3 * (time.process_time() - begin)
+        # Both are backlogged at the engine: one round is 0.5609 + 1.476 us.
+        assert abs(answers[0].rate - laws.shares([laws.Load(0.56094), laws.Load(1.476)])[0]) < 1e-4
+        return spent
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "FlowMonitor.json")
+        report.measure("lpn bluefield train, FlowMonitor, end to end", "s of processor", trained, asked="<= 3")
+        report.measure("lpn bluefield predict, its test rows, end to end", "s of processor", predicted, asked="<= 1")
+    report.measure("forecast with intervals, two functions", "ms", forecast_once)
 
 
 def main():
@@ -109,6 +162,7 @@ def main():
                                 FOLDER / "scenarios" / "rxp_host.json"))
     report.measure("lpn bluefield place, 20 x 500, end to end, cached", "s",
                    lambda: wall(BUILD / "bin" / "lpn", "bluefield", "place", "--sequences", "20"))
+    predictor(report)
     if given.json:
         print(json.dumps({"machine": about, "rows": report.rows}))
 
