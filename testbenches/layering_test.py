@@ -257,6 +257,7 @@ PLANTED = [
     ("lpn2sim/src/g.cc", "#include <pybind11/pybind11.h>\n", "models/*/native/"),
     ("lpn2sim/src/h.cc", "#include <vendor/thing.h>\n", "in no list"),
     ("lpn2sim/src/i.cc", '#include "lpn/gone.h"\n', "which no folder has"),
+    ("models/toy/q.py", "from sklearn.ensemble import x\n", "only models/bluefield/"),
     ("testbenches/j.cc", "#include <xxhash.h>\n", "only lpn2sim/src/"),
     ("models/toy/native/k.cc", '#include "lpn/sim.h"\n', "native must not use sim"),
     ("python/lpn/l.py", "import models.toy\n", "python must not use models"),
@@ -264,7 +265,6 @@ PLANTED = [
     ("models/toy/n.py", "from models.other import net\n", "only pcie is shared"),
     ("models/toy/o.py", "import _lpn\n", "use the package lpn"),
     ("models/toy/p.py", "import click\n", "only python/lpn/"),
-    ("models/toy/q.py", "from sklearn.ensemble import x\n", "only models/bluefield/"),
     ("lpn-core/CMakeLists.txt", "target_link_libraries(x PUBLIC\n  lpn::sim)\n", "core must not use sim"),
     ("lpn2sim/CMakeLists.txt", "target_link_libraries(x PRIVATE JPEG::JPEG)\n", "only models/jpeg/"),
 ]

@@ -59,6 +59,7 @@ def evaluate(profiles, test, pattern="pipeline", level=0.9, kinds=training.KINDS
                      "mean_width_percent": 100 * statistics.fmean((a.high - a.low) / a.rate
                                                                   for a in answers)},
         "outside": _outside(answers),
+        "rows_trained_on": _seen(profiles, test),
         "baselines": [{"name": name, **scores(rates, measured)}
                       for name, rates in _baselines(predictor, profiles, test.rows)],
         "predictions": [{"row": test.where(k), "measured_kpps": m * 1e3, **a.data()}
@@ -73,6 +74,12 @@ def _outside(answers):
         for one in answer.outside:
             found[one["input"]] = found.get(one["input"], 0) + 1
     return found
+
+
+def _seen(profiles, test):
+    """How many rows of the test stand, rate and all, in a training file: their errors say nothing."""
+    trained = {frozenset(row.items()) for profile in profiles for row in profile.rows}
+    return sum(frozenset(row.items()) in trained for row in test.rows)
 
 
 def _baselines(predictor, profiles, rows):

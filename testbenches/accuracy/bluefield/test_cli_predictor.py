@@ -63,6 +63,11 @@ def test_evaluate_prints_the_choice_before_the_figures(files):
     assert "outside the range trained on: " in notes and "mtbr_matches_per_MB" in notes
 
 
+def test_rows_that_were_trained_on_are_told(files):
+    _, notes = lpn("evaluate", "--train", files / "memory.csv", "--test", files / "memory.csv")
+    assert "50 of 50 rows stand in the training files too" in notes
+
+
 @pytest.mark.parametrize("kind", ["boosting", "white-box"])
 def test_the_memory_model_can_be_given(files, kind, tmp_path):
     told = json.loads(lpn("train", files / "memory.csv", "-o", tmp_path / "m.json", "--memory", kind,
