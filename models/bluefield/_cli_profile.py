@@ -160,19 +160,19 @@ def measure(scenario, name):
     try:
         point = {str(key): float(value) for key, value in json.load(sys.stdin).items()}
     except (ValueError, AttributeError, TypeError) as error:
-        raise Error("E-measure", f"standard input must be a JSON object of numbers: {error}") from None
+        raise Error("E-measurement", f"standard input must be a JSON object of numbers: {error}") from None
     accesses = point.pop("comp_l2d_rd_per_s", 0.0) + point.pop("comp_l2d_wr_per_s", 0.0)
     changes = {"wss_MB": point.pop("comp_wss_MB", 0.0), "accesses_per_s": accesses}
     unknown = [key for key in point if key in COUNTERS]
     if unknown:
-        raise Error("E-measure",
+        raise Error("E-measurement",
                     f"the net has no counter {unknown[0]}; it knows comp_wss_MB, comp_l2d_rd_per_s and "
                     "comp_l2d_wr_per_s")
     for column, value in {**point, **changes}.items():
         read = changed(read, index, column, value)
     outcome = steady.simulate(read, latencies=False)
     if not outcome.steady:
-        raise Error("E-measure",
+        raise Error("E-measurement",
                     f"{scenario}: not steady within {read.simulate.most_ms:g} ms; raise simulate.most_ms")
     print_json({"throughput_kpps": outcome.results[index].throughput_kpps})
     return 0

@@ -84,7 +84,7 @@ class Profiler:
                 return None
             rate = self.measure(point)
             if not (isinstance(rate, (int, float)) and math.isfinite(rate) and rate > 0):
-                raise Error("E-measure",
+                raise Error("E-measurement",
                             f"the measurement of {json.dumps(point)} answered {rate}; a rate is positive")
             self.samples[key] = point, float(rate)
             if self.progress:
@@ -195,24 +195,24 @@ def command(line, timeout=600):
     """A `measure` that runs a shell command: the configuration as JSON on its standard input, and on its
     standard output a number or a JSON object with "throughput_kpps".
 
-    Raises lpn.Error E-measure when it fails or answers something else.
+    Raises lpn.Error E-measurement when it fails or answers something else.
     """
     def measure(point):
         try:
             done = subprocess.run(line, shell=True, input=json.dumps(point), capture_output=True, text=True,
                                   timeout=timeout, check=False)
         except subprocess.TimeoutExpired:
-            raise Error("E-measure",
+            raise Error("E-measurement",
                         f"'{line}' did not answer within {timeout} s for {json.dumps(point)}") from None
         if done.returncode:
             told = (done.stderr or done.stdout).strip().split("\n")[-1]
-            raise Error("E-measure", f"'{line}' ended with status {done.returncode} for {json.dumps(point)}"
+            raise Error("E-measurement", f"'{line}' ended with status {done.returncode} for {json.dumps(point)}"
                                      + (f": {told}" if told else ""))
         try:
             answer = json.loads(done.stdout)
             return float(answer["throughput_kpps"] if isinstance(answer, dict) else answer)
         except (ValueError, KeyError, TypeError):
-            raise Error("E-measure",
+            raise Error("E-measurement",
                         f"'{line}' answered {done.stdout.strip()[:80]!r}; it must print a number or "
                         'an object with "throughput_kpps"') from None
     return measure

@@ -82,7 +82,7 @@ def test_measurements_that_fail_are_told(line, told):
     profiler = Profiler(profiling.command(line, timeout=0.5), [Attribute("x", 0, 1, 0)], [{}], 3)
     with pytest.raises(Error, match=told) as error:
         profiling.uniform(profiler)
-    assert error.value.code == "E-measure"
+    assert error.value.code == "E-measurement"
 
 
 SCENARIO = {"functions": [{"name": "Counter", "cores": 1, "stages": [
@@ -115,4 +115,4 @@ def test_the_net_is_a_testbed(tmp_path):
 def test_profile_stops_at_a_failing_command(tmp_path):
     done = subprocess.run([sys.executable, "-m", "lpn", "bluefield", "profile", "--measure", "exit 4", "-o",
                            str(tmp_path / "x.csv"), "--json"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and json.loads(done.stdout)["error"]["code"] == "E-measure"
+    assert done.returncode == 2 and json.loads(done.stdout)["error"]["code"] == "E-measurement"
