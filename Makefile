@@ -6,7 +6,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-dev libz3-dev \
             libglpk-dev pybind11-dev python3-dev libjpeg62-turbo-dev python3-click python3-rich \
-            python3-pytest python3-distributed python3-matplotlib python3-sympy cvc5
+            python3-pytest python3-distributed python3-matplotlib python3-sklearn python3-sympy cvc5
 LPN := $(BUILD)/bin/lpn
 DEMO := models/jpeg/demo
 

@@ -73,6 +73,7 @@ PYTHON_PARTY = {
     "click": ("python/lpn/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "pytest": ("testbenches/", "python/test/", "models/"),
+    "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote
     "sympy": ("lpn2pi/", "testbenches/"),
     "z3": ("lpn2smt/",),
 }
@@ -256,6 +257,7 @@ PLANTED = [
     ("lpn2sim/src/g.cc", "#include <pybind11/pybind11.h>\n", "models/*/native/"),
     ("lpn2sim/src/h.cc", "#include <vendor/thing.h>\n", "in no list"),
     ("lpn2sim/src/i.cc", '#include "lpn/gone.h"\n', "which no folder has"),
+    ("models/toy/q.py", "from sklearn.ensemble import x\n", "only models/bluefield/"),
     ("testbenches/j.cc", "#include <xxhash.h>\n", "only lpn2sim/src/"),
     ("models/toy/native/k.cc", '#include "lpn/sim.h"\n', "native must not use sim"),
     ("python/lpn/l.py", "import models.toy\n", "python must not use models"),

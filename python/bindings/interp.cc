@@ -164,6 +164,8 @@ void bind_interp(py::module_& m) {
       .def_property_readonly("now", &Interp::now)
       .def("occupancy",
            [](const Interp& i, std::uint32_t p) { return i.occupancy(static_cast<PlaceId>(p)); })
+      .def("free_tokens",
+           [](const Interp& i, std::uint32_t p) { return i.free_tokens(static_cast<PlaceId>(p)); })
       .def("tokens",
            [](const Interp& i, std::uint32_t p) { return i.tokens(static_cast<PlaceId>(p)); })
       .def("stats", [](const Interp& i) { return to_dict(i.stats()); });

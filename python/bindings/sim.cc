@@ -254,7 +254,8 @@ void bind_sim(py::module_& parent) {
   m.def(
       "run_batch",
       [](const sim::Library& library, const std::vector<ParamValues>& params,
-         const std::vector<const Marking*>& markings, unsigned threads) {
+         const std::vector<const Marking*>& markings, unsigned threads,
+         const std::vector<std::uint32_t>& read) {
         if (params.size() != markings.size()) throw py::value_error("parameters per marking");
         py::list answers;
         std::vector<sim::Simulator> simulators;
@@ -263,6 +264,7 @@ void bind_sim(py::module_& parent) {
           std::optional<RunResult> result;
           std::optional<RunError> error;
           std::vector<std::uint64_t> left;
+          std::vector<std::pair<std::uint64_t, std::vector<std::int64_t>>> read;
         };
         std::vector<Answer> all;
         {
@@ -281,20 +283,27 @@ void bind_sim(py::module_& parent) {
                   answer.result = *result;
                   for (std::uint32_t p = 0; result->stalled && p < library.net().places.size(); ++p)
                     answer.left.push_back(simulators[k].free_tokens(static_cast<PlaceId>(p)));
+                  for (const std::uint32_t p : read) {
+                    const auto place = static_cast<PlaceId>(p);
+                    answer.read.emplace_back(simulators[k].free_tokens(place),
+                                             simulators[k].tokens(place));
+                  }
                 }
                 all.push_back(std::move(answer));
               });
           seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         }
         for (Answer& a : all) {
-          answers.append(a.error ? py::make_tuple(py::none(), to_exception(*a.error))
-                                 : py::make_tuple(*a.result, a.left));
+          answers.append(a.error ? py::make_tuple(py::none(), to_exception(*a.error), py::list())
+                                 : py::make_tuple(*a.result, a.left, a.read));
         }
         return py::make_tuple(answers, seconds, layout);
       },
       py::arg("library"), py::arg("params"), py::arg("markings"), py::arg("threads") = 0,
+      py::arg("read") = std::vector<std::uint32_t>{},
       "Runs the net on every marking with its parameter values; ([(result, free tokens per place "
-      "when stalled) or (None, RunError)], seconds of all together, of them for laying inputs side "
+      "when stalled, (count, values) of the free tokens of each place `read`) or (None, RunError, "
+      "[])], seconds of all together, of them for laying inputs side "
       "by "
       "side, added up over threads).");
 

@@ -6,12 +6,13 @@ import click
 
 import _lpn
 
-from ._cli_common import (Progress, counted, grouped, json_option, load_model, model_argument, note,
+from ._cli_common import (Progress, counted, grouped, json_option, model_argument, note,
                           params_option, print_json, rate, seconds, table)
 from ._cli_explain import explanation, show as show_ways
 from ._errors import Error, mistake
+from ._load import load
 from ._marking import Marking
-from ._run import _NOT_COMPILED, execute
+from ._run import _NOT_COMPILED, execute, parameter_values
 from .cli import describe
 
 ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
@@ -55,7 +56,9 @@ def sim(model, inputs, params, engine, stats, path, top, path_memory, trace, lim
     if path and (engine == "interp" or stats or trace):
         raise click.UsageError("--critical-path is a run of its own of the compiled engine; leave out "
                                "--engine interp, --stats and --trace")
-    loaded, net, values = load_model(model, params)
+    loaded = load(model)
+    own_nets = bool(inputs) and getattr(loaded.module, "net_of", None) is not None
+    net, values = net_for(loaded, inputs[0] if own_nets else None, params)
     if explain and not inputs:
         about = {"model": loaded.name, **explanation(net)}
         print_json(about) if as_json else show_ways(about)
@@ -76,10 +79,14 @@ def sim(model, inputs, params, engine, stats, path, top, path_memory, trace, lim
         about["fallback"] = {"code": fallback.code, "message": str(fallback)}
     progress = Progress(max(1, len(inputs)))
     rows = []
-    for name in inputs or [None]:
+    for k, name in enumerate(inputs or [None]):
         try:
+            if k and own_nets:
+                net, values = net_for(loaded, name, params)
+                library, _ = library_of(net, engine, trace, stats, path)
             row = _one(loaded, net, values, library, name, limit, stats, trace, progress,
-                       (top, path_memory << 20) if path else (None, None))
+                       (top, path_memory << 20) if path else (None, None),
+                       changed=limit is not None or bool(params))
         except KeyboardInterrupt:  # while the input was read: it has no partial result
             about["interrupted"] = True
             break
@@ -98,10 +105,17 @@ def sim(model, inputs, params, engine, stats, path, top, path_memory, trace, lim
         if explain:
             show_ways(about["ways"])
             click.echo("")
-        _show(net, about, rows, max(1, len(inputs)))
+        _show(loaded, net, about, rows, max(1, len(inputs)))
         if trace:
             _say_trace(trace)
     return status
+
+
+def net_for(loaded, name, params):
+    """(the checked net, its parameter values) of a model, or of its input `name` when it has one per input."""
+    net = loaded.net(**dict(params)) if name is None else loaded.net_of(name, **dict(params))
+    net.done()
+    return net, parameter_values(net, None)
 
 
 def library_of(net, engine, trace=None, stats=False, path=False):
@@ -121,8 +135,10 @@ def library_of(net, engine, trace=None, stats=False, path=False):
         progress.clear()
 
 
-def _one(model, net, values, library, name, limit, stats, trace, progress, path=(None, None)):
-    """The row of one input; what is wrong with it is in the row, so that the others still run."""
+def _one(model, net, values, library, name, limit, stats, trace, progress, path=(None, None), changed=False):
+    """The row of one input; what is wrong with it is in the row, so that the others still run. `changed`: the
+    run is not the whole input with its own parameters, so that the model's own answer would not be of it.
+    """
     row = {"input": name}
     try:
         marking = Marking(net) if name is None else model.workload(name, net)
@@ -157,6 +173,9 @@ def _one(model, net, values, library, name, limit, stats, trace, progress, path=
     row["blocked"] = [explain(net, run, *blocked) for blocked in run.blocked]
     row["undrained"] = [{"place": p, "tokens": run.left.get(p, 0)} for p in run.undrained]
     row["seconds"] = round(run.seconds, 9)
+    answer = getattr(model.module, "answer", None)
+    if answer is not None and name is not None and not changed and run.ending != "interrupted":
+        row["answer"] = answer(name)
     if run.stats is not None:
         row["stats"] = shares(run.stats)
     if run.path is not None:
@@ -251,7 +270,7 @@ def shares(stats):
     return {"end": end, "transitions": transitions, "places": stats["places"]}
 
 
-def _show(net, about, rows, given):
+def _show(loaded, net, about, rows, given):
     """The answer for people."""
     how = "interpreted"
     if about["engine"] == "compiled":
@@ -285,6 +304,9 @@ def _show(net, about, rows, given):
             click.echo(f"\n{row['input'] or net.name} stalled {how}:")
             for blocked in row["blocked"]:
                 click.echo(f"  {blocked['text']}")
+        if "answer" in row:
+            click.echo("")
+            loaded.module.show(row["answer"])
         if "stats" in row:
             click.echo("")
             _show_stats(row)

@@ -83,6 +83,19 @@ class Model:
         net.bound = bound
         return net
 
+    def net_of(self, input, **params):
+        """The net of an input, for models in which its structure follows the input: the module's net_of(input).
+
+        `params`: values of the net's parameters in place of those of the input.
+        """
+        net = self.module.net_of(input)
+        unknown = [name for name in params if name not in net.params]
+        if unknown:
+            raise mistake("E-param", f"model '{self.name}' has no parameter '{unknown[0]}' for this input; it has: "
+                          f"{listed(net.params)}")
+        net.bound = {**net.bound, **params}
+        return net
+
     def workload(self, input, net):
         """The marking for an input: the model's workload(), or a marking file, or JSON.
 

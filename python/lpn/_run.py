@@ -27,7 +27,9 @@ class Run:
     then `blocked` lists (transition, reason, arc or place), `undrained` the places and `left` the
     tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time. `trace`: list of
     commits, when asked for. `stats`: a dict, when asked for.
-    `path`: the critical path, when asked for: a dict of `latency` and of `rows` that add up to it. `engine`: "compiled" or "interp".
+    `path`: the critical path, when asked for: a dict of `latency` and of `rows` that add up to it.
+    `tokens`: place -> its free tokens at the end, a list of tuples of values or, without properties, a
+    number; of the places asked for with `read`. `engine`: "compiled" or "interp".
     `seconds`: wall time of the simulation alone.
     """
 
@@ -60,6 +62,7 @@ class Run:
             self.undrained = [places[p].name for p in result.undrained]
         self.trace = trace
         self.path = None
+        self.tokens = {}
         self.stats = _named(core, stats) if stats is not None else None
 
     def __repr__(self):
@@ -74,6 +77,17 @@ def _named(core, stats):
         "transitions": {t.name: s for t, s in zip(core.transitions, stats["transitions"])},
         "places": {p.name: s for p, s in zip(core.places, stats["places"])},
     }
+
+
+def _read_places(net, read):
+    """The Places of the names (or Places) in `read`."""
+    return [net[place if isinstance(place, str) else place.name] for place in read]
+
+
+def _tokens(place, count, values):
+    """What Run.tokens says of a place."""
+    width = len(place._type.fields)
+    return [tuple(values[k:k + width]) for k in range(0, len(values), width)] if width else count
 
 
 def parameter_values(net, params):
@@ -119,7 +133,7 @@ class _Interrupt:
 
 
 def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0,
-            path=None, path_memory=None):
+            path=None, path_memory=None, read=()):
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
     `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
@@ -156,6 +170,8 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     if run.stalled:
         left = {place.name: count(place._number) for place in net._places.values()}
         run.left = {name: n for name, n in left.items() if n}
+    for place in _read_places(net, read):
+        run.tokens[place.name] = _tokens(place, engine.free_tokens(place._number), engine.tokens(place._number))
     if path is not None and not interrupted:
         has_done = any(p.done for p in net._core.places)
 
@@ -186,7 +202,7 @@ def _whole_limit(limit):
 
 
 def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=False, stats=False,
-             path=False, path_memory=None):
+             path=False, path_memory=None, read=()):
     """Runs the net on a marking to its end, or to time `limit` (cycles, inclusive).
 
     `params`: values for the net's parameters. `engine`: "interp", which defines the meaning, or
@@ -195,6 +211,7 @@ def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=F
     variable LPN_ENGINE sets the default. `trace`: keep every commit, or a function called with
     each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3), what
     halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not given.
+    `read`: places whose free tokens at the end Run.tokens keeps.
     Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a
     stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
     """
@@ -220,14 +237,14 @@ def simulate(net, marking=None, params=None, *, engine=None, limit=None, trace=F
         raise mistake("E-engine", "the critical path needs engine \"compiled\"; leave `engine` out or say so")
     if wanted:
         run = execute(net, values, marking, path_library(net), limit=limit,
-                      path=3 if path is True else int(path), path_memory=path_memory)
+                      path=3 if path is True else int(path), path_memory=path_memory, read=read)
         if run.ending == "interrupted" or not (trace or stats):
             return _finished(run)
         found = run.path
 
     def attempt(library, budget=0.0):
         recorder = _lpn.sim.Recorder() if trace and not callable(trace) else None
-        run = execute(net, values, marking, library, limit=limit, stats=stats, budget=budget,
+        run = execute(net, values, marking, library, limit=limit, stats=stats, budget=budget, read=read,
                       observer=recorder or (trace if callable(trace) else None))
         if run is not None and recorder is not None:
             run.trace = recorder.take()
@@ -267,7 +284,7 @@ def _finished(run):
 _PORTION = 256
 
 
-def run_batch(net, markings, params=None, *, threads=None, errors="raise"):
+def run_batch(net, markings, params=None, *, threads=None, errors="raise", read=()):
     """Runs the net on many markings, or with many parameter values, compiled; a list of Run.
 
     `markings`: lpn.Markings of the net, or one for all. `params`: a dict for all runs, or a list of
@@ -275,7 +292,8 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise"):
     "raise" raises the first RunError, its `index` saying of which run; "return" puts it into the
     list in the place of the Run. Inputs of a net whose transitions all have constant weights go in
     lock step through vector registers, 16 or more at a time. `seconds` of each Run is its share of
-    the time of all; `layout_seconds` of that went into laying inputs side by side. Raises "E-no-compiler" when nothing can be compiled.
+    the time of all; `layout_seconds` of that went into laying inputs side by side. `read`: places whose
+    free tokens at the end Run.tokens keeps. Raises "E-no-compiler" when nothing can be compiled.
     """
     if not isinstance(net, Net):
         raise mistake("E-operand", f"run_batch needs a net, got {net!r}")
@@ -297,11 +315,13 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise"):
     values *= runs // len(values)
     library = _lpn.sim.Library.build(net._core)
     result = []
+    read = _read_places(net, read)
     portion = _PORTION * (threads or os.cpu_count() or 1)
     for first in range(0, runs, portion):
         part = slice(first, first + portion)
-        answers, seconds, layout = _lpn.sim.run_batch(library, values[part], [m._core for m in markings[part]], threads or 0)
-        for answer, about in answers:
+        answers, seconds, layout = _lpn.sim.run_batch(library, values[part], [m._core for m in markings[part]],
+                                                       threads or 0, [place._number for place in read])
+        for answer, about, tokens in answers:
             if answer is None:
                 about.index = len(result)
                 if errors == "raise":
@@ -312,5 +332,6 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise"):
             run.layout_seconds = layout / len(answers)
             if run.stalled:
                 run.left = {place.name: about[place._number] for place in net._places.values() if about[place._number]}
+            run.tokens = {place.name: _tokens(place, *kept) for place, kept in zip(read, tokens)}
             result.append(run)
     return result

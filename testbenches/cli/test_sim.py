@@ -204,7 +204,7 @@ def test_interrupt_while_an_input_is_read(environment, nets):
 
 
 @pytest.mark.parametrize("arguments, code, words", [
-    (["nothing"], "E-model", "there is no model 'nothing'; bundled: jpeg"),
+    (["nothing"], "E-model", "there is no model 'nothing'; bundled: "),
     (["missing.py"], "E-model", "there is no file missing.py"),
     (["missing.lpn"], "E-model", "cannot read missing.lpn"),
     (["line.lpn", "m.json", "-p", "slow"], "E-usage", "write -p slow=1"),

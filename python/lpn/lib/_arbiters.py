@@ -43,16 +43,25 @@ def priority(net, name, inputs, out=None, *, delay=1):
     return target
 
 
-def round_robin(net, name, inputs, out=None, *, delay=1, skip_empty=True):
+def round_robin(net, name, inputs, out=None, *, delay=1, skip_empty=True, also=None):
     """Each of `inputs` in turn; one token passes per `delay` cycles.
 
     The turn goes to the input after the one that was granted last. `skip_empty`: an input without
     a token is passed over; False: the arbiter waits for it. `delay`: cycles, or a function of the
-    arc `t`; the arbiter is busy for so long. Returns `out`.
+    arc `t`; the arbiter is busy for so long. `out`, `delay` and `also`, what a grant puts besides,
+    may be lists with an entry per input. Returns `out`.
+
+    Raises Error "E-operand" for no input, or a list of another length.
     """
     inputs = _check(name, inputs)
     n = len(inputs)
-    target = output_like(net, name, inputs[0], out)
+    if isinstance(out, (list, tuple)):
+        targets = [output_like(net, name, source, o) for source, o in zip(inputs, _each(name, "out", out, n))]
+    else:
+        out = output_like(net, name, inputs[0], out)
+        targets = [out] * n
+    delays = _each(name, "delay", delay, n)
+    others_put = _each(name, "also", also if also is not None else [[]] * n, n)
     turn = net.place(f"{name}.turn", _turn_type(n), init=[{"next": 0}])
     for k, source in enumerate(inputs):
         take = {"turn": turn, "t": source}
@@ -66,10 +75,19 @@ def round_robin(net, name, inputs, out=None, *, delay=1, skip_empty=True):
             f"{name}.grant{k}",
             take=take,
             guard=guard,
-            put=[target.forward("t"), turn.emit(next=(k + 1) % n)],
-            delay=delay,
+            put=[targets[k].forward("t"), turn.emit(next=(k + 1) % n), *others_put[k]],
+            delay=delays[k],
         )
-    return target
+    return out
+
+
+def _each(name, what, given, n):
+    """`given` per input: a list of n, or the same for all."""
+    if not isinstance(given, (list, tuple)):
+        return [given] * n
+    if len(given) != n:
+        raise mistake("E-operand", f"arbiter '{name}' has {n} inputs, but {len(given)} entries in {what}")
+    return given
 
 
 def _nobody_before(k, others, n):

@@ -1,0 +1,156 @@
+"""White-box laws of contention on a BlueField-2: what shared engines and stages leave to each function.
+
+Times are in microseconds, rates in requests (packets) per microsecond. One packet makes one request.
+
+The accelerator laws hold for an engine that serves non-empty queues round robin, one request per visit, one
+request at a time, whatever their lengths; equation numbers are those of "Performance Prediction of On-NIC
+Network Functions with Multi-Resource Contention and Traffic Awareness" (ASPLOS 2025), section 4. Below
+saturation (`shares`) and the composition of mixed stage lists (`stages`) go beyond it.
+"""
+
+import math
+from dataclasses import dataclass
+
+from lpn import Error
+
+__all__ = ["Load", "linear_decline", "match_line", "pipeline", "round_time", "run_to_completion",
+           "shares", "stages", "sum_of_losses"]
+
+PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one function asks of an engine.
+
+    time: mean service time of a request [us]; queues: its request queues, equally loaded;
+    offered: requests per us it would send if the engine never kept it waiting (inf: saturating).
+    """
+
+    time: float
+    queues: int = 1
+    offered: float = math.inf
+
+    def __post_init__(self):
+        if not 0 < self.time < math.inf:
+            raise Error("E-law", f"service time of a request: {self.time} us; it must be positive and finite")
+        if not (isinstance(self.queues, int) and self.queues >= 1):
+            raise Error("E-law", f"request queues: {self.queues}; write a whole number, 1 or more")
+        if not self.offered >= 0:
+            raise Error("E-law", f"offered rate: {self.offered} requests/us; it must be 0 or more")
+
+
+def round_time(loads):
+    """Time of one round over all queues, none of them empty [us]: S = sum n_j t_j (Eq 1)."""
+    return sum(load.queues * load.time for load in loads)
+
+
+def shares(loads):
+    """The rate each function gets of one engine [requests/us], in the order of `loads`.
+
+    Round robin equalises the rates of the queues that are never empty, and gives the others what they
+    offer: max-min fair water-filling. With B the backlogged functions and U the others,
+
+        r = (1 - sum_U offered_j t_j) / sum_B n_i t_i      per backlogged queue,   U: offered_j / n_j < r.
+
+    All backlogged it is Eq 2, T_i = n_i / sum_j n_j t_j; one queue against one, Eq 8 (`linear_decline`).
+    """
+    left, backlog = 1.0, round_time(loads)
+    rates = [0.0] * len(loads)
+    order = sorted(range(len(loads)), key=lambda k: loads[k].offered / loads[k].queues)
+    for place, k in enumerate(order):
+        load = loads[k]
+        if load.offered / load.queues * backlog >= left:
+            for i in order[place:]:
+                rates[i] = loads[i].queues * left / backlog
+            break
+        # Later functions offer more per queue, so that this one stays satisfied whatever they do.
+        rates[k] = load.offered
+        left -= load.offered * load.time
+        backlog -= load.queues * load.time
+    return rates
+
+
+def linear_decline(time, rival_time, rival_offered):
+    """Rate of a saturating function, one queue, against one queue that offers `rival_offered` (Eq 8).
+
+    T = (1 - offered t_2) / t_1 while offered <= 1 / (t_1 + t_2), from there on 1 / (t_1 + t_2).
+    """
+    kink = 1 / (time + rival_time)
+    return kink if rival_offered >= kink else (1 - rival_offered * rival_time) / time
+
+
+def match_line(points):
+    """(a, b) of the engine time per request t = a m + b [us], m in matches per MB of payload (Eq 5).
+
+    points: (m, t) at two or more different m; more than two are fitted by least squares in t. The line
+    belongs to one rule set and one payload size: a / (bytes * 1e-6) is the time of one match.
+    """
+    count = len(points)
+    mean_m = sum(m for m, _ in points) / max(count, 1)
+    mean_t = sum(t for _, t in points) / max(count, 1)
+    spread = sum((m - mean_m) ** 2 for m, _ in points)
+    if spread <= 0:
+        raise Error("E-law", "time against matches is a line: it takes points at two match rates or more, "
+                             f"got {sorted({m for m, _ in points})}")
+    a = sum((m - mean_m) * (t - mean_t) for m, t in points) / spread
+    return a, mean_t - a * mean_m
+
+
+# ---- Composition: end-to-end rate from the rates with one resource contended at a time ---------------
+
+
+def _checked(alone, solo):
+    if not alone or not 0 < solo < math.inf or not all(0 < rate for rate in alone):
+        raise Error("E-law",
+                    f"composition of rates {list(alone)} with solo rate {solo}: one positive rate per "
+                    "resource, and a positive solo rate")
+    # A resource alone cannot make a function faster than it is by itself.
+    return [min(rate, solo) for rate in alone]
+
+
+def pipeline(alone, solo=None):
+    """Packets overlap between stages: T = T_solo - max_k dT_k = min_k T_k (Eq 3).
+
+    alone: rate with only resource k contended, for each k; solo: rate with none contended, an upper bound
+    of each (None: the largest of `alone`). As a baseline for other patterns this is "min composition".
+    """
+    return min(_checked(alone, max(alone) if solo is None else solo))
+
+
+def run_to_completion(alone, solo):
+    """The next packet (batch) waits for all resources, so that their added times add up (Eq 4):
+
+    T = 1 / (sum_k 1 / T_k - (R - 1) / T_solo).
+    """
+    alone = _checked(alone, solo)
+    return 1 / (sum(1 / rate for rate in alone) - (len(alone) - 1) / solo)
+
+
+def stages(alone, patterns, solo):
+    """A chain of stages, each "pipeline" (a queue decouples it) or "run-to-completion" (Eq 7, generalised).
+
+    Neighbouring run-to-completion stages hold the same core and are one stage by Eq 4; a run at the end
+    goes on with a run at the start, as the core returns there. The slowest stage decides.
+    """
+    if len(patterns) != len(alone) or set(patterns) - {PIPELINE, RUN_TO_COMPLETION}:
+        raise Error("E-law", f"patterns {list(patterns)} for {len(alone)} stages: one of {PIPELINE}, "
+                             f"{RUN_TO_COMPLETION} for each")
+    alone = _checked(alone, solo)
+    runs, rates = [], []
+    for rate, pattern in zip(alone, patterns):
+        if pattern == PIPELINE:
+            rates.append(rate)
+            runs.append([])
+        else:
+            if not runs:
+                runs.append([])
+            runs[-1].append(rate)
+    if len(runs) > 1 and patterns[0] == patterns[-1] == RUN_TO_COMPLETION:
+        runs[0] += runs.pop()
+    return min(rates + [run_to_completion(run, solo) for run in runs if run])
+
+
+def sum_of_losses(alone, solo):
+    """Baseline: all losses add up, T_solo - sum_k dT_k; 0 where that is negative."""
+    return max(0.0, solo - sum(solo - rate for rate in _checked(alone, solo)))

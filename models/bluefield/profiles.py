@@ -1,0 +1,143 @@
+"""Profiles of network functions: CSV files of measurements, told apart by their columns.
+
+| kind         | columns                                                                                |
+|--------------|----------------------------------------------------------------------------------------|
+| memory       | throughput_kpps, LEAST_COUNTERS, any of the other COUNTERS and of TRAFFIC              |
+| contention   | the same and comp_ENGINE_sum_nt_ms: several resources contended at once                |
+| engine times | ENGINE_time_per_pkt_ms and the attributes it depends on                                |
+| co-runs      | throughput_kpps and ENGINE_bench_time_ms: against a benchmark with one queue           |
+
+comp_* belong to the competitors, summed over them; sum_nt is the sum of queues x time per request. Times are
+in milliseconds and rates in thousands of packets per second in the files, microseconds and packets per
+microsecond everywhere else in this folder.
+"""
+
+import csv
+import math
+import os
+import re
+from dataclasses import dataclass
+
+from lpn import Error
+
+__all__ = ["COUNTERS", "ENGINES", "TRAFFIC", "Profile", "read"]
+
+THROUGHPUT = "throughput_kpps"
+# Performance counters of the competitors, per second (working set in MB): the seven that SLOMO uses.
+COUNTERS = ("comp_ipc", "comp_inst_retired_per_s", "comp_l2d_rd_per_s", "comp_l2d_wr_per_s",
+            "comp_mem_rd_per_s",
+            "comp_mem_wr_per_s", "comp_wss_MB")
+LEAST_COUNTERS = ("comp_wss_MB", "comp_l2d_rd_per_s", "comp_l2d_wr_per_s")
+FLOWS, SIZE, MATCHES = "flow_count", "pkt_size_B", "mtbr_matches_per_MB"
+TRAFFIC = (FLOWS, SIZE, MATCHES)
+# Engine -> the traffic attribute that its time per request is a line of.
+ENGINES = {"regex": MATCHES, "compression": SIZE}
+
+KINDS = ("memory", "contention", "engine times", "co-runs")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Rows of one file: dicts of column -> number, in the file's units; `lines` are their places in the
+    file."""
+
+    file: str
+    kind: str
+    rows: list
+    lines: list
+    engine: str = None  # of engine times and co-runs
+
+    @property
+    def name(self):
+        return os.path.basename(self.file)
+
+    def column(self, name):
+        return [row[name] for row in self.rows]
+
+    def rates(self):
+        """Measured packets per us."""
+        return [row[THROUGHPUT] / 1e3 for row in self.rows]
+
+    def competition(self):
+        """Engines that some row has competitors at."""
+        return [engine for engine in ENGINES
+                if any(row.get(f"comp_{engine}_sum_nt_ms", 0) > 0 for row in self.rows)]
+
+    def where(self, index):
+        return f"{self.file}:{self.lines[index]}"
+
+
+def read(file, measured=True):
+    """The Profile of a CSV file.
+
+    measured: throughput_kpps must be there; False: rows to predict, it need not.
+    Raises lpn.Error E-profile for what is no such table, naming file, line and column.
+    """
+    with open(file, newline="", encoding="utf-8-sig") as stream:
+        try:
+            table = list(csv.reader(stream))
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise Error("E-profile", f"{file} is no CSV file: {error}") from None
+    if not table or not any(cell.strip() for cell in table[0]):
+        raise Error("E-profile",
+                    f"{file}:1: no header; the columns are explained in models/bluefield/PREDICTOR.md")
+    names = [name.strip() for name in table[0]]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise Error("E-profile", f"{file}:1: column '{twice[0]}' is there twice")
+    kind, engine = _kind(file, set(names), measured)
+    known = [name for name in names if _known(name)]
+    rows, lines = [], []
+    for line, cells in enumerate(table[1:], 2):
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) != len(names):
+            raise Error("E-profile",
+                        f"{file}:{line}: {len(cells)} cells, but the header has {len(names)} columns")
+        row = dict(zip(names, cells))
+        rows.append({name: _number(row[name], name, f"{file}:{line}") for name in known})
+        lines.append(line)
+    if not rows:
+        raise Error("E-profile", f"{file}: no rows below the header")
+    return Profile(file, kind, rows, lines, engine)
+
+
+def _kind(file, names, measured):
+    for engine, attribute in ENGINES.items():
+        for column, kind in ((f"{engine}_time_per_pkt_ms", "engine times"),
+                             (f"{engine}_bench_time_ms", "co-runs")):
+            if column not in names:
+                continue
+            needs = {attribute} | ({THROUGHPUT} if kind == "co-runs" else set())
+            if needs - names:
+                raise Error("E-profile", f"{file}:1: {kind} of the {engine} engine need the columns "
+                                         f"{', '.join(sorted(needs))}; "
+                                         f"missing: {', '.join(sorted(needs - names))}")
+            return kind, engine
+    contention = any(f"comp_{engine}_sum_nt_ms" in names for engine in ENGINES)
+    needs = set(LEAST_COUNTERS) | ({THROUGHPUT} if measured else set())
+    if needs - names:
+        raise Error("E-profile",
+                    f"{file}:1: these columns make no known kind of profile; for memory contention it "
+                    f"lacks {', '.join(c for c in (*COUNTERS, THROUGHPUT) if c in needs - names)}")
+    return ("contention" if contention else "memory"), None
+
+
+def _known(name):
+    return (name in COUNTERS or name in TRAFFIC or name == THROUGHPUT
+            or any(name in (f"{e}_time_per_pkt_ms", f"{e}_bench_time_ms", f"comp_{e}_sum_nt_ms")
+                   for e in ENGINES))
+
+
+def _number(text, name, where):
+    # Python also reads '1_000' and 'nan'; neither belongs in a table of measurements.
+    try:
+        value = float(text) if re.fullmatch(r"\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*", text) else math.nan
+    except ValueError:
+        value = math.nan
+    positive = name == THROUGHPUT or name.endswith(("_time_per_pkt_ms", "_bench_time_ms"))
+    if not math.isfinite(value) or value < 0 or positive and value == 0:
+        raise Error("E-profile",
+                    f"{where}: {name} is '{text}'; it must be a {'positive ' if positive else ''}number"
+                    f"{'' if positive else ', 0 or more'}")
+    return value
