@@ -1,0 +1,138 @@
+// Python's view of the engine: lpn_models_native._nfp.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+
+#include "costs.h"
+#include "graph.h"
+#include "listing.h"
+#include "lpn/error.h"
+
+namespace py = pybind11;
+
+namespace {
+
+using namespace lpn::nfp;  // NOLINT: this file only binds that namespace
+
+const char* access_name(Access access) {
+  switch (access) {
+    case Access::kNone: return "none";
+    case Access::kSram: return "sram";
+    case Access::kDramRead: return "dram_read";
+    case Access::kDramAdd: return "dram_add";
+    case Access::kDramWrite: return "dram_write";
+  }
+  return "";
+}
+
+Costs costs_of(const py::dict& d) {
+  const auto cycles = [&](const char* key) { return d[key].cast<Cycles>(); };
+  Costs c;
+  c.overhead = cycles("overhead");
+  c.instruction = cycles("instruction");
+  c.branch_not_taken = cycles("branch_not_taken");
+  c.branch_taken = cycles("branch_taken");
+  c.branch_taken_late = cycles("branch_taken_late");
+  c.jump = cycles("jump");
+  c.access = cycles("access");
+  c.swap = cycles("swap");
+  c.distance_sram = cycles("distance_sram");
+  c.distance_dram = cycles("distance_dram");
+  c.dram_read = d["dram_read"].cast<double>();
+  c.dram_add = d["dram_add"].cast<double>();
+  if (!d["dram_write"].is_none()) c.dram_write = d["dram_write"].cast<double>();
+  c.clock_hz = d["clock_hz"].cast<double>();
+  c.min_packet = d["min_packet"].cast<int>();
+  c.max_packet = d["max_packet"].cast<int>();
+  return c;
+}
+
+struct PyProgram {
+  std::vector<Instruction> listing;
+  Costs costs;
+  Graph graph;
+};
+
+}  // namespace
+
+PYBIND11_MODULE(_nfp, m) {
+  m.doc() = "NFP programs: listings, control flow, what paths cost, what rate is guaranteed.";
+
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const lpn::Error& e) {
+      const py::object type = py::module_::import("_lpn").attr("Error");
+      const py::object error = type(e.code(), e.what());
+      PyErr_SetObject(type.ptr(), error.ptr());
+    }
+  });
+
+  m.def("cyclic", [](const std::string& text, const std::string& name) { return cyclic(parse_listing(text, name)); },
+        py::arg("text"), py::arg("name"), "Whether a listing has a loop. Raises Error E-nfp-listing.");
+
+  py::class_<PyProgram>(m, "Program", "A listing with its unrolled control-flow graph and a cost table.")
+      .def(py::init([](const std::string& text, const std::string& name, const py::dict& costs,
+                       std::optional<std::uint32_t> unroll, std::map<std::uint32_t, std::uint32_t> unroll_blocks) {
+             auto out = std::make_unique<PyProgram>();
+             out->listing = parse_listing(text, name);
+             out->costs = costs_of(costs);
+             out->graph = make_graph(out->listing, {unroll, std::move(unroll_blocks)}, out->costs);
+             return out;
+           }),
+           py::arg("text"), py::arg("name"), py::arg("costs"), py::arg("unroll") = py::none(),
+           py::arg("unroll_blocks") = std::map<std::uint32_t, std::uint32_t>{},
+           "`costs`: what models.nfp.costs.load() returns. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost.")
+      .def_property_readonly("instructions", [](const PyProgram& p) { return p.listing.size(); })
+      .def("path_cost",
+           [](const PyProgram& p, const std::string& path) {
+             const PathCost c = path_cost(p.graph, p.costs, parse_path(p.graph, path));
+             py::dict out;
+             out["cycles"] = c.cycles;
+             out["max_cycles"] = c.max_cycles;
+             out["dram_cycles"] = c.dram_cycles;
+             return out;
+           },
+           py::arg("path"), "{cycles, max_cycles, dram_cycles} per packet of a path in the notation ->0--15->15000.")
+      .def("segments",
+           [](const PyProgram& p, const std::string& path) {
+             py::list out;
+             for (const Segment& s : segments(p.graph, p.costs, parse_path(p.graph, path)))
+               out.append(py::make_tuple(s.cycles, access_name(s.access), s.waits, s.words));
+             return out;
+           },
+           py::arg("path"),
+           "What a thread does on a path: a list of (core cycles up to and with the accessing instruction, access, "
+           "waits, 32-bit words). access: 'sram', 'dram_read', 'dram_add', 'dram_write', and 'none' for the end. "
+           "Without the firmware's overhead per packet and without any waiting.")
+      .def("steps",
+           [](const PyProgram& p, const std::string& path) {
+             py::list out;
+             for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path))) {
+               const Instruction& i = p.graph.instructions[s.instruction];
+               out.append(py::make_tuple(i.id, i.line, i.text, s.cycles, s.dram));
+             }
+             return out;
+           },
+           py::arg("path"), "The instructions of a path: (id, line, text, core cycles, memory engine cycles).")
+      .def("graph", [](const PyProgram& p) {
+        py::list blocks, edges;
+        for (const Block& b : p.graph.blocks)
+          blocks.append(py::make_tuple(b.id, b.depth, b.code));
+        for (std::size_t e = 0; e < p.graph.edges.size(); ++e) {
+          const Edge& edge = p.graph.edges[e];
+          const EdgeCost& c = p.graph.costs[e];
+          edges.append(py::make_tuple(edge.from == kNone ? -1 : static_cast<int>(edge.from), edge.to, edge.taken,
+                                      c.body, c.last, c.last_taken, c.dram));
+        }
+        py::list code;
+        for (const Instruction& i : p.graph.instructions) code.append(py::make_tuple(i.id, i.line, i.text));
+        py::dict out;
+        out["instructions"] = code;
+        out["blocks"] = blocks;
+        out["edges"] = edges;
+        return out;
+      }, "{instructions: (id, line, text), blocks: (id, depth, instruction indices), edges: (from or -1, to, taken, "
+         "cycles of the body, of its last instruction when not taken, when taken, memory engine cycles)}");
+}
