@@ -6,6 +6,7 @@
 
 #include "costs.h"
 #include "graph.h"
+#include "guarantee.h"
 #include "listing.h"
 #include "lpn/error.h"
 
@@ -116,6 +117,47 @@ PYBIND11_MODULE(_nfp, m) {
              return out;
            },
            py::arg("path"), "The instructions of a path: (id, line, text, core cycles, memory engine cycles).")
+      .def("slowest",
+           [](const PyProgram& p, bool per_byte, double cores, std::size_t paths, const py::object& go_on) {
+             Options options;
+             options.per_byte = per_byte;
+             options.cores = cores;
+             options.paths = paths;
+             const Findings f = find_slowest(p.graph, p.costs, options, [&](const Progress& now) {
+               if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+               return go_on.is_none() || go_on(now.bound, now.states, now.refuted, now.found).cast<bool>();
+             });
+             py::dict out, naive;
+             naive["cycles"] = f.naive.cycles;
+             naive["cycles_size"] = f.naive.cycles_size;
+             naive["dram_cycles"] = f.naive.dram;
+             naive["dram_size"] = f.naive.dram_size;
+             out["naive"] = naive;
+             py::list found;
+             for (const SlowPath& slow : f.slowest) {
+               py::dict one;
+               one["path"] = notation(p.graph, slow.path);
+               one["cycles"] = slow.cost.cycles;
+               one["max_cycles"] = slow.cost.max_cycles;
+               one["dram_cycles"] = slow.cost.dram_cycles;
+               one["value"] = slow.value;
+               one["size"] = slow.example.size;
+               one["packet"] = slow.example.packet;
+               one["memory"] = slow.example.map;
+               found.append(one);
+             }
+             out["slowest"] = found;
+             out["bound"] = f.bound;
+             out["complete"] = f.complete;
+             out["loops_bounded"] = f.loops_bounded;
+             out["refuted"] = f.refuted;
+             out["states"] = f.states;
+             out["restarts"] = f.restarts;
+             out["z3_checks"] = f.z3_checks;
+             return out;
+           },
+           py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1, py::arg("go_on") = py::none(),
+           "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False ends the search.")
       .def("graph", [](const PyProgram& p) {
         py::list blocks, edges;
         for (const Block& b : p.graph.blocks)
