@@ -304,7 +304,9 @@ class Search {
         bound_ = 0;
         break;
       }
-      if (round == Round::kFound && found_.size() == 1 && options_.paths == 1) settle_tie();
+      if (round != Round::kFound) continue;
+      if (found_.size() == 1) settle_tie();
+      bound_ = found_.back().slow.value;  // those that are left come after it
     }
     if (found_.empty() && !stopped) throw Error("E-nfp-none", "no packet reaches the end of the program");
     out.complete = !stopped;

@@ -7,6 +7,7 @@
 #include "costs.h"
 #include "graph.h"
 #include "guarantee.h"
+#include "interpret.h"
 #include "listing.h"
 #include "lpn/error.h"
 
@@ -142,7 +143,9 @@ PYBIND11_MODULE(_nfp, m) {
                one["dram_cycles"] = slow.cost.dram_cycles;
                one["value"] = slow.value;
                one["size"] = slow.example.size;
-               one["packet"] = slow.example.packet;
+               std::map<std::uint32_t, std::uint8_t> packet;
+               for (const auto& [address, byte] : slow.example.packet) packet[address - kPacketBase] = byte;
+               one["packet"] = packet;
                one["memory"] = slow.example.map;
                found.append(one);
              }
@@ -158,6 +161,23 @@ PYBIND11_MODULE(_nfp, m) {
            },
            py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1, py::arg("go_on") = py::none(),
            "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False ends the search.")
+      .def("replay",
+           [](const PyProgram& p, std::uint32_t size, std::map<std::uint32_t, std::uint8_t> packet,
+              std::map<std::uint32_t, std::uint8_t> memory, const std::string& path, std::uint64_t seed) {
+             const Execution run = interpret(p.listing, p.costs, {size, std::move(packet), std::move(memory)}, seed);
+             std::vector<std::uint32_t> expected, met;
+             for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path))) expected.push_back(s.instruction);
+             expected.pop_back();  // fin
+             for (const Executed& e : run.trace) met.push_back(e.instruction);
+             py::dict out;
+             out["takes_path"] = run.ended && met == expected;
+             out["cycles"] = run.cycles;
+             out["dram_cycles"] = run.dram_cycles;
+             return out;
+           },
+           py::arg("size"), py::arg("packet"), py::arg("memory"), py::arg("path"), py::arg("seed") = 1,
+           "Runs a packet (bytes by offset) and DRAM content in the interpreter: {takes_path, cycles, dram_cycles}. "
+           "What is undefined differs from seed to seed.")
       .def("graph", [](const PyProgram& p) {
         py::list blocks, edges;
         for (const Block& b : p.graph.blocks)
