@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "lpn/error.h"
+
 namespace lpn::nfp {
 namespace {
 
@@ -110,6 +112,38 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
   for (std::uint32_t e = 0; e < graph.edges.size(); ++e)
     if (!leads[graph.edges[e].to]) out.alive[e] = false;
   return out;
+}
+
+Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& costs, std::uint32_t& limit) {
+  constexpr std::uint32_t most_rounds = 8192;
+  constexpr std::size_t most_blocks = 100'000;
+  const auto least = static_cast<std::uint32_t>(costs.min_packet), most = static_cast<std::uint32_t>(costs.max_packet);
+  const auto bounded = [&](std::uint32_t rounds) -> std::optional<Graph> {
+    Unroll unroll;
+    unroll.all = rounds;
+    Graph graph = make_graph(listing, unroll, costs, most_blocks);
+    Terms terms(least, most);
+    Symbolic symbolic(terms);
+    Conditions conditions(terms, least, most);
+    if (!analyse(graph, terms, symbolic, conditions, least, most, false).loops_bounded) return std::nullopt;
+    return graph;
+  };
+  try {
+    for (limit = 2; limit <= most_rounds; limit *= 2)
+      if (bounded(limit)) {
+        // The least that does, so that a limit given by hand means the same.
+        std::uint32_t lo = limit / 2;
+        while (lo + 1 < limit) {
+          const std::uint32_t middle = lo + (limit - lo) / 2;
+          (bounded(middle) ? limit : lo) = middle;
+        }
+        return *bounded(limit);
+      }
+  } catch (const Error& error) {
+    if (error.code() != "E-nfp-size") throw;
+  }
+  throw Error("E-nfp-loop", "the program has a loop, and no counter makes its limit evident; write --unroll N, or "
+                            "--unroll N:BLOCK,... with one for each block");
 }
 
 // ---- Liveness ------------------------------------------------------------------------------------------------

@@ -25,6 +25,10 @@ struct Analysis {
 Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Conditions& conditions, std::uint32_t least,
                  std::uint32_t most, bool minimise);
 
+// The graph of a program whose loops end by a counter that is the same on all paths: rounds are added until nothing
+// is cut. Throws Error "E-nfp-loop" when that does not happen.
+Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& costs, std::uint32_t& limit);
+
 // Which parts of a state matter at the start of a block.
 class Liveness {
  public:

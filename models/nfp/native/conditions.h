@@ -52,7 +52,9 @@ class Conditions {
   Verdict solve(std::span<const TermId> atoms, double seconds);
   // The least packet size under the conditions that have to do with it; 0 when there is none.
   std::uint32_t least_size(std::span<const TermId> atoms);
-  bool mentions_size(TermId atom) ;
+  bool mentions_size(TermId atom);
+  // What an atom reads that is not known: bytes and the size, sorted.
+  const std::vector<TermId>& variables(TermId atom);
 
   void interrupt();
   std::uint64_t z3_checks() const { return z3_checks_; }
@@ -61,7 +63,6 @@ class Conditions {
   struct Solver;
   using Bits = std::vector<std::uint64_t>;
 
-  const std::vector<TermId>& variables(TermId atom);
   const Bits& domain(TermId atom, TermId variable);
   std::uint32_t values(TermId variable) const { return variable == terms_.size() ? most_ + 1 : 256; }
   std::uint64_t evaluate(TermId id);

@@ -1,8 +1,10 @@
 #include "guarantee.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
@@ -275,6 +277,7 @@ struct Label {
   double cycles = 0, dram = 0;       // before the block of `edge`
   double value = 0;                  // of the slowest completion, at most
   bool checked = false;              // complete, and possible with packets of `size`
+  std::array<std::uint64_t, 8> met{};  // a Bloom filter of the variables in all conditions so far
 };
 
 class Search {
@@ -304,13 +307,15 @@ class Search {
         bound_ = 0;
         break;
       }
-      if (round != Round::kFound) continue;
-      if (found_.size() == 1) settle_tie();
-      bound_ = found_.back().slow.value;  // those that are left come after it
+    }
+    if (!found_.empty()) {
+      if (found_.size() == options_.paths) bound_ = found_.back().slow.value;  // those that are left come after it
+      if (!stopped) settle_tie();
     }
     if (found_.empty() && !stopped) throw Error("E-nfp-none", "no packet reaches the end of the program");
     out.complete = !stopped;
     for (const Found& f : found_) out.slowest.push_back(f.slow);
+    if (!found_.empty()) out.slower = count_slower(found_.front().slow.value);
     out.bound = bound_;
     out.refuted = refuted_;
     out.states = explosion.size();
@@ -370,9 +375,21 @@ class Search {
   Round search(bool tied, double value);
   void settle_tie();
   std::vector<TermId> atoms_of(std::uint32_t label) const;
+  // Of them those that share a variable with `fresh`, directly or through others.
+  std::vector<TermId> concerned(std::uint32_t label, const std::vector<TermId>& fresh);
+  static void meet(std::array<std::uint64_t, 8>& filter, TermId variable) {
+    const std::uint32_t h = variable * 2654435761u;
+    filter[h >> 6 & 7] |= std::uint64_t{1} << (h & 63);
+    filter[h >> 15 & 7] |= std::uint64_t{1} << (h >> 9 & 63);
+  }
+  static bool may_have(const std::array<std::uint64_t, 8>& filter, TermId variable) {
+    const std::uint32_t h = variable * 2654435761u;
+    return filter[h >> 6 & 7] >> (h & 63) & filter[h >> 15 & 7] >> (h >> 9 & 63) & 1;
+  }
   bool learn(const std::vector<TermId>& core, std::uint32_t label, std::uint32_t node, bool taken,
              std::uint32_t block);
   Path path_of(std::uint32_t label) const;
+  double count_slower(double value) const;
 
   const Graph& graph_;
   const Costs& costs_;
@@ -402,6 +419,35 @@ std::vector<TermId> Search::atoms_of(std::uint32_t label) const {
     out.insert(out.end(), atoms.begin(), atoms.end());
     const std::uint32_t parent = labels_[k].parent;
     k = parent == kNone ? kNone : labels_[parent].with_atoms;
+  }
+  return out;
+}
+
+std::vector<TermId> Search::concerned(std::uint32_t label, const std::vector<TermId>& fresh) {
+  std::vector<TermId> variables, out;
+  const auto add = [&](TermId atom) {
+    for (const TermId v : conditions_.variables(atom))
+      if (std::find(variables.begin(), variables.end(), v) == variables.end()) variables.push_back(v);
+  };
+  for (const TermId atom : fresh) add(atom);
+  for (std::size_t before = 0; before != variables.size();) {
+    before = variables.size();
+    out.clear();
+    for (std::uint32_t k = labels_[label].with_atoms; k != kNone;) {
+      if (std::none_of(variables.begin(), variables.end(), [&](TermId v) { return may_have(labels_[k].met, v); })) break;
+      const auto& [node, taken] = steps_[k];
+      for (const TermId atom : (*explosion_)[node].atoms[taken]) {
+        const auto& own = conditions_.variables(atom);
+        const bool shares = std::any_of(own.begin(), own.end(), [&](TermId v) {
+          return std::find(variables.begin(), variables.end(), v) != variables.end();
+        });
+        if (!shares) continue;
+        out.push_back(atom);
+        add(atom);
+      }
+      const std::uint32_t parent = labels_[k].parent;
+      k = parent == kNone ? kNone : labels_[parent].with_atoms;
+    }
   }
   return out;
 }
@@ -455,7 +501,7 @@ Search::Round Search::search(bool tied, double wanted) {
     double cycles, dram;
   };
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::array<std::uint32_t, 4>, std::vector<Arrival>>>> arrivals;
-  const std::size_t allowed = tied ? 1 : found_.size() + 1;
+  const std::size_t allowed = tied ? 1 : options_.paths;
   double lost = kNever;  // the slowest that was left out because another had been there
   bool dirty = false;
 
@@ -463,6 +509,9 @@ Search::Round Search::search(bool tied, double wanted) {
     const auto id = static_cast<std::uint32_t>(labels_.size());
     const bool has = node != kNone && !ex[node].atoms[taken].empty();
     label.with_atoms = has ? id : label.parent == kNone ? kNone : labels_[label.parent].with_atoms;
+    if (has)
+      for (const TermId atom : ex[node].atoms[taken])
+        for (const TermId v : conditions_.variables(atom)) meet(label.met, v);
     labels_.push_back(label);
     steps_.emplace_back(node, taken);
     const double left = label.cycles + rests_.least_cycles[label.edge];
@@ -486,15 +535,20 @@ Search::Round Search::search(bool tied, double wanted) {
       // Another might have been slower that was dropped for one since refuted.
       if (dirty && (tied || lost > here.value)) return Round::kLearned;
       const Path path = path_of(top.label);
-      const std::string key = notation(graph_, path);
       SlowPath slow;
       slow.path = path;
       slow.cost = path_cost(graph_, costs_, path);
       slow.value = here.value;
       slow.example = verdicts_[std::string(reinterpret_cast<const char*>(path.data()), path.size() * sizeof(path[0]))].example;
-      if (tied) found_.back() = {std::move(slow)};
-      else found_.push_back({std::move(slow)});
-      return Round::kFound;
+      if (tied) {
+        const auto other = std::find_if(found_.begin(), found_.end(), [&](const Found& f) { return f.slow.path == path; });
+        if (other != found_.end()) std::rotate(found_.begin(), other, other + 1);
+        else found_.front() = {std::move(slow)};
+        return Round::kFound;
+      }
+      found_.push_back({std::move(slow)});
+      if (found_.size() == options_.paths) return Round::kFound;
+      continue;
     }
     if (b == graph_.fin) {
       const Path path = path_of(top.label);
@@ -562,6 +616,7 @@ Search::Round Search::search(bool tied, double wanted) {
       next.node = target;
       next.edge = e;
       next.parent = top.label;
+      next.met = here.met;
       next.cycles = here.cycles + static_cast<double>(c.body + (taken ? c.last_taken : c.last));
       next.dram = here.dram + c.dram;
       next.size = std::max(here.size, options_.per_byte ? analysis_.size[e] : 0);
@@ -577,8 +632,8 @@ Search::Round Search::search(bool tied, double wanted) {
       next.learned = learned_.step(here.learned, here.node, taken, atoms, graph_.edges[e].to);
       if (next.learned == kNone) continue;
       if (!atoms.empty()) {
-        const std::vector<TermId> before_atoms = atoms_of(top.label);
-        if (const auto core = conditions_.refute(before_atoms, atoms)) {
+        const std::vector<TermId> others = concerned(top.label, atoms);
+        if (const auto core = conditions_.refute(others, atoms)) {
           learn(*core, top.label, here.node, taken, graph_.edges[e].to);
           dirty = true;
           continue;
@@ -591,9 +646,50 @@ Search::Round Search::search(bool tied, double wanted) {
   return Round::kEmpty;
 }
 
+// Forwards over edges, paths of equal costs and size together, while they can still become slower.
+double Search::count_slower(double value) const {
+  struct Key {
+    double cycles, dram;
+    std::uint32_t size;
+    auto operator<=>(const Key&) const = default;
+  };
+  constexpr std::size_t most_keys = 200'000;
+  std::vector<std::uint32_t> order(graph_.edges.size());
+  for (std::uint32_t e = 0; e < order.size(); ++e) order[e] = e;
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return graph_.edges[a].to < graph_.edges[b].to; });
+  std::vector<std::map<Key, double>> at(graph_.edges.size());
+  at[0][{static_cast<double>(costs_.overhead), 0, least_}] = 1;
+  const double above = value * (1 + kSame);
+  double out = 0;
+  std::size_t keys = 0;
+  for (const std::uint32_t e : order) {
+    if (!analysis_.alive[e]) continue;
+    const EdgeCost& c = graph_.costs[e];
+    const std::uint32_t b = graph_.edges[e].to;
+    for (const auto& [key, count] : at[e]) {
+      if (b == graph_.fin) {
+        out += count;  // its bound was looked at, and is exact here
+        continue;
+      }
+      for (const bool taken : {false, true}) {
+        const std::uint32_t o = taken ? graph_.blocks[b].taken : graph_.blocks[b].next;
+        if (o == kNone || !analysis_.alive[o]) continue;
+        Key next{key.cycles + static_cast<double>(c.body + (taken ? c.last_taken : c.last)),
+                 std::round((key.dram + c.dram) * 1e9) / 1e9,
+                 options_.per_byte ? std::max(key.size, analysis_.size[o]) : key.size};
+        if (bound(o, next.cycles, next.dram, next.size) <= above) continue;
+        at[o][next] += count;
+        if (++keys > most_keys) return -1;
+      }
+    }
+    at[e].clear();
+  }
+  return out;
+}
+
 // Where the memory engine decides, several paths may be equally slow: the one that needs the cores least is told.
 void Search::settle_tie() {
-  const SlowPath& slow = found_.back().slow;
+  const SlowPath slow = found_.front().slow;
   const double per = options_.per_byte ? slow.example.size : 1;
   const double dram = options_.cores * slow.cost.dram_cycles / per;
   if (dram < slow.value * (1 - kSame)) return;

@@ -49,6 +49,9 @@ struct Findings {
   bool complete = false;       // all that was asked for was found
   bool loops_bounded = true;
   std::uint64_t refuted = 0;   // contradictions found among conditions
+  // Paths that the control flow leaves and that would be slower than the first of `slowest`: none of them is possible
+  // with so small a packet. Negative: too many different ones to count.
+  double slower = 0;
   std::uint64_t states = 0, restarts = 0, z3_checks = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "analysis.h"
 #include "costs.h"
 #include "graph.h"
 #include "guarantee.h"
@@ -54,6 +55,7 @@ struct PyProgram {
   std::vector<Instruction> listing;
   Costs costs;
   Graph graph;
+  std::optional<std::uint32_t> rounds;  // the limit of loops that was found
 };
 
 }  // namespace
@@ -80,13 +82,22 @@ PYBIND11_MODULE(_nfp, m) {
              auto out = std::make_unique<PyProgram>();
              out->listing = parse_listing(text, name);
              out->costs = costs_of(costs);
-             out->graph = make_graph(out->listing, {unroll, std::move(unroll_blocks)}, out->costs);
+             if (!unroll && unroll_blocks.empty() && cyclic(out->listing)) {
+               out->rounds = 0;
+               out->graph = make_bounded_graph(out->listing, out->costs, *out->rounds);
+             } else {
+               out->graph = make_graph(out->listing, {unroll, std::move(unroll_blocks)}, out->costs);
+             }
              return out;
            }),
            py::arg("text"), py::arg("name"), py::arg("costs"), py::arg("unroll") = py::none(),
            py::arg("unroll_blocks") = std::map<std::uint32_t, std::uint32_t>{},
            "`costs`: what models.nfp.costs.load() returns. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost.")
       .def_property_readonly("instructions", [](const PyProgram& p) { return p.listing.size(); })
+      .def_property_readonly("rounds", [](const PyProgram& p) { return p.rounds; },
+                             "The limit of loops, where it was not given but found; else None.")
+      .def_property_readonly("cut", [](const PyProgram& p) { return p.graph.cut.size(); },
+                             "Edges that the limit of loops cut.")
       .def("path_cost",
            [](const PyProgram& p, const std::string& path) {
              const PathCost c = path_cost(p.graph, p.costs, parse_path(p.graph, path));
@@ -119,13 +130,21 @@ PYBIND11_MODULE(_nfp, m) {
            },
            py::arg("path"), "The instructions of a path: (id, line, text, core cycles, memory engine cycles).")
       .def("slowest",
-           [](const PyProgram& p, bool per_byte, double cores, std::size_t paths, const py::object& go_on) {
+           [](const PyProgram& p, bool per_byte, double cores, std::size_t paths, const py::object& go_on,
+              double z3_seconds) {
              Options options;
              options.per_byte = per_byte;
              options.cores = cores;
              options.paths = paths;
+             options.z3_seconds = z3_seconds;
+             bool interrupted = false;
              const Findings f = find_slowest(p.graph, p.costs, options, [&](const Progress& now) {
-               if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+               if (PyErr_CheckSignals() != 0) {
+                 if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw py::error_already_set();
+                 PyErr_Clear();
+                 interrupted = true;
+                 return false;
+               }
                return go_on.is_none() || go_on(now.bound, now.states, now.refuted, now.found).cast<bool>();
              });
              py::dict out, naive;
@@ -152,6 +171,8 @@ PYBIND11_MODULE(_nfp, m) {
              out["slowest"] = found;
              out["bound"] = f.bound;
              out["complete"] = f.complete;
+             out["interrupted"] = interrupted;
+             out["slower"] = f.slower < 0 ? py::object(py::none()) : py::object(py::float_(f.slower));
              out["loops_bounded"] = f.loops_bounded;
              out["refuted"] = f.refuted;
              out["states"] = f.states;
@@ -160,7 +181,9 @@ PYBIND11_MODULE(_nfp, m) {
              return out;
            },
            py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1, py::arg("go_on") = py::none(),
-           "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False ends the search.")
+           py::arg("z3_seconds") = 20.0,
+           "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False or Ctrl-C ends the "
+           "search with what was found.")
       .def("replay",
            [](const PyProgram& p, std::uint32_t size, std::map<std::uint32_t, std::uint8_t> packet,
               std::map<std::uint32_t, std::uint8_t> memory, const std::string& path, std::uint64_t seed) {
