@@ -214,7 +214,6 @@ std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
 }
 
 void Simulator::collect(PlaceId place) {
-  LPN_ASSERT(!impl_->started);
   const std::int32_t status =
       impl_->library.api().collect(impl_->sim, static_cast<std::uint32_t>(place));
   if (status == LPN_BAD_CALL) {

@@ -39,47 +39,42 @@ def packet_type(words):
         "core": lpn.Int[0, 63],  # of the island
         "now": lpn.Int[0, WORD - 1],  # what is left of word 0; its lowest step is next
         "round": lpn.Int[0, 7],  # how often word 0 has been used before
+        "noise": lpn.Int[0, 2**16 - 1],  # pseudo-random, another one after each access
     }
     fields.update((f"w{k}", lpn.Int[0, 2**63 - 1]) for k in range(words))
     return type("Packet", (lpn.Token,), {"__annotations__": fields, "__module__": __name__})
 
 
-def layout(cores):
-    """Cores per island: `cores` spread over as many of the islands as there are cores, at most all."""
-    islands = min(constants.load()["islands"], cores)
-    return [cores // islands + (i < cores % islands) for i in range(islands)]
-
-
-def net(*, cores: int = 50, threads: int = 4, words: int = 16) -> lpn.Net:
+def net(*, words: int = 16) -> lpn.Net:
     """The NIC.
 
-    cores: processing cores in use, spread evenly over up to five islands. threads: contexts per
-    core. words: room for the steps of a path (steps.py); other values are another shape of the net.
+    words: room for the steps of a path (steps.py): a shape of the net, so that another value compiles
+    another simulator.
 
-    Its parameters are in ticks: `mac_interval` from packet to packet; `sram` and `dram`, from the
-    end of a thread's run to its being ready again; `dram_read` and `dram_add`, what an access takes
-    of its bank. `buffer`: packets that may wait at the MAC before it drops them; 0: it drops none.
+    Its parameters: `cores` in use, spread evenly over the islands, and `threads` of each. In ticks:
+    `mac_interval` from packet to packet; `sram` and `dram`, from the end of a thread's run to its being
+    ready again, the latter plus a pseudo-random part of `dram_spread`; `dram_read` and `dram_add`, what
+    an access takes of its bank. `buffer`: packets that may wait at the MAC before it drops them; 0: it
+    drops none.
     """
     nic = constants.load()
-    most = nic["islands"] * nic["cores_per_island"]
-    for name, value, least, greatest in (("cores", cores, 1, most), ("threads", threads, 1, 8), ("words", words, 1, 56)):
-        if not least <= value <= greatest:
-            raise ValueError(f"{name} must be {least}..{greatest}, got {value}")
-    islands = layout(cores)
+    if not 1 <= words <= 57:
+        raise ValueError(f"words must be 1..57, got {words}")
+    islands = nic["islands"]
     packet = packet_type(words)
     names = list(packet.__annotations__)
     cycle = constants.TICKS
 
     net = lpn.Net("nfp")
+    cores = net.param("cores", islands * nic["cores_per_island"], range=(1, islands * nic["cores_per_island"]))
+    threads = net.param("threads", nic["threads"], range=(1, 8))
     mac_interval = net.param("mac_interval", constants.ticks(nic["clock_hz"] / nic["mac_rate"]), range=(1, 10**6))
     sram = net.param("sram", constants.ticks(nic["sram_latency"]), range=(0, 10**6))
     dram = net.param("dram", constants.ticks(nic["dram_latency"]), range=(10**3, 10**6))
     dram_read = net.param("dram_read", constants.ticks(nic["dram_read"]), range=(1, 10**3))
     dram_add = net.param("dram_add", constants.ticks(nic["dram_add"]), range=(1, 10**3))
+    dram_spread = net.param("dram_spread", constants.ticks(nic["dram_spread"]), range=(1, 10**4))
     room = net.param("buffer", 0, range=(0, 10**9))
-
-    def value(arc, name):
-        return lambda **arcs: getattr(arcs[arc], name)
 
     def copy(place, when=None, **replaced):
         """An emission of the packet; `when(pkt)`: only then."""
@@ -109,7 +104,14 @@ def net(*, cores: int = 50, threads: int = 4, words: int = 16) -> lpn.Net:
 
         return word
 
-    stepped = {"now": next_now, "round": next_round, **{f"w{k}": next_word(k) for k in range(words)}}
+    def next_noise(pkt):
+        return (pkt.noise * 25173 + 13849) & 0xffff  # a linear congruence of full period
+
+    def varied(latency, spread):
+        """`latency` plus a pseudo-random part of `spread`, which is 0 to spread - 1."""
+        return lambda pkt: latency + (pkt.noise * spread >> 16)
+
+    stepped = {"now": next_now, "round": next_round, "noise": next_noise, **{f"w{k}": next_word(k) for k in range(words)}}
 
     def kind(pkt):
         return pkt.now >> KIND & 7
@@ -133,20 +135,20 @@ def net(*, cores: int = 50, threads: int = 4, words: int = 16) -> lpn.Net:
         ],
         servers=1,
     )
-    rx = [net.place(f"rx{i}", packet, capacity=nic["island_queue"]) for i in range(len(islands))]
-    free = [net.place(f"free{i}", Thread, init=[Thread(core=c) for _ in range(threads) for c in range(n)], sink=True)
-            for i, n in enumerate(islands)]
+    rx = [net.place(f"rx{i}", packet, capacity=nic["island_queue"]) for i in range(islands)]
+    free = [net.place(f"free{i}", Thread, init=_threads(cores, threads, i, islands), sink=True) for i in range(islands)]
     net.transition(
         "mac",
         take={"pkt": buffer},
-        put=[accepted, *(copy(rx[i], lambda pkt, i=i: pkt.island == i) for i in range(len(islands)))],
+        put=[accepted, *(copy(rx[i], lambda pkt, i=i: pkt.island == i) for i in range(islands))],
         delay=mac_interval,
         servers=1,
     )
 
     banks = [net.place(f"bank{b}", packet) for b in range(nic["dram_banks"])]
-    answer = [net.place(f"answer{i}", packet) for i in range(len(islands))]
-    for i, cores_here in enumerate(islands):
+    answer = [net.place(f"answer{i}", packet) for i in range(islands)]
+    cores_here = nic["cores_per_island"]
+    for i in range(islands):
         ready = [net.place(f"ready{i}_{c}", packet) for c in range(cores_here)]
         issue = net.place(f"issue{i}", packet)
         for c in range(cores_here):
@@ -171,7 +173,7 @@ def net(*, cores: int = 50, threads: int = 4, words: int = 16) -> lpn.Net:
         )
         net.transition(f"end{i}", take={"pkt": issue}, guard=lambda pkt: kind(pkt) == END,
                        put=[free[i].emit(core=lambda pkt: pkt.core), done.emit(id=lambda pkt: pkt.id)])
-        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=dram - dram_read)
+        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=varied(dram - dram_read, dram_spread))
         net.transition(
             f"start{i}",
             take={"pkt": rx[i], "thread": free[i]},
@@ -189,15 +191,21 @@ def net(*, cores: int = 50, threads: int = 4, words: int = 16) -> lpn.Net:
             take={"pkt": bank},
             put=[
                 *(copy(answer[i], lambda pkt, i=i: (kind(pkt) == READ) & (pkt.island == i), **stepped)
-                  for i in range(len(islands))),
+                  for i in range(islands)),
                 *(free[i].emit(count=_once(lambda pkt, i=i: (kind(pkt) == FENCE) & (pkt.island == i)),
-                               core=lambda pkt: pkt.core) for i in range(len(islands))),
+                               core=lambda pkt: pkt.core) for i in range(islands)),
                 done.emit(count=_once(lambda pkt: kind(pkt) == FENCE), id=lambda pkt: pkt.id),
             ],
             delay=service,
             servers=1,
         )
     return net
+
+
+def _threads(cores, threads, island, islands):
+    """The free threads of an island: one of each of its cores, then the second of each."""
+    here = (cores + (islands - 1 - island)) // islands
+    return lpn.tokens(threads * here, core=lambda i: i % lpn.max(here, 1))
 
 
 def _property(name):

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "address.h"
 #include "analysis.h"
 #include "costs.h"
 #include "graph.h"
@@ -119,6 +120,16 @@ PYBIND11_MODULE(_nfp, m) {
            "What a thread does on a path: a list of (core cycles up to and with the accessing instruction, access, "
            "waits, 32-bit words). access: 'sram', 'dram_read', 'dram_add', 'dram_write', and 'none' for the end. "
            "Without the firmware's overhead per packet and without any waiting.")
+      .def("dram_addresses",
+           [](const PyProgram& p, const std::string& path) {
+             py::list out;
+             for (const LowBits& bits : dram_addresses(p.graph, parse_path(p.graph, path)))
+               out.append(py::make_tuple(bits.known, bits.value));
+             return out;
+           },
+           py::arg("path"),
+           "What is known of the addresses of a path's DRAM accesses whatever packet and memory: (mask of the known "
+           "ones of the low eight bits, their values).")
       .def("steps",
            [](const PyProgram& p, const std::string& path) {
              py::list out;
