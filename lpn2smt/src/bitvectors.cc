@@ -1,3 +1,4 @@
+// Terms go to Z3 one by one, as they are made; conditions are bits there too, which its simplifier undoes.
 #include "lpn/bitvectors.h"
 
 #include <z3++.h>
@@ -102,7 +103,12 @@ Answer BitVectors::check(std::span<const Id> assumptions, const FeasibilityLimit
     const std::lock_guard lock(m.mutex);
     m.checking = true;
   }
-  const z3::check_result result = m.solver.check(literals);
+  z3::check_result result = z3::unknown;
+  try {
+    result = m.solver.check(literals);
+  } catch (const z3::exception&) {
+    // Interrupted, or out of memory: it has no answer, and says so.
+  }
   {
     const std::lock_guard lock(m.mutex);
     m.checking = false;
