@@ -8,6 +8,9 @@ import click
 COMMANDS = {
     "guarantee": ("models.nfp._cli_guarantee", "guarantee"),
     "graph": ("models.nfp._cli_graph", "graph"),
+    "simulate": ("models.nfp._cli_simulate", "simulate"),
+    "compare": ("models.nfp._cli_compare", "compare"),
+    "sweep": ("models.nfp._cli_sweep", "sweep"),
 }
 
 

@@ -8,8 +8,9 @@ A mix file is JSON (README.md, "Mixes"):
                {"path": "slowest"},         of the guarantee
                {"segments": [[40, "sram"], [25, "dram_read"], [60, "none"]], "weight": 0.5}],
      "packets": 100000, "seed": 1,
-     "rate": 30e6,                          packets per second; without it the source is saturated
+     "rate": 30e6,                          packets per second; without it there is always a packet
      "arrivals": "poisson",                 or "even"
+     "overload": true,                      without "rate": more comes than the MAC takes, which slows it
      "overhead": 224}                       core cycles of firmware per packet
 """
 
@@ -25,7 +26,7 @@ from . import steps
 
 __all__ = ["Mix", "Path", "load", "path_of", "segments_of"]
 
-_KEYS = {"program", "unroll", "costs", "paths", "packets", "seed", "rate", "arrivals", "overhead"}
+_KEYS = {"program", "unroll", "costs", "paths", "packets", "seed", "rate", "arrivals", "overload", "overhead"}
 MOST_PACKETS = 10**8
 
 
@@ -84,14 +85,16 @@ class Mix:
     """Traffic for the net.
 
     `paths`: list of Path. `packets`: how many arrive. `rate`: packets per second, None for a source that always
-    has a packet. `arrivals`: "poisson" or "even". `overhead`: core cycles of firmware per packet.
+    has a packet; `overload`: and the wire more than the MAC takes. `arrivals`: "poisson" or "even". `overhead`: core cycles of firmware per packet.
     """
 
-    def __init__(self, paths, packets=100_000, *, rate=None, arrivals="poisson", seed=1, overhead=None):
+    def __init__(self, paths, packets=100_000, *, rate=None, arrivals="poisson", overload=False, seed=1,
+                 overhead=None):
         self.paths = list(paths)
         self.packets = packets
         self.rate = rate
         self.arrivals = arrivals
+        self.overload = overload
         self.seed = seed
         self.overhead = constants.load()["overhead"] if overhead is None else overhead
         total = sum(p.weight for p in self.paths)
@@ -172,9 +175,9 @@ def islands_of(cores):
     return [k % islands for k in range(cores)]
 
 
-def load(path, program=None, **changes):
-    """The Mix in a file. `program`: a listing that stands in for the file's; `changes` replace the file's keys
-    packets, rate, seed, arrivals, unroll, when they are not None.
+def load(path, program=None, cores=50, **changes):
+    """The Mix in a file. `program`: a listing that stands in for the file's; `cores`: for which `slowest` is the
+    slowest path; `changes` replace the file's keys packets, rate, seed, arrivals, unroll, when they are not None.
 
     Raises Error E-nfp-mix for a file that is no mix, and what reading its program raises.
     """
@@ -183,10 +186,10 @@ def load(path, program=None, **changes):
             data = json.load(file)
     except (OSError, ValueError) as problem:
         raise _error("E-nfp-mix", f"{path}: cannot be read as JSON: {problem}") from None
-    return build(data, os.fspath(path), program, **changes)
+    return build(data, os.fspath(path), program, cores, **changes)
 
 
-def build(data, where, program=None, **changes):
+def build(data, where, program=None, cores=50, **changes):
     """The Mix that `data`, the content of the file `where`, describes; see load."""
     def wrong(message):
         return _error("E-nfp-mix", f"{where}: {message}")
@@ -214,6 +217,9 @@ def build(data, where, program=None, **changes):
     arrivals = data.get("arrivals", "poisson")
     if arrivals not in ("poisson", "even"):
         raise wrong(f"'arrivals' must be \"poisson\" or \"even\", got {arrivals!r}")
+    overload = data.get("overload", False)
+    if not isinstance(overload, bool) or overload and rate is not None:
+        raise wrong("'overload' must be true or false, and is for mixes without a 'rate'")
     listing = os.fspath(program) if program is not None else None
     if listing is None and data.get("program") is not None:
         if not isinstance(data["program"], str):
@@ -248,11 +254,13 @@ def build(data, where, program=None, **changes):
         else:
             name = entry["path"]
             if name == "slowest":
-                name = slowest(listing, data.get("unroll"), wrong)
+                if listing is None:
+                    raise wrong("'slowest' is a path of a program, but the mix names none; add \"program\": \"x.asm\"")
+                name = slowest(the_program(), cores, listing)
             made = path_of(the_program(), name, weight)
             made.name = entry.get("name", name)
             paths.append(made)
-    return Mix(paths, packets, rate=rate, arrivals=arrivals, seed=seed, overhead=overhead)
+    return Mix(paths, packets, rate=rate, arrivals=arrivals, overload=overload, seed=seed, overhead=overhead)
 
 
 def _segments(given, k, wrong):
@@ -270,16 +278,12 @@ def _segments(given, k, wrong):
     return out
 
 
-def slowest(listing, unroll, wrong):
-    """The notation of the slowest path that a packet can take, of the guarantee."""
-    if listing is None:
-        raise wrong("'slowest' is a path of a program, but the mix names none; add \"program\": \"x.asm\"")
-    from . import guarantee
-
-    found = guarantee.guarantee(listing, unroll=unroll)
-    if not found.slowest:
-        raise wrong(f"the slowest path of {listing} was not found within the time limit; name a path")
-    return found.slowest[0].path
+def slowest(program, cores, what="the program"):
+    """The notation of the slowest path per packet that a packet can take, on so many cores."""
+    found = program.slowest(False, cores, 1)
+    if not found["slowest"]:
+        raise _error("E-nfp-mix", f"the slowest path of {what} was not found; name a path")
+    return found["slowest"][0]["path"]
 
 
 def _error(code, message):

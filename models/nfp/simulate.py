@@ -43,13 +43,15 @@ class Result:
 
     `packet_rate`: packets per second that ended, over the part of the run between its first fifth and its last
     tenth of packets. `latency`: {percentile: seconds} of those packets, from their arrival at the MAC (a saturated
-    source: from when the MAC takes them) to the program's end. `utilisation`: {"cores", "dram", "mac"}: the busy
+    source: from when the MAC has passed them on) to the program's end. `utilisation`: {"cores", "dram", "mac"}: the busy
     share of the cores, of the busiest bank and of the MAC. `bottleneck`: the one of them that is busy for 98 % of
     the time, else "latency" of memory when the source is saturated, else "load". `dropped`: packets.
-    `firings`, `seconds`: of the simulation. `shares`: of the paths among the packets measured.
+    `cycles`: of a core per packet, without waiting. `by_path`: the share of each path among the packets measured.
+    `complete`: False after Ctrl-C; then the figures are those of the packets that had ended. `firings`, `seconds`: of
+    the simulation.
     """
 
-    __slots__ = ("packets", "dropped", "packet_rate", "latency", "utilisation", "bottleneck", "cycles", "firings",
+    __slots__ = ("complete", "packets", "dropped", "packet_rate", "latency", "utilisation", "bottleneck", "cycles", "firings",
                  "seconds", "offered", "by_path")
 
 
@@ -63,7 +65,7 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     machine = nic_for(mix.needs())
     saturated = mix.rate is None
     given = {"cores": cores, "threads": threads, "buffer": buffer, **(parameters or {})}
-    if saturated:
+    if mix.overload:
         given.setdefault("mac_interval", constants.ticks(nic["clock_hz"] / nic["mac_overload"]))
     net = machine.net
     values = parameter_values(net, given)
@@ -74,18 +76,22 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     simulator.collect(accepted)
     run, seconds, stopped, _ = _lpn.sim.run(simulator, _lpn.FOREVER, None, on_slice, 0.0)
     ids, ends = (_longs(part) for part in simulator.take(done))
-    if stopped:
+    if stopped and not ids:
         raise KeyboardInterrupt
     out = Result()
-    out.packets, out.dropped = len(ids), mix.packets - len(ids)
+    out.complete = not stopped
+    out.packets, out.dropped = len(ids), simulator.free_tokens(net._places["dropped"]._number)
     out.firings, out.seconds, out.offered = run.commits, seconds, mix.rate
+    # From the first fifth to the last tenth. Threads in step end in bursts, so the time that half of those packets
+    # take is averaged over where one begins to count.
     first, last = len(ids) // 5, len(ids) - 1 - len(ids) // 10
-    if last <= first or ends[last] == ends[first]:
-        first, last = 0, len(ids) - 1
+    half = (last - first) // 2
     second = nic["clock_hz"] * constants.TICKS
-    if last > first and ends[last] > ends[first]:
-        out.packet_rate = (last - first) * second / (ends[last] - ends[first])
+    spans = sum(ends[first + half:first + 2 * half]) - sum(ends[first:first + half])
+    if half and spans:
+        out.packet_rate = half * half * second / spans
     else:
+        first, last = 0, len(ids) - 1
         out.packet_rate = second * len(ids) / max(1, ends[-1])
     if saturated:
         arrivals = _longs(simulator.take(accepted)[1])

@@ -12,6 +12,7 @@
 #include "interpret.h"
 #include "listing.h"
 #include "lpn/error.h"
+#include "trace.h"
 
 namespace py = pybind11;
 
@@ -212,6 +213,14 @@ PYBIND11_MODULE(_nfp, m) {
            py::arg("size"), py::arg("packet"), py::arg("memory"), py::arg("path"), py::arg("seed") = 1,
            "Runs a packet (bytes by offset) and DRAM content in the interpreter: {takes_path, cycles, dram_cycles}. "
            "What is undefined differs from seed to seed.")
+      .def("path_taken",
+           [](const PyProgram& p, std::uint32_t size, std::map<std::uint32_t, std::uint8_t> packet,
+              std::map<std::uint32_t, std::uint8_t> memory, std::uint64_t seed) {
+             const Execution run = interpret(p.listing, p.costs, {size, std::move(packet), std::move(memory)}, seed);
+             return notation(p.graph, path_taken(p.graph, run));
+           },
+           py::arg("size"), py::arg("packet"), py::arg("memory"), py::arg("seed") = 1,
+           "The path that a packet (bytes by offset) takes with this DRAM content. Raises Error E-nfp-path.")
       .def("graph", [](const PyProgram& p) {
         py::list blocks, edges;
         for (const Block& b : p.graph.blocks)
