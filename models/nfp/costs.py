@@ -57,6 +57,6 @@ def _read(path):
 
 
 def _error(path, message):
-    from _lpn import Error
+    from lpn import Error
 
     return Error("E-nfp-costs", f"{path}: {message}")

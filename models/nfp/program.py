@@ -18,7 +18,7 @@ def parse_unroll(text):
     for part in text.split(","):
         found = re.fullmatch(r"([1-9]\d{0,6}):\.?(\d{1,5})", part.strip())
         if not found:
-            from _lpn import Error
+            from lpn import Error
 
             raise Error("E-nfp-unroll", f"--unroll {text}: '{part}' is neither a number nor N:BLOCK; write "
                                         "--unroll 160 or --unroll 10:83,4:94")
@@ -44,6 +44,6 @@ def read(path):
         with open(path, encoding="utf-8") as file:
             return file.read()
     except (OSError, UnicodeDecodeError) as problem:
-        from _lpn import Error
+        from lpn import Error
 
         raise Error("E-nfp-listing", f"{path}: cannot be read: {problem}") from None
