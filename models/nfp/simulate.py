@@ -12,7 +12,7 @@ from . import nic as constants
 
 __all__ = ["Result", "nic_for", "simulate"]
 
-_WORDS = (16, 56)  # shapes of the net, each compiled once
+_WORDS = (16, 32, 56)  # shapes of the net, each compiled once
 PERCENTILES = (50, 90, 99, 99.9)
 
 
