@@ -288,8 +288,7 @@ class Search {
         terms_(least_, most_), symbolic_(terms_), conditions_(terms_, least_, most_),
         analysis_(analyse(graph, terms_, symbolic_, conditions_, least_, most_, options.per_byte)),
         rests_(make_rests(graph, analysis_, options.per_byte)) {
-    if (rests_.sizes.empty() || !analysis_.alive[0])
-      throw Error("E-nfp-none", "no packet reaches the end of the program");
+    if (rests_.sizes.empty() || !analysis_.alive[0]) none();
   }
 
   Findings run() {
@@ -312,7 +311,7 @@ class Search {
       if (found_.size() == options_.paths) bound_ = found_.back().slow.value;  // those that are left come after it
       if (!stopped) settle_tie();
     }
-    if (found_.empty() && !stopped) throw Error("E-nfp-none", "no packet reaches the end of the program");
+    if (found_.empty() && !stopped) none();
     out.complete = !stopped;
     for (const Found& f : found_) out.slowest.push_back(f.slow);
     if (!found_.empty()) out.slower = count_slower(found_.front().slow.value);
@@ -329,6 +328,12 @@ class Search {
   struct Found {
     SlowPath slow;
   };
+
+  [[noreturn]] void none() const {
+    throw Error("E-nfp-none", std::string("no packet reaches the end of the program") +
+                                  (analysis_.loops_bounded ? "" : " within these limits of its loops; write a larger --unroll"));
+  }
+
   enum class Round { kFound, kLearned, kEmpty, kStopped };
 
   double worse(double cycles, double dram) const { return std::max(cycles, options_.cores * dram); }

@@ -27,8 +27,8 @@ def test_naive_bounds(found):
         if row["mode"] == "bitrate":
             assert ours.naive["packet_size"] == int(row["naive_mps_cycles_byte"]), key
             assert ours.naive["dram_packet_size"] == int(row["naive_mps_dram_byte"]), key
-        assert ours.naive["packet_rate"] == pytest.approx(float(row["naive_pkt_rate_pps_50c"]), rel=1e-7), key
-        assert ours.naive["bit_rate"] == pytest.approx(float(row["naive_bit_rate_bps_50c"]), rel=1e-7), key
+        assert ours.naive["packet_rate"] == pytest.approx(float(row["naive_pkt_rate_pps_50c"]), rel=2e-6), key
+        assert ours.naive["bit_rate"] == pytest.approx(float(row["naive_bit_rate_bps_50c"]), rel=2e-6), key
 
 
 def test_slowest_paths(found):
@@ -43,8 +43,8 @@ def test_slowest_paths(found):
         assert slow.max_cycles == int(row["ssp_max_cycles"]), key
         assert slow.dram_cycles == pytest.approx(float(row["ssp_dram_cycles"]), abs=DRAM), key
         assert slow.packet_size == int(row["ssp_mps_byte"]), key
-        assert slow.packet_rate == pytest.approx(float(row["ssp_pkt_rate_pps_50c"]), rel=1e-7), key
-        assert slow.bit_rate == pytest.approx(float(row["ssp_bit_rate_bps_50c"]), rel=1e-7), key
+        assert slow.packet_rate == pytest.approx(float(row["ssp_pkt_rate_pps_50c"]), rel=2e-6), key
+        assert slow.bit_rate == pytest.approx(float(row["ssp_bit_rate_bps_50c"]), rel=2e-6), key
 
 
 def test_a_guarantee_is_no_more_than_the_slowest_path_has(found):
