@@ -45,7 +45,7 @@ def packet_type(words):
     return type("Packet", (lpn.Token,), {"__annotations__": fields, "__module__": __name__})
 
 
-def net(*, words: int = 16) -> lpn.Net:
+def net(*, words: int = 28) -> lpn.Net:
     """The NIC.
 
     words: room for the steps of a path (steps.py): a shape of the net, so that another value compiles
