@@ -43,7 +43,7 @@ ALLOWED = {
     "bindings": {"core", "sim", "runtime", "smt", "pi", "viz"},
     "python": {"bindings"},
     "models": {"python", "native"},  # and another model: see IMPORTED_MODELS
-    "native": {"core"},  # and lpn2smt's solver wrapper, once there is one
+    "native": {"core", "smt"},  # of lpn2smt its view of a solver, lpn/bitvectors.h
     "testbenches": {"core", "sim", "runtime", "smt", "pi", "viz", "bindings", "python", "models",
                     "native"},
 }
@@ -82,7 +82,7 @@ LINKS = {
     "lpn_smt": "smt", "lpn::smt": "smt", "lpn_pi": "pi", "lpn::pi": "pi",
     "lpn_pi_embed": "pi", "lpn::pi_embed": "pi",
     "lpn_viz": "viz", "lpn::viz": "viz", "_lpn": "bindings", "lpn_bench": "testbenches",
-    "lpn_jpeg_reader": "native",
+    "lpn_jpeg_reader": "native", "lpn_nfp": "native",
 }
 LINK_PARTY = {
     "JPEG::JPEG": ("models/jpeg/",), "pybind11::": ("python/bindings/", "models/*/native/"),

@@ -213,6 +213,35 @@ std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
   return values;
 }
 
+void Simulator::collect(PlaceId place) {
+  const std::int32_t status =
+      impl_->library.api().collect(impl_->sim, static_cast<std::uint32_t>(place));
+  if (status == LPN_BAD_CALL) {
+    const Net& net = impl_->library.net();
+    throw Error("E-collect", fmt::format("place '{}' of net '{}' cannot collect its tokens: a "
+                                         "transition takes from it; collect a sink",
+                                         net.places[static_cast<std::size_t>(place)].name, net.name));
+  }
+  LPN_ASSERT(status == LPN_OK);
+  impl_->started = true;  // only events serve it
+}
+
+Simulator::Collected Simulator::take(PlaceId place) {
+  const lpn_sim_api& api = impl_->library.api();
+  const std::size_t width = impl_->library.net().type_of(place).fields.size();
+  const std::uint64_t most = free_tokens(place);
+  Collected out;
+  out.values.resize(most * width);
+  std::vector<lpn_instant> when(most);
+  std::uint64_t taken = 0;
+  const std::int32_t status = api.take(impl_->sim, static_cast<std::uint32_t>(place), most,
+                                       out.values.data(), when.data(), &taken);
+  LPN_ASSERT(status == LPN_OK && taken == most);
+  out.times.reserve(most);
+  for (const lpn_instant& w : when) out.times.push_back(w.time);
+  return out;
+}
+
 void Simulator::halve(TransitionId transition) {
   const std::int32_t status =
       impl_->library.api().halve(impl_->sim, static_cast<std::uint32_t>(transition));

@@ -229,6 +229,19 @@ void bind_sim(py::module_& parent) {
                         std::uint32_t p) { return s.tokens(static_cast<PlaceId>(p)); })
       .def("free_tokens", [](const sim::Simulator& s,
                              std::uint32_t p) { return s.free_tokens(static_cast<PlaceId>(p)); })
+      .def("collect",
+           [](sim::Simulator& s, std::uint32_t p) { s.collect(static_cast<PlaceId>(p)); })
+      .def(
+          "take",
+          [](sim::Simulator& s, std::uint32_t p) {
+            const sim::Simulator::Collected c = s.take(static_cast<PlaceId>(p));
+            const auto bytes = [](const auto& v) {
+              return py::bytes(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(v[0]));
+            };
+            return py::make_tuple(bytes(c.values), bytes(c.times));
+          },
+          "The tokens that arrived in a collecting place since the last call: (values, row-major, "
+          "times), both as bytes of 64-bit integers.")
       .def("stats", [](const sim::Simulator& s) { return to_dict(s.stats()); })
       .def("halve",
            [](sim::Simulator& s, std::uint32_t t) { s.halve(static_cast<TransitionId>(t)); })

@@ -124,6 +124,14 @@ class Simulator {
   Time now() const;
   std::vector<std::int64_t> tokens(PlaceId place) const;
   std::uint64_t free_tokens(PlaceId place) const;
+  // Before the first run: a place that the net does not read keeps when each token arrived, and
+  // the run is event-driven. `take` then removes what has arrived since the last call.
+  void collect(PlaceId place);
+  struct Collected {
+    std::vector<std::int64_t> values;  // row-major, in the order of arrival
+    std::vector<Time> times;
+  };
+  Collected take(PlaceId place);
   Stats stats() const;  // REQUIRES a library built with `stats`
 
   // With a library built with `path`. Before the first run: all delays of a transition halved,

@@ -1,0 +1,62 @@
+"""The cost table of the NFP as data: costs.json beside this file, or a user's own."""
+
+import json
+import os
+
+__all__ = ["load", "BUNDLED"]
+
+BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "costs.json")
+WHOLE = {"islands", "cores_per_island", "threads", "overhead", "instruction", "branch_not_taken", "branch_taken",
+         "branch_taken_late", "jump", "access", "swap", "distance_sram", "distance_dram", "min_packet", "max_packet"}
+UNKNOWN_ALLOWED = {"dram_write"}
+
+
+def load(path=None):
+    """{name: value} of the bundled table, with what the table in the file `path` replaces.
+
+    A file has the form of costs.json, with any of its names. Raises Error E-nfp-costs for a file that is no such
+    table.
+    """
+    out = _read(BUNDLED)
+    if path is not None:
+        own = _read(path)
+        unknown = sorted(set(own) - set(out))
+        if unknown:
+            raise _error(path, f"'{unknown[0]}' is no cost; the table has {', '.join(out)}")
+        out.update(own)
+    if out["min_packet"] > out["max_packet"] or out["max_packet"] >= 1 << 14:
+        raise _error(path or BUNDLED, "packet sizes must satisfy min_packet <= max_packet < 16384")
+    return out
+
+
+def _read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            table = json.load(file)
+    except (OSError, ValueError) as problem:
+        raise _error(path, f"cannot be read as JSON: {problem}") from None
+    if not isinstance(table, dict):
+        raise _error(path, "is no JSON object; write {\"overhead\": {\"value\": 224, \"source\": \"...\"}}")
+    out = {}
+    for name, entry in table.items():
+        if name == "about":
+            continue
+        value = entry.get("value") if isinstance(entry, dict) else entry
+        if value is None and isinstance(entry, dict) and "value" in entry and name in UNKNOWN_ALLOWED:
+            out[name] = None
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
+            raise _error(path, f"'{name}' needs a number that is not negative")
+        if name in WHOLE and value != int(value):
+            raise _error(path, f"'{name}' needs a whole number, not {value}")
+        out[name] = int(value) if name in WHOLE else float(value)
+    for name in ("clock_hz", "mac_rate"):
+        if out.get(name) == 0:
+            raise _error(path, f"'{name}' must be above 0")
+    return out
+
+
+def _error(path, message):
+    from lpn import Error
+
+    return Error("E-nfp-costs", f"{path}: {message}")
