@@ -24,7 +24,7 @@ void bind_expr(py::class_<Net, std::shared_ptr<Net>>& net);  // expressions, as 
 void bind_marking(py::module_& m);                           // Marking
 void bind_interp(py::module_& m);                            // Interp, RunResult, Commit
 void bind_sim(py::module_& m);        // _lpn.sim: Library, Simulator, run() for both engines
-void bind_perfetto(py::module_& m);   // _lpn.sim.Timeline; after bind_sim
+void bind_exports(py::module_& m);    // _lpn.sim.Timeline, Vcd; after bind_sim
 void bind_structure(py::module_& m);  // structure()
 void bind_space(py::module_& m);      // InputSpace; after bind_marking
 void bind_partition(py::module_& m);  // partition(); after bind_space

@@ -7,7 +7,7 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_marking(m);
   lpn::python::bind_interp(m);
   lpn::python::bind_sim(m);
-  lpn::python::bind_perfetto(m);
+  lpn::python::bind_exports(m);
   lpn::python::bind_structure(m);
   lpn::python::bind_space(m);
   lpn::python::bind_partition(m);

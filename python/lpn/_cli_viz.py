@@ -1,0 +1,105 @@
+"""lpn viz: a net, or a run of it, as a file to look at."""
+
+import os
+
+import click
+
+from ._cli_common import (Progress, counted, grouped, json_option, load_model, model_argument, note, params_option,
+                          print_json)
+from ._viz_export import FORMATS, Window, format_of
+
+
+@click.command()
+@model_argument
+@click.argument("input", required=False)
+@params_option
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="FILE",
+              help="Its ending names the format: " + ", ".join(FORMATS) + "; .json and .vcd also with .gz.")
+@click.option("--window", metavar="A:B", help="Only cycles A to B of the run.")
+@click.option("--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T.")
+@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True)
+@json_option
+def viz(model, input, params, output, window, limit, engine, as_json):
+    """Writes MODEL, or its run on INPUT, into a FILE to look at.
+
+    Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there is.
+    """
+    kind = format_of(output)
+    if kind is None:
+        raise click.UsageError(f"'{output}': what format? The file must end in one of {', '.join(FORMATS)}")
+    return export(kind, model, input, params, output, window, limit, engine, as_json)
+
+
+def export(kind, model, name, params, output, window, limit, engine, as_json):
+    """Writes one of the formats of other tools."""
+    from ._viz_export import start_of
+
+    part = Window() if window is None else Window.parse(window)
+    if kind not in RUNS and (window is not None or limit is not None):
+        raise click.UsageError(f"a {kind} file has no run in it: leave out --window and --limit")
+    loaded, net, values = load_model(model, params)
+    if kind in RUNS and name is None and getattr(loaded.module, "workload", None) is not None:
+        raise click.UsageError(f"model '{loaded.name}' needs an INPUT for a {kind} file")
+    marking = start_of(loaded, net, name)
+    about = {"model": loaded.name, "input": name, "file": output, "format": kind,
+             "parameters": {p.name: value for p, value in zip(net._core.params, values)}}
+    status = 0
+    if kind in RUNS:
+        run = _run(kind, net, values, marking, output, part, limit, engine, name)
+        about.update(latency=run.latency, ending=run.ending, firings=run.commits, stalled=run.stalled,
+                     last_commit=run.last_commit)
+        if window is not None:
+            about["window"] = [part.begin, None if window.endswith(":") else part.end]
+        status = 3 if run.ending == "interrupted" else 0
+    else:
+        from ._viz_pnml import write
+
+        lost, rewritten = write(net, values, marking, output)
+        about.update(lost=lost, rewritten=rewritten)
+    about["bytes"] = os.path.getsize(output)
+    if as_json:
+        print_json(about)
+        return status
+    click.echo(f"{output}: {loaded.name}, {about['bytes'] / 1e3:.1f} kB"
+               + (f", {counted(run.commits, 'firing')}" if kind in RUNS else ""))
+    if kind == "pnml":
+        _show_lost(lost, rewritten)
+    if status == 3:
+        note(f"interrupted: the run is complete only up to cycle {grouped(run.until)}")
+    return status
+
+
+RUNS = ("perfetto", "vcd")
+
+
+def _run(kind, net, values, marking, output, window, limit, engine, name):
+    from ._cli_sim import library_of
+    from ._viz_export import write_run
+
+    library, _ = library_of(net, engine, trace=True)
+    progress = Progress(1)
+
+    def on_slice(time, commits):
+        progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
+
+    try:
+        return write_run(kind, net, values, marking, library, output, window, limit,
+                         on_slice if progress.on else None)
+    finally:
+        progress.clear()
+
+
+def _show_lost(lost, rewritten):
+    """What PNML cannot say, by kind, on stderr."""
+    from ._viz_pnml import LOST
+
+    by_kind = {}
+    for row in lost:
+        by_kind.setdefault(row["what"], []).append(row)
+    for row in rewritten:
+        click.echo(f"  {row['what']} of {row['name']}: {row['as']}", err=True)
+    click.echo("PNML does not say (it is in the file as toolspecific elements):", err=True)
+    for what, rows in by_kind.items():
+        names = [row["name"] for row in rows if row["kind"] != "net"]
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        click.echo(f"  {what}: {LOST[what]}" + (f" ({shown})" if shown else ""), err=True)
