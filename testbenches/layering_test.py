@@ -70,7 +70,7 @@ POSIX_FREE = {"core"}   # the standard library and fmt
 POSIX = re.compile(r"(unistd|dlfcn|fcntl|signal|spawn|poll|pthread|sys/\w+)\.h$")
 C_HEADERS = {"stdint.h", "stddef.h", "string.h", "stdio.h", "stdlib.h", "setjmp.h"}
 PYTHON_PARTY = {
-    "click": ("python/lpn/",),
+    "click": ("python/lpn/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "pytest": ("testbenches/", "python/test/", "models/"),
     "sympy": ("lpn2pi/", "testbenches/"),

@@ -7,19 +7,42 @@ from ._marking import Marking
 from ._net import Net
 from ._space import InputSpace
 
-__all__ = ["Model", "bundled", "load"]
+__all__ = ["Model", "bundled", "command", "commands", "load"]
 
 _MODELS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "models")
 
 
 def bundled():
     """Name -> path of the models that come with the project: models/NAME/model.py."""
+    return _files("model.py")
+
+
+def commands():
+    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands.py."""
+    return {name: _about(path) for name, path in _files("commands.py").items()}
+
+
+def command(name):
+    """The click command of the model `name`: the object `command` of its commands.py."""
+    return _bundled_module(name, _files("commands.py")[name], "commands").command
+
+
+def _files(file):
+    """Model name -> path of its `file`, of those that have one."""
     try:
         names = sorted(os.listdir(_MODELS))
     except OSError:
         return {}
-    found = {name: os.path.join(_MODELS, name, "model.py") for name in names}
+    found = {name: os.path.join(_MODELS, name, file) for name in names}
     return {name: path for name, path in found.items() if os.path.isfile(path)}
+
+
+def _about(path):
+    """The first line of a module's docstring. The module is read, not imported: --help lists them all."""
+    import ast
+
+    with open(path, encoding="utf-8") as file:
+        return (ast.get_docstring(ast.parse(file.read())) or "").partition("\n")[0]
 
 
 class Model:
@@ -199,23 +222,23 @@ def load(spec):
     return Model(name, make, module)
 
 
-def _bundled_module(name, path):
-    """models.NAME.model as part of the namespace package `models`, so that it can import neighbours."""
+def _bundled_module(name, path, part="model"):
+    """models.NAME.PART as part of the namespace package `models`, so that it can import neighbours."""
     import importlib
     import sys
 
     root = os.path.dirname(_MODELS)
     try:
-        module = importlib.import_module(f"models.{name}.model")
+        module = importlib.import_module(f"models.{name}.{part}")
         if os.path.realpath(module.__file__) == os.path.realpath(path):
             return module
     except ModuleNotFoundError as error:
-        if error.name not in ("models", f"models.{name}", f"models.{name}.model"):
+        if error.name not in ("models", f"models.{name}", f"models.{name}.{part}"):
             raise
     if root not in sys.path:
         sys.path.append(root)
         importlib.invalidate_caches()
         for key in [k for k in sys.modules if k == "models"]:
             del sys.modules[key]
-        return importlib.import_module(f"models.{name}.model")
-    return _module(f"lpn_model_{name}", path)
+        return importlib.import_module(f"models.{name}.{part}")
+    return _module(f"lpn_{part}_{name}", path)

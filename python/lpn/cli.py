@@ -12,7 +12,7 @@ import click
 
 __all__ = ["COMMANDS", "main"]
 
-# Command -> (module, function, what it does). Tools of later parts add a line here.
+# Command -> (module, function, what it does). A device adds its own in models/NAME/commands.py.
 COMMANDS = {
     "sim": ("lpn._cli_sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
     "sweep": ("lpn._cli_sweep", "sweep", "Simulate many parameter values and inputs: a table."),
@@ -33,11 +33,15 @@ class _Commands(click.Group):
     """A group whose commands are imported on use."""
 
     def list_commands(self, ctx):
-        return list(COMMANDS)
+        from . import _load
+
+        return [*COMMANDS, *_load.commands()]
 
     def get_command(self, ctx, name):
         if name not in COMMANDS:
-            return None
+            from . import _load
+
+            return _load.command(name) if name in _load.commands() else None
         import importlib
 
         module, function, _ = COMMANDS[name]
@@ -46,6 +50,12 @@ class _Commands(click.Group):
     def format_commands(self, ctx, formatter):
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, _, about) in COMMANDS.items()])
+        from . import _load
+
+        devices = _load.commands()
+        if devices:
+            with formatter.section("Commands of one device"):
+                formatter.write_dl(list(devices.items()))
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"],

@@ -1,0 +1,51 @@
+"""Commands of one device are found in models/NAME/commands.py, and imported only when called."""
+
+import subprocess
+import sys
+import textwrap
+
+
+def lpn(root, *arguments):
+    """Runs `lpn` with the models of the folder root/models."""
+    start = ("import sys; from lpn import _load, cli; _load._MODELS = sys.argv[1]; "
+             "cli.main(sys.argv[2:])")
+    return subprocess.run([sys.executable, "-c", start, str(root / "models"), *arguments],
+                          capture_output=True, text=True)
+
+
+def device(root, name, text):
+    (root / "models" / name).mkdir(parents=True)
+    (root / "models" / name / "commands.py").write_text(textwrap.dedent(text))
+
+
+def test_a_device_adds_its_commands(tmp_path):
+    device(tmp_path, "toaster", '''
+        """Questions about toasters.
+
+        More than a line."""
+
+        import click
+
+        from models.toaster import crumbs
+
+
+        @click.group()
+        def command():
+            """Toasters."""
+
+
+        @command.command()
+        def crumb():
+            click.echo(crumbs.COUNT)
+    ''')
+    (tmp_path / "models" / "toaster" / "crumbs.py").write_text("COUNT = 17\n")
+    device(tmp_path, "broken", '"""Never imported by the others."""\nraise RuntimeError("imported")\n')
+    shown = lpn(tmp_path, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert "toaster" in shown.stdout and "Questions about toasters.\n" in shown.stdout
+    assert "Never imported by the others." in shown.stdout
+    ran = lpn(tmp_path, "toaster", "crumb")
+    assert (ran.returncode, ran.stdout) == (0, "17\n"), ran.stderr
+    failed = lpn(tmp_path, "broken")
+    assert failed.returncode == 2 and "commands.py:2" in failed.stderr
+    assert lpn(tmp_path, "fridge").returncode == 2
