@@ -13,4 +13,5 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_partition(m);
   lpn::python::bind_bounds(m);
   lpn::python::bind_pi(m);
+  lpn::python::bind_viz(m);
 }

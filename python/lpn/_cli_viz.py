@@ -27,6 +27,10 @@ def viz(model, input, params, output, window, limit, engine, as_json):
     kind = format_of(output)
     if kind is None:
         raise click.UsageError(f"'{output}': what format? The file must end in one of {', '.join(FORMATS)}")
+    if kind == "page":
+        from ._cli_viz_page import write_page
+
+        return write_page(model, input, params, output, as_json)
     return export(kind, model, input, params, output, window, limit, engine, as_json)
 
 

@@ -13,6 +13,7 @@ __all__ = ["FORMATS", "Window", "format_of", "opened", "write_run"]
 
 # Ending -> format; the first of a format is how messages call it. Those of COMPRESSED may end in .gz.
 FORMATS = {
+    ".html": "page",
     ".json": "perfetto",
     ".perfetto": "perfetto",
     ".vcd": "vcd",
