@@ -1,7 +1,7 @@
 // Bundles the page: page.js, page.css, fonts.css, elk.js into one folder. node build.mjs OUT
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
@@ -29,6 +29,18 @@ await build({
   bundle: true, minify: true, format: 'esm', target: ['es2022'], charset: 'utf8', legalComments: 'none',
   outdir: out, logLevel: 'warning',
 });
+// Pictures by node: the same layout and drawing, resvg for pixels, and static fonts, which it wants.
+await build({
+  entryPoints: { export: join(here, 'src/export.js') },
+  bundle: true, minify: true, format: 'esm', platform: 'node', target: ['node18'], charset: 'utf8',
+  legalComments: 'none', outdir: out, outExtension: { '.js': '.mjs' }, logLevel: 'warning',
+});
+copyFileSync(require.resolve('@resvg/resvg-wasm/index_bg.wasm'), join(out, 'resvg.wasm'));
+mkdirSync(join(out, 'fonts'), { recursive: true });
+for (const file of ['inter/files/inter-latin-400-normal', 'inter/files/inter-latin-500-normal',
+  'inter/files/inter-latin-600-normal', 'jetbrains-mono/files/jetbrains-mono-latin-400-normal']) {
+  copyFileSync(require.resolve(`@fontsource/${file}.woff2`), join(out, 'fonts', basename(file) + '.woff2'));
+}
 await build({
   stdin: { contents: readFileSync(join(here, 'src/style.css'), 'utf8'), loader: 'css' },
   minify: true, outfile: join(out, 'page.css'), charset: 'utf8', logLevel: 'warning',

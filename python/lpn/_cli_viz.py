@@ -7,6 +7,8 @@ import click
 from ._cli_common import (Progress, counted, grouped, json_option, load_model, model_argument, note, params_option,
                           print_json)
 from ._viz_export import FORMATS, Window, format_of
+from ._viz_image import Look
+from ._viz_image import write as write_picture
 
 
 @click.command()
@@ -18,8 +20,13 @@ from ._viz_export import FORMATS, Window, format_of
 @click.option("--window", metavar="A:B", help="Only cycles A to B of the run.")
 @click.option("--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T.")
 @click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True)
+@click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True,
+              help="Of pictures.")
+@click.option("--width", type=click.IntRange(16, 32768), metavar="PIXELS", help="Of a PNG.")
+@click.option("--collapse", multiple=True, metavar="GROUP", help="Draw a group closed; may be given several times.")
+@click.option("--credits", is_flag=True, help="Draw the places that only carry credits too.")
 @json_option
-def viz(model, input, params, output, window, limit, engine, as_json):
+def viz(model, input, params, output, window, limit, engine, theme, width, collapse, credits, as_json):
     """Writes MODEL, or its run on INPUT, into a FILE to look at.
 
     Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there is.
@@ -31,10 +38,11 @@ def viz(model, input, params, output, window, limit, engine, as_json):
         from ._cli_viz_page import write_page
 
         return write_page(model, input, params, output, as_json)
-    return export(kind, model, input, params, output, window, limit, engine, as_json)
+    look = Look(theme, width, collapse, credits)
+    return export(kind, model, input, params, output, window, limit, engine, look, as_json)
 
 
-def export(kind, model, name, params, output, window, limit, engine, as_json):
+def export(kind, model, name, params, output, window, limit, engine, look, as_json):
     """Writes one of the formats of other tools."""
     from ._viz_export import start_of
 
@@ -55,6 +63,8 @@ def export(kind, model, name, params, output, window, limit, engine, as_json):
         if window is not None:
             about["window"] = [part.begin, None if window.endswith(":") else part.end]
         status = 3 if run.ending == "interrupted" else 0
+    elif kind in PICTURES:
+        write_picture(kind, net, values, marking, output, look)
     else:
         from ._viz_pnml import write
 
@@ -74,6 +84,7 @@ def export(kind, model, name, params, output, window, limit, engine, as_json):
 
 
 RUNS = ("perfetto", "vcd")
+PICTURES = ("svg", "png")
 
 
 def _run(kind, net, values, marking, output, window, limit, engine, name):

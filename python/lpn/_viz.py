@@ -12,12 +12,13 @@ from ._errors import mistake
 __all__ = ["page", "page_folder"]
 
 _PARTS = ("page.js", "page.css", "fonts.css", "elk.b64", "notice.txt")
+_OTHERS = ("export.mjs", "resvg.wasm")  # for pictures
 
 
 def page_folder():
     """The folder of the page's parts. Raises Error "E-viz" when they were not built."""
     folder = os.path.join(os.path.dirname(os.path.abspath(_lpn.__file__)), "lpn_page")
-    if all(os.path.isfile(os.path.join(folder, name)) for name in _PARTS):
+    if all(os.path.isfile(os.path.join(folder, name)) for name in _PARTS + _OTHERS):
         return folder
     why = "there was no npm"
     try:
