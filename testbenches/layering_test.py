@@ -72,6 +72,7 @@ C_HEADERS = {"stdint.h", "stddef.h", "string.h", "stdio.h", "stdlib.h", "setjmp.
 PYTHON_PARTY = {
     "click": ("python/lpn/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
+    "PIL": ("python/lpn/", "testbenches/"),
     "pytest": ("testbenches/", "python/test/", "models/"),
     "sympy": ("lpn2pi/", "testbenches/"),
     "z3": ("lpn2smt/",),
