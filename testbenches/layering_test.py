@@ -60,7 +60,7 @@ THIRD_PARTY = {
     "z3": ("lpn2smt/",),
     "glpk.h": ("lpn2smt/src/",),
     "Python.h": ("lpn2pi/",),
-    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "lpn2pi/test/",
+    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "lpn2pi/test/", "lpnviz/test/",
                  "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kLanes = 64;
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr int kPlacesProcess = 2;
+constexpr int kWaitsProcess = 3;
 
 // The body of a JSON string; a net's names are plain words, its file may be called anything.
 std::string escaped(const std::string& text) {
@@ -43,6 +44,7 @@ Timeline::Timeline(const Net& net, const ParamValues& params, const Marking& mar
       window_(window),
       time_(window.from),
       lanes_(net.transitions.size()),
+      waiting_(net.transitions.size()),
       shown_(net.places.size(), -1) {
   const std::string name = escaped(net.name);
   append(
@@ -106,7 +108,62 @@ void Timeline::show_firing(const Commit& commit) {
   ++events_;
 }
 
-void Timeline::finish(const std::string& ending) {
+void Timeline::on_wait(Time time, const Blocked& why) {
+  const auto k = static_cast<std::uint32_t>(why.transition);
+  Waiting& waiting = waiting_[k];
+  if (waiting.why.wait == why.wait && waiting.why.arc == why.arc) return;
+  show_wait(k, time);
+  waiting.why = why;
+  waiting.since = time;
+  if (buffer_.size() >= kBuffer) write_out();
+}
+
+void Timeline::show_wait(std::uint32_t k, Time end) {
+  Waiting& waiting = waiting_[k];
+  const Blocked& why = waiting.why;
+  if (why.wait == Wait::kNone || waiting.since == end || waiting.since > window_.to ||
+      end < window_.from) {
+    return;
+  }
+  const Transition& t = net_.transitions[k];
+  if (!waiting.has_track) {
+    const bool first = std::none_of(waiting_.begin(), waiting_.end(),
+                                    [](const Waiting& w) { return w.has_track; });
+    if (first) {
+      append(
+          ",\n{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"{}: why "
+          "transitions do not start\"}}}}",
+          kWaitsProcess, escaped(net_.name));
+    }
+    waiting.has_track = true;
+    append(
+        ",\n{{\"ph\":\"M\",\"pid\":{0},\"tid\":{1},\"name\":\"thread_name\",\"args\":{{\"name\":"
+        "\"{2}\"}}}},\n{{\"ph\":\"M\",\"pid\":{0},\"tid\":{1},\"name\":\"thread_sort_index\","
+        "\"args\":{{\"sort_index\":{1}}}}}",
+        kWaitsProcess, k + 1, t.name);
+  }
+  std::string about, arc;
+  switch (why.wait) {
+    case Wait::kToken:
+    case Wait::kGuard:
+    case Wait::kInhibited:
+      about = ": " + net_[t.inputs[why.arc].place].name;
+      arc = fmt::format("\"arc\":\"{}\"", t.inputs[why.arc].name);
+      break;
+    case Wait::kCredit: about = ": " + net_.places[why.arc].name; break;
+    case Wait::kNone:
+    case Wait::kServer:
+    case Wait::kInterval:
+    case Wait::kClock: break;
+  }
+  append(
+      ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"cat\":\"wait\",\"name\":\"{}{}\",\"ts\":{},"
+      "\"dur\":{},\"args\":{{{}}}}}",
+      kWaitsProcess, k + 1, wait_name(why.wait), about, waiting.since, end - waiting.since, arc);
+}
+
+void Timeline::finish(const std::string& ending, Time end) {
+  for (std::uint32_t k = 0; k < waiting_.size(); ++k) show_wait(k, end);
   flush_counters();
   append("\n],\n\"ending\":\"{}\"}}\n", escaped(ending));
   write_out();

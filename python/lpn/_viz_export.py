@@ -91,7 +91,7 @@ def write_run(kind, net, values, marking, library, path, window, limit=None, on_
         if window.begin > end:
             raise mistake("E-window", f"the window begins at cycle {window.begin}, after the run has ended at {end}")
         if kind == "perfetto":
-            observer.finish(run.ending)
+            observer.finish(run.ending, end)
         else:
             observer.finish(end, file.write)
     return run

@@ -25,8 +25,13 @@ class Timeline : public Observer {
 
   void on_commit(const Commit& commit) override;
 
-  // Closes the JSON; nothing may follow. `ending` is written beside the net's name.
-  void finish(const std::string& ending);
+  // Why a transition does not start from `time` on (Wait::kNone: nothing keeps it), for a track of
+  // its own; of engines that tell (Watcher in lpn/run.h). Calls come in the order of time.
+  void on_wait(Time time, const Blocked& why);
+
+  // Closes the JSON; nothing may follow. `ending` is written beside the net's name; `end` is the time
+  // up to which the run is known.
+  void finish(const std::string& ending, Time end);
 
   std::uint64_t events() const { return events_; }
 
@@ -35,6 +40,7 @@ class Timeline : public Observer {
   void append(fmt::format_string<Args...> format, Args&&... args);
   void write_out();
   void show_firing(const Commit& commit);
+  void show_wait(std::uint32_t k, Time end);
   std::int64_t choose_lane(std::uint32_t k, Time start, Time end);
   void change(PlaceId place, std::int64_t by);
   void flush_counters();
@@ -46,6 +52,12 @@ class Timeline : public Observer {
   Time time_ = 0;
   std::uint64_t events_ = 0;
   std::vector<std::vector<Time>> lanes_;  // per transition, the last end on each lane
+  struct Waiting {
+    Blocked why;
+    Time since = 0;
+    bool has_track = false;
+  };
+  std::vector<Waiting> waiting_;
   std::vector<std::int64_t> occupancy_, shown_;
   std::vector<std::uint32_t> changed_;  // a place may be noted twice; it is written once
 };
