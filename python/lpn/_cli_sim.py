@@ -138,7 +138,7 @@ def _one(model, net, values, library, name, limit, stats, trace, progress, path=
                           stats=stats, on_slice=on_slice if progress.on else None, path=path[0],
                           path_memory=path[1])
             if observer is not None:
-                observer.finish(run.ending, run.last_commit if run.until is None else run.until)
+                observer.finish(run.ending, run.end)
     except (ValueError, OSError) as error:  # how a workload refuses an input
         code = error.code if isinstance(error, Error) else "E-input"
         message = refusal(error)

@@ -62,6 +62,11 @@ class Run:
         self.path = None
         self.stats = _named(core, stats) if stats is not None else None
 
+    @property
+    def end(self):
+        """The time up to which the run is known."""
+        return self.last_commit if self.until is None else self.until
+
     def __repr__(self):
         state = "stalled" if self.stalled else self.ending
         return f"<run of net '{self.net.name}': latency {self.latency}, {self.commits} commits, {state}>"

@@ -46,6 +46,12 @@ class Window:
                           "0 <= A <= B; A: goes on to the end of the run, :B begins with it")
         return window
 
+    def cut(self, end):
+        """The window's end in a run that ends at `end`. Raises Error "E-window" when that is before it."""
+        if self.begin > end:
+            raise mistake("E-window", f"the window begins at cycle {self.begin}, after the run has ended at {end}")
+        return min(self.end, end)
+
 
 def format_of(path):
     """The format that a file's ending names, or None for one that is not ours."""
@@ -87,13 +93,11 @@ def write_run(kind, net, values, marking, library, path, window, limit=None, on_
         else:
             observer = _lpn.sim.Vcd(*arguments, window.begin, window.end)
         run = execute(net, values, marking, library, limit=limit, observer=observer, on_slice=on_slice)
-        end = run.last_commit if run.until is None else run.until
-        if window.begin > end:
-            raise mistake("E-window", f"the window begins at cycle {window.begin}, after the run has ended at {end}")
+        window.cut(run.end)
         if kind == "perfetto":
-            observer.finish(run.ending, end)
+            observer.finish(run.ending, run.end)
         else:
-            observer.finish(end, file.write)
+            observer.finish(run.end, file.write)
     return run
 
 

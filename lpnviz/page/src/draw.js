@@ -1,9 +1,11 @@
 // The graph as SVG text: net description + layout -> string. Pure: no DOM, runs in node too.
 //
 //   drawNet(net, layout)                         the content of an <svg>: groups, edges, nodes
-//   drawSvg(net, layout, { theme, fonts, overlay }) a whole file; `fonts`: CSS @font-face rules to
-//                                                embed, `overlay`: SVG text drawn on top
-//                                                (moment.js makes that of an instant of a run)
+//   drawSvg(net, layout, { theme, fonts, overlay, state, caption })
+//                                                a whole file; `fonts`: CSS @font-face rules to embed,
+//                                                `overlay`: SVG text drawn on top, `state`: what places
+//                                                hold and why transitions wait (moment.js makes both of
+//                                                an instant of a run), `caption`: a line below
 //   GRAPH_STYLE, THEMES                          the CSS of it, and its colours
 //
 // Elements carry data-node="t3" / data-edge="i3.0" and classes; the page adds what is selected.
@@ -190,7 +192,7 @@ export function slotsOf(place) {
   return place.capacity ? place.capacity.value : place.bound ? place.bound.tokens : null;
 }
 
-function drawPlace(net, node) {
+function drawPlace(net, node, level) {
   const p = net.places[node.index];
   const box = fifoBox(node);
   const slots = slotsOf(p);
@@ -208,11 +210,12 @@ function drawPlace(net, node) {
     : `<rect class="fifo" x="${n(box.x)}" y="${n(box.y)}" width="${n(box.w)}" height="${n(box.h)}" rx="2"/>`;
   const role = p.start ? `<polygon class="role" points="${n(box.x + 5)},${n(box.y + 7)} ${n(box.x + 13)},${n(box.y + 12)} ${n(box.x + 5)},${n(box.y + 17)}"/>`
     : p.done ? `<rect class="role" x="${n(box.x + box.w - 5)}" y="${n(box.y)}" width="5" height="${n(box.h)}"/>` : '';
-  const tokens = p.initial + p.tokens;
+  const tokens = level ? level.tokens : p.initial + p.tokens;
+  const filled = level ? (box.w - 2) * level.share : 0;
   return `<g class="node place" data-node="${node.id}" role="button" tabindex="-1" aria-label="${escape(`place ${p.name}`)}">`
     + `<text class="name" x="${n(node.x + 2)}" y="${n(node.y + 12)}">${escape(node.name)}</text>`
     + shape
-    + `<rect class="level" x="${n(box.x + box.w - 1)}" y="${n(box.y + 1)}" width="0" height="${n(box.h - 2)}"/>`
+    + `<rect class="level" x="${n(box.x + box.w - 1 - filled)}" y="${n(box.y + 1)}" width="${n(filled)}" height="${n(box.h - 2)}"/>`
     + cells + role
     + `<text class="count" x="${n(box.x + box.w / 2)}" y="${n(box.y + 16)}">${countText(p, tokens)}</text></g>`;
 }
@@ -243,11 +246,11 @@ function drawFrame(node) {
     + `<text x="${n(node.x + 14)}" y="${n(node.y + 22)}">${escape(shortName(node.path, node.parent && node.parent.slice(2)))}</text></g>`;
 }
 
-/** The content of the SVG: frames, arcs, boxes, labels, in that order. */
-export function drawNet(net, layout) {
+/** The content of the SVG: frames, arcs, boxes, labels, in that order. `state`: { levels, waits } of an instant (moment.js). */
+export function drawNet(net, layout, state = null) {
   const frames = layout.nodes.filter((node) => node.kind === 'frame').map(drawFrame).join('');
   const boxes = layout.nodes.map((node) => (node.kind === 'transition' ? drawTransition(net, node)
-    : node.kind === 'place' ? drawPlace(net, node) : node.kind === 'group' ? drawGroup(node) : '')).join('');
+    : node.kind === 'place' ? drawPlace(net, node, state?.levels[node.index]) : node.kind === 'group' ? drawGroup(node) : '')).join('');
   return `<g class="frames">${frames}</g><g class="arcs">${layout.edges.map((e) => drawEdge(net, e)).join('')}</g>`
     + `<g class="nodes">${boxes}</g><g class="labels">${layout.edges.map(drawEdgeLabel).join('')}</g>`;
 }
@@ -257,11 +260,15 @@ export function variables(theme) {
   return Object.entries(THEMES[theme]).map(([name, value]) => `--${name}: ${value};`).join(' ');
 }
 
+export const CAPTION = 26; // px below the drawing that a caption takes
+
 /** A complete SVG file; its style has values in place of variables, which few programs know. */
-export function drawSvg(net, layout, { theme = 'light', fonts = '', overlay = '' } = {}) {
+export function drawSvg(net, layout, { theme = 'light', fonts = '', overlay = '', state = null, caption = '' } = {}) {
   const style = GRAPH_STYLE.replace(/var\(--(\w+)\)/g, (_, name) => THEMES[theme][name]);
-  const [w, h] = [Math.ceil(layout.width), Math.ceil(layout.height)];
+  const w = Math.ceil(layout.width);
+  const h = Math.ceil(layout.height) + (caption ? CAPTION : 0);
+  const below = caption ? `<text class="name" x="12" y="${h - 9}">${escape(caption)}</text>` : '';
   return `<svg xmlns="http://www.w3.org/2000/svg" class="lpn" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">`
     + `<style>${fonts}${style}</style><rect width="${w}" height="${h}" fill="${THEMES[theme].ground}"/>`
-    + drawNet(net, layout) + overlay + '</svg>\n';
+    + drawNet(net, layout, state) + overlay + below + '</svg>\n';
 }
