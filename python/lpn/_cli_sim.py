@@ -150,7 +150,12 @@ def _one(model, net, values, library, name, limit, stats, trace, progress, path=
             raise
         code, message = describe(error)
         return {**row, "error": {"code": code, "message": message}}
-    row.update(latency=run.latency, ending=run.ending, firings=run.commits,
+    return {**row, **fields_of(net, run)}
+
+
+def fields_of(net, run):
+    """What --json says of a run that has ended."""
+    row = dict(latency=run.latency, ending=run.ending, firings=run.commits,
                done_tokens=run.done_tokens, last_commit=run.last_commit, stalled=run.stalled)
     if run.until is not None or run.ending == "interrupted":
         row["until"] = run.until

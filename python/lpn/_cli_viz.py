@@ -25,8 +25,10 @@ from ._viz_image import write as write_picture
 @click.option("--width", type=click.IntRange(16, 32768), metavar="PIXELS", help="Of a PNG.")
 @click.option("--collapse", multiple=True, metavar="GROUP", help="Draw a group closed; may be given several times.")
 @click.option("--credits", is_flag=True, help="Draw the places that only carry credits too.")
+@click.option("--critical-path", "path", is_flag=True,
+              help="Of a page: which chain of firings decided the latency.")
 @json_option
-def viz(model, input, params, output, window, limit, engine, theme, width, collapse, credits, as_json):
+def viz(model, input, params, output, window, limit, engine, theme, width, collapse, credits, path, as_json):
     """Writes MODEL, or its run on INPUT, into a FILE to look at.
 
     Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there is.
@@ -37,7 +39,7 @@ def viz(model, input, params, output, window, limit, engine, theme, width, colla
     if kind == "page":
         from ._cli_viz_page import write_page
 
-        return write_page(model, input, params, output, as_json)
+        return write_page(model, input, params, output, limit, as_json, path)
     look = Look(theme, width, collapse, credits)
     return export(kind, model, input, params, output, window, limit, engine, look, as_json)
 

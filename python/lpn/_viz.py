@@ -7,9 +7,11 @@ import os
 
 import _lpn
 
+from ._cli_sim import fields_of
 from ._errors import mistake
+from ._run import execute
 
-__all__ = ["page", "page_folder"]
+__all__ = ["Recorded", "page", "page_folder", "record"]
 
 _PARTS = ("page.js", "page.css", "fonts.css", "elk.b64", "notice.txt")
 _OTHERS = ("export.mjs", "resvg.wasm")  # for pictures
@@ -52,8 +54,66 @@ def _sources(net):
     return found
 
 
-def page(net, values, marking, about):
-    """The HTML text. `about`: what its head says (title, subtitle)."""
+class Recorded:
+    """A run as the page plays it. `run`: the lpn.Run with its statistics; `path`: the Run whose critical
+    path is shown, or None. `title`: what the page calls it.
+    """
+
+    def __init__(self, net, values, marking, record, run, title, path=None):
+        self.net = net
+        self.values = values
+        self.marking = marking
+        self.record = record
+        self.run = run
+        self.title = title
+        self.path = path
+
+    def scripts(self, prefix):
+        """(id, type, text) of what the page carries of it."""
+        about = {**fields_of(self.net, self.run), "title": self.title,
+                 "parameters": {p.name: str(v) for p, v in zip(self.net._core.params, self.values)},
+                 "record": json.loads(self.record.index()), "tokens": _tokens(self.net, self.values, self.marking)}
+        if self.path is not None and self.path.path is not None:
+            about["critical_path"] = self.path.path
+            about["steps"] = {"count": len(self.path.steps)}
+        yield prefix, "application/json", _json(about)
+        yield f"{prefix}-overview", "text/plain", packed(self.record.overview)
+        for k, segment in enumerate(self.record.segments):
+            yield f"{prefix}-s{k}", "text/plain", packed(segment)
+        if self.path is not None and self.path.path is not None:
+            yield f"{prefix}-steps", "text/plain", packed(_steps(self.path.steps))
+
+
+def record(net, values, marking, title, *, limit=None, on_slice=None):
+    """A Recorded of the run, by the interpreter, which alone knows why who waits.
+
+    Raises RunError, and Error "E-viz-size" for a run that a page cannot count.
+    """
+    seen = _lpn.viz.Record(net._core, values, marking._core)
+    run = execute(net, values, marking, None, limit=limit, stats=True, on_slice=on_slice, watch=seen)
+    seen.finish(run.stats["end"] if run.until is None else run.until)
+    return Recorded(net, values, marking, seen, run, title)
+
+
+def _tokens(net, values, marking):
+    """What the places hold at time 0, of the input alone: those of the net may differ by parameters."""
+    return [marking.count(place) for place in net._places.values()]
+
+
+def _steps(steps):
+    """The critical path from its beginning: int32 transition and whether it goes on to the commit, float64 start
+    and commit of each step, one column after the other.
+    """
+    from array import array
+
+    steps = steps[::-1]
+    columns = (array("d", [s[3] for s in steps]), array("d", [s[4] for s in steps]),
+               array("i", [s[0] for s in steps]), array("i", [int(s[2]) for s in steps]))
+    return b"".join(column.tobytes() for column in columns)
+
+
+def page(net, values, marking, about, runs=()):
+    """The HTML text. `about`: what its head says (title, subtitle). `runs`: up to two Recorded."""
     folder = page_folder()
     part = {}
     for name in _PARTS:
@@ -63,6 +123,8 @@ def page(net, values, marking, about):
             ("about", "application/json", _json({**about, "notice": part["notice.txt"]})),
             ("sources", "text/plain", packed(json.dumps(_sources(net)))),
             ("elk", "text/plain", part["elk.b64"])]
+    for prefix, run in zip(("run", "other"), runs):
+        data.extend(run.scripts(prefix))
     scripts = "\n".join(f'<script type="{kind}" id="{name}">{text}</script>' for name, kind, text in data)
     return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'

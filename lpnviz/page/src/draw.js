@@ -46,7 +46,14 @@ export const GRAPH_STYLE = `
 .lpn .frame > rect { fill: var(--frame); stroke: var(--line); }
 .lpn .frame > text { font-size: 12px; font-weight: 600; fill: var(--soft); }
 .lpn .block > .box { fill: var(--panel); stroke: var(--strong); stroke-width: 1.2; }
-.lpn .block > .edge-mark { fill: var(--strong); }
+.lpn .why-mark { fill: none; }
+.lpn [data-wait='1'] > .why-mark { fill: var(--why1); }
+.lpn [data-wait='2'] > .why-mark { fill: var(--why2); }
+.lpn [data-wait='3'] > .why-mark { fill: var(--why3); }
+.lpn [data-wait='4'] > .why-mark { fill: var(--why4); }
+.lpn [data-wait='5'] > .why-mark { fill: var(--why5); }
+.lpn [data-wait='6'] > .why-mark { fill: var(--why6); }
+.lpn [data-wait='7'] > .why-mark { fill: var(--why7); }
 .lpn .group > .box { fill: var(--panel); stroke: var(--strong); stroke-width: 1.2; }
 .lpn .group > .back { fill: var(--frame); stroke: var(--strong); stroke-width: 1; }
 .lpn .fifo { fill: var(--fifo); stroke: var(--strong); stroke-width: 1.2; }
@@ -177,6 +184,7 @@ function drawTransition(net, node) {
   const servers = serversText(t);
   return `<g class="node block" data-node="${node.id}" role="button" tabindex="-1" aria-label="${escape(`transition ${t.name}, delay ${t.delay}`)}">`
     + `<rect class="box" x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" rx="7"/>`
+    + `<rect class="why-mark" x="${n(x + 3)}" y="${n(y + 8)}" width="4" height="${n(h - 16)}" rx="2"/>`
     + `<text class="title" x="${n(x + 12)}" y="${n(y + 21)}">${escape(node.name)}</text>`
     + `<text class="chip" x="${n(x + w - 12 - sansWidth(servers, 10, 500))}" y="${n(y + 20)}">${escape(servers)}</text>`
     + lines + '</g>';
