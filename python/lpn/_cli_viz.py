@@ -5,7 +5,7 @@ import os
 import click
 
 from ._cli_common import (Progress, counted, grouped, json_option, load_model, model_argument, note, params_option,
-                          print_json)
+                          print_json, _Parameter)
 from ._viz_export import FORMATS, Window, format_of
 from ._viz_image import Look
 from ._viz_image import write as write_picture
@@ -17,7 +17,7 @@ from ._viz_image import write as write_picture
 @params_option
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="FILE",
               help="Its ending names the format: " + ", ".join(FORMATS) + "; .json and .vcd also with .gz.")
-@click.option("--window", metavar="A:B", help="Only cycles A to B of the run.")
+@click.option("--window", metavar="A:B", help="Only cycles A to B of the run; of a page, the part that it opens with.")
 @click.option("--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T.")
 @click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True)
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True,
@@ -27,8 +27,14 @@ from ._viz_image import write as write_picture
 @click.option("--credits", is_flag=True, help="Draw the places that only carry credits too.")
 @click.option("--critical-path", "path", is_flag=True,
               help="Of a page: which chain of firings decided the latency.")
+@click.option("--versus", metavar="INPUT", help="Of a page: the run on another input, beside the first.")
+@click.option("--versus-param", "versus_params", multiple=True, type=_Parameter(),
+              help="Of a page: a run with another value of a parameter, beside the first.")
+@click.option("--witness", metavar="FILE", type=click.Path(dir_okay=False),
+              help="Of a page: the input that lpn smt found (its --witness file, or its --json answer).")
 @json_option
-def viz(model, input, params, output, window, limit, engine, theme, width, collapse, credits, path, as_json):
+def viz(model, input, params, output, window, limit, engine, theme, width, collapse, credits, path, versus,
+        versus_params, witness, as_json):
     """Writes MODEL, or its run on INPUT, into a FILE to look at.
 
     Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there is.
@@ -37,9 +43,12 @@ def viz(model, input, params, output, window, limit, engine, theme, width, colla
     if kind is None:
         raise click.UsageError(f"'{output}': what format? The file must end in one of {', '.join(FORMATS)}")
     if kind == "page":
-        from ._cli_viz_page import write_page
+        from ._cli_viz_page import Asked, write_page
 
-        return write_page(model, input, params, output, limit, as_json, path)
+        asked = Asked(limit, window, path, witness, versus, versus_params)
+        return write_page(model, input, params, output, asked, as_json)
+    if path or versus or versus_params or witness:
+        raise click.UsageError("--critical-path, --versus, --versus-param and --witness are of pages: -o FILE.html")
     look = Look(theme, width, collapse, credits)
     return export(kind, model, input, params, output, window, limit, engine, look, as_json)
 

@@ -54,7 +54,9 @@ export class RunView {
     this.pathOn = false;
     this.build();
     this.summary();
-    this.setTime(0);
+    const window = page.about.window;
+    if (window) this.timeline.setWindow(...window);
+    this.setTime(window ? window[0] : 0);
   }
 
   get run() {
@@ -178,6 +180,7 @@ export class RunView {
   }
 
   async setTime(t, follow = false) {
+    t = Math.max(0, Math.min(this.end, t));
     this.time = t;
     const at = Math.floor(t);
     const missing = this.runs.filter((r) => !r.record.has(Math.max(0, at - this.trail()), at));
@@ -197,8 +200,10 @@ export class RunView {
 
   /** For how many cycles a token is seen on its arc. */
   trail() {
-    if (this.playing) return Math.max(0.5, Number(this.speed.value) * 0.45);
-    return Math.max(0.5, Math.min(this.end / 40, (this.timeline ? this.timeline.to - this.timeline.from : this.end) / 60));
+    // The time between two starts of one transition, on average: more would crowd the arcs.
+    const apart = (this.end * this.net.transitions.length) / Math.max(1, this.run.record.firings);
+    if (this.playing) return Math.max(0.5, Math.min(Number(this.speed.value) * 0.45, 2 * apart));
+    return Math.max(0.5, Math.min(apart / 6, (this.timeline ? this.timeline.to - this.timeline.from : this.end) / 60));
   }
 
   key(e) {
