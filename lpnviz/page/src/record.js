@@ -101,14 +101,14 @@ export function decodeSegment(bytes, begin, varying, places) {
 }
 
 export class Record {
-  /** `index`: lpnviz's JSON; `fetch(k)`: a promise of the bytes of segment k; `overview`: bytes. */
-  constructor(index, net, fetch, overview, budget = 48 << 20) {
+  /** `index`: lpnviz's JSON; `bytesOf(k)`: a promise of the bytes of segment k; `overview`: bytes. */
+  constructor(index, net, bytesOf, overview, budget = 48 << 20) {
     this.net = net;
     this.end = index.end;
     this.firings = index.firings;
     this.begins = index.segments.map((s) => s[0]);
     this.varying = index.varying;
-    this.fetch = fetch;
+    this.bytesOf = fetch;
     this.budget = budget;
     this.held = 0;
     this.segments = new Map(); // by number, least recently used first
@@ -161,7 +161,7 @@ export class Record {
       return segment;
     }
     if (!this.loading.has(k)) {
-      this.loading.set(k, this.fetch(k).then((bytes) => {
+      this.loading.set(k, this.bytesOf(k).then((bytes) => {
         const segment = decodeSegment(bytes, this.begins[k], this.varying, this.net.places.length);
         this.loading.delete(k);
         this.segments.set(k, segment);
@@ -271,7 +271,8 @@ export function steps(changes, begin, end, each) {
   if (end > at) each(at, end, value);
 }
 
-function valueAt(changes, t) {
+/** The value of a step function after the instant t. */
+export function valueAt(changes, t) {
   const k = lastUpTo(changes.times, t);
   return k < 0 ? changes.before : changes.values[k];
 }

@@ -6,7 +6,7 @@ import { countText, fifoBox } from './draw.js';
 import { drawMoment, edgesByArc, levelsAt, moved } from './moment.js';
 import { inFlight, lastUpTo, Record, WAITS } from './record.js';
 import { Timeline } from './timeline.js';
-import { grouped } from './text.js';
+import { grouped, sansWidth } from './text.js';
 
 const ICONS = {
   play: '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3 1.8v12.4L14 8z"/></svg>',
@@ -241,9 +241,12 @@ export class RunView {
       const key = `${level.tokens} ${differs ? other.tokens[p] : ''}`;
       if (this.drawn.places[p] === key) return;
       this.drawn.places[p] = key;
-      element.querySelector('.count').innerHTML = countText(this.net.places[p], level.tokens)
-        + (differs ? `<tspan class="other"> ${'BA'[this.shown]}: ${grouped(other.tokens[p])}</tspan>` : '');
       const box = fifoBox(graph.byId.get(`p${p}`));
+      const text = element.querySelector('.count');
+      text.innerHTML = differs ? `${grouped(level.tokens)}<tspan class="other"> ≠ ${grouped(other.tokens[p])}</tspan>` : countText(this.net.places[p], level.tokens);
+      const wide = sansWidth(text.textContent, 11, 600) + (this.net.places[p].start ? 28 : 10);
+      text.style.fontSize = wide > box.w ? `${((11 * box.w) / wide).toFixed(1)}px` : '';
+      element.classList.toggle('differs', differs);
       const w = Math.max(level.tokens ? 2 : 0, (box.w - 2) * level.share);
       const fill = element.querySelector('.level');
       fill.setAttribute('x', (box.x + box.w - 1 - w).toFixed(1));
@@ -394,7 +397,7 @@ export class RunView {
     const content = [];
     for (const [i, run] of this.runs.entries()) {
       const { about } = run;
-      content.push(h('h2', {}, this.runs.length > 1 ? [h('span', { class: 'swatch', style: `background:var(--${i ? 'why2' : 'accent'});margin-right:8px` }), `${'AB'[i]}: ${run.title}`] : 'The whole run'));
+      content.push(h('h2', {}, this.runs.length > 1 ? [h('span', { class: 'swatch', style: `background:var(--${i ? 'why2' : 'accent'});margin-right:8px` }), `${'AB'[i]}: ${run.title.split('/').pop()}`] : 'The whole run'));
       content.push(h('p', { class: 'quiet' }, `${grouped(run.stats.end)} cycles, ${grouped(about.firings)} firings, latency ${about.latency === null ? 'none' : grouped(about.latency)}`));
       if (about.stalled) {
         content.push(h('div', { class: 'stalled', role: 'note' }, h('p', {}, h('b', {}, 'Stalled'), `: ${about.undrained.map((u) => `${u.tokens} left in ${u.place}`).join(', ')}`),

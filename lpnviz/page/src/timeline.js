@@ -4,7 +4,7 @@
 // Far away it draws the record's bins, near by its segments: whichever is no coarser than a pixel.
 
 import { h } from './dom.js';
-import { lastUpTo } from './record.js';
+import { inFlight, lastUpTo, valueAt } from './record.js';
 import { cut, grouped, sansWidth } from './text.js';
 
 export const ROW = 26;
@@ -152,6 +152,7 @@ export class Timeline {
     c.beginPath();
     c.rect(0, HEAD, this.w, this.h - HEAD);
     c.clip();
+    this.differing = {};
     const first = Math.floor(this.scroll / ROW);
     for (let r = first; r < this.rows.length && HEAD + r * ROW - this.scroll < this.h; ++r) {
       this.paintRow(c, this.rows[r], HEAD + r * ROW - this.scroll, r);
@@ -161,6 +162,47 @@ export class Timeline {
     this.paintRuler(c);
     this.drawCursor();
     this.painted = (this.painted ?? 0) + 1;
+  }
+
+  // A line on top of a row wherever the two runs differ in it; `differing` counts its pixels per row.
+  paintDifference(c, row, y) {
+    const [a, b] = this.runs.map((r) => r.record);
+    let different = 0;
+    c.fillStyle = this.colour.mark;
+    const mark = (x) => {
+      c.fillRect(this.gutter + x, y, 1, 2);
+      ++different;
+    };
+    if (this.far()) {
+      const of = (record) => (row.kind === 't' ? record.overview.transitions[row.k].busy : record.overview.places[row.k].integral);
+      const sums = [a, b].map((record) => {
+        const series = of(record);
+        const found = new Float64Array(this.plot);
+        if (series) {
+          this.columns(record, (x, from, to, cycles) => {
+            for (let n = from; n <= to; ++n) found[x - this.gutter] += series[n] / cycles;
+          });
+        }
+        return found;
+      });
+      // Bins of other widths see other parts of a firing: only what is more than that is a difference.
+      const slack = a.binWidth === b.binWidth ? 1e-9 : 0.05 * Math.max(1, ...sums[0], ...sums[1]);
+      for (let x = 0; x < this.plot; ++x) if (Math.abs(sums[0][x] - sums[1][x]) > slack) mark(x);
+    } else {
+      for (let x = 0; x < this.plot; ++x) {
+        const t = Math.floor(this.timeAt(this.gutter + x));
+        const [p, q] = [a, b].map((record) => this.valueAt(record, row, t));
+        if (p !== q) mark(x);
+      }
+    }
+    this.differing[row.id] = different;
+  }
+
+  // Tokens of a place or firings in flight of a transition; nothing after the run's end.
+  valueAt(record, row, t) {
+    const segment = record.segments.get(record.segmentOf(t));
+    if (!segment) return 0;
+    return row.kind === 'p' ? valueAt(segment.places[row.k], Math.min(t, record.end)) : inFlight(segment.transitions[row.k], t).length;
   }
 
   paintRow(c, row, y, r) {
@@ -181,6 +223,7 @@ export class Timeline {
     c.rect(this.gutter, y, this.plot, ROW);
     c.clip();
     const lane = ROW / this.runs.length;
+    if (this.runs.length > 1) this.paintDifference(c, row, y);
     this.runs.forEach((run, i) => {
       const top = y + i * lane;
       if (row.kind === 't') this.paintTransition(c, run, row.k, top, lane, i);
