@@ -108,7 +108,7 @@ export class Record {
     this.firings = index.firings;
     this.begins = index.segments.map((s) => s[0]);
     this.varying = index.varying;
-    this.bytesOf = fetch;
+    this.bytesOf = bytesOf;
     this.budget = budget;
     this.held = 0;
     this.segments = new Map(); // by number, least recently used first
