@@ -1,6 +1,7 @@
 // The files that show a run (lpnviz): observers that write through a Python function of bytes.
 #include "bind.h"
 #include "lpn/initial.h"
+#include "lpn/interp.h"
 #include "lpn/perfetto.h"
 #include "lpn/vcd.h"
 
@@ -26,6 +27,9 @@ void bind_exports(py::module_& parent) {
            }),
            py::arg("net"), py::arg("params"), py::arg("marking"), py::arg("write"),
            py::arg("begin") = 0, py::arg("end") = kForever, py::keep_alive<1, 2>())
+      .def(
+          "watch", [](viz::Timeline& timeline, Interp& interp) { interp.watch(&timeline); },
+          py::keep_alive<2, 1>(), "To be called before the interpreter's first run.")
       .def("finish", &viz::Timeline::finish)
       .def_property_readonly("events", &viz::Timeline::events);
   py::class_<viz::VcdWriter, Observer>(m, "Vcd")

@@ -7,7 +7,7 @@ import click
 from ._cli_common import (Progress, counted, grouped, json_option, load_model, model_argument, note, params_option,
                           print_json, _Parameter)
 from ._viz_export import FORMATS, Window, format_of
-from ._viz_image import Look
+from ._viz_image import Look, write_movie
 from ._viz_image import write as write_picture
 
 
@@ -19,11 +19,14 @@ from ._viz_image import write as write_picture
               help="Its ending names the format: " + ", ".join(FORMATS) + "; .json and .vcd also with .gz.")
 @click.option("--window", metavar="A:B", help="Only cycles A to B of the run; of a page, the part that it opens with.")
 @click.option("--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T.")
-@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True)
+@click.option("--engine", type=click.Choice(["compiled", "interp"]), default="interp", show_default=True,
+              help="Of .vcd and .json: compiled is faster for long runs, interp knows why transitions wait.")
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True,
               help="Of pictures.")
-@click.option("--width", type=click.IntRange(16, 32768), metavar="PIXELS", help="Of a PNG.")
+@click.option("--width", type=click.IntRange(16, 32768), metavar="PIXELS", help="Of pictures in pixels.")
 @click.option("--collapse", multiple=True, metavar="GROUP", help="Draw a group closed; may be given several times.")
+@click.option("--frames", type=click.IntRange(2, 2000), metavar="N", help="Of an animation.  [default: 60]")
+@click.option("--fps", type=click.IntRange(1, 50), metavar="N", help="Frames a second.  [default: 12]")
 @click.option("--credits", is_flag=True, help="Draw the places that only carry credits too.")
 @click.option("--critical-path", "path", is_flag=True,
               help="Of a page: which chain of firings decided the latency.")
@@ -33,8 +36,8 @@ from ._viz_image import write as write_picture
 @click.option("--witness", metavar="FILE", type=click.Path(dir_okay=False),
               help="Of a page: the input that lpn smt found (its --witness file, or its --json answer).")
 @json_option
-def viz(model, input, params, output, window, limit, engine, theme, width, collapse, credits, path, versus,
-        versus_params, witness, as_json):
+def viz(model, input, params, output, window, limit, engine, theme, width, collapse, frames, fps, credits, path,
+        versus, versus_params, witness, as_json):
     """Writes MODEL, or its run on INPUT, into a FILE to look at.
 
     Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there is.
@@ -49,7 +52,9 @@ def viz(model, input, params, output, window, limit, engine, theme, width, colla
         return write_page(model, input, params, output, asked, as_json)
     if path or versus or versus_params or witness:
         raise click.UsageError("--critical-path, --versus, --versus-param and --witness are of pages: -o FILE.html")
-    look = Look(theme, width, collapse, credits)
+    if kind not in MOVIES and (frames or fps):
+        raise click.UsageError(f"a {kind} file does not move: leave out --frames and --fps")
+    look = Look(theme, width, collapse, credits, frames, fps)
     return export(kind, model, input, params, output, window, limit, engine, look, as_json)
 
 
@@ -68,7 +73,7 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
              "parameters": {p.name: value for p, value in zip(net._core.params, values)}}
     status = 0
     if kind in RUNS:
-        run = _run(kind, net, values, marking, output, part, limit, engine, name)
+        run = _run(kind, net, values, marking, output, part, limit, engine, look, name)
         about.update(latency=run.latency, ending=run.ending, firings=run.commits, stalled=run.stalled,
                      last_commit=run.last_commit)
         if window is not None:
@@ -94,21 +99,30 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
     return status
 
 
-RUNS = ("perfetto", "vcd")
+MOVIES = ("gif", "webm")
 PICTURES = ("svg", "png")
+RUNS = ("perfetto", "vcd", *MOVIES)
 
 
-def _run(kind, net, values, marking, output, window, limit, engine, name):
+def _run(kind, net, values, marking, output, window, limit, engine, look, name):
     from ._cli_sim import library_of
     from ._viz_export import write_run
 
-    library, _ = library_of(net, engine, trace=True)
     progress = Progress(1)
 
     def on_slice(time, commits):
         progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
 
     try:
+        if kind in MOVIES:
+            drawing = Progress(look.frames)
+            try:
+                return write_movie(kind, net, values, marking, output, look, window, limit=limit,
+                                   on_slice=on_slice if progress.on else None,
+                                   on_frame=lambda: drawing.step("frames drawn"))
+            finally:
+                drawing.clear()
+        library, _ = library_of(net, engine, trace=True)
         return write_run(kind, net, values, marking, library, output, window, limit,
                          on_slice if progress.on else None)
     finally:

@@ -132,7 +132,7 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     called about 20 times a second. Ctrl-C ends the run with ending "interrupted". Returns None when
     the run would take longer than `budget` seconds (0: any time). `path`: with a library that keeps
     it, the critical path, and what the run gains from twice as fast a transition for so many of them.
-    `watch`: without a library, a _lpn.viz.Record that is to see the run.
+    `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
     """
     if library is None:
         engine = _lpn.Interp(net._core, values, marking._core, stats=stats, trace=observer is not None)

@@ -82,7 +82,8 @@ def opened(path):
 def write_run(kind, net, values, marking, library, path, window, limit=None, on_slice=None):
     """Runs the net and writes the part of the run inside `window`; returns the Run.
 
-    `kind`: "perfetto" or "vcd". `library`: compiled with trace=True, or None for the interpreter.
+    `kind`: "perfetto" or "vcd". `library`: compiled with trace=True, or None for the interpreter, which
+    alone knows why transitions wait: only then are there tracks of it in a Perfetto file.
     The run goes to its end, or to `limit`, whatever the window is: which firings are in flight is
     known when they commit. Raises Error "E-export-size", RunError, OSError.
     """
@@ -92,7 +93,9 @@ def write_run(kind, net, values, marking, library, path, window, limit=None, on_
             observer = _lpn.sim.Timeline(*arguments, file.write, window.begin, window.end)
         else:
             observer = _lpn.sim.Vcd(*arguments, window.begin, window.end)
-        run = execute(net, values, marking, library, limit=limit, observer=observer, on_slice=on_slice)
+        waits = kind == "perfetto" and library is None
+        run = execute(net, values, marking, library, limit=limit, observer=observer, on_slice=on_slice, stats=waits,
+                      watch=observer if waits else None)
         window.cut(run.end)
         if kind == "perfetto":
             observer.finish(run.ending, run.end)

@@ -193,3 +193,108 @@ def test_without_the_page(tmp_path, lpn_command):
     error = json.loads(done.stdout)["error"]
     assert error["code"] == "E-viz" and "npm" in error["message"]
     assert not Path(tmp_path / "net.svg").exists()
+
+
+# ---- animations ----------------------------------------------------------------------------------
+
+
+def frames_of(path):
+    """(frames as RGB images, milliseconds of each) of a GIF."""
+    from PIL import Image, ImageSequence
+
+    movie = Image.open(path)
+    frames, times = [], []
+    for frame in ImageSequence.Iterator(movie):
+        frames.append(frame.convert("RGB"))
+        times.append(frame.info["duration"])
+    return frames, times
+
+
+def near(a, b):
+    """Colours up to the rounding of a palette."""
+    return all(abs(x - y) <= 24 for x, y in zip(a, b))
+
+
+def test_gif_shows_what_the_interpreter_does(tmp_path, lpn_command):
+    """In each frame the bars of transitions with firings in flight, and no others, are drawn."""
+    import lpn
+    from conftest import load
+
+    (tmp_path / "parts.lpn").write_text(PARTS)
+    (tmp_path / "in.json").write_text('{"in": 5}')
+    model, tokens = tmp_path / "parts.lpn", tmp_path / "in.json"
+    answer = lpn_command("viz", model, tokens, "-o", tmp_path / "run.gif", "--frames", 28, "--fps", 10, "--json")
+    assert answer.status == 0, answer.err
+    assert (answer.json["format"], answer.json["firings"], answer.json["ending"]) == ("gif", 15, "quiet")
+    frames, times = frames_of(tmp_path / "run.gif")
+    end = answer.json["last_commit"]
+    # Equal frames are one in the file, shown longer.
+    assert sum(times) == 28 * 100 and set(times) <= {100 * k for k in range(1, 29)}
+
+    net = load(model)
+    marking = lpn.Marking(net)
+    marking.add("in", count=5)
+    commits = lpn.simulate(net, marking, engine="interp", trace=True).trace
+    assert lpn_command("viz", model, tokens, "-o", tmp_path / "net.svg").status == 0
+    drawing = Drawing(tmp_path / "net.svg")
+    boxes = {}
+    for group in drawing.root.getElementsByTagName("g"):
+        if group.getAttribute("class") == "node block":
+            box = next(n for n in group.getElementsByTagName("rect") if n.getAttribute("class") == "box")
+            name = group.getAttribute("aria-label").split(",")[0].removeprefix("transition ")
+            boxes[name] = [float(box.getAttribute(a)) for a in ("x", "y", "width", "height")]
+    assert set(boxes) == {t.name for t in net._core.transitions}
+    scale = frames[0].width / drawing.width
+    seen = set()
+    shown = []
+    for frame, lasts in zip(frames, times):
+        shown += [frame] * (lasts // 100)
+    for k, frame in enumerate(shown):
+        time = k * end / 27
+        for number, t in enumerate(net._core.transitions):
+            x, y, w, h = boxes[t.name]
+            # The bar of a firing is near the block's lower edge; its first part is filled from the start on.
+            row = [frame.getpixel((round((x + 12 + d) * scale), round((y + h - 7) * scale))) for d in (1, 2)]
+            flying = [c for c in commits if c.transition == number and c.start <= time < c.time]
+            drawn = not all(near(pixel, (255, 255, 255)) for pixel in row)
+            assert drawn == bool(flying), (t.name, time)
+            seen.add((t.name, drawn))
+    assert len(seen) == 6, "each block is seen with and without a firing"
+
+
+def test_the_window_of_a_gif(tmp_path, lpn_command):
+    whole = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "a.gif", "--frames", 4, "--width", 640, "--theme", "dark",
+                        "--window", "600:612", "--json")
+    assert whole.status == 0 and whole.json["window"] == [600, 612]
+    frames, _ = frames_of(tmp_path / "a.gif")
+    assert {frame.width for frame in frames} == {640} and 2 <= len(frames) <= 4
+    assert sum(frames[0].getpixel((2, 2))) < 150, "the dark theme"
+    lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "b.gif", "--window", "5000:").refused("E-window")
+    lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "b.svg", "--frames", 4).refused("E-usage")
+    lpn_command("viz", "jpeg", "-o", tmp_path / "b.gif").refused("E-usage")
+    assert not (tmp_path / "b.gif").exists()
+
+
+def test_webm(tmp_path, lpn_command):
+    if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
+        pytest.skip("no ffmpeg: apt-get install ffmpeg")
+    import subprocess
+
+    answer = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "a.webm", "--frames", 10, "--fps", 5, "--width", 501)
+    assert answer.status == 0, answer.err
+    said = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-of", "json", "-show_entries",
+                           "stream=codec_name,width,r_frame_rate,nb_read_frames", tmp_path / "a.webm"],
+                          check=True, capture_output=True).stdout
+    (stream,) = json.loads(said)["streams"]
+    # Odd widths get a column: the encoder wants even ones.
+    assert (stream["codec_name"], stream["width"], stream["r_frame_rate"], stream["nb_read_frames"]) == (
+        "vp9", 502, "5/1", "10")
+
+
+def test_webm_without_ffmpeg(tmp_path, lpn_command):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "readlink", "dirname", "node"):
+        (tools / name).symlink_to(shutil.which(name))
+    answer = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "a.webm", PATH=str(tools))
+    assert "apt-get install ffmpeg" in answer.refused("E-viz-tool") and not (tmp_path / "a.webm").exists()

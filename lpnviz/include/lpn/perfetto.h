@@ -17,7 +17,7 @@
 
 namespace lpn::viz {
 
-class Timeline : public Observer {
+class Timeline : public Observer, public Watcher {
  public:
   // Shows the firings that are in flight at some instant of the window, and the counters inside it.
   Timeline(const Net& net, const ParamValues& params, const Marking& marking, Sink write,
@@ -25,9 +25,11 @@ class Timeline : public Observer {
 
   void on_commit(const Commit& commit) override;
 
-  // Why a transition does not start from `time` on (Wait::kNone: nothing keeps it), for a track of
-  // its own; of engines that tell (Watcher in lpn/run.h). Calls come in the order of time.
-  void on_wait(Time time, const Blocked& why);
+  // As a watcher too, of an interpreter that keeps statistics: tracks of why transitions wait.
+  void on_wait(Time time, const Blocked& why) override;
+  void on_start(const Started&) override {}
+  void on_commit(const Started&) override {}
+  void on_arrival(Time, PlaceId) override {}
 
   // Closes the JSON; nothing may follow. `ending` is written beside the net's name; `end` is the time
   // up to which the run is known.

@@ -172,7 +172,7 @@ function drawEdgeLabel(edge) {
     + `<text class="mono" x="${n(x + 3)}" y="${n(y + 10.5)}">${escape(text)}</text></g>`;
 }
 
-function drawTransition(net, node) {
+function drawTransition(net, node, wait) {
   const t = net.transitions[node.index];
   const { x, y, w, h } = node;
   const lines = transitionLines(t).map((line, k) => {
@@ -182,7 +182,7 @@ function drawTransition(net, node) {
       + `<text class="mono line" x="${n(x + 12 + WORD_WIDTH)}" y="${n(at)}">${full}${escape(line.text)}</text>`;
   }).join('');
   const servers = serversText(t);
-  return `<g class="node block" data-node="${node.id}" role="button" tabindex="-1" aria-label="${escape(`transition ${t.name}, delay ${t.delay}`)}">`
+  return `<g class="node block" data-node="${node.id}"${wait % 8 ? ` data-wait="${wait % 8}"` : ''} role="button" tabindex="-1" aria-label="${escape(`transition ${t.name}, delay ${t.delay}`)}">`
     + `<rect class="box" x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" rx="7"/>`
     + `<rect class="why-mark" x="${n(x + 3)}" y="${n(y + 8)}" width="4" height="${n(h - 16)}" rx="2"/>`
     + `<text class="title" x="${n(x + 12)}" y="${n(y + 21)}">${escape(node.name)}</text>`
@@ -257,7 +257,7 @@ function drawFrame(node) {
 /** The content of the SVG: frames, arcs, boxes, labels, in that order. `state`: { levels, waits } of an instant (moment.js). */
 export function drawNet(net, layout, state = null) {
   const frames = layout.nodes.filter((node) => node.kind === 'frame').map(drawFrame).join('');
-  const boxes = layout.nodes.map((node) => (node.kind === 'transition' ? drawTransition(net, node)
+  const boxes = layout.nodes.map((node) => (node.kind === 'transition' ? drawTransition(net, node, state?.waits[node.index])
     : node.kind === 'place' ? drawPlace(net, node, state?.levels[node.index]) : node.kind === 'group' ? drawGroup(node) : '')).join('');
   return `<g class="frames">${frames}</g><g class="arcs">${layout.edges.map((e) => drawEdge(net, e)).join('')}</g>`
     + `<g class="nodes">${boxes}</g><g class="labels">${layout.edges.map(drawEdgeLabel).join('')}</g>`;

@@ -2,10 +2,13 @@
 // drawing; resvg makes pixels of SVG.
 //
 //   { net: the description of a net, folder: where fonts.css, resvg.wasm and fonts/ are,
-//     format: 'svg' | 'png', theme: 'light' | 'dark', collapsed: [group], credits: bool,
-//     width: of pixels, or null for two per px of the drawing }
+//     format: 'svg' | 'png' | 'frames', theme: 'light' | 'dark', collapsed: [group], credits: bool,
+//     width: in pixels, or null; for frames:
+//     record: { index, overview, segments: { number: bytes } } in base64, of a run (record.js),
+//     times: of the frames, in cycles, may lie between two; trail: cycles a token is on its way }
 //
-// Standard output gets the file. What is wrong with the job is on standard error, status 1.
+// Standard output gets the file, or for frames a line of JSON { width, height, frames } and then the
+// frames, 4 bytes RGBA a pixel. What is wrong with the job is on standard error, status 1.
 
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +16,16 @@ import { join } from 'node:path';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import ELK from 'elkjs/lib/elk.bundled.js';
 
-import { drawSvg } from './draw.js';
+import { fromBase64 } from './data.js';
+import { CAPTION, drawSvg } from './draw.js';
 import { groupsOf, layoutNet } from './layout.js';
+import { drawMoment, levelsAt } from './moment.js';
 import { readNet } from './net.js';
+import { Record } from './record.js';
+import { grouped } from './text.js';
 
 const MOST_PIXELS = 200e6; // of one picture: resvg needs 4 bytes for each
+const FRAME_WIDTH = 1280; // pixels of a frame at most, unless asked for
 
 function write(bytes) {
   for (let at = 0; at < bytes.length;) {
@@ -29,20 +37,26 @@ function write(bytes) {
   }
 }
 
-/** Something that makes an image of SVG text: pixels as RGBA, or PNG. */
-async function rasterizer(folder, layout, width) {
+/** What makes an image (RGBA pixels, PNG) of SVG text of that size in px. */
+async function rasterizer(folder, [w, h], wide) {
   await initWasm(readFileSync(join(folder, 'resvg.wasm')));
   const fonts = join(folder, 'fonts');
   const fontBuffers = readdirSync(fonts).sort().map((name) => readFileSync(join(fonts, name)));
-  const wide = width ?? Math.ceil(layout.width) * 2;
-  const pixels = wide * Math.ceil((layout.height * wide) / layout.width);
+  const pixels = wide * Math.ceil((h * wide) / w);
   if (pixels > MOST_PIXELS) throw new Error(`${pixels} pixels; choose a smaller --width, or close groups`);
   const options = {
     fitTo: { mode: 'width', value: wide },
     font: { fontBuffers, loadSystemFonts: false, defaultFontFamily: 'Inter', sansSerifFamily: 'Inter',
       monospaceFamily: 'JetBrains Mono' },
   };
-  return (svg) => new Resvg(svg, options).render();
+  return (svg) => {
+    const drawing = new Resvg(svg, options);
+    try {
+      return drawing.render();
+    } finally {
+      drawing.free(); // its memory is WebAssembly's, which nobody collects
+    }
+  };
 }
 
 async function main() {
@@ -59,8 +73,32 @@ async function main() {
     write(Buffer.from(drawSvg(net, layout, { theme: job.theme, fonts })));
     return;
   }
-  const image = await rasterizer(job.folder, layout, job.width);
-  write(image(drawSvg(net, layout, { theme: job.theme })).asPng());
+  const [w, h] = [Math.ceil(layout.width), Math.ceil(layout.height)];
+  if (job.format === 'png') {
+    const image = await rasterizer(job.folder, [w, h], job.width ?? 2 * w);
+    write(image(drawSvg(net, layout, { theme: job.theme })).asPng());
+    return;
+  }
+  const image = await rasterizer(job.folder, [w, h + CAPTION], job.width ?? Math.min(w, FRAME_WIDTH));
+  await frames(job, net, layout, image);
+}
+
+async function frames(job, net, layout, image) {
+  const { index, overview, segments } = job.record;
+  const record = new Record(index, net, async (k) => fromBase64(segments[k]), fromBase64(overview));
+  const peaks = record.overview.places.map((place) => (place.most ? place.most.reduce((a, b) => Math.max(a, b), 0) : 0));
+  let first = true;
+  for (const time of job.times) {
+    await record.load(Math.max(0, time - job.trail), time);
+    const { tokens, waits } = record.stateAt(time);
+    const made = image(drawSvg(net, layout, { theme: job.theme, caption: `cycle ${grouped(Math.floor(time))}`,
+      state: { levels: levelsAt(net, tokens, peaks), waits },
+      overlay: drawMoment(net, layout, record, time, job.trail) }));
+    if (first) write(Buffer.from(JSON.stringify({ width: made.width, height: made.height, frames: job.times.length }) + '\n'));
+    first = false;
+    write(made.pixels);
+    made.free();
+  }
 }
 
 main().catch((error) => {
