@@ -213,9 +213,10 @@ void VcdWriter::finish(Time end, const Sink& write) {
   }
 
   Text out(write);
-  out.append("$comment net {}: one tick of the net (a cycle) is written as 1 ns; values are those "
-             "after the last group of an instant $end\n$version lpn $end\n$timescale 1 ns $end\n",
-             net_.name);
+  out.append(
+      "$comment net {}: one tick of the net (a cycle) is written as 1 ns; values are those "
+      "after the last group of an instant $end\n$version lpn $end\n$timescale 1 ns $end\n",
+      net_.name);
   declare(out, scopes_of(net_), wide);
   out.append("$enddefinitions $end\n#{}\n$dumpvars\n", window_.from);
   std::vector<std::string> ids;

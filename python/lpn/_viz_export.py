@@ -49,7 +49,8 @@ class Window:
     def cut(self, end):
         """The window's end in a run that ends at `end`. Raises Error "E-window" when that is before it."""
         if self.begin > end:
-            raise mistake("E-window", f"the window begins at cycle {self.begin}, after the run has ended at {end}")
+            raise mistake("E-window", f"the window begins at cycle {self.begin}, after the run has "
+                          f"ended at {end}")
         return min(self.end, end)
 
 
@@ -94,8 +95,8 @@ def write_run(kind, net, values, marking, library, path, window, limit=None, on_
         else:
             observer = _lpn.sim.Vcd(*arguments, window.begin, window.end)
         waits = kind == "perfetto" and library is None
-        run = execute(net, values, marking, library, limit=limit, observer=observer, on_slice=on_slice, stats=waits,
-                      watch=observer if waits else None)
+        run = execute(net, values, marking, library, limit=limit, observer=observer,
+                      on_slice=on_slice, stats=waits, watch=observer if waits else None)
         window.cut(run.end)
         if kind == "perfetto":
             observer.finish(run.ending, run.end)

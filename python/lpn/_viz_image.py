@@ -22,12 +22,17 @@ __all__ = ["Look", "write", "write_movie"]
 FRAMES = 60  # of an animation, unless asked for
 FPS = 12
 TRAIL = 4  # frames for which a token is seen on its way
+NODE = ("node", "nodejs"), "nodejs"  # programs by name, their Debian package
+FFMPEG = ("ffmpeg",), "ffmpeg"
 
 
 class Look:
-    """How a picture is drawn. `theme`: "light" or "dark"; `width`: pixels, None for two per px of the
-    drawing, for an animation that of the drawing but at most 1280; `collapsed`: groups drawn closed; `credits`:
-    draw places that only carry credits; `frames`, `fps`: of an animation, None for 60 and 12 a second."""
+    """How a picture is drawn.
+
+    `theme`: "light" or "dark"; `width`: pixels, None for two per px of the drawing, of an animation for
+    one, but at most 1280 in all; `collapsed`: groups drawn closed; `credits`: draw places that only
+    carry credits; `frames`, `fps`: of an animation, None for 60 and 12 a second.
+    """
 
     def __init__(self, theme="light", width=None, collapsed=(), credits=False, frames=None, fps=None):
         self.theme = theme
@@ -76,7 +81,7 @@ def run_node(job):
 def started(job, **options):
     """export.mjs at work on a job, as a process."""
     folder = page_folder()
-    node = tool(("node", "nodejs"), "nodejs")
+    node = tool(*NODE)
     job = json.dumps({"folder": folder, **job}).encode()
     process = subprocess.Popen([node, f"{folder}/export.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, **options)
@@ -103,8 +108,10 @@ def write_movie(kind, net, values, marking, path, look, window, *, limit=None, o
     cycles. `on_frame()` is called after each. Raises Error "E-window" for a window after the run,
     "E-viz-tool" without Node.js or, for WebM, ffmpeg, "E-viz", "E-picture", "E-viz-size", RunError, OSError.
     """
-    if kind == "webm":
-        tool(("ffmpeg",), "ffmpeg")
+    tools = [NODE, FFMPEG] if kind == "webm" else [NODE]
+    for needed in tools:  # and the page: without them the run would be for nothing
+        tool(*needed)
+    page_folder()
     seen = record(net, values, marking, net.name, limit=limit, on_slice=on_slice)
     end = window.cut(seen.run.end)
     step = (end - window.begin) / (look.frames - 1)
@@ -117,7 +124,8 @@ def write_movie(kind, net, values, marking, path, look, window, *, limit=None, o
         after = begins[k + 1] if k + 1 < len(begins) else None
         if begins[k] <= end and (after is None or after >= window.begin - trail):
             segments[k] = _base64(segment)
-    job = look.job(net=_lpn.viz.describe(net._core, values, marking._core), format="frames", times=times, trail=trail,
+    job = look.job(net=_lpn.viz.describe(net._core, values, marking._core), format="frames",
+                   times=times, trail=trail,
                    record={"index": index, "overview": _base64(seen.record.overview), "segments": segments})
     with started(job) as process:
         try:
@@ -170,7 +178,7 @@ def _write_gif(path, frames, size, fps):
 
 
 def _write_webm(path, frames, size, fps):
-    encode = [tool(("ffmpeg",), "ffmpeg"), "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgba",
+    encode = [tool(*FFMPEG), "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgba",
               "-s", f"{size[0]}x{size[1]}", "-r", str(fps), "-i", "-", "-an",
               "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p",
               "-crf", "24", "-b:v", "0", "-f", "webm", "-"]

@@ -237,8 +237,8 @@ class _Writer:
             lo, hi = self.core.bounds(t, formula[0])
             value = lo if lo == hi else None
         if value is not None and value < 0:
-            raise mistake("E-param-value", f"transition '{t.name}': {self.text(t, formula)} is {value} with these "
-                          "parameters; it must be >= 0")
+            raise mistake("E-param-value", f"transition '{t.name}': {self.text(t, formula)} is {value} "
+                          "with these parameters; it must be >= 0")
         return value
 
     def text(self, t, formula):

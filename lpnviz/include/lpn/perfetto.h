@@ -31,8 +31,8 @@ class Timeline : public Observer, public Watcher {
   void on_commit(const Started&) override {}
   void on_arrival(Time, PlaceId) override {}
 
-  // Closes the JSON; nothing may follow. `ending` is written beside the net's name; `end` is the time
-  // up to which the run is known.
+  // Closes the JSON; nothing may follow. `ending` is written beside the net's name; `end` is the
+  // time up to which the run is known.
   void finish(const std::string& ending, Time end);
 
   std::uint64_t events() const { return events_; }

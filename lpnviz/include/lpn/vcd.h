@@ -3,7 +3,8 @@
 // Signals, all whole numbers: per place the tokens in it, locked ones included; per transition
 // `in_flight`, its firings with start <= t < commit, and `commits`, how many have committed so far.
 // The value at t is the one after the last group of t, so a firing without delay shows in `commits`
-// alone. Instances ("core.fetch") are scopes. The format has no cycles: one tick is written as 1 ns.
+// alone. Instances ("core.fetch") are scopes. The format has no cycles: one tick is written as 1
+// ns.
 #pragma once
 
 #include <array>
@@ -18,16 +19,17 @@ namespace lpn::viz {
 
 class VcdWriter : public Observer {
  public:
-  // A dump is in the order of time, but starts are told at commits: what changes is kept (12 bytes a
-  // change) and written by finish(). `most`: changes that may be kept.
+  // A dump is in the order of time, but starts are told at commits: what changes is kept (12 bytes
+  // a change) and written by finish(). `most`: changes that may be kept.
   VcdWriter(const Net& net, const ParamValues& params, const Marking& marking, Window window = {},
             std::size_t most = std::size_t{1} << 26);
 
   // Throws Error "E-export-size" when more than `most` values change inside the window.
   void on_commit(const Commit& commit) override;
 
-  // Writes the dump, up to the window's end or `end`, the time up to which the run is known. A firing
-  // that has not committed by then is no part of the run and of `in_flight`. Nothing may follow.
+  // Writes the dump, up to the window's end or `end`, the time up to which the run is known. A
+  // firing that has not committed by then is no part of the run and of `in_flight`. Nothing may
+  // follow.
   void finish(Time end, const Sink& write);
 
  private:

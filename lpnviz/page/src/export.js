@@ -64,7 +64,8 @@ async function main() {
   const net = readNet(job.net);
   const { groups } = groupsOf(net);
   for (const group of job.collapsed) {
-    if (!groups.has(group)) throw new Error(`there is no group '${group}'; groups: ${[...groups.keys()].join(', ') || 'none'}`);
+    if (groups.has(group)) continue;
+    throw new Error(`there is no group '${group}'; groups: ${[...groups.keys()].join(', ') || 'none'}`);
   }
   const view = { collapsed: new Set(job.collapsed), credits: job.credits };
   const layout = await layoutNet(net, view, new ELK());
@@ -86,7 +87,7 @@ async function main() {
 async function frames(job, net, layout, image) {
   const { index, overview, segments } = job.record;
   const record = new Record(index, net, async (k) => fromBase64(segments[k]), fromBase64(overview));
-  const peaks = record.overview.places.map((place) => (place.most ? place.most.reduce((a, b) => Math.max(a, b), 0) : 0));
+  const peaks = record.overview.places.map(({ most }) => (most ?? []).reduce((a, b) => Math.max(a, b), 0));
   let first = true;
   for (const time of job.times) {
     await record.load(Math.max(0, time - job.trail), time);
@@ -94,7 +95,8 @@ async function frames(job, net, layout, image) {
     const made = image(drawSvg(net, layout, { theme: job.theme, caption: `cycle ${grouped(Math.floor(time))}`,
       state: { levels: levelsAt(net, tokens, peaks), waits },
       overlay: drawMoment(net, layout, record, time, job.trail) }));
-    if (first) write(Buffer.from(JSON.stringify({ width: made.width, height: made.height, frames: job.times.length }) + '\n'));
+    const { width, height } = made;
+    if (first) write(Buffer.from(JSON.stringify({ width, height, frames: job.times.length }) + '\n'));
     first = false;
     write(made.pixels);
     made.free();
