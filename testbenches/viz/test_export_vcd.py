@@ -8,7 +8,7 @@ import subprocess
 from collections import defaultdict
 
 import pytest
-from conftest import DEMO, golden_nets, load
+from conftest import BUILD, DEMO, golden_nets, load
 
 JPEG = DEMO / "grad_16x16_q90_420.jpg"
 
@@ -293,3 +293,27 @@ def test_wrong_requests(tmp_path, lpn_command):
     lpn_command("viz", "jpeg", tmp_path / "none.jpg", "-o", tmp_path / "x.vcd").refused("E-input")
     lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "none" / "x.vcd").refused("E-input")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_leaves_what_there_is(tmp_path, environment):
+    """A run without an end: its file is whole up to where it was interrupted."""
+    import json
+    import signal
+    import time
+
+    clock = tmp_path / "clock.lpn"
+    clock.write_text("lpn 1\nnet clock\ntype unit ()\nplace tick : unit initial 1\ntransition beat {\n"
+                     "  take t from tick\n  delay 1000\n  put tick\n}\nend\n")
+    command = [BUILD / "bin" / "lpn", "viz", clock, "-o", tmp_path / "c.vcd", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 3, err
+    answer = json.loads(out)
+    assert answer["ending"] == "interrupted" and answer["firings"] > 0
+    with open(tmp_path / "c.vcd", encoding="ascii") as file:
+        head = file.read(4000)
+    assert "$enddefinitions $end\n#0\n$dumpvars\n" in head
+    last = subprocess.run(["tail", "-n", "3", tmp_path / "c.vcd"], check=True, capture_output=True, text=True).stdout
+    assert last.endswith("\n") and int(last.rsplit("#", 1)[1].split("\n")[0]) >= answer["last_commit"]

@@ -276,7 +276,7 @@ export function drawSvg(net, layout, { theme = 'light', fonts = '', overlay = ''
   const w = Math.ceil(layout.width);
   const h = Math.ceil(layout.height) + (caption ? CAPTION : 0);
   const below = caption ? `<text class="name" x="12" y="${h - 9}">${escape(caption)}</text>` : '';
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="lpn" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">`
+  return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" class="lpn" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">`
     + `<style>${fonts}${style}</style><rect width="${w}" height="${h}" fill="${THEMES[theme].ground}"/>`
     + drawNet(net, layout, state) + overlay + below + '</svg>\n';
 }
