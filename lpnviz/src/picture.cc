@@ -179,15 +179,22 @@ class Picture {
     out_ += "]}";
   }
 
+  bool is_filled(PlaceId place) const {
+    return std::any_of(net_.transitions.begin(), net_.transitions.end(), [&](const Transition& t) {
+      return std::any_of(t.outputs.begin(), t.outputs.end(),
+                         [&](const OutputArc& arc) { return arc.place == place; });
+    });
+  }
+
   // The place of a loop that is there to count only: tokens without properties, all of the loop's
-  // in it at first, and no start, done, drain or sink place of the author's.
+  // in it at first and given back to it, and no start, done, drain or sink place of the author's.
   std::optional<std::size_t> credit_of(const CreditLoop& loop, std::int64_t tokens) const {
     std::optional<std::size_t> found;
     for (const PlaceId id : loop.places) {
       const auto k = static_cast<std::size_t>(id);
       const Place& p = net_[id];
       const bool plain = net_.type_of(id).fields.empty() && !p.start && !p.done && !p.drain &&
-                         !p.sink && !p.capacity;
+                         !p.sink && !p.capacity && is_filled(id);
       if (plain && tokens > 0 && initial_[k] == static_cast<std::uint64_t>(tokens)) {
         if (found) return std::nullopt;
         found = k;

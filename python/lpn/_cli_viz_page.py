@@ -6,6 +6,7 @@ import click
 
 from ._cli_common import Progress, counted, grouped, load_model, note, print_json
 from ._errors import mistake
+from ._source import shown
 from ._viz import page, page_folder, record
 from ._viz_export import Window, start_of
 from ._viz_witness import read_witness
@@ -35,7 +36,7 @@ def write_page(model, name, params, output, asked, as_json):
     has_run = witness or name is not None or getattr(loaded.module, "workload", None) is None
     if not has_run and (asked.versus or asked.versus_params or asked.path or asked.window or asked.limit is not None):
         raise click.UsageError(f"model '{loaded.name}' needs an INPUT for a run to show")
-    title = witness.title if witness else name or net.name
+    title = witness.title if witness else shown_input(name) or net.name
     marking = witness.fill(net) if witness else start_of(loaded, net, name)
     runs = [_recorded(net, values, marking, title, asked.limit, asked.path)] if has_run else []
     if asked.versus or asked.versus_params:
@@ -74,8 +75,13 @@ def _other(net, loaded, model, name, params, witness, title, asked):
         marking = start_of(loaded, other, asked.versus)
     else:
         marking = witness.fill(other) if witness else start_of(loaded, other, name)
-    words = [asked.versus or title, *(f"{k}={v}" for k, v in asked.versus_params)]
+    words = [shown_input(asked.versus) or title, *(f"{k}={v}" for k, v in asked.versus_params)]
     return _recorded(other, values, marking, ", ".join(words), asked.limit, asked.path)
+
+
+def shown_input(name):
+    """An input's name on a page, which may be passed on: without the folders of this machine."""
+    return shown(name) if name and os.path.exists(name) else name
 
 
 def _shape(net):

@@ -4,6 +4,7 @@ import json
 
 from ._errors import mistake
 from ._marking import Marking
+from ._source import shown
 
 __all__ = ["Witness", "read_witness"]
 
@@ -41,7 +42,7 @@ def read_witness(path):
     except OSError as error:
         raise mistake("E-viz-witness", f"cannot read {path}: {error.strerror}") from None
     if data[:4] == b"LPNM":
-        return Witness(f"witness {path}", marking=data)
+        return Witness(f"witness {shown(path)}", marking=data)
     try:
         answer = json.loads(data)
     except ValueError:
@@ -49,9 +50,9 @@ def read_witness(path):
     if not isinstance(answer, dict) or "verdict" not in answer:
         raise mistake("E-viz-witness", f"{path} is no witness: give the file of lpn smt --witness, or what lpn smt "
                       "--json printed")
-    shown, what = answer.get("witness"), f"{answer.get('question')}: {answer['verdict']}"
+    found, what = answer.get("witness"), f"{answer.get('question')}: {answer['verdict']}"
     if answer.get("stalled"):
-        shown, what = answer["stalled"]["input"], f"an input that {answer['stalled']['outcome']}"
-    if not shown:
+        found, what = answer["stalled"]["input"], f"an input that {answer['stalled']['outcome']}"
+    if not found:
         raise mistake("E-viz-witness", f"{path} has no input to show: its verdict is '{answer['verdict']}'")
-    return Witness(f"witness of {what}", shown["parameters"], shown["tokens"])
+    return Witness(f"witness of {what}", found["parameters"], found["tokens"])

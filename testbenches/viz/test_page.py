@@ -394,7 +394,7 @@ def test_groups_close_and_open(protoacc):
     protoacc.find("[data-node='g:f2'] text").click()
     button = [b for b in protoacc.all("#page-node button") if "Close the group" in b.text][0]
     button.click()
-    protoacc.wait("await new Promise((r) => setTimeout(r, 1500))")
+    protoacc.wait("await lpnviz.graph.drawing")
     assert len(protoacc.all(".node.block")) == many - 15
     assert len(protoacc.all(".node.group")) == 1
     protoacc.wait("await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'f2.sort'))")
@@ -416,7 +416,7 @@ def test_credits_are_capacities_until_asked_for(browser, page, tmp_path):
     assert browser.find(f"[data-node='p{k}'] .most").text == "/ 1"
     browser.js("document.activeElement.blur()")
     browser.keys("c")
-    browser.wait("await new Promise((r) => setTimeout(r, 800))")
+    browser.wait("await lpnviz.graph.drawing")
     assert "pipe.s0.free" in browser.js(names)
     assert browser.all(".arc.credit")
     browser.screenshot(SCREENS / "credits.png")
@@ -507,6 +507,17 @@ def overlaps(labels):
             if a["y"] + 2 < b["y"] + b["h"] - 2 and b["y"] + 2 < a["y"] + a["h"] - 2:
                 found.append((a["of"], a["text"], b["of"], b["text"]))
     return found
+
+
+def test_the_timeline_of_a_part_and_its_neighbours(jpeg):
+    jpeg.wait("await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'fill_cr'))")
+    jpeg.js("document.activeElement.blur()")
+    jpeg.keys("n")
+    jpeg.settle()
+    assert set(jpeg.js("return lpnviz.run.timeline.rows.map((r) => r.name)")) == {
+        "fill_cr", "idct_rows", "output", "cr_arriving", "gate_closed"}
+    jpeg.keys("n")
+    assert len(jpeg.js("return lpnviz.run.timeline.rows")) == 15
 
 
 @pytest.mark.parametrize("credits", [False, True])

@@ -28,7 +28,13 @@ export class GraphView {
     this.listen();
   }
 
-  async draw({ keep = false } = {}) {
+  /** Lays out and draws; `drawing` is the promise of the latest. */
+  draw(options) {
+    this.drawing = this.drawAgain(options);
+    return this.drawing;
+  }
+
+  async drawAgain({ keep = false } = {}) {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const begin = performance.now();
     const layout = await layoutNet(this.net, this.view, await this.elk);

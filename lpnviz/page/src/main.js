@@ -227,7 +227,7 @@ class Page {
     const keys = [['/', 'find a part'], ['arrow keys', 'in the graph: from part to part'], ['Enter', 'choose'], ['Space', 'in the graph: open or close a group'],
       ['Shift + arrows', 'move the graph'], ['+  −  0', 'zoom; the whole net'], ['g', 'close or open all groups'], ['c', 'credits as loops'], ['t', 'light or dark'],
       ...(document.getElementById('run') ? [['p', 'play or stop'], [',  .', 'one event back or on'], ['[  ]', 'timeline: zoom out or in'],
-        ['h', 'critical path'], ['Home  End', 'first or last cycle']] : [])];
+        ['n', 'timeline: the chosen part and its neighbours'], ['h', 'critical path'], ['Home  End', 'first or last cycle']] : [])];
     return h('dialog', { 'aria-label': 'Keys' }, h('h2', {}, 'Keys'), h('dl', {}, keys.map(([k, what]) => [h('dt', {}, h('kbd', {}, k)), h('dd', {}, what)])),
       h('p', { style: 'margin-top:16px' }, h('button', { onclick: () => this.help.close(), type: 'button' }, 'Close')),
       h('p', { class: 'quiet', style: 'margin-top:12px;font-size:11px' }, `Made by lpn viz. Contains ${this.about.notice}.`));

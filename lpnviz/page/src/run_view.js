@@ -90,6 +90,8 @@ export class RunView {
       window_('−', 'Timeline: zoom out ([)', () => this.timeline.zoom(0.5, this.timeline.anchor())),
       window_('+', 'Timeline: zoom in (])', () => this.timeline.zoom(2, this.timeline.anchor())),
       window_('All', 'Timeline: the whole run', () => this.timeline.setWindow(0, this.end)));
+    this.nearButton = h('button', { type: 'button', 'aria-pressed': 'false', title: 'Timeline: only the chosen part and its neighbours (n)', onclick: () => this.toggleNear() }, 'Neighbours');
+    player.append(this.nearButton);
     if (this.runs.length > 1) player.append(this.whichRun());
     this.area = h('section', { class: 'timeline', 'aria-label': 'Timeline' });
     this.splitter = h('div', { class: 'splitter', role: 'separator', tabindex: '0', 'aria-orientation': 'horizontal', 'aria-label': 'Height of the timeline' });
@@ -111,6 +113,11 @@ export class RunView {
       this.pathButton = h('button', { type: 'button', 'aria-pressed': 'false', title: 'Critical path (h)', onclick: () => this.togglePath() }, 'Critical path');
       page.tools.append(this.pathButton);
     }
+  }
+
+  toggleNear() {
+    this.timeline.setNear(!this.timeline.near);
+    this.nearButton.setAttribute('aria-pressed', String(this.timeline.near));
   }
 
   whichRun() {
@@ -210,7 +217,7 @@ export class RunView {
     const actions = {
       p: () => this.toggle(), ',': () => this.step(-1), '.': () => this.step(1), '[': () => this.timeline.zoom(0.5, this.timeline.anchor()),
       ']': () => this.timeline.zoom(2, this.timeline.anchor()), Home: () => this.seek(0, true), End: () => this.seek(this.end, true),
-      h: () => this.pathButton && this.togglePath(),
+      n: () => this.toggleNear(), h: () => this.pathButton && this.togglePath(),
     };
     if (!actions[e.key]) return false;
     actions[e.key]();

@@ -24,8 +24,10 @@ export class Timeline {
     this.chosen = null;
     this.path = null; // { start, commit, index } of the critical path, when it is shown
     this.gutter = Math.min(210, Math.max(110, 24 + Math.max(...[...net.transitions, ...net.places].map((x) => sansWidth(cut(x.name, 26), 11.5, 500)))));
-    this.rows = [...net.transitions.map((t, k) => ({ id: `t${k}`, kind: 't', k, name: t.name })),
+    this.near = false; // only the chosen part and its neighbours
+    this.all = [...net.transitions.map((t, k) => ({ id: `t${k}`, kind: 't', k, name: t.name })),
       ...net.places.map((p, k) => ({ id: `p${k}`, kind: 'p', k, name: p.name }))];
+    this.rows = this.all;
     this.canvas = h('canvas', { tabindex: '0', role: 'img', 'aria-label': 'Timeline of the run. Left and right move the cursor, plus and minus zoom, up and down scroll.' });
     this.cursor = h('canvas', { style: 'pointer-events:none' });
     this.scroller = h('div', { class: 'scroll', tabindex: '-1' }, this.spacer = h('div'));
@@ -98,7 +100,34 @@ export class Timeline {
     this.draw();
   }
 
+  /** Rows of all parts, or of the chosen one and those it shares arcs with. */
+  setNear(on) {
+    this.near = on;
+    this.rows = this.all;
+    if (on && this.chosen && !this.chosen.startsWith('g:')) {
+      const k = Number(this.chosen.slice(1));
+      const wanted = new Set([this.chosen]);
+      this.net.transitions.forEach((t, i) => {
+        const places = [...t.inputs, ...t.outputs].map((arc) => arc.place);
+        if (this.chosen[0] === 't' ? i === k : places.includes(k)) {
+          wanted.add(`t${i}`);
+          if (this.chosen[0] === 't') for (const p of places) wanted.add(`p${p}`);
+        }
+      });
+      // Of a transition also who is on the other side of its places.
+      if (this.chosen[0] === 't') {
+        this.net.transitions.forEach((t, i) => { if ([...t.inputs, ...t.outputs].some((arc) => wanted.has(`p${arc.place}`))) wanted.add(`t${i}`); });
+      }
+      this.rows = this.all.filter((row) => wanted.has(row.id));
+    }
+    this.setScroll(this.scroll);
+  }
+
   reveal(id) {
+    if (this.near) {
+      this.chosen = id;
+      this.setNear(true);
+    }
     const k = this.rows.findIndex((row) => row.id === id);
     this.chosen = id;
     if (k >= 0) {
@@ -271,9 +300,15 @@ export class Timeline {
         if (sum > most) [best, most] = [why, sum];
       }
       if (!best) return;
-      c.fillStyle = this.colour.why[best];
-      c.fillRect(x, top, 1, tall);
+      this.whyStrip(c, best, x, 1, top, tall);
     });
+  }
+
+  // Nothing to do is no news: a thin line.
+  whyStrip(c, why, x, w, top, tall) {
+    const height = why === 1 ? Math.min(1, tall) : tall;
+    c.fillStyle = this.colour.why[why];
+    c.fillRect(x, top + tall - height, w, height);
   }
 
   // For each pixel column: the bins a..b in it and the cycles they stand for.
@@ -291,8 +326,8 @@ export class Timeline {
   }
 
   nearBars(c, record, k, top, tall) {
-    const lanes = Math.min(LANES, this.net.transitions[k].servers?.value ?? LANES);
-    const ends = [];
+    const bars = []; // [x, w, lane, actor, firing]
+    const ends = []; // of the lanes: as many as firings overlap
     for (const [segment, isFirst] of record.between(this.from, this.to)) {
       const actor = segment.transitions[k];
       let f = Math.max(0, lastUpTo(actor.start, this.from));
@@ -302,17 +337,19 @@ export class Timeline {
         this.dense(c, actor, Math.max(f, isFirst ? 0 : actor.carried), last, top, tall);
         continue;
       }
-      const each = tall / lanes;
       for (; f <= last; ++f) {
         if (f < actor.carried && !isFirst) continue;
         let lane = ends.findIndex((end) => end <= actor.start[f]);
-        if (lane < 0) lane = ends.length < lanes ? ends.length : lanes - 1;
+        if (lane < 0) lane = Math.min(ends.length, LANES - 1);
         ends[lane] = actor.due[f];
         const x = this.x(actor.start[f]);
-        const w = Math.max(1, this.x(actor.due[f]) - x - (lanes > 0 ? 0.6 : 0));
-        c.fillRect(x, top + lane * each, w, Math.max(1, each - (lanes > 1 ? 1 : 0)));
-        if (w > 40 && each > 10) this.label(c, record, actor, f, x, top, w, each);
+        bars.push([x, Math.max(1, this.x(actor.due[f]) - x - 0.6), lane, actor, f]);
       }
+    }
+    const each = tall / Math.max(1, ends.length);
+    for (const [x, w, lane, actor, f] of bars) {
+      c.fillRect(x, top + lane * each, w, Math.max(1, each - (ends.length > 1 ? 1 : 0)));
+      if (w > 40 && each > 10) this.label(c, record, actor, f, x, top, w, each);
     }
   }
 
@@ -353,8 +390,7 @@ export class Timeline {
         const t = n < waits.times.length ? waits.times[n] : end;
         const until = this.x(Math.min(t, end));
         if (code & 7 && until > x) {
-          c.fillStyle = this.colour.why[code & 7];
-          c.fillRect(x, top, Math.max(0.5, until - x), tall);
+          this.whyStrip(c, code & 7, x, Math.max(0.5, until - x), top, tall);
         }
         if (t > this.to) break;
         x = until;
