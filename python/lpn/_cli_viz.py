@@ -10,6 +10,29 @@ from ._viz_export import FORMATS, Window, format_of
 from ._viz_image import Look, write_movie
 from ._viz_image import write as write_picture
 
+MOVIES = ("gif", "webm")
+PICTURES = ("svg", "png")
+RUNS = ("perfetto", "vcd", *MOVIES)
+
+# Which kinds of file an option means something for; those not named here, for all.
+MEANT_FOR = {
+    "window": (*RUNS, "page"), "limit": (*RUNS, "page"), "engine": ("perfetto", "vcd"),
+    "theme": PICTURES + MOVIES, "width": ("png", *MOVIES), "collapse": PICTURES + MOVIES,
+    "credits": PICTURES + MOVIES, "frames": MOVIES, "fps": MOVIES,
+    "path": ("page",), "versus": ("page",), "versus_params": ("page",), "witness": ("page",),
+}
+
+
+def refuse_idle(kind):
+    """Refuses options that would do nothing for this kind of file."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
+        kinds = MEANT_FOR.get(option.name)
+        if given and kinds is not None and kind not in kinds:
+            endings = ", ".join(ending for ending, of in FORMATS.items() if of in kinds)
+            raise click.UsageError(f"{option.opts[0]} is of {endings} files; leave it out for a {kind} file")
+
 
 @click.command()
 @model_argument
@@ -45,15 +68,12 @@ def viz(model, input, params, output, window, limit, engine, theme, width, colla
     kind = format_of(output)
     if kind is None:
         raise click.UsageError(f"'{output}': what format? The file must end in one of {', '.join(FORMATS)}")
+    refuse_idle(kind)
     if kind == "page":
         from ._cli_viz_page import Asked, write_page
 
         asked = Asked(limit, window, path, witness, versus, versus_params)
         return write_page(model, input, params, output, asked, as_json)
-    if path or versus or versus_params or witness:
-        raise click.UsageError("--critical-path, --versus, --versus-param and --witness are of pages: -o FILE.html")
-    if kind not in MOVIES and (frames or fps):
-        raise click.UsageError(f"a {kind} file does not move: leave out --frames and --fps")
     look = Look(theme, width, collapse, credits, frames, fps)
     return export(kind, model, input, params, output, window, limit, engine, look, as_json)
 
@@ -63,8 +83,6 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
     from ._viz_export import start_of
 
     part = Window() if window is None else Window.parse(window)
-    if kind not in RUNS and (window is not None or limit is not None):
-        raise click.UsageError(f"a {kind} file has no run in it: leave out --window and --limit")
     loaded, net, values = load_model(model, params)
     if kind in RUNS and name is None and getattr(loaded.module, "workload", None) is not None:
         raise click.UsageError(f"model '{loaded.name}' needs an INPUT for a {kind} file")
@@ -97,11 +115,6 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
     if status == 3:
         note(f"interrupted: the run is complete only up to cycle {grouped(run.until)}")
     return status
-
-
-MOVIES = ("gif", "webm")
-PICTURES = ("svg", "png")
-RUNS = ("perfetto", "vcd", *MOVIES)
 
 
 def _run(kind, net, values, marking, output, window, limit, engine, look, name):

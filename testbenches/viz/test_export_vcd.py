@@ -292,6 +292,11 @@ def test_wrong_requests(tmp_path, lpn_command):
     lpn_command("viz", "jpeg", "-o", tmp_path / "x.vcd").refused("E-usage")
     lpn_command("viz", "jpeg", tmp_path / "none.jpg", "-o", tmp_path / "x.vcd").refused("E-input")
     lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "none" / "x.vcd").refused("E-input")
+    for name, options in (("x.vcd", ["--theme", "dark"]), ("x.vcd", ["--frames", 5]), ("x.svg", ["--window", "1:2"]),
+                          ("x.svg", ["--width", 500]), ("x.png", ["--limit", 7]), ("x.gif", ["--engine", "interp"]),
+                          ("x.html", ["--collapse", "a"]), ("x.pnml", ["--credits"]), ("x.json", ["--critical-path"])):
+        text = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / name, *options).refused("E-usage")
+        assert options[0] in text
     assert list(tmp_path.iterdir()) == []
 
 
