@@ -77,6 +77,25 @@ TEST_CASE("a window begins with what is so and ends where it ends") {
         "#7\n$dumpvars\nb0 !\nb0 \"\nb10 #\nb10 $\nb10 %\nb0 &\nb0 '\n$end\n");
 }
 
+TEST_CASE("a signal beyond 31 bits is wide, the others are not") {
+  const Net net = parse_net(kNet);
+  Marking marking(net);
+  marking.add(PlaceId{0}, std::vector<std::int64_t>{3}, 1);
+  VcdWriter vcd(net, {}, marking);
+  Commit commit;
+  commit.start = 2;
+  commit.time = 5;
+  commit.taken = {{TokenId{}}};
+  commit.produced = {5'000'000'000};
+  vcd.on_commit(commit);
+  std::string text;
+  vcd.finish(5, [&text](std::string_view part) { text += part; });
+  CHECK(text.find("$var integer 64 \" mid $end") != std::string::npos);
+  CHECK(text.find("$var integer 32 ! in $end") != std::string::npos);
+  CHECK(text.substr(text.find("#2\n")) ==
+        "#2\nb1 &\n#5\nb0 !\nb100101010000001011111001000000000 \"\nb1 $\nb0 &\n");
+}
+
 TEST_CASE("what does not fit is refused") {
   CHECK_THROWS_WITH_AS(dump({}, 3), doctest::Contains("--window 0:"), Error);
 }
