@@ -333,7 +333,7 @@ export class Timeline {
       let f = Math.max(0, lastUpTo(actor.start, this.from));
       while (f > 0 && actor.reach[f - 1] > this.from) --f;
       const last = lastUpTo(actor.start, this.to);
-      if (last - f > 3 * this.plot) {
+      if (last - f > this.plot / 2) {
         this.dense(c, actor, Math.max(f, isFirst ? 0 : actor.carried), last, top, tall);
         continue;
       }
@@ -386,10 +386,12 @@ export class Timeline {
       let n = lastUpTo(waits.times, this.from);
       let code = n < 0 ? waits.before : waits.values[n];
       let x = this.x(n < 0 ? segment.begin : waits.times[n]);
+      let painted = -1; // the last pixel: of many short reasons in one, the first is shown
       for (++n; n <= waits.times.length; ++n) {
         const t = n < waits.times.length ? waits.times[n] : end;
         const until = this.x(Math.min(t, end));
-        if (code & 7 && until > x) {
+        if (code & 7 && until > x && (until - x >= 1 || Math.floor(x) !== painted)) {
+          painted = Math.floor(x);
           this.whyStrip(c, code & 7, x, Math.max(0.5, until - x), top, tall);
         }
         if (t > this.to) break;
@@ -446,14 +448,24 @@ export class Timeline {
       let n = lastUpTo(level.times, this.from);
       let tokens = n < 0 ? level.before : level.values[n];
       let x = this.x(n < 0 ? segment.begin : level.times[n]);
+      let [pixel, highest] = [-1, 0]; // of many changes in one pixel, the most tokens are shown
+      const flush = () => {
+        if (highest) c.fillRect(pixel, top + tall - up(highest), 1, up(highest));
+        highest = 0;
+      };
       for (++n; n <= level.times.length; ++n) {
         const t = n < level.times.length ? level.times[n] : end;
         const until = this.x(Math.min(t, end));
-        if (tokens && until > x) c.fillRect(x, top + tall - up(tokens), Math.max(0.7, until - x), up(tokens));
+        if (until - x < 1) {
+          if (Math.floor(x) !== pixel) flush();
+          pixel = Math.floor(x);
+          if (until > x) highest = Math.max(highest, tokens);
+        } else if (tokens) c.fillRect(x, top + tall - up(tokens), until - x, up(tokens));
         if (t > this.to) break;
         x = until;
         tokens = level.values[n];
       }
+      flush();
     });
     c.globalAlpha = 1;
   }
