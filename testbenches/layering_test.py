@@ -60,7 +60,7 @@ THIRD_PARTY = {
     "z3": ("lpn2smt/",),
     "glpk.h": ("lpn2smt/src/",),
     "Python.h": ("lpn2pi/",),
-    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "lpn2pi/test/",
+    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "lpn2pi/test/", "lpnviz/test/",
                  "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
@@ -72,6 +72,7 @@ C_HEADERS = {"stdint.h", "stddef.h", "string.h", "stdio.h", "stdlib.h", "setjmp.
 PYTHON_PARTY = {
     "click": ("python/lpn/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
+    "PIL": ("python/lpn/", "testbenches/"),
     "pytest": ("testbenches/", "python/test/", "models/"),
     "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote
     "sympy": ("lpn2pi/", "testbenches/"),

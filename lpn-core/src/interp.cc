@@ -171,6 +171,7 @@ struct Interp::Impl {
   DirtySet touched;  // for statistics: may have changed its reason to wait in this instant
   RunResult result;
   std::exception_ptr failed;
+  Watcher* watcher = nullptr;
 
   Impl(const Net& given, const ParamValues& values, const Marking& marking, InterpOptions opts)
       : declared(given),
@@ -474,6 +475,7 @@ struct Interp::Impl {
     }
     if (state.in_flight++ == 0) state.busy_since = now;
     happened = true;
+    if (watcher != nullptr) watcher->on_start(started(k, state, firing));
     mark_transition(k);
     events.push({due, static_cast<std::uint32_t>(k), firing.number, slot});
   }
@@ -555,7 +557,17 @@ struct Interp::Impl {
     result.last_commit = now;
     mark_transition(k);
     if (observer != nullptr) report(event, state, firing, *observer);
+    if (watcher != nullptr) watcher->on_commit(started(k, state, firing));
     free_slots.push_back(event.slot);
+  }
+
+  static Started started(std::size_t k, const TransitionState& state, const Firing& firing) {
+    return {static_cast<TransitionId>(k),
+            firing.number,
+            firing.start,
+            firing.due,
+            std::span(firing.taken).first(state.declared_inputs),
+            std::span(firing.produced).first(state.declared_outputs)};
   }
 
   void report(const Event& event, const TransitionState& state, const Firing& firing,
@@ -634,6 +646,7 @@ struct Interp::Impl {
         places[push.place].peak = std::max(places[push.place].peak, places[push.place].occupancy());
         mark(push.place);
         happened = true;
+        if (watcher != nullptr) watcher->on_arrival(now, static_cast<PlaceId>(push.place));
       }
       pushes.erase(it);
     }
@@ -786,7 +799,9 @@ struct Interp::Impl {
     while (const auto k = touched.least()) {
       touched.erase(*k);
       TransitionState& state = transitions[*k];
-      const Wait wait = diagnose(*k).wait;
+      const Blocked why = diagnose(*k);
+      if (watcher != nullptr) watcher->on_wait(now, why);
+      const Wait wait = why.wait;
       if (wait == state.wait) continue;
       state.waited[static_cast<std::size_t>(state.wait)] += now - state.wait_since;
       state.wait = wait;
@@ -844,6 +859,7 @@ void Interp::push(PlaceId place, std::span<const std::int64_t> values, Time time
   impl_->push(place, values, time);
 }
 RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit, observer); }
+void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }
 Time Interp::now() const { return impl_->now; }
 std::uint64_t Interp::occupancy(PlaceId place) const {
   return impl_->places[static_cast<std::size_t>(place)].occupancy();

@@ -24,12 +24,13 @@ void bind_expr(py::class_<Net, std::shared_ptr<Net>>& net);  // expressions, as 
 void bind_marking(py::module_& m);                           // Marking
 void bind_interp(py::module_& m);                            // Interp, RunResult, Commit
 void bind_sim(py::module_& m);        // _lpn.sim: Library, Simulator, run() for both engines
-void bind_perfetto(py::module_& m);   // _lpn.sim.Timeline; after bind_sim
+void bind_exports(py::module_& m);    // _lpn.sim.Timeline, Vcd; after bind_sim
 void bind_structure(py::module_& m);  // structure()
 void bind_space(py::module_& m);      // InputSpace; after bind_marking
 void bind_partition(py::module_& m);  // partition(); after bind_space
 void bind_bounds(py::module_& m);     // bound(), check_bound(); after bind_partition
 void bind_pi(py::module_& m);         // _lpn.pi; after bind_partition
+void bind_viz(py::module_& m);        // _lpn.viz; after bind_interp
 
 py::dict to_dict(const Stats& stats);
 // The Python exception, as the translator raises it.

@@ -1,6 +1,9 @@
 // Expressions on a Net: numbers in, numbers out. python/lpn/_expr.py wraps them in operators.
+#include <limits>
+
 #include "bind.h"
 #include "lpn/expr_build.h"
+#include "lpn/initial.h"
 #include "lpn/interval.h"
 #include "lpn/text.h"
 
@@ -154,6 +157,20 @@ void bind_expr(NetClass& c) {
     d["index"] = reads.index;
     return d;
   });
+  c.def(
+      "over_params",
+      [](const Net& n, Id x, const ParamValues& params) -> std::optional<std::int64_t> {
+        const Reads reads = n.exprs.reads(expr(n, x));
+        if (!reads.tokens.empty() || !reads.occupancy.empty() || !reads.free.empty() ||
+            !reads.taken.empty() || reads.index) {
+          return std::nullopt;
+        }
+        return param_value(n, params, {expr(n, x), {}}, "a formula",
+                           std::numeric_limits<std::int64_t>::min());
+      },
+      py::arg("expr"), py::arg("params"),
+      "The value with these parameters; None for what reads anything else. Raises Error "
+      "E-param-value.");
   c.def("node", &node, py::arg("expr"),
         "(method that makes it, its arguments...) of a term over parameters; children as numbers. "
         "Any other expression: IndexError.");

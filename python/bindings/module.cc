@@ -7,10 +7,11 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_marking(m);
   lpn::python::bind_interp(m);
   lpn::python::bind_sim(m);
-  lpn::python::bind_perfetto(m);
+  lpn::python::bind_exports(m);
   lpn::python::bind_structure(m);
   lpn::python::bind_space(m);
   lpn::python::bind_partition(m);
   lpn::python::bind_bounds(m);
   lpn::python::bind_pi(m);
+  lpn::python::bind_viz(m);
 }

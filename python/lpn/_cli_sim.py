@@ -154,7 +154,7 @@ def _one(model, net, values, library, name, limit, stats, trace, progress, path=
                           stats=stats, on_slice=on_slice if progress.on else None, path=path[0],
                           path_memory=path[1])
             if observer is not None:
-                observer.finish(run.ending)
+                observer.finish(run.ending, run.end)
     except (ValueError, OSError) as error:  # how a workload refuses an input
         code = error.code if isinstance(error, Error) else "E-input"
         message = refusal(error)
@@ -166,7 +166,12 @@ def _one(model, net, values, library, name, limit, stats, trace, progress, path=
             raise
         code, message = describe(error)
         return {**row, "error": {"code": code, "message": message}}
-    row.update(latency=run.latency, ending=run.ending, firings=run.commits,
+    return {**row, **fields_of(net, run)}
+
+
+def fields_of(net, run):
+    """What --json says of a run that has ended."""
+    row = dict(latency=run.latency, ending=run.ending, firings=run.commits,
                done_tokens=run.done_tokens, last_commit=run.last_commit, stalled=run.stalled)
     if run.until is not None or run.ending == "interrupted":
         row["until"] = run.until

@@ -63,7 +63,13 @@ class Run:
         self.trace = trace
         self.path = None
         self.tokens = {}
+        self.steps = []  # of the critical path, from its end: (transition, cause, to its commit, start, commit)
         self.stats = _named(core, stats) if stats is not None else None
+
+    @property
+    def end(self):
+        """The time up to which the run is known."""
+        return self.last_commit if self.until is None else self.until
 
     def __repr__(self):
         state = "stalled" if self.stalled else self.ending
@@ -133,17 +139,20 @@ class _Interrupt:
 
 
 def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0,
-            path=None, path_memory=None, read=()):
+            path=None, path_memory=None, read=(), watch=None):
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
     `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
     called about 20 times a second. Ctrl-C ends the run with ending "interrupted". Returns None when
     the run would take longer than `budget` seconds (0: any time). `path`: with a library that keeps
     it, the critical path, and what the run gains from twice as fast a transition for so many of them.
+    `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
     """
     if library is None:
         engine = _lpn.Interp(net._core, values, marking._core, stats=stats, trace=observer is not None)
         count = engine.occupancy
+        if watch is not None:
+            watch.watch(engine)
     else:
         engine = _lpn.sim.Simulator(library, values, marking._core)
         count = engine.free_tokens
@@ -190,6 +199,7 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
 
         target = time_of(result)
         run.path = critical_path(net, engine, target, again, path) if target is not None else None
+        run.steps = engine.path()[1] if target is not None else []
     return run
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "classes": ("lpn._cli_classes", "classes", "Sort all inputs of a space by what happens."),
     "smt": ("lpn._cli_smt", "smt", "Prove bounds over all inputs of a space."),
     "pi": ("lpn._cli_pi", "pi", "Write a model's performance interface, use it, compare two."),
+    "viz": ("lpn._cli_viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
     "check": ("lpn._cli_check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn._cli_validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn._cli_files", "compile",

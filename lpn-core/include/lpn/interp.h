@@ -35,6 +35,10 @@ class Interp {
   Interp(Interp&&) noexcept;
   Interp& operator=(Interp&&) noexcept;
 
+  // From then on `watcher`, which must live as long as this or be replaced (null: nobody), sees what
+  // happens; before the first run. on_wait needs options.stats.
+  void watch(Watcher* watcher);
+
   // Tokens that arrive at `time`, before the first group of that instant. Throws Error "E-push"
   // when that instant has already been simulated or the place has a capacity.
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);

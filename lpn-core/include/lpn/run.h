@@ -72,6 +72,28 @@ struct Blocked {
   bool operator==(const Blocked&) const = default;
 };
 
+// One firing: everything about it is known when it starts.
+struct Started {
+  TransitionId transition{};
+  std::uint64_t firing = 0;
+  Time start = 0;
+  Time due = 0;
+  std::span<const std::uint64_t> taken;     // per declared input arc
+  std::span<const std::uint64_t> produced;  // per declared output arc
+};
+
+// Sees what the interpreter does as it does it (Interp::watch); must not call back into it.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_start(const Started& firing) = 0;
+  virtual void on_commit(const Started& firing) = 0;  // at its due time
+  virtual void on_arrival(Time time, PlaceId place) = 0;
+  // With statistics: why a transition waits after an instant that may have changed it. `wait` is
+  // what the statistics count from then on.
+  virtual void on_wait(Time time, const Blocked& why) = 0;
+};
+
 struct RunResult {
   Ending ending = Ending::kQuiet;
   std::optional<Time> latency;  // see docs/semantics.md "Latency"; none: no done token

@@ -1,0 +1,27 @@
+// What the files that show a run have in common.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "lpn/marking.h"
+#include "lpn/net.h"
+
+namespace lpn::viz {
+
+// Takes the next bytes of a file; what it throws ends the writing.
+using Sink = std::function<void(std::string_view)>;
+
+// The part of a run to show, in ticks, both ends included.
+struct Window {
+  Time from = 0;
+  Time to = kForever;
+};
+
+// Tokens per place at time 0: the net's own and the marking's. Throws Error "E-param-value".
+std::vector<std::uint64_t> initial_tokens(const Net& net, const ParamValues& params,
+                                          const Marking& marking);
+
+}  // namespace lpn::viz

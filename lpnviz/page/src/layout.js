@@ -1,0 +1,303 @@
+// Where everything of a net stands: net description -> positions. Pure: no DOM, runs in node too.
+//
+//   const view = { collapsed: new Set(['f1']), credits: false };
+//   const layout = await layoutNet(net, view, new ELK());      // elkjs, or its worker's stand-in
+//   drawNet(net, layout)                                         // draw.js: an SVG string
+//
+// `net` is the description that lpnviz writes (lpnviz/README.md, "The description of a net"). A
+// layout is plain data in px, origin top left:
+//
+//   { width, height,
+//     nodes:  [{ id, kind: 'transition' | 'place' | 'group' | 'frame', index, x, y, w, h, ... }]
+//             frame: an open group, drawn behind its members; group: a collapsed one
+//     edges:  [{ id, kind: 'take' | 'peek' | 'watch' | 'empty' | 'put' | 'credit' | 'bundle',
+//                from, to (node ids), transition, arc (index), place, points: [[x, y], ...],
+//                label: null | { text, x, y, w, h } }] }
+//
+// Everything written in a box has been measured (text.js) and fits, so boxes that do not overlap
+// have labels that do not overlap.
+
+import { cut, monoWidth, sansWidth } from './text.js';
+
+export const TITLE = { size: 13, weight: 600 };
+export const LINE = { size: 11, height: 16 };
+export const NAME = { size: 11.5, weight: 500 };
+export const EDGE_TEXT = { size: 10, height: 14 };
+export const FIFO = { height: 24, name: 17 }; // a place: its name above, the queue below
+const FORMULA = 30; // characters of a formula in a block
+const LABEL = 16; // of one at an arc
+const PAD = 12;
+
+/** Dotted prefixes with at least two members: instances and blocks of the library. */
+export function groupsOf(net) {
+  const count = new Map();
+  const names = [...net.transitions, ...net.places].map((n) => n.name);
+  const prefixes = (name) => {
+    const parts = name.split('.');
+    return parts.slice(0, -1).map((_, k) => parts.slice(0, k + 1).join('.'));
+  };
+  for (const name of names) {
+    for (const p of prefixes(name)) count.set(p, (count.get(p) ?? 0) + 1);
+  }
+  for (const place of net.places) if (count.has(place.name)) count.set(place.name, count.get(place.name) + 1);
+  const groups = new Map();
+  for (const [path, members] of count) if (members >= 2) groups.set(path, { path, parent: null, members });
+  for (const group of groups.values()) {
+    const outer = prefixes(group.path).filter((p) => groups.has(p));
+    group.parent = outer.length ? outer[outer.length - 1] : null;
+  }
+  // A place called like a group stands in it: lib.fifo makes the place `queue` and `queue.write`.
+  const home = (name, isPlace) => {
+    if (isPlace && groups.has(name)) return name;
+    const all = prefixes(name).filter((p) => groups.has(p));
+    return all.length ? all[all.length - 1] : null;
+  };
+  return {
+    groups,
+    placeGroup: net.places.map((p) => home(p.name, true)),
+    transitionGroup: net.transitions.map((t) => home(t.name, false)),
+  };
+}
+
+/** A name without its group's prefix. */
+export function shortName(name, group) {
+  return group && name.startsWith(group + '.') ? name.slice(group.length + 1) : name;
+}
+
+/** What stands at an input arc; '' for one token taken. */
+export function inputLabel(arc) {
+  if (arc.kind === 'empty') return 'empty';
+  if (arc.kind === 'watch') return 'sees';
+  if (arc.kind === 'peek') return arc.need === '1' ? 'peek' : 'peek ' + cut(arc.need, LABEL - 5);
+  if (arc.need) return cut(`${arc.weight} of ${arc.need}`, LABEL);
+  return arc.weight === '1' ? '' : cut(arc.weight, LABEL);
+}
+
+/** What stands at an output arc; '' for one token put. */
+export function outputLabel(arc) {
+  if (arc.constant === 1) return '';
+  if (arc.constant !== null) return String(arc.constant);
+  return cut(arc.emissions.map((e) => e.count).join(' + '), LABEL);
+}
+
+/** The lines of a transition's block: [{ word, text, full }]. */
+export function transitionLines(t) {
+  const lines = [{ word: t.clock ? 'periods' : 'delay', full: t.delay }];
+  if (t.interval) lines.push({ word: 'every', full: t.interval });
+  if (t.clock) lines.push({ word: 'clock', full: t.clock.phase === '0' ? t.clock.period : `${t.clock.period} + ${t.clock.phase}` });
+  for (const arc of t.inputs) if (arc.guard) lines.push({ word: 'when', full: arc.guard });
+  return lines.map((line) => ({ ...line, text: cut(line.full, FORMULA) }));
+}
+
+/** The servers of a block, as its chip says them. */
+export function serversText(t) {
+  const count = t.servers ? t.servers.value : null;
+  return (count === null ? '∞' : `${count}×`) + (t.ordered ? ' in order' : '');
+}
+
+export const WORD_WIDTH = 48; // of the column before the formulas
+
+function transitionSize(net, k, name) {
+  const t = net.transitions[k];
+  const lines = transitionLines(t);
+  const title = sansWidth(name, TITLE.size, TITLE.weight) + 10 + sansWidth(serversText(t), 10, 500) + 12;
+  const wide = Math.max(title, ...lines.map((l) => WORD_WIDTH + monoWidth(l.text, LINE.size)));
+  return { w: Math.ceil(Math.max(96, wide + 2 * PAD)), h: 32 + LINE.height * lines.length + 12 };
+}
+
+/** What the middle of a place says before a run. */
+export function capacityText(place) {
+  if (place.capacity) return `≤ ${place.capacity.text}`;
+  if (place.bound) return `≤ ${place.bound.tokens}`;
+  return '';
+}
+
+function placeSize(net, k, name) {
+  const wide = sansWidth(name, NAME.size, NAME.weight) + 4;
+  return { w: Math.ceil(Math.max(72, wide)), h: FIFO.name + FIFO.height };
+}
+
+/** Places that only carry credits of a loop: left out unless asked for. */
+export function creditPlaces(net) {
+  return new Set(net.loops.filter((l) => !l.capacity && l.credit !== null).map((l) => l.credit));
+}
+
+/** The visible graph: what is a node, and which arcs there are between nodes. */
+export function visible(net, view) {
+  const { groups, placeGroup, transitionGroup } = groupsOf(net);
+  const hiddenPlaces = view.credits ? new Set() : creditPlaces(net);
+  const collapsedInto = (group) => {
+    let found = null;
+    for (let g = group; g !== null; g = groups.get(g).parent) if (view.collapsed.has(g)) found = g;
+    return found;
+  };
+  const nodes = new Map();
+  const frame = (path) => {
+    if (path === null || nodes.has('g:' + path)) return;
+    const group = groups.get(path);
+    frame(group.parent);
+    nodes.set('g:' + path, { id: 'g:' + path, kind: 'frame', path, parent: group.parent && 'g:' + group.parent });
+  };
+  const node = (kind, k, name, group) => {
+    const into = collapsedInto(group);
+    if (into !== null) {
+      if (!nodes.has('g:' + into)) {
+        frame(groups.get(into).parent);
+        nodes.set('g:' + into, { id: 'g:' + into, kind: 'group', path: into, members: groups.get(into).members,
+          parent: groups.get(into).parent && 'g:' + groups.get(into).parent });
+      }
+      return 'g:' + into;
+    }
+    frame(group);
+    const id = kind[0] + k;
+    nodes.set(id, { id, kind, index: k, name: shortName(name, group), parent: group && 'g:' + group });
+    return id;
+  };
+  const transitionNode = net.transitions.map((t, k) => node('transition', k, t.name, transitionGroup[k]));
+  const placeNode = net.places.map((p, k) => (hiddenPlaces.has(k) ? null : node('place', k, p.name, placeGroup[k])));
+
+  const edges = [];
+  const bundles = new Map();
+  const add = (edge) => {
+    if (edge.from === null || edge.to === null || edge.from === edge.to) return;
+    const ends = [edge.from, edge.to];
+    if (ends.some((id) => nodes.get(id).kind === 'group')) {
+      const key = ends.join('>');
+      const bundle = bundles.get(key);
+      if (bundle) {
+        bundle.arcs.push(edge);
+        return;
+      }
+      const made = { ...edge, id: 'b' + bundles.size, kind: 'bundle', arcs: [edge] };
+      bundles.set(key, made);
+      edges.push(made);
+    } else {
+      edges.push(edge);
+    }
+  };
+  net.transitions.forEach((t, k) => {
+    t.inputs.forEach((arc, a) => add({ id: `i${k}.${a}`, kind: arc.kind, from: placeNode[arc.place],
+      to: transitionNode[k], transition: k, arc: a, place: arc.place, text: inputLabel(arc) }));
+    t.outputs.forEach((arc, a) => add({ id: `o${k}.${a}`, kind: 'put', from: transitionNode[k],
+      to: placeNode[arc.place], transition: k, arc: a, place: arc.place, text: outputLabel(arc) }));
+  });
+  if (view.credits) {
+    net.places.forEach((place, p) => {
+      if (!place.capacity) return;
+      const takers = net.transitions.flatMap((t, k) => (t.inputs.some((a) => a.place === p && a.kind === 'take') ? [k] : []));
+      const makers = net.transitions.flatMap((t, k) => (t.outputs.some((a) => a.place === p) ? [k] : []));
+      for (const from of takers) {
+        for (const to of makers) {
+          add({ id: `c${p}.${from}.${to}`, kind: 'credit', from: transitionNode[from], to: transitionNode[to],
+            transition: to, arc: null, place: p, text: `credit of ${shortName(place.name, placeGroup[p])}` });
+        }
+      }
+    });
+  }
+  for (const bundle of bundles.values()) bundle.text = bundle.arcs.length > 1 ? `${bundle.arcs.length} arcs` : bundle.text;
+  return { nodes: [...nodes.values()], edges, placeNode, transitionNode };
+}
+
+const OPTIONS = {
+  'elk.algorithm': 'layered',
+  'elk.direction': 'RIGHT',
+  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',
+  'elk.layered.nodePlacement.bk.fixedAlignment': 'BALANCED',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '24',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '12',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '10',
+  'elk.spacing.nodeNode': '24',
+  'elk.spacing.edgeNode': '14',
+  'elk.spacing.edgeEdge': '10',
+  'elk.spacing.edgeLabel': '3',
+  'elk.spacing.componentComponent': '48',
+  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+  'elk.json.shapeCoords': 'ROOT',
+  'elk.json.edgeCoords': 'ROOT',
+  'elk.padding': '[top=28,left=28,bottom=28,right=28]',
+};
+const FRAME_PADDING = '[top=38,left=18,bottom=18,right=18]';
+
+/** The graph as ELK wants it. */
+export function toElk(net, view) {
+  const shown = visible(net, view);
+  const children = new Map();
+  const root = { id: 'root', layoutOptions: OPTIONS, children: [], edges: [] };
+  for (const node of shown.nodes) {
+    const made = { id: node.id, labels: [] };
+    if (node.kind === 'frame') {
+      made.children = [];
+      made.layoutOptions = { 'elk.padding': FRAME_PADDING,
+        'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+        'elk.nodeSize.minimum': `(${Math.ceil(sansWidth(node.path, 12, 600)) + 60}, 60)` };
+    } else {
+      const size = node.kind === 'transition' ? transitionSize(net, node.index, node.name)
+        : node.kind === 'place' ? placeSize(net, node.index, node.name)
+          : { w: Math.ceil(Math.max(120, sansWidth(node.path, TITLE.size, 600) + 60, 150)), h: 54 };
+      made.width = size.w;
+      made.height = size.h;
+      made.ports = [];
+      made.layoutOptions = { 'elk.portConstraints': node.kind === 'place' ? 'FIXED_POS' : 'FIXED_SIDE',
+        'elk.spacing.portPort': '12' };
+      if (node.kind === 'place') {
+        const y = FIFO.name + FIFO.height / 2;
+        made.ports.push({ id: node.id + 'w', x: 0, y, width: 0, height: 0, layoutOptions: { 'elk.port.side': 'WEST' } },
+          { id: node.id + 'e', x: size.w, y, width: 0, height: 0, layoutOptions: { 'elk.port.side': 'EAST' } });
+      }
+    }
+    children.set(node.id, made);
+  }
+  for (const node of shown.nodes) {
+    (node.parent ? children.get(node.parent).children : root.children).push(children.get(node.id));
+  }
+  for (const edge of shown.edges) {
+    const port = (id, side) => {
+      const node = children.get(id);
+      if (id[0] === 'p') return id + side;
+      const made = { id: `${edge.id}${side}`, width: 0, height: 0,
+        layoutOptions: { 'elk.port.side': side === 'w' ? 'WEST' : 'EAST' } };
+      node.ports.push(made);
+      return made.id;
+    };
+    const made = { id: edge.id, sources: [port(edge.from, 'e')], targets: [port(edge.to, 'w')] };
+    if (edge.text) {
+      made.labels = [{ text: edge.text, width: Math.ceil(monoWidth(edge.text, EDGE_TEXT.size)) + 6, height: EDGE_TEXT.height,
+        layoutOptions: { 'elk.edgeLabels.inline': 'true', 'elk.edgeLabels.placement': 'CENTER' } }];
+    }
+    root.edges.push(made);
+  }
+  return { root, shown };
+}
+
+/** The layout that ELK's answer says. */
+export function fromElk(answer, shown) {
+  const placed = new Map();
+  const walk = (node) => {
+    placed.set(node.id, node);
+    (node.children ?? []).forEach(walk);
+  };
+  walk(answer);
+  const nodes = shown.nodes.map((node) => {
+    const at = placed.get(node.id);
+    return { ...node, x: at.x, y: at.y, w: at.width, h: at.height };
+  });
+  const routed = new Map(answer.edges.map((e) => [e.id, e]));
+  const edges = shown.edges.map((edge) => {
+    const at = routed.get(edge.id);
+    const section = at.sections[0];
+    const points = [section.startPoint, ...(section.bendPoints ?? []), section.endPoint].map((p) => [p.x, p.y]);
+    const label = at.labels?.length
+      ? { text: at.labels[0].text, x: at.labels[0].x, y: at.labels[0].y, w: at.labels[0].width, h: at.labels[0].height }
+      : null;
+    return { ...edge, points, label };
+  });
+  return { width: answer.width, height: answer.height, nodes, edges };
+}
+
+/** Lays the net out. `elk`: something with elkjs's layout(graph). */
+export async function layoutNet(net, view, elk) {
+  const { root, shown } = toElk(net, view);
+  return fromElk(await elk.layout(root), shown);
+}

@@ -1,0 +1,253 @@
+// The page: reads what it carries, and puts the parts together.
+
+import { carried, gunzipText } from './data.js';
+import { h } from './dom.js';
+import { GRAPH_STYLE, variables } from './draw.js';
+import { startElk } from './elk.js';
+import { GraphView } from './graph_view.js';
+import { groupsOf } from './layout.js';
+import { readNet } from './net.js';
+import { nodePage } from './panel.js';
+import { startRun } from './run_view.js';
+
+const LARGE = 200; // nodes beyond which the groups are closed at first
+
+class Page {
+  constructor(net, about) {
+    this.net = net;
+    this.about = about;
+    this.sources = {};
+    this.run = null;
+    document.head.append(h('style', {}, `:root { ${variables('light')} color-scheme: light; }
+      :root[data-theme='dark'] { ${variables('dark')} color-scheme: dark; }${GRAPH_STYLE}`));
+    this.setTheme(matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+    this.build();
+    this.graph = new GraphView(this.svg, net, startElk(carried('elk')), {
+      onChoose: (id) => this.showNode(id),
+      onHover: (id, event) => this.hover(id, event),
+      onDrawn: () => this.drawn(),
+    });
+    if (net.places.length + net.transitions.length > LARGE) {
+      for (const g of this.graph.groups.values()) if (g.parent === null) this.graph.view.collapsed.add(g.path);
+    }
+  }
+
+  async start() {
+    const sources = carried('sources');
+    if (sources) this.sources = JSON.parse(await gunzipText(sources));
+    this.showNode(null);
+    this.run = await startRun(this);
+    await this.graph.draw();
+  }
+
+  drawn() {
+    this.note.hidden = true;
+    document.documentElement.dataset.drawn = 'yes';
+    if (this.drawnAt === undefined) this.drawnAt = performance.now();
+    this.run?.redraw();
+    this.buttons.collapse.setAttribute('aria-pressed', String(this.graph.view.collapsed.size > 0));
+    this.buttons.credits.setAttribute('aria-pressed', String(this.graph.view.credits));
+  }
+
+  setTheme(theme) {
+    document.documentElement.dataset.theme = theme;
+    this.theme = theme;
+    this.run?.themed();
+  }
+
+  // ---- the frame ---------------------------------------------------------------------------
+
+  build() {
+    const { net, about } = this;
+    const button = (text, title, onclick, more = {}) => h('button', { title, onclick, type: 'button', ...more }, text);
+    this.svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    this.svg.setAttribute('class', 'lpn');
+    this.svg.setAttribute('role', 'group');
+    this.svg.setAttribute('aria-label', `The net ${net.name} as a block diagram. Arrow keys go from part to part, Enter chooses.`);
+    this.buttons = {
+      collapse: button('Close groups', 'Close or open all groups (g)', () => this.graph.collapseAll(this.graph.view.collapsed.size === 0), { 'aria-pressed': 'false' }),
+      credits: button('Credits', 'Draw credits as loops (c)', () => this.toggleCredits(), { 'aria-pressed': 'false' }),
+      theme: button('Theme', 'Light or dark (t)', () => this.setTheme(this.theme === 'dark' ? 'light' : 'dark')),
+      help: button('Keys', 'Keys (?)', () => this.help.showModal()),
+    };
+    const hasGroups = groupsOf(net).groups.size > 0;
+    const hasCredits = net.places.some((p) => p.capacity) || net.loops.some((l) => l.credit !== null);
+    this.facts = h('div', { class: 'facts' });
+    this.search = this.makeSearch();
+    const header = h('header', {},
+      h('div', { class: 'who' }, h('h1', {}, about.title ?? net.name), h('span', { class: 'quiet' }, about.subtitle ?? '')),
+      this.facts,
+      h('div', { class: 'tools' }, this.search.box, hasGroups && this.buttons.collapse, hasCredits && this.buttons.credits,
+        this.tools = h('span', { style: 'display:contents' }), this.buttons.theme, this.buttons.help));
+    this.note = h('div', { class: 'busy-note' }, 'Laying out …');
+    this.stage = h('section', { class: 'stage', 'aria-label': 'Graph' }, this.svg, this.note,
+      h('div', { class: 'zoom' }, button('+', 'Zoom in (+)', () => this.graph.zoomBy(1.3), { 'aria-label': 'Zoom in' }),
+        button('−', 'Zoom out (-)', () => this.graph.zoomBy(1 / 1.3), { 'aria-label': 'Zoom out' }),
+        button('Fit', 'The whole net (0)', () => this.graph.fit(), { class: 'wide' })));
+    this.tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Details' });
+    this.tabPages = new Map();
+    this.panel = h('aside', { 'aria-label': 'Details' }, this.tabs);
+    this.addTab('node', 'Details');
+    this.footer = h('footer', { hidden: true });
+    this.tip = h('div', { class: 'tip-box', hidden: true, role: 'tooltip' });
+    this.help = this.makeHelp();
+    document.body.append(header, h('main', {}, this.stage, this.panel), this.footer, this.tip, this.help);
+    document.addEventListener('keydown', (e) => this.key(e));
+    this.selectTab('node');
+  }
+
+  addTab(id, name) {
+    const tab = h('button', { role: 'tab', id: `tab-${id}`, 'aria-controls': `page-${id}`, type: 'button', onclick: () => this.selectTab(id),
+      onkeydown: (e) => {
+        if (e.key !== 'ArrowLeft' && e.key !== 'ArrowRight') return;
+        const ids = [...this.tabPages.keys()];
+        const next = ids[(ids.indexOf(id) + (e.key === 'ArrowRight' ? 1 : ids.length - 1)) % ids.length];
+        this.selectTab(next);
+        this.tabs.querySelector(`#tab-${next}`).focus();
+        e.preventDefault();
+        e.stopPropagation();
+      } }, name);
+    const page = h('div', { class: 'tab', role: 'tabpanel', id: `page-${id}`, 'aria-labelledby': `tab-${id}`, hidden: true });
+    this.tabs.append(tab);
+    this.panel.append(page);
+    this.tabPages.set(id, page);
+    return page;
+  }
+
+  selectTab(id) {
+    for (const [other, page] of this.tabPages) {
+      page.hidden = other !== id;
+      const tab = this.tabs.querySelector(`#tab-${other}`);
+      tab.setAttribute('aria-selected', String(other === id));
+      tab.setAttribute('tabindex', other === id ? '0' : '-1');
+    }
+  }
+
+  showNode(id) {
+    this.chosen = id;
+    const page = this.tabPages.get('node');
+    const options = {
+      choose: (next) => this.goTo(next), sources: this.sources, runPart: (of) => this.run?.nodePart(of) ?? null,
+      toggle: (path) => this.graph.toggle(path),
+    };
+    if (id?.startsWith('g:')) {
+      const path = id.slice(2);
+      const { transitionGroup, placeGroup } = groupsOf(this.net);
+      const inside = (g) => g !== null && (g === path || g.startsWith(path + '.'));
+      options.group = {
+        isOpen: !this.graph.view.collapsed.has(path),
+        members: [...this.net.transitions.flatMap((t, k) => (inside(transitionGroup[k]) ? [[`t${k}`, t.name]] : [])),
+          ...this.net.places.flatMap((p, k) => (inside(placeGroup[k]) ? [[`p${k}`, p.name]] : []))],
+      };
+    }
+    page.replaceChildren(nodePage(this.net, id, options));
+    if (id !== null) this.selectTab('node');
+    this.run?.chose(id);
+  }
+
+  async goTo(id) {
+    await this.graph.show(id);
+    this.graph.moveFocus(id, false);
+    this.graph.choose(id);
+  }
+
+  hover(id, event) {
+    const content = id && this.run ? this.run.tip(id) : null;
+    this.tip.hidden = !content;
+    if (!content) return;
+    this.tip.replaceChildren(...content);
+    const w = this.tip.offsetWidth;
+    const height = this.tip.offsetHeight;
+    this.tip.style.left = `${Math.min(event.clientX + 14, innerWidth - w - 8)}px`;
+    this.tip.style.top = `${Math.min(event.clientY + 14, innerHeight - height - 8)}px`;
+  }
+
+  toggleCredits() {
+    this.graph.view.credits = !this.graph.view.credits;
+    return this.graph.draw();
+  }
+
+  // ---- search ------------------------------------------------------------------------------
+
+  makeSearch() {
+    const input = h('input', { type: 'search', placeholder: 'Find a part  /', 'aria-label': 'Find a transition or place', role: 'combobox',
+      'aria-expanded': 'false', 'aria-controls': 'results', autocomplete: 'off' });
+    const list = h('ul', { class: 'results', id: 'results', role: 'listbox', 'aria-label': 'Found', hidden: true });
+    let found = [];
+    let at = 0;
+    const close = () => {
+      list.hidden = true;
+      input.setAttribute('aria-expanded', 'false');
+      input.removeAttribute('aria-activedescendant');
+    };
+    const take = (k) => {
+      if (!found[k]) return;
+      close();
+      this.graph.markFound([]);
+      this.goTo(found[k].id);
+    };
+    const point = (k) => {
+      at = k;
+      [...list.children].forEach((li, i) => li.setAttribute('aria-selected', String(i === at)));
+      list.children[at]?.scrollIntoView({ block: 'nearest' });
+      if (list.children[at]) input.setAttribute('aria-activedescendant', list.children[at].id);
+    };
+    const update = () => {
+      const text = input.value.trim().toLowerCase();
+      const all = [...this.net.transitions.map((t, k) => ({ id: `t${k}`, name: t.name, what: 'transition' })),
+        ...this.net.places.map((p, k) => ({ id: `p${k}`, name: p.name, what: 'place' }))];
+      const rank = (name) => (name === text ? 0 : name.startsWith(text) ? 1 : name.split(/[._]/).some((w) => w.startsWith(text)) ? 2 : 3);
+      found = text ? all.filter((x) => x.name.toLowerCase().includes(text))
+        .sort((a, b) => rank(a.name.toLowerCase()) - rank(b.name.toLowerCase()) || a.name.length - b.name.length) : [];
+      this.graph.markFound(found.map((x) => x.id));
+      list.replaceChildren(...found.slice(0, 40).map((x, k) => h('li', { role: 'option', id: `result-${k}`, 'aria-selected': 'false',
+        onpointerdown: (e) => { e.preventDefault(); take(k); } }, h('span', {}, x.name), h('span', { class: 'quiet' }, x.what))));
+      if (text && !found.length) list.replaceChildren(h('li', { class: 'quiet', role: 'option', 'aria-selected': 'false' }, 'nothing of that name'));
+      list.hidden = !text;
+      input.setAttribute('aria-expanded', String(!list.hidden));
+      point(0);
+    };
+    input.addEventListener('input', update);
+    input.addEventListener('blur', close);
+    input.addEventListener('focus', () => input.value && update());
+    input.addEventListener('keydown', (e) => {
+      if (e.key === 'ArrowDown') point(Math.min(at + 1, list.children.length - 1));
+      else if (e.key === 'ArrowUp') point(Math.max(at - 1, 0));
+      else if (e.key === 'Enter') take(at);
+      else if (e.key === 'Escape') { input.value = ''; update(); close(); input.blur(); } else { e.stopPropagation(); return; }
+      e.preventDefault();
+      e.stopPropagation();
+    });
+    return { box: h('div', { class: 'search' }, input, list), input };
+  }
+
+  // ---- keys --------------------------------------------------------------------------------
+
+  makeHelp() {
+    const keys = [['/', 'find a part'], ['arrow keys', 'in the graph: from part to part'], ['Enter', 'choose'], ['Space', 'in the graph: open or close a group'],
+      ['Shift + arrows', 'move the graph'], ['+  −  0', 'zoom; the whole net'], ['g', 'close or open all groups'], ['c', 'credits as loops'], ['t', 'light or dark'],
+      ...(document.getElementById('run') ? [['p', 'play or stop'], [',  .', 'one event back or on'], ['[  ]', 'timeline: zoom out or in'],
+        ['n', 'timeline: the chosen part and its neighbours'], ['h', 'critical path'], ['Home  End', 'first or last cycle']] : [])];
+    return h('dialog', { 'aria-label': 'Keys' }, h('h2', {}, 'Keys'), h('dl', {}, keys.map(([k, what]) => [h('dt', {}, h('kbd', {}, k)), h('dd', {}, what)])),
+      h('p', { style: 'margin-top:16px' }, h('button', { onclick: () => this.help.close(), type: 'button' }, 'Close')),
+      h('p', { class: 'quiet', style: 'margin-top:12px;font-size:11px' }, `Made by lpn viz. Contains ${this.about.notice}.`));
+  }
+
+  key(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || this.help.open) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) && e.target.type !== 'range') return;
+    const actions = {
+      '/': () => this.search.input.focus(), '+': () => this.graph.zoomBy(1.3), '=': () => this.graph.zoomBy(1.3),
+      '-': () => this.graph.zoomBy(1 / 1.3), 0: () => this.graph.fit(), g: () => this.buttons.collapse.click(),
+      c: () => this.buttons.credits.click(), t: () => this.buttons.theme.click(), '?': () => this.help.showModal(),
+    };
+    const action = actions[e.key];
+    if (action) action();
+    else if (!this.run?.key(e)) return;
+    e.preventDefault();
+  }
+}
+
+const page = new Page(readNet(carried('net')), JSON.parse(carried('about')));
+window.lpnviz = page; // for tests, and for whoever looks under the hood
+page.ready = page.start();

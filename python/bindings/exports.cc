@@ -1,0 +1,56 @@
+// The files that show a run (lpnviz): observers that write through a Python function of bytes.
+#include "bind.h"
+#include "lpn/initial.h"
+#include "lpn/interp.h"
+#include "lpn/perfetto.h"
+#include "lpn/vcd.h"
+
+namespace lpn::python {
+namespace {
+
+viz::Sink sink(py::object write) {
+  return [write = std::move(write)](std::string_view bytes) {
+    const py::gil_scoped_acquire gil;
+    write(py::bytes(bytes.data(), bytes.size()));
+  };
+}
+
+}  // namespace
+
+void bind_exports(py::module_& parent) {
+  auto m = parent.attr("sim").cast<py::module_>();
+  py::class_<viz::Timeline, Observer>(m, "Timeline")
+      .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
+                       py::object write, Time from, Time to) {
+             return std::make_unique<viz::Timeline>(net, params, marking, sink(std::move(write)),
+                                                    viz::Window{from, to});
+           }),
+           py::arg("net"), py::arg("params"), py::arg("marking"), py::arg("write"),
+           py::arg("begin") = 0, py::arg("end") = kForever, py::keep_alive<1, 2>())
+      .def(
+          "watch", [](viz::Timeline& timeline, Interp& interp) { interp.watch(&timeline); },
+          py::keep_alive<2, 1>(), "To be called before the interpreter's first run.")
+      .def("finish", &viz::Timeline::finish)
+      .def_property_readonly("events", &viz::Timeline::events);
+  py::class_<viz::VcdWriter, Observer>(m, "Vcd")
+      .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking, Time from,
+                       Time to) {
+             return std::make_unique<viz::VcdWriter>(net, params, marking, viz::Window{from, to});
+           }),
+           py::arg("net"), py::arg("params"), py::arg("marking"), py::arg("begin") = 0,
+           py::arg("end") = kForever, py::keep_alive<1, 2>())
+      .def("finish", [](viz::VcdWriter& vcd, Time end, py::object write) {
+        vcd.finish(end, sink(std::move(write)));
+      });
+  m.def(
+      "initial_tokens",
+      [](const Net& net, const ParamValues& params, const Marking& marking) {
+        check_initial(net, params, marking);
+        return viz::initial_tokens(net, params, marking);
+      },
+      py::arg("net"), py::arg("params"), py::arg("marking"),
+      "Tokens per place at time 0: the net's own and the marking's. Raises Error for what no run "
+      "would begin with (lpn/initial.h).");
+}
+
+}  // namespace lpn::python
