@@ -159,8 +159,11 @@ class Memory:
 
     def bound(self, row, level):
         error = quantile(self.residuals, level)
-        for end in self.outside(row):
-            error = max(error, quantile(self.beyond.get(end, self.residuals), level))
+        for name, side in self.outside(row):
+            low, high = self.ranges[name]
+            # The held-out ends are as far from the rest as they are; what is farther still is less certain.
+            far = 1 + min(max(low - row[name], row[name] - high) / max(high - low, abs(high), 1e-9), 9)
+            error = max(error, far * quantile(self.beyond.get((name, side), self.residuals), level))
         rate = self.model.rate(row)
         # Half of what the interval may miss on either side.
         side = (1 + level) / 2
