@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lpn
 import pytest
-from models.bluefield import model, scenario as scenarios
+from models.bluefield import model, scenario as scenarios, steady
 
 FOLDER = Path(scenarios.__file__).parent
 GOOD = {
@@ -118,8 +118,23 @@ def test_files(tmp_path):
 @pytest.mark.parametrize("path", sorted((FOLDER / "scenarios").glob("*.json")), ids=lambda p: p.stem)
 def test_bundled_scenarios(path):
     net = model.net_of(str(path))
-    assert net.bound["window"] > 0
+    assert net.params["f0.cores"] == scenarios.read(path).functions[0].cores
     model.workload(str(path), net)
+
+
+def test_a_net_of_another_scenario_is_refused():
+    net = model.net_of(FOLDER / "scenarios" / "rxp_host.json")
+    with pytest.raises(lpn.Error, match="the net is that of another scenario") as refused:
+        model.workload(FOLDER / "scenarios" / "four_functions.json", net)
+    assert refused.value.code == "E-scenario"
+
+
+def test_both_engines_agree():
+    """The compiled net has the interpreter's throughputs, to the packet, and bottlenecks."""
+    scenario = scenarios.read(FOLDER / "scenarios" / "four_functions.json")
+    compiled, interpreted = (steady.simulate(scenario, engine=engine, latencies=False)
+                             for engine in ("compiled", "interp"))
+    assert compiled == interpreted
 
 
 def test_catalogue():
