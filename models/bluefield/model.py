@@ -58,8 +58,8 @@ def shape(scenario):
         uses = sensitive and several and (f.memory.accesses_per_packet > 0
                                           or f.memory.us_per_MB_1e8 > 0 and _stretched(f))
         functions.append(FunctionShape(
-            f.pattern, tuple((s.resource, s.queues, s.service.overload > 1) for s in f.stages), len(f.traffic.mix),
-            f.traffic.rate_kpps is None, f.batch if rtc else 0, uses))
+            f.pattern, tuple((s.resource, s.queues, s.service.overload > 1) for s in f.stages),
+            len(f.traffic.mix), f.traffic.rate_kpps is None, f.batch if rtc else 0, uses))
     return Shape(tuple(functions))
 
 
@@ -102,7 +102,8 @@ def _build(shape, values):
             times = [time(f"{name}.s{j}.time{kind}") for kind in range(f.kinds)]
             slots = number(f"{name}.s{j}.slots", 1024, 1, 2**22) if resource in engines else 1
             overload = number(f"{name}.s{j}.overload", 1000, 1000, 10**5) if overloads else None
-            stages.append(parts.Stage(times, engines.get(resource), queues, slots, resource == "memory", overload))
+            stages.append(parts.Stage(times, engines.get(resource), queues, slots, resource == "memory",
+                                      overload))
         user = None
         if f.uses_memory:
             user = memory.user(name, number(f"{name}.accesses", 0, 0, 2**20),
@@ -118,7 +119,10 @@ def _build(shape, values):
         engine.done()
     counted = []
     for chain in chains:
-        counted += [chain.delivered, *([chain.arrived, chain.lost] if chain.lost is not None else []), *chain.works]
+        counted.append(chain.delivered)
+        if chain.lost is not None:
+            counted += [chain.arrived, chain.lost]
+        counted += chain.works
         counted += [queue for queues in chain.queues for queue in queues]
     kept = parts.snapshots(net, counted, window)
     net.done()
@@ -134,7 +138,8 @@ def seats(scenario, form):
     for f, mine in zip(scenario.functions, shape(scenario).functions):
         seat = next((k for k, other in free if _sits(mine, other)), None)
         if seat is None:
-            raise lpn.Error("E-shape", f"{scenario.path}: the given structure has no place left for {f.name}: {mine}")
+            raise lpn.Error("E-shape", f"{scenario.path}: the given structure has no place left for "
+                                       f"{f.name}: {mine}")
         found.append(seat)
         free = [(k, other) for k, other in free if k != seat]
     return found
@@ -165,9 +170,11 @@ def parameters(scenario, window_us=1000.0, form=None, seats=None):
         for j, stage in enumerate(f.stages):
             fixed = 0.0
             if stage.resource == "memory":
-                fixed = reach * (f.memory.us_per_MB + f.memory.us_per_MB_1e8 * scenario.pressure.accesses_per_s / 1e8)
+                pressing = scenario.pressure.accesses_per_s / 1e8
+                fixed = reach * (f.memory.us_per_MB + f.memory.us_per_MB_1e8 * pressing)
             for kind, packets in enumerate(f.traffic.mix):
-                values[f"{name}.s{j}.time{kind}"] = parts.ticks(stage.service.time(packets, f.traffic.flows) + fixed)
+                time = stage.service.time(packets, f.traffic.flows) + fixed
+                values[f"{name}.s{j}.time{kind}"] = parts.ticks(time)
             if not stage.on_core:
                 values[f"{name}.s{j}.slots"] = stage.slots * stage.queues
                 if stage.service.overload > 1:
@@ -176,7 +183,8 @@ def parameters(scenario, window_us=1000.0, form=None, seats=None):
             values[f"{name}.accesses"] = round(f.memory.accesses_per_packet)
             # One access per window is 1e6 / MEMORY_WINDOW_US accesses per second.
             per_access = f.memory.us_per_MB_1e8 * reach * 1e6 / MEMORY_WINDOW_US / 1e8
-            values[f"{name}.slope"] = round(per_access * 1e3 / parts.TICK_NS * 2**parts.SharedMemory.SLOPE_BITS)
+            in_ticks = per_access * 1e3 / parts.TICK_NS
+            values[f"{name}.slope"] = round(in_ticks * 2**parts.SharedMemory.SLOPE_BITS)
         if f.traffic.rate_kpps is not None:
             values[f"{name}.ring"] = scenario.nic.slots
         elif len(f.traffic.mix) > 1:
@@ -246,8 +254,8 @@ def workload(input_path, net) -> lpn.Marking:
     """
     scenario = scenarios.read(input_path)
     if net.text() != net_of(input_path).text():
-        raise lpn.Error("E-scenario", f"{input_path}: the net is that of another scenario; each has its own, by "
-                                      "net_of(path), and lpn sim takes it")
+        raise lpn.Error("E-scenario", f"{input_path}: the net is that of another scenario; each has its own, "
+                                      "by net_of(path), and lpn sim takes it")
     return marking(scenario, net, 9)
 
 
