@@ -62,8 +62,8 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
                 f"{p['low_kpps']:.0f}..{p['high_kpps']:.0f}", " or ".join(p["could_be"])]
                for p in figures["predictions"]])
     if figures["rows_trained_on"]:
-        note(f"{figures['rows_trained_on']} of {figures['rows']} rows stand in the training files too: their errors "
-             "are no judgement")
+        note(f"{figures['rows_trained_on']} of {figures['rows']} rows stand in the training files too: their "
+             "errors are no judgement")
     show_outside(figures["outside"], figures["rows"])
     return 0
 

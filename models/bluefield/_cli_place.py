@@ -18,8 +18,8 @@ _POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracl
 @click.command("place")
 @click.argument("arrivals", type=click.Path(dir_okay=False), required=False)
 @click.option("--catalogue", type=click.Path(dir_okay=False), default=None, metavar="FILE",
-              help="The functions, as in a scenario, and the NIC. Default: eleven functions of the literature, "
-                   "with assumed parameters (models/bluefield/catalogue.json).")
+              help="The functions, as in a scenario, and the NIC. Default: eleven functions of the "
+                   "literature, with assumed parameters (models/bluefield/catalogue.json).")
 @click.option("--count", type=click.IntRange(1, 100_000), default=500, show_default=True,
               help="Arrivals of a random sequence.")
 @click.option("--sequences", type=click.IntRange(1, 10_000), default=1, show_default=True,
@@ -49,7 +49,8 @@ def command(arrivals, catalogue, count, sequences, seed, promised, policies, opt
     if arrivals is not None:
         given = [(os.path.basename(arrivals), _read(arrivals, known))]
     else:
-        given = [(f"seed {seed + k}", placement.draw(known, count, seed + k, promised)) for k in range(sequences)]
+        given = [(f"seed {seed + k}", placement.draw(known, count, seed + k, promised))
+                 for k in range(sequences)]
     longest = max(len(sequence) for _, sequence in given)
     if optimum is None:
         optimum = longest <= placement.MOST_FOR_OPTIMUM
@@ -71,21 +72,22 @@ def _read(path, catalogue):
             reader = csv.DictReader(stream)
             missing = {"function", "promised_drop"} - set(reader.fieldnames or ())
             if missing:
-                raise lpn.Error("E-arrivals", f"{path}:1: there is no column {' and '.join(sorted(missing))}; the "
-                                              "columns are function and promised_drop")
+                raise lpn.Error("E-arrivals", f"{path}:1: there is no column "
+                                              f"{' and '.join(sorted(missing))}; the columns are "
+                                              "function and promised_drop")
             for row in reader:
                 where = f"{path}:{reader.line_num}"
                 if row["function"] not in numbers:
-                    raise lpn.Error("E-arrivals", f"{where}: the catalogue has no function '{row['function']}'; it has: "
-                                                  + ", ".join(numbers))
+                    raise lpn.Error("E-arrivals", f"{where}: the catalogue has no function "
+                                                  f"'{row['function']}'; it has: {', '.join(numbers)}")
                 try:
                     promised = float(row["promised_drop"])
                 except (TypeError, ValueError):
                     promised = -1.0
                 if not 0 <= promised <= 1:
-                    raise lpn.Error("E-arrivals", f"{where}: promised_drop is '{row['promised_drop']}'; it must be a "
-                                                  "number from 0 to 1: the share of its throughput alone that it "
-                                                  "may lose")
+                    raise lpn.Error("E-arrivals", f"{where}: promised_drop is '{row['promised_drop']}'; it "
+                                                  "must be a number from 0 to 1: the share of its throughput "
+                                                  "alone that it may lose")
                 found.append(Arrival(numbers[row["function"]], promised))
     except (UnicodeDecodeError, csv.Error) as error:
         raise lpn.Error("E-arrivals", f"{path} is no CSV file: {error}") from None
@@ -137,7 +139,8 @@ def _answer(placement, known, given, policies, optimum, plan):
             if reference is not None:
                 entry[f"nics_above_{base}"] = round(entry["nics"] / reference - 1, 6)
     if plan:
-        data["plans"] = [_plan(known, name, sequence, p) for name, sequence, placements in rows for p in placements]
+        data["plans"] = [_plan(known, name, sequence, placed) for name, sequence, placements in rows
+                         for placed in placements]
     return data
 
 
@@ -160,11 +163,13 @@ def _show(data):
             columns.append(f">above {base}")
     rows = []
     for entry in data["policies"]:
-        above = [f"{entry[f'nics_above_{b}']:+.2%}" for b in ("oracle", "optimum") if f"nics_above_{b}" in entry]
+        above = [f"{entry[f'nics_above_{base}']:+.2%}" for base in ("oracle", "optimum")
+                 if f"nics_above_{base}" in entry]
         rows.append([entry["policy"], f"{entry['nics']:.1f}", *above, str(entry["broken"]),
                      f"{entry['broken_share']:.2%}", seconds(entry["seconds"])])
     table([*columns, ">broken promises", ">of all", ">decided in"], rows,
-          title=f"{data['arrivals']} arrivals in {data['sequences']} sequences; functions of {data['catalogue']}")
+          title=f"{data['arrivals']} arrivals in {data['sequences']} sequences; functions of "
+                f"{data['catalogue']}")
     for plan in data.get("plans", ()):
         click.echo(f"\n{plan['sequence']}, {plan['policy']}:")
         for number, nic in enumerate(plan["nics"], 1):

@@ -52,7 +52,8 @@ def answer(scenario, alone=True, engine=None):
         if alone:
             solo = result.throughput_kpps
             if len(scenario.functions) > 1 or scenario.pressure != scenarios.Pressure():
-                solo = steady.simulate(scenario.alone(f.name), engine=engine, latencies=False).results[0].throughput_kpps
+                own = steady.simulate(scenario.alone(f.name), engine=engine, latencies=False)
+                solo = own.results[0].throughput_kpps
             entry["alone_kpps"] = round(solo, 3)
             entry["drop"] = round(1 - result.throughput_kpps / solo, 6) if solo else None
             if f.promised_drop is not None and solo:
@@ -88,13 +89,15 @@ def show(data):
             *(f"{latency[p]:.2f}" if p in latency else "-" for p in ("p50", "p99")),
             f"{f['lost']:.2%}" if f["offered_kpps"] is not None else "-",
             f["bottleneck"]["resource"]])
-    table(["function", ">kpps", ">Gb/s", ">alone", ">drop", ">promised", ">p50 us", ">p99 us", ">lost", "bottleneck"], rows)
+    table(["function", ">kpps", ">Gb/s", ">alone", ">drop", ">promised", ">p50 us", ">p99 us", ">lost",
+           "bottleneck"], rows)
     click.echo("")
     for f in data["functions"]:
         click.echo(f"{f['name']}: {f['bottleneck']['resource']}; {f['bottleneck']['why']}")
     for name, engine in data["engines"].items():
         click.echo(f"engine {name} is at work {engine['utilisation']:.1%} of the time")
     if all(f["latency_us"] is None for f in data["functions"]):
-        click.echo("no latencies: no packet was delivered in the second half, or following all of them takes too long")
+        click.echo("no latencies: no packet was delivered in the second half, or following all of them takes "
+                   "too long")
     steady = "" if data["steady"] else "; NOT steady: raise simulate.most_ms"
     click.echo(f"{data['simulated_ms']:.1f} ms simulated, {grouped(data['firings'])} firings{steady}")

@@ -1,12 +1,23 @@
 """lpn bluefield train: a predictor of one function from its profiles."""
 
 import click
-from lpn._cli_common import Progress, json_option, note, print_json, table
+from lpn._cli_common import Progress, counted, json_option, note, print_json, table
 
-PATTERNS = click.Choice(["pipeline", "run-to-completion", "detect"])
-pattern_option = click.option("--pattern", type=PATTERNS, default="pipeline", show_default=True,
-                              help="How its packets use several resources; detect: by co-runs with all.")
 
+class _Pattern(click.ParamType):
+    name = "pattern"
+
+    def convert(self, value, param, ctx):
+        if value != "detect" and set(value.split(",")) - {"pipeline", "run-to-completion"}:
+            self.fail(f"'{value}'; write pipeline, run-to-completion, detect, or the first two for each stage "
+                      "(memory, then engines) with commas between")
+        return value
+
+
+pattern_option = click.option("--pattern", type=_Pattern(), default="pipeline", show_default=True,
+                              help="How its packets use several resources: pipeline, run-to-completion, these "
+                              "per stage (memory, then engines) with commas between, or detect, by rows with all "
+                              "contended.")
 memory_option = click.option("--memory", type=click.Choice(["choose", "boosting", "white-box"]),
                              default="choose",
                              show_default=True, help="Kind of memory model; choose: by cross-validation.")
@@ -77,7 +88,7 @@ def show(predictor, candidates):
     for name, engine in predictor.engines.items():
         inputs = ["", *(["x " + engine.inputs[0]] if len(engine.inputs) == 1 else ["per match", "per byte"])]
         line = " + ".join(f"{c:.6g} {term}".strip() for c, term in zip(engine.coefficients, inputs))
-        click.echo(f"{name}: {line} us per request, {engine.queues} queue{'s' * (engine.queues != 1)}")
+        click.echo(f"{name}: {line} us per request, {counted(engine.queues, 'queue')}{_certainty(engine)}")
     errors = predictor.pattern_errors
     judged = ", ".join(f"{pattern} " + ("ruled out" if error is None else f"{error:.1f} %")
                        for pattern, error in (errors or {}).items())
@@ -89,3 +100,12 @@ def show(predictor, candidates):
             off = 100 * statistics.median(apart)
             note(f"{name} disagrees: at this traffic its rates are {off:+.0f} % off (median of {len(apart)} "
                  "rows); intervals reach them")
+
+
+def _certainty(engine):
+    """Standard deviations of the time at both ends of what was calibrated."""
+    column = engine.inputs[0]
+    if len(engine.inputs) != 1:
+        return ""
+    ends = [(end, *engine.time({column: end})) for end in engine.ranges[column]]
+    return "; +- " + ", ".join(f"{100 * sd / time:.1f} % at {end:.4g}" for end, time, sd in ends)

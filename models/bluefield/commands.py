@@ -2,8 +2,8 @@
 
 import click
 
-# Command -> (module next to this one, what it does). They are imported on use. The module's object is `command`,
-# or has the command's name.
+# Command -> (module next to this one, what it does). They are imported on use. The module's object is
+# `command`, or has the command's name.
 _COMMANDS = {
     "simulate": ("_cli_simulate", "Throughput, latency and bottleneck of a scenario, simulated."),
     "predict": ("_cli_predict", "Throughput by laws and trained predictors, with intervals."),

@@ -9,6 +9,7 @@ import statistics
 from lpn import Error
 
 from . import laws, training
+from .predictor import ImpossiblePattern
 from .profiles import COUNTERS, FLOWS, SIZE, THROUGHPUT
 
 __all__ = ["evaluate", "scores"]
@@ -104,8 +105,11 @@ def _baselines(predictor, profiles, rows):
                       [laws.pipeline([yala.rate(row), *rates]) for row, rates in zip(rows, engines)]))
         found.append(("sum of losses", [_losses(laws.sum_of_losses, predictor, row) for row in rows]))
         other = next(p for p in (laws.RUN_TO_COMPLETION, laws.PIPELINE) if p != predictor.pattern)
-        found.append((f"the other pattern, {other}",
-                      [predictor.answer(row, pattern=other).rate for row in rows]))
+        try:
+            found.append((f"the other pattern, {other}",
+                          [predictor.answer(row, pattern=other).rate for row in rows]))
+        except ImpossiblePattern:
+            pass  # the profiles rule it out, so that it has no figures
     return found
 
 

@@ -134,7 +134,7 @@ def _times(function, predictor, row):
         visits = [(engine, predictor.engines[engine].time(row)[0], queues) for engine, _, queues in visits]
     if predictor is not None and predictor.memory:
         # The profile has all of the function's cores, and the pressure of the others.
-        inside = predictor.engine_time_of_profile() if function.pattern == RUN_TO_COMPLETION else 0.0
+        inside = predictor.engine_time_of_profile(function.pattern)
         time = 1 / predictor.memory.bound(row, 0.9).rate - inside
         return _Times(time * function.cores, 0.0, visits)
     return _Times(sum(function.service_us(s) for s in function.stages if s.resource == "cpu"),
@@ -144,7 +144,7 @@ def _times(function, predictor, row):
 def _alone(function, predictor, times):
     if predictor is None or not predictor.memory:
         return times
-    inside = predictor.engine_time_of_profile() if function.pattern == RUN_TO_COMPLETION else 0.0
+    inside = predictor.engine_time_of_profile(function.pattern)
     return _Times((1 / predictor.memory.solo - inside) * function.cores, 0.0, times.visits)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lpn import Error
 
-__all__ = ["Load", "linear_decline", "match_line", "pipeline", "round_time", "run_to_completion",
+__all__ = ["Load", "linear_decline", "pipeline", "round_time", "run_to_completion",
            "shares", "stages", "sum_of_losses"]
 
 PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
@@ -80,23 +80,6 @@ def linear_decline(time, rival_time, rival_offered):
     return kink if rival_offered >= kink else (1 - rival_offered * rival_time) / time
 
 
-def match_line(points):
-    """(a, b) of the engine time per request t = a m + b [us], m in matches per MB of payload (Eq 5).
-
-    points: (m, t) at two or more different m; more than two are fitted by least squares in t. The line
-    belongs to one rule set and one payload size: a / (bytes * 1e-6) is the time of one match.
-    """
-    count = len(points)
-    mean_m = sum(m for m, _ in points) / max(count, 1)
-    mean_t = sum(t for _, t in points) / max(count, 1)
-    spread = sum((m - mean_m) ** 2 for m, _ in points)
-    if spread <= 0:
-        raise Error("E-law", "time against matches is a line: it takes points at two match rates or more, "
-                             f"got {sorted({m for m, _ in points})}")
-    a = sum((m - mean_m) * (t - mean_t) for m, t in points) / spread
-    return a, mean_t - a * mean_m
-
-
 # ---- Composition: end-to-end rate from the rates with one resource contended at a time ---------------
 
 
@@ -127,28 +110,30 @@ def run_to_completion(alone, solo):
     return 1 / (sum(1 / rate for rate in alone) - (len(alone) - 1) / solo)
 
 
-def stages(alone, patterns, solo):
-    """A chain of stages, each "pipeline" (a queue decouples it) or "run-to-completion" (Eq 7, generalised).
+def stages(times, patterns):
+    """Rate of a chain of stages from the time a packet spends at each [us], waiting included (Eq 7,
+    generalised).
 
-    Neighbouring run-to-completion stages hold the same core and are one stage by Eq 4; a run at the end
-    goes on with a run at the start, as the core returns there. The slowest stage decides.
+    patterns: of each stage, "pipeline" (a queue decouples it) or "run-to-completion". Neighbouring
+    run-to-completion stages hold the same core, so that their times add up; a run at the end goes on with a
+    run at the start, as the core returns there. The slowest run decides. All pipelined it is Eq 3; all in one
+    run it is Eq 4.
     """
-    if len(patterns) != len(alone) or set(patterns) - {PIPELINE, RUN_TO_COMPLETION}:
-        raise Error("E-law", f"patterns {list(patterns)} for {len(alone)} stages: one of {PIPELINE}, "
-                             f"{RUN_TO_COMPLETION} for each")
-    alone = _checked(alone, solo)
-    runs, rates = [], []
-    for rate, pattern in zip(alone, patterns):
-        if pattern == PIPELINE:
-            rates.append(rate)
-            runs.append([])
+    if not times or len(patterns) != len(times) or set(patterns) - {PIPELINE, RUN_TO_COMPLETION} \
+            or not all(0 < time < math.inf for time in times):
+        raise Error("E-law",
+                    f"times {list(times)} of stages with patterns {list(patterns)}: one positive time and "
+                    f"one of {PIPELINE}, {RUN_TO_COMPLETION} for each")
+    runs, last = [], PIPELINE
+    for time, pattern in zip(times, patterns):
+        if pattern == last == RUN_TO_COMPLETION:
+            runs[-1] += time
         else:
-            if not runs:
-                runs.append([])
-            runs[-1].append(rate)
+            runs.append(time)
+        last = pattern
     if len(runs) > 1 and patterns[0] == patterns[-1] == RUN_TO_COMPLETION:
         runs[0] += runs.pop()
-    return min(rates + [run_to_completion(run, solo) for run in runs if run])
+    return 1 / max(runs)
 
 
 def sum_of_losses(alone, solo):

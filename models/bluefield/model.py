@@ -24,7 +24,8 @@ __all__ = ["FunctionShape", "Shape", "marking", "net", "net_of", "parameters", "
 # The window over which accesses to the memory are counted: some hundred packets of each function.
 MEMORY_WINDOW_US = 50
 SCHEDULE = 4096  # arrivals until a schedule repeats
-_DEFAULT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios", "flowmonitor_regex_bench.json")
+_SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios")
+_DEFAULT = os.path.join(_SCENARIOS, "flowmonitor_regex_bench.json")
 _MOST = 2**50  # of a parameter, in ticks
 
 
@@ -57,8 +58,8 @@ def shape(scenario):
         uses = sensitive and several and (f.memory.accesses_per_packet > 0
                                           or f.memory.us_per_MB_1e8 > 0 and _stretched(f))
         functions.append(FunctionShape(
-            f.pattern, tuple((s.resource, s.queues, s.service.overload > 1) for s in f.stages), len(f.traffic.mix),
-            f.traffic.rate_kpps is None, f.batch if rtc else 0, uses))
+            f.pattern, tuple((s.resource, s.queues, s.service.overload > 1) for s in f.stages),
+            len(f.traffic.mix), f.traffic.rate_kpps is None, f.batch if rtc else 0, uses))
     return Shape(tuple(functions))
 
 
@@ -68,16 +69,24 @@ def _stretched(function):
 
 @functools.lru_cache(maxsize=256)
 def net_of_shape(shape):
-    """(net, names of the places that keep the counts of counters(), Chains) of a Shape.
+    """(net, names of the places that keep counts, Chains) of a Shape; the net is shared and has no values.
 
-    The net is shared: do not bind parameters of it.
+    Per function, counts are kept of the packets delivered, arrived and lost (unless it is saturating), of the
+    ticks of service of each stage, and of the requests in each queue.
     """
+    return _build(shape, {})
+
+
+def _build(shape, values):
     net = lpn.Net("bluefield")
 
-    def time(name, default=1):
-        return net.param(name, default, range=(0, _MOST))
+    def number(name, default, low, high):
+        return net.param(name, values.get(name, default), range=(low, high))
 
-    window = net.param("window", parts.ticks(1000), range=(1, _MOST))
+    def time(name):
+        return number(name, 1, 0, _MOST)
+
+    window = number("window", parts.ticks(1000), 1, _MOST)
     engines = {}
     for name in scenarios.ENGINES:
         if any(resource == name for f in shape.functions for resource, *_ in f.stages):
@@ -91,17 +100,17 @@ def net_of_shape(shape):
         stages = []
         for j, (resource, queues, overloads) in enumerate(f.stages):
             times = [time(f"{name}.s{j}.time{kind}") for kind in range(f.kinds)]
-            slots = net.param(f"{name}.s{j}.slots", 1024, range=(1, 2**22)) if resource in engines else 1
-            overload = net.param(f"{name}.s{j}.overload", 1000, range=(1000, 10**5)) if overloads else None
-            stages.append(parts.Stage(times, engines.get(resource), queues, slots, resource == "memory", overload))
+            slots = number(f"{name}.s{j}.slots", 1024, 1, 2**22) if resource in engines else 1
+            overload = number(f"{name}.s{j}.overload", 1000, 1000, 10**5) if overloads else None
+            stages.append(parts.Stage(times, engines.get(resource), queues, slots, resource == "memory",
+                                      overload))
         user = None
         if f.uses_memory:
-            user = memory.user(name, net.param(f"{name}.accesses", 0, range=(0, 2**20)),
-                               net.param(f"{name}.slope", 0, range=(0, 2**40)))
-        common = dict(kinds=f.kinds, saturating=f.saturating, memory=user,
-                      ring_slots=net.param(f"{name}.ring", 1024, range=(1, 2**20))
-                      if not f.saturating or f.kinds > 1 else None)
-        cores = net.param(f"{name}.cores", 0, range=(0, 64))  # none: the function is not there
+            user = memory.user(name, number(f"{name}.accesses", 0, 0, 2**20),
+                               number(f"{name}.slope", 0, 0, 2**40))
+        ring = None if f.saturating and f.kinds == 1 else number(f"{name}.ring", 1024, 1, 2**20)
+        common = dict(kinds=f.kinds, saturating=f.saturating, memory=user, ring_slots=ring)
+        cores = number(f"{name}.cores", 0, 0, 64)  # none: the function is not there
         if f.pattern == RUN_TO_COMPLETION:
             chains.append(parts.run_to_completion(net, name, stages, cores, f.batch, **common))
         else:
@@ -110,7 +119,10 @@ def net_of_shape(shape):
         engine.done()
     counted = []
     for chain in chains:
-        counted += [chain.delivered, *([chain.arrived, chain.lost] if chain.lost is not None else []), *chain.works]
+        counted.append(chain.delivered)
+        if chain.lost is not None:
+            counted += [chain.arrived, chain.lost]
+        counted += chain.works
         counted += [queue for queues in chain.queues for queue in queues]
     kept = parts.snapshots(net, counted, window)
     net.done()
@@ -126,7 +138,8 @@ def seats(scenario, form):
     for f, mine in zip(scenario.functions, shape(scenario).functions):
         seat = next((k for k, other in free if _sits(mine, other)), None)
         if seat is None:
-            raise lpn.Error("E-shape", f"{scenario.path}: the given structure has no place left for {f.name}: {mine}")
+            raise lpn.Error("E-shape", f"{scenario.path}: the given structure has no place left for "
+                                       f"{f.name}: {mine}")
         found.append(seat)
         free = [(k, other) for k, other in free if k != seat]
     return found
@@ -157,9 +170,11 @@ def parameters(scenario, window_us=1000.0, form=None, seats=None):
         for j, stage in enumerate(f.stages):
             fixed = 0.0
             if stage.resource == "memory":
-                fixed = reach * (f.memory.us_per_MB + f.memory.us_per_MB_1e8 * scenario.pressure.accesses_per_s / 1e8)
+                pressing = scenario.pressure.accesses_per_s / 1e8
+                fixed = reach * (f.memory.us_per_MB + f.memory.us_per_MB_1e8 * pressing)
             for kind, packets in enumerate(f.traffic.mix):
-                values[f"{name}.s{j}.time{kind}"] = parts.ticks(stage.service.time(packets, f.traffic.flows) + fixed)
+                time = stage.service.time(packets, f.traffic.flows) + fixed
+                values[f"{name}.s{j}.time{kind}"] = parts.ticks(time)
             if not stage.on_core:
                 values[f"{name}.s{j}.slots"] = stage.slots * stage.queues
                 if stage.service.overload > 1:
@@ -168,7 +183,8 @@ def parameters(scenario, window_us=1000.0, form=None, seats=None):
             values[f"{name}.accesses"] = round(f.memory.accesses_per_packet)
             # One access per window is 1e6 / MEMORY_WINDOW_US accesses per second.
             per_access = f.memory.us_per_MB_1e8 * reach * 1e6 / MEMORY_WINDOW_US / 1e8
-            values[f"{name}.slope"] = round(per_access * 1e3 / parts.TICK_NS * 2**parts.SharedMemory.SLOPE_BITS)
+            in_ticks = per_access * 1e3 / parts.TICK_NS
+            values[f"{name}.slope"] = round(in_ticks * 2**parts.SharedMemory.SLOPE_BITS)
         if f.traffic.rate_kpps is not None:
             values[f"{name}.ring"] = scenario.nic.slots
         elif len(f.traffic.mix) > 1:
@@ -220,22 +236,26 @@ def _schedule(traffic):
 # ---- What the commands of every model ask for --------------------------------------------------------
 
 
-def net(scenario: str = _DEFAULT) -> lpn.Net:
-    """The net of a scenario file, its times as parameters. Default: FlowMonitor beside a regex benchmark."""
-    return net_of(scenario)
+def net() -> lpn.Net:
+    """The net of the bundled scenario: FlowMonitor beside a regex benchmark. Others: net_of()."""
+    return net_of(_DEFAULT)
 
 
 def net_of(path) -> lpn.Net:
-    """The net of a scenario file; its parameters have the scenario's values."""
+    """The net of a scenario file; the scenario's numbers are the defaults of its parameters."""
     scenario = scenarios.read(path)
-    made = net_of_shape.__wrapped__(shape(scenario))[0]
-    made.bound = parameters(scenario)
-    return made
+    return _build(shape(scenario), parameters(scenario))[0]
 
 
 def workload(input_path, net) -> lpn.Marking:
-    """The marking of a scenario file for the net of a scenario of the same structure."""
+    """The marking of a scenario file for its net: traffic schedules, and an end after eight windows.
+
+    Raises Error "E-scenario" when the net is not the one of this file.
+    """
     scenario = scenarios.read(input_path)
+    if net.text() != net_of(input_path).text():
+        raise lpn.Error("E-scenario", f"{input_path}: the net is that of another scenario; each has its own, "
+                                      "by net_of(path), and lpn sim takes it")
     return marking(scenario, net, 9)
 
 

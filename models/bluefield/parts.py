@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import lpn
 from lpn import lib
 
-__all__ = ["TICK_NS", "Chain", "Engine", "SharedMemory", "Stage", "pipeline", "run_to_completion", "snapshots",
-           "source", "ticks"]
+__all__ = ["TICK_NS", "Chain", "Engine", "SharedMemory", "Stage", "pipeline", "run_to_completion",
+           "snapshots", "source", "ticks"]
 
 # 0.1 ns: a service interval of 0.2 us is then exact to 0.03 %, and 2^63 ticks are 29 years.
 TICK_NS = 0.1
@@ -88,7 +88,8 @@ def source(net, name, kinds, slots):
     ring = net.place(f"{name}.ring", packet_type(kinds))
     arrived, lost = net.place(f"{name}.arrived", sink=True), net.place(f"{name}.lost", sink=True)
     kind = {"kind": lambda next: next.kind} if kinds > 1 else {}
-    net.transition(f"{name}.arrive", take={"next": schedule}, put=[schedule.forward("next"), wire.emit(**kind), arrived],
+    net.transition(f"{name}.arrive", take={"next": schedule},
+                   put=[schedule.forward("next"), wire.emit(**kind), arrived],
                    delay=lambda next: next.gap, servers=1)
     kind = {"kind": lambda t: t.kind} if kinds > 1 else {}
     net.transition(
@@ -119,7 +120,7 @@ class SharedMemory:
         self.recent = net.place(f"{name}.recent", sink=True)
 
     def user(self, name, accesses, slope):
-        """A function that makes `accesses` per packet and whose core pays `slope` per access of the others."""
+        """A function that makes `accesses` per packet and who pays `slope` per access of others."""
         own = self.net.place(f"{name}.recent", sink=True)
         # Taken tokens stay in their place until the commit, so the window is the delay.
         self.net.transition(f"{name}.forget", take={"event": own, "accesses": self.recent.take(accesses)},
@@ -159,7 +160,7 @@ class Engine:
         self._queues, self._served, self._times, self._work = [], [], [], []
 
     def connect(self, name, kinds, stage):
-        """The request queues of a function's Stage; returns (queues, results, the counter of ticks of service)."""
+        """The request queues of a function's Stage; returns (queues, results, counter of ticks)."""
         net, kind = self.net, packet_type(kinds)
         queues = [net.place(f"{name}.queue{k}", kind) for k in range(stage.queues)]
         served = net.place(f"{name}.served", kind)
@@ -200,7 +201,8 @@ def _enqueue(net, name, kinds, queues):
     turn = net.place(f"{name}.turn", _token(f"Turn{len(queues)}", {"next": lpn.Int[0, len(queues) - 1]}),
                      init=[{"next": 0}])
     for k, queue in enumerate(queues):
-        net.transition(f"{name}.deal{k}", take={"turn": turn.take(guard=lambda turn, k=k: turn.next == k), "t": inlet},
+        mine = turn.take(guard=lambda turn, k=k: turn.next == k)
+        net.transition(f"{name}.deal{k}", take={"turn": mine, "t": inlet},
                        put=[queue.forward("t"), turn.emit(next=(k + 1) % len(queues))])
     return inlet
 
@@ -228,9 +230,10 @@ class Stage:
 class Chain:
     """A network function in a net.
 
-    delivered, arrived and lost (None when saturating): places that count packets; works: per stage the place that counts
-    ticks of service; queues: per stage its request queues; single: its firings pass on one packet each; entry: the transition that lets packets in, their
-    time being its start when `entry_at_start`, else its commit; left: the one that delivers them.
+    delivered, arrived and lost (None when saturating): places that count packets; works: per stage the place
+    that counts ticks of service; queues: per stage its request queues; single: its firings pass on one packet
+    each; entry: the transition that lets packets in, their time being its start when `entry_at_start`, else
+    its commit; left: the one that delivers them.
     """
 
     delivered: object
@@ -326,7 +329,8 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
             put += [descriptors[k - 1]] if before is not None else []
         else:
             source_of = net.place(f"{name}.s{k}.next", packet_type(kinds) if inlet is not None else None)
-            later_first[-1][2].append(source_of.forward("t") if later_first[-1][1].get("t") else source_of.emit())
+            _, taken, puts, _ = later_first[-1]
+            puts.append(source_of.forward("t") if "t" in taken else source_of.emit())
         if source_of is not None:
             take["t"] = source_of
         delay, more = _ticks_of_one(stage.times, memory if stage.stretched else None)
@@ -346,7 +350,8 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
     return chain
 
 
-def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=True, ring_slots=1024, memory=None):
+def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=True, ring_slots=1024,
+                      memory=None):
     """A function whose cores keep a batch of packets to its end: all of its requests to an engine are made
     together, and the core waits until all results are back.
 
@@ -371,7 +376,8 @@ def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=Tr
                            put=[_enqueue(net, f"{name}.s{k}", kinds, queues).forward("t"), sent.forward("b")])
             net.transition(
                 f"{name}.s{k}.leave", take={"b": sent, "t": results.take(lambda b: b.size)},
-                put=[next_hold.forward("t"), next_batches.forward("b"), descriptors.emit(count=lambda b: b.size)])
+                put=[next_hold.forward("t"), next_batches.forward("b"),
+                     descriptors.emit(count=lambda b: b.size)])
         else:
             queues, work = [], net.place(f"{name}.s{k}.work", sink=True)
             size = None

@@ -1,17 +1,18 @@
 """Where to place arriving functions: NICs used and promises broken, by policy.
 
-Functions arrive one by one and stay; each was promised a drop of its throughput of at most so much from what it
-has alone. A NIC takes functions while it has cores. The policies:
+Functions arrive one by one and stay; each was promised a drop of its throughput of at most so much from what
+it has alone. A NIC takes functions while it has cores. The policies:
 
     monopolisation   a NIC for each function
-    greedy           the NIC with the most free cores, of those with the most the one whose engines have the least
-                     to do; a new one only when none has cores left. Promises are not looked at.
+    greedy           the NIC with the most free cores, of those with the most the one whose engines have
+                     the least to do; a new one only when none has cores left. Promises are not looked at.
     memory-only      the first NIC on which every promise is predicted to be kept, by memory contention alone
     both-resources   the same, by memory and engines (predictor.py)
     oracle           the same, by the truth
 
-The truth is the net, simulated once per set of co-located functions. Predictors are trained as for a real NIC,
-on profiles: solo, against a memory benchmark and against benchmarks of the engines; here the net is the testbed.
+The truth is the net, simulated once per set of co-located functions. Predictors are trained as for a real
+NIC, on profiles: solo, against a memory benchmark and against benchmarks of the engines; here the net is the
+testbed.
 """
 
 import itertools
@@ -69,7 +70,7 @@ class Catalogue:
         self._form = self._common_form()
 
     def _common_form(self):
-        """A Shape that seats every set of functions with cores for it, and benchmarks; None when too large."""
+        """A Shape that seats every set of functions with cores for it, and benchmarks; None: too large."""
         alike = {}
         for f in self.functions:
             alike.setdefault(model.shape(Scenario((f,), self.nic)).functions[0], []).append(f)
@@ -176,7 +177,8 @@ class Catalogue:
         for f, plan in plans.items():
             profiles = []
             for kind, engine, rows in plan:
-                filled = [{**row, "throughput_kpps": next(measured).results[0].throughput_kpps} for _, row in rows]
+                filled = [{**row, "throughput_kpps": next(measured).results[0].throughput_kpps}
+                          for _, row in rows]
                 name = f"{self.functions[f].name} {engine or kind}"
                 profiles.append(Profile(name, kind, filled, list(range(len(filled))), engine))
             traffic = self.functions[f].traffic
@@ -185,7 +187,8 @@ class Catalogue:
 
 
 def _counters(wss_MB, accesses_per_s):
-    return {"comp_wss_MB": wss_MB, "comp_l2d_rd_per_s": accesses_per_s * 2 / 3, "comp_l2d_wr_per_s": accesses_per_s / 3}
+    return {"comp_wss_MB": wss_MB, "comp_l2d_rd_per_s": accesses_per_s * 2 / 3,
+            "comp_l2d_wr_per_s": accesses_per_s / 3}
 
 
 def _benchmark(engine, time_us, nic):
@@ -197,20 +200,20 @@ def _benchmark(engine, time_us, nic):
 def _profiles(function, nic, simulate):
     """[(kind, engine, [(Scenario, row without the rate)])]: what to measure of a function, as of any binary.
 
-    Memory: without matches and with the smallest packets, so that no engine is in the way, under pressures that
-    cover what three co-located functions make. Engines: co-runs with a benchmark of one queue whose requests are
-    so long that the engine is the bottleneck, at two traffics.
+    Memory: without matches, for functions that compress with the smallest packets, so that no engine is in
+    the way, under pressures that cover what three co-located functions make. Engines: co-runs with a
+    benchmark of one queue whose requests are so long that the engine is the bottleneck, at two traffics.
     """
     from .profiles import FLOWS, MATCHES, SIZE
 
     source = random.Random(function.name)
-    quiet = replace(function, traffic=replace(function.traffic, mix=(Packets(64, 0.0),), rate_kpps=None))
-    if not any(s.resource == "compression" for s in function.stages):
-        quiet = replace(quiet, traffic=replace(quiet.traffic, mix=(Packets(function.traffic.mix[0].packet_bytes, 0.0),)))
+    compresses = any(s.resource == "compression" for s in function.stages)
+    quiet_packets = Packets(64 if compresses else function.traffic.mix[0].packet_bytes, 0.0)
+    quiet = replace(function, traffic=replace(function.traffic, mix=(quiet_packets,), rate_kpps=None))
     rows = []
     for k in range(40):
         wss, accesses = (0.0, 0.0) if k == 0 else (source.uniform(0, 12), source.uniform(0, 2.5e8))
-        rows.append((Scenario((quiet,), nic, Pressure(wss, accesses), simulate, f"{function.name}: memory profile"),
+        rows.append((Scenario((quiet,), nic, Pressure(wss, accesses), simulate, f"{function.name}: profile"),
                      {FLOWS: function.traffic.flows, **_counters(wss, accesses)}))
     plan = [("memory", None, rows)]
     for name in ENGINES:
@@ -240,7 +243,8 @@ def _profiles(function, nic, simulate):
 def draw(catalogue, count, seed, promised=(0.05, 0.20)):
     """A random sequence: `count` Arrivals of any function, promised drops uniform between the two."""
     source = random.Random(seed)
-    return [Arrival(source.randrange(len(catalogue.functions)), source.uniform(*promised)) for _ in range(count)]
+    count_of = len(catalogue.functions)
+    return [Arrival(source.randrange(count_of), source.uniform(*promised)) for _ in range(count)]
 
 
 def place(catalogue, arrivals, policy):
@@ -344,13 +348,13 @@ def _broken(catalogue, arrivals, nics):
 def optimum(catalogue, arrivals):
     """The fewest NICs that keep every promise in truth, arrivals known in advance: a Placement.
 
-    Exact, by dynamic programming over subsets; at most MOST_FOR_OPTIMUM arrivals. Raises Error "E-optimum" for
-    more, and when an arrival's promise is broken even alone.
+    Exact, by dynamic programming over subsets; at most MOST_FOR_OPTIMUM arrivals. Raises Error "E-optimum"
+    for more, and when an arrival's promise is broken even alone.
     """
     count = len(arrivals)
     if count > MOST_FOR_OPTIMUM:
-        raise lpn.Error("E-optimum", f"the exact optimum of {count} arrivals would take too long; give at most "
-                                     f"{MOST_FOR_OPTIMUM}")
+        raise lpn.Error("E-optimum", f"the exact optimum of {count} arrivals would take too long; give "
+                                     f"at most {MOST_FOR_OPTIMUM}")
     begin = time.perf_counter()
     most = catalogue.nic.cores // min(f.cores for f in catalogue.functions)
     groups = [g for n in range(1, most + 1) for g in itertools.combinations(range(count), n)

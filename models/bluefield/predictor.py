@@ -2,9 +2,10 @@
 
 A packet's rate is bounded by every resource the function uses: by its memory and CPU stage (`memory`), by
 each engine (`laws.shares`). Its execution pattern says how the bounds make one rate (`laws.pipeline`,
-`laws.run_to_completion`). Each bound has an interval, and names its inputs outside the range trained on.
+`laws.stages`). Each bound has an interval, and names its inputs outside the range trained on.
 """
 
+import itertools
 import json
 import math
 from dataclasses import dataclass, field
@@ -159,8 +160,11 @@ class Memory:
 
     def bound(self, row, level):
         error = quantile(self.residuals, level)
-        for end in self.outside(row):
-            error = max(error, quantile(self.beyond.get(end, self.residuals), level))
+        for name, side in self.outside(row):
+            low, high = self.ranges[name]
+            # The held-out ends are as far from the rest as they are; what is farther still is less certain.
+            far = 1 + min(max(low - row[name], row[name] - high) / max(high - low, abs(high), 1e-9), 9)
+            error = max(error, far * quantile(self.beyond.get((name, side), self.residuals), level))
         rate = self.model.rate(row)
         # Half of what the interval may miss on either side.
         side = (1 + level) / 2
@@ -185,7 +189,8 @@ def quantile(ordered, level):
 class Predictor:
     """Predicts one function's rate from rows of `profiles` columns.
 
-    pattern: "pipeline" or "run-to-completion"; trained_on: (file, kind, rows).
+    pattern: "pipeline", "run-to-completion", or one of these per stage with commas between: the memory and
+    CPU stage, then the engines; trained_on: (file, kind, rows).
     """
 
     function: str
@@ -205,41 +210,52 @@ class Predictor:
         """The Answer for one row; `level`: share of truths that the interval should hold."""
         pattern = pattern or self.pattern
         bounds = self.bounds(row, level)
-        rate, low, high = (self.composed([getattr(bound, end) for bound in bounds], bounds, row, pattern)
+        rate, low, high = (self.composed([getattr(bound, end) for bound in bounds], bounds, pattern)
                            for end in ("rate", "low", "high"))
         times = {bound.resource: 1 / bound.rate for bound in bounds}
-        if pattern == laws.RUN_TO_COMPLETION and self.memory:
-            times["memory"] -= self.engine_time_of_profile()
+        if self.memory:
+            times["memory"] -= self.engine_time_of_profile(pattern)
         bottleneck = max(times, key=times.get)
         decided = next(bound for bound in bounds if bound.resource == bottleneck)
         could_be = [bound.resource for bound in bounds if bound.low <= decided.high]
         return Answer(rate, low, high, bottleneck, could_be, bounds, self.outside(row))
 
-    def composed(self, rates, bounds, row, pattern):
-        """One rate of the rates with one resource contended each, by pattern."""
+    def composed(self, rates, bounds, pattern):
+        """One rate of the bounds' (their ends'), by pattern."""
         if pattern == laws.PIPELINE:
             return laws.pipeline(rates)
-        # Times of the stages, contended and not; the law takes end-to-end rates.
-        inside = self.engine_time_of_profile() if self.memory else 0.0
-        contended = [1 / rate - (inside if bound.resource == "memory" else 0)
-                     for rate, bound in zip(rates, bounds)]
-        alone = [min(1 / bound.solo - (inside if bound.resource == "memory" else 0), time)
-                 for bound, time in zip(bounds, contended)]
-        if min(alone) <= 0:
+        inside = self.engine_time_of_profile(pattern) if self.memory else 0.0
+        times = [1 / rate - (inside if bound.resource == "memory" else 0) for rate,
+                 bound in zip(rates, bounds)]
+        if min(times) <= 0:
             raise ImpossiblePattern("E-profile",
                                     f"run to completion: the memory profile at {self.memory.matches:g} "
                                     f"matches per MB is faster than the engines' {inside:.3g} us per packet; "
                                     "it is no such function")
-        whole = sum(alone)
-        return laws.run_to_completion([1 / (whole - a + c) for a, c in zip(alone, contended)], 1 / whole)
+        return laws.stages(times, self.patterns(pattern))
 
-    def engine_time_of_profile(self):
-        """What of the time in the memory profile the engines took; 0 when the profile does not say its
-        traffic: its rates then stand for the CPU and memory stage alone."""
-        if self.memory.matches is None:
+    def patterns(self, pattern=None):
+        """The pattern of each stage: memory and CPU, then the engines."""
+        stages = ["memory"] * (self.memory is not None) + list(self.engines)
+        parts = (pattern or self.pattern).split(",")
+        if len(parts) not in (1, len(stages)):
+            raise Error("E-profile",
+                        f"{len(parts)} patterns for {len(stages)} stages: {', '.join(stages)}; write "
+                        "one for each, or one for all")
+        return parts * len(stages) if len(parts) == 1 else parts
+
+    def engine_time_of_profile(self, pattern=None):
+        """What of the time in the memory profile the engines took for which the core waits. 0 when the
+        profile does not say its traffic: its rates then stand for the CPU and memory stage alone."""
+        first, *others = self.patterns(pattern)
+        if self.memory.matches is None or first != laws.RUN_TO_COMPLETION:
             return 0.0
+        # The core waits in the stages behind its own, and in those from which it returns to it.
+        behind = list(itertools.takewhile(lambda k: others[k] == first, range(len(others))))
+        before = itertools.takewhile(lambda k: others[k] == first, reversed(range(len(others))))
         row = {MATCHES: self.memory.matches, SIZE: self.memory.ranges.get(SIZE, (0, 0))[0]}
-        return sum(engine.time(row)[0] for engine in self.engines.values())
+        engines = list(self.engines.values())
+        return sum(engines[k].time(row)[0] for k in {*behind, *before})
 
     def outside(self, row):
         """{input, value, low, high} of every input outside the range trained on."""
@@ -313,7 +329,9 @@ def _predictor(data, file):
                         None if of["matches"] is None else _numbers([of["matches"]])[0])
         if not memory.residuals or not all(memory.beyond.values()) or not all(e for _, e in memory.others):
             raise ValueError("no residuals")
-    if data["pattern"] not in PATTERNS or not engines and memory is None:
+    patterns = data["pattern"].split(",")
+    if set(patterns) - set(PATTERNS) or not engines and memory is None \
+            or len(patterns) not in (1, len(engines) + (memory is not None)):
         raise ValueError(f"pattern '{data['pattern']}', {len(engines)} engines")
     return Predictor(str(data["function"]), data["pattern"], memory, engines,
                      [tuple(item) for item in data["trained_on"]], data["pattern_errors"])

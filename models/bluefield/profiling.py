@@ -206,8 +206,9 @@ def command(line, timeout=600):
                         f"'{line}' did not answer within {timeout} s for {json.dumps(point)}") from None
         if done.returncode:
             told = (done.stderr or done.stdout).strip().split("\n")[-1]
-            raise Error("E-measurement", f"'{line}' ended with status {done.returncode} for {json.dumps(point)}"
-                                     + (f": {told}" if told else ""))
+            raise Error("E-measurement",
+                        f"'{line}' ended with status {done.returncode} for {json.dumps(point)}"
+                        + (f": {told}" if told else ""))
         try:
             answer = json.loads(done.stdout)
             return float(answer["throughput_kpps"] if isinstance(answer, dict) else answer)

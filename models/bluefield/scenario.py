@@ -85,7 +85,8 @@ from dataclasses import dataclass, field, replace
 import lpn
 
 __all__ = ["COUNTERS", "ENGINES", "PIPELINE", "RUN_TO_COMPLETION", "Engine", "Function", "Law", "Memory",
-           "Nic", "Packets", "Pressure", "Scenario", "Simulate", "Stage", "Traffic", "parse", "read", "read_catalogue"]
+           "Nic", "Packets", "Pressure", "Scenario", "Simulate", "Stage", "Traffic", "parse", "read",
+           "read_catalogue"]
 
 PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
 CORE_RESOURCES = ("cpu", "memory")
@@ -300,8 +301,8 @@ def _load(path):
 
 
 def read_catalogue(path):
-    """(tuple of Functions, Nic) of a catalogue: a JSON object of functions as in a scenario, a nic, and "about", a
-    list of sentences. They need not fit on one NIC. Raises Error "E-scenario" as read() does.
+    """(tuple of Functions, Nic) of a catalogue: a JSON object of functions as in a scenario, a nic, and
+    "about", a list of sentences. They need not fit on one NIC. Raises Error "E-scenario" as read() does.
     """
     at = _At(str(path), "", _load(path))
     parts = at.object(("about", "nic", "functions"), ("functions",))
@@ -363,7 +364,8 @@ class _At:
     def number(self, low, high, unit=""):
         value = self.value
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise self.wrong(f"must be a number {_range(low, high)}{unit and ' ' + unit}; got {_shown(value)}")
+            raise self.wrong(f"must be a number {_range(low, high)}{unit and ' ' + unit}; "
+                             f"got {_shown(value)}")
         return float(value)
 
     def whole(self, low, high, unit=""):
@@ -452,16 +454,17 @@ def _engine(name, at):
     return engine
 
 
-_LAW_PARTS = ("at_least_us", "at_least_ns_per_byte", "knee", "us", "ns_per_byte", "us_per_match_per_MB", "us_per_match",
-              "us_per_match2", "us_by_flows", "overload")
+_LAW_PARTS = ("at_least_us", "at_least_ns_per_byte", "knee", "us", "ns_per_byte", "us_per_match_per_MB",
+              "us_per_match", "us_per_match2", "us_by_flows", "overload")
 
 
 def _law(at, names=()):
     if isinstance(at.value, str):
         if at.value not in names:
             raise at.wrong(f"there is no law '{at.value}' here; "
-                           + (f"there are: {', '.join(names)}" if names else "laws with names belong to engines; "
-                              "write a number of us or an object of " + ", ".join(_LAW_PARTS)))
+                           + (f"there are: {', '.join(names)}" if names else
+                              "laws with names belong to engines; write a number of us or an object of "
+                              + ", ".join(_LAW_PARTS)))
         return names[at.value]
     if not isinstance(at.value, dict):
         return Law(us=at.number(LEAST_US, MOST_US, "us"))
@@ -508,7 +511,8 @@ def _function(at, nic):
     for stage, given in zip(stages, parts["stages"].list(1, MOST_STAGES, "stages")):
         if function.pattern == RUN_TO_COMPLETION and not stage.on_core and \
                 stage.slots * stage.queues < function.batch:
-            raise given.wrong(f"{stage.queues} queues of {stage.slots} slots do not hold a batch of {function.batch}")
+            raise given.wrong(f"{stage.queues} queues of {stage.slots} slots do not hold a batch of "
+                              f"{function.batch}")
     if "memory" in parts:
         function = replace(function, memory=_memory(parts["memory"]))
     if "promised_drop" in parts:
@@ -533,9 +537,9 @@ def _stage(at, nic, traffic):
     for packets in traffic.mix:
         time = stage.service.time(packets, traffic.flows)
         if not LEAST_US <= time <= MOST_US:
-            raise parts["service_us"].wrong(f"gives {time:g} us for packets of {packets.packet_bytes} bytes with "
-                                            f"{packets.matches_per_MB:g} matches per MB; it must give {LEAST_US:g} "
-                                            f"to {MOST_US:g} us")
+            raise parts["service_us"].wrong(
+                f"gives {time:g} us for packets of {packets.packet_bytes} bytes with "
+                f"{packets.matches_per_MB:g} matches per MB; it must give {LEAST_US:g} to {MOST_US:g} us")
     return stage
 
 

@@ -26,9 +26,10 @@ _US_PER_TICK = parts.TICK_NS * 1e-3
 class Result:
     """What a function achieved.
 
-    throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; work: per stage the fraction of time that its resource (of all cores of the
-    function, or the engine) worked for it; queued: per stage the least number of its requests that was seen
-    waiting in the second half, None on cores.
+    throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; work: per stage
+    the fraction of time that its resource (of all cores of the function, or the engine) worked for it;
+    queued: per stage the least number of its requests that was seen waiting in the second half, None on
+    cores.
     """
 
     name: str
@@ -44,8 +45,8 @@ class Result:
 
 @dataclass
 class Outcome:
-    """Results in the order of the scenario's functions. steady: the rates no longer moved; simulated_ms, firings:
-    what the last run took; utilisation: engine -> fraction of time at work.
+    """Results in the order of the scenario's functions. steady: the rates no longer moved; simulated_ms,
+    firings: what the last run took; utilisation: engine -> fraction of time at work.
     """
 
     results: list
@@ -70,15 +71,16 @@ class _Run:
         self.outcome = None
 
     def _first_window(self):
-        """Long enough that every function delivers what the tolerance needs, by adding up its service times."""
+        """Long enough that every function delivers what the tolerance needs, by its service times."""
         rounds = {}
         for f in self.scenario.functions:
             for stage in f.stages:
                 if not stage.on_core:
-                    rounds[stage.resource] = rounds.get(stage.resource, 0.0) + stage.queues * f.service_us(stage)
+                    rounds.setdefault(stage.resource, []).append(stage.queues * f.service_us(stage))
         slowest = 0.0
         for f in self.scenario.functions:
-            per_packet = [f.service_us(s) / f.cores if s.on_core else rounds[s.resource] / s.queues for s in f.stages]
+            per_packet = [f.service_us(s) / f.cores if s.on_core else sum(rounds[s.resource]) / s.queues
+                          for s in f.stages]
             time = sum(per_packet) if f.pattern == RUN_TO_COMPLETION else max(per_packet)
             if f.traffic.rate_kpps is not None:
                 time = max(time, 1e3 / f.traffic.rate_kpps)
@@ -86,7 +88,8 @@ class _Run:
         longest = max((f.cores * f.batch * sum(f.service_us(s) for s in f.stages)
                        for f in self.scenario.functions if f.pattern == RUN_TO_COMPLETION), default=0.0)
         least = max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
-        # The half that is measured has whole periods of the slowest random schedule, so that its mean is exact.
+        # The half that is measured has whole periods of the slowest random schedule, so that its mean
+        # is exact.
         periods = [_period(f) for f in self.scenario.functions if _random(f)]
         if not periods:
             return least
@@ -119,7 +122,8 @@ def _period(function):
     rate = function.traffic.rate_kpps
     if rate is not None:
         return model.SCHEDULE * 1e3 / rate
-    return model.SCHEDULE * max(function.service_us(s) / (function.cores if s.on_core else 1) for s in function.stages)
+    return model.SCHEDULE * max(function.service_us(s) / (function.cores if s.on_core else 1)
+                                for s in function.stages)
 
 
 def _counted(chain):
@@ -130,7 +134,8 @@ def _counted(chain):
 def _read(state, run):
     scenario, taken = state.scenario, iter(state.kept)
     # Per function of the net, in the order of model.net_of_shape, the counts of its places.
-    places = [[[n for (n,) in run.tokens[next(taken)]] for _ in range(_counted(chain))] for chain in state.chains]
+    places = [[[n for (n,) in run.tokens[next(taken)]] for _ in range(_counted(chain))]
+              for chain in state.chains]
     window, half, quarter = state.window_us, WINDOWS // 2, WINDOWS // 4
     steady, results, utilisation = True, [], {}
     counted = {}
@@ -161,8 +166,8 @@ def _read(state, run):
                 # What is neither lost nor piles up is delivered, at the schedule's exact rate.
                 result.throughput_kpps = f.traffic.rate_kpps
             else:
-                # In the long run what is not delivered is lost; a ring that still fills loses nothing yet, but
-                # nobody else notices, so it is not waited for.
+                # In the long run what is not delivered is lost; a ring that still fills loses nothing yet,
+                # but nobody else notices, so it is not waited for.
                 result.lost = max(0.0, 1 - result.throughput_kpps / f.traffic.rate_kpps)
         for stage, work, stage_queues in zip(f.stages, works, queues):
             busy = (work[WINDOWS] - work[half]) * _US_PER_TICK / (half * window)
@@ -172,7 +177,7 @@ def _read(state, run):
                 utilisation[stage.resource] = utilisation.get(stage.resource, 0.0) + busy
             result.work.append(busy)
             result.queued.append(None if stage_queues is None else
-                                 min(sum(queue[k] for queue in stage_queues) for k in range(half, WINDOWS + 1)))
+                                 min(map(sum, zip(*(queue[half:] for queue in stage_queues)))))
         result.bottleneck, result.why = _bottleneck(f, result)
         results.append(result)
     return Outcome(results, steady, WINDOWS * window * 1e-3, run.commits, utilisation)
@@ -194,7 +199,8 @@ def _bottleneck(function, result):
         # Waiting for several engines: the one that worked longest for it.
         worked = {s.resource: w for s, w in zip(function.stages, result.work) if not s.on_core}
         most = max(worked, key=worked.get)
-        return most, f"its cores wait {1 - on_cores:.0%} of their time for {' and '.join(s.resource for s in engines)}"
+        waited_for = " and ".join(s.resource for s in engines)
+        return most, f"its cores wait {1 - on_cores:.0%} of their time for {waited_for}"
     for stage, queued in reversed(list(zip(function.stages, result.queued))):
         if queued is not None and queued >= 4 * stage.queues:
             return stage.resource, f"{queued} or more requests always wait for it"
@@ -204,7 +210,8 @@ def _bottleneck(function, result):
 def throughputs(scenarios, *, form=None, threads=None, progress=None):
     """An Outcome per Scenario. Those of one structure share a compiled net and go as one batch.
 
-    `form`: a model.Shape in which all of them find a seat: one net for all. `progress(finished, of)` is called as they finish. Raises Error "E-no-compiler" without a compiler.
+    `form`: a model.Shape in which all of them find a seat: one net for all. `progress(finished, of)` is
+    called as they finish. Raises Error "E-no-compiler" without a compiler.
     """
     runs = [_Run(scenario, form) for scenario in scenarios]
     left = list(range(len(runs)))
@@ -236,8 +243,8 @@ def simulate(scenario, *, engine=None, latencies=True):
 # ---- Latencies ---------------------------------------------------------------------------------------
 
 PERCENTILES = (50, 90, 99, 99.9)
-# Packets are followed firing by firing, some 200 000 a second: first so many firings, more if that is not yet the
-# steady state, and beyond the most there are no latencies.
+# Packets are followed firing by firing, some 200 000 a second: first so many firings, more if that is not yet
+# the steady state, and beyond the most there are no latencies.
 _FOLLOWED_FIRST, MOST_FOLLOWED = 300_000, 3_000_000
 
 
@@ -252,7 +259,8 @@ def detail(run):
         run.window_us = full * share
         follower = _Follower(run.net, [run.chains[seat] for seat in run.seats],
                              WINDOWS // 2 * parts.ticks(run.window_us))
-        traced = lpn.simulate(run.net, run.marking, run.parameters(), engine="interp", trace=follower, read=run.kept)
+        traced = lpn.simulate(run.net, run.marking, run.parameters(), engine="interp", trace=follower,
+                              read=run.kept)
         if share == 1 or _read(run, traced).steady:
             break
         share = min(1.0, 4 * share)
@@ -261,15 +269,16 @@ def detail(run):
         if ticks:
             us = {f"p{p:g}": round(ticks[math.ceil(len(ticks) * p / 100) - 1] * _US_PER_TICK, 4)
                   for p in PERCENTILES}
-            result.latency_us = {"packets": len(ticks), "mean": round(sum(ticks) / len(ticks) * _US_PER_TICK, 4),
-                                 **us, "max": round(ticks[-1] * _US_PER_TICK, 4)}
+            mean = round(sum(ticks) / len(ticks) * _US_PER_TICK, 4)
+            result.latency_us = {"packets": len(ticks), "mean": mean, **us,
+                                 "max": round(ticks[-1] * _US_PER_TICK, 4)}
 
 
 class _Follower:
-    """Sees every commit; per chain the ticks from entry to delivery of packets delivered from time `since` on.
+    """Sees every commit; per chain the ticks from entry to delivery of packets delivered since `since`.
 
-    Packets are followed along arcs `t` by the origins of tokens: a firing hands on the tokens that it took over
-    `t`, in their order.
+    Packets are followed along arcs `t` by the origins of tokens: a firing hands on the tokens that it took
+    over `t`, in their order.
     """
 
     def __init__(self, net, chains, since):
@@ -304,4 +313,5 @@ class _Follower:
         if left is None:
             born[commit.transition, commit.firing] = when
         elif commit.time >= self._since:
-            self.latencies[left] += [commit.time - each for each in (when if isinstance(when, list) else [when])]
+            entered = when if isinstance(when, list) else [when]
+            self.latencies[left] += [commit.time - each for each in entered]

@@ -140,6 +140,25 @@ def test_round_robin_takes_turns_and_skips_the_empty():
     assert ports(*arbiter(lib.round_robin, [3])) == [0, 0, 0]
 
 
+def test_round_robin_with_an_entry_per_input():
+    net = lpn.Net("n")
+    inputs = [net.place(f"q{k}", Word, start=True) for k in range(2)]
+    outs = [net.place(f"out{k}", Word, done=True, sink=True) for k in range(2)]
+    busy = net.place("busy", sink=True)
+    lib.round_robin(net, "arb", inputs, outs, delay=[3, lambda t: 10 * t.n],
+                    also=[[busy.emit(count=3)], [busy.emit(count=lambda t: 10 * t.n)]])
+    marking = lpn.Marking(net)
+    marking.add_rows("q0", [(1, 0), (2, 0)])
+    marking.add_rows("q1", [(4, 1)])
+    for engine in ("interp", "compiled"):
+        run = lpn.simulate(net, marking, engine=engine, read=["out0", outs[1], "busy"])
+        assert run.latency == 3 + 40 + 3
+        assert run.tokens == {"out0": [(1, 0), (2, 0)], "out1": [(4, 1)], "busy": 46}
+    with pytest.raises(lpn.Error, match="has 2 inputs, but 1 entries in delay") as refused:
+        lib.round_robin(net, "other", inputs, outs, delay=[1])
+    assert refused.value.code == "E-operand"
+
+
 def test_round_robin_waits_for_its_turn():
     net, marking = arbiter(lib.round_robin, [2, 1, 2], skip_empty=False)
     assert ports(net, marking) == [0, 1, 2, 0]

@@ -128,3 +128,13 @@ def test_explained_runs_agree(lpn, tmp_path):
     defined = lpn("sim", file, "-p", "rivals=1", "--engine", "interp", "--json")
     same = ("latency", "firings", "last_commit", "done_tokens", "stalled")
     assert [answer.json["runs"][0][k] for k in same] == [defined.json["runs"][0][k] for k in same]
+
+
+def test_batch_keeps_tokens_that_are_asked_for():
+    net = pipeline()
+    marking = marking_of(net, 5)
+    runs = lpn.run_batch(net, marking, [{"extra": 1}, {"extra": 9}], read=["out", "buffer"])
+    assert [run.tokens for run in runs] == [{"out": 5, "buffer": []}] * 2
+    assert lpn.run_batch(net, marking)[0].tokens == {}
+    with pytest.raises(lpn.Error, match="has no place 'nothing'"):
+        lpn.run_batch(net, marking, read=["nothing"])

@@ -3,7 +3,7 @@
 
     PYTHONPATH=build/python python3 testbenches/accuracy/bluefield/report.py
 
-Measurements are read from $LPN_SHARED/truth/bluefield (default: ../shared); without them their lines are left out.
+Measurements are read from $LPN_SHARED/truth/bluefield (default: ../shared); else those are left out.
 """
 
 import random
@@ -48,8 +48,8 @@ def composed(pattern):
             if pattern == "pipeline":
                 law = laws.pipeline([1 / t for t in contended], 1 / max(own))
             else:
-                waits = sum(scenario.nic.engines[s.resource].latency_us for s in function.stages[1:]) / function.batch
-                solo = sum(own) + waits
+                latencies = sum(scenario.nic.engines[s.resource].latency_us for s in function.stages[1:])
+                solo = sum(own) + latencies / function.batch
                 law = laws.run_to_completion([1 / (solo + c - t) for c, t in zip(contended, own)], 1 / solo)
             pairs.append((composition.simulated(scenario).throughput_kpps, 1e3 * law))
     line(f"{pattern} law, 40 random scenarios, worst rate", "0.5 %" if pattern == "pipeline" else "2 %",
@@ -82,7 +82,8 @@ def monitor():
 
 
 def placed():
-    catalogue = placement.Catalogue(*scenarios.read_catalogue(Path(placement.__file__).parent / "catalogue.json"))
+    folder = Path(placement.__file__).parent
+    catalogue = placement.Catalogue(*scenarios.read_catalogue(folder / "catalogue.json"))
     catalogue.prepare(catalogue.sets())
     nics, broken = dict.fromkeys(placement.POLICIES, 0), dict.fromkeys(placement.POLICIES, 0)
     for seed in range(20):

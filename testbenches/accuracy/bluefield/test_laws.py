@@ -6,7 +6,7 @@ import random
 import pytest
 from lpn import Error
 
-from models.bluefield.laws import (PIPELINE, RUN_TO_COMPLETION, Load, linear_decline, match_line, pipeline,
+from models.bluefield.laws import (PIPELINE, RUN_TO_COMPLETION, Load, linear_decline, pipeline,
                                    round_time, run_to_completion, shares, stages, sum_of_losses)
 
 
@@ -75,12 +75,6 @@ def test_nobody_gets_more_than_offered_and_the_engine_is_never_oversold():
             assert busy == pytest.approx(1)
 
 
-def test_match_line():
-    assert match_line([(330.0, 0.85), (630.0, 1.45)]) == pytest.approx((0.002, 0.19))
-    with pytest.raises(Error, match="two match rates"):
-        match_line([(330.0, 0.85), (330.0, 0.86)])
-
-
 def test_composition():
     assert pipeline([0.5, 0.3], 0.6) == 0.3
     assert pipeline([0.9, 0.8], 0.6) == 0.6
@@ -92,19 +86,24 @@ def test_composition():
 
 
 def test_stage_lists_close_the_loop():
-    alone, solo = [0.5, 0.3, 0.4], 0.6
-    assert stages(alone, [PIPELINE] * 3, solo) == pipeline(alone, solo)
-    assert stages(alone, [RUN_TO_COMPLETION] * 3, solo) == run_to_completion(alone, solo)
-    ends = stages(alone, [RUN_TO_COMPLETION, PIPELINE, RUN_TO_COMPLETION], solo)
-    assert ends == pytest.approx(min(0.3, run_to_completion([0.5, 0.4], solo)))
-    first = stages(alone, [RUN_TO_COMPLETION, RUN_TO_COMPLETION, PIPELINE], solo)
-    assert first == pytest.approx(run_to_completion([0.5, 0.3], solo))
+    times, pipe, rtc = [2.0, 3.0, 2.5], PIPELINE, RUN_TO_COMPLETION
+    assert stages(times, [pipe] * 3) == pipeline([1 / t for t in times])
+    assert stages(times, [rtc] * 3) == pytest.approx(1 / 7.5)
+    assert stages(times, [rtc, pipe, rtc]) == pytest.approx(1 / 4.5)
+    assert stages(times, [rtc, rtc, pipe]) == pytest.approx(1 / 5.0)
+    assert stages(times, [pipe, rtc, pipe]) == pytest.approx(1 / 3.0)
+    assert stages([1.0, 1.0, 1.0, 1.0, 1.0], [rtc, rtc, pipe, rtc, rtc]) == pytest.approx(1 / 4.0)
+    # End-to-end rates with one stage contended at a time give the same by Eq 4.
+    alone = [1.0, 2.0, 0.5]
+    contended_one_by_one = [1 / (sum(alone) - a + t) for a, t in zip(alone, times)]
+    assert stages(times, [rtc] * 3) == pytest.approx(run_to_completion(contended_one_by_one, 1 / sum(alone)))
 
 
 @pytest.mark.parametrize("wrong", [lambda: Load(0), lambda: Load(1, queues=0), lambda: Load(1, offered=-1),
                                    lambda: Load(1, queues=1.5), lambda: Load(float("nan")),
                                    lambda: pipeline([0.0]), lambda: run_to_completion([], 1),
-                                   lambda: stages([1.0], ["rtc"], 1.0),
+                                   lambda: stages([1.0], ["rtc"]), lambda: stages([], []),
+                                   lambda: stages([0.0], [PIPELINE]),
                                    lambda: Load(1, offered=float("nan"))])
 def test_nonsense_is_refused(wrong):
     with pytest.raises(Error) as error:

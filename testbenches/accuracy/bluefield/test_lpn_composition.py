@@ -16,7 +16,8 @@ RESOURCES = {"NF1": ("regex",), "NF2": ("regex", "compression")}
 def drawn(draw, name, pattern):
     """A function, benchmark functions against it, pressure on the memory; times of the same order."""
     base = draw.uniform(0.5, 2)
-    engines = [{"resource": r, "service_us": round(draw.uniform(0.2, 1.5), 3), "slots": 64} for r in RESOURCES[name]]
+    engines = [{"resource": r, "service_us": round(draw.uniform(0.2, 1.5), 3), "slots": 64}
+               for r in RESOURCES[name]]
     function = {"name": name, "pattern": pattern, "cores": 1,
                 "stages": [{"resource": "memory", "service_us": round(base, 3)}, *engines],
                 "memory": {"us_per_MB": 0.02 * base, "us_per_MB_1e8": 0.02 * base}}
@@ -81,7 +82,8 @@ def test_patterns_react_as_they_should():
     def rate(pattern, pressure):
         return simulated(scenarios.parse({
             "functions": [{"name": "f", "pattern": pattern, "cores": 1, "stages": [
-                {"resource": "memory", "service_us": 1.0}, {"resource": "regex", "service_us": 2.0, "slots": 64}],
+                {"resource": "memory", "service_us": 1.0},
+                {"resource": "regex", "service_us": 2.0, "slots": 64}],
                 "memory": {"us_per_MB": 0.25}}],
             "memory_pressure": {"wss_MB": pressure}})).throughput_kpps
 
@@ -99,7 +101,8 @@ def test_memory_contention_follows_what_rivals_really_do():
             {"name": "victim", "cores": 1, "stages": [{"resource": "memory", "service_us": 1.0}],
              "memory": {"us_per_MB": 0.01, "us_per_MB_1e8": 0.05}},
             {"name": "rival", "cores": 1, "stages": [
-                {"resource": "cpu", "service_us": 0.5}, {"resource": "regex", "service_us": regex_us, "slots": 64}],
+                {"resource": "cpu", "service_us": 0.5},
+                {"resource": "regex", "service_us": regex_us, "slots": 64}],
              "memory": {"wss_MB": 5, "accesses_per_packet": 100}}]})
 
     for regex_us, rival_rate in ((0.2, 2.0), (2.0, 0.5)):
@@ -137,5 +140,6 @@ def test_run_to_completion_of_a_mix():
     mix = [{"share": 0.5, "packet_bytes": 100, "matches_per_MB": 0}, {"share": 0.5, "packet_bytes": 1100}]
     result = simulated(scenarios.parse({"functions": [
         {"name": "f", "pattern": "run-to-completion", "cores": 1, "traffic": {"mix": mix}, "stages": [
-            {"resource": "cpu", "service_us": {"ns_per_byte": 2}}, {"resource": "regex", "service_us": 0.5}]}]}))
+            {"resource": "cpu", "service_us": {"ns_per_byte": 2}},
+            {"resource": "regex", "service_us": 0.5}]}]}))
     assert result.throughput_kpps == pytest.approx(1e3 / (1.2 + 0.5 + 4.3 / 32), rel=0.01)

@@ -42,8 +42,9 @@ def drawn(draw):
     round_us = sum(n * t for n, t in zip(queues, times))
     # At least one saturates; a rate of 1 is that of equilibrium.
     sure = draw.randrange(count)
-    return [(t, n, None if k == sure or draw.random() < 0.3 else round(draw.uniform(0.05, 2) * n / round_us * 1e3, 3))
-            for k, (t, n) in enumerate(zip(times, queues))]
+    offered = [None if k == sure or draw.random() < 0.3 else
+               round(draw.uniform(0.05, 2) * n / round_us * 1e3, 3) for k, n in enumerate(queues)]
+    return list(zip(times, queues, offered))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -105,7 +106,8 @@ def test_a_mix_takes_the_mean_time():
     packets = [{"share": 0.75, "packet_bytes": 64, "matches_per_MB": 0},
                {"share": 0.25, "packet_bytes": 1500, "matches_per_MB": 500}]
     law = {"us": 0.2, "us_per_match_per_MB": 0.002}
-    for traffic, rates in (({"mix": packets}, [1 / 1.45] * 2), ({"mix": packets, "rate_kpps": 300}, [0.3, 0.865])):
+    for traffic, rates in (({"mix": packets}, [1 / 1.45] * 2),
+                           ({"mix": packets, "rate_kpps": 300}, [0.3, 0.865])):
         functions = [{"name": "mixed", "cores": 1, "traffic": traffic, "stages": [
                          {"resource": "cpu", "service_us": 0.01}, {"resource": "regex", "service_us": law}]},
                      {"name": "other", "cores": 1, "stages": [

@@ -36,7 +36,7 @@ def test_policies_on_20_sequences_of_500(catalogue):
 
 
 def fewest_by_search(catalogue, arrivals):
-    """Arrival by arrival into every NIC or a new one, cut where a promise breaks: more functions never help."""
+    """Arrival by arrival into every NIC or a new one, cut where a promise breaks."""
     best = len(arrivals)
 
     def kept(nic):

@@ -190,6 +190,29 @@ def test_composition_by_pattern(trained):
                           pattern="run-to-completion").rate == pytest.approx(1 / (1 / memory + 1 / regex))
 
 
+def test_composition_by_stage(trained):
+    row = row_of()
+    memory, regex = (bound.rate for bound in trained.bounds(row))
+    pipe, rtc = predictor.PATTERNS
+    assert trained.answer(row, pattern=f"{pipe},{rtc}").rate == pytest.approx(min(memory, regex))
+    assert trained.answer(row, pattern=f"{rtc},{rtc}").rate == trained.answer(row, pattern=rtc).rate
+    with pytest.raises(Error, match="3 patterns for 2 stages: memory, regex"):
+        trained.answer(row, pattern=f"{pipe},{rtc},{pipe}")
+
+
+def test_engines_a_core_waits_for_are_in_its_memory_profile():
+    """Stages memory, regex, compression: the core waits for those next to it in the closed loop."""
+    lines = {name: predictor.Engine(name, [column], [time, 0.0], [[0, 0], [0, 0]])
+             for name, column, time in (("regex", "mtbr_matches_per_MB", 0.5),
+                                        ("compression", "pkt_size_B", 0.7))}
+    pipe, rtc = predictor.PATTERNS
+    memory = predictor.Memory(LAW, {}, [0.01], {}, [], "x", 0.4, matches=600.0)
+    toy = predictor.Predictor("toy", pipe, memory, lines, [])
+    for stages, inside in (((rtc, rtc, rtc), 1.2), ((rtc, pipe, rtc), 0.7), ((rtc, rtc, pipe), 0.5),
+                           ((rtc, pipe, pipe), 0.0), ((pipe, rtc, rtc), 0.0)):
+        assert toy.engine_time_of_profile(",".join(stages)) == pytest.approx(inside)
+
+
 @pytest.mark.parametrize("pattern", predictor.PATTERNS)
 def test_the_pattern_is_found_without_source(pattern):
     engine = [0.15, 0.002]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lpn
 import pytest
-from models.bluefield import model, scenario as scenarios
+from models.bluefield import model, scenario as scenarios, steady
 
 FOLDER = Path(scenarios.__file__).parent
 GOOD = {
@@ -39,42 +39,52 @@ S1 = (*F0, "stages", 1)
 
 
 @pytest.mark.parametrize("path, value, words", [
-    (("function",), [], "the file: there is no 'function'; allowed: nic, functions, memory_pressure, simulate"),
+    (("function",), [],
+     "the file: there is no 'function'; allowed: nic, functions, memory_pressure, simulate"),
     (("functions",), ..., "the file: 'functions' is missing"),
     (("functions",), [], "functions: must be a list of 1 to 16 functions; got 0 of them"),
     (("nic", "cores"), 0, "nic.cores: must be a whole number from 1 to 64; got 0"),
     (("nic", "cores"), 3, "functions: the functions have 4 cores, the NIC 3"),
     (("nic", "engines", "gpu"), {}, "nic.engines: there is no 'gpu'; allowed: regex, compression"),
-    (("nic", "engines", "regex", "laws"), 3, "nic.engines.regex.laws: must be an object of laws by name; got 3"),
+    (("nic", "engines", "regex", "laws"), 3,
+     "nic.engines.regex.laws: must be an object of laws by name; got 3"),
     ((*F1, "name"), "a", "functions[1]: the name 'a' is taken"),
     ((*F1, "name"), " ", "functions[1].name: must be a name"),
     ((*F1, "pattern"), "rtc", "functions[1].pattern: must be pipeline or run-to-completion; got \"rtc\""),
     ((*F0, "cores"), 2.5, "functions[0].cores: must be a whole number from 1 to 64; got 2.5"),
     ((*F0, "cores"), True, "functions[0].cores: must be a whole number"),
-    ((*S1, "resource"), "gpu", "functions[0].stages[1].resource: must be cpu or memory or regex or compression"),
+    ((*S1, "resource"), "gpu",
+     "functions[0].stages[1].resource: must be cpu or memory or regex or compression"),
     ((*S1, "service_us"), "his", "there is no law 'his' here; there are: l7-filter, emerging-threats, mine"),
-    ((*S1, "service_us"), 0, "functions[0].stages[1].service_us: must be a number from 0.001 to 1e+07 us; got 0"),
+    ((*S1, "service_us"), 0,
+     "functions[0].stages[1].service_us: must be a number from 0.001 to 1e+07 us; got 0"),
     ((*S1, "service_us"), {}, "functions[0].stages[1].service_us: is empty; allowed: at_least_us"),
     ((*S1, "service_us"), {"us": -1}, "gives 0 us for packets of 64 bytes"),
     ((*S1, "service_us"), {"knee": 0.5}, "service_us.knee: must be a number from 1 to 100"),
-    ((*S1, "service_us"), {"us_by_flows": [[2, 1], [1, 1]]}, "us_by_flows: flows must rise from point to point"),
+    ((*S1, "service_us"), {"us_by_flows": [[2, 1], [1, 1]]},
+     "us_by_flows: flows must rise from point to point"),
     ((*S1, "service_us"), {"us_by_flows": [[2]]}, "us_by_flows[0]: must be a list of 2 to 2 numbers"),
     ((*S1, "queues"), 40, "functions[0].stages[1].queues: must be a whole number from 1 to 32"),
     ((*F0, "stages", 0, "queues"), 2, "functions[0].stages[0].queues: request queues belong to engines"),
-    ((*F0, "stages", 0, "service_us"), {"us": 1, "overload": 2}, "'overload' is about the queue of an engine"),
+    ((*F0, "stages", 0, "service_us"), {"us": 1, "overload": 2},
+     "'overload' is about the queue of an engine"),
     ((*F0, "stages", 0, "service_us"), "mine", "laws with names belong to engines"),
     ((*F0, "stages"), [{"resource": "regex", "service_us": 1}], "the first stage must be cpu or memory"),
-    ((*F1, "stages"), [{"resource": "cpu", "service_us": 1}, {"resource": "regex", "service_us": 1, "slots": 8}],
+    ((*F1, "stages"), [{"resource": "cpu", "service_us": 1}, {"resource": "regex", "service_us": 1,
+     "slots": 8}],
      "functions[1].stages[1]: 1 queues of 8 slots do not hold a batch of 32"),
     ((*F0, "traffic", "rate_kpps"), ..., None),
     ((*F0, "traffic", "arrivals"), "bursty", "functions[0].traffic.arrivals: must be paced or poisson"),
     ((*F1, "traffic"), {"seed": 1}, "functions[1].traffic.seed: belongs to a rate"),
-    ((*F1, "traffic"), {"mix": [{"share": 0.4}]}, "functions[1].traffic.mix: the shares add up to 0.4, not 1"),
+    ((*F1, "traffic"), {"mix": [{"share": 0.4}]},
+     "functions[1].traffic.mix: the shares add up to 0.4, not 1"),
     ((*F1, "traffic"), {"mix": [{"share": 1}], "packet_bytes": 64}, "belongs into the entries of mix"),
     ((*F1, "promised_drop"), 10, "functions[1].promised_drop: must be a number from 0 to 1; got 10"),
-    ((*F1, "memory"), {"counters": {"ipc": 1}}, "functions[1].memory.counters: 'inst_retired_per_s' is missing"),
+    ((*F1, "memory"), {"counters": {"ipc": 1}},
+     "functions[1].memory.counters: 'inst_retired_per_s' is missing"),
     (("memory_pressure",), {"wss_MB": math.inf}, "memory_pressure.wss_MB: must be a number from 0"),
-    (("memory_pressure",), [], "memory_pressure: must be an object of wss_MB, accesses_per_s, counters; got []"),
+    (("memory_pressure",), [],
+     "memory_pressure: must be an object of wss_MB, accesses_per_s, counters; got []"),
     (("simulate",), {"tolerance": 1}, "simulate.tolerance: must be a number from 1e-05 to 0.1"),
 ])
 def test_refusals(path, value, words):
@@ -100,7 +110,8 @@ def test_many_queues_are_refused():
 
 def test_files(tmp_path):
     path = tmp_path / "s.json"
-    for text, words in (("{", "is not JSON"), ('{"functions": [], "functions": []}', "'functions' is given twice")):
+    twice = '{"functions": [], "functions": []}'
+    for text, words in (("{", "is not JSON"), (twice, "'functions' is given twice")):
         path.write_text(text)
         with pytest.raises(lpn.Error, match=words) as refused:
             scenarios.read(path)
@@ -118,8 +129,23 @@ def test_files(tmp_path):
 @pytest.mark.parametrize("path", sorted((FOLDER / "scenarios").glob("*.json")), ids=lambda p: p.stem)
 def test_bundled_scenarios(path):
     net = model.net_of(str(path))
-    assert net.bound["window"] > 0
+    assert net.params["f0.cores"] == scenarios.read(path).functions[0].cores
     model.workload(str(path), net)
+
+
+def test_a_net_of_another_scenario_is_refused():
+    net = model.net_of(FOLDER / "scenarios" / "rxp_host.json")
+    with pytest.raises(lpn.Error, match="the net is that of another scenario") as refused:
+        model.workload(FOLDER / "scenarios" / "four_functions.json", net)
+    assert refused.value.code == "E-scenario"
+
+
+def test_both_engines_agree():
+    """The compiled net has the interpreter's throughputs, to the packet, and bottlenecks."""
+    scenario = scenarios.read(FOLDER / "scenarios" / "four_functions.json")
+    compiled, interpreted = (steady.simulate(scenario, engine=engine, latencies=False)
+                             for engine in ("compiled", "interp"))
+    assert compiled == interpreted
 
 
 def test_catalogue():
