@@ -173,7 +173,8 @@ def net(*, words: int = 28) -> lpn.Net:
         )
         net.transition(f"end{i}", take={"pkt": issue}, guard=lambda pkt: kind(pkt) == END,
                        put=[free[i].emit(core=lambda pkt: pkt.core), done.emit(id=lambda pkt: pkt.id)])
-        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=varied(dram - dram_read, dram_spread))
+        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=varied(dram - dram_read, dram_spread),
+                       ordered=True)
         net.transition(
             f"start{i}",
             take={"pkt": rx[i], "thread": free[i]},

@@ -116,6 +116,6 @@ def decode(words):
 
 
 def _error(message):
-    from _lpn import Error
+    from lpn import Error
 
     return Error("E-nfp-steps", f"a path cannot be simulated: {message}")
