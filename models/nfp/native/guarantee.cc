@@ -228,7 +228,7 @@ class Learned {
     } else {
       std::erase_if(left, [&](const Rest& rest) {
         return rest.atoms.empty() ||
-               std::any_of(rest.atoms.begin(), rest.atoms.end(), [&](TermId a) { return latest_[a] <= block; });
+               std::any_of(rest.atoms.begin(), rest.atoms.end(), [&](TermId a) { return latest_[a] <= block + 1; });
       });
       std::sort(left.begin(), left.end(), [](const Rest& a, const Rest& b) {
         if (a.atoms.size() != b.atoms.size()) return a.atoms.size() < b.atoms.size();
@@ -313,7 +313,10 @@ class Search {
     bound_ = bound(0, static_cast<double>(costs_.overhead), 0, least_);
     bool stopped = false;
     while (!stopped && found_.size() < options_.paths) {
+      const std::size_t before = facts_;
       const Round round = search(false, 0);
+      // Should a round have nothing to learn and yet have dropped what it needs, nothing is dropped any more.
+      if (round == Round::kLearned && facts_ == before) drops_ = false;
       if (round == Round::kStopped) stopped = true;
       if (round == Round::kEmpty) {
         bound_ = 0;
@@ -404,7 +407,7 @@ class Search {
     const std::uint32_t h = variable * 2654435761u;
     return filter[h >> 6 & 7] >> (h & 63) & filter[h >> 15 & 7] >> (h >> 9 & 63) & 1;
   }
-  bool learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node = kNone,
+  void learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node = kNone,
              bool taken = false, std::uint32_t block = 0);
   Path path_of(std::uint32_t label) const;
   double count_slower(double value) const;
@@ -427,6 +430,8 @@ class Search {
   std::unordered_map<std::string, Verdict> verdicts_;  // by path
   double bound_ = 0;
   std::uint64_t refuted_ = 0, restarts_ = 0;
+  std::size_t facts_ = 0;  // learned
+  bool drops_ = true;
 };
 
 std::vector<TermId> Search::atoms_of(std::uint32_t label) const {
@@ -477,7 +482,7 @@ Path Search::path_of(std::uint32_t label) const {
   return out;
 }
 
-bool Search::learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node,
+void Search::learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node,
                    bool taken, std::uint32_t block) {
   std::unordered_map<TermId, std::uint32_t> where;
   const auto note = [&](const std::vector<TermId>& atoms, std::uint32_t at) {
@@ -494,7 +499,7 @@ bool Search::learn(const std::vector<TermId>& core, std::uint32_t size, std::uin
     k = parent == kNone ? kNone : labels_[parent].with_atoms;
   }
   ++refuted_;
-  return learned_.learn(core, size, where);
+  facts_ += learned_.learn(core, size, where);
 }
 
 Search::Round Search::search(bool tied, double wanted) {
@@ -626,7 +631,7 @@ Search::Round Search::search(bool tied, double wanted) {
     const auto before = static_cast<std::size_t>(std::count_if(at->second.begin(), at->second.end(), [&](const Arrival& a) {
       return tied ? a.cycles <= here.cycles && a.dram >= here.dram : a.cycles >= here.cycles && a.dram >= here.dram;
     }));
-    if (before >= allowed) {
+    if (drops_ && before >= allowed) {
       lost = std::max(lost, here.value);
       continue;
     }
@@ -721,8 +726,7 @@ void Search::settle_tie() {
   const double per = options_.per_byte ? slow.example.size : 1;
   const double dram = options_.cores * slow.cost.dram_cycles / per;
   if (dram < slow.value * (1 - kSame)) return;
-  while (search(true, slow.value) == Round::kLearned) {
-  }
+  for (std::size_t before = facts_; search(true, slow.value) == Round::kLearned && facts_ > before;) before = facts_;
 }
 
 }  // namespace
