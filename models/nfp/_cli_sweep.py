@@ -123,6 +123,6 @@ def _write(path, rows):
             writer.writeheader()
             writer.writerows(rows)
     except OSError as problem:
-        from _lpn import Error
+        from lpn import Error
 
         raise Error("E-nfp-sweep", f"cannot write {path}: {problem.strerror or problem}") from None

@@ -287,6 +287,6 @@ def slowest(program, cores, what="the program"):
 
 
 def _error(code, message):
-    from _lpn import Error
+    from lpn import Error
 
     return Error(code, message)

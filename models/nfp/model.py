@@ -15,7 +15,7 @@ modelled and what is not. A tick is 1/20 of a core cycle, so that service times 
 
 import lpn
 from models.nfp import nic as constants
-from models.nfp.steps import ADDS, BANK, END, FENCE, KIND, MOST_RUN, POST, READ, SRAM, STEP, WORD
+from models.nfp.steps import ADDS, BANK, END, FENCE, KIND, MOST_RUN, POST, READ, SRAM, STEP, WAIT, WORD
 
 
 class Thread(lpn.Token):
@@ -147,10 +147,10 @@ def net(*, words: int = 28) -> lpn.Net:
 
     banks = [net.place(f"bank{b}", packet) for b in range(nic["dram_banks"])]
     answer = [net.place(f"answer{i}", packet) for i in range(islands)]
+    issued = [net.place(f"issue{i}", packet) for i in range(islands)]
     cores_here = nic["cores_per_island"]
-    for i in range(islands):
+    for i, issue in enumerate(issued):
         ready = [net.place(f"ready{i}_{c}", packet) for c in range(cores_here)]
-        issue = net.place(f"issue{i}", packet)
         for c in range(cores_here):
             net.transition(
                 f"run{i}_{c}",
@@ -165,7 +165,7 @@ def net(*, words: int = 28) -> lpn.Net:
         net.transition(
             f"command{i}",
             take={"pkt": issue},
-            guard=lambda pkt: (kind(pkt) == READ) | (kind(pkt) == POST) | (kind(pkt) == FENCE),
+            guard=lambda pkt: (kind(pkt) != SRAM) & (kind(pkt) != END),
             put=[
                 *(copy(banks[b], lambda pkt, b=b: pkt.now >> BANK & 3 == b) for b in range(len(banks))),
                 copy(issue, lambda pkt: kind(pkt) == POST, **stepped),
@@ -173,7 +173,8 @@ def net(*, words: int = 28) -> lpn.Net:
         )
         net.transition(f"end{i}", take={"pkt": issue}, guard=lambda pkt: kind(pkt) == END,
                        put=[free[i].emit(core=lambda pkt: pkt.core), done.emit(id=lambda pkt: pkt.id)])
-        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=varied(dram - dram_read, dram_spread))
+        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=varied(dram - dram_read, dram_spread),
+                       ordered=True)
         net.transition(
             f"start{i}",
             take={"pkt": rx[i], "thread": free[i]},
@@ -192,6 +193,8 @@ def net(*, words: int = 28) -> lpn.Net:
             put=[
                 *(copy(answer[i], lambda pkt, i=i: (kind(pkt) == READ) & (pkt.island == i), **stepped)
                   for i in range(islands)),
+                *(copy(issue, lambda pkt, i=i: (kind(pkt) == WAIT) & (pkt.island == i), **stepped)
+                  for i, issue in enumerate(issued)),
                 *(free[i].emit(count=_once(lambda pkt, i=i: (kind(pkt) == FENCE) & (pkt.island == i)),
                                core=lambda pkt: pkt.core) for i in range(islands)),
                 done.emit(count=_once(lambda pkt: kind(pkt) == FENCE), id=lambda pkt: pkt.id),

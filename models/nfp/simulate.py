@@ -4,9 +4,8 @@ from array import array
 from collections import Counter
 from operator import sub
 
-from lpn._run import parameter_values
-
-import _lpn
+from lpn import Error
+from lpn._run import compiled, execute, parameter_values
 
 from . import model
 from . import nic as constants
@@ -23,7 +22,7 @@ class Nic:
     def __init__(self, words):
         self.net = model.net(words=words)
         self.net.done()
-        self.library = _lpn.sim.Library.build(self.net._core)
+        self.library = compiled(self.net)
 
 
 _NICS = {}
@@ -33,7 +32,7 @@ def nic_for(words=1):
     """The Nic whose packets have room for `words`. Raises Error E-nfp-steps when there is none."""
     shape = next((w for w in _WORDS if w >= words), None)
     if shape is None:
-        raise _lpn.Error("E-nfp-steps", f"a path needs {words} words of steps; packets carry at most {_WORDS[-1]}")
+        raise Error("E-nfp-steps", f"a path needs {words} words of steps; packets carry at most {_WORDS[-1]}")
     if shape not in _NICS:
         _NICS[shape] = Nic(shape)
     return _NICS[shape]
@@ -71,18 +70,15 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     net = machine.net
     values = parameter_values(net, given)
     interval = dict(zip((p.name for p in net._core.params), values))["mac_interval"]
-    simulator = _lpn.sim.Simulator(machine.library, values, mix.marking(net, cores)._core)
-    done, accepted = net._places["done"]._number, net._places["accepted"]._number
-    simulator.collect(done)
-    simulator.collect(accepted)
-    run, seconds, stopped, _ = _lpn.sim.run(simulator, _lpn.FOREVER, None, on_slice, 0.0)
-    ids, ends = (_longs(part) for part in simulator.take(done))
-    if stopped and not ids:
-        raise KeyboardInterrupt
+    run = execute(net, values, mix.marking(net, cores), machine.library, on_slice=on_slice,
+                  collect=("done", "accepted", "dropped"))
+    ids, ends = run.collected["done"]
+    if not ids:
+        raise KeyboardInterrupt  # of a run of at least one packet there is no other way
     out = Result()
-    out.complete = not stopped
-    out.packets, out.dropped = len(ids), simulator.free_tokens(net._places["dropped"]._number)
-    out.firings, out.seconds, out.offered = run.commits, seconds, mix.rate
+    out.complete = run.ending != "interrupted"
+    out.packets, out.dropped = len(ids), len(run.collected["dropped"][0])
+    out.firings, out.seconds, out.offered = run.commits, run.seconds, mix.rate
     # From the first fifth to the last tenth. Threads in step end in bursts, so the time that half of those packets
     # take is averaged over where one begins to count.
     first, last = len(ids) // 5, len(ids) - 1 - len(ids) // 10
@@ -95,7 +91,7 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
         first, last = 0, len(ids) - 1
         out.packet_rate = second * len(ids) / max(1, ends[-1])
     if saturated:
-        arrivals = _longs(simulator.take(accepted)[1])
+        arrivals = run.collected["accepted"][1]
     else:
         arrivals, now = array("q"), 0
         for gap in mix.gaps():
@@ -120,10 +116,4 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     limit = max(out.utilisation, key=out.utilisation.get)
     out.bottleneck = limit if out.utilisation[limit] >= 0.98 else "latency" if saturated else "load"
     out.by_path = shares
-    return out
-
-
-def _longs(data):
-    out = array("q")
-    out.frombytes(data)
     return out

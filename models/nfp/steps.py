@@ -4,17 +4,18 @@ A step is a run of so many core cycles and what ends it; three steps make a word
 a row are written once with how often they come. The fields of a step, from the lowest bit:
 
     12 run     core cycles up to and with the accessing instruction
-     3 kind    SRAM, READ, POST, END or FENCE, never 0
-     2 bank    of DRAM, for READ, POST and FENCE
-     3 adds    posted: with POST 1..7, with FENCE 0..7
+     3 kind    SRAM, READ, POST, WAIT, END or FENCE, never 0
+     2 bank    of DRAM, for READ, POST, WAIT and FENCE
+     3 adds    posted: with POST 1..7, with WAIT and FENCE 0..7
 
-After POST the thread keeps the core, so the next step has run 0: all cycles of the segment stand in
-its first step. FENCE ends the program as END does, behind the adds that are still in the bank's queue.
+A thread keeps the core when it posts, so all cycles of a segment stand in its first step and what
+follows a POST has run 0. A packet that has posted ends only when the banks have taken its adds: WAIT
+passes through a bank's queue, and FENCE, the last, is a WAIT that ends the program as END does.
 """
 
 __all__ = ["encode", "segments_of"]
 
-SRAM, READ, POST, END, FENCE = 1, 2, 3, 4, 5
+SRAM, READ, POST, END, FENCE, WAIT = 1, 2, 3, 4, 5, 6
 RUN, KIND, BANK, ADDS = 0, 12, 15, 17  # lowest bits
 STEP = 20  # bits
 PER_WORD = 3
@@ -42,40 +43,35 @@ def encode(segments, overhead):
     Raises Error E-nfp-steps for a segment that does not fit.
     """
     steps = []
-    run, posted, fence = overhead, [], None
+    run, posted, used = overhead, [], set()
     for k, (cycles, access, bank) in enumerate(segments):
         run += cycles
         if access == "dram_add":
             posted.append(bank)
+            used.add(bank)
             continue
         if access != "none" and access not in _BLOCKING:
             raise _error(f"access '{access}' is not known; write sram, dram_read, dram_add or none")
         if (access == "none") != (k == len(segments) - 1):
             raise _error("'none' is the end of a path: its last segment, and only that")
         if run > MOST_RUN:
-            raise _error(f"a thread runs {run} core cycles without accessing memory, a packet of the net carries "
-                         f"at most {MOST_RUN} per run")
-        groups = []
-        for b in sorted(set(posted)):
+            raise _error(f"a thread runs {run} core cycles without waiting for memory, a packet of the net carries at "
+                         f"most {MOST_RUN} per run")
+        ends = access == "none"
+        for b in sorted(used if ends else set(posted)):
             number = posted.count(b)
-            groups += [(b, min(MOST_ADDS, number - n)) for n in range(0, number, MOST_ADDS)]
-        if posted:
-            fence = posted[-1]
-        posted = []
-        last_group = None
-        if access == "none" and groups:
-            last_group = groups.pop([b for b, _ in groups].index(fence))
-        for b, number in groups:
-            steps.append((run, POST, b, number))
-            run = 0
-        if access == "none":
-            if fence is None:
-                steps.append((run, END, 0, 0))
-            else:
-                steps.append((run, FENCE, fence, last_group[1] if last_group else 0))
-        else:
+            while number > (MOST_ADDS if ends else 0):
+                steps.append((run, POST, b, min(MOST_ADDS, number)))
+                number -= steps[-1][3]
+                run = 0
+            if ends:
+                steps.append((run, FENCE if b == max(used) else WAIT, b, number))
+                run = 0
+        if not ends:
             steps.append((run, _BLOCKING[access], bank if access == "dram_read" else 0, 0))
-        run = 0
+        elif not used:
+            steps.append((run, END, 0, 0))
+        run, posted = 0, []
     return _pack(steps)
 
 
@@ -120,6 +116,6 @@ def decode(words):
 
 
 def _error(message):
-    from _lpn import Error
+    from lpn import Error
 
     return Error("E-nfp-steps", f"a path cannot be simulated: {message}")

@@ -10,7 +10,7 @@ __all__ = ["evaluate", "members", "parse_expression"]
 
 
 def _error(message):
-    from _lpn import Error
+    from lpn import Error
 
     return Error("E-nfp-sweep", message)
 

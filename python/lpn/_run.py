@@ -1,5 +1,6 @@
 """Running a net, and what a run is."""
 
+import array
 import os
 import signal
 
@@ -27,6 +28,7 @@ class Run:
     then `blocked` lists (transition, reason, arc or place), `undrained` the places and `left` the
     tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time. `trace`: list of
     commits, when asked for. `stats`: a dict, when asked for.
+    `collected`: {place: (values row-major, times)} as arrays, when asked for (execute).
     `path`: the critical path, when asked for: a dict of `latency` and of `rows` that add up to it.
     `tokens`: place -> its free tokens at the end, a list of tuples of values or, without properties, a
     number; of the places asked for with `read`. `engine`: "compiled" or "interp".
@@ -62,6 +64,7 @@ class Run:
             self.undrained = [places[p].name for p in result.undrained]
         self.trace = trace
         self.path = None
+        self.collected = {}
         self.tokens = {}
         self.steps = []  # of the critical path, from its end: (transition, cause, to its commit, start, commit)
         self.stats = _named(core, stats) if stats is not None else None
@@ -138,8 +141,13 @@ class _Interrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def compiled(net):
+    """The compiled simulator of a net, for execute(). Raises "E-no-compiler", "E-compile", "E-cache", "E-too-large"."""
+    return _lpn.sim.Library.build(net._core)
+
+
 def execute(net, values, marking, library, *, limit=None, observer=None, stats=False, on_slice=None, budget=0.0,
-            path=None, path_memory=None, read=(), watch=None):
+            path=None, path_memory=None, read=(), collect=(), watch=None):
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
     `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
@@ -147,6 +155,8 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     the run would take longer than `budget` seconds (0: any time). `path`: with a library that keeps
     it, the critical path, and what the run gains from twice as fast a transition for so many of them.
     `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
+    `collect`: names of places that the net does not read, of which the Run keeps what arrived and when; with a
+    library only. Raises "E-collect" for another place.
     """
     if library is None:
         engine = _lpn.Interp(net._core, values, marking._core, stats=stats, trace=observer is not None)
@@ -156,6 +166,8 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     else:
         engine = _lpn.sim.Simulator(library, values, marking._core)
         count = engine.free_tokens
+        for name in collect:
+            engine.collect(net._places[name]._number)
         if path_memory is not None:
             engine.set_path_budget(path_memory)
     until = _lpn.FOREVER if limit is None else limit
@@ -172,6 +184,8 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     whole = not interrupted or library is None or not engine.order_free
     run = Run(net, result, "interp" if library is None else "compiled", seconds, None,
               engine.stats() if stats and whole else None)
+    for name in collect:
+        run.collected[name] = tuple(_whole_numbers(part) for part in engine.take(net._places[name]._number))
     if run.ending == "limit":
         run.until = reached
     if interrupted:
@@ -201,6 +215,12 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
         run.path = critical_path(net, engine, target, again, path) if target is not None else None
         run.steps = engine.path()[1] if target is not None else []
     return run
+
+
+def _whole_numbers(data):
+    numbers = array.array("q")
+    numbers.frombytes(data)
+    return numbers
 
 
 def _whole_limit(limit):

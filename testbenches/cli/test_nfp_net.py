@@ -46,7 +46,7 @@ def test_steps_come_back():
             expected = [(bank if kind == steps.READ else 0) for _, a, bank in segments if a == access]
             assert [bank for _, k, bank, _ in found if k == kind] == expected
         for bank in range(4):
-            posted = sum(adds for _, k, b, adds in found if k in (steps.POST, steps.FENCE) and b == bank)
+            posted = sum(adds for _, k, b, adds in found if k in (steps.POST, steps.WAIT, steps.FENCE) and b == bank)
             assert posted == sum(a == "dram_add" and b == bank for _, a, b in segments)
         ends = [k for _, k, *_ in found if k in (steps.END, steps.FENCE)]
         assert len(ends) == 1 and found[-1][1] == ends[0]

@@ -554,6 +554,20 @@ std::uint32_t Conditions::least_size(std::span<const TermId> atoms) {
   return least;
 }
 
+std::vector<TermId> Conditions::size_core(std::span<const TermId> atoms, std::uint32_t size) {
+  for (auto& part : components(atoms)) {
+    if (std::none_of(part.begin(), part.end(), [&](TermId a) { return mentions_size(a); })) continue;
+    for (std::size_t k = 0; k < part.size();) {
+      std::vector<TermId> rest = part;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+      if (least_size(rest) >= size) part = std::move(rest);
+      else ++k;
+    }
+    return part;
+  }
+  return {atoms.begin(), atoms.end()};
+}
+
 Verdict Conditions::solve(std::span<const TermId> atoms, double seconds) {
   Verdict out;
   std::map<TermId, std::uint32_t> values;

@@ -52,6 +52,8 @@ class Conditions {
   Verdict solve(std::span<const TermId> atoms, double seconds);
   // The least packet size under the conditions that have to do with it; 0 when there is none.
   std::uint32_t least_size(std::span<const TermId> atoms);
+  // Conditions among `atoms` that together need a packet of `size` bytes. REQUIRES that all of them do.
+  std::vector<TermId> size_core(std::span<const TermId> atoms, std::uint32_t size);
   bool mentions_size(TermId atom);
   // What an atom reads that is not known: bytes and the size, sorted.
   const std::vector<TermId>& variables(TermId atom);

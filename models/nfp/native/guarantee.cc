@@ -157,14 +157,21 @@ class Explosion {
 
 // ---- What has been learned -------------------------------------------------------------------------------------
 
-// Sets of conditions that cannot hold together, as an automaton along paths: its state is what is left of each set
-// of which something has been met, the least of them only, and only while the rest can still be met.
+// Sets of conditions that together need a packet of at least so many bytes, or (kImpossible) cannot hold: as an
+// automaton along paths. Its state is what is left of each set of which something has been met, without those that
+// another one makes superfluous, and only while the rest can still be met.
 class Learned {
  public:
+  static constexpr std::uint32_t kImpossible = ~0u;
+  struct Step {
+    std::uint32_t state = 0;  // kNone: a contradiction is complete
+    std::uint32_t size = 0;   // the packet's size is at least this
+  };
+
   Learned() { intern({}); }
 
   // `where`: block at which each condition of the path was met, the latest. False when nothing of it is new.
-  bool learn(std::vector<TermId> core, const std::unordered_map<TermId, std::uint32_t>& where) {
+  bool learn(std::vector<TermId> core, std::uint32_t size, const std::unordered_map<TermId, std::uint32_t>& where) {
     std::sort(core.begin(), core.end());
     core.erase(std::unique(core.begin(), core.end()), core.end());
     bool news = false;
@@ -177,9 +184,10 @@ class Learned {
         news = true;
       }
     }
-    if (known_.insert(core).second) {
-      for (const TermId atom : core) with_[atom].push_back(static_cast<std::uint32_t>(sets_.size()));
-      sets_.push_back(std::move(core));
+    Rest whole{std::move(core), size};
+    if (known_.insert(whole).second) {
+      for (const TermId atom : whole.atoms) with_[atom].push_back(static_cast<std::uint32_t>(sets_.size()));
+      sets_.push_back(std::move(whole));
       news = true;
     }
     return news;
@@ -192,80 +200,85 @@ class Learned {
     intern({});
   }
 
-  // After the conditions of one step into `block`; kNone when they complete a contradiction.
-  std::uint32_t step(std::uint32_t state, std::uint32_t node, bool taken, const std::vector<TermId>& atoms,
-                     std::uint32_t block) {
-    if (state == 0 && std::none_of(atoms.begin(), atoms.end(), [&](TermId a) { return with_.count(a) > 0; })) return 0;
+  // After the conditions of one step into `block`.
+  Step step(std::uint32_t state, std::uint32_t node, bool taken, const std::vector<TermId>& atoms, std::uint32_t block) {
+    if (state == 0 && std::none_of(atoms.begin(), atoms.end(), [&](TermId a) { return with_.count(a) > 0; })) return {};
     const std::uint64_t key = (std::uint64_t{state} << 32 | node) * 2 + taken;
     const auto found = steps_.find(key);
     if (found != steps_.end()) return found->second;
-    std::vector<std::vector<TermId>> left = states_[state];
-    bool dead = false;
+    std::vector<Rest> left = states_[state];
     for (const TermId atom : atoms) {
-      for (auto& rest : left) {
-        const auto at = std::lower_bound(rest.begin(), rest.end(), atom);
-        if (at != rest.end() && *at == atom) rest.erase(at);
-        dead |= rest.empty();
+      for (Rest& rest : left) {
+        const auto at = std::lower_bound(rest.atoms.begin(), rest.atoms.end(), atom);
+        if (at != rest.atoms.end() && *at == atom) rest.atoms.erase(at);
       }
       const auto with = with_.find(atom);
       if (with == with_.end()) continue;
       for (const std::uint32_t k : with->second) {
-        std::vector<TermId> rest = sets_[k];
-        std::erase(rest, atom);
-        dead |= rest.empty();
+        Rest rest = sets_[k];
+        std::erase(rest.atoms, atom);
         left.push_back(std::move(rest));
       }
     }
-    std::uint32_t out = kNone;
-    if (!dead) {
-      std::erase_if(left, [&](const std::vector<TermId>& rest) {
-        return std::any_of(rest.begin(), rest.end(), [&](TermId a) { return latest_[a] <= block; });
+    Step out;
+    for (const Rest& rest : left)
+      if (rest.atoms.empty()) out.size = std::max(out.size, rest.size);
+    if (out.size == kImpossible) {
+      out.state = kNone;
+    } else {
+      std::erase_if(left, [&](const Rest& rest) {
+        return rest.atoms.empty() ||
+               std::any_of(rest.atoms.begin(), rest.atoms.end(), [&](TermId a) { return latest_[a] <= block + 1; });
       });
-      std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) {
-        return a.size() != b.size() ? a.size() < b.size() : a < b;
+      std::sort(left.begin(), left.end(), [](const Rest& a, const Rest& b) {
+        if (a.atoms.size() != b.atoms.size()) return a.atoms.size() < b.atoms.size();
+        return a.atoms != b.atoms ? a.atoms < b.atoms : a.size > b.size;
       });
-      std::vector<std::vector<TermId>> least;
-      for (auto& rest : left) {
-        const bool implied = std::any_of(least.begin(), least.end(), [&](const auto& smaller) {
-          return std::includes(rest.begin(), rest.end(), smaller.begin(), smaller.end());
+      std::vector<Rest> least;
+      for (Rest& rest : left) {
+        const bool implied = std::any_of(least.begin(), least.end(), [&](const Rest& r) {
+          return r.size >= rest.size && std::includes(rest.atoms.begin(), rest.atoms.end(), r.atoms.begin(), r.atoms.end());
         });
         if (!implied) least.push_back(std::move(rest));
       }
-      std::sort(least.begin(), least.end());
-      out = intern(std::move(least));
+      out.state = intern(std::move(least));
     }
     steps_.emplace(key, out);
     return out;
   }
 
-  std::size_t count() const { return sets_.size(); }
-
  private:
-  std::uint32_t intern(std::vector<std::vector<TermId>> state) {
+  struct Rest {
+    std::vector<TermId> atoms;  // sorted
+    std::uint32_t size;
+    bool operator==(const Rest&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Rest& r) const {
+      std::size_t h = r.size;
+      for (const TermId t : r.atoms) h = (h ^ t) * 0x9e3779b97f4a7c15ull ^ h >> 31;
+      return h;
+    }
+    std::size_t operator()(const std::vector<Rest>& v) const {
+      std::size_t h = v.size();
+      for (const Rest& r : v) h = h * 1099511628211ull ^ (*this)(r);
+      return h;
+    }
+  };
+
+  std::uint32_t intern(std::vector<Rest> state) {
     const auto [at, fresh] = index_.emplace(std::move(state), static_cast<std::uint32_t>(states_.size()));
     if (fresh) states_.push_back(at->first);
     return at->second;
   }
 
-  struct Hash {
-    std::size_t operator()(const std::vector<TermId>& v) const {
-      std::size_t h = v.size();
-      for (const TermId t : v) h = (h ^ t) * 0x9e3779b97f4a7c15ull ^ h >> 31;
-      return h;
-    }
-    std::size_t operator()(const std::vector<std::vector<TermId>>& v) const {
-      std::size_t h = v.size();
-      for (const auto& w : v) h = h * 1099511628211ull ^ (*this)(w);
-      return h;
-    }
-  };
-  std::vector<std::vector<TermId>> sets_;
-  std::unordered_set<std::vector<TermId>, Hash> known_;
+  std::vector<Rest> sets_;
+  std::unordered_set<Rest, Hash> known_;
   std::unordered_map<TermId, std::vector<std::uint32_t>> with_;
   std::unordered_map<TermId, std::uint32_t> latest_;  // block + 1
-  std::vector<std::vector<std::vector<TermId>>> states_;
-  std::unordered_map<std::vector<std::vector<TermId>>, std::uint32_t, Hash> index_;
-  std::unordered_map<std::uint64_t, std::uint32_t> steps_;
+  std::vector<std::vector<Rest>> states_;
+  std::unordered_map<std::vector<Rest>, std::uint32_t, Hash> index_;
+  std::unordered_map<std::uint64_t, Step> steps_;
 };
 
 // ---- The search ------------------------------------------------------------------------------------------------
@@ -300,7 +313,10 @@ class Search {
     bound_ = bound(0, static_cast<double>(costs_.overhead), 0, least_);
     bool stopped = false;
     while (!stopped && found_.size() < options_.paths) {
+      const std::size_t before = facts_;
       const Round round = search(false, 0);
+      // Should a round have nothing to learn and yet have dropped what it needs, nothing is dropped any more.
+      if (round == Round::kLearned && facts_ == before) drops_ = false;
       if (round == Round::kStopped) stopped = true;
       if (round == Round::kEmpty) {
         bound_ = 0;
@@ -391,8 +407,8 @@ class Search {
     const std::uint32_t h = variable * 2654435761u;
     return filter[h >> 6 & 7] >> (h & 63) & filter[h >> 15 & 7] >> (h >> 9 & 63) & 1;
   }
-  bool learn(const std::vector<TermId>& core, std::uint32_t label, std::uint32_t node, bool taken,
-             std::uint32_t block);
+  void learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node = kNone,
+             bool taken = false, std::uint32_t block = 0);
   Path path_of(std::uint32_t label) const;
   double count_slower(double value) const;
 
@@ -414,6 +430,8 @@ class Search {
   std::unordered_map<std::string, Verdict> verdicts_;  // by path
   double bound_ = 0;
   std::uint64_t refuted_ = 0, restarts_ = 0;
+  std::size_t facts_ = 0;  // learned
+  bool drops_ = true;
 };
 
 std::vector<TermId> Search::atoms_of(std::uint32_t label) const {
@@ -464,8 +482,8 @@ Path Search::path_of(std::uint32_t label) const {
   return out;
 }
 
-bool Search::learn(const std::vector<TermId>& core, std::uint32_t label, std::uint32_t node, bool taken,
-                   std::uint32_t block) {
+void Search::learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node,
+                   bool taken, std::uint32_t block) {
   std::unordered_map<TermId, std::uint32_t> where;
   const auto note = [&](const std::vector<TermId>& atoms, std::uint32_t at) {
     for (const TermId a : atoms) {
@@ -481,7 +499,7 @@ bool Search::learn(const std::vector<TermId>& core, std::uint32_t label, std::ui
     k = parent == kNone ? kNone : labels_[parent].with_atoms;
   }
   ++refuted_;
-  return learned_.learn(core, where);
+  facts_ += learned_.learn(core, size, where);
 }
 
 Search::Round Search::search(bool tied, double wanted) {
@@ -573,11 +591,15 @@ Search::Round Search::search(bool tied, double wanted) {
         }
         const std::vector<TermId> atoms = atoms_of(top.label);
         verdict = conditions_.solve(atoms, options_.z3_seconds);
-        if (verdict.kind == Verdict::Kind::kSat) verdict.example.size = std::max(verdict.example.size, here.size);
+        if (verdict.kind == Verdict::Kind::kSat) {
+          verdict.example.size = std::max(verdict.example.size, here.size);
+          // Its conditions need a larger packet than was known: others that were dropped for it may not.
+          if (options_.per_byte && verdict.example.size > here.size) verdict.core = conditions_.size_core(atoms, verdict.example.size);
+        }
         verdicts_.emplace(key, verdict);
       }
       if (verdict.kind == Verdict::Kind::kUnsat) {
-        learn(verdict.core, top.label, kNone, false, 0);
+        learn(verdict.core, Learned::kImpossible, top.label);
         dirty = true;
         continue;
       }
@@ -587,6 +609,10 @@ Search::Round Search::search(bool tied, double wanted) {
       Label done = here;
       done.checked = true;
       done.size = verdict.example.size;
+      if (options_.per_byte && done.size > here.size) {
+        learn(verdict.core, done.size, top.label);
+        dirty = true;
+      }
       const double own = worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
       done.value = options_.per_byte ? own / done.size : own;
       if (tied && done.value < wanted * (1 - kSame)) continue;
@@ -605,7 +631,7 @@ Search::Round Search::search(bool tied, double wanted) {
     const auto before = static_cast<std::size_t>(std::count_if(at->second.begin(), at->second.end(), [&](const Arrival& a) {
       return tied ? a.cycles <= here.cycles && a.dram >= here.dram : a.cycles >= here.cycles && a.dram >= here.dram;
     }));
-    if (before >= allowed) {
+    if (drops_ && before >= allowed) {
       lost = std::max(lost, here.value);
       continue;
     }
@@ -628,18 +654,20 @@ Search::Round Search::search(bool tied, double wanted) {
       const std::vector<TermId>& atoms = ex[here.node].atoms[taken];
       for (const TermId atom : atoms)
         if (const auto limit = conditions_.bound(atom)) next.size = std::max(next.size, limit->least);
+      const Learned::Step step = learned_.step(here.learned, here.node, taken, atoms, graph_.edges[e].to);
+      if (step.state == kNone) continue;
+      next.learned = step.state;
+      if (options_.per_byte) next.size = std::max(next.size, step.size);
       next.value = bound(e, next.cycles, next.dram, next.size);
       if (next.value == kNever) continue;
       if (tied) {
         const double dram = next.dram + rests_.dram.back()[e];
         if (next.value < wanted * (1 - kSame) || options_.cores * dram < wanted * (1 - kSame) * (options_.per_byte ? next.size : 1)) continue;
       }
-      next.learned = learned_.step(here.learned, here.node, taken, atoms, graph_.edges[e].to);
-      if (next.learned == kNone) continue;
       if (!atoms.empty()) {
         const std::vector<TermId> others = concerned(top.label, atoms);
         if (const auto core = conditions_.refute(others, atoms)) {
-          learn(*core, top.label, here.node, taken, graph_.edges[e].to);
+          learn(*core, Learned::kImpossible, top.label, here.node, taken, graph_.edges[e].to);
           dirty = true;
           continue;
         }
@@ -698,8 +726,7 @@ void Search::settle_tie() {
   const double per = options_.per_byte ? slow.example.size : 1;
   const double dram = options_.cores * slow.cost.dram_cycles / per;
   if (dram < slow.value * (1 - kSame)) return;
-  while (search(true, slow.value) == Round::kLearned) {
-  }
+  for (std::size_t before = facts_; search(true, slow.value) == Round::kLearned && facts_ > before;) before = facts_;
 }
 
 }  // namespace

@@ -104,9 +104,8 @@ TermId Terms::byte(TermId array, TermId address) {
   if (terms_[address].kind == Kind::kUndef || terms_[array].kind == Kind::kUndef) return undefined(8);
   while (terms_[array].kind == Kind::kStore) {
     const Term& s = terms_[array];
-    if (s.b == address) return s.c;
-    const TermId same = eq(s.b, address);
-    if (!is(same, 0)) break;
+    if (same(s.b, address)) return s.c;
+    if (!is(eq(s.b, address), 0)) break;
     array = terms_[array].a;
   }
   return make({Kind::kByte, 8, vague(array) || vague(address), array, address});
@@ -253,8 +252,8 @@ TermId Terms::land(TermId a, TermId b) {
   if (a == b) return a;
   if (is(b, 0)) return b;
   if (is(b, mask(x.width))) return a;
-  if (x.kind == Kind::kNot && x.a == b) return constant(x.width, 0);
-  if (y.kind == Kind::kNot && y.a == a) return constant(x.width, 0);
+  if (x.kind == Kind::kNot && same(x.a, b)) return constant(x.width, 0);
+  if (y.kind == Kind::kNot && same(y.a, a)) return constant(x.width, 0);
   if (y.kind == Kind::kConst) {
     // Runs of ones are extractions.
     int low = 0;
@@ -279,8 +278,8 @@ TermId Terms::lor(TermId a, TermId b) {
   const Term x = terms_[a], y = terms_[b];
   if (a == b || is(b, 0)) return a;
   if (is(b, mask(x.width))) return b;
-  if (x.kind == Kind::kNot && x.a == b) return constant(x.width, mask(x.width));
-  if (y.kind == Kind::kNot && y.a == a) return constant(x.width, mask(x.width));
+  if (x.kind == Kind::kNot && same(x.a, b)) return constant(x.width, mask(x.width));
+  if (y.kind == Kind::kNot && same(y.a, a)) return constant(x.width, mask(x.width));
   if (x.width > 1 && (split(a) || split(b))) return piecewise(a, b, [&](TermId p, TermId q) { return lor(p, q); });
   if (y.kind == Kind::kConst) {  // bits that are set anyway
     int low = 0;
@@ -297,7 +296,7 @@ TermId Terms::lxor(TermId a, TermId b) {
   if (constant(a) || (a > b && !constant(b))) std::swap(a, b);
   const Term x = terms_[a], y = terms_[b];
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(x.width);
-  if (a == b) return constant(x.width, 0);
+  if (same(a, b)) return constant(x.width, 0);
   if (is(b, 0)) return a;
   if (y.kind == Kind::kConst && x.kind == Kind::kConst) return constant(x.width, x.value ^ y.value);
   if (is(b, mask(x.width))) return negated(a);
@@ -325,12 +324,12 @@ TermId Terms::add(TermId a, TermId b) {
 TermId Terms::sub(TermId a, TermId b) {
   const Term x = terms_[a], y = terms_[b];
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(x.width);
-  if (a == b) return constant(x.width, 0);
+  if (same(a, b)) return constant(x.width, 0);
   if (y.kind == Kind::kConst) return add(a, constant(x.width, ~y.value + 1));
   if (y.kind == Kind::kAdd && constant(y.b)) return add(sub(a, y.a), constant(x.width, ~terms_[y.b].value + 1));
   if (x.kind == Kind::kAdd && constant(x.b)) return add(sub(x.a, b), x.b);
-  if (x.kind == Kind::kAdd && x.b == b) return x.a;
-  if (x.kind == Kind::kAdd && x.a == b) return x.b;
+  if (x.kind == Kind::kAdd && same(x.b, b)) return x.a;
+  if (x.kind == Kind::kAdd && same(x.a, b)) return x.b;
   return make({Kind::kSub, x.width, x.undefined || y.undefined, a, b});
 }
 
@@ -363,7 +362,7 @@ TermId Terms::eq(TermId a, TermId b) {
   const Term x = terms_[a], y = terms_[b];
   LPN_ASSERT(x.width == y.width);
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(1);
-  if (a == b) return constant(1, 1);
+  if (same(a, b)) return constant(1, 1);
   if (x.kind == Kind::kConst && y.kind == Kind::kConst) return constant(1, 0);
   if (ranges_[a].hi < ranges_[b].lo || ranges_[b].hi < ranges_[a].lo) return constant(1, 0);
   if (x.width == 1 && y.kind == Kind::kConst) return y.value ? a : negated(a);
@@ -410,11 +409,11 @@ TermId Terms::eq(TermId a, TermId b) {
   }
   // x + c == y + d
   if (x.kind == Kind::kAdd && y.kind == Kind::kAdd) {
-    if (x.a == y.a) return eq(x.b, y.b);
-    if (x.b == y.b) return eq(x.a, y.a);
+    if (same(x.a, y.a)) return eq(x.b, y.b);
+    if (same(x.b, y.b)) return eq(x.a, y.a);
   }
-  if (x.kind == Kind::kAdd && x.a == b && constant(x.b)) return constant(1, 0);
-  if (y.kind == Kind::kAdd && y.a == a && constant(y.b)) return constant(1, 0);
+  if (x.kind == Kind::kAdd && same(x.a, b) && constant(x.b)) return constant(1, 0);
+  if (y.kind == Kind::kAdd && same(y.a, a) && constant(y.b)) return constant(1, 0);
   return make({Kind::kEq, 1, x.undefined || y.undefined, a, b});
 }
 
@@ -422,7 +421,7 @@ TermId Terms::ult(TermId a, TermId b) {
   const Term x = terms_[a], y = terms_[b];
   LPN_ASSERT(x.width == y.width);
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(1);
-  if (a == b) return constant(1, 0);
+  if (same(a, b)) return constant(1, 0);
   if (ranges_[a].hi < ranges_[b].lo) return constant(1, 1);
   if (ranges_[a].lo >= ranges_[b].hi) return constant(1, 0);
   if (x.width == 1) return land(negated(a), b);
@@ -431,9 +430,9 @@ TermId Terms::ult(TermId a, TermId b) {
     const auto low_width = [&](TermId t) { return split(t) ? terms_[terms_[t].b].width : 0; };
     const int cut = std::max(low_width(a), low_width(b)), width = x.width;
     const TermId ah = extract(a, cut, width - cut), bh = extract(b, cut, width - cut);
-    if (ah == bh) return ult(extract(a, 0, cut), extract(b, 0, cut));
+    if (same(ah, bh)) return ult(extract(a, 0, cut), extract(b, 0, cut));
     const TermId al = extract(a, 0, cut), bl = extract(b, 0, cut);
-    if (al == bl || constant(ult(al, bl))) {  // a < b  ==  ah < bh or (ah == bh and al < bl)
+    if (same(al, bl) || constant(ult(al, bl))) {  // a < b  ==  ah < bh or (ah == bh and al < bl)
       const TermId low = ult(al, bl), less = ult(ah, bh);
       if (is(low, 0)) return less;
       if (is(low, 1)) return negated(ult(bh, ah));
@@ -469,10 +468,10 @@ TermId Terms::ult(TermId a, TermId b) {
 TermId Terms::slt(TermId a, TermId b) {
   const Term x = terms_[a], y = terms_[b];
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(1);
-  if (a == b) return constant(1, 0);
+  if (same(a, b)) return constant(1, 0);
   const int top = x.width - 1;
   const TermId sa = extract(a, top, 1), sb = extract(b, top, 1);
-  if (sa == sb) return ult(a, b);
+  if (same(sa, sb)) return ult(a, b);
   if (is(sa, 1) && is(sb, 0)) return sa;
   if (is(sa, 0) && is(sb, 1)) return sa;
   if (constant(sb) || constant(sa)) {

@@ -94,6 +94,8 @@ class Terms {
   }
   bool constant(TermId id) const { return terms_[id].kind == Kind::kConst; }
   bool vague(TermId id) const { return terms_[id].undefined; }
+  // Whether two terms always have one value: what is undefined here need not be what is undefined there.
+  bool same(TermId a, TermId b) const { return a == b && !terms_[a].undefined; }
   int width(TermId id) const { return terms_[id].width; }
 
   // Bounds of a term's value as an unsigned number.
