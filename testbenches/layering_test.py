@@ -74,6 +74,7 @@ PYTHON_PARTY = {
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
     "pytest": ("testbenches/", "python/test/", "models/"),
+    "selenium": ("testbenches/viz/",),
     "sympy": ("lpn2pi/", "testbenches/"),
     "z3": ("lpn2smt/",),
 }
