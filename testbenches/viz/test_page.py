@@ -42,6 +42,11 @@ end
 """
 
 
+def require_page():
+    if not (BUILD / "python" / "lpn_page" / "page.js").exists():
+        pytest.skip("the page was not built: there was no npm")
+
+
 @pytest.fixture(scope="session")
 def browser():
     browsers.require()
@@ -52,8 +57,7 @@ def browser():
 @pytest.fixture(scope="session")
 def page(lpn_command, tmp_path_factory):
     """page(name, *arguments of lpn viz) -> the path of the page, made once per name."""
-    if not (BUILD / "python" / "lpn_page" / "page.js").exists():
-        pytest.skip("the page was not built: there was no npm")
+    require_page()
     folder = tmp_path_factory.mktemp("pages")
     made = {}
 
@@ -467,6 +471,7 @@ def test_a_witness_of_lpn_smt_is_played(browser, page, lpn_command, tmp_path):
 
 
 def test_what_is_no_witness_is_refused(lpn_command, tmp_path):
+    require_page()
     (tmp_path / "other.json").write_text("{}")
     said = lpn_command("viz", "jpeg", "--witness", tmp_path / "other.json", "-o", tmp_path / "x.html").refused("E-viz-witness")
     assert "lpn smt --witness" in said
@@ -474,6 +479,7 @@ def test_what_is_no_witness_is_refused(lpn_command, tmp_path):
 
 
 def test_two_nets_are_not_two_runs(lpn_command, tmp_path):
+    require_page()
     (tmp_path / "wide.py").write_text("import lpn\n\n\ndef net(lanes=2):\n    net = lpn.Net('wide')\n    for k in range(lanes):\n"
                                       "        net.transition(f't{k}', take={'x': net.place(f'p{k}', init=1)}, put=[net.place(f'q{k}', sink=True)], delay=1)\n"
                                       "    return net\n")
