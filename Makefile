@@ -6,17 +6,27 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-dev libz3-dev \
             libglpk-dev pybind11-dev python3-dev libjpeg62-turbo-dev python3-click python3-rich \
-            python3-pytest python3-distributed python3-matplotlib python3-sklearn python3-sympy cvc5
+            python3-pytest python3-distributed python3-matplotlib python3-pil python3-sklearn \
+            python3-sympy cvc5
+# Beside these: for the page of lpn viz, where there is no npm yet, and to test it in a browser. The demo
+# needs neither.
+BUILD_PACKAGES := $(if $(shell command -v npm),,nodejs npm)
+TEST_PACKAGES := chromium chromium-driver python3-selenium
 LPN := $(BUILD)/bin/lpn
 DEMO := models/jpeg/demo
 
 # What the command line needs; tests need everything.
 TOOLS := _lpn _jpeg lpn_run
 
-.PHONY: demo test test-slow bench tools build configure setup clean
+.PHONY: demo test test-slow bench tools page build configure setup clean
 
 # Compiled simulators are kept in the build folder, so that a demo leaves nothing elsewhere.
 export LPN_CACHE ?= $(abspath $(BUILD))/lpn-cache
+
+WANTED = $(PACKAGES) $(MORE)
+build: WANTED = $(PACKAGES) $(BUILD_PACKAGES) $(MORE)
+test test-slow: MORE = $(TEST_PACKAGES)
+bench: MORE = $(BUILD_PACKAGES) $(TEST_PACKAGES)
 
 demo: tools
 	@echo "== A hardware JPEG decoder (ultraembedded core_jpeg) as a Latency Petri Net, against its RTL =="
@@ -34,12 +44,16 @@ test: build
 test-slow: build
 	cd $(BUILD) && ctest -C slow --output-on-failure -j $(JOBS)
 
-bench: tools
+bench: tools page
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/bench.py
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/proofs.py
+	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/pages.py
 
 tools: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target $(TOOLS)
+
+page: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target lpn_page
 
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -51,7 +65,7 @@ configure: setup
 
 # Debian packages by name, only those that are missing, as root or through sudo.
 setup:
-	@missing=$$(for p in $(PACKAGES); do \
+	@missing=$$(for p in $(WANTED); do \
 	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
 	 if [ -n "$$missing" ]; then \
 	   echo "Installing Debian packages:" $$missing; \

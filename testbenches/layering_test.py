@@ -74,6 +74,7 @@ PYTHON_PARTY = {
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
     "pytest": ("testbenches/", "python/test/", "models/"),
+    "selenium": ("testbenches/viz/",),
     "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote
     "sympy": ("lpn2pi/", "testbenches/"),
     "z3": ("lpn2smt/",),

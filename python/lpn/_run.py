@@ -156,7 +156,7 @@ def execute(net, values, marking, library, *, limit=None, observer=None, stats=F
     it, the critical path, and what the run gains from twice as fast a transition for so many of them.
     `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
     `collect`: names of places that the net does not read, of which the Run keeps what arrived and when; with a
-    library only. Raises "E-collect" for another place.
+    compiled library only. Raises "E-collect" for another place.
     """
     if library is None:
         engine = _lpn.Interp(net._core, values, marking._core, stats=stats, trace=observer is not None)

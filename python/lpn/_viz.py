@@ -72,7 +72,7 @@ class Recorded:
         """(id, type, text) of what the page carries of it."""
         about = {**fields_of(self.net, self.run), "title": self.title,
                  "parameters": {p.name: str(v) for p, v in zip(self.net._core.params, self.values)},
-                 "record": json.loads(self.record.index()), "tokens": _tokens(self.net, self.values, self.marking)}
+                 "record": json.loads(self.record.index())}
         if self.path is not None and self.path.path is not None:
             about["critical_path"] = self.path.path
             about["steps"] = {"count": len(self.path.steps)}
@@ -84,20 +84,17 @@ class Recorded:
             yield f"{prefix}-steps", "text/plain", packed(_steps(self.path.steps))
 
 
-def record(net, values, marking, title, *, limit=None, on_slice=None):
+def record(net, values, marking, title, *, limit=None, on_slice=None, segment=None):
     """A Recorded of the run, by the interpreter, which alone knows why who waits.
 
+    `segment`: entries after which a segment of the record ends; default as record.h says.
     Raises RunError, and Error "E-viz-size" for a run that a page cannot count.
     """
-    seen = _lpn.viz.Record(net._core, values, marking._core)
+    size = {} if segment is None else {"segment": segment}
+    seen = _lpn.viz.Record(net._core, values, marking._core, **size)
     run = execute(net, values, marking, None, limit=limit, stats=True, on_slice=on_slice, watch=seen)
     seen.finish(run.stats["end"] if run.until is None else run.until)
     return Recorded(net, values, marking, seen, run, title)
-
-
-def _tokens(net, values, marking):
-    """What the places hold at time 0, of the input alone: those of the net may differ by parameters."""
-    return [marking.count(place) for place in net._places.values()]
 
 
 def _steps(steps):

@@ -42,6 +42,11 @@ end
 """
 
 
+def require_page():
+    if not (BUILD / "python" / "lpn_page" / "page.js").exists():
+        pytest.skip("the page was not built: there was no npm")
+
+
 @pytest.fixture(scope="session")
 def browser():
     browsers.require()
@@ -52,8 +57,7 @@ def browser():
 @pytest.fixture(scope="session")
 def page(lpn_command, tmp_path_factory):
     """page(name, *arguments of lpn viz) -> the path of the page, made once per name."""
-    if not (BUILD / "python" / "lpn_page" / "page.js").exists():
-        pytest.skip("the page was not built: there was no npm")
+    require_page()
     folder = tmp_path_factory.mktemp("pages")
     made = {}
 
@@ -125,13 +129,44 @@ return {
 """
 
 
-@pytest.mark.parametrize("model, input, name", [("jpeg", IMAGE, "jpeg"), (PROTOACC, PROTOACC_INPUT, "protoacc")])
-def test_every_place_and_firing_at_random_times(browser, page, model, input, name):
+@pytest.fixture(scope="session")
+def short_segments(tmp_path_factory):
+    """The page of the JPEG run with its record in some hundred segments."""
+    require_page()
+    from lpn._run import parameter_values
+    from lpn._viz import page as page_of
+    from lpn._viz import record
+
+    model = lpn.load("jpeg")
+    net = model.net()
+    marking = model.workload(str(IMAGE), net)
+    made = record(net, parameter_values(net, None), marking, "jpeg", segment=200)
+    assert len(made.record.segments) > 100
+    path = tmp_path_factory.mktemp("segments") / "page.html"
+    path.write_text(page_of(net, made.values, marking, {"title": "jpeg", "subtitle": ""}, [made]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("model, input, name", [("jpeg", IMAGE, "jpeg"), ("jpeg", IMAGE, "segments"),
+                                                (PROTOACC, PROTOACC_INPUT, "protoacc")])
+def test_every_place_and_firing_at_random_times(browser, page, short_segments, model, input, name):
     """Tokens and firings in flight, against a replay of the interpreter's commits."""
     extra = ["--critical-path"] if name == "jpeg" else []
-    browser.open(page(name, model, input, *extra), "light")
+    browser.open(short_segments if name == "segments" else page(name, model, input, *extra), "light")
+    if name == "segments":
+        browser.js("lpnviz.run.run.record.budget = 1 << 20")  # so that segments are forgotten too
     browser.wait("await lpnviz.graph.collapseAll(false); lpnviz.graph.view.credits = true; await lpnviz.graph.draw()")
     run, levels, firings = replay(str(model), input)
+    # Going from event to event meets every instant at which something shown changes, and no other.
+    changes = sorted({t for times, _ in levels.values() for t in times if t >= 0} | {t for f in firings.values() for s, e in f for t in (s, e)})
+    at = changes[len(changes) // 3]
+    browser.seek(at)
+    for _ in range(25):
+        browser.wait("await lpnviz.run.step(1)")
+        now = browser.js("return lpnviz.run.time")
+        following = changes[bisect.bisect_right(changes, at)]
+        assert at < now <= following  # reasons to wait change at instants of their own too
+        at = now
     rng = random.Random(20261122)
     instants = sorted({t for times, _ in levels.values() for t in times if t >= 0})
     times = [0, run.last_commit, *rng.sample(instants, min(12, len(instants)))]
@@ -467,6 +502,7 @@ def test_a_witness_of_lpn_smt_is_played(browser, page, lpn_command, tmp_path):
 
 
 def test_what_is_no_witness_is_refused(lpn_command, tmp_path):
+    require_page()
     (tmp_path / "other.json").write_text("{}")
     said = lpn_command("viz", "jpeg", "--witness", tmp_path / "other.json", "-o", tmp_path / "x.html").refused("E-viz-witness")
     assert "lpn smt --witness" in said
@@ -474,6 +510,7 @@ def test_what_is_no_witness_is_refused(lpn_command, tmp_path):
 
 
 def test_two_nets_are_not_two_runs(lpn_command, tmp_path):
+    require_page()
     (tmp_path / "wide.py").write_text("import lpn\n\n\ndef net(lanes=2):\n    net = lpn.Net('wide')\n    for k in range(lanes):\n"
                                       "        net.transition(f't{k}', take={'x': net.place(f'p{k}', init=1)}, put=[net.place(f'q{k}', sink=True)], delay=1)\n"
                                       "    return net\n")

@@ -225,7 +225,7 @@ function drawPlace(net, node, level) {
     + shape
     + `<rect class="level" x="${n(box.x + box.w - 1 - filled)}" y="${n(box.y + 1)}" width="${n(filled)}" height="${n(box.h - 2)}"/>`
     + cells + role
-    + `<text class="count" x="${n(box.x + box.w / 2)}" y="${n(box.y + 16)}">${countText(p, tokens)}</text></g>`;
+    + `<text class="count" x="${n(box.x + box.w / 2 + (p.start ? 6 : 0))}" y="${n(box.y + 16)}">${countText(p, tokens)}</text></g>`;
 }
 
 /** "3 / 4": what a place's middle says, as SVG. */

@@ -107,6 +107,7 @@ export class Record {
     this.end = index.end;
     this.firings = index.firings;
     this.begins = index.segments.map((s) => s[0]);
+    this.starts = index.segments.map((s) => s[1]);
     this.varying = index.varying;
     this.bytesOf = bytesOf;
     this.budget = budget;
@@ -138,6 +139,13 @@ export class Record {
   /** The number of the segment that has the instant t. */
   segmentOf(t) {
     return Math.max(0, lastUpTo(this.begins, t));
+  }
+
+  /** About how many firings start in [from, to]: those of its segments. */
+  firingsBetween(from, to) {
+    let sum = 0;
+    for (let k = this.segmentOf(from); k <= this.segmentOf(to); ++k) sum += this.starts[k];
+    return sum;
   }
 
   /** Whether all of [from, to] is decoded. */

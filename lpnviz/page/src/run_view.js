@@ -307,7 +307,8 @@ export class RunView {
     }
     if (why === 2) {
       const slots = this.net.places[what].capacity?.value;
-      return { why, place: what, text: `waits for room in place '${place(what)}', of whose ${grouped(slots)} slots none is free (${count(state.tokens[what], 'token')}, the others are on their way)` };
+      return { why, place: what, text: `waits for room in place '${place(what)}', which is full: ${count(state.tokens[what], 'token')}`
+        + (state.tokens[what] < slots ? `, and ${grouped(slots - state.tokens[what])} on the way,` : '') + ` in ${count(slots, 'slot')}` };
     }
     if (why === 5) {
       const segment = run.record.segments.get(run.record.segmentOf(state.time));

@@ -12,6 +12,7 @@ const RULER = 22;
 const WHOLE = 20; // the strip of the whole run
 const HEAD = WHOLE + RULER;
 const LANES = 4;
+const FEW = 20000; // firings that are drawn one by one at any zoom
 
 export class Timeline {
   /** `runs`: [{ record, title }]; `seek(t)`, `choose(id)`, `windowed()` are called. */
@@ -147,9 +148,9 @@ export class Timeline {
     this.colour.why = ['', 1, 2, 3, 4, 5, 6, 7].map((k) => (k ? of(`why${k}`) : ''));
   }
 
-  /** Whether the bins are fine enough for the window. */
+  /** Whether to draw the bins: they are fine enough, and the window has many firings. */
   far() {
-    return (2 * (this.to - this.from)) / this.plot >= Math.max(...this.runs.map((r) => r.record.binWidth));
+    return this.runs.some((r) => r.record.firingsBetween(this.from, this.to) > FEW) && (2 * (this.to - this.from)) / this.plot >= Math.max(...this.runs.map((r) => r.record.binWidth));
   }
 
   draw() {
