@@ -231,8 +231,8 @@ class Chain:
     """A network function in a net.
 
     delivered, arrived and lost (None when saturating): places that count packets; works: per stage the place
-    that counts ticks of service; queues: per stage its request queues; descriptors: per engine stage the place
-    of those that are free; single: its firings pass on one packet each; entry: the transition that lets
+    that counts ticks of service; queues: per stage its request queues; descriptors: per engine stage the
+    place of those that are free; single: its firings pass on one packet each; entry: the transition that lets
     packets in, their time being its start when `entry_at_start`, else its commit; left: the one that delivers
     them.
     """
