@@ -9,15 +9,15 @@ class _Pattern(click.ParamType):
 
     def convert(self, value, param, ctx):
         if value != "detect" and set(value.split(",")) - {"pipeline", "run-to-completion"}:
-            self.fail(f"'{value}'; write pipeline, run-to-completion, detect, or the first two for each stage "
-                      "(memory, then engines) with commas between")
+            self.fail(f"'{value}'; write pipeline, run-to-completion, detect, or the first two for each "
+                      "stage (memory, then engines) with commas between")
         return value
 
 
 pattern_option = click.option("--pattern", type=_Pattern(), default="pipeline", show_default=True,
-                              help="How its packets use several resources: pipeline, run-to-completion, these "
-                              "per stage (memory, then engines) with commas between, or detect, by rows with all "
-                              "contended.")
+                              help="How its packets use several resources: pipeline, run-to-completion, "
+                              "these per stage (memory, then engines) with commas between, or detect, by "
+                              "rows with all contended.")
 memory_option = click.option("--memory", type=click.Choice(["choose", "boosting", "white-box"]),
                              default="choose",
                              show_default=True, help="Kind of memory model; choose: by cross-validation.")

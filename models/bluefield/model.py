@@ -72,7 +72,8 @@ def net_of_shape(shape):
     """(net, names of the places that keep counts, Chains) of a Shape; the net is shared and has no values.
 
     Per function, counts are kept of the packets delivered, arrived and lost (unless it is saturating), of the
-    ticks of service of each stage, and of the requests in each queue.
+    ticks of service of each stage, of the requests in each queue, and of the free descriptors of each engine
+    stage.
     """
     return _build(shape, {})
 
@@ -124,6 +125,7 @@ def _build(shape, values):
             counted += [chain.arrived, chain.lost]
         counted += chain.works
         counted += [queue for queues in chain.queues for queue in queues]
+        counted += chain.descriptors
     kept = parts.snapshots(net, counted, window)
     net.done()
     return net, kept, chains

@@ -231,9 +231,10 @@ class Chain:
     """A network function in a net.
 
     delivered, arrived and lost (None when saturating): places that count packets; works: per stage the place
-    that counts ticks of service; queues: per stage its request queues; single: its firings pass on one packet
-    each; entry: the transition that lets packets in, their time being its start when `entry_at_start`, else
-    its commit; left: the one that delivers them.
+    that counts ticks of service; queues: per stage its request queues; descriptors: per engine stage the
+    place of those that are free; single: its firings pass on one packet each; entry: the transition that lets
+    packets in, their time being its start when `entry_at_start`, else its commit; left: the one that delivers
+    them.
     """
 
     delivered: object
@@ -245,6 +246,7 @@ class Chain:
     single: bool = True
     works: list = field(default_factory=list)
     queues: list = field(default_factory=list)
+    descriptors: list = field(default_factory=list)
 
 
 def _ticks_of_one(times, memory):
@@ -303,6 +305,7 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
             queues, results[k], work = stage.engine.connect(f"{name}.s{k}", kinds, stage)
             enqueues[k] = _enqueue(net, f"{name}.s{k}", kinds, queues)
             chain.queues.append(queues)
+            chain.descriptors.append(descriptors[k])
         else:
             work = net.place(f"{name}.s{k}.work", sink=True)
             chain.queues.append([])
@@ -370,6 +373,7 @@ def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=Tr
         next_hold = net.place(f"{name}.s{k}.hold", kind)
         if stage.engine is not None:
             descriptors = net.place(f"{name}.s{k}.descriptors", init=stage.slots)
+            chain.descriptors.append(descriptors)
             sent = net.place(f"{name}.s{k}.sent", Batch)
             queues, results, work = stage.engine.connect(f"{name}.s{k}", kinds, stage)
             net.transition(f"{name}.s{k}.enter", take={**mine, "slots": descriptors.take(lambda b: b.size)},

@@ -128,7 +128,8 @@ def _period(function):
 
 def _counted(chain):
     """How many counts are kept of a function."""
-    return 1 + 2 * (chain.lost is not None) + len(chain.works) + sum(map(len, chain.queues))
+    return 1 + 2 * (chain.lost is not None) + len(chain.works) + sum(map(len, chain.queues)) \
+        + len(chain.descriptors)
 
 
 def _read(state, run):
@@ -145,18 +146,20 @@ def _read(state, run):
         arrived, lost = (counts.pop(), counts.pop()) if f.traffic.rate_kpps is not None else (None, None)
         works = [counts.pop() for _ in f.stages]
         queues = [[counts.pop() for _ in range(s.queues)] if not s.on_core else None for s in f.stages]
-        counted[f.name] = delivered, arrived, lost, works, queues
+        free = [counts.pop() for s in f.stages if not s.on_core]
+        counted[f.name] = delivered, arrived, lost, works, queues, free
     # By chance a random function's packets vary by the root of their number, and others with them.
     by_chance = max((3 / math.sqrt(max(counted[f.name][0][WINDOWS] - counted[f.name][0][half], 1))
                      for f in scenario.functions if _random(f)), default=0.0)
     for f in scenario.functions:
-        delivered, arrived, lost, works, queues = counted[f.name]
+        delivered, arrived, lost, works, queues, free = counted[f.name]
         third = delivered[half + quarter] - delivered[half]
         fourth = delivered[WINDOWS] - delivered[half + quarter]
         packets = third + fourth
         allowed = (scenario.simulate.tolerance / 2 + by_chance) * packets + 2 * _granule(f)
         steady &= packets > 0 and abs(fourth - third) <= allowed
-        growth = sum(queue[WINDOWS] - queue[half] for stage_queues in queues for queue in stage_queues or ())
+        # Packets between cores and delivery hold a descriptor each.
+        growth = sum(count[half] - count[WINDOWS] for count in free)
         steady &= abs(growth) <= (_FILLING + by_chance) * packets + 2 * _granule(f)
         result = Result(f.name, packets / (half * window) * 1e3, f.traffic.rate_kpps)
         if lost is not None:
