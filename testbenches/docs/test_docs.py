@@ -108,7 +108,7 @@ def test_the_first_model_of_the_readme(tmp_path, environment):
 
 
 def test_the_tutorial_is_there():
-    assert 4 <= len(TUTORIAL) <= 12
+    assert 4 <= len(TUTORIAL) <= 20
     outputs = {path.stem for path in (DOCS / "tutorial").glob("*.out")}
     assert outputs == {page.stem for page in TUTORIAL}
 
