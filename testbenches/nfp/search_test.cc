@@ -208,6 +208,27 @@ TEST_CASE("search: a bound at every moment") {
   CHECK(none.bound >= (none.slowest.empty() ? all.slowest[0].value : 0));
 }
 
+TEST_CASE("search: stopped at once, it still has a bound and a packet") {
+  // 40 rounds with a test of a byte each: more than 512 labels, after which it is asked whether to go on.
+  std::vector<std::string> lines = {"alu[gprA_2, --, B, *l$index1[2]], gpr_wrboth", "immed[gprA_9, 0x0], gpr_wrboth", "loop:",
+                                    "mem[read32_swap, $xfer_0, gprA_2, gprA_9, 1], ctx_swap[sig1]",
+                                    "ld_field_w_clr[gprA_5, 0001, $xfer_0]", "alu[--, gprA_5, XOR, 0x7]", "bne[@skip]", "nop",
+                                    "nop", "skip:", "alu[gprA_9, gprA_9, +, 0x1], gpr_wrboth", "alu[--, gprA_9, XOR, 0x28]",
+                                    "bne[@loop]"};
+  const Costs costs = nfp_test::table();
+  std::uint32_t limit = 0;
+  const Graph graph = make_bounded_graph(nfp_test::parse(lines), costs, limit);
+  CHECK(limit == 40);
+  Options options;
+  options.paths = 1'000'000;
+  const Findings exact = find_slowest(graph, costs, {}, [](const Progress&) { return true; });
+  const Findings stopped = find_slowest(graph, costs, options, [](const Progress&) { return false; });
+  CHECK_FALSE(stopped.complete);
+  REQUIRE_FALSE(stopped.slowest.empty());
+  CHECK(stopped.bound * (1 + 1e-9) >= stopped.slowest.back().value);
+  CHECK(exact.slowest[0].value * (1 + 1e-9) >= stopped.slowest[0].value);
+}
+
 TEST_CASE("search: what depends on something undefined is refused") {
   const Costs costs = nfp_test::table();
   const Graph graph = make_graph(nfp_test::parse({"alu[--, --, B, gprA_9]", "beq[.15000]"}), {}, costs);

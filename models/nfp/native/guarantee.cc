@@ -328,9 +328,11 @@ class Search {
       if (!stopped) settle_tie();
     }
     if (found_.empty() && !stopped) none();
+    if (found_.empty()) witness();
     out.complete = !stopped;
     for (const Found& f : found_) out.slowest.push_back(f.slow);
-    if (!found_.empty()) out.slower = count_slower(found_.front().slow.value);
+    if (!found_.empty() && !stopped) out.slower = count_slower(found_.front().slow.value);
+    else out.slower = -1;
     out.bound = bound_;
     out.refuted = refuted_;
     out.states = explosion.size();
@@ -395,6 +397,7 @@ class Search {
   // `tied`: instead the path with fewest core cycles among those with memory engine cycles worth `value`.
   Round search(bool tied, double value);
   void settle_tie();
+  void witness();
   std::vector<TermId> atoms_of(std::uint32_t label) const;
   // Of them those that share a variable with `fresh`, directly or through others.
   std::vector<TermId> concerned(std::uint32_t label, const std::vector<TermId>& fresh);
@@ -677,6 +680,74 @@ Search::Round Search::search(bool tied, double wanted) {
   }
   if (dirty && (tied || lost != kNever)) return Round::kLearned;
   return Round::kEmpty;
+}
+
+// When the search was stopped before it found a path: one that is possible, depth first along the slowest rests. Not
+// the slowest, but it shows how far the bound can be from it.
+void Search::witness() {
+  constexpr std::size_t most_steps = 20'000;
+  Explosion& ex = *explosion_;
+  labels_.clear();
+  steps_.clear();
+  std::vector<std::uint32_t> stack;
+  const auto push = [&](Label label, std::uint32_t node, bool taken) {
+    const auto id = static_cast<std::uint32_t>(labels_.size());
+    const bool has = node != kNone && !ex[node].atoms[taken].empty();
+    label.with_atoms = has ? id : label.parent == kNone ? kNone : labels_[label.parent].with_atoms;
+    if (has)
+      for (const TermId atom : ex[node].atoms[taken])
+        for (const TermId v : conditions_.variables(atom)) meet(label.met, v);
+    labels_.push_back(label);
+    steps_.emplace_back(node, taken);
+    stack.push_back(id);
+  };
+  Label start;
+  start.size = least_;
+  start.cycles = static_cast<double>(costs_.overhead);
+  push(start, kNone, false);
+  for (std::size_t step = 0; step < most_steps && !stack.empty(); ++step) {
+    const std::uint32_t id = stack.back();
+    stack.pop_back();
+    const Label here = labels_[id];
+    const std::uint32_t b = graph_.edges[here.edge].to;
+    const EdgeCost& c = graph_.costs[here.edge];
+    if (b == graph_.fin) {
+      bool undefined = false;
+      for (std::uint32_t k = id; k != kNone; k = labels_[k].parent)
+        undefined |= steps_[k].first != kNone && ex[steps_[k].first].undefined[steps_[k].second];
+      if (undefined) continue;
+      Verdict verdict = conditions_.solve(atoms_of(id), 1);
+      if (verdict.kind != Verdict::Kind::kSat) continue;
+      SlowPath slow;
+      slow.path = path_of(id);
+      slow.cost = path_cost(graph_, costs_, slow.path);
+      slow.example = std::move(verdict.example);
+      slow.example.size = std::max(slow.example.size, here.size);
+      const double own = worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
+      slow.value = options_.per_byte ? own / slow.example.size : own;
+      found_.push_back({std::move(slow)});
+      return;
+    }
+    ex.run(here.node);
+    std::vector<std::pair<Label, bool>> children;
+    for (const bool taken : {false, true}) {
+      if (ex[here.node].to[taken] == kNone) continue;
+      Label next = here;
+      next.node = ex[here.node].to[taken];
+      next.edge = taken ? graph_.blocks[b].taken : graph_.blocks[b].next;
+      next.parent = id;
+      next.cycles = here.cycles + static_cast<double>(c.body + (taken ? c.last_taken : c.last));
+      next.dram = here.dram + c.dram;
+      const std::vector<TermId>& atoms = ex[here.node].atoms[taken];
+      for (const TermId atom : atoms)
+        if (const auto limit = conditions_.bound(atom)) next.size = std::max(next.size, limit->least);
+      next.value = bound(next.edge, next.cycles, next.dram, next.size);
+      if (next.value == kNever || (!atoms.empty() && conditions_.refute(concerned(id, atoms), atoms))) continue;
+      children.emplace_back(next, taken);
+    }
+    std::sort(children.begin(), children.end(), [](const auto& x, const auto& y) { return x.first.value < y.first.value; });
+    for (const auto& [label, taken] : children) push(label, here.node, taken);
+  }
 }
 
 // Forwards over edges, paths of equal costs and size together, while they can still become slower.

@@ -44,7 +44,7 @@ struct Progress {
 
 struct Findings {
   Naive naive;
-  std::vector<SlowPath> slowest;
+  std::vector<SlowPath> slowest;  // slowest first; when stopped before the first of them, one that is just possible
   double bound = 0;            // of every path that is not in `slowest`; 0: there is no other
   bool complete = false;       // all that was asked for was found
   bool loops_bounded = true;
