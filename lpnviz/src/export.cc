@@ -1,8 +1,26 @@
 #include "lpn/export.h"
 
+#include <fmt/format.h>
+
 #include "lpn/initial.h"
 
 namespace lpn::viz {
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == '<') {
+      // '<' so that no text can end the script element that holds the JSON.
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
 
 std::vector<std::uint64_t> initial_tokens(const Net& net, const ParamValues& params,
                                           const Marking& marking) {

@@ -14,22 +14,6 @@ constexpr std::size_t kBuffer = 1 << 20;
 constexpr int kPlacesProcess = 2;
 constexpr int kWaitsProcess = 3;
 
-// The body of a JSON string; a net's names are plain words, its file may be called anything.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<int>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 template <typename... Args>

@@ -230,22 +230,6 @@ class Picture {
 
 }  // namespace
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == '<') {
-      // '<' so that no text can end the script element that holds the JSON.
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string describe(const Net& net, const ParamValues& params, const Marking& marking) {
   return Picture(net, params, marking).text();
 }

@@ -61,7 +61,8 @@ def refuse_idle(kind):
 @json_option
 def viz(model, input, params, output, window, limit, engine, theme, width, collapse, frames, fps, credits, path,
         versus, versus_params, witness, as_json):
-    """Writes MODEL, or its run on INPUT, into a FILE to look at.
+    """Writes MODEL, or its run on INPUT, into a FILE to look at: FILE.html is a page that shows the net and plays
+    the run in any browser; the other endings are files of other tools.
 
     Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there is.
     """

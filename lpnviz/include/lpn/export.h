@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "lpn/net.h"
 
 namespace lpn::viz {
+
+// The body of a JSON string, which may stand in an HTML script element too.
+std::string escaped(const std::string& text);
 
 // Takes the next bytes of a file; what it throws ends the writing.
 using Sink = std::function<void(std::string_view)>;

@@ -13,7 +13,4 @@ namespace lpn::viz {
 // verify(net).empty() and check_initial(net, params, marking).
 std::string describe(const Net& net, const ParamValues& params, const Marking& marking);
 
-// The body of a JSON string.
-std::string escaped(const std::string& text);
-
 }  // namespace lpn::viz

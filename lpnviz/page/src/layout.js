@@ -224,7 +224,9 @@ const FRAME_PADDING = '[top=38,left=18,bottom=18,right=18]';
 export function toElk(net, view) {
   const shown = visible(net, view);
   const children = new Map();
-  const root = { id: 'root', layoutOptions: OPTIONS, children: [], edges: [] };
+  // How often crossings are minimised anew; for large nets less, which costs a few bends in a hundred.
+  const thoroughness = shown.nodes.length > 120 ? '3' : '7';
+  const root = { id: 'root', layoutOptions: { ...OPTIONS, 'elk.layered.thoroughness': thoroughness }, children: [], edges: [] };
   for (const node of shown.nodes) {
     const made = { id: node.id, labels: [] };
     if (node.kind === 'frame') {

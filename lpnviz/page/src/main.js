@@ -152,7 +152,7 @@ class Page {
   }
 
   hover(id, event) {
-    const content = id && this.run ? this.run.tip(id) : null;
+    const content = id && (this.run ? this.run.tip(id) : this.plainTip(id));
     this.tip.hidden = !content;
     if (!content) return;
     this.tip.replaceChildren(...content);
@@ -160,6 +160,14 @@ class Page {
     const height = this.tip.offsetHeight;
     this.tip.style.left = `${Math.min(event.clientX + 14, innerWidth - w - 8)}px`;
     this.tip.style.top = `${Math.min(event.clientY + 14, innerHeight - height - 8)}px`;
+  }
+
+  /** What a part is, for a page without a run. */
+  plainTip(id) {
+    if (id.startsWith('g:')) return null;
+    const k = Number(id.slice(1));
+    const t = this.net.transitions[k];
+    return id[0] === 't' ? [h('h3', {}, t.name), h('p', { class: 'mono' }, `delay ${t.delay}`)] : [h('h3', {}, this.net.places[k].name)];
   }
 
   toggleCredits() {

@@ -239,7 +239,7 @@ export class Record {
   /** The places' tokens and transitions' cycles over [from, to), summed up from the detail or the bins. */
   totals(from, to) {
     const cycles = this.net.transitions.map(() => ({ busy: 0, starts: 0, waits: new Float64Array(WAITS.length) }));
-    const places = this.net.places.map(() => ({ integral: 0 }));
+    const places = this.net.places.map(() => ({ integral: 0, most: 0 }));
     const clip = (a, b) => Math.max(0, Math.min(b, to) - Math.max(a, from));
     const segments = [...this.between(from, to)];
     segments.forEach(([segment], s) => {
@@ -260,7 +260,12 @@ export class Record {
         steps(actor.waits, segment.begin, end, (t0, t1, code) => { cycles[k].waits[code & 7] += Math.max(0, Math.min(t1, b) - Math.max(t0, a)); });
       });
       segment.places.forEach((level, p) => {
-        steps(level, segment.begin, end, (t0, t1, tokens) => { places[p].integral += tokens * Math.max(0, Math.min(t1, b) - Math.max(t0, a)); });
+        steps(level, segment.begin, end, (t0, t1, tokens) => {
+          const cycles = Math.min(t1, b) - Math.max(t0, a);
+          if (cycles <= 0) return;
+          places[p].integral += tokens * cycles;
+          places[p].most = Math.max(places[p].most, tokens);
+        });
       });
     });
     return { transitions: cycles, places };

@@ -8,6 +8,8 @@ import { inFlight, lastUpTo, Record, WAITS } from './record.js';
 import { Timeline } from './timeline.js';
 import { grouped, sansWidth } from './text.js';
 
+const MOST_SEGMENTS = 24; // that a summary of a part goes through
+
 const ICONS = {
   play: '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3 1.8v12.4L14 8z"/></svg>',
   stop: '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3 2h3.6v12H3zM9.4 2H13v12H9.4z"/></svg>',
@@ -125,6 +127,7 @@ export class RunView {
       this.shown = k;
       buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(i === k)));
       this.refresh();
+      this.fillTables();
     } }, h('span', { class: 'swatch', style: `background:var(--${k ? 'why2' : 'accent'});margin-right:6px` }), 'AB'[k]));
     return h('span', { style: 'display:inline-flex;gap:4px', role: 'group', 'aria-label': 'Which run the graph shows' }, buttons);
   }
@@ -415,15 +418,28 @@ export class RunView {
     if (this.runs.length > 1) content.push(this.comparison());
     content.push(h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'swatch', style: 'background:var(--accent)' }), 'busy'),
       reasons.map((k) => h('span', {}, h('i', { class: 'swatch', style: `background:var(--why${k})` }), WAITS[k]))));
+    this.partOnly = h('input', { type: 'checkbox', onchange: () => this.fillTables() });
+    this.partNote = h('span', { class: 'quiet' });
     this.tables = h('div');
-    content.push(this.tables);
+    content.push(h('label', { class: 'part-only' }, this.partOnly, ' only the part that the timeline shows ', this.partNote), this.tables);
     page.replaceChildren(...content);
     this.fillTables();
     this.page.selectTab('summary');
   }
 
-  fillTables() {
+  async fillTables() {
     const { net, run } = this;
+    let { stats } = run;
+    const turn = (this.filling = (this.filling ?? 0) + 1);
+    this.partNote.textContent = '';
+    const part = this.partOnly.checked && this.timeline && [Math.ceil(this.timeline.from), Math.floor(this.timeline.to)];
+    if (part) {
+      const found = await this.partStats(...part);
+      if (turn !== this.filling) return;
+      this.partNote.textContent = found ? `${grouped(part[0])} to ${grouped(part[1])}` : '(too long to count: zoom in)';
+      stats = found ?? stats;
+    }
+    const whole = stats === run.stats;
     const link = (id, name) => h('button', { class: 'link', type: 'button', onclick: () => this.page.goTo(id) }, name);
     const waits = (t) => {
       const bar = h('div', { class: 'bar', role: 'img', 'aria-label': WAITS.slice(1).filter((w) => t.waited[w].cycles).map((w) => `${w} ${percent(t.waited[w].share)}`).join(', ') });
@@ -433,17 +449,17 @@ export class RunView {
       return bar;
     };
     const rows = net.transitions.map((t, k) => {
-      const s = run.stats.transitions[t.name];
+      const s = stats.transitions[t.name];
       return h('tr', { 'data-transition': t.name }, h('td', { title: t.name }, link(`t${k}`, t.name)), h('td', { 'data-commits': s.commits }, grouped(s.commits)),
         h('td', { 'data-busy': s.busy, title: `${grouped(s.busy)} cycles` }, percent(s.utilisation)), h('td', {}, waits(s)));
     });
     const places = net.places.map((p, k) => {
-      const s = run.stats.places[p.name];
+      const s = stats.places[p.name];
       return h('tr', { 'data-place': p.name }, h('td', { title: p.name }, link(`p${k}`, p.name)), h('td', { 'data-mean': s.mean }, s.mean.toFixed(2)), h('td', { 'data-peak': s.peak }, grouped(s.peak)));
     });
     const path = run.about.critical_path;
     this.tables.replaceChildren(
-      h('table', { class: 'of-transitions' }, h('thead', {}, h('tr', {}, ['transition', 'firings', 'busy', 'why not once more'].map((x) => h('th', { scope: 'col' }, x)))), h('tbody', {}, rows)),
+      h('table', { class: 'of-transitions' }, h('thead', {}, h('tr', {}, ['transition', whole ? 'firings' : 'starts', 'busy', 'why not once more'].map((x) => h('th', { scope: 'col' }, x)))), h('tbody', {}, rows)),
       ...(path ? [h('h3', {}, `Critical path, ${grouped(path.latency)} cycles`), h('table', { class: 'of-path' },
         h('thead', {}, h('tr', {}, ['transition', 'firings', 'cycles', 'share'].map((x) => h('th', { scope: 'col' }, x)))),
         h('tbody', {}, path.rows.map((r) => h('tr', {}, h('td', {}, (r.transition ?? `tokens from outside into ${r.place}`) + (r.what === 'interval' || r.what === 'clock' ? ` (${r.what})` : '')),
@@ -506,7 +522,28 @@ export class RunView {
     graph.markPath([...nodes], [...edges]);
   }
 
-  windowChanged() {}
+  // ---- the part that the timeline shows --------------------------------------------------------
+
+  windowChanged() {
+    if (!this.partOnly?.checked) return;
+    clearTimeout(this.counting);
+    this.counting = setTimeout(() => this.fillTables(), 120);
+  }
+
+  /** Statistics of [from, to), as those of the whole run; null when it has too many segments to count. */
+  async partStats(from, to) {
+    const { record } = this.run;
+    const until = Math.min(to, record.end);
+    if (record.segmentOf(until) - record.segmentOf(from) >= MOST_SEGMENTS) return null;
+    await record.load(from, until);
+    const { transitions, places } = record.totals(from, until);
+    const span = Math.max(1, until - from);
+    return {
+      transitions: Object.fromEntries(this.net.transitions.map((t, k) => [t.name, { commits: transitions[k].starts, busy: transitions[k].busy,
+        utilisation: transitions[k].busy / span, waited: Object.fromEntries(WAITS.slice(1).map((w, i) => [w, { cycles: transitions[k].waits[i + 1], share: transitions[k].waits[i + 1] / span }])) }])),
+      places: Object.fromEntries(this.net.places.map((p, k) => [p.name, { mean: places[k].integral / span, peak: places[k].most }])),
+    };
+  }
 
   themed() {
     this.timeline.draw();
