@@ -18,7 +18,7 @@ testbed.
 import itertools
 import random
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import lpn
 
