@@ -168,8 +168,8 @@ def _show(data):
         rows.append([entry["policy"], f"{entry['nics']:.1f}", *above, str(entry["broken"]),
                      f"{entry['broken_share']:.2%}", seconds(entry["seconds"])])
     table([*columns, ">broken promises", ">of all", ">decided in"], rows,
-          title=f"{counted(data['arrivals'], 'arrival')} in {counted(data['sequences'], 'sequence')}; functions of "
-                f"{data['catalogue']}")
+          title=f"{counted(data['arrivals'], 'arrival')} in {counted(data['sequences'], 'sequence')}; "
+                f"functions of {data['catalogue']}")
     for plan in data.get("plans", ()):
         click.echo(f"\n{plan['sequence']}, {plan['policy']}:")
         for number, nic in enumerate(plan["nics"], 1):
