@@ -6,7 +6,7 @@ import os
 import click
 
 import lpn
-from lpn._cli_common import Progress, json_option, print_json, seconds, table
+from lpn._cli_common import Progress, counted, json_option, print_json, seconds, table
 
 from . import scenario as scenarios
 
@@ -168,8 +168,8 @@ def _show(data):
         rows.append([entry["policy"], f"{entry['nics']:.1f}", *above, str(entry["broken"]),
                      f"{entry['broken_share']:.2%}", seconds(entry["seconds"])])
     table([*columns, ">broken promises", ">of all", ">decided in"], rows,
-          title=f"{data['arrivals']} arrivals in {data['sequences']} sequences; functions of "
-                f"{data['catalogue']}")
+          title=f"{counted(data['arrivals'], 'arrival')} in {counted(data['sequences'], 'sequence')}; "
+                f"functions of {data['catalogue']}")
     for plan in data.get("plans", ()):
         click.echo(f"\n{plan['sequence']}, {plan['policy']}:")
         for number, nic in enumerate(plan["nics"], 1):

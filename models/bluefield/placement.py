@@ -18,12 +18,13 @@ testbed.
 import itertools
 import random
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import lpn
 
 from . import model, steady
-from .scenario import ENGINES, Function, Nic, Packets, Pressure, Scenario, Simulate, Stage, Law
+from .scenario import (ENGINES, RUN_TO_COMPLETION, Function, Law, Nic, Packets, Pressure, Scenario, Simulate,
+                       Stage)
 
 __all__ = ["POLICIES", "Arrival", "Catalogue", "Placement", "draw", "optimum", "place"]
 
@@ -172,13 +173,14 @@ class Catalogue:
         from .profiles import Profile
 
         plans = {f: _profiles(self.functions[f], self.nic, self.simulate) for f in functions}
-        asked = [scenario for plan in plans.values() for _, _, rows in plan for scenario, _ in rows]
+        asked = [scenario for plan in plans.values() for _, _, rows in plan for scenario, _ in rows
+                 if scenario]
         measured = iter(steady.throughputs(asked, form=self._form, progress=progress))
         for f, plan in plans.items():
             profiles = []
             for kind, engine, rows in plan:
                 filled = [{**row, "throughput_kpps": next(measured).results[0].throughput_kpps}
-                          for _, row in rows]
+                          if scenario else row for scenario, row in rows]
                 name = f"{self.functions[f].name} {engine or kind}"
                 profiles.append(Profile(name, kind, filled, list(range(len(filled))), engine))
             traffic = self.functions[f].traffic
@@ -202,7 +204,9 @@ def _profiles(function, nic, simulate):
 
     Memory: without matches, for functions that compress with the smallest packets, so that no engine is in
     the way, under pressures that cover what three co-located functions make. Engines: co-runs with a
-    benchmark of one queue whose requests are so long that the engine is the bottleneck, at two traffics.
+    benchmark of one queue whose requests are so long that the engine is the bottleneck, at two traffics. That
+    tells nothing of a run-to-completion function, whose other time always counts: its times per request are
+    taken from its laws (rows without a Scenario).
     """
     from .profiles import FLOWS, MATCHES, SIZE
 
@@ -214,7 +218,8 @@ def _profiles(function, nic, simulate):
     for k in range(40):
         wss, accesses = (0.0, 0.0) if k == 0 else (source.uniform(0, 12), source.uniform(0, 2.5e8))
         rows.append((Scenario((quiet,), nic, Pressure(wss, accesses), simulate, f"{function.name}: profile"),
-                     {FLOWS: function.traffic.flows, **_counters(wss, accesses)}))
+                     {FLOWS: function.traffic.flows, SIZE: quiet_packets.packet_bytes, MATCHES: 0.0,
+                      **_counters(wss, accesses)}))
     plan = [("memory", None, rows)]
     for name in ENGINES:
         stages = [s for s in function.stages if s.resource == name]
@@ -224,6 +229,13 @@ def _profiles(function, nic, simulate):
         traffics = [Packets(size, m) for m in (300.0, 700.0)] if name == "regex" else \
                    [Packets(b, 0.0) for b in (512, 1500)]
         rows = []
+        if function.pattern == RUN_TO_COMPLETION:
+            for packets in traffics:
+                us = sum(s.service.time(packets, function.traffic.flows) for s in stages)
+                rows.append((None, {SIZE: packets.packet_bytes, MATCHES: packets.matches_per_MB,
+                                    f"{name}_time_per_pkt_ms": us * 1e-3}))
+            plan.append(("engine times", name, rows))
+            continue
         for packets in traffics:
             loaded = replace(function, traffic=replace(function.traffic, mix=(packets,), rate_kpps=None))
             # Longer than everything else that the function does to a packet.

@@ -88,3 +88,21 @@ def test_two_functions_of_one_engine_break_promises_that_memory_alone_keeps(cata
     assert len(placement.place(catalogue, pair, "memory-only").broken) == 2
     both = placement.place(catalogue, pair, "both-resources")
     assert len(both.nics) == 2 and not both.broken
+
+
+def test_predictors_of_run_to_completion_functions():
+    """Their own drops are predicted; as rivals they are overrated, which costs NICs, not promises."""
+    memory = {"wss_MB": 2, "accesses_per_packet": 60, "us_per_MB": 0.03, "us_per_MB_1e8": 0.02}
+    stages = [{"resource": "memory", "service_us": 2.0}, {"resource": "regex", "service_us": "l7-filter"}]
+    parsed = scenarios.parse({"nic": {"cores": 8}, "functions": [
+        {"name": "rtc", "pattern": "run-to-completion", "cores": 1, "stages": stages, "memory": memory},
+        {"name": "pipe", "stages": stages, "memory": memory},
+        {"name": "plain", "stages": stages[:1], "memory": memory}]})
+    catalogue = placement.Catalogue(parsed.functions, parsed.nic)
+    for together in ((0, 1), (0, 2), (0, 1, 2), (1, 2, 2)):
+        truth, predicted = catalogue.drops(together), catalogue.predicted_drops(together, engines=True)
+        assert all(p > t - 0.03 for t, p in zip(truth, predicted)), (together, truth, predicted)
+    # Against a rival that is always backlogged, and against the memory alone.
+    for together in ((0, 1), (0, 2), (2, 2)):
+        predicted = catalogue.predicted_drops(together, engines=True)[0]
+        assert predicted == pytest.approx(catalogue.drops(together)[0], abs=0.04)
