@@ -52,9 +52,8 @@ def net(*, words: int = 28) -> lpn.Net:
 
     Its parameters: `cores` in use, spread evenly over the islands, and `threads` of each. In ticks:
     `mac_interval` from packet to packet; `sram` and `dram`, from the end of a thread's run to its being
-    ready again; `dram_read` and `dram_add`, what
-    an access takes of its bank. `buffer`: packets that may wait at the MAC before it drops them; 0: it
-    drops none.
+    ready again; `dram_read` and `dram_add`, what an access
+    takes of its bank. `buffer`: packets that may wait at the MAC before it drops them; 0: it drops none.
     """
     nic = constants.load()
     if not 1 <= words <= 57:
