@@ -1,4 +1,5 @@
-// Terms go to Z3 one by one, as they are made; conditions are bits there too, which its simplifier undoes.
+// Terms go to Z3 one by one, as they are made; conditions are bits there too, which its simplifier
+// undoes.
 #include "lpn/bitvectors.h"
 
 #include <z3++.h>
@@ -38,8 +39,9 @@ BitVectors::Id BitVectors::variable(const std::string& name, int width) {
   return impl_->add(impl_->z3.bv_const(name.c_str(), static_cast<unsigned>(width)));
 }
 BitVectors::Id BitVectors::array(const std::string& name, int index_width, int element_width) {
-  const z3::sort sort = impl_->z3.array_sort(impl_->z3.bv_sort(static_cast<unsigned>(index_width)),
-                                             impl_->z3.bv_sort(static_cast<unsigned>(element_width)));
+  const z3::sort sort =
+      impl_->z3.array_sort(impl_->z3.bv_sort(static_cast<unsigned>(index_width)),
+                           impl_->z3.bv_sort(static_cast<unsigned>(element_width)));
   return impl_->add(impl_->z3.constant(name.c_str(), sort));
 }
 
@@ -72,7 +74,8 @@ BitVectors::Id BitVectors::apply(BvOp op, std::span<const Id> operands) {
 }
 
 BitVectors::Id BitVectors::extract(Id term, int low, int width) {
-  return impl_->add(impl_->terms[term].extract(static_cast<unsigned>(low + width - 1), static_cast<unsigned>(low)));
+  return impl_->add(impl_->terms[term].extract(static_cast<unsigned>(low + width - 1),
+                                               static_cast<unsigned>(low)));
 }
 BitVectors::Id BitVectors::sign_extended(Id term, int width) {
   const z3::expr& e = impl_->terms[term];
@@ -88,7 +91,9 @@ Answer BitVectors::check(std::span<const Id> assumptions, const FeasibilityLimit
   m.model.reset();
   m.core.clear();
   z3::params params(m.z3);
-  params.set("timeout", limits.seconds > 0 ? static_cast<unsigned>(std::clamp(limits.seconds * 1e3, 1.0, 4e9)) : 4294967295u);
+  params.set("timeout", limits.seconds > 0
+                            ? static_cast<unsigned>(std::clamp(limits.seconds * 1e3, 1.0, 4e9))
+                            : 4294967295u);
   params.set("rlimit", static_cast<unsigned>(std::min<std::uint64_t>(limits.work, 4294967295u)));
   m.solver.set(params);
   // Assumptions must be literals: a fresh one stands for each condition.

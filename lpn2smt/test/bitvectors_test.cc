@@ -11,7 +11,9 @@ using lpn::smt::BitVectors;
 using lpn::smt::BvOp;
 
 struct Words : BitVectors {
-  Id op(BvOp o, std::initializer_list<Id> operands) { return apply(o, std::span(operands.begin(), operands.size())); }
+  Id op(BvOp o, std::initializer_list<Id> operands) {
+    return apply(o, std::span(operands.begin(), operands.size()));
+  }
   Id equal(Id a, Id b) { return op(BvOp::kEq, {a, b}); }
 };
 
@@ -37,12 +39,20 @@ TEST_CASE("bit-vectors: every operator as on machine words") {
   bv.require(bv.equal(y, bv.constant(8, q)));
   const auto one = bv.constant(1, 1);
   const std::pair<BitVectors::Id, std::uint64_t> cases[] = {
-      {bv.op(BvOp::kNot, {x}), ~p & 0xff}, {bv.op(BvOp::kAnd, {x, y}), p & q}, {bv.op(BvOp::kOr, {x, y}), p | q},
-      {bv.op(BvOp::kXor, {x, y}), p ^ q}, {bv.op(BvOp::kSub, {y, x}), (q - p) & 0xff},
-      {bv.op(BvOp::kMul, {x, y}), p * q & 0xff}, {bv.op(BvOp::kShl, {x, y}), p << q & 0xff},
-      {bv.op(BvOp::kShr, {x, y}), p >> q}, {bv.op(BvOp::kConcat, {x, y}), p << 8 | q},
-      {bv.op(BvOp::kIte, {one, x, y}), p}, {bv.extract(x, 2, 3), p >> 2 & 7},
-      {bv.sign_extended(x, 16), 0xffb6}, {bv.op(BvOp::kEq, {x, y}), 0}, {bv.op(BvOp::kUlt, {y, x}), 1},
+      {bv.op(BvOp::kNot, {x}), ~p & 0xff},
+      {bv.op(BvOp::kAnd, {x, y}), p & q},
+      {bv.op(BvOp::kOr, {x, y}), p | q},
+      {bv.op(BvOp::kXor, {x, y}), p ^ q},
+      {bv.op(BvOp::kSub, {y, x}), (q - p) & 0xff},
+      {bv.op(BvOp::kMul, {x, y}), p * q & 0xff},
+      {bv.op(BvOp::kShl, {x, y}), p << q & 0xff},
+      {bv.op(BvOp::kShr, {x, y}), p >> q},
+      {bv.op(BvOp::kConcat, {x, y}), p << 8 | q},
+      {bv.op(BvOp::kIte, {one, x, y}), p},
+      {bv.extract(x, 2, 3), p >> 2 & 7},
+      {bv.sign_extended(x, 16), 0xffb6},
+      {bv.op(BvOp::kEq, {x, y}), 0},
+      {bv.op(BvOp::kUlt, {y, x}), 1},
       {bv.op(BvOp::kSlt, {x, y}), 1}};
   REQUIRE(bv.check({}) == Answer::kSat);
   for (const auto& [term, value] : cases) CHECK(bv.value(term) == value);
@@ -62,7 +72,9 @@ TEST_CASE("bit-vectors: memories as arrays") {
 TEST_CASE("bit-vectors: requirements come and go, cores name assumptions") {
   Words bv;
   const auto x = bv.variable("x", 4);
-  const auto at_most = [&](std::uint64_t v) { return bv.op(BvOp::kNot, {bv.op(BvOp::kUlt, {bv.constant(4, v), x})}); };
+  const auto at_most = [&](std::uint64_t v) {
+    return bv.op(BvOp::kNot, {bv.op(BvOp::kUlt, {bv.constant(4, v), x})});
+  };
   bv.push();
   bv.require(bv.equal(x, bv.constant(4, 9)));
   const std::array assumed{at_most(12), at_most(3), at_most(10)};

@@ -135,8 +135,9 @@ def _show(program, found, costs, unit, unroll, listing):
              "packets that do not loop longer")
     if not exact:
         note("stopped by " + ("Ctrl-C" if found.interrupted else "--limit, or by Z3's limit for one question"))
-    click.echo(f"\n{seconds(found.seconds)}, {found.search['states']} states, {found.search['refuted']} contradictions, "
-               f"{found.search['z3_checks']} questions to Z3", err=True)
+    search = found.search
+    click.echo(f"\n{seconds(found.seconds)}, {search['states']} states, {search['refuted']} contradictions, "
+               f"{search['z3_checks']} questions to Z3", err=True)
 
 
 def _shortened(path):

@@ -146,8 +146,7 @@ class Mix:
             cores = {**net.params, **net.bound}["cores"]
         pattern = islands_of(cores)
         islands = (array("q", pattern) * (self.packets // len(pattern) + 1))[:self.packets]
-        columns = {"id": array("q", range(self.packets)), "island": islands, "core": 0, "round": 0,
-                   "noise": array("q", ((k * 40503 + 7) & 0xffff for k in range(self.packets)))}
+        columns = {"id": array("q", range(self.packets)), "island": islands, "core": 0, "round": 0}
         if len(words) == 1:
             columns["now"] = words[0][0] & (steps.WORD - 1)
             columns.update((f"w{k}", words[0][k]) for k in range(room))

@@ -39,7 +39,6 @@ def packet_type(words):
         "core": lpn.Int[0, 63],  # of the island
         "now": lpn.Int[0, WORD - 1],  # what is left of word 0; its lowest step is next
         "round": lpn.Int[0, 7],  # how often word 0 has been used before
-        "noise": lpn.Int[0, 2**16 - 1],  # pseudo-random, another one after each access
     }
     fields.update((f"w{k}", lpn.Int[0, 2**63 - 1]) for k in range(words))
     return type("Packet", (lpn.Token,), {"__annotations__": fields, "__module__": __name__})
@@ -53,9 +52,8 @@ def net(*, words: int = 28) -> lpn.Net:
 
     Its parameters: `cores` in use, spread evenly over the islands, and `threads` of each. In ticks:
     `mac_interval` from packet to packet; `sram` and `dram`, from the end of a thread's run to its being
-    ready again, the latter plus a pseudo-random part of `dram_spread`; `dram_read` and `dram_add`, what
-    an access takes of its bank. `buffer`: packets that may wait at the MAC before it drops them; 0: it
-    drops none.
+    ready again; `dram_read` and `dram_add`, what an access
+    takes of its bank. `buffer`: packets that may wait at the MAC before it drops them; 0: it drops none.
     """
     nic = constants.load()
     if not 1 <= words <= 57:
@@ -73,7 +71,6 @@ def net(*, words: int = 28) -> lpn.Net:
     dram = net.param("dram", constants.ticks(nic["dram_latency"]), range=(10**3, 10**6))
     dram_read = net.param("dram_read", constants.ticks(nic["dram_read"]), range=(1, 10**3))
     dram_add = net.param("dram_add", constants.ticks(nic["dram_add"]), range=(1, 10**3))
-    dram_spread = net.param("dram_spread", constants.ticks(nic["dram_spread"]), range=(1, 10**4))
     room = net.param("buffer", 0, range=(0, 10**9))
 
     def copy(place, when=None, **replaced):
@@ -104,14 +101,7 @@ def net(*, words: int = 28) -> lpn.Net:
 
         return word
 
-    def next_noise(pkt):
-        return (pkt.noise * 25173 + 13849) & 0xffff  # a linear congruence of full period
-
-    def varied(latency, spread):
-        """`latency` plus a pseudo-random part of `spread`, which is 0 to spread - 1."""
-        return lambda pkt: latency + (pkt.noise * spread >> 16)
-
-    stepped = {"now": next_now, "round": next_round, "noise": next_noise, **{f"w{k}": next_word(k) for k in range(words)}}
+    stepped = {"now": next_now, "round": next_round, **{f"w{k}": next_word(k) for k in range(words)}}
 
     def kind(pkt):
         return pkt.now >> KIND & 7
@@ -173,8 +163,7 @@ def net(*, words: int = 28) -> lpn.Net:
         )
         net.transition(f"end{i}", take={"pkt": issue}, guard=lambda pkt: kind(pkt) == END,
                        put=[free[i].emit(core=lambda pkt: pkt.core), done.emit(id=lambda pkt: pkt.id)])
-        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=varied(dram - dram_read, dram_spread),
-                       ordered=True)
+        net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=dram - dram_read)
         net.transition(
             f"start{i}",
             take={"pkt": rx[i], "thread": free[i]},

@@ -1,4 +1,5 @@
-// Shared by the tests of the NFP engine: the cost table of models/nfp/costs.json, and text as listings.
+// Shared by the tests of the NFP engine: the cost table of models/nfp/costs.json, and text as
+// listings.
 #pragma once
 
 #include <string>
@@ -31,15 +32,18 @@ inline std::string listing(const std::vector<std::string>& lines) {
   std::vector<std::pair<std::string, std::size_t>> labels;
   std::size_t n = 0;
   for (const std::string& line : lines) {
-    if (line.back() == ':') labels.emplace_back("@" + line.substr(0, line.size() - 1), n);
-    else ++n;
+    if (line.back() == ':')
+      labels.emplace_back("@" + line.substr(0, line.size() - 1), n);
+    else
+      ++n;
   }
   std::string out;
   n = 0;
   for (std::string line : lines) {
     if (line.back() == ':') continue;
     for (const auto& [name, id] : labels)
-      for (std::size_t at; (at = line.find(name)) != std::string::npos && (at + name.size() == line.size() ||
+      for (std::size_t at; (at = line.find(name)) != std::string::npos &&
+                           (at + name.size() == line.size() ||
                             !std::isalnum(static_cast<unsigned char>(line[at + name.size()])));)
         line.replace(at, name.size(), "." + std::to_string(id));
     out += "." + std::to_string(n++) + "  " + line + "\n";

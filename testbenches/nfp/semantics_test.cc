@@ -27,7 +27,9 @@ class Writer {
   explicit Writer(std::uint32_t seed) : random_(seed) {}
 
   int pick(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  std::string gpr(char bank) { return std::string("gpr") + bank + "_" + std::to_string(4 + pick(6)); }
+  std::string gpr(char bank) {
+    return std::string("gpr") + bank + "_" + std::to_string(4 + pick(6));
+  }
   std::string local() {
     const int k = pick(4);
     return k == 0 ? "*l$index0" : "*l$index0[" + std::to_string(k) + "]";
@@ -66,39 +68,54 @@ class Writer {
     }
   }
 
-  std::string offset(bool wild) { return wild && pick(3) == 0 ? gpr('A') : "0x" + std::to_string(pick(9)); }
+  std::string offset(bool wild) {
+    return wild && pick(3) == 0 ? gpr('A') : "0x" + std::to_string(pick(9));
+  }
 
   void instruction(std::vector<std::string>& out) {
-    static const char* ops[] = {"+", "-", "+carry", "-carry", "AND", "OR", "XOR", "B", "B-A", "~B", "~AND", "AND~", "+8", "+16"};
+    static const char* ops[] = {"+", "-",   "+carry", "-carry", "AND",  "OR", "XOR",
+                                "B", "B-A", "~B",     "~AND",   "AND~", "+8", "+16"};
     const auto [to, option] = destination();
     switch (pick(15)) {
       case 0:
       case 1:
       case 2:
-      case 3: out.push_back("alu[" + to + ", " + source('A') + ", " + ops[pick(14)] + ", " + source('B') + "]" + option); break;
+      case 3:
+        out.push_back("alu[" + to + ", " + source('A') + ", " + ops[pick(14)] + ", " + source('B') +
+                      "]" + option);
+        break;
       case 4:
       case 5: {
         // The amount of an indirect shift is the A of the instruction before.
         out.push_back("alu[--, " + gpr('A') + ", AND, " + gpr('B') + "]");
-        out.push_back("alu_shf[" + to + ", " + source('A') + ", " + ops[4 + pick(4)] + ", " + source('B') + ", " + shift(true, true) + "]" + option);
+        out.push_back("alu_shf[" + to + ", " + source('A') + ", " + ops[4 + pick(4)] + ", " +
+                      source('B') + ", " + shift(true, true) + "]" + option);
         break;
       }
       case 6:
         out.push_back("alu[--, " + gpr('A') + ", OR, " + gpr('B') + "]");
-        out.push_back("asr[" + to + ", " + source('B') + ", " + (pick(2) ? ">>" + std::to_string(pick(32)) : ">>indirect") + "]" + option);
+        out.push_back("asr[" + to + ", " + source('B') + ", " +
+                      (pick(2) ? ">>" + std::to_string(pick(32)) : ">>indirect") + "]" + option);
         break;
       case 7:
         out.push_back("alu[--, " + gpr('A') + ", XOR, " + gpr('B') + "]");
-        out.push_back("dbl_shf[" + to + ", " + source('A') + ", " + source('B') + ", " + shift(true, false) + "]" + option);
+        out.push_back("dbl_shf[" + to + ", " + source('A') + ", " + source('B') + ", " +
+                      shift(true, false) + "]" + option);
         break;
-      case 8: out.push_back("immed[" + to + ", " + number() + ", " + shift(false, true) + "]" + option); break;
-      case 9: out.push_back("immed_w1[" + (to == "--" ? gpr('A') : to) + ", 0x" + std::to_string(1000 + pick(9000)) + "]"); break;
+      case 8:
+        out.push_back("immed[" + to + ", " + number() + ", " + shift(false, true) + "]" + option);
+        break;
+      case 9:
+        out.push_back("immed_w1[" + (to == "--" ? gpr('A') : to) + ", 0x" +
+                      std::to_string(1000 + pick(9000)) + "]");
+        break;
       case 10:
       case 11: {
         std::string mask;
         for (int k = 0; k < 4; ++k) mask += pick(2) ? '1' : '0';
-        out.push_back(std::string(pick(2) ? "ld_field" : "ld_field_w_clr") + "[" + to + ", " + mask + ", " + source('B') +
-                      (pick(2) ? ", " + shift(false, true) : "") + "]" + (to == "--" ? "" : option));
+        out.push_back(std::string(pick(2) ? "ld_field" : "ld_field_w_clr") + "[" + to + ", " +
+                      mask + ", " + source('B') + (pick(2) ? ", " + shift(false, true) : "") + "]" +
+                      (to == "--" ? "" : option));
         break;
       }
       case 12: {
@@ -111,7 +128,8 @@ class Writer {
           break;
         }
         out.push_back("mul_step[" + a + ", " + b + "], start");
-        for (int k = 1; k <= 4; ++k) out.push_back("mul_step[" + a + ", " + b + "], 32x32_step" + std::to_string(k));
+        for (int k = 1; k <= 4; ++k)
+          out.push_back("mul_step[" + a + ", " + b + "], 32x32_step" + std::to_string(k));
         out.push_back("mul_step[" + gpr('A') + ", --], 32x32_last, gpr_wrboth");
         out.push_back("mul_step[" + gpr('B') + ", --], 32x32_last2");
         break;
@@ -120,18 +138,21 @@ class Writer {
         switch (pick(4)) {
           case 0:
             out.push_back("alu[$xfer_" + std::to_string(pick(2)) + ", --, B, " + gpr('A') + "]");
-            out.push_back("mem[write8_swap, $xfer_0, gprA_2, " + offset(true) + ", " + std::to_string(1 + pick(6)) + "], ctx_swap[sig1]");
+            out.push_back("mem[write8_swap, $xfer_0, gprA_2, " + offset(true) + ", " +
+                          std::to_string(1 + pick(6)) + "], ctx_swap[sig1]");
             break;
           case 1:
             out.push_back("immed[--, 0x" + std::to_string(1 + pick(3)) + "80]");
-            out.push_back("mem[read32_swap, $xfer_0, gprA_2, " + offset(true) + ", 1], indirect_ref, ctx_swap[sig1]");
+            out.push_back("mem[read32_swap, $xfer_0, gprA_2, " + offset(true) +
+                          ", 1], indirect_ref, ctx_swap[sig1]");
             break;
           case 2:
-            out.push_back("mem[write32_swap, $xfer_0, gprA_2, " + offset(false) + ", 2], ctx_swap[sig1]");
+            out.push_back("mem[write32_swap, $xfer_0, gprA_2, " + offset(false) +
+                          ", 2], ctx_swap[sig1]");
             break;
           default:
-            out.push_back("mem[read32_swap, $xfer_" + std::to_string(pick(3)) + ", gprA_2, " + offset(true) + ", " +
-                          std::to_string(1 + pick(2)) + "], ctx_swap[sig1]");
+            out.push_back("mem[read32_swap, $xfer_" + std::to_string(pick(3)) + ", gprA_2, " +
+                          offset(true) + ", " + std::to_string(1 + pick(2)) + "], ctx_swap[sig1]");
         }
         break;
       case 14:
@@ -139,9 +160,13 @@ class Writer {
           case 0:
             out.push_back("immed[gprA_21, 0x890]");
             out.push_back("ld_field[gprA_21, 1100, gprB_4, <<16]");
-            out.push_back("mem[add_imm, $xfer_0, gprB_23, <<8, 0x" + std::to_string(pick(8)) + ", 1], indirect_ref");
+            out.push_back("mem[add_imm, $xfer_0, gprB_23, <<8, 0x" + std::to_string(pick(8)) +
+                          ", 1], indirect_ref");
             break;
-          case 1: out.push_back("mem[read32_swap, $xfer_1, gprB_23, <<8, 0x" + std::to_string(pick(8)) + ", 1], ctx_swap[sig1]"); break;
+          case 1:
+            out.push_back("mem[read32_swap, $xfer_1, gprB_23, <<8, 0x" + std::to_string(pick(8)) +
+                          ", 1], ctx_swap[sig1]");
+            break;
           case 2:
             out.push_back("alu[gprB_3, gprA_22, +, 0x" + std::to_string(4 * pick(3)) + "]");
             out.push_back("local_csr_wr[ActLMAddr0, gprB_3]");
@@ -158,10 +183,12 @@ class Writer {
     for (int k = 4; k < 10; ++k) {
       const std::string n = std::to_string(k);
       out.push_back("alu[gprA_" + n + ", --, B, $xfer_" + std::to_string(k - 4) + "], gpr_wrboth");
-      if (k < 8) out.push_back("alu[*l$index0[" + std::to_string(k - 4) + "], --, B, gprB_" + n + "]");
+      if (k < 8)
+        out.push_back("alu[*l$index0[" + std::to_string(k - 4) + "], --, B, gprB_" + n + "]");
     }
     for (int k = 0; k < length; ++k) instruction(out);
-    static const char* branches[] = {"beq", "bne", "bcc", "bcs", "blt", "bge", "bgt", "ble", "bmi", "bpl", "bvc", "bvs"};
+    static const char* branches[] = {"beq", "bne", "bcc", "bcs", "blt", "bge",
+                                     "bgt", "ble", "bmi", "bpl", "bvc", "bvs"};
     out.push_back(std::string(branches[pick(12)]) + "[.15000]");
     return out;
   }
@@ -212,7 +239,8 @@ TEST_CASE("semantics: symbols mean what the interpreter does") {
         same(state.values[kAtA + k], run.gpr_a[k], "gprA_", k);
         same(state.values[kAtB + k], run.gpr_b[k], "gprB_", k);
       }
-      for (std::uint32_t k = 0; k < 6; ++k) same(state.values[kAtIn + k], run.xfer_in[k], "$xfer_", k);
+      for (std::uint32_t k = 0; k < 6; ++k)
+        same(state.values[kAtIn + k], run.xfer_in[k], "$xfer_", k);
       for (const auto& [address, byte] : state.packet.over) {
         const auto found = run.packet.find(address - kPacketBase);
         REQUIRE(found != run.packet.end());
@@ -231,7 +259,8 @@ TEST_CASE("semantics: symbols mean what the interpreter does") {
 }
 
 TEST_CASE("semantics: terms keep their meaning while they are simplified, also in Z3") {
-  // Random conditions over three bytes: the solver's example satisfies them, and what it refutes has no example.
+  // Random conditions over three bytes: the solver's example satisfies them, and what it refutes
+  // has no example.
   std::mt19937 random(7);
   const auto pick = [&](unsigned n) { return random() % n; };
   int possible = 0, impossible = 0;
@@ -244,17 +273,26 @@ TEST_CASE("semantics: terms keep their meaning while they are simplified, also i
       words.push_back(terms.zext(terms.byte(packet, terms.constant(32, kPacketBase + k)), 16));
     words.push_back(terms.zext(terms.size(), 16));
     for (int k = 0; k < 6; ++k) {
-      const TermId a = words[pick(static_cast<unsigned>(words.size()))], b = words[pick(static_cast<unsigned>(words.size()))];
+      const TermId a = words[pick(static_cast<unsigned>(words.size()))],
+                   b = words[pick(static_cast<unsigned>(words.size()))];
       const TermId c = terms.constant(16, pick(2) ? pick(300) : pick(65536));
-      const TermId made[] = {terms.add(a, b), terms.sub(a, b), terms.land(a, c), terms.lor(a, b), terms.lxor(a, c),
-                             terms.mul(a, c), terms.shl(a, static_cast<int>(pick(16))), terms.rotl(a, static_cast<int>(pick(16)))};
+      const TermId made[] = {terms.add(a, b),
+                             terms.sub(a, b),
+                             terms.land(a, c),
+                             terms.lor(a, b),
+                             terms.lxor(a, c),
+                             terms.mul(a, c),
+                             terms.shl(a, static_cast<int>(pick(16))),
+                             terms.rotl(a, static_cast<int>(pick(16)))};
       words.push_back(made[pick(8)]);
     }
     std::vector<TermId> atoms;
     bool undefined = false, fails = false;
     for (int k = 0; k < 3; ++k) {
-      const TermId a = words[pick(static_cast<unsigned>(words.size()))], b = words[pick(static_cast<unsigned>(words.size()))];
-      const TermId kinds[] = {terms.eq(a, b), terms.ult(a, b), terms.slt(a, b), terms.eq(a, terms.constant(16, pick(512)))};
+      const TermId a = words[pick(static_cast<unsigned>(words.size()))],
+                   b = words[pick(static_cast<unsigned>(words.size()))];
+      const TermId kinds[] = {terms.eq(a, b), terms.ult(a, b), terms.slt(a, b),
+                              terms.eq(a, terms.constant(16, pick(512)))};
       TermId c = kinds[pick(4)];
       if (pick(2)) c = terms.negated(c);
       fails |= !conditions.split(c, atoms, undefined);
@@ -265,7 +303,9 @@ TEST_CASE("semantics: terms keep their meaning while they are simplified, also i
     Input input;
     const auto holds = [&](std::uint32_t size, std::uint32_t x, std::uint32_t y, std::uint32_t z) {
       input.size = size;
-      input.packet = {{0, static_cast<std::uint8_t>(x)}, {1, static_cast<std::uint8_t>(y)}, {2, static_cast<std::uint8_t>(z)}};
+      input.packet = {{0, static_cast<std::uint8_t>(x)},
+                      {1, static_cast<std::uint8_t>(y)},
+                      {2, static_cast<std::uint8_t>(z)}};
       Bytes_ bytes(input);
       Terms::Evaluator value(terms, bytes);
       for (const TermId atom : atoms)

@@ -88,7 +88,8 @@ def test_a_limit_leaves_a_guarantee(nfp):
 
 
 def test_ctrl_c_shows_what_there_is():
-    command = [str(BUILD / "bin" / "lpn"), "nfp", "guarantee", str(DEMO / "dashes.asm"), "--paths", "1000000", "--json"]
+    command = [str(BUILD / "bin" / "lpn"), "nfp", "guarantee", str(DEMO / "dashes.asm"), "--paths", "1000000",
+               "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         time.sleep(1.5)
         os.kill(running.pid, signal.SIGINT)
@@ -107,7 +108,8 @@ def test_a_report_to_read(nfp):
 
 def test_own_costs(nfp, tmp_path):
     table = tmp_path / "costs.json"
-    table.write_text('{"overhead": {"value": 1000, "source": "another firmware"}, "dram_add": 30.0}', encoding="utf-8")
+    table.write_text('{"overhead": {"value": 1000, "source": "another firmware"}, "dram_add": 30.0}',
+                     encoding="utf-8")
     before = nfp("guarantee", DEMO / "portcount.asm", "--json").data["slowest"]
     after = nfp("guarantee", DEMO / "portcount.asm", "--costs", table, "--paths", "9", "--json").data
     again = next(one for one in after["paths"] if one["path"] == before["path"])
@@ -148,7 +150,8 @@ def test_what_is_refused(nfp, tmp_path, lines, code, message):
 def test_unroll_is_checked(nfp):
     done = nfp("guarantee", DEMO / "dashes.asm", "--unroll", "often", status=2)
     assert "[E-nfp-unroll]" in done.stderr
-    assert nfp("guarantee", DEMO / "dashes.asm", "--unroll", "80:8,80:15,80:19,80:22", "--json").data["verdict"] == "exact"
+    blocks = nfp("guarantee", DEMO / "dashes.asm", "--unroll", "80:8,80:15,80:19,80:22", "--json").data
+    assert blocks["verdict"] == "exact"
 
 
 def test_graph(nfp):

@@ -17,8 +17,8 @@ sys.path[:0] = [str(ROOT / "testbenches" / "accuracy" / "nfp")]
 
 import nfp_truth  # noqa: E402
 
-ASKED = {"xdp-cloudflare": 0.8, "xdp-quic-lb": 0.2, "xdp-count-min.20": 0.4, "xdp-alaw2ulaw-opt": 15, "xdp-dns-cache": 20,
-         "xdp-path-explosion": 300}
+ASKED = {"xdp-cloudflare": 0.8, "xdp-quic-lb": 0.2, "xdp-count-min.20": 0.4, "xdp-alaw2ulaw-opt": 15,
+         "xdp-dns-cache": 20, "xdp-path-explosion": 300}
 
 
 def cpu_seconds(program, *more):

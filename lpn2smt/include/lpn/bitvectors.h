@@ -1,7 +1,9 @@
-// Bit-vectors and arrays of them, for conditions on machine words and memories: what models of programs ask.
+// Bit-vectors and arrays of them, for conditions on machine words and memories: what models of
+// programs ask.
 //
-// A thin, in-process and incremental view of a solver (Z3), beside Feasibility, whose terms are integers. Terms are
-// numbered as they are made and live as long as the object. A condition is a bit-vector of one bit that is 1.
+// A thin, in-process and incremental view of a solver (Z3), beside Feasibility, whose terms are
+// integers. Terms are numbered as they are made and live as long as the object. A condition is a
+// bit-vector of one bit that is 1.
 //
 // Not for several threads at once, except interrupt().
 #pragma once
@@ -18,12 +20,22 @@
 namespace lpn::smt {
 
 enum class BvOp : std::uint8_t {
-  kNot, kAnd, kOr, kXor, kAdd, kSub, kMul,
-  kShl, kShr,                // by the second operand, 0 beyond the width
-  kConcat,                   // the first operand above the second
-  kIte,                      // a condition, then, otherwise
-  kEq, kUlt, kSlt,           // one bit
-  kSelect, kStore,           // array, index (, element)
+  kNot,
+  kAnd,
+  kOr,
+  kXor,
+  kAdd,
+  kSub,
+  kMul,
+  kShl,
+  kShr,     // by the second operand, 0 beyond the width
+  kConcat,  // the first operand above the second
+  kIte,     // a condition, then, otherwise
+  kEq,
+  kUlt,
+  kSlt,  // one bit
+  kSelect,
+  kStore,  // array, index (, element)
 };
 
 class BitVectors {
@@ -48,11 +60,11 @@ class BitVectors {
   void pop();
   void require(Id condition);
 
-  // Whether the requirements and, for this question, the assumptions can hold together. kUnknown when a limit was
-  // reached or after interrupt().
+  // Whether the requirements and, for this question, the assumptions can hold together. kUnknown
+  // when a limit was reached or after interrupt().
   Answer check(std::span<const Id> assumptions, const FeasibilityLimits& limits = {});
-  // Positions of assumptions that cannot hold together with the requirements, as the solver found them: a small set,
-  // not the least one. REQUIRES that the last check() said kUnsat.
+  // Positions of assumptions that cannot hold together with the requirements, as the solver found
+  // them: a small set, not the least one. REQUIRES that the last check() said kUnsat.
   const std::vector<std::size_t>& core() const;
   // REQUIRES that the last check() said kSat. What does not matter is 0.
   std::uint64_t value(Id term) const;

@@ -16,8 +16,8 @@ struct Arriving {
 
 }  // namespace
 
-Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Conditions& conditions, std::uint32_t least,
-                 std::uint32_t most, bool minimise) {
+Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Conditions& conditions,
+                 std::uint32_t least, std::uint32_t most, bool minimise) {
   Analysis out;
   out.alive.assign(graph.edges.size(), false);
   out.size.assign(graph.edges.size(), least);
@@ -42,7 +42,8 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
     const auto follow = [&](bool taken) -> std::optional<Arriving> {
       std::vector<TermId> atoms;
       bool undefined = false;
-      if (branches && !conditions.split(taken ? condition : terms.negated(condition), atoms, undefined))
+      if (branches &&
+          !conditions.split(taken ? condition : terms.negated(condition), atoms, undefined))
         return std::nullopt;
       Arriving next{here.state, here.atoms, here.least, here.most};
       bool sized = false;
@@ -63,7 +64,8 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
       }
       if (sized) {
         std::vector<TermId> asked = next.atoms;
-        asked.push_back(terms.negated(terms.ult(terms.size(), terms.constant(kSizeBits, next.least))));
+        asked.push_back(
+            terms.negated(terms.ult(terms.size(), terms.constant(kSizeBits, next.least))));
         const std::uint32_t size = conditions.least_size(asked);
         if (size == 0 || size > next.most) return std::nullopt;
         next.least = std::max(next.least, size);
@@ -88,8 +90,8 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
       }
       target->state = symbolic.merged(target->state, next->state);
       std::vector<TermId> both;
-      std::set_intersection(target->atoms.begin(), target->atoms.end(), next->atoms.begin(), next->atoms.end(),
-                            std::back_inserter(both));
+      std::set_intersection(target->atoms.begin(), target->atoms.end(), next->atoms.begin(),
+                            next->atoms.end(), std::back_inserter(both));
       target->atoms = std::move(both);
       target->least = std::min(target->least, next->least);
       target->most = std::max(target->most, next->most);
@@ -99,7 +101,8 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
   for (std::uint32_t b = static_cast<std::uint32_t>(graph.blocks.size()); b-- > 0;) {
     if (b == graph.fin) continue;
     const Block& block = graph.blocks[b];
-    const bool leads = (block.next != kNone && out.alive[block.next]) || (block.taken != kNone && out.alive[block.taken]);
+    const bool leads = (block.next != kNone && out.alive[block.next]) ||
+                       (block.taken != kNone && out.alive[block.taken]);
     if (leads) continue;
     out.touches[b].clear();
     for (std::uint32_t e = 0; e < graph.edges.size() && b == 0; ++e) out.alive[e] = false;
@@ -114,10 +117,12 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
   return out;
 }
 
-Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& costs, std::uint32_t& limit) {
+Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& costs,
+                         std::uint32_t& limit) {
   constexpr std::uint32_t most_rounds = 8192;
   constexpr std::size_t most_blocks = 100'000;
-  const auto least = static_cast<std::uint32_t>(costs.min_packet), most = static_cast<std::uint32_t>(costs.max_packet);
+  const auto least = static_cast<std::uint32_t>(costs.min_packet),
+             most = static_cast<std::uint32_t>(costs.max_packet);
   const auto bounded = [&](std::uint32_t rounds) -> std::optional<Graph> {
     Unroll unroll;
     unroll.all = rounds;
@@ -125,7 +130,8 @@ Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& c
     Terms terms(least, most);
     Symbolic symbolic(terms);
     Conditions conditions(terms, least, most);
-    if (!analyse(graph, terms, symbolic, conditions, least, most, false).loops_bounded) return std::nullopt;
+    if (!analyse(graph, terms, symbolic, conditions, least, most, false).loops_bounded)
+      return std::nullopt;
     return graph;
   };
   try {
@@ -142,19 +148,23 @@ Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& c
   } catch (const Error& error) {
     if (error.code() != "E-nfp-size") throw;
   }
-  throw Error("E-nfp-loop", "the program has a loop, and no counter makes its limit evident; write --unroll N, or "
-                            "--unroll N:BLOCK,... with one for each block");
+  throw Error(
+      "E-nfp-loop",
+      "the program has a loop, and no counter makes its limit evident; write --unroll N, or "
+      "--unroll N:BLOCK,... with one for each block");
 }
 
-// ---- Liveness ------------------------------------------------------------------------------------------------
+// ---- Liveness
+// ------------------------------------------------------------------------------------------------
 
 namespace {
 
 constexpr std::uint32_t kStackWords = 1024, kContextWords = 64, kPacketBytes = 4096;
 constexpr std::size_t kAtFlags = kValues, kAtMul = kAtFlags + 1, kAtStack = kAtMul + 1,
                       kAtContext = kAtStack + kStackWords, kAtPacket = kAtContext + kContextWords,
-                      kAtRest = kAtPacket + kPacketBytes,  // the packet at addresses that are not known
-                      kAtMap = kAtRest + 1, kLiveBits = kAtMap + 1;
+                      kAtRest =
+                          kAtPacket + kPacketBytes,  // the packet at addresses that are not known
+    kAtMap = kAtRest + 1, kLiveBits = kAtMap + 1;
 
 }  // namespace
 
@@ -175,7 +185,8 @@ void Liveness::use(const Operand& o, const Touch& touch, int which, Set& live) c
     case Place::kLocal:
       add(live, kAtPointer + o.lm);
       add(live, kAtPending + o.lm);
-      if (touch.local_known[which]) return local(touch.local_segment[which], touch.local[which], true, live);
+      if (touch.local_known[which])
+        return local(touch.local_segment[which], touch.local[which], true, live);
       for (std::size_t k = kAtStack; k < kAtPacket; ++k) add(live, k);
   }
 }
@@ -197,11 +208,14 @@ void Liveness::before(const Instruction& i, const Touch& touch, Set& live) const
   }
   if (i.writes_flags()) remove(live, kAtFlags);
   const auto own = [&] {  // a destination of which a part is kept
-    if (i.destination.place == Place::kXfer) add(live, kAtOut + i.destination.value);
-    else use(i.destination, touch, 0, live);
+    if (i.destination.place == Place::kXfer)
+      add(live, kAtOut + i.destination.value);
+    else
+      use(i.destination, touch, 0, live);
   };
   const auto indirect = [&] {
-    if (i.shift.kind == ShiftKind::kLeftIndirect || i.shift.kind == ShiftKind::kRightIndirect) add(live, kAtPrevA);
+    if (i.shift.kind == ShiftKind::kLeftIndirect || i.shift.kind == ShiftKind::kRightIndirect)
+      add(live, kAtPrevA);
   };
   switch (i.opcode) {
     case Opcode::kNop:
@@ -249,9 +263,11 @@ void Liveness::before(const Instruction& i, const Touch& touch, Set& live) const
       return;
     case Opcode::kMulStep:
       if (i.step == MulStep::kStart) {
-        for (const std::size_t k : {std::size_t{kAtMulA}, std::size_t{kAtMulB}, kAtMul}) remove(live, k);
+        for (const std::size_t k : {std::size_t{kAtMulA}, std::size_t{kAtMulB}, kAtMul})
+          remove(live, k);
       } else {
-        for (const std::size_t k : {std::size_t{kAtMulA}, std::size_t{kAtMulB}, kAtMul}) add(live, k);
+        for (const std::size_t k : {std::size_t{kAtMulA}, std::size_t{kAtMulB}, kAtMul})
+          add(live, k);
       }
       use(i.a, touch, 1, live);
       use(i.b, touch, 2, live);
@@ -287,7 +303,8 @@ void Liveness::before(const Instruction& i, const Touch& touch, Set& live) const
         case MemCommand::kWrite8:
         case MemCommand::kWrite32: {
           if (touch.known) bytes(false);
-          const std::uint32_t words = i.command == MemCommand::kWrite8 ? (i.count + 3) / 4 : i.count;
+          const std::uint32_t words =
+              i.command == MemCommand::kWrite8 ? (i.count + 3) / 4 : i.count;
           for (std::uint32_t k = 0; k < words; ++k) add(live, kAtOut + i.destination.value + k);
           break;
         }
@@ -333,8 +350,10 @@ void Liveness::project(std::uint32_t block, State& s, Symbolic& symbolic, Terms&
     s.flags = {Flags::Type::kUndefined, bit, bit, bit, bit};
   }
   if (!has(live, kAtMul)) s.mul = 0;
-  const auto keep = [&](std::vector<std::pair<std::uint32_t, Value>>& words, std::size_t from, std::uint32_t most) {
-    std::erase_if(words, [&](const auto& w) { return w.first < most && !has(live, from + w.first); });
+  const auto keep = [&](std::vector<std::pair<std::uint32_t, Value>>& words, std::size_t from,
+                        std::uint32_t most) {
+    std::erase_if(words,
+                  [&](const auto& w) { return w.first < most && !has(live, from + w.first); });
   };
   keep(s.stack, kAtStack, kStackWords);
   keep(s.context, kAtContext, kContextWords);

@@ -14,7 +14,9 @@ namespace {
 constexpr std::uint64_t kQuickBudget = 4'000, kFullBudget = 60'000;  // evaluations of conditions
 constexpr std::size_t kQuickAtoms = 64;
 
-std::uint64_t mask(int width) { return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
+std::uint64_t mask(int width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
 std::uint64_t signed_of(std::uint64_t v, int width) {
   if (width < 64 && (v >> (width - 1) & 1)) v |= ~mask(width);
   return v;
@@ -27,7 +29,8 @@ struct Conditions::Solver {
   explicit Solver(Terms& t) : terms(t) {}
   Terms& terms;
   smt::BitVectors bv;
-  std::unordered_map<TermId, smt::BitVectors::Id> free, exact;  // bytes of symbolic addresses: free variables, arrays
+  std::unordered_map<TermId, smt::BitVectors::Id> free,
+      exact;  // bytes of symbolic addresses: free variables, arrays
 
   smt::BitVectors::Id translate(TermId id, bool arrays) {
     using smt::BvOp;
@@ -67,7 +70,9 @@ struct Conditions::Solver {
       case Kind::kShl: out = shift(BvOp::kShl); break;
       case Kind::kShr: out = shift(BvOp::kShr); break;
       case Kind::kConcat: out = op(BvOp::kConcat, {t.a, t.b}); break;
-      case Kind::kExtract: out = bv.extract(translate(t.a, arrays), static_cast<int>(t.value), t.width); break;
+      case Kind::kExtract:
+        out = bv.extract(translate(t.a, arrays), static_cast<int>(t.value), t.width);
+        break;
       case Kind::kSext: out = bv.sign_extended(translate(t.a, arrays), t.width); break;
       case Kind::kIte: out = op(BvOp::kIte, {t.a, t.b, t.c}); break;
       case Kind::kEq: out = op(BvOp::kEq, {t.a, t.b}); break;
@@ -93,10 +98,13 @@ bool Conditions::split(TermId condition, std::vector<TermId>& atoms, bool& undef
   if (t.kind == Kind::kAnd) return split(t.a, atoms, undefined) && split(t.b, atoms, undefined);
   if (t.kind == Kind::kNot && terms_[t.a].kind == Kind::kOr) {
     const Term o = terms_[t.a];
-    return split(terms_.negated(o.a), atoms, undefined) && split(terms_.negated(o.b), atoms, undefined);
+    return split(terms_.negated(o.a), atoms, undefined) &&
+           split(terms_.negated(o.b), atoms, undefined);
   }
-  if (terms_.vague(condition)) undefined = true;
-  else atoms.push_back(condition);
+  if (terms_.vague(condition))
+    undefined = true;
+  else
+    atoms.push_back(condition);
   return true;
 }
 
@@ -106,7 +114,8 @@ std::optional<Conditions::Bound> Conditions::bound(TermId atom) {
   const Term c = negative ? terms_[t.a] : t;
   const auto size = [&](TermId id) {
     const Term& s = terms_[id];
-    return id == terms_.size() || (s.kind == Kind::kExtract && s.a == terms_.size() && s.value == 0 && most_ >> s.width == 0);
+    return id == terms_.size() || (s.kind == Kind::kExtract && s.a == terms_.size() &&
+                                   s.value == 0 && most_ >> s.width == 0);
   };
   if (c.kind == Kind::kUlt && size(c.a) && terms_.constant(c.b)) {  // size < v
     const auto v = static_cast<std::uint32_t>(terms_[c.b].value);
@@ -144,9 +153,7 @@ const std::vector<TermId>& Conditions::variables(TermId atom) {
       case Kind::kSext: work.push_back(t.a); break;
       case Kind::kIte:
       case Kind::kStore: work.push_back(t.c); [[fallthrough]];
-      default:
-        work.push_back(t.a);
-        work.push_back(t.b);
+      default: work.push_back(t.a); work.push_back(t.b);
     }
   }
   std::sort(out.begin(), out.end());
@@ -204,7 +211,8 @@ std::uint64_t Conditions::evaluate(TermId id) {
     case Kind::kUlt: v = evaluate(t.a) < evaluate(t.b); break;
     case Kind::kSlt: {
       const int w = terms_.width(t.a);
-      v = static_cast<std::int64_t>(signed_of(evaluate(t.a), w)) < static_cast<std::int64_t>(signed_of(evaluate(t.b), w));
+      v = static_cast<std::int64_t>(signed_of(evaluate(t.a), w)) <
+          static_cast<std::int64_t>(signed_of(evaluate(t.b), w));
       break;
     }
   }
@@ -254,7 +262,8 @@ std::vector<std::vector<TermId>> Conditions::components(std::span<const TermId> 
   return out;
 }
 
-// Depth first over the variables, the packet's size first and from below, so that the first answer has the least.
+// Depth first over the variables, the packet's size first and from below, so that the first answer
+// has the least.
 Conditions::Partial Conditions::try_values(const std::vector<TermId>& atoms, std::uint64_t budget) {
   struct Var {
     TermId id;
@@ -270,7 +279,8 @@ Conditions::Partial Conditions::try_values(const std::vector<TermId>& atoms, std
     for (const TermId v : variables(atom))
       if (at.emplace(v, vars.size()).second) {
         Bits all((values(v) + 63) / 64, 0);
-        for (std::uint32_t k = v == terms_.size() ? least_ : 0; k < values(v); ++k) all[k / 64] |= std::uint64_t{1} << k % 64;
+        for (std::uint32_t k = v == terms_.size() ? least_ : 0; k < values(v); ++k)
+          all[k / 64] |= std::uint64_t{1} << k % 64;
         vars.push_back({v, std::move(all), {}, {}});
       }
   for (const TermId atom : atoms) {
@@ -292,14 +302,18 @@ Conditions::Partial Conditions::try_values(const std::vector<TermId>& atoms, std
       for (std::size_t j = 0; j < out.core.size(); ++j)
         if (j != k)
           for (std::size_t w = 0; w < rest.size(); ++w) rest[w] &= domain(out.core[j], vs[0])[w];
-      const bool still = std::all_of(rest.begin(), rest.end(), [](std::uint64_t w) { return w == 0; });
-      if (still && out.core.size() > 1) out.core.erase(out.core.begin() + static_cast<std::ptrdiff_t>(k));
-      else ++k;
+      const bool still =
+          std::all_of(rest.begin(), rest.end(), [](std::uint64_t w) { return w == 0; });
+      if (still && out.core.size() > 1)
+        out.core.erase(out.core.begin() + static_cast<std::ptrdiff_t>(k));
+      else
+        ++k;
     }
     return out;
   }
   for (Var& var : vars)
-    for (const std::uint64_t w : var.domain) var.count += static_cast<std::uint32_t>(std::popcount(w));
+    for (const std::uint64_t w : var.domain)
+      var.count += static_cast<std::uint32_t>(std::popcount(w));
   std::stable_sort(vars.begin(), vars.end(), [&](const Var& x, const Var& y) {
     if ((x.id == terms_.size()) != (y.id == terms_.size())) return x.id == terms_.size();
     return x.count < y.count;
@@ -384,7 +398,8 @@ Conditions::Partial Conditions::component(std::vector<TermId> atoms, bool with_z
   return out;
 }
 
-std::optional<std::vector<TermId>> Conditions::refute(std::span<const TermId> atoms, std::span<const TermId> fresh) {
+std::optional<std::vector<TermId>> Conditions::refute(std::span<const TermId> atoms,
+                                                      std::span<const TermId> fresh) {
   std::vector<TermId> all(atoms.begin(), atoms.end());
   all.insert(all.end(), fresh.begin(), fresh.end());
   for (auto& part : components(all)) {
@@ -432,7 +447,8 @@ Conditions::Partial Conditions::ask_z3(const std::vector<TermId>& atoms, double 
   }
   const auto keep = [&] {
     out.values.clear();
-    for (const TermId v : vars) out.values.emplace_back(v, static_cast<std::uint32_t>(s.bv.value(s.translate(v, false))));
+    for (const TermId v : vars)
+      out.values.emplace_back(v, static_cast<std::uint32_t>(s.bv.value(s.translate(v, false))));
   };
   if (answer == Answer::kSat) {
     out.kind = Verdict::Kind::kSat;
@@ -475,7 +491,8 @@ Verdict Conditions::ask_arrays(std::span<const TermId> atoms, double seconds) {
   s.bv.push();
   const auto size = s.translate(terms_.size(), true);
   const auto require_between = [&](std::uint32_t lo, std::uint32_t hi) {
-    const std::array above{size, s.bv.constant(kSizeBits, lo)}, below{s.bv.constant(kSizeBits, hi), size};
+    const std::array above{size, s.bv.constant(kSizeBits, lo)},
+        below{s.bv.constant(kSizeBits, hi), size};
     const std::array a{s.bv.apply(smt::BvOp::kUlt, above)}, b{s.bv.apply(smt::BvOp::kUlt, below)};
     s.bv.require(s.bv.apply(smt::BvOp::kNot, a));
     s.bv.require(s.bv.apply(smt::BvOp::kNot, b));
@@ -489,7 +506,9 @@ Verdict Conditions::ask_arrays(std::span<const TermId> atoms, double seconds) {
     const TermId id = work.back();
     work.pop_back();
     const Term& t = terms_[id];
-    if (t.kind == Kind::kConst || t.kind == Kind::kArray || t.kind == Kind::kSize || t.kind == Kind::kUndef) continue;
+    if (t.kind == Kind::kConst || t.kind == Kind::kArray || t.kind == Kind::kSize ||
+        t.kind == Kind::kUndef)
+      continue;
     if (!seen.emplace(id, true).second) continue;
     if (t.kind == Kind::kByte) reads.push_back(id);
     work.push_back(t.a);
@@ -507,7 +526,8 @@ Verdict Conditions::ask_arrays(std::span<const TermId> atoms, double seconds) {
       while (terms_[base].kind == Kind::kStore) base = terms_[base].a;
       const std::array select{s.translate(base, true), s.bv.constant(32, address)};
       auto& memory = terms_[base].value ? out.example.map : out.example.packet;
-      memory[address] = static_cast<std::uint8_t>(s.bv.value(s.bv.apply(smt::BvOp::kSelect, select)));
+      memory[address] =
+          static_cast<std::uint8_t>(s.bv.value(s.bv.apply(smt::BvOp::kSelect, select)));
     }
   };
   ++z3_checks_;
@@ -545,7 +565,8 @@ Verdict Conditions::ask_arrays(std::span<const TermId> atoms, double seconds) {
 std::uint32_t Conditions::least_size(std::span<const TermId> atoms) {
   std::uint32_t least = least_;
   for (auto& part : components(atoms)) {
-    if (std::none_of(part.begin(), part.end(), [&](TermId a) { return mentions_size(a); })) continue;
+    if (std::none_of(part.begin(), part.end(), [&](TermId a) { return mentions_size(a); }))
+      continue;
     const Partial p = component(part, true, 10);
     if (p.kind == Verdict::Kind::kUnsat) return 0;
     for (const auto& [v, value] : p.values)
@@ -556,12 +577,15 @@ std::uint32_t Conditions::least_size(std::span<const TermId> atoms) {
 
 std::vector<TermId> Conditions::size_core(std::span<const TermId> atoms, std::uint32_t size) {
   for (auto& part : components(atoms)) {
-    if (std::none_of(part.begin(), part.end(), [&](TermId a) { return mentions_size(a); })) continue;
+    if (std::none_of(part.begin(), part.end(), [&](TermId a) { return mentions_size(a); }))
+      continue;
     for (std::size_t k = 0; k < part.size();) {
       std::vector<TermId> rest = part;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
-      if (least_size(rest) >= size) part = std::move(rest);
-      else ++k;
+      if (least_size(rest) >= size)
+        part = std::move(rest);
+      else
+        ++k;
     }
     return part;
   }
@@ -581,8 +605,8 @@ Verdict Conditions::solve(std::span<const TermId> atoms, double seconds) {
     if (p.kind == Verdict::Kind::kUnknown) return out;
     for (const auto& [v, value] : p.values) values[v] = value;
   }
-  // The memories that go with these values: addresses are known once what they depend on is. Should two of them
-  // collide, other contents of bytes that no condition is about may part them.
+  // The memories that go with these values: addresses are known once what they depend on is. Should
+  // two of them collide, other contents of bytes that no condition is about may part them.
   struct Made : Valuation {
     Example& example;
     std::uint64_t seed;
@@ -608,7 +632,8 @@ Verdict Conditions::solve(std::span<const TermId> atoms, double seconds) {
       if (v == terms_.size()) continue;
       const Term& t = terms_[v];
       if (terms_.constant(t.b) && terms_[t.a].kind == Kind::kArray)
-        (terms_[t.a].value ? e.map : e.packet)[static_cast<std::uint32_t>(terms_[t.b].value)] = static_cast<std::uint8_t>(value);
+        (terms_[t.a].value ? e.map : e.packet)[static_cast<std::uint32_t>(terms_[t.b].value)] =
+            static_cast<std::uint8_t>(value);
       else
         indirect.push_back(v);
     }

@@ -1,9 +1,10 @@
-// Can the conditions of a path hold together, with which packet and memory, and how small may the packet be?
+// Can the conditions of a path hold together, with which packet and memory, and how small may the
+// packet be?
 //
-// Conditions fall into components that share no byte, and most components are a byte or two: those are decided by
-// trying values, with the values a single condition allows kept per condition. What is larger goes to Z3. Bytes read
-// at addresses that depend on the packet are at first taken as free; an example that then contradicts itself goes to
-// Z3 once more, with the memories as arrays.
+// Conditions fall into components that share no byte, and most components are a byte or two: those
+// are decided by trying values, with the values a single condition allows kept per condition. What
+// is larger goes to Z3. Bytes read at addresses that depend on the packet are at first taken as
+// free; an example that then contradicts itself goes to Z3 once more, with the memories as arrays.
 #pragma once
 
 #include <cstdint>
@@ -35,24 +36,28 @@ class Conditions {
   Conditions(Terms& terms, std::uint32_t least_size, std::uint32_t most_size);
   ~Conditions();
 
-  // The parts of a conjunction; false when one of them can never hold. Undefined parts are left out and reported.
+  // The parts of a conjunction; false when one of them can never hold. Undefined parts are left out
+  // and reported.
   bool split(TermId condition, std::vector<TermId>& atoms, bool& undefined);
 
-  // The bound a condition sets on the packet's size alone, if that is what it is: size >= least, size <= most.
+  // The bound a condition sets on the packet's size alone, if that is what it is: size >= least,
+  // size <= most.
   struct Bound {
     std::uint32_t least, most;
   };
   std::optional<Bound> bound(TermId atom);
 
-  // Conditions among `atoms` that cannot hold together, found without a solver; those that share a byte with `fresh`
-  // are looked at.
-  std::optional<std::vector<TermId>> refute(std::span<const TermId> atoms, std::span<const TermId> fresh);
+  // Conditions among `atoms` that cannot hold together, found without a solver; those that share a
+  // byte with `fresh` are looked at.
+  std::optional<std::vector<TermId>> refute(std::span<const TermId> atoms,
+                                            std::span<const TermId> fresh);
 
   // Everything. `seconds` limits each question to Z3 (0: none).
   Verdict solve(std::span<const TermId> atoms, double seconds);
   // The least packet size under the conditions that have to do with it; 0 when there is none.
   std::uint32_t least_size(std::span<const TermId> atoms);
-  // Conditions among `atoms` that together need a packet of `size` bytes. REQUIRES that all of them do.
+  // Conditions among `atoms` that together need a packet of `size` bytes. REQUIRES that all of them
+  // do.
   std::vector<TermId> size_core(std::span<const TermId> atoms, std::uint32_t size);
   bool mentions_size(TermId atom);
   // What an atom reads that is not known: bytes and the size, sorted.
@@ -66,7 +71,9 @@ class Conditions {
   using Bits = std::vector<std::uint64_t>;
 
   const Bits& domain(TermId atom, TermId variable);
-  std::uint32_t values(TermId variable) const { return variable == terms_.size() ? most_ + 1 : 256; }
+  std::uint32_t values(TermId variable) const {
+    return variable == terms_.size() ? most_ + 1 : 256;
+  }
   std::uint64_t evaluate(TermId id);
   void assign(TermId variable, std::uint64_t value);
 

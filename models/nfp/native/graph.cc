@@ -21,7 +21,9 @@ struct Raw {
   std::uint32_t fin = 0;
 };
 
-bool jumps(const Instruction& i) { return i.opcode == Opcode::kBranch && i.condition == Condition::kAlways; }
+bool jumps(const Instruction& i) {
+  return i.opcode == Opcode::kBranch && i.condition == Condition::kAlways;
+}
 
 // Strongly connected components; marks blocks that can reach themselves.
 void mark_loops(Raw& raw) {
@@ -142,10 +144,12 @@ Raw raw_graph(std::vector<Instruction> listing) {
   return raw;
 }
 
-// Depth first from the entry; a copy of a looped block per depth, which is how often the block is on the stack.
+// Depth first from the entry; a copy of a looped block per depth, which is how often the block is
+// on the stack.
 class Unroller {
  public:
-  Unroller(const Raw& raw, const Unroll& unroll, std::size_t most) : raw_(raw), unroll_(unroll), most_(most) {
+  Unroller(const Raw& raw, const Unroll& unroll, std::size_t most)
+      : raw_(raw), unroll_(unroll), most_(most) {
     on_stack_.assign(raw.blocks.size(), 0);
   }
 
@@ -197,15 +201,19 @@ class Unroller {
     std::uint32_t block = 0, depth = 0, next = kNone, taken = kNone;
   };
 
-  static std::uint64_t key(std::uint32_t block, std::uint32_t depth) { return std::uint64_t{block} << 32 | depth; }
+  static std::uint64_t key(std::uint32_t block, std::uint32_t depth) {
+    return std::uint64_t{block} << 32 | depth;
+  }
 
   std::uint32_t limit(std::uint32_t block) const {
     const auto found = unroll_.blocks.find(raw_.instructions[raw_.blocks[block].code.front()].id);
     if (found != unroll_.blocks.end()) return found->second;
     if (unroll_.all) return *unroll_.all;
-    throw Error("E-nfp-loop", "the loop through block ." +
-                                  std::to_string(raw_.instructions[raw_.blocks[block].code.front()].id) +
-                                  " has no limit; write --unroll N, or --unroll N:BLOCK,... with one for each block");
+    throw Error(
+        "E-nfp-loop",
+        "the loop through block ." +
+            std::to_string(raw_.instructions[raw_.blocks[block].code.front()].id) +
+            " has no limit; write --unroll N, or --unroll N:BLOCK,... with one for each block");
   }
 
   std::uint32_t add(std::uint32_t block, std::uint32_t depth) {
@@ -218,8 +226,8 @@ class Unroller {
     return copy;
   }
 
-  // Copies in topological order (the reverse of how the search left them), with edges. Copies from which the end
-  // cannot be reached stay: a path is never built through them.
+  // Copies in topological order (the reverse of how the search left them), with edges. Copies from
+  // which the end cannot be reached stay: a path is never built through them.
   Graph finish(Graph out) {
     std::vector<std::uint32_t> place(copies_.size());
     const auto n = static_cast<std::uint32_t>(order_.size());
@@ -260,9 +268,12 @@ void check_costs(const Graph& graph, const Costs& costs) {
     for (const std::uint32_t k : block.code) {
       const Instruction& i = graph.instructions[k];
       if (i.dram() && dram_cost(costs, i) < 0)
-        throw Error("E-nfp-cost", "line " + std::to_string(i.line) + ": what a write to DRAM costs the memory "
-                                  "engine is not known ('" + i.text + "'); measure it, and give --costs a table "
-                                  "with dram_write");
+        throw Error("E-nfp-cost", "line " + std::to_string(i.line) +
+                                      ": what a write to DRAM costs the memory "
+                                      "engine is not known ('" +
+                                      i.text +
+                                      "'); measure it, and give --costs a table "
+                                      "with dram_write");
     }
 }
 
@@ -305,7 +316,8 @@ void walk(const Graph& graph, const Costs& costs, const Path& path, const Visit&
     const Block& block = graph.blocks[graph.edges[path[p]].to];
     for (std::size_t k = 0; k < block.code.size(); ++k) {
       const Instruction& i = graph.instructions[block.code[k]];
-      const bool taken = k + 1 == block.code.size() && p + 1 < path.size() && graph.edges[path[p + 1]].taken;
+      const bool taken =
+          k + 1 == block.code.size() && p + 1 < path.size() && graph.edges[path[p + 1]].taken;
       const Cycles cycles = cost(costs, i, since, taken);
       visit(block.code[k], cycles);
       since = after(i, since, cycles);
@@ -317,10 +329,12 @@ void walk(const Graph& graph, const Costs& costs, const Path& path, const Visit&
 
 bool cyclic(const std::vector<Instruction>& listing) {
   const Raw raw = raw_graph(listing);
-  return std::any_of(raw.blocks.begin(), raw.blocks.end(), [](const RawBlock& b) { return b.looped; });
+  return std::any_of(raw.blocks.begin(), raw.blocks.end(),
+                     [](const RawBlock& b) { return b.looped; });
 }
 
-Graph make_graph(std::vector<Instruction> listing, const Unroll& unroll, const Costs& costs, std::size_t most_blocks) {
+Graph make_graph(std::vector<Instruction> listing, const Unroll& unroll, const Costs& costs,
+                 std::size_t most_blocks) {
   Raw raw = raw_graph(std::move(listing));
   Graph out = Unroller(raw, unroll, most_blocks).run();
   out.instructions = std::move(raw.instructions);
@@ -335,7 +349,8 @@ Graph make_graph(std::vector<Instruction> listing, const Unroll& unroll, const C
 std::string notation(const Graph& graph, const Path& path) {
   std::string out;
   for (const std::uint32_t e : path)
-    out += (graph.edges[e].taken ? "->" : "--") + std::to_string(graph.blocks[graph.edges[e].to].id);
+    out +=
+        (graph.edges[e].taken ? "->" : "--") + std::to_string(graph.blocks[graph.edges[e].to].id);
   return out;
 }
 
@@ -360,8 +375,8 @@ Path parse_path(const Graph& graph, std::string_view text) {
       fail("a path begins with '->'");
     }
     if (edge == kNone || graph.blocks[graph.edges[edge].to].id != id)
-      fail("step " + std::to_string(path.size() + 1) + ", '" + std::string(taken ? "->" : "--") + std::to_string(id) +
-           "', is no edge of the program (or beyond --unroll)");
+      fail("step " + std::to_string(path.size() + 1) + ", '" + std::string(taken ? "->" : "--") +
+           std::to_string(id) + "', is no edge of the program (or beyond --unroll)");
     path.push_back(edge);
   }
   if (path.empty() || graph.edges[path.back()].to != graph.fin)
@@ -402,10 +417,10 @@ std::vector<Segment> segments(const Graph& graph, const Costs& costs, const Path
     now.cycles += i.swaps ? costs.swap : costs.access;
     now.waits = i.swaps;
     now.words = i.command == MemCommand::kWrite8 ? (i.count + 3) / 4 : i.count;
-    now.access = !i.dram()                               ? Access::kSram
-                 : i.command == MemCommand::kRead32      ? Access::kDramRead
-                 : i.command == MemCommand::kAddImm      ? Access::kDramAdd
-                                                         : Access::kDramWrite;
+    now.access = !i.dram()                          ? Access::kSram
+                 : i.command == MemCommand::kRead32 ? Access::kDramRead
+                 : i.command == MemCommand::kAddImm ? Access::kDramAdd
+                                                    : Access::kDramWrite;
     out.emplace_back();
   });
   return out;

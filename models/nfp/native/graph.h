@@ -1,4 +1,5 @@
-// The control-flow graph of a listing: blocks, unrolled loops, edge costs, paths and their notation.
+// The control-flow graph of a listing: blocks, unrolled loops, edge costs, paths and their
+// notation.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,11 @@ namespace lpn::nfp {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 struct Block {
-  std::uint32_t id = 0;     // of its first instruction
-  std::uint32_t depth = 0;  // which round of its loop this copy is
-  std::vector<std::uint32_t> code;          // indices into Graph::instructions
-  std::uint32_t next = kNone, taken = kNone;  // edges out: not taken or falling through; taken or jump
+  std::uint32_t id = 0;             // of its first instruction
+  std::uint32_t depth = 0;          // which round of its loop this copy is
+  std::vector<std::uint32_t> code;  // indices into Graph::instructions
+  std::uint32_t next = kNone,
+                taken = kNone;  // edges out: not taken or falling through; taken or jump
 };
 
 struct Edge {
@@ -29,9 +31,9 @@ struct Edge {
 
 // Costs of entering `to` by an edge, over-estimated: every way of arriving at the edge is covered.
 struct EdgeCost {
-  Cycles body = 0;                    // all instructions of the block but its last
-  Cycles last = 0, last_taken = 0;    // the last, when the block is left by `next`, by `taken`
-  double dram = 0;                    // memory engine, the whole block
+  Cycles body = 0;                  // all instructions of the block but its last
+  Cycles last = 0, last_taken = 0;  // the last, when the block is left by `next`, by `taken`
+  double dram = 0;                  // memory engine, the whole block
 };
 
 // How often a block may be run, counted from 1: for all blocks, or by block id.
@@ -55,8 +57,8 @@ struct Graph {
 // Whether the program has a loop.
 bool cyclic(const std::vector<Instruction>& listing);
 
-// Throws Error "E-nfp-loop" when there is a loop and no limit, "E-nfp-size" when unrolling makes more than
-// `most_blocks`, "E-nfp-cost" for an instruction whose cost the table does not have.
+// Throws Error "E-nfp-loop" when there is a loop and no limit, "E-nfp-size" when unrolling makes
+// more than `most_blocks`, "E-nfp-cost" for an instruction whose cost the table does not have.
 Graph make_graph(std::vector<Instruction> listing, const Unroll& unroll, const Costs& costs,
                  std::size_t most_blocks = 4'000'000);
 
@@ -76,7 +78,8 @@ PathCost path_cost(const Graph& graph, const Costs& costs, const Path& path);
 // What a thread does between two accesses to memory.
 enum class Access : std::uint8_t { kNone, kSram, kDramRead, kDramAdd, kDramWrite };
 struct Segment {
-  Cycles cycles = 0;  // of the core, up to and with the accessing instruction itself, without any wait
+  Cycles cycles =
+      0;  // of the core, up to and with the accessing instruction itself, without any wait
   Access access = Access::kNone;  // kNone: the program ends
   bool waits = false;             // for the answer, and other threads run meanwhile
   std::uint32_t words = 0;        // moved, of 32 bits

@@ -19,10 +19,11 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kSame = 1e-9;  // relative difference of values that are one and the same
 
-// ---- Longest rests of paths ----------------------------------------------------------------------------------
+// ---- Longest rests of paths
+// ----------------------------------------------------------------------------------
 
-// Per distinct least packet size s, ascending: the most that can follow from an edge on, through edges no packet of
-// more than s bytes is needed for. In packet-rate mode there is one s.
+// Per distinct least packet size s, ascending: the most that can follow from an edge on, through
+// edges no packet of more than s bytes is needed for. In packet-rate mode there is one s.
 struct Rests {
   std::vector<std::uint32_t> sizes;
   std::vector<std::vector<double>> cycles, dram;  // [size][edge], kNever: the end is not reached
@@ -41,7 +42,9 @@ Rests make_rests(const Graph& graph, const Analysis& analysis, bool per_byte) {
   // Edges by topological order of the block they enter, last first.
   std::vector<std::uint32_t> order(n);
   for (std::uint32_t e = 0; e < n; ++e) order[e] = e;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return graph.edges[a].to > graph.edges[b].to; });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return graph.edges[a].to > graph.edges[b].to;
+  });
   out.least_cycles.assign(n, std::numeric_limits<double>::infinity());
   for (std::size_t s = 0; s < out.sizes.size(); ++s) {
     std::vector<double> cycles(n, kNever), dram(n, kNever);
@@ -74,13 +77,14 @@ Rests make_rests(const Graph& graph, const Analysis& analysis, bool per_byte) {
   return out;
 }
 
-// ---- States of the program, shared by all paths that reach them ------------------------------------------------
+// ---- States of the program, shared by all paths that reach them
+// ------------------------------------------------
 
 constexpr std::uint32_t kUnknown = kNone - 1;
 
 struct Exploded {
   std::uint32_t block = 0;
-  std::uint32_t state = 0;               // index into the pool
+  std::uint32_t state = 0;  // index into the pool
   bool done = false;
   std::uint32_t to[2] = {kNone, kNone};  // by not taken, taken
   std::vector<TermId> atoms[2];
@@ -89,8 +93,13 @@ struct Exploded {
 
 class Explosion {
  public:
-  Explosion(const Graph& graph, const Analysis& analysis, Terms& terms, Symbolic& symbolic, Conditions& conditions)
-      : graph_(graph), analysis_(analysis), terms_(terms), symbolic_(symbolic), conditions_(conditions),
+  Explosion(const Graph& graph, const Analysis& analysis, Terms& terms, Symbolic& symbolic,
+            Conditions& conditions)
+      : graph_(graph),
+        analysis_(analysis),
+        terms_(terms),
+        symbolic_(symbolic),
+        conditions_(conditions),
         liveness_(graph, analysis) {
     State first = symbolic.initial();
     liveness_.project(0, first, symbolic_, terms_);
@@ -115,7 +124,9 @@ class Explosion {
       if (e == kNone || !analysis_.alive[e]) continue;
       std::vector<TermId> atoms;
       bool undefined = false;
-      if (branches && !conditions_.split(taken ? condition : terms_.negated(condition), atoms, undefined)) continue;
+      if (branches &&
+          !conditions_.split(taken ? condition : terms_.negated(condition), atoms, undefined))
+        continue;
       State next = after;
       symbolic_.leave(last, taken, next);
       const std::uint32_t to = graph_.edges[e].to;
@@ -134,7 +145,8 @@ class Explosion {
     const std::size_t h = state.hash() * 31 + block;
     auto [first, last] = index_.equal_range(h);
     for (; first != last; ++first)
-      if (nodes_[first->second].block == block && states_[nodes_[first->second].state] == state) return first->second;
+      if (nodes_[first->second].block == block && states_[nodes_[first->second].state] == state)
+        return first->second;
     const auto id = static_cast<std::uint32_t>(nodes_.size());
     nodes_.emplace_back();
     nodes_.back().block = block;
@@ -155,11 +167,13 @@ class Explosion {
   std::unordered_multimap<std::size_t, std::uint32_t> index_;
 };
 
-// ---- What has been learned -------------------------------------------------------------------------------------
+// ---- What has been learned
+// -------------------------------------------------------------------------------------
 
-// Sets of conditions that together need a packet of at least so many bytes, or (kImpossible) cannot hold: as an
-// automaton along paths. Its state is what is left of each set of which something has been met, without those that
-// another one makes superfluous, and only while the rest can still be met.
+// Sets of conditions that together need a packet of at least so many bytes, or (kImpossible) cannot
+// hold: as an automaton along paths. Its state is what is left of each set of which something has
+// been met, without those that another one makes superfluous, and only while the rest can still be
+// met.
 class Learned {
  public:
   static constexpr std::uint32_t kImpossible = ~0u;
@@ -170,8 +184,10 @@ class Learned {
 
   Learned() { intern({}); }
 
-  // `where`: block at which each condition of the path was met, the latest. False when nothing of it is new.
-  bool learn(std::vector<TermId> core, std::uint32_t size, const std::unordered_map<TermId, std::uint32_t>& where) {
+  // `where`: block at which each condition of the path was met, the latest. False when nothing of
+  // it is new.
+  bool learn(std::vector<TermId> core, std::uint32_t size,
+             const std::unordered_map<TermId, std::uint32_t>& where) {
     std::sort(core.begin(), core.end());
     core.erase(std::unique(core.begin(), core.end()), core.end());
     bool news = false;
@@ -186,7 +202,8 @@ class Learned {
     }
     Rest whole{std::move(core), size};
     if (known_.insert(whole).second) {
-      for (const TermId atom : whole.atoms) with_[atom].push_back(static_cast<std::uint32_t>(sets_.size()));
+      for (const TermId atom : whole.atoms)
+        with_[atom].push_back(static_cast<std::uint32_t>(sets_.size()));
       sets_.push_back(std::move(whole));
       news = true;
     }
@@ -201,8 +218,11 @@ class Learned {
   }
 
   // After the conditions of one step into `block`.
-  Step step(std::uint32_t state, std::uint32_t node, bool taken, const std::vector<TermId>& atoms, std::uint32_t block) {
-    if (state == 0 && std::none_of(atoms.begin(), atoms.end(), [&](TermId a) { return with_.count(a) > 0; })) return {};
+  Step step(std::uint32_t state, std::uint32_t node, bool taken, const std::vector<TermId>& atoms,
+            std::uint32_t block) {
+    if (state == 0 &&
+        std::none_of(atoms.begin(), atoms.end(), [&](TermId a) { return with_.count(a) > 0; }))
+      return {};
     const std::uint64_t key = (std::uint64_t{state} << 32 | node) * 2 + taken;
     const auto found = steps_.find(key);
     if (found != steps_.end()) return found->second;
@@ -227,8 +247,8 @@ class Learned {
       out.state = kNone;
     } else {
       std::erase_if(left, [&](const Rest& rest) {
-        return rest.atoms.empty() ||
-               std::any_of(rest.atoms.begin(), rest.atoms.end(), [&](TermId a) { return latest_[a] <= block + 1; });
+        return rest.atoms.empty() || std::any_of(rest.atoms.begin(), rest.atoms.end(),
+                                                 [&](TermId a) { return latest_[a] <= block + 1; });
       });
       std::sort(left.begin(), left.end(), [](const Rest& a, const Rest& b) {
         if (a.atoms.size() != b.atoms.size()) return a.atoms.size() < b.atoms.size();
@@ -237,7 +257,8 @@ class Learned {
       std::vector<Rest> least;
       for (Rest& rest : left) {
         const bool implied = std::any_of(least.begin(), least.end(), [&](const Rest& r) {
-          return r.size >= rest.size && std::includes(rest.atoms.begin(), rest.atoms.end(), r.atoms.begin(), r.atoms.end());
+          return r.size >= rest.size && std::includes(rest.atoms.begin(), rest.atoms.end(),
+                                                      r.atoms.begin(), r.atoms.end());
         });
         if (!implied) least.push_back(std::move(rest));
       }
@@ -267,7 +288,8 @@ class Learned {
   };
 
   std::uint32_t intern(std::vector<Rest> state) {
-    const auto [at, fresh] = index_.emplace(std::move(state), static_cast<std::uint32_t>(states_.size()));
+    const auto [at, fresh] =
+        index_.emplace(std::move(state), static_cast<std::uint32_t>(states_.size()));
     if (fresh) states_.push_back(at->first);
     return at->second;
   }
@@ -281,7 +303,8 @@ class Learned {
   std::unordered_map<std::uint64_t, Step> steps_;
 };
 
-// ---- The search ------------------------------------------------------------------------------------------------
+// ---- The search
+// ------------------------------------------------------------------------------------------------
 
 struct Label {
   std::uint32_t node = 0, edge = 0, learned = 0, parent = kNone;
@@ -295,10 +318,17 @@ struct Label {
 
 class Search {
  public:
-  Search(const Graph& graph, const Costs& costs, const Options& options, const std::function<bool(const Progress&)>& go_on)
-      : graph_(graph), costs_(costs), options_(options), go_on_(go_on),
-        least_(static_cast<std::uint32_t>(costs.min_packet)), most_(static_cast<std::uint32_t>(costs.max_packet)),
-        terms_(least_, most_), symbolic_(terms_), conditions_(terms_, least_, most_),
+  Search(const Graph& graph, const Costs& costs, const Options& options,
+         const std::function<bool(const Progress&)>& go_on)
+      : graph_(graph),
+        costs_(costs),
+        options_(options),
+        go_on_(go_on),
+        least_(static_cast<std::uint32_t>(costs.min_packet)),
+        most_(static_cast<std::uint32_t>(costs.max_packet)),
+        terms_(least_, most_),
+        symbolic_(terms_),
+        conditions_(terms_, least_, most_),
         analysis_(analyse(graph, terms_, symbolic_, conditions_, least_, most_, options.per_byte)),
         rests_(make_rests(graph, analysis_, options.per_byte)) {
     if (rests_.sizes.empty() || !analysis_.alive[0]) none();
@@ -315,7 +345,8 @@ class Search {
     while (!stopped && found_.size() < options_.paths) {
       const std::size_t before = facts_;
       const Round round = search(false, 0);
-      // Should a round have nothing to learn and yet have dropped what it needs, nothing is dropped any more.
+      // Should a round have nothing to learn and yet have dropped what it needs, nothing is dropped
+      // any more.
       if (round == Round::kLearned && facts_ == before) drops_ = false;
       if (round == Round::kStopped) stopped = true;
       if (round == Round::kEmpty) {
@@ -324,15 +355,18 @@ class Search {
       }
     }
     if (!found_.empty()) {
-      if (found_.size() == options_.paths) bound_ = found_.back().slow.value;  // those that are left come after it
+      if (found_.size() == options_.paths)
+        bound_ = found_.back().slow.value;  // those that are left come after it
       if (!stopped) settle_tie();
     }
     if (found_.empty() && !stopped) none();
     if (found_.empty()) witness();
     out.complete = !stopped;
     for (const Found& f : found_) out.slowest.push_back(f.slow);
-    if (!found_.empty() && !stopped) out.slower = count_slower(found_.front().slow.value);
-    else out.slower = -1;
+    if (!found_.empty() && !stopped)
+      out.slower = count_slower(found_.front().slow.value);
+    else
+      out.slower = -1;
     out.bound = bound_;
     out.refuted = refuted_;
     out.states = explosion.size();
@@ -341,29 +375,33 @@ class Search {
     return out;
   }
 
-
  private:
   struct Found {
     SlowPath slow;
   };
 
   [[noreturn]] void none() const {
-    throw Error("E-nfp-none", std::string("no packet reaches the end of the program") +
-                                  (analysis_.loops_bounded ? "" : " within these limits of its loops; write a larger --unroll"));
+    throw Error("E-nfp-none",
+                std::string("no packet reaches the end of the program") +
+                    (analysis_.loops_bounded
+                         ? ""
+                         : " within these limits of its loops; write a larger --unroll"));
   }
 
   enum class Round { kFound, kLearned, kEmpty, kStopped };
 
   double worse(double cycles, double dram) const { return std::max(cycles, options_.cores * dram); }
 
-  // The slowest that can still come after the block of `edge` is entered at these costs with this packet.
+  // The slowest that can still come after the block of `edge` is entered at these costs with this
+  // packet.
   double bound(std::uint32_t edge, double cycles, double dram, std::uint32_t size) const {
     if (!options_.per_byte) {
       if (rests_.cycles[0][edge] == kNever) return kNever;
       return worse(cycles + rests_.cycles[0][edge], dram + rests_.dram[0][edge]);
     }
     double out = kNever;
-    const auto from = std::upper_bound(rests_.sizes.begin(), rests_.sizes.end(), size) - rests_.sizes.begin();
+    const auto from =
+        std::upper_bound(rests_.sizes.begin(), rests_.sizes.end(), size) - rests_.sizes.begin();
     for (auto s = static_cast<std::size_t>(from > 0 ? from - 1 : 0); s < rests_.sizes.size(); ++s) {
       if (rests_.cycles[s][edge] == kNever) continue;
       const double v = worse(cycles + rests_.cycles[s][edge], dram + rests_.dram[s][edge]);
@@ -377,7 +415,8 @@ class Search {
     double best = kNever, best_dram = kNever;
     for (std::size_t s = 0; s < rests_.sizes.size(); ++s) {
       if (rests_.cycles[s][0] == kNever) continue;
-      const double cycles = static_cast<double>(costs_.overhead) + rests_.cycles[s][0], dram = rests_.dram[s][0];
+      const double cycles = static_cast<double>(costs_.overhead) + rests_.cycles[s][0],
+                   dram = rests_.dram[s][0];
       const double per = options_.per_byte ? rests_.sizes[s] : 1;
       if (cycles / per > best) {
         best = cycles / per;
@@ -394,7 +433,8 @@ class Search {
   }
 
   // One pass, slowest first, until a possible path is certain to be the slowest not yet found.
-  // `tied`: instead the path with fewest core cycles among those with memory engine cycles worth `value`.
+  // `tied`: instead the path with fewest core cycles among those with memory engine cycles worth
+  // `value`.
   Round search(bool tied, double value);
   void settle_tie();
   void witness();
@@ -410,8 +450,8 @@ class Search {
     const std::uint32_t h = variable * 2654435761u;
     return filter[h >> 6 & 7] >> (h & 63) & filter[h >> 15 & 7] >> (h >> 9 & 63) & 1;
   }
-  void learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node = kNone,
-             bool taken = false, std::uint32_t block = 0);
+  void learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label,
+             std::uint32_t node = kNone, bool taken = false, std::uint32_t block = 0);
   Path path_of(std::uint32_t label) const;
   double count_slower(double value) const;
 
@@ -428,7 +468,8 @@ class Search {
   Explosion* explosion_ = nullptr;
   Learned learned_;
   std::vector<Label> labels_;
-  std::vector<std::pair<std::uint32_t, bool>> steps_;  // by label: the node and direction it came by
+  std::vector<std::pair<std::uint32_t, bool>>
+      steps_;  // by label: the node and direction it came by
   std::vector<Found> found_;
   std::unordered_map<std::string, Verdict> verdicts_;  // by path
   double bound_ = 0;
@@ -453,14 +494,17 @@ std::vector<TermId> Search::concerned(std::uint32_t label, const std::vector<Ter
   std::vector<TermId> variables, out;
   const auto add = [&](TermId atom) {
     for (const TermId v : conditions_.variables(atom))
-      if (std::find(variables.begin(), variables.end(), v) == variables.end()) variables.push_back(v);
+      if (std::find(variables.begin(), variables.end(), v) == variables.end())
+        variables.push_back(v);
   };
   for (const TermId atom : fresh) add(atom);
   for (std::size_t before = 0; before != variables.size();) {
     before = variables.size();
     out.clear();
     for (std::uint32_t k = labels_[label].with_atoms; k != kNone;) {
-      if (std::none_of(variables.begin(), variables.end(), [&](TermId v) { return may_have(labels_[k].met, v); })) break;
+      if (std::none_of(variables.begin(), variables.end(),
+                       [&](TermId v) { return may_have(labels_[k].met, v); }))
+        break;
       const auto& [node, taken] = steps_[k];
       for (const TermId atom : (*explosion_)[node].atoms[taken]) {
         const auto& own = conditions_.variables(atom);
@@ -485,8 +529,8 @@ Path Search::path_of(std::uint32_t label) const {
   return out;
 }
 
-void Search::learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label, std::uint32_t node,
-                   bool taken, std::uint32_t block) {
+void Search::learn(const std::vector<TermId>& core, std::uint32_t size, std::uint32_t label,
+                   std::uint32_t node, bool taken, std::uint32_t block) {
   std::unordered_map<TermId, std::uint32_t> where;
   const auto note = [&](const std::vector<TermId>& atoms, std::uint32_t at) {
     for (const TermId a : atoms) {
@@ -522,11 +566,14 @@ Search::Round Search::search(bool tied, double wanted) {
     }
   };
   std::priority_queue<Entry> queue;
-  // Arrivals at (node, edge, learned, size): how many that are as slow in both respects have been before.
+  // Arrivals at (node, edge, learned, size): how many that are as slow in both respects have been
+  // before.
   struct Arrival {
     double cycles, dram;
   };
-  std::unordered_map<std::uint64_t, std::vector<std::pair<std::array<std::uint32_t, 4>, std::vector<Arrival>>>> arrivals;
+  std::unordered_map<std::uint64_t,
+                     std::vector<std::pair<std::array<std::uint32_t, 4>, std::vector<Arrival>>>>
+      arrivals;
   const std::size_t allowed = tied ? 1 : options_.paths;
   double lost = kNever;  // the slowest that was left out because another had been there
   bool dirty = false;
@@ -553,7 +600,8 @@ Search::Round Search::search(bool tied, double wanted) {
   while (!queue.empty()) {
     const Entry top = queue.top();
     if (!tied && !dirty) bound_ = std::min(bound_, top.key);
-    if (++ticks % 512 == 0 && !go_on_({bound_, ex.size(), refuted_, found_.size()})) return Round::kStopped;
+    if (++ticks % 512 == 0 && !go_on_({bound_, ex.size(), refuted_, found_.size()}))
+      return Round::kStopped;
     queue.pop();
     const Label here = labels_[top.label];
     const std::uint32_t b = graph_.edges[here.edge].to;
@@ -565,11 +613,16 @@ Search::Round Search::search(bool tied, double wanted) {
       slow.path = path;
       slow.cost = path_cost(graph_, costs_, path);
       slow.value = here.value;
-      slow.example = verdicts_[std::string(reinterpret_cast<const char*>(path.data()), path.size() * sizeof(path[0]))].example;
+      slow.example = verdicts_[std::string(reinterpret_cast<const char*>(path.data()),
+                                           path.size() * sizeof(path[0]))]
+                         .example;
       if (tied) {
-        const auto other = std::find_if(found_.begin(), found_.end(), [&](const Found& f) { return f.slow.path == path; });
-        if (other != found_.end()) std::rotate(found_.begin(), other, other + 1);
-        else found_.front() = {std::move(slow)};
+        const auto other = std::find_if(found_.begin(), found_.end(),
+                                        [&](const Found& f) { return f.slow.path == path; });
+        if (other != found_.end())
+          std::rotate(found_.begin(), other, other + 1);
+        else
+          found_.front() = {std::move(slow)};
         return Round::kFound;
       }
       found_.push_back({std::move(slow)});
@@ -578,8 +631,11 @@ Search::Round Search::search(bool tied, double wanted) {
     }
     if (b == graph_.fin) {
       const Path path = path_of(top.label);
-      const std::string key(reinterpret_cast<const char*>(path.data()), path.size() * sizeof(path[0]));
-      if (!tied && std::any_of(found_.begin(), found_.end(), [&](const Found& f) { return f.slow.path == path; })) continue;
+      const std::string key(reinterpret_cast<const char*>(path.data()),
+                            path.size() * sizeof(path[0]));
+      if (!tied && std::any_of(found_.begin(), found_.end(),
+                               [&](const Found& f) { return f.slow.path == path; }))
+        continue;
       const auto known = verdicts_.find(key);
       Verdict verdict;
       if (known != verdicts_.end()) {
@@ -589,15 +645,19 @@ Search::Round Search::search(bool tied, double wanted) {
           const auto& [node, taken] = steps_[k];
           if (node == kNone || !ex[node].undefined[taken]) continue;
           const Instruction& last = graph_.last(graph_.blocks[ex[node].block]);
-          throw Error("E-nfp-undefined", "line " + std::to_string(last.line) + ": the branch '" + last.text +
-                      "' depends on something undefined on path " + notation(graph_, path).substr(0, 400));
+          throw Error("E-nfp-undefined", "line " + std::to_string(last.line) + ": the branch '" +
+                                             last.text +
+                                             "' depends on something undefined on path " +
+                                             notation(graph_, path).substr(0, 400));
         }
         const std::vector<TermId> atoms = atoms_of(top.label);
         verdict = conditions_.solve(atoms, options_.z3_seconds);
         if (verdict.kind == Verdict::Kind::kSat) {
           verdict.example.size = std::max(verdict.example.size, here.size);
-          // Its conditions need a larger packet than was known: others that were dropped for it may not.
-          if (options_.per_byte && verdict.example.size > here.size) verdict.core = conditions_.size_core(atoms, verdict.example.size);
+          // Its conditions need a larger packet than was known: others that were dropped for it may
+          // not.
+          if (options_.per_byte && verdict.example.size > here.size)
+            verdict.core = conditions_.size_core(atoms, verdict.example.size);
         }
         verdicts_.emplace(key, verdict);
       }
@@ -616,7 +676,8 @@ Search::Round Search::search(bool tied, double wanted) {
         learn(verdict.core, done.size, top.label);
         dirty = true;
       }
-      const double own = worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
+      const double own =
+          worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
       done.value = options_.per_byte ? own / done.size : own;
       if (tied && done.value < wanted * (1 - kSame)) continue;
       const auto id = static_cast<std::uint32_t>(labels_.size());
@@ -626,14 +687,20 @@ Search::Round Search::search(bool tied, double wanted) {
       queue.push(tied ? Entry{top.key, done.value, id} : Entry{done.value, 0, id});
       continue;
     }
-    const std::array<std::uint32_t, 4> place{here.node, here.edge, here.learned, options_.per_byte ? here.size : 0};
-    const std::uint64_t h = ((std::uint64_t{here.node} << 32 | here.edge) * 0x9e3779b97f4a7c15ull ^ here.learned) * 31 + place[3];
+    const std::array<std::uint32_t, 4> place{here.node, here.edge, here.learned,
+                                             options_.per_byte ? here.size : 0};
+    const std::uint64_t h =
+        ((std::uint64_t{here.node} << 32 | here.edge) * 0x9e3779b97f4a7c15ull ^ here.learned) * 31 +
+        place[3];
     auto& bucket = arrivals[h];
-    auto at = std::find_if(bucket.begin(), bucket.end(), [&](const auto& p) { return p.first == place; });
+    auto at =
+        std::find_if(bucket.begin(), bucket.end(), [&](const auto& p) { return p.first == place; });
     if (at == bucket.end()) at = bucket.insert(bucket.end(), {place, {}});
-    const auto before = static_cast<std::size_t>(std::count_if(at->second.begin(), at->second.end(), [&](const Arrival& a) {
-      return tied ? a.cycles <= here.cycles && a.dram >= here.dram : a.cycles >= here.cycles && a.dram >= here.dram;
-    }));
+    const auto before = static_cast<std::size_t>(
+        std::count_if(at->second.begin(), at->second.end(), [&](const Arrival& a) {
+          return tied ? a.cycles <= here.cycles && a.dram >= here.dram
+                      : a.cycles >= here.cycles && a.dram >= here.dram;
+        }));
     if (drops_ && before >= allowed) {
       lost = std::max(lost, here.value);
       continue;
@@ -656,8 +723,10 @@ Search::Round Search::search(bool tied, double wanted) {
       next.size = std::max(here.size, options_.per_byte ? analysis_.size[e] : 0);
       const std::vector<TermId>& atoms = ex[here.node].atoms[taken];
       for (const TermId atom : atoms)
-        if (const auto limit = conditions_.bound(atom)) next.size = std::max(next.size, limit->least);
-      const Learned::Step step = learned_.step(here.learned, here.node, taken, atoms, graph_.edges[e].to);
+        if (const auto limit = conditions_.bound(atom))
+          next.size = std::max(next.size, limit->least);
+      const Learned::Step step =
+          learned_.step(here.learned, here.node, taken, atoms, graph_.edges[e].to);
       if (step.state == kNone) continue;
       next.learned = step.state;
       if (options_.per_byte) next.size = std::max(next.size, step.size);
@@ -665,7 +734,9 @@ Search::Round Search::search(bool tied, double wanted) {
       if (next.value == kNever) continue;
       if (tied) {
         const double dram = next.dram + rests_.dram.back()[e];
-        if (next.value < wanted * (1 - kSame) || options_.cores * dram < wanted * (1 - kSame) * (options_.per_byte ? next.size : 1)) continue;
+        if (next.value < wanted * (1 - kSame) ||
+            options_.cores * dram < wanted * (1 - kSame) * (options_.per_byte ? next.size : 1))
+          continue;
       }
       if (!atoms.empty()) {
         const std::vector<TermId> others = concerned(top.label, atoms);
@@ -682,8 +753,8 @@ Search::Round Search::search(bool tied, double wanted) {
   return Round::kEmpty;
 }
 
-// When the search was stopped before it found a path: one that is possible, depth first along the slowest rests. Not
-// the slowest, but it shows how far the bound can be from it.
+// When the search was stopped before it found a path: one that is possible, depth first along the
+// slowest rests. Not the slowest, but it shows how far the bound can be from it.
 void Search::witness() {
   constexpr std::size_t most_steps = 20'000;
   Explosion& ex = *explosion_;
@@ -723,7 +794,8 @@ void Search::witness() {
       slow.cost = path_cost(graph_, costs_, slow.path);
       slow.example = std::move(verdict.example);
       slow.example.size = std::max(slow.example.size, here.size);
-      const double own = worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
+      const double own =
+          worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
       slow.value = options_.per_byte ? own / slow.example.size : own;
       found_.push_back({std::move(slow)});
       return;
@@ -740,12 +812,16 @@ void Search::witness() {
       next.dram = here.dram + c.dram;
       const std::vector<TermId>& atoms = ex[here.node].atoms[taken];
       for (const TermId atom : atoms)
-        if (const auto limit = conditions_.bound(atom)) next.size = std::max(next.size, limit->least);
+        if (const auto limit = conditions_.bound(atom))
+          next.size = std::max(next.size, limit->least);
       next.value = bound(next.edge, next.cycles, next.dram, next.size);
-      if (next.value == kNever || (!atoms.empty() && conditions_.refute(concerned(id, atoms), atoms))) continue;
+      if (next.value == kNever ||
+          (!atoms.empty() && conditions_.refute(concerned(id, atoms), atoms)))
+        continue;
       children.emplace_back(next, taken);
     }
-    std::sort(children.begin(), children.end(), [](const auto& x, const auto& y) { return x.first.value < y.first.value; });
+    std::sort(children.begin(), children.end(),
+              [](const auto& x, const auto& y) { return x.first.value < y.first.value; });
     for (const auto& [label, taken] : children) push(label, here.node, taken);
   }
 }
@@ -760,7 +836,9 @@ double Search::count_slower(double value) const {
   constexpr std::size_t most_keys = 200'000;
   std::vector<std::uint32_t> order(graph_.edges.size());
   for (std::uint32_t e = 0; e < order.size(); ++e) order[e] = e;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return graph_.edges[a].to < graph_.edges[b].to; });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return graph_.edges[a].to < graph_.edges[b].to;
+  });
   std::vector<std::map<Key, double>> at(graph_.edges.size());
   at[0][{static_cast<double>(costs_.overhead), 0, least_}] = 1;
   const double above = value * (1 + kSame);
@@ -791,13 +869,15 @@ double Search::count_slower(double value) const {
   return out;
 }
 
-// Where the memory engine decides, several paths may be equally slow: the one that needs the cores least is told.
+// Where the memory engine decides, several paths may be equally slow: the one that needs the cores
+// least is told.
 void Search::settle_tie() {
   const SlowPath slow = found_.front().slow;
   const double per = options_.per_byte ? slow.example.size : 1;
   const double dram = options_.cores * slow.cost.dram_cycles / per;
   if (dram < slow.value * (1 - kSame)) return;
-  for (std::size_t before = facts_; search(true, slow.value) == Round::kLearned && facts_ > before;) before = facts_;
+  for (std::size_t before = facts_; search(true, slow.value) == Round::kLearned && facts_ > before;)
+    before = facts_;
 }
 
 }  // namespace

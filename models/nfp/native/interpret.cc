@@ -6,13 +6,16 @@ namespace lpn::nfp {
 namespace {
 
 // Where things lie. Programs only see differences and whether a pointer is null.
-constexpr std::uint32_t kPacketAt = 0x80000000u, kStackAt = 0x100, kContextAt = 0x1800, kLocalWords = 0x800;
-constexpr std::uint32_t kMapHigh = 0x01000000u;  // the map's 40-bit address, without its lowest 8 bits
+constexpr std::uint32_t kPacketAt = 0x80000000u, kStackAt = 0x100, kContextAt = 0x1800,
+                        kLocalWords = 0x800;
+constexpr std::uint32_t kMapHigh =
+    0x01000000u;  // the map's 40-bit address, without its lowest 8 bits
 constexpr std::uint64_t kMapAt = std::uint64_t{kMapHigh} << 8;
 
 class Machine {
  public:
-  Machine(const std::vector<Instruction>& listing, const Costs& costs, const Input& input, std::uint64_t seed)
+  Machine(const std::vector<Instruction>& listing, const Costs& costs, const Input& input,
+          std::uint64_t seed)
       : listing_(listing), costs_(costs), input_(input), random_(seed * 2 + 1) {
     for (std::uint32_t k = 0; k < listing.size(); ++k) at_.emplace(listing[k].id, k);
     for (auto* bank : {a_, b_, in_, out_})
@@ -48,8 +51,10 @@ class Machine {
         prev_a_ = garbage();
         if (!prev_lasts_) prev_alu_ = garbage();
       }
-      if (i.opcode != Opcode::kLocalCsrWr) elapse(cycles);
-      else elapse_others(i.destination.lm, cycles);
+      if (i.opcode != Opcode::kLocalCsrWr)
+        elapse(cycles);
+      else
+        elapse_others(i.destination.lm, cycles);
       out.trace.push_back({k, cycles, taken});
       out.cycles += cycles;
       out.dram_cycles += dram_cost(costs_, i);
@@ -106,7 +111,9 @@ class Machine {
     if (wait_[k] == 0) pointer_[k] = pending_[k];
   }
 
-  std::uint32_t& local(const Operand& o) { return local_[(pointer_[o.lm] / 4 + o.value) % kLocalWords]; }
+  std::uint32_t& local(const Operand& o) {
+    return local_[(pointer_[o.lm] / 4 + o.value) % kLocalWords];
+  }
 
   std::uint32_t read(const Operand& o) {
     switch (o.place) {
@@ -235,8 +242,10 @@ class Machine {
     return given != input_.packet.end() ? given->second : 0;
   }
   void store(bool dram, std::uint64_t address, std::uint8_t byte) {
-    if (dram) map_[static_cast<std::uint32_t>(address - kMapAt)] = byte;
-    else packet_[static_cast<std::uint32_t>(address)] = byte;
+    if (dram)
+      map_[static_cast<std::uint32_t>(address - kMapAt)] = byte;
+    else
+      packet_[static_cast<std::uint32_t>(address)] = byte;
   }
 
   void memory(const Instruction& i) {
@@ -259,14 +268,17 @@ class Machine {
       case MemCommand::kWrite32: {
         const std::uint32_t count = i.command == MemCommand::kWrite32 ? i.count * 4 : i.count;
         for (std::uint32_t k = 0; k < count; ++k)
-          store(i.dram(), address + k, static_cast<std::uint8_t>(out_[first + k / 4] >> 8 * (k % 4)));
+          store(i.dram(), address + k,
+                static_cast<std::uint8_t>(out_[first + k / 4] >> 8 * (k % 4)));
         return;
       }
       case MemCommand::kAddImm: {
         std::uint32_t word = 0;
-        for (std::uint32_t k = 0; k < 4; ++k) word |= std::uint32_t{load(true, address + k)} << 8 * k;
+        for (std::uint32_t k = 0; k < 4; ++k)
+          word |= std::uint32_t{load(true, address + k)} << 8 * k;
         word += prev_alu_ >> 16;
-        for (std::uint32_t k = 0; k < 4; ++k) store(true, address + k, static_cast<std::uint8_t>(word >> 8 * k));
+        for (std::uint32_t k = 0; k < 4; ++k)
+          store(true, address + k, static_cast<std::uint8_t>(word >> 8 * k));
         return;
       }
     }
@@ -295,8 +307,10 @@ class Machine {
       }
       case Opcode::kDblShf: {
         const std::uint64_t wide = std::uint64_t{read(i.a)} << 32 | read(i.b);
-        const bool right = i.shift.kind == ShiftKind::kRight || i.shift.kind == ShiftKind::kRightIndirect;
-        const bool indirect = i.shift.kind == ShiftKind::kRightIndirect || i.shift.kind == ShiftKind::kLeftIndirect;
+        const bool right =
+            i.shift.kind == ShiftKind::kRight || i.shift.kind == ShiftKind::kRightIndirect;
+        const bool indirect =
+            i.shift.kind == ShiftKind::kRightIndirect || i.shift.kind == ShiftKind::kLeftIndirect;
         const std::uint32_t n = indirect ? prev_a_ & 31 : i.shift.amount;
         const auto r = static_cast<std::uint32_t>(right ? wide >> n : wide << n);
         set_nz(r);
@@ -307,7 +321,8 @@ class Machine {
         const std::uint64_t twice = std::uint64_t{i.b.value} << 32 | i.b.value;
         const std::uint32_t n = i.shift.amount;
         std::uint64_t moved = twice;
-        if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft) moved = twice << n;
+        if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft)
+          moved = twice << n;
         if (i.shift.kind == ShiftKind::kRight) moved = twice >> n;
         if (i.shift.kind == ShiftKind::kRotRight && n) moved = twice >> n | twice << (64 - n);
         lasting(static_cast<std::uint32_t>(moved >> 32));
@@ -319,7 +334,8 @@ class Machine {
         std::uint32_t bytes = 0;
         for (int k = 0; k < 4; ++k)
           if (i.mask >> k & 1) bytes |= 0xffu << 8 * k;
-        const std::uint32_t old = i.opcode == Opcode::kLdField && bytes != ~0u ? kept(i.destination) : 0;
+        const std::uint32_t old =
+            i.opcode == Opcode::kLdField && bytes != ~0u ? kept(i.destination) : 0;
         const std::uint32_t r = (old & ~bytes) | (shifted(read(i.b), i.shift) & bytes);
         set_nz(r);
         unknown_vc();
@@ -338,12 +354,15 @@ class Machine {
           multiplied_[0] = read(i.a);
           multiplied_[1] = read(i.b);
         }
-        const bool last = i.step == MulStep::kLast || i.step == MulStep::kLast2 || i.step == MulStep::kLast16;
+        const bool last =
+            i.step == MulStep::kLast || i.step == MulStep::kLast2 || i.step == MulStep::kLast16;
         if (!last) return;
-        const std::uint64_t product = i.step == MulStep::kLast16
-                                          ? std::uint64_t{multiplied_[0] & 0xffff} * (multiplied_[1] & 0xffff)
-                                          : std::uint64_t{multiplied_[0]} * multiplied_[1];
-        const auto r = static_cast<std::uint32_t>(i.step == MulStep::kLast2 ? product >> 32 : product);
+        const std::uint64_t product =
+            i.step == MulStep::kLast16
+                ? std::uint64_t{multiplied_[0] & 0xffff} * (multiplied_[1] & 0xffff)
+                : std::uint64_t{multiplied_[0]} * multiplied_[1];
+        const auto r =
+            static_cast<std::uint32_t>(i.step == MulStep::kLast2 ? product >> 32 : product);
         set_nz(r);
         unknown_vc();
         return write(i, r);
@@ -373,8 +392,8 @@ class Machine {
 
 }  // namespace
 
-Execution interpret(const std::vector<Instruction>& listing, const Costs& costs, const Input& input, std::uint64_t seed,
-                    std::size_t most_steps) {
+Execution interpret(const std::vector<Instruction>& listing, const Costs& costs, const Input& input,
+                    std::uint64_t seed, std::size_t most_steps) {
   return Machine(listing, costs, input, seed).run(most_steps);
 }
 

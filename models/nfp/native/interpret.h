@@ -1,4 +1,5 @@
-// Runs a listing on one packet: words instead of terms, no graph, nothing shared with the symbolic execution.
+// Runs a listing on one packet: words instead of terms, no graph, nothing shared with the symbolic
+// execution.
 //
 // What the symbolic side calls undefined is some word here, another one for another `seed`.
 #pragma once

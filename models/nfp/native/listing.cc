@@ -18,28 +18,62 @@ struct Word {
   T value;
 };
 
-constexpr std::array<Word<AluOp>, 14> kAluOps{{{"+", AluOp::kAdd}, {"-", AluOp::kSub}, {"+carry", AluOp::kAddCarry},
-    {"-carry", AluOp::kSubCarry}, {"AND", AluOp::kAnd}, {"OR", AluOp::kOr}, {"XOR", AluOp::kXor}, {"B", AluOp::kB},
-    {"B-A", AluOp::kBSubA}, {"~B", AluOp::kNotB}, {"~AND", AluOp::kNotAAnd}, {"AND~", AluOp::kAndNotB},
-    {"+8", AluOp::kAdd8}, {"+16", AluOp::kAdd16}}};
+constexpr std::array<Word<AluOp>, 14> kAluOps{{{"+", AluOp::kAdd},
+                                               {"-", AluOp::kSub},
+                                               {"+carry", AluOp::kAddCarry},
+                                               {"-carry", AluOp::kSubCarry},
+                                               {"AND", AluOp::kAnd},
+                                               {"OR", AluOp::kOr},
+                                               {"XOR", AluOp::kXor},
+                                               {"B", AluOp::kB},
+                                               {"B-A", AluOp::kBSubA},
+                                               {"~B", AluOp::kNotB},
+                                               {"~AND", AluOp::kNotAAnd},
+                                               {"AND~", AluOp::kAndNotB},
+                                               {"+8", AluOp::kAdd8},
+                                               {"+16", AluOp::kAdd16}}};
 
-constexpr std::array<Word<Condition>, 13> kBranches{{{"br", Condition::kAlways}, {"beq", Condition::kEq},
-    {"bne", Condition::kNe}, {"bcc", Condition::kCarryClear}, {"bcs", Condition::kCarrySet}, {"blt", Condition::kLt},
-    {"bge", Condition::kGe}, {"bgt", Condition::kGt}, {"ble", Condition::kLe}, {"bmi", Condition::kMinus},
-    {"bpl", Condition::kPlus}, {"bvc", Condition::kOverflowClear}, {"bvs", Condition::kOverflowSet}}};
+constexpr std::array<Word<Condition>, 13> kBranches{{{"br", Condition::kAlways},
+                                                     {"beq", Condition::kEq},
+                                                     {"bne", Condition::kNe},
+                                                     {"bcc", Condition::kCarryClear},
+                                                     {"bcs", Condition::kCarrySet},
+                                                     {"blt", Condition::kLt},
+                                                     {"bge", Condition::kGe},
+                                                     {"bgt", Condition::kGt},
+                                                     {"ble", Condition::kLe},
+                                                     {"bmi", Condition::kMinus},
+                                                     {"bpl", Condition::kPlus},
+                                                     {"bvc", Condition::kOverflowClear},
+                                                     {"bvs", Condition::kOverflowSet}}};
 
-constexpr std::array<Word<MulStep>, 10> kSteps{{{"start", MulStep::kStart}, {"32x32_step1", MulStep::kStep1},
-    {"32x32_step2", MulStep::kStep2}, {"32x32_step3", MulStep::kStep3}, {"32x32_step4", MulStep::kStep4},
-    {"32x32_last", MulStep::kLast}, {"32x32_last2", MulStep::kLast2}, {"16x16_step1", MulStep::kStep16First},
-    {"16x16_step2", MulStep::kStep16Second}, {"16x16_last", MulStep::kLast16}}};
+constexpr std::array<Word<MulStep>, 10> kSteps{{{"start", MulStep::kStart},
+                                                {"32x32_step1", MulStep::kStep1},
+                                                {"32x32_step2", MulStep::kStep2},
+                                                {"32x32_step3", MulStep::kStep3},
+                                                {"32x32_step4", MulStep::kStep4},
+                                                {"32x32_last", MulStep::kLast},
+                                                {"32x32_last2", MulStep::kLast2},
+                                                {"16x16_step1", MulStep::kStep16First},
+                                                {"16x16_step2", MulStep::kStep16Second},
+                                                {"16x16_last", MulStep::kLast16}}};
 
 constexpr std::array<Word<MemCommand>, 4> kCommands{{{"read32_swap", MemCommand::kRead32},
-    {"write8_swap", MemCommand::kWrite8}, {"write32_swap", MemCommand::kWrite32}, {"add_imm", MemCommand::kAddImm}}};
+                                                     {"write8_swap", MemCommand::kWrite8},
+                                                     {"write32_swap", MemCommand::kWrite32},
+                                                     {"add_imm", MemCommand::kAddImm}}};
 
-constexpr std::array<Word<Opcode>, 11> kOthers{{{"alu", Opcode::kAlu}, {"alu_shf", Opcode::kAluShf},
-    {"asr", Opcode::kAsr}, {"dbl_shf", Opcode::kDblShf}, {"immed", Opcode::kImmed}, {"immed_w1", Opcode::kImmedW1},
-    {"ld_field", Opcode::kLdField}, {"ld_field_w_clr", Opcode::kLdFieldClr}, {"local_csr_wr", Opcode::kLocalCsrWr},
-    {"mul_step", Opcode::kMulStep}, {"mem", Opcode::kMem}}};
+constexpr std::array<Word<Opcode>, 11> kOthers{{{"alu", Opcode::kAlu},
+                                                {"alu_shf", Opcode::kAluShf},
+                                                {"asr", Opcode::kAsr},
+                                                {"dbl_shf", Opcode::kDblShf},
+                                                {"immed", Opcode::kImmed},
+                                                {"immed_w1", Opcode::kImmedW1},
+                                                {"ld_field", Opcode::kLdField},
+                                                {"ld_field_w_clr", Opcode::kLdFieldClr},
+                                                {"local_csr_wr", Opcode::kLocalCsrWr},
+                                                {"mul_step", Opcode::kMulStep},
+                                                {"mem", Opcode::kMem}}};
 
 template <class Table>
 auto find(const Table& table, std::string_view text) -> std::optional<decltype(table[0].value)> {
@@ -57,7 +91,8 @@ std::string words(const Table& table) {
 
 class Line {
  public:
-  Line(std::string_view text, const std::string& name, std::uint32_t number) : name_(name), number_(number) {
+  Line(std::string_view text, const std::string& name, std::uint32_t number)
+      : name_(name), number_(number) {
     for (const char c : text)
       if (!std::isspace(static_cast<unsigned char>(c))) squeezed_ += c;
     rest_ = squeezed_;
@@ -73,9 +108,11 @@ class Line {
     offset();
     Instruction out;
     out.line = number_;
-    if (!take('.')) fail("'" + std::string(rest_) + "' has no '.ID' before the instruction; write '.0 nop'");
+    if (!take('.'))
+      fail("'" + std::string(rest_) + "' has no '.ID' before the instruction; write '.0 nop'");
     out.id = decimal("an id");
-    if (out.id > kMostId) fail("id ." + std::to_string(out.id) + " is above " + std::to_string(kMostId));
+    if (out.id > kMostId)
+      fail("id ." + std::to_string(out.id) + " is above " + std::to_string(kMostId));
     out.text = readable(rest_);
     const std::string_view word = name();
     const auto branch = find(kBranches, word);
@@ -83,8 +120,8 @@ class Line {
     if (word == "nop") {
       out.opcode = Opcode::kNop;
     } else if (!branch && !other) {
-      fail("'" + std::string(word) + "' is no instruction of this model; it knows " + words(kOthers) + ", nop, " +
-           words(kBranches));
+      fail("'" + std::string(word) + "' is no instruction of this model; it knows " +
+           words(kOthers) + ", nop, " + words(kBranches));
     } else {
       std::vector<std::string_view> operands = bracket();
       const std::vector<std::string_view> options = list();
@@ -127,14 +164,16 @@ class Line {
     std::uint64_t value = 0;
     while (used < rest_.size() && std::isdigit(static_cast<unsigned char>(rest_[used])) && used < 9)
       value = value * 10 + static_cast<std::uint64_t>(rest_[used++] - '0');
-    if (used == 0) fail(std::string("there is no number for ") + what + " at '" + std::string(rest_) + "'");
+    if (used == 0)
+      fail(std::string("there is no number for ") + what + " at '" + std::string(rest_) + "'");
     rest_.remove_prefix(used);
     return static_cast<std::uint32_t>(value);
   }
 
   std::string_view name() {
     std::size_t used = 0;
-    while (used < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[used])) || rest_[used] == '_'))
+    while (used < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[used])) || rest_[used] == '_'))
       ++used;
     const std::string_view out = rest_.substr(0, used);
     rest_.remove_prefix(used);
@@ -203,18 +242,20 @@ class Line {
 
   std::uint32_t target(std::string_view text) const {
     const auto value = text.starts_with(".") ? number(text.substr(1)) : std::nullopt;
-    if (!value || text.starts_with(".0x")) fail("'" + std::string(text) + "' is no branch target; write '.15'");
+    if (!value || text.starts_with(".0x"))
+      fail("'" + std::string(text) + "' is no branch target; write '.15'");
     return *value;
   }
 
   Operand operand(std::string_view text, bool destination) const {
     if (text == "--") return {};
-    const auto indexed = [&](std::string_view prefix, std::uint32_t size, Place place) -> std::optional<Operand> {
+    const auto indexed = [&](std::string_view prefix, std::uint32_t size,
+                             Place place) -> std::optional<Operand> {
       if (!text.starts_with(prefix)) return std::nullopt;
       const auto index = number(text.substr(prefix.size()));
       if (!index || *index >= size || text.substr(prefix.size()).starts_with("0x"))
-        fail("'" + std::string(text) + "' is no register; there are " + std::string(prefix) + "0.." +
-             std::to_string(size - 1));
+        fail("'" + std::string(text) + "' is no register; there are " + std::string(prefix) +
+             "0.." + std::to_string(size - 1));
       return Operand{place, *index, 0};
     };
     if (const auto found = indexed("gprA_", kGprs, Place::kGprA)) return *found;
@@ -223,7 +264,8 @@ class Line {
     if (text.starts_with("*l$index")) {
       const std::string_view tail = text.substr(8);
       Operand out{Place::kLocal, 0, 0};
-      const bool known = !tail.empty() && tail[0] >= '0' && tail[0] < '0' + static_cast<char>(kLocalPointers);
+      const bool known =
+          !tail.empty() && tail[0] >= '0' && tail[0] < '0' + static_cast<char>(kLocalPointers);
       if (known) {
         out.lm = static_cast<std::uint8_t>(tail[0] - '0');
         if (tail.size() == 1) return out;
@@ -237,14 +279,16 @@ class Line {
     if (!destination)
       if (const auto value = number(text)) return {Place::kConstant, *value, 0};
     fail("'" + std::string(text) + "' is no " + (destination ? "destination" : "operand") +
-         "; write gprA_0, gprB_0, $xfer_0, *l$index0, *l$index0[1], --" + (destination ? "" : " or a number below 2^32"));
+         "; write gprA_0, gprB_0, $xfer_0, *l$index0, *l$index0[1], --" +
+         (destination ? "" : " or a number below 2^32"));
   }
 
   Shift shift(std::string_view text) const {
     const bool left = text.starts_with("<<"), right = text.starts_with(">>");
     if (left || right) {
       std::string_view tail = text.substr(2);
-      if (tail == "indirect") return {left ? ShiftKind::kLeftIndirect : ShiftKind::kRightIndirect, 0};
+      if (tail == "indirect")
+        return {left ? ShiftKind::kLeftIndirect : ShiftKind::kRightIndirect, 0};
       const bool rotates = tail.starts_with("rot");
       if (rotates) tail.remove_prefix(3);
       const auto amount = number(tail);
@@ -253,10 +297,13 @@ class Line {
                         : (left ? ShiftKind::kLeft : ShiftKind::kRight),
                 static_cast<std::uint8_t>(*amount)};
     }
-    fail("'" + std::string(text) + "' is no shift; write <<n, >>n, <<rotn, >>rotn (n 0..31), <<indirect or >>indirect");
+    fail("'" + std::string(text) +
+         "' is no shift; write <<n, >>n, <<rotn, >>rotn (n 0..31), <<indirect or >>indirect");
   }
 
-  static bool is_shift(std::string_view text) { return text.starts_with("<<") || text.starts_with(">>"); }
+  static bool is_shift(std::string_view text) {
+    return text.starts_with("<<") || text.starts_with(">>");
+  }
 
   AluOp alu_op(std::string_view text) const {
     const auto op = find(kAluOps, text);
@@ -303,7 +350,8 @@ class Line {
         out.destination = operand(operands[0], true);
         out.b = {Place::kConstant, constant(operands[1], "a constant below 2^32"), 0};
         if (operands.size() == 3) out.shift = shift(operands[2]);
-        if (out.shift.kind == ShiftKind::kLeftIndirect || out.shift.kind == ShiftKind::kRightIndirect)
+        if (out.shift.kind == ShiftKind::kLeftIndirect ||
+            out.shift.kind == ShiftKind::kRightIndirect)
           fail("immed shifts by a constant");
         return;
       case Opcode::kImmedW1:
@@ -325,7 +373,8 @@ class Line {
         const std::string_view text = operands[0];
         if (text.size() != 10 || !text.starts_with("ActLMAddr") || text[9] < '0' ||
             text[9] >= '0' + static_cast<char>(kLocalPointers))
-          fail("'" + std::string(text) + "' is no register of local_csr_wr in this model: ActLMAddr0..3 are");
+          fail("'" + std::string(text) +
+               "' is no register of local_csr_wr in this model: ActLMAddr0..3 are");
         out.destination = {Place::kLocal, 0, static_cast<std::uint8_t>(text[9] - '0')};
         out.b = operand(operands[1], false);
         return;
@@ -335,13 +384,16 @@ class Line {
         multiply_ = {operands[0], operands[1]};  // which, its option says
         return;
       case Opcode::kMem: {
-        expect(operands, 5, 6, "[command, $xfer, address, address, count] or the same with <<8 after one address");
+        expect(operands, 5, 6,
+               "[command, $xfer, address, address, count] or the same with <<8 after one address");
         const auto command = find(kCommands, operands[0]);
         if (!command)
-          fail("'" + std::string(operands[0]) + "' is no command of mem in this model; it knows " + words(kCommands));
+          fail("'" + std::string(operands[0]) + "' is no command of mem in this model; it knows " +
+               words(kCommands));
         out.command = *command;
         out.destination = operand(operands[1], true);
-        if (out.destination.place != Place::kXfer) fail("mem moves $xfer registers, not " + std::string(operands[1]));
+        if (out.destination.place != Place::kXfer)
+          fail("mem moves $xfer registers, not " + std::string(operands[1]));
         std::size_t at = 2;
         out.a = operand(operands[at++], false);
         if (is_shift(operands[at])) {
@@ -366,14 +418,17 @@ class Line {
   }
 
   void address_shift(std::string_view text) const {
-    if (text != "<<8") fail("'" + std::string(text) + "': the 40-bit form of an address is shifted by <<8");
+    if (text != "<<8")
+      fail("'" + std::string(text) + "': the 40-bit form of an address is shifted by <<8");
   }
 
   std::uint32_t mask(std::string_view text) const {
     std::uint32_t out = 0;
-    if (text.size() != 4) fail("'" + std::string(text) + "' is no byte mask; write four digits, 0011");
+    if (text.size() != 4)
+      fail("'" + std::string(text) + "' is no byte mask; write four digits, 0011");
     for (const char c : text) {
-      if (c != '0' && c != '1') fail("'" + std::string(text) + "' is no byte mask; write four digits, 0011");
+      if (c != '0' && c != '1')
+        fail("'" + std::string(text) + "' is no byte mask; write four digits, 0011");
       out = out * 2 + static_cast<std::uint32_t>(c - '0');
     }
     return out;
@@ -382,14 +437,17 @@ class Line {
   void apply(Instruction& out, std::string_view option) {
     if (option == "gpr_wrboth") {
       out.write_both = true;
-    } else if (option.starts_with("defer[") && option.ends_with("]") && out.opcode == Opcode::kBranch) {
-      out.defer = constant(option.substr(6, option.size() - 7), "a number of deferred instructions");
+    } else if (option.starts_with("defer[") && option.ends_with("]") &&
+               out.opcode == Opcode::kBranch) {
+      out.defer =
+          constant(option.substr(6, option.size() - 7), "a number of deferred instructions");
       if (out.condition != Condition::kAlways)
         fail("defer on a conditional branch has no known cost; only br has it");
       if (out.defer > 3) fail("at most 3 instructions are deferred");
     } else if (option == "indirect_ref" && out.opcode == Opcode::kMem) {
       out.indirect_ref = true;
-    } else if (option.starts_with("ctx_swap[") && option.ends_with("]") && out.opcode == Opcode::kMem) {
+    } else if (option.starts_with("ctx_swap[") && option.ends_with("]") &&
+               out.opcode == Opcode::kMem) {
       out.swaps = true;
     } else if (const auto step = find(kSteps, option); step && out.opcode == Opcode::kMulStep) {
       if (stepped_) fail("two steps in one mul_step");
@@ -403,7 +461,8 @@ class Line {
   void finish(Instruction& out) {
     if (out.opcode == Opcode::kMulStep) {
       if (!stepped_) fail("mul_step without its step; there are " + words(kSteps));
-      if (out.step == MulStep::kLast || out.step == MulStep::kLast2 || out.step == MulStep::kLast16) {
+      if (out.step == MulStep::kLast || out.step == MulStep::kLast2 ||
+          out.step == MulStep::kLast16) {
         if (multiply_[1] != "--") fail("the last step of mul_step has '--' as second operand");
         out.destination = operand(multiply_[0], true);
       } else {
@@ -411,21 +470,27 @@ class Line {
         out.b = operand(multiply_[1], false);
       }
     }
-    if (out.write_both && out.destination.place != Place::kGprA && out.destination.place != Place::kGprB)
+    if (out.write_both && out.destination.place != Place::kGprA &&
+        out.destination.place != Place::kGprB)
       fail("gpr_wrboth needs a gprA or gprB as destination");
     if (out.opcode != Opcode::kMem) return;
     const bool reads = out.command == MemCommand::kRead32;
     if (out.command == MemCommand::kAddImm) {
-      if (!out.dram()) fail("add_imm on a 32-bit address has no known meaning or cost; its address is shifted by <<8");
+      if (!out.dram())
+        fail(
+            "add_imm on a 32-bit address has no known meaning or cost; its address is shifted by "
+            "<<8");
       if (out.swaps) fail("add_imm has no answer to wait for: it takes no ctx_swap");
       return;
     }
-    if (reads && !out.swaps) fail("read32_swap without ctx_swap: when its registers are filled is not modelled");
+    if (reads && !out.swaps)
+      fail("read32_swap without ctx_swap: when its registers are filled is not modelled");
     const std::uint32_t registers =
         out.command == MemCommand::kWrite8 ? (out.count + 3) / 4 : out.count;
     if (out.count == 0 || out.destination.value + registers > kXfers)
       fail("count " + std::to_string(out.count) + " does not fit into the transfer registers");
-    if (out.indirect_ref && !reads) fail("indirect_ref on a write has no known meaning in this model");
+    if (out.indirect_ref && !reads)
+      fail("indirect_ref on a write has no known meaning in this model");
   }
 
   // "alu[gprA_1,--,B,0x0],gpr_wrboth" with a blank after commas.
@@ -457,7 +522,8 @@ bool Instruction::writes_flags() const {
     case Opcode::kLdField:
     case Opcode::kLdFieldClr:
     case Opcode::kFin: return true;
-    case Opcode::kMulStep: return step == MulStep::kLast || step == MulStep::kLast2 || step == MulStep::kLast16;
+    case Opcode::kMulStep:
+      return step == MulStep::kLast || step == MulStep::kLast2 || step == MulStep::kLast16;
     case Opcode::kImmed:
     case Opcode::kImmedW1:
     case Opcode::kLocalCsrWr:
@@ -492,10 +558,12 @@ std::vector<Instruction> parse_listing(std::string_view text, const std::string&
     out.push_back(line.parse());
     const auto [at, fresh] = lines.emplace(out.back().id, number);
     if (!fresh)
-      line.fail("id ." + std::to_string(out.back().id) + " is taken by line " + std::to_string(at->second));
+      line.fail("id ." + std::to_string(out.back().id) + " is taken by line " +
+                std::to_string(at->second));
   }
   if (out.empty()) throw Error("E-nfp-listing", name + ": no instruction in it");
-  if (!lines.count(0)) throw Error("E-nfp-listing", name + ": there is no instruction .0, where a program begins");
+  if (!lines.count(0))
+    throw Error("E-nfp-listing", name + ": there is no instruction .0, where a program begins");
   return out;
 }
 

@@ -1,7 +1,9 @@
-// NFP assembly listings: text -> instructions, with an error that names the line of whatever it does not know.
+// NFP assembly listings: text -> instructions, with an error that names the line of whatever it
+// does not know.
 //
-// One instruction per line, `  10:  .2  alu[gprA_6, gprB_22, +, *l$index1[2]], gpr_wrboth`: an optional byte
-// offset, the instruction's id, the mnemonic with operands, options. Blanks mean nothing.
+// One instruction per line, `  10:  .2  alu[gprA_6, gprB_22, +, *l$index1[2]], gpr_wrboth`: an
+// optional byte offset, the instruction's id, the mnemonic with operands, options. Blanks mean
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +30,48 @@ struct Operand {
 };
 
 enum class Opcode : std::uint8_t {
-  kAlu, kAluShf, kAsr, kDblShf, kImmed, kImmedW1, kLdField, kLdFieldClr, kLocalCsrWr, kMulStep, kNop, kBranch, kMem,
+  kAlu,
+  kAluShf,
+  kAsr,
+  kDblShf,
+  kImmed,
+  kImmedW1,
+  kLdField,
+  kLdFieldClr,
+  kLocalCsrWr,
+  kMulStep,
+  kNop,
+  kBranch,
+  kMem,
   kFin,  // the end of the program; no line has it
 };
 
 enum class AluOp : std::uint8_t {
-  kAdd, kSub, kAddCarry, kSubCarry, kAnd, kOr, kXor, kB,
-  kBSubA,     // B-A
-  kNotB,      // ~B
-  kNotAAnd,   // ~AND: ~A & B
-  kAndNotB,   // AND~: A & ~B
-  kAdd8, kAdd16,  // A + the low 8 or 16 bits of B
+  kAdd,
+  kSub,
+  kAddCarry,
+  kSubCarry,
+  kAnd,
+  kOr,
+  kXor,
+  kB,
+  kBSubA,    // B-A
+  kNotB,     // ~B
+  kNotAAnd,  // ~AND: ~A & B
+  kAndNotB,  // AND~: A & ~B
+  kAdd8,
+  kAdd16,  // A + the low 8 or 16 bits of B
 };
 
-enum class ShiftKind : std::uint8_t { kNone, kLeft, kRight, kRotLeft, kRotRight, kLeftIndirect, kRightIndirect };
+enum class ShiftKind : std::uint8_t {
+  kNone,
+  kLeft,
+  kRight,
+  kRotLeft,
+  kRotRight,
+  kLeftIndirect,
+  kRightIndirect
+};
 
 struct Shift {
   ShiftKind kind = ShiftKind::kNone;
@@ -49,12 +79,32 @@ struct Shift {
 };
 
 enum class Condition : std::uint8_t {
-  kAlways, kEq, kNe, kCarryClear, kCarrySet, kLt, kGe, kGt, kLe, kMinus, kPlus, kOverflowClear, kOverflowSet,
+  kAlways,
+  kEq,
+  kNe,
+  kCarryClear,
+  kCarrySet,
+  kLt,
+  kGe,
+  kGt,
+  kLe,
+  kMinus,
+  kPlus,
+  kOverflowClear,
+  kOverflowSet,
 };
 
 enum class MulStep : std::uint8_t {
-  kStart, kStep1, kStep2, kStep3, kStep4, kLast, kLast2,  // 32x32
-  kStep16First, kStep16Second, kLast16,                   // 16x16
+  kStart,
+  kStep1,
+  kStep2,
+  kStep3,
+  kStep4,
+  kLast,
+  kLast2,  // 32x32
+  kStep16First,
+  kStep16Second,
+  kLast16,  // 16x16
 };
 
 enum class MemCommand : std::uint8_t { kRead32, kWrite8, kWrite32, kAddImm };
@@ -69,25 +119,26 @@ struct Instruction {
   std::string text;        // as written, without offset and id
 
   Operand destination, a, b;
-  bool write_both = false;     // gpr_wrboth
+  bool write_both = false;  // gpr_wrboth
   AluOp alu = AluOp::kB;
-  Shift shift;                 // of b; of the constant of immed; of the source of ld_field and asr
-  std::uint32_t mask = 0;      // ld_field: bit k selects byte k
+  Shift shift;             // of b; of the constant of immed; of the source of ld_field and asr
+  std::uint32_t mask = 0;  // ld_field: bit k selects byte k
   MulStep step = MulStep::kStart;
   Condition condition = Condition::kAlways;
-  std::uint32_t target = 0;    // of a branch
+  std::uint32_t target = 0;  // of a branch
   std::uint32_t defer = 0;
   MemCommand command = MemCommand::kRead32;
-  bool shifted_a = false, shifted_b = false;  // which part of the address is shifted: the 40-bit form
+  bool shifted_a = false,
+       shifted_b = false;  // which part of the address is shifted: the 40-bit form
   std::uint32_t count = 0;
-  bool indirect_ref = false, swaps = false;   // ctx_swap: waits for the answer
+  bool indirect_ref = false, swaps = false;  // ctx_swap: waits for the answer
 
   bool dram() const { return opcode == Opcode::kMem && (shifted_a || shifted_b); }
   bool writes_flags() const;
 };
 
-// Throws Error "E-nfp-listing": text that is no such listing, an instruction, operand or option that is not
-// known, an id twice, no instruction. `name` is what messages call the file.
+// Throws Error "E-nfp-listing": text that is no such listing, an instruction, operand or option
+// that is not known, an id twice, no instruction. `name` is what messages call the file.
 std::vector<Instruction> parse_listing(std::string_view text, const std::string& name);
 
 const char* mnemonic(const Instruction& instruction);

@@ -32,19 +32,25 @@ bool logic(AluOp op) {
 void mix(std::size_t& h, std::uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull ^ h >> 29; }
 
 // The least time an instruction takes, for the delay of ActLMAddr.
-std::uint8_t least_cycles(const Instruction& i) { return i.opcode == Opcode::kMem && i.swaps ? 3 : 1; }
+std::uint8_t least_cycles(const Instruction& i) {
+  return i.opcode == Opcode::kMem && i.swaps ? 3 : 1;
+}
 
 template <class V>
 const V* lookup(const std::vector<std::pair<std::uint32_t, V>>& words, std::uint32_t key) {
-  const auto at = std::lower_bound(words.begin(), words.end(), key, [](const auto& w, auto k) { return w.first < k; });
+  const auto at = std::lower_bound(words.begin(), words.end(), key,
+                                   [](const auto& w, auto k) { return w.first < k; });
   return at != words.end() && at->first == key ? &at->second : nullptr;
 }
 
 template <class V>
 void assign(std::vector<std::pair<std::uint32_t, V>>& words, std::uint32_t key, const V& value) {
-  const auto at = std::lower_bound(words.begin(), words.end(), key, [](const auto& w, auto k) { return w.first < k; });
-  if (at != words.end() && at->first == key) at->second = value;
-  else words.insert(at, {key, value});
+  const auto at = std::lower_bound(words.begin(), words.end(), key,
+                                   [](const auto& w, auto k) { return w.first < k; });
+  if (at != words.end() && at->first == key)
+    at->second = value;
+  else
+    words.insert(at, {key, value});
 }
 
 }  // namespace
@@ -52,16 +58,19 @@ void assign(std::vector<std::pair<std::uint32_t, V>>& words, std::uint32_t key, 
 std::size_t State::hash() const {
   std::size_t h = 1;
   for (const Value& v : values)
-    mix(h, std::uint64_t{v.term} << 16 | static_cast<std::uint64_t>(v.type) << 8 | static_cast<std::uint64_t>(v.segment));
+    mix(h, std::uint64_t{v.term} << 16 | static_cast<std::uint64_t>(v.type) << 8 |
+               static_cast<std::uint64_t>(v.segment));
   for (const auto w : wait) mix(h, w);
   mix(h, std::uint64_t{prev_a} << 16 | std::uint64_t{prev_alu} << 8 | mul);
   mix(h, static_cast<std::uint64_t>(flags.type));
-  for (const TermId t : {flags.a, flags.b, flags.r, flags.carry, packet.array, map.array}) mix(h, t);
+  for (const TermId t : {flags.a, flags.b, flags.r, flags.carry, packet.array, map.array})
+    mix(h, t);
   for (const Bytes* bytes : {&packet, &map})
     for (const auto& [address, byte] : bytes->over) mix(h, std::uint64_t{address} << 32 | byte);
   for (const auto* words : {&stack, &context})
     for (const auto& [word, v] : *words)
-      mix(h, std::uint64_t{word} << 40 ^ std::uint64_t{v.term} << 8 ^ static_cast<std::uint64_t>(v.type));
+      mix(h, std::uint64_t{word} << 40 ^ std::uint64_t{v.term} << 8 ^
+                 static_cast<std::uint64_t>(v.type));
   return h;
 }
 
@@ -122,7 +131,8 @@ void Symbolic::write(const Instruction& i, const Operand& o, Value value, State&
       const Value& base = s.values[kAtPointer + o.lm];
       const bool local = base.type == Value::Type::kPointer &&
                          (base.segment == Region::kStack || base.segment == Region::kContext);
-      if (!local || !terms_.constant(base.term) || terms_[base.term].value % 4) {  // it could be any word
+      if (!local || !terms_.constant(base.term) ||
+          terms_[base.term].value % 4) {  // it could be any word
         s.stack.clear();
         s.context.clear();
         return;
@@ -197,7 +207,8 @@ Value Symbolic::arithmetic(AluOp op, const Value& a, const Value& b, State& s) {
   if (logic(op)) {
     if (pa || pb) {
       // Copies keep a pointer; it is never null; bits of it are nobody's business.
-      const bool copied = (op == AluOp::kB && pb) || (pb && zero(a) && (op == AluOp::kOr || op == AluOp::kXor)) ||
+      const bool copied = (op == AluOp::kB && pb) ||
+                          (pb && zero(a) && (op == AluOp::kOr || op == AluOp::kXor)) ||
                           (pa && zero(b) && (op == AluOp::kOr || op == AluOp::kXor));
       if (op == AluOp::kB && !pb) {
         flags(Flags::Type::kLogic, none, none, b.term, none);
@@ -229,7 +240,8 @@ Value Symbolic::arithmetic(AluOp op, const Value& a, const Value& b, State& s) {
   const bool px = x.type != Type::kTerm, py = y.type != Type::kTerm;
   const bool carries = op == AluOp::kAddCarry || op == AluOp::kSubCarry;
 
-  // The number to calculate with; a pointer's is its offset, and 256 of them per step of a shifted one.
+  // The number to calculate with; a pointer's is its offset, and 256 of them per step of a shifted
+  // one.
   const auto number = [&](const Value& v, const Value& other) {
     return other.type == Type::kHigh && v.type == Type::kTerm ? terms_.shl(v.term, 8) : v.term;
   };
@@ -247,7 +259,8 @@ Value Symbolic::arithmetic(AluOp op, const Value& a, const Value& b, State& s) {
   const bool pointer = px || py;
   const auto result = [&](TermId r) {
     if (px && py) return terms_.vague(m) ? undefined() : scalar(r);
-    if (!pointer || out.type == Type::kTerm) return scalar(terms_.vague(m) && pointer ? terms_.undefined(32) : r);
+    if (!pointer || out.type == Type::kTerm)
+      return scalar(terms_.vague(m) && pointer ? terms_.undefined(32) : r);
     out.term = r;
     return out;
   };
@@ -260,22 +273,25 @@ Value Symbolic::arithmetic(AluOp op, const Value& a, const Value& b, State& s) {
       s.flags.a = m;
       s.flags.b = n;
     } else {
-      flags(subtracts ? Flags::Type::kSub : Flags::Type::kAdd, m, n, pointer && !(px && py) ? terms_.undefined(32) : r,
-            none);
+      flags(subtracts ? Flags::Type::kSub : Flags::Type::kAdd, m, n,
+            pointer && !(px && py) ? terms_.undefined(32) : r, none);
     }
     return v;
   }
 
   const Flags& before = s.flags;
-  const bool chain = !pointer && (subtracts ? before.type == Flags::Type::kSub : before.type == Flags::Type::kAdd) &&
-                     terms_.width(before.a) == 32;
+  const bool chain =
+      !pointer &&
+      (subtracts ? before.type == Flags::Type::kSub : before.type == Flags::Type::kAdd) &&
+      terms_.width(before.a) == 32;
   if (chain) {
     const TermId wide_x = terms_.concat(m, before.a), wide_y = terms_.concat(n, before.b);
     const TermId wide = subtracts ? terms_.sub(wide_x, wide_y) : terms_.add(wide_x, wide_y);
     // Without a carry the words are apart, which keeps terms small.
     const TermId carry = carry_of(before);
     const TermId in = subtracts ? terms_.negated(carry) : carry;
-    const TermId r = terms_.is(in, 0) ? (subtracts ? terms_.sub(m, n) : terms_.add(m, n)) : terms_.extract(wide, 32, 32);
+    const TermId r = terms_.is(in, 0) ? (subtracts ? terms_.sub(m, n) : terms_.add(m, n))
+                                      : terms_.extract(wide, 32, 32);
     flags(subtracts ? Flags::Type::kSub : Flags::Type::kAdd, wide_x, wide_y, r, none);
     return scalar(r);
   }
@@ -284,13 +300,15 @@ Value Symbolic::arithmetic(AluOp op, const Value& a, const Value& b, State& s) {
   const TermId in = subtracts ? terms_.negated(carry) : carry;
   TermId wide_in = terms_.zext(in, 32);
   if (x.type == Type::kHigh || y.type == Type::kHigh) wide_in = terms_.shl(wide_in, 8);
-  const TermId r = subtracts ? terms_.sub(terms_.sub(m, n), wide_in) : terms_.add(terms_.add(m, n), wide_in);
+  const TermId r =
+      subtracts ? terms_.sub(terms_.sub(m, n), wide_in) : terms_.add(terms_.add(m, n), wide_in);
   const Value v = result(r);
   if (nonnull && !pointer) {  // the upper word of a pointer against null: the lower one has decided
     flags(Flags::Type::kNonNull, none, none, none, none);
     return v;
   }
-  flags(subtracts ? Flags::Type::kSubIn : Flags::Type::kAddIn, m, n, pointer && !(px && py) ? terms_.undefined(32) : r, in);
+  flags(subtracts ? Flags::Type::kSubIn : Flags::Type::kAddIn, m, n,
+        pointer && !(px && py) ? terms_.undefined(32) : r, in);
   return v;
 }
 
@@ -303,7 +321,8 @@ TermId Symbolic::condition(const Instruction& branch, const State& s) {
   };
   const auto top = [&](TermId t) { return terms_.extract(t, terms_.width(t) - 1, 1); };
   const auto negative = [&]() -> TermId {
-    if (f.type == Flags::Type::kUndefined || f.type == Flags::Type::kNonNull) return terms_.undefined(1);
+    if (f.type == Flags::Type::kUndefined || f.type == Flags::Type::kNonNull)
+      return terms_.undefined(1);
     return top(f.r);
   };
   const auto overflow = [&]() -> TermId {
@@ -314,10 +333,12 @@ TermId Symbolic::condition(const Instruction& branch, const State& s) {
       case Flags::Type::kLogic: return terms_.constant(1, 0);
       case Flags::Type::kSub:
       case Flags::Type::kSubIn:  // operands of unlike signs, and the result has that of b
-        return terms_.land(terms_.lxor(top(f.a), top(f.b)), terms_.negated(terms_.lxor(top(f.b), top(f.r))));
+        return terms_.land(terms_.lxor(top(f.a), top(f.b)),
+                           terms_.negated(terms_.lxor(top(f.b), top(f.r))));
       case Flags::Type::kAdd:
       case Flags::Type::kAddIn:
-        return terms_.land(terms_.negated(terms_.lxor(top(f.a), top(f.b))), terms_.lxor(top(f.a), top(f.r)));
+        return terms_.land(terms_.negated(terms_.lxor(top(f.a), top(f.b))),
+                           terms_.lxor(top(f.a), top(f.r)));
     }
     return terms_.undefined(1);
   };
@@ -344,7 +365,8 @@ TermId Symbolic::condition(const Instruction& branch, const State& s) {
 }
 
 void Symbolic::leave(const Instruction& last, bool taken, State& s) {
-  const std::uint8_t more = last.opcode == Opcode::kBranch && taken ? 2 : 0;  // 3 cycles, 1 of which was counted
+  const std::uint8_t more =
+      last.opcode == Opcode::kBranch && taken ? 2 : 0;  // 3 cycles, 1 of which was counted
   for (std::uint32_t k = 0; k < kLocalPointers && more; ++k) {
     if (s.wait[k] == 0) continue;
     s.wait[k] = s.wait[k] > more ? static_cast<std::uint8_t>(s.wait[k] - more) : 0;
@@ -355,10 +377,11 @@ void Symbolic::leave(const Instruction& last, bool taken, State& s) {
   }
 }
 
-void Symbolic::run(const std::vector<Instruction>& instructions, const std::vector<std::uint32_t>& code, State& s,
-                   std::vector<Touch>* touches) {
+void Symbolic::run(const std::vector<Instruction>& instructions,
+                   const std::vector<std::uint32_t>& code, State& s, std::vector<Touch>* touches) {
   if (touches) touches->assign(code.size(), {});
-  for (std::size_t k = 0; k < code.size(); ++k) step(instructions[code[k]], s, touches ? &(*touches)[k] : nullptr);
+  for (std::size_t k = 0; k < code.size(); ++k)
+    step(instructions[code[k]], s, touches ? &(*touches)[k] : nullptr);
 }
 
 void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
@@ -378,9 +401,12 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
       const Value a = read(i.a, s, touch, 1);
       Value b = read(i.b, s, touch, 2);
       if (i.opcode == Opcode::kAluShf) {
-        const bool whole = b.type == Value::Type::kHigh && i.shift.kind == ShiftKind::kLeft && i.shift.amount == 8;
-        if (whole) b.type = Value::Type::kPointer;
-        else b = scalar(shifted(term(b), i.shift, s));
+        const bool whole =
+            b.type == Value::Type::kHigh && i.shift.kind == ShiftKind::kLeft && i.shift.amount == 8;
+        if (whole)
+          b.type = Value::Type::kPointer;
+        else
+          b = scalar(shifted(term(b), i.shift, s));
       }
       const Value r = arithmetic(i.alu, a, b, s);
       if (logic(i.alu)) {
@@ -396,14 +422,18 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
     }
     case Opcode::kAsr: {
       const TermId b = term(read(i.b, s, touch, 2));
-      const TermId sign = s.prev_alu == 0 ? terms_.undefined(1) : terms_.extract(term(s.values[kAtPrevAlu]), 31, 1);
+      const TermId sign =
+          s.prev_alu == 0 ? terms_.undefined(1) : terms_.extract(term(s.values[kAtPrevAlu]), 31, 1);
       TermId r = 0;
       if (i.shift.kind == ShiftKind::kRight) {
         const int n = i.shift.amount;
-        r = n == 0 ? b : terms_.extract(terms_.sext(terms_.concat(sign, terms_.extract(b, n, 32 - n)), 64), 0, 32);
+        r = n == 0 ? b
+                   : terms_.extract(
+                         terms_.sext(terms_.concat(sign, terms_.extract(b, n, 32 - n)), 64), 0, 32);
       } else {
-        const TermId amount = s.prev_a == 0 ? terms_.undefined(32)
-                                            : terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31));
+        const TermId amount = s.prev_a == 0
+                                  ? terms_.undefined(32)
+                                  : terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31));
         const TermId wide = terms_.concat(terms_.sext(sign, 32), b);
         r = terms_.extract(terms_.shr(wide, terms_.zext(amount, 64)), 0, 32);
       }
@@ -425,9 +455,11 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
       } else if (s.prev_a == 0) {
         r = terms_.undefined(32);
       } else {
-        const TermId amount = terms_.zext(terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31)), 64);
+        const TermId amount =
+            terms_.zext(terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31)), 64);
         r = terms_.extract(i.shift.kind == ShiftKind::kRightIndirect ? terms_.shr(wide, amount)
-                                                                      : terms_.shl(wide, amount), 0, 32);
+                                                                     : terms_.shl(wide, amount),
+                           0, 32);
       }
       const TermId none = terms_.undefined(1);
       s.flags = {Flags::Type::kLogic, none, none, r, none};
@@ -438,7 +470,8 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
       // The upper half of the constant twice: to the left it rotates.
       TermId r = terms_.constant(32, i.b.value);
       const int n = i.shift.amount;
-      if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft) r = terms_.rotl(r, n);
+      if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft)
+        r = terms_.rotl(r, n);
       if (i.shift.kind == ShiftKind::kRight) r = terms_.shr(r, n);
       if (i.shift.kind == ShiftKind::kRotRight) r = terms_.rotl(r, (32 - n) % 32);
       remember(scalar(r), 2);
@@ -447,7 +480,8 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
     }
     case Opcode::kImmedW1: {
       const TermId old = term(read(i.destination, s, touch, 0));
-      const Value r = scalar(terms_.concat(terms_.constant(16, i.b.value), terms_.extract(old, 0, 16)));
+      const Value r =
+          scalar(terms_.concat(terms_.constant(16, i.b.value), terms_.extract(old, 0, 16)));
       write(i, i.destination, r, s, touch);
       break;
     }
@@ -458,7 +492,8 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
       const TermId old = i.opcode == Opcode::kLdFieldClr ? terms_.constant(32, 0)
                          : i.destination.place == Place::kNone
                              ? terms_.undefined(32)
-                             : term(out ? s.values[kAtOut + i.destination.value] : read(i.destination, s, touch, 0));
+                             : term(out ? s.values[kAtOut + i.destination.value]
+                                        : read(i.destination, s, touch, 0));
       const Value source = read(i.b, s, touch, 2);
       const TermId from = shifted(term(source), i.shift, s);
       TermId r = kNoTerm;
@@ -484,7 +519,8 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
         }
       }
       const std::uint32_t k = i.destination.lm;
-      if (s.wait[k] != 0) s.values[kAtPointer + k] = undefined();  // one on its way overtaken by the next
+      if (s.wait[k] != 0)
+        s.values[kAtPointer + k] = undefined();  // one on its way overtaken by the next
       s.values[kAtPending + k] = v;
       s.wait[k] = kPointerDelay;
       break;
@@ -496,7 +532,8 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
         write(i, i.destination, scalar(r), s, touch);
       };
       const auto wide = [&](int bits) {
-        const TermId a = terms_.extract(term(s.values[kAtMulA]), 0, bits), b = terms_.extract(term(s.values[kAtMulB]), 0, bits);
+        const TermId a = terms_.extract(term(s.values[kAtMulA]), 0, bits),
+                     b = terms_.extract(term(s.values[kAtMulB]), 0, bits);
         return terms_.mul(terms_.zext(a, 64), terms_.zext(b, 64));
       };
       if (i.step == MulStep::kStart) {
@@ -508,14 +545,16 @@ void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
       } else if (i.step == MulStep::kLast16) {
         last(terms_.extract(wide(16), 0, 32), s.mul == 18);
       } else {
-        const std::uint8_t expected = i.step == MulStep::kStep16Second  ? 17
-                                      : i.step == MulStep::kStep16First ? 1
-                                                                        : static_cast<std::uint8_t>(i.step);
+        const std::uint8_t expected = i.step == MulStep::kStep16Second ? 17
+                                      : i.step == MulStep::kStep16First
+                                          ? 1
+                                          : static_cast<std::uint8_t>(i.step);
         const bool same = s.mul == expected && read(i.a, s, touch, 1) == s.values[kAtMulA] &&
                           read(i.b, s, touch, 2) == s.values[kAtMulB];
-        const std::uint8_t next = i.step == MulStep::kStep16First    ? 17
-                                  : i.step == MulStep::kStep16Second ? 18
-                                                                     : static_cast<std::uint8_t>(expected + 1);
+        const std::uint8_t next = i.step == MulStep::kStep16First ? 17
+                                  : i.step == MulStep::kStep16Second
+                                      ? 18
+                                      : static_cast<std::uint8_t>(expected + 1);
         s.mul = same ? next : 0;
       }
       break;
@@ -546,14 +585,16 @@ void Symbolic::flush(Bytes& bytes) {
 
 TermId Symbolic::load(Bytes& bytes, TermId address) {
   if (terms_.constant(address)) {
-    if (const TermId* found = lookup(bytes.over, static_cast<std::uint32_t>(terms_[address].value))) return *found;
+    if (const TermId* found = lookup(bytes.over, static_cast<std::uint32_t>(terms_[address].value)))
+      return *found;
     return terms_.byte(bytes.array, address);
   }
   // Bytes written at constant addresses concern it where they may be meant.
   TermId array = bytes.array;
   const Terms::Range range = terms_.range(address);
   for (const auto& [at, byte] : bytes.over)
-    if (at >= range.lo && at <= range.hi) array = terms_.store(array, terms_.constant(32, at), byte);
+    if (at >= range.lo && at <= range.hi)
+      array = terms_.store(array, terms_.constant(32, at), byte);
   return terms_.byte(array, address);
 }
 
@@ -578,15 +619,18 @@ void Symbolic::forget(State& s) {
 void Symbolic::memory(const Instruction& i, State& s, Touch* touch) {
   Value a = read(i.a, s, touch, 1), b = read(i.b, s, touch, 2);
   const auto raised = [&](Value& v) {
-    if (v.type == Value::Type::kHigh) v.type = Value::Type::kPointer;
-    else v = undefined();
+    if (v.type == Value::Type::kHigh)
+      v.type = Value::Type::kPointer;
+    else
+      v = undefined();
   };
   if (i.shifted_a) raised(a);
   if (i.shifted_b) raised(b);
   const bool pa = a.type == Value::Type::kPointer, pb = b.type == Value::Type::kPointer;
   const Value& pointer = pa ? a : b;
   const Value& offset = pa ? b : a;
-  const bool known = pa != pb && offset.type == Value::Type::kTerm && pointer.segment == (i.dram() ? Region::kMap : Region::kPacket);
+  const bool known = pa != pb && offset.type == Value::Type::kTerm &&
+                     pointer.segment == (i.dram() ? Region::kMap : Region::kPacket);
   TermId address = known ? terms_.add(pointer.term, offset.term) : terms_.undefined(32);
   Bytes& bytes = i.dram() ? s.map : s.packet;
   const bool fits = known && !terms_.vague(address);
@@ -613,7 +657,8 @@ void Symbolic::memory(const Instruction& i, State& s, Touch* touch) {
           const TermId byte = load(bytes, at(4 * w + k));
           word = word == kNoTerm ? byte : terms_.concat(word, byte);
         }
-        s.values[kAtIn + i.destination.value + w] = scalar(word == kNoTerm ? terms_.undefined(32) : word);
+        s.values[kAtIn + i.destination.value + w] =
+            scalar(word == kNoTerm ? terms_.undefined(32) : word);
       }
       return;
     }
@@ -638,7 +683,8 @@ void Symbolic::memory(const Instruction& i, State& s, Touch* touch) {
         word = word == kNoTerm ? byte : terms_.concat(word, byte);
       }
       const TermId sum = terms_.add(word, more);
-      for (std::uint32_t k = 0; k < 4; ++k) store(bytes, at(k), terms_.extract(sum, static_cast<int>(k) * 8, 8));
+      for (std::uint32_t k = 0; k < 4; ++k)
+        store(bytes, at(k), terms_.extract(sum, static_cast<int>(k) * 8, 8));
       return;
     }
   }
@@ -673,11 +719,17 @@ State Symbolic::merged(const State& a, const State& b) {
     const bool same = x.array == y.array;
     std::size_t p = 0, q = 0;
     while (p < x.over.size() || q < y.over.size()) {
-      const std::uint32_t at = std::min(p < x.over.size() ? x.over[p].first : ~0u, q < y.over.size() ? y.over[q].first : ~0u);
-      const bool in_x = p < x.over.size() && x.over[p].first == at, in_y = q < y.over.size() && y.over[q].first == at;
+      const std::uint32_t at = std::min(p < x.over.size() ? x.over[p].first : ~0u,
+                                        q < y.over.size() ? y.over[q].first : ~0u);
+      const bool in_x = p < x.over.size() && x.over[p].first == at,
+                 in_y = q < y.over.size() && y.over[q].first == at;
       const TermId address = terms_.constant(32, at);
-      const TermId u = in_x ? x.over[p].second : same ? terms_.byte(x.array, address) : terms_.undefined(8);
-      const TermId v = in_y ? y.over[q].second : same ? terms_.byte(y.array, address) : terms_.undefined(8);
+      const TermId u = in_x   ? x.over[p].second
+                       : same ? terms_.byte(x.array, address)
+                              : terms_.undefined(8);
+      const TermId v = in_y   ? y.over[q].second
+                       : same ? terms_.byte(y.array, address)
+                              : terms_.undefined(8);
       z.over.emplace_back(at, terms_.merged(u, v));
       p += in_x;
       q += in_y;

@@ -7,16 +7,16 @@
 namespace lpn::nfp {
 namespace {
 
-std::uint64_t mask(int width) { return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
+std::uint64_t mask(int width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
 
 std::uint64_t signed_of(std::uint64_t v, int width) {
   if (width < 64 && (v >> (width - 1) & 1)) v |= ~mask(width);
   return v;
 }
 
-bool sum_overflows(std::uint64_t a, std::uint64_t b, int width) {
-  return a > mask(width) - b;
-}
+bool sum_overflows(std::uint64_t a, std::uint64_t b, int width) { return a > mask(width) - b; }
 
 }  // namespace
 
@@ -49,7 +49,8 @@ TermId Terms::make(Term t) {
     case Kind::kAdd:
       if (!sum_overflows(of(t.a).hi, of(t.b).hi, t.width)) {
         r = {of(t.a).lo + of(t.b).lo, of(t.a).hi + of(t.b).hi};
-      } else if (sum_overflows(of(t.a).lo, of(t.b).lo, t.width)) {  // it always does: a constant that subtracts
+      } else if (sum_overflows(of(t.a).lo, of(t.b).lo,
+                               t.width)) {  // it always does: a constant that subtracts
         r = {(of(t.a).lo + of(t.b).lo) & all, (of(t.a).hi + of(t.b).hi) & all};
       }
       break;
@@ -57,7 +58,8 @@ TermId Terms::make(Term t) {
       if (of(t.a).lo >= of(t.b).hi) r = {of(t.a).lo - of(t.b).hi, of(t.a).hi - of(t.b).lo};
       break;
     case Kind::kMul:
-      if (of(t.a).hi == 0 || of(t.b).hi <= all / of(t.a).hi) r = {of(t.a).lo * of(t.b).lo, of(t.a).hi * of(t.b).hi};
+      if (of(t.a).hi == 0 || of(t.b).hi <= all / of(t.a).hi)
+        r = {of(t.a).lo * of(t.b).lo, of(t.a).hi * of(t.b).hi};
       break;
     case Kind::kConcat: {
       const int low = terms_[t.b].width;
@@ -70,7 +72,9 @@ TermId Terms::make(Term t) {
     case Kind::kSext:
       if (of(t.a).hi < std::uint64_t{1} << (terms_[t.a].width - 1)) r = of(t.a);
       break;
-    case Kind::kIte: r = {std::min(of(t.b).lo, of(t.c).lo), std::max(of(t.b).hi, of(t.c).hi)}; break;
+    case Kind::kIte:
+      r = {std::min(of(t.b).lo, of(t.c).lo), std::max(of(t.b).hi, of(t.c).hi)};
+      break;
     case Kind::kShr: r.hi = of(t.a).hi; break;
     case Kind::kUndef:
     case Kind::kSize:
@@ -89,19 +93,26 @@ TermId Terms::make(Term t) {
 }
 
 TermId Terms::constant(int width, std::uint64_t value) {
-  return make({Kind::kConst, static_cast<std::uint8_t>(width), false, 0, 0, 0, value & mask(width)});
+  return make(
+      {Kind::kConst, static_cast<std::uint8_t>(width), false, 0, 0, 0, value & mask(width)});
 }
-TermId Terms::undefined(int width) { return make({Kind::kUndef, static_cast<std::uint8_t>(width), true}); }
-TermId Terms::array(Memory memory) { return make({Kind::kArray, 0, false, 0, 0, 0, static_cast<std::uint64_t>(memory)}); }
+TermId Terms::undefined(int width) {
+  return make({Kind::kUndef, static_cast<std::uint8_t>(width), true});
+}
+TermId Terms::array(Memory memory) {
+  return make({Kind::kArray, 0, false, 0, 0, 0, static_cast<std::uint64_t>(memory)});
+}
 
 TermId Terms::store(TermId array, TermId address, TermId byte) {
   // Writing back what is there changes nothing.
   if (this->byte(array, address) == byte) return array;
-  return make({Kind::kStore, 0, vague(array) || vague(address) || vague(byte), array, address, byte});
+  return make(
+      {Kind::kStore, 0, vague(array) || vague(address) || vague(byte), array, address, byte});
 }
 
 TermId Terms::byte(TermId array, TermId address) {
-  if (terms_[address].kind == Kind::kUndef || terms_[array].kind == Kind::kUndef) return undefined(8);
+  if (terms_[address].kind == Kind::kUndef || terms_[array].kind == Kind::kUndef)
+    return undefined(8);
   while (terms_[array].kind == Kind::kStore) {
     const Term& s = terms_[array];
     if (same(s.b, address)) return s.c;
@@ -153,26 +164,32 @@ TermId Terms::extract(TermId a, int low, int width) {
   // Bits that are never set: nothing of them is left to ask for.
   if (ranges_[a].hi >> low == 0) return constant(width, 0);
   if (ranges_[a].lo >> low == ranges_[a].hi >> low) return constant(width, ranges_[a].lo >> low);
-  return make({Kind::kExtract, static_cast<std::uint8_t>(width), t.undefined, a, 0, 0, static_cast<std::uint64_t>(low)});
+  return make({Kind::kExtract, static_cast<std::uint8_t>(width), t.undefined, a, 0, 0,
+               static_cast<std::uint64_t>(low)});
 }
 
 TermId Terms::concat(TermId high, TermId low) {
   const Term h = terms_[high], l = terms_[low];
   const int width = h.width + l.width;
   LPN_ASSERT(width <= 64);
-  if (h.kind == Kind::kConst && l.kind == Kind::kConst) return constant(width, h.value << l.width | l.value);
+  if (h.kind == Kind::kConst && l.kind == Kind::kConst)
+    return constant(width, h.value << l.width | l.value);
   if (h.kind == Kind::kUndef && l.kind == Kind::kUndef) return undefined(width);
-  if (h.kind == Kind::kConcat) return concat(h.a, concat(h.b, low));  // the list of pieces leans to the right
+  if (h.kind == Kind::kConcat)
+    return concat(h.a, concat(h.b, low));  // the list of pieces leans to the right
   // Neighbours that belong together: constants, undefined parts, bits of one term.
   const TermId first = l.kind == Kind::kConcat ? l.a : low;
   const Term f = terms_[first];
   TermId joined = kNoTerm;
-  if (h.kind == Kind::kConst && f.kind == Kind::kConst) joined = constant(h.width + f.width, h.value << f.width | f.value);
+  if (h.kind == Kind::kConst && f.kind == Kind::kConst)
+    joined = constant(h.width + f.width, h.value << f.width | f.value);
   if (h.kind == Kind::kUndef && f.kind == Kind::kUndef) joined = undefined(h.width + f.width);
-  if (h.kind == Kind::kExtract && f.kind == Kind::kExtract && h.a == f.a && h.value == f.value + f.width)
+  if (h.kind == Kind::kExtract && f.kind == Kind::kExtract && h.a == f.a &&
+      h.value == f.value + f.width)
     joined = extract(h.a, static_cast<int>(f.value), h.width + f.width);
   if (joined != kNoTerm) return l.kind == Kind::kConcat ? concat(joined, l.b) : joined;
-  return make({Kind::kConcat, static_cast<std::uint8_t>(width), h.undefined || l.undefined, high, low});
+  return make(
+      {Kind::kConcat, static_cast<std::uint8_t>(width), h.undefined || l.undefined, high, low});
 }
 
 TermId Terms::zext(TermId a, int width) {
@@ -210,13 +227,17 @@ TermId Terms::rotl(TermId a, int amount) {
 }
 
 TermId Terms::shl(TermId a, TermId amount) {
-  if (constant(amount)) return shl(a, static_cast<int>(std::min<std::uint64_t>(terms_[amount].value, 64)));
-  if (terms_[a].kind == Kind::kUndef || terms_[amount].kind == Kind::kUndef) return undefined(width(a));
+  if (constant(amount))
+    return shl(a, static_cast<int>(std::min<std::uint64_t>(terms_[amount].value, 64)));
+  if (terms_[a].kind == Kind::kUndef || terms_[amount].kind == Kind::kUndef)
+    return undefined(width(a));
   return make({Kind::kShl, terms_[a].width, vague(a) || vague(amount), a, amount});
 }
 TermId Terms::shr(TermId a, TermId amount) {
-  if (constant(amount)) return shr(a, static_cast<int>(std::min<std::uint64_t>(terms_[amount].value, 64)));
-  if (terms_[a].kind == Kind::kUndef || terms_[amount].kind == Kind::kUndef) return undefined(width(a));
+  if (constant(amount))
+    return shr(a, static_cast<int>(std::min<std::uint64_t>(terms_[amount].value, 64)));
+  if (terms_[a].kind == Kind::kUndef || terms_[amount].kind == Kind::kUndef)
+    return undefined(width(a));
   return make({Kind::kShr, terms_[a].width, vague(a) || vague(amount), a, amount});
 }
 
@@ -263,12 +284,14 @@ TermId Terms::land(TermId a, TermId b) {
     TermId out = extract(a, low, end - low);
     if (low > 0) out = concat(out, constant(low, 0));
     if (end < x.width) {
-      const TermId rest = land(extract(a, end, x.width - end), constant(x.width - end, y.value >> end));
+      const TermId rest =
+          land(extract(a, end, x.width - end), constant(x.width - end, y.value >> end));
       out = concat(rest, out);
     }
     return out;
   }
-  if (x.width > 1 && (split(a) || split(b))) return piecewise(a, b, [&](TermId p, TermId q) { return land(p, q); });
+  if (x.width > 1 && (split(a) || split(b)))
+    return piecewise(a, b, [&](TermId p, TermId q) { return land(p, q); });
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(x.width);
   return make({Kind::kAnd, x.width, x.undefined || y.undefined, a, b});
 }
@@ -280,13 +303,15 @@ TermId Terms::lor(TermId a, TermId b) {
   if (is(b, mask(x.width))) return b;
   if (x.kind == Kind::kNot && same(x.a, b)) return constant(x.width, mask(x.width));
   if (y.kind == Kind::kNot && same(y.a, a)) return constant(x.width, mask(x.width));
-  if (x.width > 1 && (split(a) || split(b))) return piecewise(a, b, [&](TermId p, TermId q) { return lor(p, q); });
+  if (x.width > 1 && (split(a) || split(b)))
+    return piecewise(a, b, [&](TermId p, TermId q) { return lor(p, q); });
   if (y.kind == Kind::kConst) {  // bits that are set anyway
     int low = 0;
     const bool bit = y.value & 1;
     while (low < x.width && static_cast<bool>(y.value >> low & 1) == bit) ++low;
     const TermId bottom = bit ? constant(low, mask(64)) : extract(a, 0, low);
-    return concat(lor(extract(a, low, x.width - low), constant(x.width - low, y.value >> low)), bottom);
+    return concat(lor(extract(a, low, x.width - low), constant(x.width - low, y.value >> low)),
+                  bottom);
   }
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(x.width);
   return make({Kind::kOr, x.width, x.undefined || y.undefined, a, b});
@@ -300,7 +325,8 @@ TermId Terms::lxor(TermId a, TermId b) {
   if (is(b, 0)) return a;
   if (y.kind == Kind::kConst && x.kind == Kind::kConst) return constant(x.width, x.value ^ y.value);
   if (is(b, mask(x.width))) return negated(a);
-  if (x.width > 1 && (split(a) || split(b))) return piecewise(a, b, [&](TermId p, TermId q) { return lxor(p, q); });
+  if (x.width > 1 && (split(a) || split(b)))
+    return piecewise(a, b, [&](TermId p, TermId q) { return lxor(p, q); });
   if (y.kind == Kind::kConst && x.kind == Kind::kXor && constant(x.b))
     return lxor(x.a, constant(x.width, y.value ^ terms_[x.b].value));
   return make({Kind::kXor, x.width, x.undefined || y.undefined, a, b});
@@ -326,7 +352,8 @@ TermId Terms::sub(TermId a, TermId b) {
   if (x.kind == Kind::kUndef || y.kind == Kind::kUndef) return undefined(x.width);
   if (same(a, b)) return constant(x.width, 0);
   if (y.kind == Kind::kConst) return add(a, constant(x.width, ~y.value + 1));
-  if (y.kind == Kind::kAdd && constant(y.b)) return add(sub(a, y.a), constant(x.width, ~terms_[y.b].value + 1));
+  if (y.kind == Kind::kAdd && constant(y.b))
+    return add(sub(a, y.a), constant(x.width, ~terms_[y.b].value + 1));
   if (x.kind == Kind::kAdd && constant(x.b)) return add(sub(x.a, b), x.b);
   if (x.kind == Kind::kAdd && same(x.b, b)) return x.a;
   if (x.kind == Kind::kAdd && same(x.a, b)) return x.b;
@@ -354,7 +381,8 @@ TermId Terms::ite(TermId condition, TermId a, TermId b) {
   if (terms_[condition].kind == Kind::kNot) return ite(terms_[condition].a, b, a);
   if (terms_[condition].kind == Kind::kUndef) return undefined(width(a));
   if (width(a) == 1 && constant(a) && constant(b)) return is(a, 1) ? condition : negated(condition);
-  return make({Kind::kIte, terms_[a].width, vague(condition) || vague(a) || vague(b), condition, a, b});
+  return make(
+      {Kind::kIte, terms_[a].width, vague(condition) || vague(a) || vague(b), condition, a, b});
 }
 
 TermId Terms::eq(TermId a, TermId b) {
@@ -439,11 +467,14 @@ TermId Terms::ult(TermId a, TermId b) {
     }
   }
   // What both sides have added, while neither wraps around.
-  const auto wraps = [&](const Term& t) { return sum_overflows(ranges_[t.a].hi, ranges_[t.b].hi, t.width); };
+  const auto wraps = [&](const Term& t) {
+    return sum_overflows(ranges_[t.a].hi, ranges_[t.b].hi, t.width);
+  };
   const auto offset = [&](const Term& t) {
     return t.kind == Kind::kAdd && constant(t.b) && !wraps(t) ? terms_[t.b].value : 0;
   };
-  const std::uint64_t xo = x.kind == Kind::kConst ? x.value : offset(x), yo = y.kind == Kind::kConst ? y.value : offset(y);
+  const std::uint64_t xo = x.kind == Kind::kConst ? x.value : offset(x),
+                      yo = y.kind == Kind::kConst ? y.value : offset(y);
   const std::uint64_t common = std::min(xo, yo);
   if (common > 0) {
     const auto less = [&](TermId id, const Term& t) {
@@ -542,7 +573,8 @@ std::uint64_t Terms::Evaluator::operator()(TermId id) {
     case Kind::kUlt: v = (*this)(t.a) < (*this)(t.b); break;
     case Kind::kSlt: {
       const int w = terms_[t.a].width;
-      v = static_cast<std::int64_t>(signed_of((*this)(t.a), w)) < static_cast<std::int64_t>(signed_of((*this)(t.b), w));
+      v = static_cast<std::int64_t>(signed_of((*this)(t.a), w)) <
+          static_cast<std::int64_t>(signed_of((*this)(t.b), w));
       break;
     }
   }
@@ -555,15 +587,17 @@ std::uint64_t Terms::evaluate(TermId id, Valuation& values) { return Evaluator(*
 
 std::string Terms::text(TermId id, int depth) const {
   const Term& t = terms_[id];
-  static constexpr const char* names[] = {"const", "undef", "size", "array", "store", "byte", "not", "and", "or", "xor",
-      "add", "sub", "mul", "shl", "shr", "concat", "extract", "sext", "ite", "eq", "ult", "slt"};
+  static constexpr const char* names[] = {
+      "const", "undef", "size", "array", "store",  "byte",    "not",  "and", "or", "xor", "add",
+      "sub",   "mul",   "shl",  "shr",   "concat", "extract", "sext", "ite", "eq", "ult", "slt"};
   if (t.kind == Kind::kConst) return std::to_string(t.value) + "'" + std::to_string(t.width);
   if (t.kind == Kind::kSize) return "size";
   if (t.kind == Kind::kArray) return t.value ? "map" : "packet";
   if (t.kind == Kind::kUndef) return "undef";
   if (depth == 0) return "...";
   std::string out = std::string("(") + names[static_cast<int>(t.kind)];
-  if (t.kind == Kind::kExtract) out += " " + std::to_string(t.value) + "+" + std::to_string(t.width);
+  if (t.kind == Kind::kExtract)
+    out += " " + std::to_string(t.value) + "+" + std::to_string(t.width);
   out += " " + text(t.a, depth - 1);
   const bool unary = t.kind == Kind::kNot || t.kind == Kind::kExtract || t.kind == Kind::kSext;
   if (!unary) out += " " + text(t.b, depth - 1);

@@ -1,9 +1,11 @@
-// Bit-vector terms: what registers, memory and branch conditions are while packet and memory are unknown.
+// Bit-vector terms: what registers, memory and branch conditions are while packet and memory are
+// unknown.
 //
-// Terms are shared (equal ones have one id) and simplified as they are made, into pieces: masks, shifts and
-// rotations by constants become extractions and concatenations, bitwise operations and equalities go piece by
-// piece, comparisons lose what both sides have in common. Size checks become bounds on the packet's size that way,
-// and tests of header fields become tests of single bytes, which need no solver.
+// Terms are shared (equal ones have one id) and simplified as they are made, into pieces: masks,
+// shifts and rotations by constants become extractions and concatenations, bitwise operations and
+// equalities go piece by piece, comparisons lose what both sides have in common. Size checks become
+// bounds on the packet's size that way, and tests of header fields become tests of single bytes,
+// which need no solver.
 #pragma once
 
 #include <array>
@@ -18,19 +20,28 @@ using TermId = std::uint32_t;
 constexpr TermId kNoTerm = ~TermId{0};
 
 enum class Kind : std::uint8_t {
-  kConst,   // value
-  kUndef,   // nothing is known, and nothing may depend on it
-  kSize,    // the packet's size, 14 bits
-  kArray,   // a memory as it was: value is the Memory
-  kStore,   // array a with byte c at address b
-  kByte,    // byte of array a at address b, 8 bits
-  kNot, kAnd, kOr, kXor, kAdd, kSub, kMul,
-  kShl, kShr,          // by term b
-  kConcat,             // a above b
-  kExtract,            // width bits of a from bit `value`
-  kSext,               // a with copies of its highest bit above
-  kIte,                // a ? b : c
-  kEq, kUlt, kSlt,     // 1 bit
+  kConst,  // value
+  kUndef,  // nothing is known, and nothing may depend on it
+  kSize,   // the packet's size, 14 bits
+  kArray,  // a memory as it was: value is the Memory
+  kStore,  // array a with byte c at address b
+  kByte,   // byte of array a at address b, 8 bits
+  kNot,
+  kAnd,
+  kOr,
+  kXor,
+  kAdd,
+  kSub,
+  kMul,
+  kShl,
+  kShr,      // by term b
+  kConcat,   // a above b
+  kExtract,  // width bits of a from bit `value`
+  kSext,     // a with copies of its highest bit above
+  kIte,      // a ? b : c
+  kEq,
+  kUlt,
+  kSlt,  // 1 bit
 };
 
 enum class Memory : std::uint8_t { kPacket, kMap };
@@ -94,7 +105,8 @@ class Terms {
   }
   bool constant(TermId id) const { return terms_[id].kind == Kind::kConst; }
   bool vague(TermId id) const { return terms_[id].undefined; }
-  // Whether two terms always have one value: what is undefined here need not be what is undefined there.
+  // Whether two terms always have one value: what is undefined here need not be what is undefined
+  // there.
   bool same(TermId a, TermId b) const { return a == b && !terms_[a].undefined; }
   int width(TermId id) const { return terms_[id].width; }
 
@@ -132,7 +144,8 @@ class Terms {
   struct Hash {
     std::size_t operator()(const Term& t) const {
       std::uint64_t h = static_cast<std::uint64_t>(t.kind) * 0x9e3779b97f4a7c15ull + t.width;
-      for (const std::uint64_t v : {std::uint64_t{t.a}, std::uint64_t{t.b}, std::uint64_t{t.c}, t.value}) {
+      for (const std::uint64_t v :
+           {std::uint64_t{t.a}, std::uint64_t{t.b}, std::uint64_t{t.c}, t.value}) {
         h ^= v;
         h *= 0xff51afd7ed558ccdull;
         h ^= h >> 32;

@@ -138,7 +138,7 @@ def main():
     threads = constants["threads"]
     print("calibration")
     for name, distance in (("sram", "distance_sram"), ("dram", "distance_dram")):
-        latency = constants[f"{name}_latency"] + (constants["dram_spread"] / 2 if name == "dram" else 0)
+        latency = constants[f"{name}_latency"]
         print(f"  {name} latency       {latency:g} cycles = ({threads} threads - 1) x {table[distance]}, the analysis' "
               f"{distance}")
     found = calibration(section4())

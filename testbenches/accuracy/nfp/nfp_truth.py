@@ -48,7 +48,7 @@ def metric(row):
 
 
 def estimates(rows):
-    """Of every row that was measured and is not limited by the MAC: (row, estimated and measured packets/s, bottleneck).
+    """(row, estimated and measured packets/s, bottleneck) of every row that was measured, but for the MAC's.
 
     The estimate is ours: cycles of the row's path from the listing, at as many cores as it was measured with.
     """

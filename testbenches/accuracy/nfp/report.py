@@ -16,7 +16,8 @@ def main():
 
     print(f"{'program':20} {'metric':11} {'naive':>7} {'cycles':>7} {'DRAM':>7} {'bytes':>5}  as the prototype")
     for row in nfp_truth.programs():
-        ours = guarantee(nfp_truth.listing(row["program"]), nfp_truth.metric(row), unroll=row["unroll_limit_U"] or None)
+        ours = guarantee(nfp_truth.listing(row["program"]), nfp_truth.metric(row),
+                         unroll=row["unroll_limit_U"] or None)
         slow = ours.slowest[0]
         naive = ours.naive["cycles"] == int(row["naive_max_cycles"])
         same = slow.path == row["ssp_path"] and slow.cycles == int(row["ssp_cycles"]) and \
