@@ -224,26 +224,7 @@ class Translation {
     const VarId var = solver_.integer(fmt::format("t{}", static_cast<std::uint32_t>(v)),
                                       {differences.earliest(v), differences.latest(v)});
     const ExprId t = solver_.term(var);
-    ExprId value = of(node.after[0]);
-    switch (node.kind) {
-      case Timing::Kind::kMax:
-        for (std::size_t k = 1; k < node.after.size(); ++k) {
-          value = build.max(value, of(node.after[k]));
-        }
-        break;
-      case Timing::Kind::kGate:
-        value = build.select(build.lt(value, of(node.after[1])), value,
-                             build.max(value, of(node.after[2])));
-        break;
-      case Timing::Kind::kEdge: {
-        const ExprId period = solver_.pool().constant(node.period);
-        const ExprId phase = solver_.pool().constant(node.phase);
-        value = build.add(
-            build.mul(build.ceil_div(build.sub(value, phase), period), period), phase);
-        break;
-      }
-    }
-    solver_.require(build.eq(t, value));
+    solver_.require(build.eq(t, instant_term(node, solver_.pool(), of)));
     instants_[v] = t;
   }
 

@@ -305,7 +305,10 @@ class Run {
   // ---- instants ------------------------------------------------------------------------------
 
   InstantId add(Timing::Node node) {
-    const InstantId id = timing_.add(std::move(node));
+    return noted(timing_.add(std::move(node)));
+  }
+
+  InstantId noted(InstantId id) {
     if (differences_.latest(id) == kForever) {
       throw Error("E-partition", net_.name + ": a time may not fit in 64 bits; narrow the ranges of "
                                              "what delays are made of");
@@ -315,14 +318,9 @@ class Run {
   }
 
   InstantId latest(std::vector<Timing::Arc> after) {
-    std::vector<Timing::Arc> kept;
-    for (const Timing::Arc& arc : after) {
-      if (arc.from == kTimeZero && arc.delay == zero_) continue;
-      if (std::find(kept.begin(), kept.end(), arc) == kept.end()) kept.push_back(arc);
-    }
-    if (kept.empty()) return kTimeZero;
-    if (kept.size() == 1 && kept[0].delay == zero_) return kept[0].from;
-    return add({.kind = Timing::Kind::kMax, .after = std::move(kept)});
+    const std::size_t before = timing_.size();
+    const InstantId id = timing_.latest(std::move(after), zero_);
+    return timing_.size() == before ? id : noted(id);
   }
 
   bool surely_before(InstantId a, InstantId b) { return differences_.upper(a, b) <= -1; }
@@ -435,7 +433,10 @@ class Run {
                             reads.free.empty();
       state.in_order = t.ordered || state.servers == 1 || constant;
       state.least_delay = std::max<Time>(0, bounds(net_, &t, t.delay.id).lo);
-      if (state.period > 1) state.least_delay *= state.period;
+      if (state.period > 1 &&
+          __builtin_mul_overflow(state.least_delay, state.period, &state.least_delay)) {
+        state.least_delay = kForever;
+      }
       for (const InputArc& arc : t.inputs) {
         PlaceState& place = at(arc.place);
         std::int64_t weight = 0;
@@ -726,14 +727,16 @@ class Run {
       }
     }
     c.other.push_back({state.last_start, zero_});
-    if (state.has_interval) c.other.push_back({state.last_start, state.last_interval});
+    // Formulas are evaluated while the interval or the clock still holds the transition back.
+    const bool doomed = !c.doomed.empty();
+    if (state.has_interval && !doomed) c.other.push_back({state.last_start, state.last_interval});
     wait_for_server(state, c);
     after.insert(after.end(), c.other.begin(), c.other.end());
     c.start = latest(std::move(after));
     if (needs_multiset) choose(t, c);
     if (state.inhibits && !pass_gates(t, state, c)) return;
-    if (!c.counting.empty() && c.doomed.empty() && !wait_for_counts(k, t, state, c)) return;
-    if (state.period > 1) c.start = edge(state, c.start);
+    if (!c.counting.empty() && !doomed && !wait_for_counts(k, t, state, c)) return;
+    if (state.period > 1 && !doomed) c.start = edge(state, c.start);
     c.ready = true;
   }
 
@@ -932,7 +935,9 @@ class Run {
       if (k != without) lead[k] = differences_.upper(instant, start(k));
     }
     const auto less = [](Time x, Time delay) {
-      return x == kForever || x == kNever ? x : x - delay;
+      if (x == kForever || x == kNever) return x;
+      Time before = 0;
+      return __builtin_sub_overflow(x, delay, &before) ? kNever : before;
     };
     const auto arrival = [&](std::uint32_t p) {
       Time best = kNever;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lpn/error.h"
+#include "lpn/expr_build.h"
 #include "lpn/expr_eval.h"
 
 namespace lpn {
@@ -14,6 +15,17 @@ InstantId Timing::add(Node node) {
   LPN_ASSERT(node.kind != Kind::kEdge || (node.after.size() == 1 && node.period >= 1));
   nodes_.push_back(std::move(node));
   return static_cast<InstantId>(nodes_.size() - 1);
+}
+
+InstantId Timing::latest(std::vector<Arc> after, ExprId zero) {
+  std::vector<Arc> kept;
+  for (const Arc& arc : after) {
+    if (arc.from == kTimeZero && arc.delay == zero) continue;
+    if (std::find(kept.begin(), kept.end(), arc) == kept.end()) kept.push_back(arc);
+  }
+  if (kept.empty()) return kTimeZero;
+  if (kept.size() == 1 && kept[0].delay == zero) return kept[0].from;
+  return add({.kind = Kind::kMax, .after = std::move(kept)});
 }
 
 namespace {
@@ -54,6 +66,31 @@ Time instant(const Timing& timing, InstantId id, const std::vector<Time>& times,
   }
   LPN_ASSERT(!"known kind of instant");
   return 0;
+}
+
+ExprId instant_term(const Timing::Node& node, ExprPool& pool,
+                    const std::function<ExprId(const Timing::Arc&)>& of) {
+  ExprBuilder build(pool);
+  if (node.after.empty()) return pool.constant(0);
+  const ExprId first = of(node.after[0]);
+  switch (node.kind) {
+    case Timing::Kind::kMax: {
+      ExprId largest = first;
+      for (std::size_t k = 1; k < node.after.size(); ++k) {
+        largest = build.max(largest, of(node.after[k]));
+      }
+      return largest;
+    }
+    case Timing::Kind::kGate:
+      return build.select(build.lt(first, of(node.after[1])), first,
+                          build.max(first, of(node.after[2])));
+    case Timing::Kind::kEdge: {
+      const ExprId period = pool.constant(node.period), phase = pool.constant(node.phase);
+      return build.add(build.mul(build.ceil_div(build.sub(first, phase), period), period), phase);
+    }
+  }
+  LPN_ASSERT(!"known kind of instant");
+  return {};
 }
 
 std::vector<Time> evaluate(const Timing& timing, const InputSpace& space, const Assignment& input) {

@@ -68,28 +68,9 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
     const auto of = [&](const Timing::Arc& arc) {
       return build.add(instants[at(arc.from)], copy(arc.delay));
     };
-    ExprId t = solver.pool().constant(0);
-    switch (node.kind) {
-      case Timing::Kind::kMax:
-        for (const Timing::Arc& arc : node.after) t = build.max(t, of(arc));
-        break;
-      case Timing::Kind::kGate: {
-        const ExprId start = of(node.after[0]);
-        t = build.select(build.lt(start, of(node.after[1])), start,
-                         build.max(start, of(node.after[2])));
-        break;
-      }
-      case Timing::Kind::kEdge: {
-        const ExprId period = solver.pool().constant(node.period);
-        const ExprId phase = solver.pool().constant(node.phase);
-        t = build.add(
-            build.mul(build.ceil_div(build.sub(of(node.after[0]), phase), period), period), phase);
-        break;
-      }
-    }
     // Instants that only orders need may be later than the magnitude.
     const ExprId instant = solver.term(solver.integer("t" + std::to_string(v), {0, kForever}));
-    solver.require(build.eq(instant, t));
+    solver.require(build.eq(instant, instant_term(node, solver.pool(), of)));
     instants[v] = instant;
   }
   for (const Order& order : problem.path().orders) {

@@ -19,14 +19,7 @@ Measures::Measures(const Net& net, InputSpace& space, Path& path)
       zero_(space.variables.exprs.constant(0)) {}
 
 InstantId Measures::latest(std::vector<Timing::Arc> after) {
-  std::vector<Timing::Arc> kept;
-  for (const Timing::Arc& arc : after) {
-    if (arc.from == kTimeZero && arc.delay == zero_) continue;
-    if (std::find(kept.begin(), kept.end(), arc) == kept.end()) kept.push_back(arc);
-  }
-  if (kept.empty()) return kTimeZero;
-  if (kept.size() == 1 && kept[0].delay == zero_) return kept[0].from;
-  return path_.timing.add({.kind = Timing::Kind::kMax, .after = std::move(kept)});
+  return path_.timing.latest(std::move(after), zero_);
 }
 
 Measure Measures::latency() {

@@ -32,7 +32,8 @@ class Answer:
     None when there is none; for a maximum `upper` is proved and `lower` is the witness's, for a
     minimum the other way round. `witness`: {variable: int}; it was run in the interpreter and has
     exactly that value. `stalled`: an input that stalls or fails, with why, else None. `classes`,
-    `paths`, `complete`, `why`: of the partition it rests on. `certificate`: what check() takes.
+    `paths`, `complete`, `why`: of the partition it rests on. `silent`: no input produces a done token.
+    `certificate`: what check() takes.
     """
 
     def __init__(self, question, space):
@@ -43,6 +44,7 @@ class Answer:
         self.witness = None
         self.replayed = None
         self.stalled = None
+        self.silent = False
         self.classes = self.paths = 0
         self.complete = False
         self.why = None
@@ -147,7 +149,11 @@ class _Work:
                     self.undecided = True
                     answer.notes.append(f"it is not known whether any input {OUTCOMES[path.outcome]} this way: "
                                         f"{path.trouble}")
-        if silent:
+        if silent and silent == answer.paths:
+            answer.silent = True
+            answer.notes.append("no input produces a done token, so none has a latency; give the space more tokens, "
+                                "or mark a place with done=True")
+        elif silent:
             answer.notes.append("inputs that produce no done token have no latency and do not count in it")
 
     def no_input(self):

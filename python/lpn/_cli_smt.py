@@ -230,6 +230,8 @@ def _show(space, answer, written, witness_file, dumped):
 def _verdict(answer):
     lower, upper = map(_number_text, (_plain(answer.lower), _plain(answer.upper)))
     ended = "interrupted" if answer.interrupted else "the limit was reached" if answer.complete else "classes are missing"
+    if answer.silent and answer.lower is None and answer.upper is None:
+        return "no input has a latency"
     if answer.stalled and answer.lower is None and answer.upper is None:
         proving = answer.question.startswith("prove")
         return "refuted, since an input has no end" if proving else "none of them ends with one"

@@ -5,7 +5,7 @@ from ._pi_class import digest
 from ._pi_form import evaluate
 from ._pi_stream import cut
 
-__all__ = ["added", "aggregate", "execute_interface", "load_interface", "repeats", "rows_of", "split", "sum_of"]
+__all__ = ["added", "aggregate", "execute_interface", "given", "load_interface", "rows_of", "units_of"]
 
 _WANTED = ("MODEL", "PARAMETERS", "SINGLES", "SUMS", "CONSTANTS", "latency", "classify")
 
@@ -58,6 +58,16 @@ def aggregate(interface, tokens):
 
     Raises NotImplementedError, as the interface does, for an input that it does not cover.
     """
+    x, streams = given(interface, tokens)
+    if getattr(interface, "STREAM", False):
+        _stream(interface, streams, x)
+    else:
+        _list(interface, streams, x)
+    return x
+
+
+def given(interface, tokens):
+    """(`x` with what single tokens say, {place: rows} of the others). Raises NotImplementedError as aggregate."""
     x = {}
     for place, names in interface.SINGLES.items():
         rows = tokens.get(place, [])
@@ -68,14 +78,10 @@ def aggregate(interface, tokens):
     extra = [place for place in tokens if place not in interface.SINGLES and place not in streams]
     if extra:
         raise NotImplementedError(f"the interface knows no tokens in {', '.join(extra)}")
-    if getattr(interface, "STREAM", False):
-        _stream(interface, streams, x)
-    else:
-        _list(interface, streams, x)
-    return x
+    return x, streams
 
 
-def sum_of(key, rows, like):
+def _sum_of(key, rows, like):
     """The sum of 'place.text' or 'place.text of name=value' over rows; `like`: their constants."""
     place, text, kind = split(key, like)
     if kind is not None:
@@ -94,16 +100,16 @@ def kind_of(row, names):
     return ",".join(f"{name}={row[name]}" for name in names)
 
 
-def _stream(interface, streams, x):
+def units_of(interface, streams):
+    """(the unit that the tokens repeat, [the aggregates of each]). Raises NotImplementedError when there is none."""
     for unit in interface.UNITS:
         sizes = {place: names.get("tokens") or len(next(iter(names.values()))) for place, names in unit.items()}
         counts = {len(streams[place]) // size for place, size in sizes.items()}
-        if len(counts) == 1 and max(counts) >= 1 and all(repeats(streams[p], unit[p], n) for p, n in sizes.items()):
+        if len(counts) == 1 and max(counts) >= 1 and all(_repeats(streams[p], unit[p], n) for p, n in sizes.items()):
             break
     else:
         known = "; ".join(str(unit) for unit in interface.UNITS)
         raise NotImplementedError(f"the tokens do not repeat a unit that the interface covers: {known}")
-    x["unit"] = unit
     (number,) = counts
     parts = []
     for u in range(number):
@@ -111,8 +117,13 @@ def _stream(interface, streams, x):
         for key in interface.SUMS:
             place = split(key, streams)[0]
             n = sizes[place]
-            part[key] = sum(sum_of(key, streams[place][u * n:(u + 1) * n], interface.CONSTANTS))
+            part[key] = sum(_sum_of(key, streams[place][u * n:(u + 1) * n], interface.CONSTANTS))
         parts.append(part)
+    return unit, parts
+
+
+def _stream(interface, streams, x):
+    x["unit"], parts = units_of(interface, streams)
     pace, ends, border = interface.classify(x)
     whole = added(parts)
     names = list(pace(whole))
@@ -129,7 +140,7 @@ def _stream(interface, streams, x):
             x["borders"][key] = added([x["borders"][key], part]) if key in x["borders"] else part
 
 
-def repeats(rows, constants, size):
+def _repeats(rows, constants, size):
     return len(rows) % size == 0 and all(
         row[name] == values[k % size]
         for k, row in enumerate(rows) for name, values in constants.items() if name != "tokens")

@@ -3,9 +3,9 @@
 import math
 
 from ._errors import mistake
-from ._expr import Ratio
+from ._expr import Expr, Ratio
 from ._arc import max as largest
-from ._pi_input import repeats, added, aggregate, execute_interface, split, sum_of
+from ._pi_input import added, aggregate, execute_interface, given, units_of
 
 __all__ = ["is_interface", "predicted"]
 
@@ -30,7 +30,7 @@ def predicted(text, path):
             if getattr(interface, "STREAM", False):
                 cycles, latency.denominator = _of_stream(interface, tokens)
                 return cycles
-            return largest(*interface.classify(aggregate(interface, tokens)).values())
+            return _of_list(interface, tokens)
         except NotImplementedError as error:
             raise mistake("E-property", f"{path} does not cover this space: {error}") from None
 
@@ -45,30 +45,37 @@ def _rows(space):
             for place, tokens in space._tokens.items() if place in used and space.net[place]._type.fields}
 
 
+def _within(name, value, allowed):
+    """Raises NotImplementedError, as the interface does, unless all inputs have the value in its range."""
+    least, most = value._bounds() if isinstance(value, Expr) else (value, value)
+    if least < allowed[0] or most > allowed[1]:
+        raise NotImplementedError(f"{name} must be {allowed[0]}..{allowed[1]}, but may be {least}..{most}; give the "
+                                  "space's variables such ranges, or make the interface for this space")
+
+
+def _of_list(interface, tokens):
+    x = aggregate(interface, tokens)
+    _check_singles(interface, x)
+    for name, allowed in interface.SUMS.items():
+        _within(name, x[name], allowed)
+    return largest(*interface.classify(x).values())
+
+
+def _check_singles(interface, x):
+    for place, names in interface.SINGLES.items():
+        for name, allowed in names.items():
+            _within(f"{place}.{name}", x[place][name], allowed)
+
+
 def _of_stream(interface, tokens):
     """(the cycles times a denominator, the denominator)."""
-    x = {}
-    for place in interface.SINGLES:
-        (row,) = tokens[place]
-        x[place] = row
-    streams = {place: tokens.get(place, []) for place in interface.CONSTANTS}
-    for unit in interface.UNITS:
-        sizes = {place: names.get("tokens") or len(next(iter(names.values()))) for place, names in unit.items()}
-        counts = {len(streams[place]) // size for place, size in sizes.items()}
-        if len(counts) == 1 and max(counts) >= 1 and all(repeats(streams[p], unit[p], n) for p, n in sizes.items()):
-            break
-    else:
-        raise NotImplementedError("its tokens repeat no unit that the interface knows")
-    x["unit"] = unit
-    (number,) = counts
-    parts = []
-    for u in range(number):
-        part = {"count": 1}
-        for key in interface.SUMS:
-            place = split(key, streams)[0]
-            rows = streams[place][u * sizes[place]:(u + 1) * sizes[place]]
-            part[key] = sum(sum_of(key, rows, interface.CONSTANTS))
-        parts.append(part)
+    x, streams = given(interface, tokens)
+    _check_singles(interface, x)
+    x["unit"], parts = units_of(interface, streams)
+    number = interface.UNITS.index(x["unit"])
+    for name, allowed in interface.SUMS.items():
+        for part in parts:
+            _within(name, part[name], allowed[number])
     whole = added(parts)
     pace, ends, _ = interface.classify(x)
     work, around = pace(whole), ends(whole)

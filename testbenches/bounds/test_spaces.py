@@ -148,3 +148,81 @@ def test_unknown_bounds_are_named_with_the_known_ones():
     assert "no bound 'block'; did you mean 'blocks'?" in text
     assert "blocks=18, budget=None, most=63" in text
     assert "budget: default 18 per block." in text
+
+
+def test_a_clock_beyond_64_bits_ends_with_an_error(tmp_path):
+    """A least delay times a period may overflow; the search for earlier contenders never ended then."""
+    file = tmp_path / "late.lpn"
+    file.write_text("""lpn 1
+net late
+type unit ()
+type sized (size: 0..7)
+place token : unit start
+place turn : unit
+place job : sized done
+place out : unit done
+transition feed {
+  take a from token
+  delay 1
+  servers 2
+  put turn
+}
+transition rival {
+  take a from job need 3
+  take b from token
+  delay 6
+  put out
+}
+transition late {
+  take a from turn
+  delay 9223372036854775786
+  clock 4 phase 2
+  put turn
+}
+end
+""")
+    net = lpn.load(str(file)).net()
+    space = lpn.InputSpace(net)
+    for place, tokens in {"turn": 3, "job": 7, "token": 2}.items():
+        space.tokens(place, tokens)
+    found = lpn.partition(net, space)
+    assert found.complete and [c.outcome for c in found.classes] == ["error"]
+
+
+def test_a_weight_fails_while_the_interval_holds_back(tmp_path):
+    """What is held back by an interval or a clock is evaluated nevertheless: the rival is too late."""
+    for waits in ("interval 100", "clock 100 phase 0"):
+        file = tmp_path / "held.lpn"
+        file.write_text(f"""lpn 1
+net held
+type unit ()
+type sized (size: 0..9)
+place jobs : sized start
+place out : unit done
+place used : unit done
+transition first {{
+  take a from jobs weight 1 need 1 + 8 // a.size
+  delay 1
+  {waits}
+  put out
+}}
+transition second {{
+  take a from jobs need 2
+  delay 1
+  interval 10
+  put used
+}}
+end
+""")
+        net = lpn.load(str(file)).net()
+        space = lpn.InputSpace(net)
+        jobs = space.tokens("jobs", 4)
+        for job, size in zip(jobs, (9, 9, 0, 9)):
+            space.require(job.size == size)
+        marking = lpn.Marking(net)
+        for size in (9, 9, 0, 9):
+            marking.add("jobs", size=size)
+        with pytest.raises(lpn.Error):
+            lpn.simulate(net, marking, engine="interp")
+        found = lpn.partition(net, space)
+        assert found.complete and [c.outcome for c in found.classes] == ["error"], waits

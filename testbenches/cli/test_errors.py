@@ -7,7 +7,7 @@ from conftest import REPO
 
 def test_every_code_is_explained():
     codes = set()
-    for folder in ("lpn-core", "lpn2sim", "lpnviz", "python", "models"):
+    for folder in ("lpn-core", "lpn2sim", "lpn2smt", "lpn2pi", "lpnviz", "python", "models"):
         for path in (REPO / folder).rglob("*"):
             if path.suffix in (".cc", ".h", ".py") and "test" not in path.parts:
                 codes |= set(re.findall(r'"([EW]-[a-z][a-z-]+)"', path.read_text(encoding="utf-8")))

@@ -279,3 +279,12 @@ def test_limits_and_ctrl_c_keep_bound_and_witness(lpn, environment):
     data = json.loads(out)
     assert data["verdict"] == "bounded" and data["interrupted"] is True
     assert data["lower"] <= data["upper"]
+
+
+def test_a_space_without_a_latency_says_so(lpn, tmp_path):
+    model = tmp_path / "locked.py"
+    model.write_text(LOCKED)
+    for question in (("--maximize", "latency"), ("--prove", "latency <= 5")):
+        answer = lpn("smt", model, "--space", "jobs=0", *question)
+        assert answer.status == 3
+        assert "no input has a latency" in answer.out and "limit" not in answer.out

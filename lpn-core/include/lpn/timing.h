@@ -42,6 +42,9 @@ class Timing {
 
   Timing() : nodes_(1) {}  // time 0
   InstantId add(Node node);
+  // The largest of `after`: an instant that is there already when one arc without delay is all that
+  // counts (`zero`: the constant 0 of the delays' pool), else a new one.
+  InstantId latest(std::vector<Arc> after, ExprId zero);
   const Node& operator[](InstantId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return nodes_.size(); }
 
@@ -93,6 +96,10 @@ struct Path {
 // The time of one instant, given those of smaller ids. Throws Error "E-overflow".
 Time instant(const Timing& timing, InstantId id, const std::vector<Time>& times,
              const std::function<Time(ExprId)>& delay);
+
+// The same as a term: what a node's instant equals, given its arcs as terms (from + delay) of `pool`.
+ExprId instant_term(const Timing::Node& node, ExprPool& pool,
+                    const std::function<ExprId(const Timing::Arc&)>& of);
 
 // The times of all instants for an input. Throws Error "E-overflow" when one leaves 64 bits.
 std::vector<Time> evaluate(const Timing& timing, const InputSpace& space, const Assignment& input);
