@@ -12,6 +12,7 @@ const RULER = 22;
 const WHOLE = 20; // the strip of the whole run
 const HEAD = WHOLE + RULER;
 const LANES = 4;
+const TICK = 3; // height of firings that take no time, where they are drawn as a share
 const FEW = 20000; // firings that are drawn one by one at any zoom
 
 export class Timeline {
@@ -30,9 +31,10 @@ export class Timeline {
       ...net.places.map((p, k) => ({ id: `p${k}`, kind: 'p', k, name: p.name }))];
     this.rows = this.all;
     this.canvas = h('canvas', { tabindex: '0', role: 'img', 'aria-label': 'Timeline of the run. Left and right move the cursor, plus and minus zoom, up and down scroll.' });
-    this.cursor = h('canvas', { style: 'pointer-events:none' });
-    this.scroller = h('div', { class: 'scroll', tabindex: '-1' }, this.spacer = h('div'));
-    box.append(this.scroller, this.canvas, this.cursor);
+    // The cursor moves without the canvas being drawn again.
+    this.cursor = h('div', { class: 'cursor' });
+    this.wholeCursor = h('div', { class: 'cursor whole' });
+    box.append(this.canvas, this.cursor, this.wholeCursor);
     this.scroll = 0;
     this.listen();
     new ResizeObserver(() => this.resize()).observe(box);
@@ -45,13 +47,11 @@ export class Timeline {
     this.w = Math.max(this.gutter + 50, Math.floor(box.width));
     this.h = Math.max(HEAD + 10, Math.floor(box.height));
     const ratio = window.devicePixelRatio || 1;
-    for (const canvas of [this.canvas, this.cursor]) {
-      canvas.width = this.w * ratio;
-      canvas.height = this.h * ratio;
-      canvas.style.width = `${this.w}px`;
-      canvas.style.height = `${this.h}px`;
-      canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0);
-    }
+    this.canvas.width = this.w * ratio;
+    this.canvas.height = this.h * ratio;
+    this.canvas.style.width = `${this.w}px`;
+    this.canvas.style.height = `${this.h}px`;
+    this.canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0);
     this.draw();
   }
 
@@ -279,13 +279,16 @@ export class Timeline {
 
   // Bins: how busy it was, as a height.
   farBars(c, record, k, top, tall) {
-    const busy = record.overview.transitions[k].busy;
-    if (!busy) return;
+    const { busy, starts } = record.overview.transitions[k];
+    if (!starts) return;
     this.columns(record, (x, a, b, cycles) => {
-      let sum = 0;
-      for (let n = a; n <= b; ++n) sum += busy[n];
-      if (!sum) return;
-      const height = Math.max(1, (tall * sum) / cycles);
+      let [sum, some] = [0, 0];
+      for (let n = a; n <= b; ++n) {
+        sum += busy ? busy[n] : 0;
+        some += starts[n];
+      }
+      if (!sum && !some) return;
+      const height = Math.max(some ? TICK : 1, (tall * sum) / cycles);
       c.fillRect(x, top + tall - height, 1, height);
     });
   }
@@ -372,6 +375,7 @@ export class Timeline {
       const a = Math.max(0, (actor.start[f] - this.from) * scale);
       const b = Math.min(this.plot, (actor.due[f] - this.from) * scale);
       for (let x = Math.floor(a); x <= b; ++x) share[x] += Math.max(0, Math.min(b, x + 1) - Math.max(a, x));
+      if (actor.start[f] >= this.from) share[Math.floor(a)] = Math.max(share[Math.floor(a)], TICK / tall);
     }
     for (let x = 0; x < this.plot; ++x) {
       const height = Math.min(1, share[x]) * tall;
@@ -542,20 +546,11 @@ export class Timeline {
   }
 
   drawCursor() {
-    if (!this.w || !this.colour) return;
-    const c = this.cursor.getContext('2d');
-    c.clearRect(0, 0, this.w, this.h);
-    const whole = this.gutter + (this.time / this.end) * this.plot;
-    c.fillStyle = this.colour.mark;
-    c.fillRect(whole - 0.5, 0, 1.5, WHOLE);
+    if (!this.w) return;
+    this.wholeCursor.style.transform = `translateX(${(this.gutter + (this.time / this.end) * this.plot).toFixed(1)}px)`;
     const x = this.x(this.time);
-    if (x < this.gutter - 1 || x > this.gutter + this.plot + 1) return;
-    c.fillRect(x - 0.75, WHOLE + 4, 1.5, this.h - WHOLE - 4);
-    c.beginPath();
-    c.moveTo(x - 5, WHOLE + 3);
-    c.lineTo(x + 5, WHOLE + 3);
-    c.lineTo(x, WHOLE + 10);
-    c.fill();
+    this.cursor.hidden = x < this.gutter - 1 || x > this.gutter + this.plot + 1;
+    this.cursor.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
 
   // ---- pointer and keyboard ----------------------------------------------------------------
