@@ -166,7 +166,11 @@ def _one(model, net, values, library, name, limit, stats, trace, progress, path=
             raise
         code, message = describe(error)
         return {**row, "error": {"code": code, "message": message}}
-    return {**row, **fields_of(net, run)}
+    row.update(fields_of(net, run))
+    answer = getattr(model.module, "answer", None)
+    if answer is not None and name is not None and not changed and run.ending != "interrupted":
+        row["answer"] = answer(name)
+    return row
 
 
 def fields_of(net, run):
@@ -178,9 +182,6 @@ def fields_of(net, run):
     row["blocked"] = [explain(net, run, *blocked) for blocked in run.blocked]
     row["undrained"] = [{"place": p, "tokens": run.left.get(p, 0)} for p in run.undrained]
     row["seconds"] = round(run.seconds, 9)
-    answer = getattr(model.module, "answer", None)
-    if answer is not None and name is not None and not changed and run.ending != "interrupted":
-        row["answer"] = answer(name)
     if run.stats is not None:
         row["stats"] = shares(run.stats)
     if run.path is not None:
