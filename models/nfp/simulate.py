@@ -41,7 +41,7 @@ def nic_for(words=1):
 class Result:
     """What a simulation measured.
 
-    `packet_rate`: packets per second that ended, over the part of the run between its first fifth and its last
+    `packet_rate`: packets per second that ended, over the part of the run between its middle and its last
     tenth of packets. `latency`: {percentile: seconds} of those packets, from their arrival at the MAC (a saturated
     source: from when the MAC has passed them on) to the program's end. `utilisation`: {"cores", "dram", "mac"}: the busy
     share of the cores, of the busiest bank and of the MAC. `bottleneck`: the one of them that is busy for 98 % of
@@ -79,9 +79,10 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     out.complete = run.ending != "interrupted"
     out.packets, out.dropped = len(ids), len(run.collected["dropped"][0])
     out.firings, out.seconds, out.offered = run.commits, run.seconds, mix.rate
-    # From the first fifth to the last tenth. Threads in step end in bursts, so the time that half of those packets
+    # From the middle to the last tenth: near saturation it takes some thousand packets until queues are as long as they
+    # get. Threads in step end in bursts, so the time that half of those packets
     # take is averaged over where one begins to count.
-    first, last = len(ids) // 5, len(ids) - 1 - len(ids) // 10
+    first, last = len(ids) // 2, len(ids) - 1 - len(ids) // 10
     half = (last - first) // 2
     second = nic["clock_hz"] * constants.TICKS
     spans = sum(ends[first + half:first + 2 * half]) - sum(ends[first:first + half])

@@ -104,7 +104,7 @@ def against_paths(rows, packets=PACKETS, overload=False):
     return out
 
 
-def below_guarantee(rows, packets=PACKETS):
+def below_guarantee(rows):
     """[(row, simulated rate / guaranteed rate - 1)] for rows of paths.csv: below 0 would be a wrong guarantee.
 
     Guaranteed: by the analysis' costs of this path, and never more than the MAC passes on.
@@ -119,6 +119,8 @@ def below_guarantee(rows, packets=PACKETS):
         guaranteed = min(table["clock_hz"] * int(row["workers_w"]) / cost["cycles"], table["mac_rate"])
         if cost["dram_cycles"]:
             guaranteed = min(guaranteed, table["clock_hz"] / cost["dram_cycles"])
+        # With few cores queues are soon as long as they get.
+        packets = PACKETS if int(row["workers_w"]) > 10 else PACKETS // 5
         out.append((row, path_rate(programs, row, packets) / guaranteed - 1))
     return out
 

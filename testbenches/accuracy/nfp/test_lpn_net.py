@@ -57,5 +57,5 @@ def _paths(truth):
 
 def test_no_guarantee_above_the_simulation(truth):
     rows = _paths(truth)
-    for row, above in lpn_net.below_guarantee(rows, packets=5000):
+    for row, above in lpn_net.below_guarantee(rows):
         assert above >= -RESOLUTION, f"{row['program']} {row['path']}"
