@@ -309,9 +309,12 @@ void Record::finish(Time end) {
   close(end);
   const auto too_large = [](std::uint64_t value) { return value > kMostExact; };
   if (too_large(static_cast<std::uint64_t>(end)) ||
-      std::any_of(levels_.begin(), levels_.end(), [&](const Level& l) { return too_large(l.tokens); })) {
-    throw Error("E-viz-size", fmt::format("the run of net '{}' reaches cycle {}, and a page counts to 2^53: end it "
-                                          "earlier (--limit)", net_.name, end));
+      std::any_of(levels_.begin(), levels_.end(),
+                  [&](const Level& l) { return too_large(l.tokens); })) {
+    throw Error("E-viz-size",
+                fmt::format("the run of net '{}' reaches cycle {}, and a page counts to 2^53: end it "
+                            "earlier (--limit)",
+                            net_.name, end));
   }
   put(overview_, static_cast<std::uint64_t>(width_));
   const auto count = static_cast<std::size_t>(end / width_) + 1;  // a start at `end` too
@@ -326,7 +329,8 @@ void Record::finish(Time end) {
 }
 
 std::string Record::index() const {
-  std::string out = fmt::format("{{\"format\":1,\"end\":{},\"firings\":{},\"segments\":[", end_, firings_);
+  std::string out =
+      fmt::format("{{\"format\":1,\"end\":{},\"firings\":{},\"segments\":[", end_, firings_);
   for (std::size_t k = 0; k < about_.size(); ++k) {
     fmt::format_to(std::back_inserter(out), "{}[{},{}]", k == 0 ? "" : ",", about_[k].begin,
                    about_[k].firings);

@@ -21,10 +21,16 @@ export class GraphView {
     this.cursor = null; // the node that the keyboard is at
     this.zoom = 1;
     this.at = [0, 0];
-    svg.innerHTML = '<g class="world"><g class="net"></g><g class="moment"></g></g>';
-    this.world = svg.querySelector('.world');
+    svg.innerHTML = '<g class="world"><g class="net"></g></g>';
+    // What moves is an element of its own: changing it does not lay out the texts of the net again.
+    const above = svg.cloneNode(true);
+    for (const name of ['role', 'aria-label']) above.removeAttribute(name);
+    above.setAttribute('aria-hidden', 'true');
+    above.classList.add('above');
+    svg.after(above);
+    this.worlds = [svg, above].map((s) => s.querySelector('.world'));
     this.content = svg.querySelector('.net');
-    this.moment = svg.querySelector('.moment');
+    this.moment = above.querySelector('.net');
     this.listen();
   }
 
@@ -72,7 +78,8 @@ export class GraphView {
   }
 
   apply() {
-    this.world.setAttribute('transform', `translate(${this.at[0].toFixed(2)} ${this.at[1].toFixed(2)}) scale(${this.zoom.toFixed(4)})`);
+    const transform = `translate(${this.at[0].toFixed(2)} ${this.at[1].toFixed(2)}) scale(${this.zoom.toFixed(4)})`;
+    for (const world of this.worlds) world.setAttribute('transform', transform);
   }
 
   zoomBy(factor, x, y) {

@@ -88,7 +88,7 @@ export class RunView {
       button('back', 'One event back (,)', () => this.step(-1)), this.playButton, button('on', 'One event on (.)', () => this.step(1)),
       button('last', 'Last cycle (End)', () => this.seek(this.end, true)),
       h('span', { class: 'clock' }, this.input, h('span', { class: 'quiet' }, `of ${grouped(this.end)}`)),
-      this.slider, this.speed,
+      h('span', { class: 'slide' }, this.slider), this.speed,
       window_('−', 'Timeline: zoom out ([)', () => this.timeline.zoom(0.5, this.timeline.anchor())),
       window_('+', 'Timeline: zoom in (])', () => this.timeline.zoom(2, this.timeline.anchor())),
       window_('All', 'Timeline: the whole run', () => this.timeline.setWindow(0, this.end)));
