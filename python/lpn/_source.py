@@ -3,7 +3,7 @@
 import os
 import sys
 
-__all__ = ["caller", "count_as_ours", "excerpt", "is_ours", "of_function", "shown"]
+__all__ = ["caller", "count_as_ours", "excerpt", "file_of", "is_ours", "of_function", "shown"]
 
 _shown = {}  # (file name, current folder) -> name in messages
 _ours = (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
@@ -66,6 +66,12 @@ def shown(filename):
         below = here != os.sep and path.startswith(here)
         _shown[filename, here] = path[len(here):] if below else os.path.basename(path)
     return _shown[filename, here]
+
+
+def file_of(name):
+    """The path of the file that shown() called `name` in this process; None for none, or for several."""
+    paths = {os.path.realpath(filename) for (filename, _), short in _shown.items() if short == name}
+    return paths.pop() if len(paths) == 1 else None
 
 
 def line_text(at):

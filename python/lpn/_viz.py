@@ -10,6 +10,7 @@ import _lpn
 from ._cli_sim import fields_of
 from ._errors import mistake
 from ._run import execute
+from ._source import file_of
 
 __all__ = ["Recorded", "page", "page_folder", "record"]
 
@@ -46,7 +47,7 @@ def _sources(net):
     found = {}
     for name in net._core.files:
         try:
-            with open(name, encoding="utf-8") as file:
+            with open(file_of(name) or name, encoding="utf-8") as file:
                 text = file.read(1 << 20)
         except (OSError, UnicodeDecodeError):
             continue

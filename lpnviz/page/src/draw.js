@@ -36,7 +36,7 @@ export const SANS = "'Inter Variable', Inter, 'Liberation Sans', Arial, sans-ser
 export const MONO = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
 
 export const GRAPH_STYLE = `
-.lpn text { font-family: ${SANS}; fill: var(--ink); dominant-baseline: alphabetic; }
+.lpn text { font-family: ${SANS}; font-variant-ligatures: no-contextual; fill: var(--ink); dominant-baseline: alphabetic; }
 .lpn .mono { font-family: ${MONO}; font-variant-ligatures: none; }
 .lpn .title { font-size: ${TITLE.size}px; font-weight: 600; }
 .lpn .name { font-size: ${NAME.size}px; font-weight: 500; }
