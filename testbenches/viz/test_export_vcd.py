@@ -2,6 +2,7 @@
 
 import bisect
 import gzip
+import os
 import re
 import shutil
 import subprocess
@@ -300,6 +301,13 @@ def test_wrong_requests(tmp_path, lpn_command):
     assert list(tmp_path.iterdir()) == []
 
 
+def cpu_seconds(pid):
+    """The processor time of a process so far."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_ctrl_c_leaves_what_there_is(tmp_path, environment):
     """A run without an end: its file is whole up to where it was interrupted."""
     import json
@@ -311,7 +319,8 @@ def test_ctrl_c_leaves_what_there_is(tmp_path, environment):
                      "  take t from tick\n  delay 1000\n  put tick\n}\nend\n")
     command = [BUILD / "bin" / "lpn", "viz", clock, "-o", tmp_path / "c.vcd", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        time.sleep(1.5)
+        while process.poll() is None and cpu_seconds(process.pid) < 1:  # starting takes a third of that
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 3, err

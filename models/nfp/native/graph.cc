@@ -336,6 +336,13 @@ bool cyclic(const std::vector<Instruction>& listing) {
 Graph make_graph(std::vector<Instruction> listing, const Unroll& unroll, const Costs& costs,
                  std::size_t most_blocks) {
   Raw raw = raw_graph(std::move(listing));
+  for (const auto& [id, limit] : unroll.blocks) {
+    if (std::none_of(raw.blocks.begin(), raw.blocks.end(), [&, id = id](const RawBlock& b) {
+          return !b.code.empty() && raw.instructions[b.code.front()].id == id;
+        }))
+      throw Error("E-nfp-unroll", "no block begins at ." + std::to_string(id) +
+                                      "; lpn nfp graph shows the blocks and where they begin");
+  }
   Graph out = Unroller(raw, unroll, most_blocks).run();
   out.instructions = std::move(raw.instructions);
   if (out.fin == kNone)

@@ -167,10 +167,12 @@ def test_refusals(files, arguments, told):
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path):
     output = tmp_path / "profile.csv"
-    running = subprocess.Popen([*LPN, "profile", "--measure", "sleep 0.2; echo 5", "-o", str(output),
-                                "--json"],
+    measured = tmp_path / "measured"
+    running = subprocess.Popen([*LPN, "profile", "--measure", f"echo >> {measured}; sleep 0.2; echo 5",
+                                "-o", str(output), "--json"],
                                stdout=subprocess.PIPE, text=True, start_new_session=True)
-    time.sleep(2.5)
+    while running.poll() is None and not (measured.exists() and len(measured.read_text()) >= 3):
+        time.sleep(0.02)
     os.killpg(running.pid, signal.SIGINT)
     told = json.loads(running.communicate(timeout=20)[0])
     assert running.returncode == 3 and told["stopped"] and told["measurements"] >= 1
