@@ -19,6 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("LPN_BUILD", ROOT / "build"))
 DOCS = ROOT / "docs"
+PAGE = BUILD / "python" / "lpn_page" / "page.js"  # not there when there was no npm at build time
 TUTORIAL = sorted((DOCS / "tutorial").glob("[0-9]*.md"))
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -78,7 +79,7 @@ def test_tutorial(page, tmp_path, environment):
             shown += text
     if any("cc " in command for command, _ in commands) and not shutil.which("cc"):
         pytest.skip("no C compiler: cc is not on PATH")
-    if any(".html" in command for command, _ in commands) and not (BUILD / "python" / "lpn_page" / "page.js").exists():
+    if any(".html" in command for command, _ in commands) and not PAGE.exists():
         pytest.skip("no page: there was no npm when this was built")
     printed = ""
     if program:
@@ -106,6 +107,8 @@ def test_the_first_model_of_the_readme(tmp_path, environment):
     (tmp_path / names.pop()).write_text(models[0], encoding="utf-8")
     (tmp_path / "packets.txt").write_text("64 10 1 33\n", encoding="utf-8")
     for command in commands:
+        if ".html" in command and not PAGE.exists():
+            continue
         output(command, tmp_path, environment, shell=True)
 
 
