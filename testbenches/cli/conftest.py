@@ -2,15 +2,16 @@
 
 import json
 import os
-import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("LPN_BUILD", REPO / "build"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from _command import BUILD, DEMO, REPO, environment, run  # noqa: E402, F401
+
 SHARED = Path(os.environ.get("LPN_SHARED", REPO.parent / "shared"))
-DEMO = REPO / "models" / "jpeg" / "demo"
 
 # A worker with one server between two queues; `busy` reads its token.
 LINE = """lpn 1
@@ -65,54 +66,6 @@ transition beat {
 }
 end
 """
-
-
-class Answer:
-    """What a command printed and how it ended."""
-
-    def __init__(self, done):
-        self.status = done.returncode
-        self.out = done.stdout
-        self.err = done.stderr
-
-    @property
-    def json(self):
-        """The one object on stdout."""
-        assert self.out.endswith("\n")
-        assert self.out.count("\n") == 1, self.out
-        return json.loads(self.out)
-
-    def refused(self, code, status=2):
-        """The text of an error: one `error:` on stderr with its code, no traceback."""
-        assert self.status == status, (self.status, self.out, self.err)
-        assert "Traceback" not in self.err and "Traceback" not in self.out
-        assert "error: " in self.err and f"[{code}]" in self.err, self.err
-        return self.err
-
-
-@pytest.fixture(scope="session")
-def environment(tmp_path_factory):
-    """Variables for the commands: an own cache for the session."""
-    if not (BUILD / "bin" / "lpn").exists():
-        pytest.skip(f"no command line at {BUILD}: set LPN_BUILD to the build folder")
-    variables = dict(os.environ)
-    for name in ("LPN_CXX", "LPN_DEBUG", "LPN_ENGINE", "LPN_RUNTIME"):
-        variables.pop(name, None)
-    variables.setdefault("LPN_CACHE", str(tmp_path_factory.mktemp("cache")))
-    return variables
-
-
-@pytest.fixture(scope="session")
-def run(environment):
-    """run(program, *arguments, **variables) -> Answer."""
-
-    def call(program, *arguments, **variables):
-        cwd = variables.pop("cwd", None)
-        command = [str(BUILD / "bin" / program), *map(str, arguments)]
-        return Answer(subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300,
-                                     env={**environment, **variables}, check=False))
-
-    return call
 
 
 @pytest.fixture(scope="session")

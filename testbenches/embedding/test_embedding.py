@@ -7,12 +7,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("LPN_BUILD", ROOT / "build"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from _command import BUILD, REPO as ROOT, shell_variables  # noqa: E402
+
 PAGE = ROOT / "docs" / "tutorial" / "embedding.md"
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -21,14 +24,7 @@ RUNTIME = ROOT / "lpn2sim" / "runtime"
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    variables = dict(os.environ)
-    for name in ("LPN_CXX", "LPN_DEBUG", "LPN_ENGINE", "LPN_RUNTIME"):
-        variables.pop(name, None)
-    variables.setdefault("LPN_CACHE", str(tmp_path_factory.mktemp("cache")))
-    variables["PYTHONPATH"] = os.pathsep.join(filter(None, [variables.get("PYTHONPATH"), str(BUILD / "python")]))
-    variables["PATH"] = f"{BUILD / 'bin'}{os.pathsep}{variables['PATH']}"
-    variables["LPN"] = str(ROOT)
-    return variables
+    return shell_variables(tmp_path_factory)
 
 
 def output(command, folder, environment, shell=False):

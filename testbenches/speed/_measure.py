@@ -1,6 +1,8 @@
 """How the speed bench measures, and the table it prints."""
 
+import argparse
 import importlib.util
+import json
 import os
 import platform
 import statistics
@@ -53,18 +55,35 @@ def machine():
     }
 
 
+def options(about, repeat=5):
+    """A parser of what every bench takes; `about`: the docstring of its module."""
+    parser = argparse.ArgumentParser(description=about.split("\n", maxsplit=1)[0])
+    parser.add_argument("--repeat", type=int, default=repeat, help=f"runs per number (default {repeat})")
+    parser.add_argument("--only", metavar="TEXT", help="only the rows whose name contains this")
+    parser.add_argument("--json", action="store_true", help="one object on standard output")
+    return parser
+
+
 class Report:
-    """Rows of one benchmark run. `asked`: what a row should reach, such as ">= 60"."""
+    """Rows of one benchmark run. `asked`: what a row should reach, such as ">= 60".
 
-    def __init__(self, repeat, only, as_json):
-        self.repeat = repeat
-        self.only = only
-        self.as_json = as_json
+    `given`: the parsed options(). `more`: what else the numbers depend on, beside the machine.
+    """
+
+    def __init__(self, given, more=None):
+        self.repeat = max(1, given.repeat)
+        self.only = given.only
+        self.as_json = given.json
         self.rows = []
-
-    def heading(self):
+        self.about = machine() | (more or {})
         if not self.as_json:
+            print("\n".join(f"{key:<14}{value}" for key, value in self.about.items()))
             print(f"\n{'':<52}{'asked':>9}{'median':>11}{'min':>11}{'max':>11}")
+
+    def finish(self):
+        """With --json: prints everything."""
+        if self.as_json:
+            print(json.dumps({"machine": self.about, "rows": self.rows}, indent=1))
 
     def wants(self, name):
         return self.only is None or self.only in name

@@ -8,8 +8,6 @@ What cannot be measured here is listed with the reason. Rates that are compared 
 measured in turns, so that other work on the machine hits all of them.
 """
 
-import argparse
-import json
 import os
 import subprocess
 import sys
@@ -17,7 +15,7 @@ import tempfile
 import time
 
 import _workloads
-from _measure import BUILD, HERE, ROOT, Missing, Report, lpn, machine, rate, simulated, wall
+from _measure import BUILD, HERE, ROOT, Missing, Report, lpn, options, rate, simulated, wall
 from observed import observed
 from _peers import ENDS, FLAGS, LANES, Peers
 
@@ -325,18 +323,11 @@ def end_to_end(report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=5, help="runs per number (default 5)")
-    parser.add_argument("--only", help="only the rows whose name contains this")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the firings")
     parser.add_argument("--long", action="store_true", help="growth to 10^9 firings: minutes")
-    parser.add_argument("--json", action="store_true", help="one object on standard output")
     given = parser.parse_args()
-    report = Report(max(1, given.repeat), given.only, given.json)
-    about = machine() | {"peers": f"compiled with {FLAGS}"}
-    if not given.json:
-        print("\n".join(f"{key:<14}{value}" for key, value in about.items()))
-    report.heading()
+    report = Report(given, {"peers": f"compiled with {FLAGS}"})
     divisor = 10 if given.quick else 1
     with Peers() as peers:
         compared(report, peers, divisor)
@@ -349,8 +340,7 @@ def main():
     observed(report, given.quick)
     compiling(report)
     end_to_end(report)
-    if given.json:
-        print(json.dumps({"machine": about, "rows": report.rows}, indent=1))
+    report.finish()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 Every row asserts its answer: rates against the laws, placements against the oracle, the optimum of its own.
 """
 
-import argparse
 import itertools
 import json
 import os
@@ -16,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from _measure import BUILD, ROOT, SEED, SHARED, Missing, Report, machine, simulated, wall
+from _measure import BUILD, ROOT, SEED, SHARED, Missing, Report, options, simulated, wall
 
 sys.path.insert(0, str(ROOT))
 
@@ -112,17 +111,7 @@ def predictor(report):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--repeat", type=int, default=5)
-    options.add_argument("--only")
-    options.add_argument("--json", action="store_true")
-    given = options.parse_args()
-    report = Report(given.repeat, given.only, given.json)
-    about = machine()
-    if not given.json:
-        for name, value in about.items():
-            print(f"{name:14}{value}")
-    report.heading()
+    report = Report(options(__doc__).parse_args())
 
     report.measure("two functions, 100 ms of NIC", "M firings/s", firings(MONITOR, 100))
     report.measure("four functions, Poisson, mix, batches, 100 ms", "M firings/s",
@@ -163,8 +152,7 @@ def main():
     report.measure("lpn bluefield place, 20 x 500, end to end, cached", "s",
                    lambda: wall(BUILD / "bin" / "lpn", "bluefield", "place", "--sequences", "20"))
     predictor(report)
-    if given.json:
-        print(json.dumps({"machine": about, "rows": report.rows}))
+    report.finish()
 
 
 if __name__ == "__main__":

@@ -3,12 +3,11 @@
     testbenches/speed/exports.py [--repeat 5] [--only WORD] [--quick]
 """
 
-import argparse
 import os
 import tempfile
 import time
 
-from _measure import Report, lpn, machine
+from _measure import Report, lpn, options
 
 STAGE = """transition {name} {{
   take j from {source}
@@ -56,20 +55,17 @@ def exports(report, tokens):
                 return time.process_time() - before
 
             report.measure(f"{name}, {3 * tokens} firings", "s of one core", once)
-            if report.wants(name):
+            if report.wants(name) and not report.as_json:
                 print(f"{'':<52}{'':>9}{os.path.getsize(target) / 1e6:>11.3g}  MB", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--only")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work")
     given = parser.parse_args()
-    print(", ".join(f"{key} {value}" for key, value in machine().items()))
-    report = Report(given.repeat, given.only, False)
-    report.heading()
+    report = Report(given)
     exports(report, 33_334 if given.quick else 333_334)
+    report.finish()
 
 
 if __name__ == "__main__":

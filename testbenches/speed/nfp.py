@@ -5,13 +5,12 @@
 Answers are asserted against truth/nfp; without ../shared only the demo programs are measured.
 """
 
-import argparse
 import json
 import resource
 import subprocess
 import sys
 
-from _measure import BUILD, ROOT, Report, machine
+from _measure import BUILD, ROOT, Report, options
 
 sys.path[:0] = [str(ROOT / "testbenches" / "accuracy" / "nfp")]
 
@@ -44,16 +43,7 @@ def checked(name, answer):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--only")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    report = Report(options.repeat, options.only, options.json)
-    where = machine()
-    if not options.json:
-        print(", ".join(f"{key}: {value}" for key, value in where.items()))
-    report.heading()
+    report = Report(options(__doc__, repeat=3).parse_args())
     cases = [(path.stem, path, (), None) for path in sorted(nfp_truth.DEMO.glob("*.asm"))]
     if nfp_truth.available():
         for name in ASKED:
@@ -65,13 +55,12 @@ def main():
         if not report.wants(name):
             continue
         spent = []
-        for _ in range(options.repeat):
+        for _ in range(report.repeat):
             seconds, answer = cpu_seconds(path, *more)
             spent.append(seconds)
         told = checked(name, answer) if asked else f"{answer['slowest']['cycles']} cycles"
         report.add(name, "CPU s", spent, told, f"<= {asked}" if asked else "")
-    if options.json:
-        print(json.dumps({"machine": where, "rows": report.rows}))
+    report.finish()
 
 
 if __name__ == "__main__":

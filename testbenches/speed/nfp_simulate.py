@@ -7,12 +7,10 @@ simulated, percentiles of their latencies. The rate is asserted to be that of th
 Without ../shared only the demo program and a hand-written path are measured.
 """
 
-import argparse
-import json
 import sys
 import time
 
-from _measure import ROOT, SEED, Report, machine
+from _measure import ROOT, SEED, Report, options
 
 sys.path[:0] = [str(ROOT / "testbenches" / "accuracy" / "nfp")]
 
@@ -49,37 +47,29 @@ def cases():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--only")
+    parser = options(__doc__, repeat=3)
     parser.add_argument("--packets", type=int, default=1_000_000)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    given = parser.parse_args()
     from models.nfp.mix import Mix
     from models.nfp.simulate import simulate
 
-    report = Report(options.repeat, options.only, options.json)
-    where = machine()
-    if not options.json:
-        print(", ".join(f"{key}: {value}" for key, value in where.items()))
-    report.heading()
+    report = Report(given)
     for name, path, most in cases():
         if not report.wants(name):
             continue
         simulate(Mix([path], 1000))  # compiles
         alone, whole = [], []
-        for _ in range(options.repeat):
+        for _ in range(report.repeat):
             begin = time.process_time()
-            found = simulate(Mix([path], options.packets, seed=SEED))
+            found = simulate(Mix([path], given.packets, seed=SEED))
             whole.append(time.process_time() - begin)
             alone.append(min(found.seconds, whole[-1]))
-        assert found.packets == options.packets, name
+        assert found.packets == given.packets, name
         assert 0.9 * most < found.packet_rate < 1.0001 * most, (name, found.packet_rate, most)
-        told = f"{found.firings / options.packets:.0f} firings per packet, {found.packet_rate / 1e6:.2f} M/s"
-        report.add(f"{name}, {options.packets} packets", "s", alone, told, ASKED.get(name, ""))
+        told = f"{found.firings / given.packets:.0f} firings per packet, {found.packet_rate / 1e6:.2f} M/s"
+        report.add(f"{name}, {given.packets} packets", "s", alone, told, ASKED.get(name, ""))
         report.add(f"{name}, all of it", "CPU s", whole)
-    if options.json:
-        print(json.dumps({"machine": where, "rows": report.rows}))
+    report.finish()
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
     testbenches/speed/observed.py [--repeat 5] [--only WORD] [--quick]
 """
 
-import argparse
 
 import _workloads
-from _measure import HERE, Report, lpn, machine, simulated
+from _measure import HERE, Report, lpn, options, simulated
 
 COMPARED = {"pipe4": 1_000_000, "ring64": 62_500, "forkjoin": 222_222, "arbiter": 1_000_000}
 LIMITS = {"statistics": ("<= 1.5", {"stats": True}), "critical path": ("<= 3", {"path": 0})}
@@ -44,15 +43,12 @@ def observed(report, quick=False):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--only")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work")
     given = parser.parse_args()
-    print(", ".join(f"{key} {value}" for key, value in machine().items()))
-    report = Report(given.repeat, given.only, False)
-    report.heading()
+    report = Report(given)
     observed(report, given.quick)
+    report.finish()
 
 
 if __name__ == "__main__":

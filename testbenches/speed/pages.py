@@ -6,16 +6,14 @@ Every page is opened afresh; times are the page's own clock, from the start of i
 no message on the console, and the numbers shown are those of the simulator.
 """
 
-import argparse
 import array
-import json
 import random
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy
-from _measure import BUILD, ROOT, SEED, Missing, Report, lpn, machine, wall
+from _measure import BUILD, ROOT, SEED, Missing, Report, lpn, options, wall
 
 sys.path.insert(0, str(ROOT / "testbenches" / "viz"))
 
@@ -150,16 +148,7 @@ def rows(report, folder, title, make, asked):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--only", metavar="WORD")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    report = Report(options.repeat, options.only, options.json)
-    if not options.json:
-        for key, value in machine().items():
-            print(f"{key}: {value}")
-        report.heading()
+    report = Report(options(__doc__).parse_args())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
 
@@ -188,8 +177,7 @@ def main():
         million_asked = {"file": "< 60", "drawn": "< 5", "scrub": ">= 20", "near": ">= 20", "heap": "< 200"}
         rows(report, folder, "10^6 firings, JPEG", long(million), million_asked)
         rows(report, folder, "10^6 firings, 106 transitions", long(lanes), million_asked)
-    if options.json:
-        print(json.dumps({"machine": machine(), "rows": report.rows}, ensure_ascii=False))
+    report.finish()
 
 
 if __name__ == "__main__":

@@ -6,14 +6,13 @@ Every row asserts its answer: exact values where they are known, the witness's b
 always. Certificates are verified once more, outside the time shown.
 """
 
-import argparse
 import json
 import random
 import sys
 import time
 
 import numpy
-from _measure import ROOT, SEED, Report, lpn, machine
+from _measure import ROOT, SEED, Report, lpn, options
 
 sys.path[:0] = [str(ROOT / "testbenches" / "bounds"), str(ROOT / "testbenches" / "ltc")]
 
@@ -155,18 +154,9 @@ def proofs(report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--only")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    if not given.json:
-        print(", ".join(f"{key} {value}" for key, value in machine().items()))
-    report = Report(given.repeat, given.only, given.json)
-    report.heading()
+    report = Report(options(__doc__, repeat=3).parse_args())
     proofs(report)
-    if given.json:
-        print(json.dumps({"machine": machine(), "rows": report.rows}))
+    report.finish()
 
 
 if __name__ == "__main__":

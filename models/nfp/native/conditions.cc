@@ -26,8 +26,9 @@ std::uint64_t signed_of(std::uint64_t v, int width) {
 
 // Z3's side. Made when first needed: loading and starting it costs more than most programs do.
 struct Conditions::Solver {
-  explicit Solver(Terms& t) : terms(t) {}
+  Solver(Terms& t, std::uint64_t& z3_checks) : terms(t), checks(z3_checks) {}
   Terms& terms;
+  std::uint64_t& checks;
   smt::BitVectors bv;
   std::unordered_map<TermId, smt::BitVectors::Id> free,
       exact;  // bytes of symbolic addresses: free variables, arrays
@@ -81,6 +82,40 @@ struct Conditions::Solver {
     }
     (arrays ? exact : free).emplace(id, out);
     return out;
+  }
+
+  Answer check(std::span<const smt::BitVectors::Id> assumed, const FeasibilityLimits& limits) {
+    ++checks;
+    return bv.check(assumed, limits);
+  }
+
+  // Only packets of `lo` to `hi` bytes.
+  void require_size(smt::BitVectors::Id size, std::uint32_t lo, std::uint32_t hi) {
+    const std::array above{size, bv.constant(kSizeBits, lo)},
+        below{bv.constant(kSizeBits, hi), size};
+    const std::array too_small{bv.apply(smt::BvOp::kUlt, above)},
+        too_large{bv.apply(smt::BvOp::kUlt, below)};
+    bv.require(bv.apply(smt::BvOp::kNot, too_small));
+    bv.require(bv.apply(smt::BvOp::kNot, too_large));
+  }
+
+  // The least packet from `lo` bytes on, by halving; the model at hand has `hi`. `keep` notes a model and
+  // returns its size. False: Z3 has given up.
+  template <typename Keep>
+  bool shrink(smt::BitVectors::Id size, std::span<const smt::BitVectors::Id> assumed,
+              const FeasibilityLimits& limits, std::uint32_t lo, std::uint32_t hi,
+              const Keep& keep) {
+    while (lo < hi) {
+      const std::uint32_t middle = lo + (hi - lo) / 2;
+      bv.push();
+      require_size(size, lo, middle);
+      const Answer answer = check(assumed, limits);
+      if (answer == Answer::kSat) hi = keep();
+      if (answer == Answer::kUnsat) lo = middle + 1;
+      bv.pop();
+      if (answer == Answer::kUnknown) return false;
+    }
+    return true;
   }
 };
 
@@ -414,7 +449,7 @@ std::optional<std::vector<TermId>> Conditions::refute(std::span<const TermId> at
 }
 
 Conditions::Partial Conditions::ask_z3(const std::vector<TermId>& atoms, double seconds) {
-  if (!solver_) solver_ = std::make_unique<Solver>(terms_);
+  if (!solver_) solver_ = std::make_unique<Solver>(terms_, z3_checks_);
   Solver& s = *solver_;
   std::vector<smt::BitVectors::Id> assumed;
   std::vector<TermId> vars;
@@ -428,61 +463,36 @@ Conditions::Partial Conditions::ask_z3(const std::vector<TermId>& atoms, double 
   FeasibilityLimits limits;
   limits.seconds = seconds;
   s.bv.push();
-  const auto bounded = [&](std::uint32_t lo, std::uint32_t hi) {
-    const TermId low = terms_.constant(kSizeBits, lo), high = terms_.constant(kSizeBits, hi);
-    const std::array above{s.translate(terms_.size(), false), s.translate(low, false)};
-    const std::array below{s.translate(high, false), s.translate(terms_.size(), false)};
-    const std::array not_below{s.bv.apply(smt::BvOp::kUlt, above)};
-    const std::array not_above{s.bv.apply(smt::BvOp::kUlt, below)};
-    s.bv.require(s.bv.apply(smt::BvOp::kNot, not_below));
-    s.bv.require(s.bv.apply(smt::BvOp::kNot, not_above));
-  };
-  if (sized) bounded(least_, most_);
+  if (sized) s.require_size(s.translate(terms_.size(), false), least_, most_);
   Partial out;
-  ++z3_checks_;
-  Answer answer = s.bv.check(assumed, limits);
+  const Answer answer = s.check(assumed, limits);
   if (answer == Answer::kUnsat) {
     out.kind = Verdict::Kind::kUnsat;
     for (const std::size_t k : s.bv.core()) out.core.push_back(atoms[k]);
   }
   const auto keep = [&] {
     out.values.clear();
-    for (const TermId v : vars)
-      out.values.emplace_back(v, static_cast<std::uint32_t>(s.bv.value(s.translate(v, false))));
+    std::uint32_t size = least_;
+    for (const TermId v : vars) {
+      const auto value = static_cast<std::uint32_t>(s.bv.value(s.translate(v, false)));
+      out.values.emplace_back(v, value);
+      if (v == terms_.size()) size = value;
+    }
+    return size;
   };
   if (answer == Answer::kSat) {
     out.kind = Verdict::Kind::kSat;
-    keep();
-    const auto size_now = [&] {
-      for (const auto& [v, value] : out.values)
-        if (v == terms_.size()) return value;
-      return least_;
-    };
-    std::uint32_t lo = least_, hi = sized ? size_now() : least_;
-    while (lo < hi) {
-      const std::uint32_t middle = lo + (hi - lo) / 2;
-      s.bv.push();
-      bounded(lo, middle);
-      ++z3_checks_;
-      answer = s.bv.check(assumed, limits);
-      if (answer == Answer::kSat) {
-        keep();
-        hi = size_now();
-      } else if (answer == Answer::kUnsat) {
-        lo = middle + 1;
-      } else {
-        out = {};
-        lo = hi;
-      }
-      s.bv.pop();
-    }
+    const std::uint32_t size = keep();
+    if (sized &&
+        !s.shrink(s.translate(terms_.size(), false), assumed, limits, least_, size, keep))
+      out = {};
   }
   s.bv.pop();
   return out;
 }
 
 Verdict Conditions::ask_arrays(std::span<const TermId> atoms, double seconds) {
-  if (!solver_) solver_ = std::make_unique<Solver>(terms_);
+  if (!solver_) solver_ = std::make_unique<Solver>(terms_, z3_checks_);
   Solver& s = *solver_;
   std::vector<smt::BitVectors::Id> assumed;
   for (const TermId atom : atoms) assumed.push_back(s.translate(atom, true));
@@ -490,14 +500,7 @@ Verdict Conditions::ask_arrays(std::span<const TermId> atoms, double seconds) {
   limits.seconds = seconds;
   s.bv.push();
   const auto size = s.translate(terms_.size(), true);
-  const auto require_between = [&](std::uint32_t lo, std::uint32_t hi) {
-    const std::array above{size, s.bv.constant(kSizeBits, lo)},
-        below{s.bv.constant(kSizeBits, hi), size};
-    const std::array a{s.bv.apply(smt::BvOp::kUlt, above)}, b{s.bv.apply(smt::BvOp::kUlt, below)};
-    s.bv.require(s.bv.apply(smt::BvOp::kNot, a));
-    s.bv.require(s.bv.apply(smt::BvOp::kNot, b));
-  };
-  require_between(least_, most_);
+  s.require_size(size, least_, most_);
   // Every byte that is read, so that the example can be told.
   std::vector<TermId> reads;
   std::vector<TermId> work(atoms.begin(), atoms.end());
@@ -529,34 +532,16 @@ Verdict Conditions::ask_arrays(std::span<const TermId> atoms, double seconds) {
       memory[address] =
           static_cast<std::uint8_t>(s.bv.value(s.bv.apply(smt::BvOp::kSelect, select)));
     }
+    return out.example.size;
   };
-  ++z3_checks_;
-  Answer answer = s.bv.check(assumed, limits);
+  const Answer answer = s.check(assumed, limits);
   if (answer == Answer::kUnsat) {
     out.kind = Verdict::Kind::kUnsat;
     for (const std::size_t k : s.bv.core()) out.core.push_back(atoms[k]);
   }
   if (answer == Answer::kSat) {
     out.kind = Verdict::Kind::kSat;
-    keep();
-    std::uint32_t lo = least_, hi = out.example.size;
-    while (lo < hi) {
-      const std::uint32_t middle = lo + (hi - lo) / 2;
-      s.bv.push();
-      require_between(lo, middle);
-      ++z3_checks_;
-      answer = s.bv.check(assumed, limits);
-      if (answer == Answer::kSat) {
-        keep();
-        hi = out.example.size;
-      } else if (answer == Answer::kUnsat) {
-        lo = middle + 1;
-      } else {
-        out = {};
-        lo = hi;
-      }
-      s.bv.pop();
-    }
+    if (!s.shrink(size, assumed, limits, least_, keep(), keep)) out = {};
   }
   s.bv.pop();
   return out;

@@ -438,6 +438,7 @@ class Search {
   Round search(bool tied, double value);
   void settle_tie();
   void witness();
+  std::uint32_t add(Label label, std::uint32_t node, bool taken);
   std::vector<TermId> atoms_of(std::uint32_t label) const;
   // Of them those that share a variable with `fresh`, directly or through others.
   std::vector<TermId> concerned(std::uint32_t label, const std::vector<TermId>& fresh);
@@ -477,6 +478,20 @@ class Search {
   std::size_t facts_ = 0;  // learned
   bool drops_ = true;
 };
+
+// The label that `taken` of `node` leads to (kNone: the start), with what it must obey.
+std::uint32_t Search::add(Label label, std::uint32_t node, bool taken) {
+  const auto id = static_cast<std::uint32_t>(labels_.size());
+  const std::vector<TermId>* atoms = node == kNone ? nullptr : &(*explosion_)[node].atoms[taken];
+  const bool has = atoms != nullptr && !atoms->empty();
+  label.with_atoms = has ? id : label.parent == kNone ? kNone : labels_[label.parent].with_atoms;
+  if (has)
+    for (const TermId atom : *atoms)
+      for (const TermId v : conditions_.variables(atom)) meet(label.met, v);
+  labels_.push_back(label);
+  steps_.emplace_back(node, taken);
+  return id;
+}
 
 std::vector<TermId> Search::atoms_of(std::uint32_t label) const {
   std::vector<TermId> out;
@@ -578,15 +593,8 @@ Search::Round Search::search(bool tied, double wanted) {
   double lost = kNever;  // the slowest that was left out because another had been there
   bool dirty = false;
 
-  const auto push = [&](Label label, std::uint32_t node, bool taken) {
-    const auto id = static_cast<std::uint32_t>(labels_.size());
-    const bool has = node != kNone && !ex[node].atoms[taken].empty();
-    label.with_atoms = has ? id : label.parent == kNone ? kNone : labels_[label.parent].with_atoms;
-    if (has)
-      for (const TermId atom : ex[node].atoms[taken])
-        for (const TermId v : conditions_.variables(atom)) meet(label.met, v);
-    labels_.push_back(label);
-    steps_.emplace_back(node, taken);
+  const auto push = [&](const Label& label, std::uint32_t node, bool taken) {
+    const std::uint32_t id = add(label, node, taken);
     const double left = label.cycles + rests_.least_cycles[label.edge];
     queue.push(tied ? Entry{-left, label.value, id} : Entry{label.value, 0, id});
   };
@@ -761,16 +769,8 @@ void Search::witness() {
   labels_.clear();
   steps_.clear();
   std::vector<std::uint32_t> stack;
-  const auto push = [&](Label label, std::uint32_t node, bool taken) {
-    const auto id = static_cast<std::uint32_t>(labels_.size());
-    const bool has = node != kNone && !ex[node].atoms[taken].empty();
-    label.with_atoms = has ? id : label.parent == kNone ? kNone : labels_[label.parent].with_atoms;
-    if (has)
-      for (const TermId atom : ex[node].atoms[taken])
-        for (const TermId v : conditions_.variables(atom)) meet(label.met, v);
-    labels_.push_back(label);
-    steps_.emplace_back(node, taken);
-    stack.push_back(id);
+  const auto push = [&](const Label& label, std::uint32_t node, bool taken) {
+    stack.push_back(add(label, node, taken));
   };
   Label start;
   start.size = least_;
