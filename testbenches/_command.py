@@ -51,7 +51,9 @@ def variables(tmp_path_factory):
 def shell_variables(tmp_path_factory):
     """Those for commands as pages show them: `lpn` is on PATH, its package can be imported, $LPN is the checkout."""
     found = variables(tmp_path_factory)
-    found["PYTHONPATH"] = os.pathsep.join(filter(None, [found.get("PYTHONPATH"), str(BUILD / "python")]))
+    found["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [found.get("PYTHONPATH"), str(BUILD / "python")])
+    )
     found["PATH"] = f"{BUILD / 'bin'}{os.pathsep}{found['PATH']}"
     found["LPN"] = str(REPO)
     return found
@@ -72,7 +74,16 @@ def run(environment):
     def call(program, *arguments, **variables):
         cwd = variables.pop("cwd", None)
         command = [str(BUILD / "bin" / program), *map(str, arguments)]
-        return Answer(subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300,
-                                     env={**environment, **variables}, check=False))
+        return Answer(
+            subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                cwd=cwd,
+                timeout=300,
+                env={**environment, **variables},
+                check=False,
+            )
+        )
 
     return call

@@ -44,8 +44,18 @@ ALLOWED = {
     "python": {"bindings"},
     "models": {"python", "native"},  # and another model: see IMPORTED_MODELS
     "native": {"core", "smt"},  # of lpn2smt its view of a solver, lpn/bitvectors.h
-    "testbenches": {"core", "sim", "runtime", "smt", "pi", "viz", "bindings", "python", "models",
-                    "native"},
+    "testbenches": {
+        "core",
+        "sim",
+        "runtime",
+        "smt",
+        "pi",
+        "viz",
+        "bindings",
+        "python",
+        "models",
+        "native",
+    },
 }
 IMPORTED_MODELS = {"pcie"}  # the only model that others build on
 
@@ -60,13 +70,19 @@ THIRD_PARTY = {
     "z3": ("lpn2smt/",),
     "glpk.h": ("lpn2smt/src/",),
     "Python.h": ("lpn2pi/",),
-    "doctest/": ("lpn-core/test/", "lpn2sim/test/", "lpn2smt/test/", "lpn2pi/test/", "lpnviz/test/",
-                 "testbenches/"),
+    "doctest/": (
+        "lpn-core/test/",
+        "lpn2sim/test/",
+        "lpn2smt/test/",
+        "lpn2pi/test/",
+        "lpnviz/test/",
+        "testbenches/",
+    ),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
 }
 FMT_FREE = {"runtime"}  # generated code must compile with a compiler alone
-POSIX_FREE = {"core"}   # the standard library and fmt
+POSIX_FREE = {"core"}  # the standard library and fmt
 POSIX = re.compile(r"(unistd|dlfcn|fcntl|signal|spawn|poll|pthread|sys/\w+)\.h$")
 C_HEADERS = {"stdint.h", "stddef.h", "string.h", "stdio.h", "stdlib.h", "setjmp.h"}
 PYTHON_PARTY = {
@@ -80,15 +96,29 @@ PYTHON_PARTY = {
     "z3": ("lpn2smt/",),
 }
 LINKS = {
-    "lpn_core": "core", "lpn::core": "core", "lpn_sim": "sim", "lpn::sim": "sim",
-    "lpn_smt": "smt", "lpn::smt": "smt", "lpn_pi": "pi", "lpn::pi": "pi",
-    "lpn_pi_embed": "pi", "lpn::pi_embed": "pi",
-    "lpn_viz": "viz", "lpn::viz": "viz", "_lpn": "bindings", "lpn_bench": "testbenches",
-    "lpn_jpeg_reader": "native", "lpn_nfp": "native",
+    "lpn_core": "core",
+    "lpn::core": "core",
+    "lpn_sim": "sim",
+    "lpn::sim": "sim",
+    "lpn_smt": "smt",
+    "lpn::smt": "smt",
+    "lpn_pi": "pi",
+    "lpn::pi": "pi",
+    "lpn_pi_embed": "pi",
+    "lpn::pi_embed": "pi",
+    "lpn_viz": "viz",
+    "lpn::viz": "viz",
+    "_lpn": "bindings",
+    "lpn_bench": "testbenches",
+    "lpn_jpeg_reader": "native",
+    "lpn_nfp": "native",
 }
 LINK_PARTY = {
-    "JPEG::JPEG": ("models/jpeg/",), "pybind11::": ("python/bindings/", "models/*/native/"),
-    "Boost::": ("lpn2sim/",), "z3": ("lpn2smt/",), "Python3::": ("lpn2pi/",),
+    "JPEG::JPEG": ("models/jpeg/",),
+    "pybind11::": ("python/bindings/", "models/*/native/"),
+    "Boost::": ("lpn2sim/",),
+    "z3": ("lpn2smt/",),
+    "Python3::": ("lpn2pi/",),
 }
 
 
@@ -168,16 +198,26 @@ class Check:
         for prefix, folders in THIRD_PARTY.items():
             if name.startswith(prefix):
                 if not matches(path, folders):
-                    self.fail(path, number, f"includes {name}, which only {' and '.join(folders)} may")
+                    self.fail(
+                        path, number, f"includes {name}, which only {' and '.join(folders)} may"
+                    )
                 return
         if name.startswith("fmt/"):
             if source in FMT_FREE:
-                self.fail(path, number, f"includes {name}, but generated code needs a compiler alone")
+                self.fail(
+                    path, number, f"includes {name}, but generated code needs a compiler alone"
+                )
         elif POSIX.match(name):
             if source in POSIX_FREE:
-                self.fail(path, number, f"includes {name}, but {source} is standard C++ and fmt only")
+                self.fail(
+                    path, number, f"includes {name}, but {source} is standard C++ and fmt only"
+                )
         elif name not in C_HEADERS and ("." in name or "/" in name):
-            self.fail(path, number, f"includes {name}, which is in no list of {pathlib.Path(__file__).name}")
+            self.fail(
+                path,
+                number,
+                f"includes {name}, which is in no list of {pathlib.Path(__file__).name}",
+            )
 
     # ---- Python -----------------------------------------------------------------------------
 
@@ -202,14 +242,18 @@ class Check:
         top = name.split(".")[0]
         if top in PYTHON_PARTY:
             if not matches(path, PYTHON_PARTY[top]):
-                self.fail(path, line, f"imports {top}, which only {' and '.join(PYTHON_PARTY[top])} may")
+                self.fail(
+                    path, line, f"imports {top}, which only {' and '.join(PYTHON_PARTY[top])} may"
+                )
         elif top in ("testbenches", "models"):
             other = name.split(".")[1] if "." in name else ""
             mine = path.split("/")[1] if path.startswith("models/") else None
             if top == "models" and mine and (other == mine or other in IMPORTED_MODELS):
                 return
             if top == "models" and mine:
-                self.fail(path, line, f"imports {name}: only {', '.join(IMPORTED_MODELS)} is shared")
+                self.fail(
+                    path, line, f"imports {name}: only {', '.join(IMPORTED_MODELS)} is shared"
+                )
             else:
                 self.arrow(path, line, top, f"imports {name}")
         elif top == "_lpn":
@@ -232,27 +276,34 @@ class Check:
                     self.arrow(path, line, LINKS[name], f"links {name}")
                 for prefix, folders in LINK_PARTY.items():
                     if name.startswith(prefix) and not matches(path, folders):
-                        self.fail(path, line, f"links {name}, which only {' and '.join(folders)} may")
+                        self.fail(
+                            path, line, f"links {name}, which only {' and '.join(folders)} may"
+                        )
         for call in re.finditer(r"pybind11_add_module\s*\(", text):
             if not matches(path, THIRD_PARTY["pybind11/"]):
                 line = text.count("\n", 0, call.start()) + 1
-                self.fail(path, line, "makes a Python module outside python/bindings and models/*/native")
+                self.fail(
+                    path, line, "makes a Python module outside python/bindings and models/*/native"
+                )
 
 
 def files_of(root):
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"],
-        check=True, capture_output=True, text=True).stdout.split("\n")
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\n")
     return sorted(f for f in listed if f and (pathlib.Path(root) / f).is_file())
 
 
 # What a checker that can fail must find: file, text, a word of the message.
 PLANTED = [
-    ("lpn-core/src/a.cc", '#include "lpn/sim.h"\n', "core must not use sim"),
+    ("lpn-core/src/a.cc", '#include "lpn/sim/sim.h"\n', "core must not use sim"),
     ("lpn-core/src/b.cc", "#include <unistd.h>\n", "standard C++ and fmt only"),
     ("lpn-core/src/c.cc", "#include <boost/heap/d_ary_heap.hpp>\n", "only lpn2sim/runtime/"),
     ("lpn2sim/runtime/lpnrt/r.h", "#include <fmt/format.h>\n", "a compiler alone"),
-    ("lpn2sim/runtime/lpnrt/s.h", '#include "lpn/net.h"\n', "runtime must not use core"),
+    ("lpn2sim/runtime/lpnrt/s.h", '#include "lpn/net/net.h"\n', "runtime must not use core"),
     ("lpn2sim/src/d.cc", "#  include <z3++.h>\n", "only lpn2smt/"),
     ("lpn2sim/src/e.cc", '#include "bind.h"\n', "sim must not use bindings"),
     ("lpn2sim/src/f.cc", "#include <jpeglib.h>\n", "only models/jpeg/"),
@@ -261,23 +312,38 @@ PLANTED = [
     ("lpn2sim/src/i.cc", '#include "lpn/gone.h"\n', "which no folder has"),
     ("models/toy/q.py", "from sklearn.ensemble import x\n", "only models/bluefield/"),
     ("testbenches/j.cc", "#include <xxhash.h>\n", "only lpn2sim/src/"),
-    ("models/toy/native/k.cc", '#include "lpn/sim.h"\n', "native must not use sim"),
+    ("models/toy/native/k.cc", '#include "lpn/sim/sim.h"\n', "native must not use sim"),
     ("python/lpn/l.py", "import models.toy\n", "python must not use models"),
-    ("python/lpn/m.py", "def f():\n    from testbenches import x\n", "python must not use testbenches"),
+    (
+        "python/lpn/m.py",
+        "def f():\n    from testbenches import x\n",
+        "python must not use testbenches",
+    ),
     ("models/toy/n.py", "from models.other import net\n", "only pcie is shared"),
     ("models/toy/o.py", "import _lpn\n", "use the package lpn"),
     ("python/bindings/p.py", "import click\n", "only python/lpn/ and models/"),
-    ("lpn-core/CMakeLists.txt", "target_link_libraries(x PUBLIC\n  lpn::sim)\n", "core must not use sim"),
-    ("lpn2sim/CMakeLists.txt", "target_link_libraries(x PRIVATE JPEG::JPEG)\n", "only models/jpeg/"),
+    (
+        "lpn-core/CMakeLists.txt",
+        "target_link_libraries(x PUBLIC\n  lpn::sim)\n",
+        "core must not use sim",
+    ),
+    (
+        "lpn2sim/CMakeLists.txt",
+        "target_link_libraries(x PRIVATE JPEG::JPEG)\n",
+        "only models/jpeg/",
+    ),
 ]
 INNOCENT = [
-    ("lpn-core/include/lpn/net.h", "#include <vector>\n"),
-    ("lpn2sim/include/lpn/sim.h", '#include "lpn/net.h"\n#include <fmt/format.h>\n'),
-    ("lpn2sim/runtime/lpnrt/runtime.h", "#include <boost/heap/d_ary_heap.hpp>\n#include <stdint.h>\n"),
-    ("python/bindings/bind.h", "#include <pybind11/pybind11.h>\n#include \"lpn/sim.h\"\n"),
+    ("lpn-core/include/lpn/net/net.h", "#include <vector>\n"),
+    ("lpn2sim/include/lpn/sim/sim.h", '#include "lpn/net/net.h"\n#include <fmt/format.h>\n'),
+    (
+        "lpn2sim/runtime/lpnrt/runtime.h",
+        "#include <boost/heap/d_ary_heap.hpp>\n#include <stdint.h>\n",
+    ),
+    ("python/bindings/bind.h", '#include <pybind11/pybind11.h>\n#include "lpn/sim/sim.h"\n'),
     ("python/lpn/ok.py", "import _lpn, click\nfrom . import x\n"),
     ("models/toy/model.py", "import lpn\nfrom models.pcie import link\nfrom models.toy import x\n"),
-    ("models/jpeg/native/ok.cc", "#include <jpeglib.h>\n#include \"lpn/net.h\"\n"),
+    ("models/jpeg/native/ok.cc", '#include <jpeglib.h>\n#include "lpn/net/net.h"\n'),
     ("testbenches/ok.py", "import models.toy, lpn, _lpn\n"),
     ("lpn2smt/CMakeLists.txt", "target_link_libraries(lpn_smt PUBLIC lpn::core z3)\n"),
 ]
@@ -285,6 +351,7 @@ INNOCENT = [
 
 def self_test():
     with tempfile.TemporaryDirectory() as root:
+
         def write(path, text):
             file = pathlib.Path(root) / path
             file.parent.mkdir(parents=True, exist_ok=True)

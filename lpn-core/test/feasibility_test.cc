@@ -1,4 +1,4 @@
-#include "lpn/feasibility.h"
+#include "lpn/expr/feasibility.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "lpn/error.h"
-#include "lpn/expr_eval.h"
+#include "lpn/base/error.h"
+#include "lpn/expr/eval.h"
 
 using namespace lpn;
 

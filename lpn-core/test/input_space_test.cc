@@ -1,4 +1,4 @@
-#include "lpn/input_space.h"
+#include "lpn/classes/input_space.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lpn/error.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/text/text.h"
 
 using namespace lpn;
 

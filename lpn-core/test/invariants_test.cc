@@ -1,4 +1,4 @@
-#include "lpn/invariants.h"
+#include "lpn/structure/invariants.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "lpn/lower.h"
-#include "lpn/text.h"
+#include "lpn/net/lower.h"
+#include "lpn/text/text.h"
 
 using namespace lpn;
 

@@ -1,4 +1,4 @@
-#include "lpn/marking.h"
+#include "lpn/net/marking.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lpn/error.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/text/text.h"
 
 using namespace lpn;
 

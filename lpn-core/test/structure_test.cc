@@ -1,11 +1,11 @@
-#include "lpn/structure.h"
+#include "lpn/structure/structure.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "lpn/text.h"
+#include "lpn/text/text.h"
 
 using namespace lpn;
 

@@ -1,4 +1,4 @@
-#include "lpn/text.h"
+#include "lpn/text/text.h"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lpn/error.h"
-#include "lpn/verify.h"
+#include "lpn/base/error.h"
+#include "lpn/net/verify.h"
 
 using namespace lpn;
 

@@ -1,10 +1,10 @@
-#include "lpn/chain.h"
+#include "lpn/pi/chain.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "lpn/error.h"
-#include "lpn/expr_eval.h"
+#include "lpn/base/error.h"
+#include "lpn/expr/eval.h"
 
 namespace lpn::pi {
 

@@ -1,9 +1,9 @@
-#include "lpn/cycles.h"
+#include "lpn/pi/cycles.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::pi {
 

@@ -1,4 +1,4 @@
-#include "lpn/steady.h"
+#include "lpn/pi/steady.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <optional>
 
-#include "lpn/error.h"
-#include "lpn/expr_eval.h"
-#include "lpn/lower.h"
+#include "lpn/base/error.h"
+#include "lpn/expr/eval.h"
+#include "lpn/net/lower.h"
 
 namespace lpn::pi {
 

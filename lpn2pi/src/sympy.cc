@@ -1,12 +1,12 @@
 #define PY_SSIZE_T_CLEAN
-#include "lpn/sympy.h"
+#include "lpn/pi/sympy.h"
 
 #include <Python.h>
 
 #include <memory>
 #include <mutex>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::pi {
 

@@ -1,4 +1,4 @@
-#include "lpn/steady.h"
+#include "lpn/pi/steady.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "lpn/chain.h"
-#include "lpn/error.h"
-#include "lpn/interp.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/pi/chain.h"
+#include "lpn/run/interp.h"
+#include "lpn/text/text.h"
 
 using namespace lpn;
 using namespace lpn::pi;

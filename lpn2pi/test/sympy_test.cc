@@ -1,10 +1,10 @@
-#include "lpn/sympy.h"
+#include "lpn/pi/sympy.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 using lpn::pi::simplify;
 

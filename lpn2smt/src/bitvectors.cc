@@ -1,6 +1,6 @@
 // Terms go to Z3 one by one, as they are made; conditions are bits there too, which its simplifier
 // undoes.
-#include "lpn/bitvectors.h"
+#include "lpn/smt/bitvectors.h"
 
 #include <z3++.h>
 
@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::smt {
 

@@ -1,18 +1,19 @@
 // Derives the bounds of certificates again, in the plainest way: nothing of the search is used,
-// only how a path is taken apart (problem.h) and bounds of differences of instants (differences.h).
+// only how a path is taken apart (path_units.h) and bounds of differences of instants
+// (differences.h).
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "formula.h"
-#include "lpn/bounds.h"
-#include "lpn/differences.h"
-#include "lpn/error.h"
-#include "lpn/expr_eval.h"
-#include "lpn/z3_feasibility.h"
-#include "problem.h"
+#include "lpn/base/error.h"
+#include "lpn/classes/differences.h"
+#include "lpn/expr/eval.h"
+#include "lpn/smt/search.h"
+#include "lpn/smt/z3_feasibility.h"
+#include "path_units.h"
+#include "question_formula.h"
 
 namespace lpn::smt {
 namespace {

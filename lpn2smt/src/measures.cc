@@ -1,13 +1,13 @@
-#include "lpn/measures.h"
+#include "lpn/smt/measures.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
-#include "lpn/differences.h"
-#include "lpn/error.h"
-#include "lpn/lower.h"
+#include "lpn/base/error.h"
+#include "lpn/classes/differences.h"
+#include "lpn/net/lower.h"
 
 namespace lpn::smt {
 

@@ -1,4 +1,4 @@
-#include "lpn/z3_feasibility.h"
+#include "lpn/smt/z3_feasibility.h"
 
 #include <z3++.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::smt {
 namespace {

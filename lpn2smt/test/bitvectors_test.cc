@@ -1,4 +1,4 @@
-#include "lpn/bitvectors.h"
+#include "lpn/smt/bitvectors.h"
 
 #include <doctest/doctest.h>
 

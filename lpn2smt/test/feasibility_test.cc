@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "lpn/expr_build.h"
-#include "lpn/expr_eval.h"
-#include "lpn/structure.h"
-#include "lpn/text.h"
-#include "lpn/z3_feasibility.h"
+#include "lpn/expr/build.h"
+#include "lpn/expr/eval.h"
+#include "lpn/smt/z3_feasibility.h"
+#include "lpn/structure/structure.h"
+#include "lpn/text/text.h"
 
 using namespace lpn;
 using lpn::smt::Z3Feasibility;

@@ -1,8 +1,8 @@
-#include "lpn/export.h"
+#include "lpn/viz/export.h"
 
 #include <fmt/format.h>
 
-#include "lpn/initial.h"
+#include "lpn/net/initial.h"
 
 namespace lpn::viz {
 

@@ -1,4 +1,4 @@
-#include "lpn/perfetto.h"
+#include "lpn/viz/perfetto.h"
 
 #include <algorithm>
 #include <iterator>

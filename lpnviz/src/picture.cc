@@ -1,4 +1,4 @@
-#include "lpn/picture.h"
+#include "lpn/viz/picture.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <iterator>
 #include <optional>
 
-#include "lpn/export.h"
-#include "lpn/initial.h"
-#include "lpn/structure.h"
-#include "lpn/text.h"
+#include "lpn/net/initial.h"
+#include "lpn/structure/structure.h"
+#include "lpn/text/text.h"
+#include "lpn/viz/export.h"
 
 namespace lpn::viz {
 namespace {

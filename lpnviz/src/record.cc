@@ -1,18 +1,18 @@
-// Three things are kept of a run: firings per transition (all of one is known at its start), reasons
-// to wait per transition and tokens per place as they stand after each instant. A segment begins
-// with the state at its first instant, so it can be shown without those before.
+// Three things are kept of a run: firings per transition (all of one is known at its start),
+// reasons to wait per transition and tokens per place as they stand after each instant. A segment
+// begins with the state at its first instant, so it can be shown without those before.
 //
-// The overview adds the same up in at most `bins` equal parts of the run, whose width doubles as the
-// run grows: per transition the cycles it was busy, the firings that started and the cycles per
+// The overview adds the same up in at most `bins` equal parts of the run, whose width doubles as
+// the run grows: per transition the cycles it was busy, the firings that started and the cycles per
 // reason to wait, per place the integral and the maximum of its tokens.
-#include "lpn/record.h"
+#include "lpn/viz/record.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-#include "lpn/export.h"
+#include "lpn/viz/export.h"
 
 namespace lpn::viz {
 namespace {
@@ -70,10 +70,7 @@ void put_changes(std::string& out, Time begin,
 
 Record::Record(const Net& net, const ParamValues& params, const Marking& marking,
                RecordOptions options)
-    : net_(net),
-      options_(options),
-      actors_(net.transitions.size()),
-      levels_(net.places.size()) {
+    : net_(net), options_(options), actors_(net.transitions.size()), levels_(net.places.size()) {
   for (std::size_t k = 0; k < actors_.size(); ++k) {
     const Transition& t = net.transitions[k];
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
@@ -93,7 +90,8 @@ Record::Record(const Net& net, const ParamValues& params, const Marking& marking
   }
   // Nets with many parts have fewer bins: what all of them say stays a few million numbers.
   const std::size_t series = actors_.size() * kPerTransition + levels_.size() * kPerPlace;
-  while (options_.bins > 1024 && series * options_.bins > (std::size_t{1} << 22)) options_.bins /= 2;
+  while (options_.bins > 1024 && series * options_.bins > (std::size_t{1} << 22))
+    options_.bins /= 2;
   bins_.resize(series);
   least_entries_ = options_.segment;
 }
@@ -311,17 +309,19 @@ void Record::finish(Time end) {
   if (too_large(static_cast<std::uint64_t>(end)) ||
       std::any_of(levels_.begin(), levels_.end(),
                   [&](const Level& l) { return too_large(l.tokens); })) {
-    throw Error("E-viz-size",
-                fmt::format("the run of net '{}' reaches cycle {}, and a page counts to 2^53: end it "
-                            "earlier (--limit)",
-                            net_.name, end));
+    throw Error(
+        "E-viz-size",
+        fmt::format("the run of net '{}' reaches cycle {}, and a page counts to 2^53: end it "
+                    "earlier (--limit)",
+                    net_.name, end));
   }
   put(overview_, static_cast<std::uint64_t>(width_));
   const auto count = static_cast<std::size_t>(end / width_) + 1;  // a start at `end` too
   put(overview_, count);
   for (auto& bins : bins_) {
     bins.resize(count);
-    const bool nothing = std::all_of(bins.begin(), bins.end(), [](std::uint64_t b) { return b == 0; });
+    const bool nothing =
+        std::all_of(bins.begin(), bins.end(), [](std::uint64_t b) { return b == 0; });
     put(overview_, nothing ? 0 : 1);
     if (nothing) continue;
     for (const std::uint64_t b : bins) put(overview_, b);

@@ -1,4 +1,4 @@
-#include "lpn/vcd.h"
+#include "lpn/viz/vcd.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::viz {
 namespace {

@@ -1,12 +1,12 @@
-#include "lpn/vcd.h"
+#include "lpn/viz/vcd.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "lpn/error.h"
-#include "lpn/interp.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/run/interp.h"
+#include "lpn/text/text.h"
 
 using namespace lpn;
 using namespace lpn::viz;

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import click
 from lpn import Error
-from lpn._cli_common import json_option, print_json, table
+from lpn.command import json_option, print_json, table
 
 from ._cli_predict import level_option, load_models, models_option, one_model, show_outside
 from .profiles import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
@@ -18,15 +18,30 @@ LEAST_STEPS = 2
 @click.argument("file", metavar="SCENARIO.json", type=click.Path(dir_okay=False))
 @models_option
 @click.option("--function", "name", help="The function to sweep. Default: the first.")
-@click.option("--sweep", metavar="INPUT=LO..HI",
-              help="Changes one input: mtbr_matches_per_MB, flow_count, pkt_size_B, "
-              "wss_MB or accesses_per_s of a scenario, a column of a .csv.")
-@click.option("--steps", type=click.IntRange(LEAST_STEPS, 10_000), default=12, show_default=True,
-              help="Values of the sweep.")
-@click.option("--line", type=click.IntRange(2),
-              help="The line of the .csv whose row is swept. Default: its first row.")
-@click.option("--plot", type=click.Path(dir_okay=False, writable=True), metavar="FILE",
-              help="With --sweep: a picture (.svg, .png, .pdf) of throughput against it.")
+@click.option(
+    "--sweep",
+    metavar="INPUT=LO..HI",
+    help="Changes one input: mtbr_matches_per_MB, flow_count, pkt_size_B, "
+    "wss_MB or accesses_per_s of a scenario, a column of a .csv.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(LEAST_STEPS, 10_000),
+    default=12,
+    show_default=True,
+    help="Values of the sweep.",
+)
+@click.option(
+    "--line",
+    type=click.IntRange(2),
+    help="The line of the .csv whose row is swept. Default: its first row.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="With --sweep: a picture (.svg, .png, .pdf) of throughput against it.",
+)
 @level_option
 @json_option
 def command(file, models, name, sweep, steps, line, plot, level, as_json):
@@ -39,7 +54,9 @@ def command(file, models, name, sweep, steps, line, plot, level, as_json):
     lpn bluefield diagnose SCENARIO.json --sweep mtbr_matches_per_MB=0..1100 --plot shift.svg
     """
     if plot and not sweep:
-        raise click.UsageError("--plot shows a sweep: write --sweep mtbr_matches_per_MB=0..1100 too")
+        raise click.UsageError(
+            "--plot shows a sweep: write --sweep mtbr_matches_per_MB=0..1100 too"
+        )
     if file.endswith(".json"):
         source = _Scenario(file, models, name, level)
     else:
@@ -50,7 +67,9 @@ def command(file, models, name, sweep, steps, line, plot, level, as_json):
     try:
         column, low, high = found[1], float(found[2]), float(found[3])
     except (TypeError, ValueError):
-        raise click.UsageError(f"--sweep {sweep}: write --sweep mtbr_matches_per_MB=0..1100") from None
+        raise click.UsageError(
+            f"--sweep {sweep}: write --sweep mtbr_matches_per_MB=0..1100"
+        ) from None
     if not 0 <= low < high:
         raise click.UsageError(f"--sweep {sweep}: the range must rise from 0 or more")
     return _sweep(source, column, low, high, steps, plot, as_json)
@@ -65,19 +84,42 @@ def _sweep(source, column, low, high, steps, plot, as_json):
     if plot:
         diagnosis.plot(plot, source.name, column, values, answers, source.measured(column))
     if as_json:
-        print_json({"function": source.name, "input": column, "plot": plot,
-                    "sweep": [{"value": value, **answer.data()} for value, answer in zip(values, answers)],
-                    "shifts": [{"at": at, "from": before, "to": after} for at, before, after in shifts]})
+        print_json(
+            {
+                "function": source.name,
+                "input": column,
+                "plot": plot,
+                "sweep": [
+                    {"value": value, **answer.data()} for value, answer in zip(values, answers)
+                ],
+                "shifts": [{"at": at, "from": before, "to": after} for at, before, after in shifts],
+            }
+        )
         return 0
     bounds = [answer.data()["bounds_kpps"] for answer in answers]
     resources = list(bounds[0])
-    table([f">{column}", *(f">{resource}" for resource in resources), ">predicted [kpps]", ">interval",
-           "bottleneck",
-           "outside the range trained on"],
-          [[f"{value:g}", *(f"{each[r]:.1f}" for r in resources), f"{a.rate * 1e3:.1f}",
-            f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}", a.bottleneck,
-            ", ".join(one["input"] for one in a.outside)]
-           for value, each, a in zip(values, bounds, answers)], title=source.name)
+    table(
+        [
+            f">{column}",
+            *(f">{resource}" for resource in resources),
+            ">predicted [kpps]",
+            ">interval",
+            "bottleneck",
+            "outside the range trained on",
+        ],
+        [
+            [
+                f"{value:g}",
+                *(f"{each[r]:.1f}" for r in resources),
+                f"{a.rate * 1e3:.1f}",
+                f"{a.low * 1e3:.0f}..{a.high * 1e3:.0f}",
+                a.bottleneck,
+                ", ".join(one["input"] for one in a.outside),
+            ]
+            for value, each, a in zip(values, bounds, answers)
+        ],
+        title=source.name,
+    )
     for at, before, after in shifts:
         click.echo(f"the bottleneck shifts from {before} to {after} at {column} {at:.4g}")
     if not shifts:
@@ -96,41 +138,79 @@ class _Rows:
         self.predictor, self.level = one_model(models, file), level
         self.profile = read(file, measured=False)
         if line is not None and line not in self.profile.lines:
-            raise Error("E-usage",
-                        f"{file} has no row in line {line}; its rows are in {self.profile.lines[0]} to "
-                        f"{self.profile.lines[-1]}")
+            raise Error(
+                "E-usage",
+                f"{file} has no row in line {line}; its rows are in {self.profile.lines[0]} to "
+                f"{self.profile.lines[-1]}",
+            )
         self.row = self.profile.rows[self.profile.lines.index(line) if line else 0]
         self.name = self.predictor.function
 
     def at(self, column, value):
         from .diagnosis import at
 
-        known = (*COUNTERS, FLOWS, SIZE, MATCHES, *(f"comp_{engine}_sum_nt_ms" for engine in ENGINES))
+        known = (
+            *COUNTERS,
+            FLOWS,
+            SIZE,
+            MATCHES,
+            *(f"comp_{engine}_sum_nt_ms" for engine in ENGINES),
+        )
         if column not in known:
-            raise Error("E-usage", f"there is no input '{column}' of a row; there are: {', '.join(known)}")
+            raise Error(
+                "E-usage", f"there is no input '{column}' of a row; there are: {', '.join(known)}"
+            )
         return self.predictor.answer(at(self.row, column, value), self.level)
 
     def measured(self, column):
         """(value, rate) of the measured rows that differ from the swept one in this column only."""
-        return [(row[column], row[THROUGHPUT] / 1e3) for row in self.profile.rows
-                if THROUGHPUT in row and column in row
-                and all(row.get(key) == value for key, value in self.row.items()
-                        if key not in (column, THROUGHPUT))]
+        return [
+            (row[column], row[THROUGHPUT] / 1e3)
+            for row in self.profile.rows
+            if THROUGHPUT in row
+            and column in row
+            and all(
+                row.get(key) == value
+                for key, value in self.row.items()
+                if key not in (column, THROUGHPUT)
+            )
+        ]
 
     def answer(self, as_json):
         from .diagnosis import diagnose
 
         found = diagnose(self.predictor, self.profile.rows, self.level)
         if as_json:
-            print_json({"function": self.name,
-                        "rows": [{"row": self.profile.where(k), **d.data()} for k, d in enumerate(found)]})
+            print_json(
+                {
+                    "function": self.name,
+                    "rows": [
+                        {"row": self.profile.where(k), **d.data()} for k, d in enumerate(found)
+                    ],
+                }
+            )
             return 0
-        table([">line", ">measured", ">predicted [kpps]", "bottleneck", "evidence",
-               "outside the range trained on"],
-              [[self.profile.lines[k], "" if d.measured is None else f"{d.measured * 1e3:.1f}",
-                f"{d.answer.rate * 1e3:.1f}", d.bottleneck if d.certain else " or ".join(d.could_be),
-                d.evidence,
-                ", ".join(one["input"] for one in d.answer.outside)] for k, d in enumerate(found)])
+        table(
+            [
+                ">line",
+                ">measured",
+                ">predicted [kpps]",
+                "bottleneck",
+                "evidence",
+                "outside the range trained on",
+            ],
+            [
+                [
+                    self.profile.lines[k],
+                    "" if d.measured is None else f"{d.measured * 1e3:.1f}",
+                    f"{d.answer.rate * 1e3:.1f}",
+                    d.bottleneck if d.certain else " or ".join(d.could_be),
+                    d.evidence,
+                    ", ".join(one["input"] for one in d.answer.outside),
+                ]
+                for k, d in enumerate(found)
+            ],
+        )
         return 0
 
 
@@ -150,8 +230,9 @@ class _Scenario:
     def at(self, column, value):
         from .forecast import forecast
 
-        return forecast(changed(self.scenario, self.index, column, value), self.models,
-                        self.level)[self.index]
+        return forecast(changed(self.scenario, self.index, column, value), self.models, self.level)[
+            self.index
+        ]
 
     def measured(self, column):
         return ()
@@ -164,9 +245,18 @@ class _Scenario:
             print_json({"functions": [f.data() for f in found]})
             return 0
         resources = list(dict.fromkeys(r for f in found for r in f.bounds))
-        table(["function", *(f">{r} [kpps]" for r in resources), ">predicted", "bottleneck"],
-              [[f.name, *(f"{f.bounds[r] * 1e3:.1f}" if r in f.bounds else "" for r in resources),
-                f"{f.rate * 1e3:.1f}", " or ".join(f.could_be)] for f in found])
+        table(
+            ["function", *(f">{r} [kpps]" for r in resources), ">predicted", "bottleneck"],
+            [
+                [
+                    f.name,
+                    *(f"{f.bounds[r] * 1e3:.1f}" if r in f.bounds else "" for r in resources),
+                    f"{f.rate * 1e3:.1f}",
+                    " or ".join(f.could_be),
+                ]
+                for f in found
+            ],
+        )
         for f in found:
             show_outside(f.outside, f"{f.name}: ")
         return 0
@@ -177,20 +267,30 @@ def changed(scenario, index, column, value):
     outside."""
     f = scenario.functions[index]
     if column in PRESSURE:
-        return replace(scenario, pressure=replace(scenario.pressure, **{column: value}, counters=None))
+        return replace(
+            scenario, pressure=replace(scenario.pressure, **{column: value}, counters=None)
+        )
     if column == FLOWS:
         traffic = replace(f.traffic, flows=max(1, round(value)))
     elif column in (MATCHES, SIZE):
         if len(f.traffic.mix) > 1:
-            raise Error("E-usage",
-                        f"{scenario.path}: '{f.name}' receives a mix of packets; {column} is one number only "
-                        "without it")
-        key, number = ("matches_per_MB", value) if column == MATCHES else ("packet_bytes",
-                                                                           max(1, round(value)))
+            raise Error(
+                "E-usage",
+                f"{scenario.path}: '{f.name}' receives a mix of packets; {column} is one number only "
+                "without it",
+            )
+        key, number = (
+            ("matches_per_MB", value)
+            if column == MATCHES
+            else ("packet_bytes", max(1, round(value)))
+        )
         traffic = replace(f.traffic, mix=(replace(f.traffic.mix[0], **{key: number}),))
     else:
-        raise Error("E-usage", f"there is no input '{column}' of a scenario; there are: "
-                               f"{', '.join((MATCHES, FLOWS, SIZE, *PRESSURE))}")
+        raise Error(
+            "E-usage",
+            f"there is no input '{column}' of a scenario; there are: "
+            f"{', '.join((MATCHES, FLOWS, SIZE, *PRESSURE))}",
+        )
     functions = list(scenario.functions)
     functions[index] = replace(f, traffic=traffic)
     return replace(scenario, functions=tuple(functions))

@@ -1,20 +1,37 @@
 """lpn bluefield evaluate: a predictor and its baselines on measured rows."""
 
 import click
-from lpn._cli_common import Progress, json_option, note, print_json, table
+from lpn.command import Progress, json_option, note, print_json, table
 
 from ._cli_train import kinds, memory_option, pattern_option, show
 
 
 @click.command("evaluate")
-@click.option("--train", "train", required=True, multiple=True, type=click.Path(dir_okay=False),
-              metavar="FILE...",
-              help="Profiles of the function; several may follow.")
+@click.option(
+    "--train",
+    "train",
+    required=True,
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE...",
+    help="Profiles of the function; several may follow.",
+)
 @click.argument("more", nargs=-1, type=click.Path(dir_okay=False), metavar="")
-@click.option("--test", "test", required=True, type=click.Path(dir_okay=False), metavar="FILE",
-              help="Measured rows that the predictor has not seen.")
-@click.option("--level", type=click.FloatRange(0.5, 0.99), default=0.9, show_default=True,
-              help="Share of truths that the intervals should hold.")
+@click.option(
+    "--test",
+    "test",
+    required=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Measured rows that the predictor has not seen.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 0.99),
+    default=0.9,
+    show_default=True,
+    help="Share of truths that the intervals should hold.",
+)
 @click.option("--rows", "all_rows", is_flag=True, help="Also every row's prediction.")
 @pattern_option
 @memory_option
@@ -48,22 +65,45 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
         print_json(figures)
         return 0
     judged = [["this predictor", figures], *([b["name"], b] for b in figures["baselines"])]
-    table(["method", ">mean error", ">within 5 %", ">within 10 %", ">worst"],
-          [[name, f"{of['mape']:.2f} %", f"{of['within_5']:.1f} %", f"{of['within_10']:.1f} %",
-            f"{of['worst']:.0f} %"]
-           for name, of in judged], title=f"{figures['rows']} rows of {test}")
+    table(
+        ["method", ">mean error", ">within 5 %", ">within 10 %", ">worst"],
+        [
+            [
+                name,
+                f"{of['mape']:.2f} %",
+                f"{of['within_5']:.1f} %",
+                f"{of['within_10']:.1f} %",
+                f"{of['worst']:.0f} %",
+            ]
+            for name, of in judged
+        ],
+        title=f"{figures['rows']} rows of {test}",
+    )
     interval = figures["interval"]
-    click.echo(f"intervals for {100 * interval['level']:.0f} % hold {interval['held']:.0f} % of the measured "
-               f"rates; mean width {interval['mean_width_percent']:.0f} %")
+    click.echo(
+        f"intervals for {100 * interval['level']:.0f} % hold {interval['held']:.0f} % of the measured "
+        f"rates; mean width {interval['mean_width_percent']:.0f} %"
+    )
     if all_rows:
         click.echo()
-        table(["row", ">measured", ">predicted", ">interval [kpps]", "bottleneck"],
-              [[p["row"].rpartition(":")[2], f"{p['measured_kpps']:.1f}", f"{p['throughput_kpps']:.1f}",
-                f"{p['low_kpps']:.0f}..{p['high_kpps']:.0f}", " or ".join(p["could_be"])]
-               for p in figures["predictions"]])
+        table(
+            ["row", ">measured", ">predicted", ">interval [kpps]", "bottleneck"],
+            [
+                [
+                    p["row"].rpartition(":")[2],
+                    f"{p['measured_kpps']:.1f}",
+                    f"{p['throughput_kpps']:.1f}",
+                    f"{p['low_kpps']:.0f}..{p['high_kpps']:.0f}",
+                    " or ".join(p["could_be"]),
+                ]
+                for p in figures["predictions"]
+            ],
+        )
     if figures["rows_trained_on"]:
-        note(f"{figures['rows_trained_on']} of {figures['rows']} rows stand in the training files too: their "
-             "errors are no judgement")
+        note(
+            f"{figures['rows_trained_on']} of {figures['rows']} rows stand in the training files too: their "
+            "errors are no judgement"
+        )
     show_outside(figures["outside"], figures["rows"])
     return 0
 
@@ -71,5 +111,9 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
 def show_outside(rows_of, rows):
     """A note that names inputs outside the range trained on. rows_of: input -> in how many of `rows`."""
     if rows_of:
-        note("outside the range trained on: " + ", ".join(
-            f"{name} ({count} of {rows} rows)" for name, count in sorted(rows_of.items())))
+        note(
+            "outside the range trained on: "
+            + ", ".join(
+                f"{name} ({count} of {rows} rows)" for name, count in sorted(rows_of.items())
+            )
+        )

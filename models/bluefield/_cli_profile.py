@@ -7,19 +7,25 @@ import sys
 
 import click
 from lpn import Error
-from lpn._cli_common import Progress, counted, json_option, note, print_json
+from lpn.command import Progress, counted, json_option, note, print_json
 
 from .profiles import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
 from .profiling import Attribute
 
 # Ranges of the paper's profiles; the shortest steps are those of its sampled flow counts, and as fine
 # elsewhere.
-ATTRIBUTES = (Attribute(FLOWS, 1, 16_000_000, 16_384, step=100), Attribute(SIZE, 64, 1500, 1500, step=64),
-              Attribute(MATCHES, 0, 1100, 600, step=20))
+ATTRIBUTES = (
+    Attribute(FLOWS, 1, 16_000_000, 16_384, step=100),
+    Attribute(SIZE, 64, 1500, 1500, step=64),
+    Attribute(MATCHES, 0, 1100, 600, step=20),
+)
 # Working set [MB] and L2 accesses per second (two reads per write) of synthetic competitors, as in the
 # published profile of FlowMonitor; the first is none.
-LEVELS = [(0.0, 0.0)] + [(wss, accesses) for wss in (1.0, 3.0, 5.0, 6.0, 8.0, 10.0, 11.8)
-                         for accesses in (1e7, 5e7, 1e8, 1.5e8, 2e8, 2.5e8, 3e8)]
+LEVELS = [(0.0, 0.0)] + [
+    (wss, accesses)
+    for wss in (1.0, 3.0, 5.0, 6.0, 8.0, 10.0, 11.8)
+    for accesses in (1e7, 5e7, 1e8, 1.5e8, 2e8, 2.5e8, 3e8)
+]
 UNKNOWN = 3
 
 
@@ -31,42 +37,105 @@ class _Attribute(click.ParamType):
         found = re.fullmatch(rf"(\w+)={number}\.\.{number}:{number}(?:/{number})?(:log)?", value)
         try:
             step = float(found[5]) if found[5] else 1.0
-            return Attribute(found[1], float(found[2]), float(found[3]), float(found[4]), step,
-                             bool(found[6]))
+            return Attribute(
+                found[1], float(found[2]), float(found[3]), float(found[4]), step, bool(found[6])
+            )
         except (TypeError, ValueError):
-            self.fail(f"'{value}'; write flow_count=1..16e6:16384, with /100 behind it for the shortest "
-                      "step, and :log for a logarithmic scale")
+            self.fail(
+                f"'{value}'; write flow_count=1..16e6:16384, with /100 behind it for the shortest "
+                "step, and :log for a logarithmic scale"
+            )
 
 
 @click.command("profile")
-@click.option("--measure", "line", required=True, metavar="CMD",
-              help="Shell command that measures one configuration: "
-              "JSON on its standard input, a number or {\"throughput_kpps\": ...} on its standard output.")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="PROFILE.csv")
-@click.option("--quota", type=click.IntRange(1), default=60, show_default=True, help="Measurements at most.")
-@click.option("--method", type=click.Choice(["adaptive", "random", "full"]), default="adaptive",
-              show_default=True)
-@click.option("--attribute", "attributes", multiple=True, type=_Attribute(),
-              metavar="NAME=LO..HI:DEFAULT[/STEP][:log]",
-              help="A traffic attribute. Default: flow_count, pkt_size_B and mtbr_matches_per_MB over the "
-              "paper's ranges.")
-@click.option("--contention", type=click.Path(dir_okay=False), metavar="LEVELS.csv",
-              help="Contention levels: one row each of columns to measure at, the first row none. Default: "
-              "50 levels of working set and accesses.")
-@click.option("--drop", type=click.FloatRange(0, 1), default=0.05, show_default=True,
-              help="adaptive: an attribute that changes the rate alone by no more is left at its default.")
-@click.option("--split", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-              help="adaptive: a range whose ends differ by no more is not split.")
-@click.option("--samples", type=click.IntRange(0), default=2, show_default=True,
-              help="adaptive: measurements under contention at every value visited.")
-@click.option("--steps", type=click.IntRange(2), default=5, show_default=True,
-              help="full: values per attribute.")
+@click.option(
+    "--measure",
+    "line",
+    required=True,
+    metavar="CMD",
+    help="Shell command that measures one configuration: "
+    'JSON on its standard input, a number or {"throughput_kpps": ...} on its standard output.',
+)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="PROFILE.csv"
+)
+@click.option(
+    "--quota", type=click.IntRange(1), default=60, show_default=True, help="Measurements at most."
+)
+@click.option(
+    "--method",
+    type=click.Choice(["adaptive", "random", "full"]),
+    default="adaptive",
+    show_default=True,
+)
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    type=_Attribute(),
+    metavar="NAME=LO..HI:DEFAULT[/STEP][:log]",
+    help="A traffic attribute. Default: flow_count, pkt_size_B and mtbr_matches_per_MB over the "
+    "paper's ranges.",
+)
+@click.option(
+    "--contention",
+    type=click.Path(dir_okay=False),
+    metavar="LEVELS.csv",
+    help="Contention levels: one row each of columns to measure at, the first row none. Default: "
+    "50 levels of working set and accesses.",
+)
+@click.option(
+    "--drop",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="adaptive: an attribute that changes the rate alone by no more is left at its default.",
+)
+@click.option(
+    "--split",
+    type=click.FloatRange(0, 1),
+    default=0.1,
+    show_default=True,
+    help="adaptive: a range whose ends differ by no more is not split.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="adaptive: measurements under contention at every value visited.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    help="full: values per attribute.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=600, show_default=True,
-              help="Seconds that one measurement may take.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=600,
+    show_default=True,
+    help="Seconds that one measurement may take.",
+)
 @json_option
-def command(line, output, quota, method, attributes, contention, drop, split, samples, steps, seed, timeout,
-            as_json):
+def command(
+    line,
+    output,
+    quota,
+    method,
+    attributes,
+    contention,
+    drop,
+    split,
+    samples,
+    steps,
+    seed,
+    timeout,
+    as_json,
+):
     """Measures a function over traffic and memory contention and writes a profile for `train`.
 
     The adaptive method drops attributes that change nothing and splits ranges where the function changes
@@ -80,8 +149,14 @@ def command(line, output, quota, method, attributes, contention, drop, split, sa
     from . import profiling
 
     progress = Progress(quota)
-    profiler = profiling.Profiler(profiling.command(line, timeout), list(attributes) or list(ATTRIBUTES),
-                                  _levels(contention), quota, seed, progress)
+    profiler = profiling.Profiler(
+        profiling.command(line, timeout),
+        list(attributes) or list(ATTRIBUTES),
+        _levels(contention),
+        quota,
+        seed,
+        progress,
+    )
     told, stopped = {}, False
     try:
         if method == "adaptive":
@@ -97,15 +172,27 @@ def command(line, output, quota, method, attributes, contention, drop, split, sa
     if rows:
         _write(output, rows)
     if as_json:
-        print_json({"output": output if rows else None, "measurements": len(rows), "quota": quota,
-                    "method": method,
-                    "stopped": stopped, **told})
+        print_json(
+            {
+                "output": output if rows else None,
+                "measurements": len(rows),
+                "quota": quota,
+                "method": method,
+                "stopped": stopped,
+                **told,
+            }
+        )
     else:
         if told:
-            click.echo(f"attributes kept: {', '.join(told['kept']) or 'none'}; dropped: "
-                       f"{', '.join(told['dropped']) or 'none'}")
-        click.echo(f"wrote {output}: {counted(len(rows), 'measurement')} of {quota}" if rows
-                   else "nothing was measured")
+            click.echo(
+                f"attributes kept: {', '.join(told['kept']) or 'none'}; dropped: "
+                f"{', '.join(told['dropped']) or 'none'}"
+            )
+        click.echo(
+            f"wrote {output}: {counted(len(rows), 'measurement')} of {quota}"
+            if rows
+            else "nothing was measured"
+        )
         if stopped:
             note("stopped by Ctrl-C")
     return UNKNOWN if stopped else 0
@@ -113,15 +200,22 @@ def command(line, output, quota, method, attributes, contention, drop, split, sa
 
 def _levels(file):
     if file is None:
-        return [{"comp_wss_MB": wss, "comp_l2d_rd_per_s": accesses * 2 / 3, "comp_l2d_wr_per_s": accesses / 3}
-                for wss, accesses in LEVELS]
+        return [
+            {
+                "comp_wss_MB": wss,
+                "comp_l2d_rd_per_s": accesses * 2 / 3,
+                "comp_l2d_wr_per_s": accesses / 3,
+            }
+            for wss, accesses in LEVELS
+        ]
     with open(file, newline="", encoding="utf-8-sig") as stream:
         rows = list(csv.DictReader(stream))
     try:
         levels = [{name.strip(): float(value) for name, value in row.items()} for row in rows]
     except (TypeError, ValueError, AttributeError) as error:
-        raise Error("E-profile",
-                    f"{file}: contention levels are rows of numbers below a header: {error}") from None
+        raise Error(
+            "E-profile", f"{file}: contention levels are rows of numbers below a header: {error}"
+        ) from None
     if not levels:
         raise Error("E-profile", f"{file}: no contention levels below the header")
     return levels
@@ -160,19 +254,25 @@ def measure(scenario, name):
     try:
         point = {str(key): float(value) for key, value in json.load(sys.stdin).items()}
     except (ValueError, AttributeError, TypeError) as error:
-        raise Error("E-measurement", f"standard input must be a JSON object of numbers: {error}") from None
+        raise Error(
+            "E-measurement", f"standard input must be a JSON object of numbers: {error}"
+        ) from None
     accesses = point.pop("comp_l2d_rd_per_s", 0.0) + point.pop("comp_l2d_wr_per_s", 0.0)
     changes = {"wss_MB": point.pop("comp_wss_MB", 0.0), "accesses_per_s": accesses}
     unknown = [key for key in point if key in COUNTERS]
     if unknown:
-        raise Error("E-measurement",
-                    f"the net has no counter {unknown[0]}; it knows comp_wss_MB, comp_l2d_rd_per_s and "
-                    "comp_l2d_wr_per_s")
+        raise Error(
+            "E-measurement",
+            f"the net has no counter {unknown[0]}; it knows comp_wss_MB, comp_l2d_rd_per_s and "
+            "comp_l2d_wr_per_s",
+        )
     for column, value in {**point, **changes}.items():
         read = changed(read, index, column, value)
     outcome = steady.simulate(read, latencies=False)
     if not outcome.steady:
-        raise Error("E-measurement",
-                    f"{scenario}: not steady within {read.simulate.most_ms:g} ms; raise simulate.most_ms")
+        raise Error(
+            "E-measurement",
+            f"{scenario}: not steady within {read.simulate.most_ms:g} ms; raise simulate.most_ms",
+        )
     print_json({"throughput_kpps": outcome.results[index].throughput_kpps})
     return 0

@@ -2,7 +2,7 @@
 
 import click
 
-from lpn._cli_common import grouped, json_option, print_json, table
+from lpn.command import grouped, json_option, print_json, table
 
 from . import scenario as scenarios
 
@@ -11,10 +11,18 @@ ANSWERED, NO, UNKNOWN = 0, 1, 3
 
 @click.command("simulate")
 @click.argument("scenario", type=click.Path(dir_okay=False))
-@click.option("--alone/--no-alone", default=True, show_default=True,
-              help="Also simulate each function alone, to tell what contention costs it.")
-@click.option("--engine", type=click.Choice(["compiled", "interp"]), default=None,
-              help="Default: interpreted when that is quick, else compiled.")
+@click.option(
+    "--alone/--no-alone",
+    default=True,
+    show_default=True,
+    help="Also simulate each function alone, to tell what contention costs it.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["compiled", "interp"]),
+    default=None,
+    help="Default: interpreted when that is quick, else compiled.",
+)
 @json_option
 def command(scenario, alone, engine, as_json):
     """Simulates SCENARIO until its throughputs are steady: throughput, latency, bottleneck of each function.
@@ -45,8 +53,10 @@ def answer(scenario, alone=True, engine=None):
             "offered_kpps": result.offered_kpps,
             "lost": round(result.lost, 6),
             "bottleneck": {"resource": result.bottleneck, "why": result.why},
-            "stages": [{"resource": s.resource, "busy": round(w, 6), "always_queued": q}
-                       for s, w, q in zip(f.stages, result.work, result.queued)],
+            "stages": [
+                {"resource": s.resource, "busy": round(w, 6), "always_queued": q}
+                for s, w, q in zip(f.stages, result.work, result.queued)
+            ],
             "latency_us": result.latency_us,
         }
         if alone:
@@ -58,7 +68,9 @@ def answer(scenario, alone=True, engine=None):
             entry["drop"] = round(1 - result.throughput_kpps / solo, 6) if solo else None
             if f.promised_drop is not None and solo:
                 entry["promised_drop"] = f.promised_drop
-                entry["promise_kept"] = keeps(entry["drop"], f.promised_drop, scenario.simulate.tolerance)
+                entry["promise_kept"] = keeps(
+                    entry["drop"], f.promised_drop, scenario.simulate.tolerance
+                )
         functions.append(entry)
     return {
         "scenario": scenario.path,
@@ -66,7 +78,9 @@ def answer(scenario, alone=True, engine=None):
         "simulated_ms": round(outcome.simulated_ms, 6),
         "firings": outcome.firings,
         "functions": functions,
-        "engines": {name: {"utilisation": round(share, 6)} for name, share in outcome.utilisation.items()},
+        "engines": {
+            name: {"utilisation": round(share, 6)} for name, share in outcome.utilisation.items()
+        },
     }
 
 
@@ -81,23 +95,45 @@ def show(data):
     for f in data["functions"]:
         latency = f["latency_us"] or {}
         kept = {True: "kept", False: "BROKEN", None: "-"}[f.get("promise_kept")]
-        rows.append([
-            f["name"], f"{f['throughput_kpps']:.1f}", f"{f['throughput_gbps']:.2f}",
-            f"{f['alone_kpps']:.1f}" if "alone_kpps" in f else "-",
-            f"{max(f['drop'], 0):.1%}" if f.get("drop") is not None else "-",
-            f"{f['promised_drop']:.1%} {kept}" if "promise_kept" in f else "-",
-            *(f"{latency[p]:.2f}" if p in latency else "-" for p in ("p50", "p99")),
-            f"{f['lost']:.2%}" if f["offered_kpps"] is not None else "-",
-            f["bottleneck"]["resource"]])
-    table(["function", ">kpps", ">Gb/s", ">alone", ">drop", ">promised", ">p50 us", ">p99 us", ">lost",
-           "bottleneck"], rows)
+        rows.append(
+            [
+                f["name"],
+                f"{f['throughput_kpps']:.1f}",
+                f"{f['throughput_gbps']:.2f}",
+                f"{f['alone_kpps']:.1f}" if "alone_kpps" in f else "-",
+                f"{max(f['drop'], 0):.1%}" if f.get("drop") is not None else "-",
+                f"{f['promised_drop']:.1%} {kept}" if "promise_kept" in f else "-",
+                *(f"{latency[p]:.2f}" if p in latency else "-" for p in ("p50", "p99")),
+                f"{f['lost']:.2%}" if f["offered_kpps"] is not None else "-",
+                f["bottleneck"]["resource"],
+            ]
+        )
+    table(
+        [
+            "function",
+            ">kpps",
+            ">Gb/s",
+            ">alone",
+            ">drop",
+            ">promised",
+            ">p50 us",
+            ">p99 us",
+            ">lost",
+            "bottleneck",
+        ],
+        rows,
+    )
     click.echo("")
     for f in data["functions"]:
         click.echo(f"{f['name']}: {f['bottleneck']['resource']}; {f['bottleneck']['why']}")
     for name, engine in data["engines"].items():
         click.echo(f"engine {name} is at work {engine['utilisation']:.1%} of the time")
     if all(f["latency_us"] is None for f in data["functions"]):
-        click.echo("no latencies: no packet was delivered in the second half, or following all of them takes "
-                   "too long")
+        click.echo(
+            "no latencies: no packet was delivered in the second half, or following all of them takes "
+            "too long"
+        )
     steady = "" if data["steady"] else "; NOT steady: raise simulate.most_ms"
-    click.echo(f"{data['simulated_ms']:.1f} ms simulated, {grouped(data['firings'])} firings{steady}")
+    click.echo(
+        f"{data['simulated_ms']:.1f} ms simulated, {grouped(data['firings'])} firings{steady}"
+    )

@@ -1,7 +1,7 @@
 """lpn bluefield train: a predictor of one function from its profiles."""
 
 import click
-from lpn._cli_common import Progress, counted, json_option, note, print_json, table
+from lpn.command import Progress, counted, json_option, note, print_json, table
 
 
 class _Pattern(click.ParamType):
@@ -9,18 +9,29 @@ class _Pattern(click.ParamType):
 
     def convert(self, value, param, ctx):
         if value != "detect" and set(value.split(",")) - {"pipeline", "run-to-completion"}:
-            self.fail(f"'{value}'; write pipeline, run-to-completion, detect, or the first two for each "
-                      "stage (memory, then engines) with commas between")
+            self.fail(
+                f"'{value}'; write pipeline, run-to-completion, detect, or the first two for each "
+                "stage (memory, then engines) with commas between"
+            )
         return value
 
 
-pattern_option = click.option("--pattern", type=_Pattern(), default="pipeline", show_default=True,
-                              help="How its packets use several resources: pipeline, run-to-completion, "
-                              "these per stage (memory, then engines) with commas between, or detect, by "
-                              "rows with all contended.")
-memory_option = click.option("--memory", type=click.Choice(["choose", "boosting", "white-box"]),
-                             default="choose",
-                             show_default=True, help="Kind of memory model; choose: by cross-validation.")
+pattern_option = click.option(
+    "--pattern",
+    type=_Pattern(),
+    default="pipeline",
+    show_default=True,
+    help="How its packets use several resources: pipeline, run-to-completion, "
+    "these per stage (memory, then engines) with commas between, or detect, by "
+    "rows with all contended.",
+)
+memory_option = click.option(
+    "--memory",
+    type=click.Choice(["choose", "boosting", "white-box"]),
+    default="choose",
+    show_default=True,
+    help="Kind of memory model; choose: by cross-validation.",
+)
 
 
 def kinds(memory):
@@ -31,13 +42,20 @@ def kinds(memory):
 
 
 @click.command("train")
-@click.argument("profiles", metavar="PROFILE.csv...", nargs=-1, required=True,
-                type=click.Path(dir_okay=False))
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="MODEL.json")
+@click.argument(
+    "profiles", metavar="PROFILE.csv...", nargs=-1, required=True, type=click.Path(dir_okay=False)
+)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="MODEL.json"
+)
 @click.option("--function", help="Its name in scenarios. Default: that of the output file.")
-@click.option("--flows", type=click.IntRange(1), multiple=True,
-              help="Flow counts to be predicted: the memory profile that fits best there is used. "
-              "Default: 16384.")
+@click.option(
+    "--flows",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Flow counts to be predicted: the memory profile that fits best there is used. "
+    "Default: 16384.",
+)
 @pattern_option
 @memory_option
 @json_option
@@ -55,8 +73,14 @@ def command(profiles, output, function, flows, pattern, memory, as_json):
     progress = Progress(1)
     read_profiles = [read(file) for file in profiles]
     name = function or os.path.splitext(os.path.basename(output))[0]
-    predictor, candidates = training.train(read_profiles, pattern, flows or (training.DEFAULT_FLOWS,),
-                                           kinds(memory), name, progress.say)
+    predictor, candidates = training.train(
+        read_profiles,
+        pattern,
+        flows or (training.DEFAULT_FLOWS,),
+        kinds(memory),
+        name,
+        progress.say,
+    )
     progress.clear()
     predictor.save(output)
     if as_json:
@@ -68,12 +92,16 @@ def command(profiles, output, function, flows, pattern, memory, as_json):
 
 
 def data(predictor, candidates, output):
-    return {"output": output, "function": predictor.function, "pattern": predictor.pattern,
-            "pattern_errors": predictor.pattern_errors,
-            "memory": predictor.memory and predictor.memory.chosen,
-            "engines": {name: engine.data() for name, engine in predictor.engines.items()},
-            "candidates": [candidate.data() for candidate in candidates],
-            "trained_on": [dict(zip(("file", "kind", "rows"), item)) for item in predictor.trained_on]}
+    return {
+        "output": output,
+        "function": predictor.function,
+        "pattern": predictor.pattern,
+        "pattern_errors": predictor.pattern_errors,
+        "memory": predictor.memory and predictor.memory.chosen,
+        "engines": {name: engine.data() for name, engine in predictor.engines.items()},
+        "candidates": [candidate.data() for candidate in candidates],
+        "trained_on": [dict(zip(("file", "kind", "rows"), item)) for item in predictor.trained_on],
+    }
 
 
 def show(predictor, candidates):
@@ -81,25 +109,38 @@ def show(predictor, candidates):
     for file, kind, rows in predictor.trained_on:
         click.echo(f"{file}: {kind}, {rows} rows")
     if candidates:
-        table(["memory model", "trained on", ">rows near", ">error of held-out rows"],
-              [[c.kind, " + ".join(p.name for p in c.profiles), c.near, f"{c.error:.2f} %"]
-               for c in candidates])
+        table(
+            ["memory model", "trained on", ">rows near", ">error of held-out rows"],
+            [
+                [c.kind, " + ".join(p.name for p in c.profiles), c.near, f"{c.error:.2f} %"]
+                for c in candidates
+            ],
+        )
         click.echo(f"chosen: {candidates[0].name}")
     for name, engine in predictor.engines.items():
-        inputs = ["", *(["x " + engine.inputs[0]] if len(engine.inputs) == 1 else ["per match", "per byte"])]
+        inputs = [
+            "",
+            *(["x " + engine.inputs[0]] if len(engine.inputs) == 1 else ["per match", "per byte"]),
+        ]
         line = " + ".join(f"{c:.6g} {term}".strip() for c, term in zip(engine.coefficients, inputs))
-        click.echo(f"{name}: {line} us per request, {counted(engine.queues, 'queue')}{_certainty(engine)}")
+        click.echo(
+            f"{name}: {line} us per request, {counted(engine.queues, 'queue')}{_certainty(engine)}"
+        )
     errors = predictor.pattern_errors
-    judged = ", ".join(f"{pattern} " + ("ruled out" if error is None else f"{error:.1f} %")
-                       for pattern, error in (errors or {}).items())
+    judged = ", ".join(
+        f"{pattern} " + ("ruled out" if error is None else f"{error:.1f} %")
+        for pattern, error in (errors or {}).items()
+    )
     click.echo(f"pattern: {predictor.pattern}" + (f" (mean error {judged})" if judged else ""))
     if predictor.memory:
         import statistics
 
         for name, apart in predictor.memory.others:
             off = 100 * statistics.median(apart)
-            note(f"{name} disagrees: at this traffic its rates are {off:+.0f} % off (median of {len(apart)} "
-                 "rows); intervals reach them")
+            note(
+                f"{name} disagrees: at this traffic its rates are {off:+.0f} % off (median of {len(apart)} "
+                "rows); intervals reach them"
+            )
 
 
 def _certainty(engine):

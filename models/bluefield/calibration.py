@@ -42,28 +42,41 @@ def co_run(points, where="co-runs"):
     times = numpy.array([t for t, _ in points])
     per_packet = 1 / numpy.array([rate for _, rate in points])
     if len(set(times.tolist())) < 2:
-        raise Error("E-profile", f"{where}: the benchmark's time per request must take two values or more, "
-                                 f"got {sorted(set(times.tolist()))} us")
+        raise Error(
+            "E-profile",
+            f"{where}: the benchmark's time per request must take two values or more, "
+            f"got {sorted(set(times.tolist()))} us",
+        )
     sd = RATE_SD * per_packet
-    (t, slope), covariance = _line(numpy.stack([numpy.ones(len(times)), times], axis=1), per_packet, sd)
+    (t, slope), covariance = _line(
+        numpy.stack([numpy.ones(len(times)), times], axis=1), per_packet, sd
+    )
     if slope <= 2 * covariance[1, 1] ** 0.5:
-        raise Error("E-profile",
-                    f"{where}: the rate does not fall as the benchmark's requests get longer, so the "
-                    "engine is not the bottleneck; measure at longer ones")
-    estimate, estimate_sd = 1 / slope, covariance[1, 1] ** 0.5 / slope ** 2
+        raise Error(
+            "E-profile",
+            f"{where}: the rate does not fall as the benchmark's requests get longer, so the "
+            "engine is not the bottleneck; measure at longer ones",
+        )
+    estimate, estimate_sd = 1 / slope, covariance[1, 1] ** 0.5 / slope**2
     queues = max(1, round(estimate))
     if abs(estimate - queues) > max(3 * estimate_sd, 0.15 * queues):
-        raise Error("E-profile",
-                    f"{where}: the slope says {estimate:.2f} +- {estimate_sd:.2f} queues, which is no "
-                    "whole number: the engine was not the bottleneck in all of them, or the benchmark "
-                    "has not one queue")
+        raise Error(
+            "E-profile",
+            f"{where}: the slope says {estimate:.2f} +- {estimate_sd:.2f} queues, which is no "
+            "whole number: the engine was not the bottleneck in all of them, or the benchmark "
+            "has not one queue",
+        )
     # With the number of queues known to be whole, the intercept is better known.
     (t,), covariance = _line(numpy.ones((len(times), 1)), per_packet - times / queues, sd)
     if t <= 0:
-        raise Error("E-profile",
-                    f"{where}: time per request {t:.3g} us; measure where the benchmark's requests are "
-                    "shorter")
-    return Calibration(float(t), float(covariance[0, 0] ** 0.5), queues, float(estimate), float(estimate_sd))
+        raise Error(
+            "E-profile",
+            f"{where}: time per request {t:.3g} us; measure where the benchmark's requests are "
+            "shorter",
+        )
+    return Calibration(
+        float(t), float(covariance[0, 0] ** 0.5), queues, float(estimate), float(estimate_sd)
+    )
 
 
 def _line(terms, values, sd):
@@ -93,32 +106,48 @@ def engine(name, profiles):
         for row in profile.rows:
             groups.setdefault((row[attribute], row.get(SIZE)), []).append(row)
         for (at, _), group in groups.items():
-            found = co_run([(row[f"{name}_bench_time_ms"] * 1e3, row[THROUGHPUT] / 1e3) for row in group],
-                           f"{profile.file}: {attribute} {at:g}")
+            found = co_run(
+                [(row[f"{name}_bench_time_ms"] * 1e3, row[THROUGHPUT] / 1e3) for row in group],
+                f"{profile.file}: {attribute} {at:g}",
+            )
             rows.append(group[0])
             times.append(found.time)
             sds.append(found.time_sd)
             queues.append(found.queues)
     if len(set(queues)) > 1:
-        raise Error("E-profile", f"{profiles[0].file}: the {name} queues differ from traffic to traffic: "
-                                 f"{', '.join(map(str, queues))}; a function has one number of them")
+        raise Error(
+            "E-profile",
+            f"{profiles[0].file}: the {name} queues differ from traffic to traffic: "
+            f"{', '.join(map(str, queues))}; a function has one number of them",
+        )
     inputs = [attribute]
-    sized = attribute == MATCHES and all(SIZE in row for row in rows) and len({row[SIZE] for row in rows}) > 1
+    sized = (
+        attribute == MATCHES
+        and all(SIZE in row for row in rows)
+        and len({row[SIZE] for row in rows}) > 1
+    )
     if sized:
         # Matches come with the bytes: per packet, not per MB, and the bytes themselves cost time.
         inputs = [MATCHES, SIZE]
-    engine = Engine(name, inputs, [0.0] * (2 + sized), None, {}, queues[0] if queues else 1, len(rows))
+    engine = Engine(
+        name, inputs, [0.0] * (2 + sized), None, {}, queues[0] if queues else 1, len(rows)
+    )
     terms = numpy.array([engine.terms(row) for row in rows])
     scaled = terms / numpy.abs(terms).max(axis=0)
     if numpy.linalg.matrix_rank(scaled, tol=1e-9) < terms.shape[1]:
-        raise Error("E-profile",
-                    f"{profiles[0].file}: the {name} engine's time is a line of {' and '.join(inputs)}; "
-                    f"it takes {terms.shape[1]} or more different traffics")
+        raise Error(
+            "E-profile",
+            f"{profiles[0].file}: the {name} engine's time is a line of {' and '.join(inputs)}; "
+            f"it takes {terms.shape[1]} or more different traffics",
+        )
     scale = numpy.abs(terms).max(axis=0)
     found, covariance = _line(scaled, numpy.array(times), numpy.array(sds))
     engine.coefficients = [float(x) for x in found / scale]
     engine.covariance = (covariance / numpy.outer(scale, scale)).tolist()
     for column in (attribute, SIZE):
         if all(column in row for row in rows):
-            engine.ranges[column] = (min(row[column] for row in rows), max(row[column] for row in rows))
+            engine.ranges[column] = (
+                min(row[column] for row in rows),
+                max(row[column] for row in rows),
+            )
     return engine

@@ -7,12 +7,18 @@ import click
 _COMMANDS = {
     "simulate": ("_cli_simulate", "Throughput, latency and bottleneck of a scenario, simulated."),
     "predict": ("_cli_predict", "Throughput by laws and trained predictors, with intervals."),
-    "diagnose": ("_cli_diagnose", "What holds each function back, and how that shifts with traffic."),
+    "diagnose": (
+        "_cli_diagnose",
+        "What holds each function back, and how that shifts with traffic.",
+    ),
     "profile": ("_cli_profile", "Measure a function under a quota, where it matters."),
     "measure": ("_cli_profile", "Measure one configuration by simulation, for profile."),
     "train": ("_cli_train", "Train a predictor of one function from its profiles."),
     "evaluate": ("_cli_evaluate", "Judge a predictor and its baselines on measured rows."),
-    "place": ("_cli_place", "Place arriving functions on NICs under promised drops; compare policies."),
+    "place": (
+        "_cli_place",
+        "Place arriving functions on NICs under promised drops; compare policies.",
+    ),
 }
 
 

@@ -22,7 +22,8 @@ BETTER, LEAST_SPAN, LEAST_ROWS = 2.0, 0.05, 4
 @dataclass
 class Diagnosis:
     """bottleneck: a resource; could_be: all that the evidence leaves (one: unambiguous); evidence: which
-    counted, "predicted", "measured rate" or "response to memory pressure"; answer: the prediction."""
+    counted, "predicted", "measured rate" or "response to memory pressure"; answer: the prediction.
+    """
 
     bottleneck: str
     could_be: list
@@ -35,9 +36,14 @@ class Diagnosis:
         return len(self.could_be) == 1
 
     def data(self):
-        return {**self.answer.data(), "measured_kpps": self.measured and self.measured * 1e3,
-                "bottleneck": self.bottleneck, "could_be": self.could_be, "certain": self.certain,
-                "evidence": self.evidence}
+        return {
+            **self.answer.data(),
+            "measured_kpps": self.measured and self.measured * 1e3,
+            "bottleneck": self.bottleneck,
+            "could_be": self.could_be,
+            "certain": self.certain,
+            "evidence": self.evidence,
+        }
 
 
 def diagnose(predictor, rows, level=0.9):
@@ -46,8 +52,11 @@ def diagnose(predictor, rows, level=0.9):
     for row in rows:
         answer = predictor.answer(row, level)
         measured = row[THROUGHPUT] / 1e3 if THROUGHPUT in row else None
-        found.append(_by_rate(answer, measured) if measured and predictor.pattern == "pipeline" else
-                     Diagnosis(answer.bottleneck, answer.could_be, "predicted", answer, measured))
+        found.append(
+            _by_rate(answer, measured)
+            if measured and predictor.pattern == "pipeline"
+            else Diagnosis(answer.bottleneck, answer.could_be, "predicted", answer, measured)
+        )
     if predictor.pattern == "pipeline" and predictor.memory and predictor.engines:
         groups = {}
         for row, diagnosis in zip(rows, found):
@@ -66,13 +75,16 @@ def _by_rate(answer, measured):
     if not fitting:
         return Diagnosis(answer.bottleneck, answer.could_be, "predicted", answer, measured)
     nearest = min(fitting, key=lambda bound: abs(math.log(measured / bound.rate)))
-    return Diagnosis(nearest.resource, [bound.resource for bound in fitting], "measured rate", answer,
-                     measured)
+    return Diagnosis(
+        nearest.resource, [bound.resource for bound in fitting], "measured rate", answer, measured
+    )
 
 
 def _by_response(group):
     memory = [next(b.rate for b in d.answer.bounds if b.resource == "memory") for d in group]
-    engine = min((b for b in group[0].answer.bounds if b.resource != "memory"), key=lambda bound: bound.rate)
+    engine = min(
+        (b for b in group[0].answer.bounds if b.resource != "memory"), key=lambda bound: bound.rate
+    )
     if len(group) < LEAST_ROWS or max(memory) / min(memory) - 1 < LEAST_SPAN:
         return
     flat = _scatter([math.log(d.measured) for d in group])
@@ -131,16 +143,31 @@ def plot(file, title, axis, values, answers, measured=()):
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
-    axes.fill_between(values, [a.low * 1e3 for a in answers], [a.high * 1e3 for a in answers], alpha=0.2,
-                      label="interval")
+    axes.fill_between(
+        values,
+        [a.low * 1e3 for a in answers],
+        [a.high * 1e3 for a in answers],
+        alpha=0.2,
+        label="interval",
+    )
     bounds = [answer.data()["bounds_kpps"] for answer in answers]
     for resource in bounds[0]:
-        axes.plot(values, [each[resource] for each in bounds], linestyle="--", linewidth=1,
-                  label=f"{resource} alone")
+        axes.plot(
+            values,
+            [each[resource] for each in bounds],
+            linestyle="--",
+            linewidth=1,
+            label=f"{resource} alone",
+        )
     axes.plot(values, [a.rate * 1e3 for a in answers], color="black", label="predicted")
     if measured:
-        axes.plot(*zip(*[(x, rate * 1e3) for x, rate in measured]), "o", color="tab:red", markersize=4,
-                  label="measured")
+        axes.plot(
+            *zip(*[(x, rate * 1e3) for x, rate in measured]),
+            "o",
+            color="tab:red",
+            markersize=4,
+            label="measured",
+        )
     axes.set(title=title, xlabel=axis, ylabel="thousand packets per second")
     axes.set_ylim(0, 1.4 * max(a.high * 1e3 for a in answers))
     axes.legend(fontsize="small")

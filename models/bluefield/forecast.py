@@ -70,22 +70,29 @@ class Forecast:
 
     def data(self):
         """For JSON, rates in thousands of packets per second."""
-        return {"name": self.name, "throughput_kpps": self.rate * 1e3, "low_kpps": self.low * 1e3,
-                "high_kpps": self.high * 1e3, "alone_kpps": self.alone * 1e3, "drop": self.drop,
-                "promised_drop": self.promised_drop,
-                "promise_kept": None if self.promised_drop is None else not self.broken,
-                "bottleneck": self.bottleneck, "could_be": self.could_be,
-                "bounds_kpps": {name: rate * 1e3 for name, rate in self.bounds.items()},
-                "outside": self.outside}
+        return {
+            "name": self.name,
+            "throughput_kpps": self.rate * 1e3,
+            "low_kpps": self.low * 1e3,
+            "high_kpps": self.high * 1e3,
+            "alone_kpps": self.alone * 1e3,
+            "drop": self.drop,
+            "promised_drop": self.promised_drop,
+            "promise_kept": None if self.promised_drop is None else not self.broken,
+            "bottleneck": self.bottleneck,
+            "could_be": self.could_be,
+            "bounds_kpps": {name: rate * 1e3 for name, rate in self.bounds.items()},
+            "outside": self.outside,
+        }
 
 
 @dataclass
 class _Times:
     """A function's times, which errors multiply: on cores, per visit of an engine."""
 
-    fixed: float       # on cores, whatever presses on the memory
-    stretched: float   # on cores, without pressure
-    visits: list       # (engine, time, queues)
+    fixed: float  # on cores, whatever presses on the memory
+    stretched: float  # on cores, without pressure
+    visits: list  # (engine, time, queues)
 
 
 def forecast(scenario, predictors=None, level=0.9):
@@ -98,47 +105,79 @@ def forecast(scenario, predictors=None, level=0.9):
     names = [f.name for f in scenario.functions]
     for name in predictors:
         if name not in names:
-            raise Error("E-scenario",
-                        f"{scenario.path}: there is no function '{name}' for the model; there are: "
-                        f"{', '.join(names)}")
+            raise Error(
+                "E-scenario",
+                f"{scenario.path}: there is no function '{name}' for the model; there are: "
+                f"{', '.join(names)}",
+            )
     rows = {name: traffic_row(scenario, name) for name in predictors}
     times = [_times(f, predictors.get(f.name), rows.get(f.name)) for f in scenario.functions]
     answers = solve(scenario, times)
-    spread = _spread(scenario, times, answers, predictors, rows, NormalDist().inv_cdf((1 + level) / 2), level)
+    spread = _spread(
+        scenario, times, answers, predictors, rows, NormalDist().inv_cdf((1 + level) / 2), level
+    )
     found = []
     for k, f in enumerate(scenario.functions):
         rate, bounds = answers[k]
         alone = solve(scenario.alone(f.name), [_alone(f, predictors.get(f.name), times[k])])[0][0]
         down, up = spread[k]
-        bottleneck = min(bounds, key=bounds.get) if f.pattern != RUN_TO_COMPLETION else _longest(f, bounds,
-                                                                                                 rate)
+        bottleneck = (
+            min(bounds, key=bounds.get)
+            if f.pattern != RUN_TO_COMPLETION
+            else _longest(f, bounds, rate)
+        )
         limit = rate * math.exp(up)
-        could_be = [bottleneck] + [name for name, bound in bounds.items() if name != bottleneck
-                                   and f.pattern != RUN_TO_COMPLETION and bound * math.exp(-down) <= limit]
+        could_be = [bottleneck] + [
+            name
+            for name, bound in bounds.items()
+            if name != bottleneck
+            and f.pattern != RUN_TO_COMPLETION
+            and bound * math.exp(-down) <= limit
+        ]
         trained = predictors.get(f.name)
         outside = trained.outside(rows[f.name]) if trained else _outside(scenario, f)
-        found.append(Forecast(f.name, rate, rate * math.exp(-down), limit, alone, bounds, bottleneck,
-                              could_be,
-                              outside, f.promised_drop))
+        found.append(
+            Forecast(
+                f.name,
+                rate,
+                rate * math.exp(-down),
+                limit,
+                alone,
+                bounds,
+                bottleneck,
+                could_be,
+                outside,
+                f.promised_drop,
+            )
+        )
     return found
 
 
 def _times(function, predictor, row):
-    visits = [(s.resource, function.service_us(s), s.queues) for s in function.stages if not s.on_core]
+    visits = [
+        (s.resource, function.service_us(s), s.queues) for s in function.stages if not s.on_core
+    ]
     if predictor is not None and predictor.engines:
         used = {engine for engine, _, _ in visits}
         if used - set(predictor.engines):
-            raise Error("E-scenario",
-                        f"function '{function.name}' uses {', '.join(sorted(used))}, its model was "
-                        f"trained for {', '.join(predictor.engines)}; train it with these engines' times")
-        visits = [(engine, predictor.engines[engine].time(row)[0], queues) for engine, _, queues in visits]
+            raise Error(
+                "E-scenario",
+                f"function '{function.name}' uses {', '.join(sorted(used))}, its model was "
+                f"trained for {', '.join(predictor.engines)}; train it with these engines' times",
+            )
+        visits = [
+            (engine, predictor.engines[engine].time(row)[0], queues) for engine, _, queues in visits
+        ]
     if predictor is not None and predictor.memory:
         # The profile has all of the function's cores, and the pressure of the others.
         inside = predictor.engine_time_of_profile(function.pattern)
         time = 1 / predictor.memory.bound(row, 0.9).rate - inside
         return _Times(time * function.cores, 0.0, visits)
-    return _Times(sum(function.service_us(s) for s in function.stages if s.resource == "cpu"),
-                  sum(function.service_us(s) for s in function.stages if s.resource == "memory"), visits)
+    return _Times(
+        sum(function.service_us(s) for s in function.stages if s.resource == "cpu"),
+        sum(function.service_us(s) for s in function.stages if s.resource == "memory"),
+        visits,
+    )
 
 
 def _alone(function, predictor, times):
@@ -152,24 +191,31 @@ def traffic_row(scenario, name):
     """The row of `profiles` columns that a predictor of function `name` is asked with: its traffic, and the
     counters of all others summed."""
     mine = next(f for f in scenario.functions if f.name == name)
-    row = {FLOWS: float(mine.traffic.flows), SIZE: float(mine.traffic.packet_bytes),
-           MATCHES: float(mine.traffic.matches_per_MB)}
+    row = {
+        FLOWS: float(mine.traffic.flows),
+        SIZE: float(mine.traffic.packet_bytes),
+        MATCHES: float(mine.traffic.matches_per_MB),
+    }
     parts = []
     for other in scenario.functions:
         if other.name == name:
             continue
         if other.memory.counters is None:
-            raise Error("E-scenario",
-                        f"{scenario.path}: the model of '{name}' needs the counters of '{other.name}': "
-                        f'write "memory": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}')
+            raise Error(
+                "E-scenario",
+                f"{scenario.path}: the model of '{name}' needs the counters of '{other.name}': "
+                f'write "memory": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}',
+            )
         parts.append(other.memory.counters)
     pressure = scenario.pressure
     if pressure.counters is not None:
         parts.append(pressure.counters)
     elif pressure.wss_MB or pressure.accesses_per_s:
-        raise Error("E-scenario",
-                    f"{scenario.path}: the model of '{name}' needs the counters of memory_pressure: "
-                    f'write "memory_pressure": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}')
+        raise Error(
+            "E-scenario",
+            f"{scenario.path}: the model of '{name}' needs the counters of memory_pressure: "
+            f'write "memory_pressure": {{"counters": {{"{COUNTERS[0]}": ..., ...}}}}',
+        )
     for counter in COUNTERS:
         row[f"comp_{counter}"] = sum(part[counter] for part in parts)
     return row
@@ -185,8 +231,13 @@ def solve(scenario, times=None):
     sets = [f.memory.working_set(f.traffic.flows) for f in functions]
     reach = [min(sum(sets) - own + scenario.pressure.wss_MB, scenario.nic.reach_MB) for own in sets]
     accesses = [f.memory.accesses_per_packet for f in functions]
-    offered = [math.inf if f.traffic.rate_kpps is None else f.traffic.rate_kpps / 1e3 for f in functions]
-    rates = [min(o, f.cores / max(t.fixed + t.stretched, 1e-9)) for f, t, o in zip(functions, times, offered)]
+    offered = [
+        math.inf if f.traffic.rate_kpps is None else f.traffic.rate_kpps / 1e3 for f in functions
+    ]
+    rates = [
+        min(o, f.cores / max(t.fixed + t.stretched, 1e-9))
+        for f, t, o in zip(functions, times, offered)
+    ]
     demands = [[rate] * len(t.visits) for rate, t in zip(rates, times)]
     # Queues in front of what comes first on a packet's way fill first, and keep what comes later from
     # filling: with more than one fixed point, it is the one that is reached from empty queues. So demands are
@@ -194,20 +245,29 @@ def solve(scenario, times=None):
     # function back.
     for behind in (False, True):
         for _ in range(_MOST_ROUNDS):
-            new_rates, new_demands, bounds = _round(scenario, times, reach, accesses, offered, rates, demands,
-                                                    behind)
-            moved = max([abs(a / b - 1) for a, b in zip(new_rates, rates)]
-                        + [abs(a / b - 1) for x, y in zip(new_demands, demands) for a, b in zip(x, y)])
+            new_rates, new_demands, bounds = _round(
+                scenario, times, reach, accesses, offered, rates, demands, behind
+            )
+            moved = max(
+                [abs(a / b - 1) for a, b in zip(new_rates, rates)]
+                + [abs(a / b - 1) for x, y in zip(new_demands, demands) for a, b in zip(x, y)]
+            )
             rates = [(a + b) / 2 for a, b in zip(new_rates, rates)]
             demands = [[(a + b) / 2 for a, b in zip(x, y)] for x, y in zip(new_demands, demands)]
             if moved < _STEADY:
                 break
         else:
-            raise Error("E-forecast",
-                        f"{scenario.path}: the functions' rates depend on each other in a way that "
-                        "does not settle; lpn bluefield simulate answers it")
-    return [(rate, _named(f, core_time, shares, t, offer))
-            for rate, f, (core_time, shares), t, offer in zip(new_rates, functions, bounds, times, offered)]
+            raise Error(
+                "E-forecast",
+                f"{scenario.path}: the functions' rates depend on each other in a way that "
+                "does not settle; lpn bluefield simulate answers it",
+            )
+    return [
+        (rate, _named(f, core_time, shares, t, offer))
+        for rate, f, (core_time, shares), t, offer in zip(
+            new_rates, functions, bounds, times, offered
+        )
+    ]
 
 
 def _round(scenario, times, reach, accesses, offered, rates, demands, behind):
@@ -222,14 +282,20 @@ def _round(scenario, times, reach, accesses, offered, rates, demands, behind):
         shares = [_share(times, demands, k, v) for v in range(len(t.visits))]
         bounds.append((core_time, shares))
         if f.pattern == RUN_TO_COMPLETION:
-            rate = min([offered[k], _closed_loop(scenario, f, core_time, t.visits, shares), *shares])
+            rate = min(
+                [offered[k], _closed_loop(scenario, f, core_time, t.visits, shares), *shares]
+            )
             # Between its batches the engine is idle for others: on average it asks for what it gets.
             new_demands.append([rate] * len(shares))
         else:
             most = min(offered[k], f.cores / core_time)
             rate = min([most, *shares])
-            new_demands.append([min([most, *shares[:v], *(shares[v + 1:] if behind else ())])
-                                for v in range(len(shares))])
+            new_demands.append(
+                [
+                    min([most, *shares[:v], *(shares[v + 1 :] if behind else ())])
+                    for v in range(len(shares))
+                ]
+            )
         new_rates.append(rate)
     return new_rates, new_demands, bounds
 
@@ -267,8 +333,11 @@ def _longest(f, bounds, rate):
     if bounds.get("offered load", math.inf) <= rate * (1 + 1e-9):
         return "offered load"
     on_core = next(iter(bounds))
-    times = {name: (f.cores if name == on_core else 1) / bound for name, bound in bounds.items()
-             if name != "offered load"}
+    times = {
+        name: (f.cores if name == on_core else 1) / bound
+        for name, bound in bounds.items()
+        if name != "offered load"
+    }
     return max(times, key=times.get)
 
 
@@ -300,9 +369,9 @@ def _spread(scenario, times, answers, predictors, rows, z, level):
                 for i, (rate, _) in enumerate(solve(scenario, moved)):
                     change = z * (own if i == k else 1.0) * math.log(rate / answers[i][0])
                     if change < 0:
-                        down[i] += change ** 2
+                        down[i] += change**2
                     else:
-                        up[i] += change ** 2
+                        up[i] += change**2
     for k in range(len(times)):
         if _meets(scenario.functions, k):
             down[k] += (z * MEETING_SD) ** 2
@@ -315,14 +384,19 @@ def _meets(functions, k):
     """Whether a function at an engine finds there batches that depend on its own."""
     engines = [{s.resource for s in f.stages if not s.on_core} for f in functions]
     return functions[k].pattern == RUN_TO_COMPLETION and any(
-        f.pattern == RUN_TO_COMPLETION and engines[j] & engines[k] for j, f in enumerate(functions) if j != k)
+        f.pattern == RUN_TO_COMPLETION and engines[j] & engines[k]
+        for j, f in enumerate(functions)
+        if j != k
+    )
 
 
 def _moved(times, which, factor):
     if which == "core":
         return _Times(times.fixed * factor, times.stretched * factor, times.visits)
-    visits = [(engine, time * (factor if v == which else 1), queues)
-              for v, (engine, time, queues) in enumerate(times.visits)]
+    visits = [
+        (engine, time * (factor if v == which else 1), queues)
+        for v, (engine, time, queues) in enumerate(times.visits)
+    ]
     return _Times(times.fixed, times.stretched, visits)
 
 
@@ -333,7 +407,10 @@ def _outside(scenario, f):
         for (engine, name), ranges in MEASURED.items():
             if stage.resource == engine and stage.service == ENGINE_LAWS[engine][name]:
                 for packets in f.traffic.mix:
-                    for key, value in ((MATCHES, packets.matches_per_MB), (SIZE, packets.packet_bytes)):
+                    for key, value in (
+                        (MATCHES, packets.matches_per_MB),
+                        (SIZE, packets.packet_bytes),
+                    ):
                         if key in ranges and not ranges[key][0] <= value <= ranges[key][1]:
                             found[key] = value, *ranges[key]
     if any(s.resource == "memory" for s in f.stages) and f.memory.us_per_MB:
@@ -347,5 +424,7 @@ def _outside(scenario, f):
         low, high = MEMORY_MEASURED["accesses_1e8_per_s"]
         if accesses and not low <= accesses <= high:
             found["competitors' accesses [1e8/s]"] = accesses, low, high
-    return [{"input": name, "value": value, "low": low, "high": high}
-            for name, (value, low, high) in found.items()]
+    return [
+        {"input": name, "value": value, "low": low, "high": high}
+        for name, (value, low, high) in found.items()
+    ]

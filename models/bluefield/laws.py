@@ -13,8 +13,16 @@ from dataclasses import dataclass
 
 from lpn import Error
 
-__all__ = ["Load", "linear_decline", "pipeline", "round_time", "run_to_completion",
-           "shares", "stages", "sum_of_losses"]
+__all__ = [
+    "Load",
+    "linear_decline",
+    "pipeline",
+    "round_time",
+    "run_to_completion",
+    "shares",
+    "stages",
+    "sum_of_losses",
+]
 
 PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
 
@@ -33,7 +41,10 @@ class Load:
 
     def __post_init__(self):
         if not 0 < self.time < math.inf:
-            raise Error("E-law", f"service time of a request: {self.time} us; it must be positive and finite")
+            raise Error(
+                "E-law",
+                f"service time of a request: {self.time} us; it must be positive and finite",
+            )
         if not (isinstance(self.queues, int) and self.queues >= 1):
             raise Error("E-law", f"request queues: {self.queues}; write a whole number, 1 or more")
         if not self.offered >= 0:
@@ -85,9 +96,11 @@ def linear_decline(time, rival_time, rival_offered):
 
 def _checked(alone, solo):
     if not alone or not 0 < solo < math.inf or not all(0 < rate for rate in alone):
-        raise Error("E-law",
-                    f"composition of rates {list(alone)} with solo rate {solo}: one positive rate per "
-                    "resource, and a positive solo rate")
+        raise Error(
+            "E-law",
+            f"composition of rates {list(alone)} with solo rate {solo}: one positive rate per "
+            "resource, and a positive solo rate",
+        )
     # A resource alone cannot make a function faster than it is by itself.
     return [min(rate, solo) for rate in alone]
 
@@ -119,11 +132,17 @@ def stages(times, patterns):
     run at the start, as the core returns there. The slowest run decides. All pipelined it is Eq 3; all in one
     run it is Eq 4.
     """
-    if not times or len(patterns) != len(times) or set(patterns) - {PIPELINE, RUN_TO_COMPLETION} \
-            or not all(0 < time < math.inf for time in times):
-        raise Error("E-law",
-                    f"times {list(times)} of stages with patterns {list(patterns)}: one positive time and "
-                    f"one of {PIPELINE}, {RUN_TO_COMPLETION} for each")
+    if (
+        not times
+        or len(patterns) != len(times)
+        or set(patterns) - {PIPELINE, RUN_TO_COMPLETION}
+        or not all(0 < time < math.inf for time in times)
+    ):
+        raise Error(
+            "E-law",
+            f"times {list(times)} of stages with patterns {list(patterns)}: one positive time and "
+            f"one of {PIPELINE}, {RUN_TO_COMPLETION} for each",
+        )
     runs, last = [], PIPELINE
     for time, pattern in zip(times, patterns):
         if pattern == last == RUN_TO_COMPLETION:

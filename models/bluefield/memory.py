@@ -44,8 +44,13 @@ class Boosted:
         return self.base + self.learning_rate * total
 
     def data(self):
-        return {"kind": self.kind, "features": list(self.features), "base": self.base,
-                "learning_rate": self.learning_rate, "trees": self.trees}
+        return {
+            "kind": self.kind,
+            "features": list(self.features),
+            "base": self.base,
+            "learning_rate": self.learning_rate,
+            "trees": self.trees,
+        }
 
 
 @dataclass(frozen=True)
@@ -73,13 +78,22 @@ class WhiteBox:
         wss = min(row["comp_wss_MB"], self.wss_knee)
         accesses = (row["comp_l2d_rd_per_s"] + row["comp_l2d_wr_per_s"]) / 1e8
         flows = min(row.get(FLOWS, 0.0), self.flow_knee)
-        return self.t0 + self.f * flows + self.w * wss + self.wc * wss * accesses + self.wf * wss * flows
+        return (
+            self.t0
+            + self.f * flows
+            + self.w * wss
+            + self.wc * wss * accesses
+            + self.wf * wss * flows
+        )
 
     def rate(self, row):
         return 1 / self.time(row)
 
     def data(self):
-        return {"kind": self.kind, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
+        return {
+            "kind": self.kind,
+            **{name: getattr(self, name) for name in self.__dataclass_fields__},
+        }
 
 
 def memory_model(data, where):
@@ -87,19 +101,32 @@ def memory_model(data, where):
     try:
         if data["kind"] == "white-box":
             model = WhiteBox(**{name: float(data[name]) for name in WhiteBox.__dataclass_fields__})
-            if not (model.t0 > 0 and all(math.isfinite(getattr(model, n)) and getattr(model, n) >= 0
-                                         for n in WhiteBox.__dataclass_fields__)):
+            if not (
+                model.t0 > 0
+                and all(
+                    math.isfinite(getattr(model, n)) and getattr(model, n) >= 0
+                    for n in WhiteBox.__dataclass_fields__
+                )
+            ):
                 raise ValueError("constants must be finite and not negative, t0 positive")
             return model
         if data["kind"] == "boosting":
-            model = Boosted(tuple(data["features"]), float(data["base"]), float(data["learning_rate"]),
-                            data["trees"])
+            model = Boosted(
+                tuple(data["features"]),
+                float(data["base"]),
+                float(data["learning_rate"]),
+                data["trees"],
+            )
             for tree in model.trees:
                 for place, node in enumerate(tree):
                     leaf = len(node) == 1
                     # Children behind their parent: a walk ends.
-                    if not leaf and not (len(node) == 4 and 0 <= node[0] < len(model.features)
-                                         and place < node[2] < len(tree) and place < node[3] < len(tree)):
+                    if not leaf and not (
+                        len(node) == 4
+                        and 0 <= node[0] < len(model.features)
+                        and place < node[2] < len(tree)
+                        and place < node[3] < len(tree)
+                    ):
                         raise ValueError(f"node {node} of a tree")
                     if not math.isfinite(node[0] if leaf else node[1]):
                         raise ValueError(f"node {node} of a tree")

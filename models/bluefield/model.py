@@ -19,7 +19,17 @@ import lpn
 from . import parts, scenario as scenarios
 from .scenario import RUN_TO_COMPLETION
 
-__all__ = ["FunctionShape", "Shape", "marking", "net", "net_of", "parameters", "seats", "shape", "workload"]
+__all__ = [
+    "FunctionShape",
+    "Shape",
+    "marking",
+    "net",
+    "net_of",
+    "parameters",
+    "seats",
+    "shape",
+    "workload",
+]
 
 # The window over which accesses to the memory are counted: some hundred packets of each function.
 MEMORY_WINDOW_US = 50
@@ -55,11 +65,21 @@ def shape(scenario):
     several = len(scenario.functions) > 1
     for f in scenario.functions:
         rtc = f.pattern == RUN_TO_COMPLETION
-        uses = sensitive and several and (f.memory.accesses_per_packet > 0
-                                          or f.memory.us_per_MB_1e8 > 0 and _stretched(f))
-        functions.append(FunctionShape(
-            f.pattern, tuple((s.resource, s.queues, s.service.overload > 1) for s in f.stages),
-            len(f.traffic.mix), f.traffic.rate_kpps is None, f.batch if rtc else 0, uses))
+        uses = (
+            sensitive
+            and several
+            and (f.memory.accesses_per_packet > 0 or f.memory.us_per_MB_1e8 > 0 and _stretched(f))
+        )
+        functions.append(
+            FunctionShape(
+                f.pattern,
+                tuple((s.resource, s.queues, s.service.overload > 1) for s in f.stages),
+                len(f.traffic.mix),
+                f.traffic.rate_kpps is None,
+                f.batch if rtc else 0,
+                uses,
+            )
+        )
     return Shape(tuple(functions))
 
 
@@ -103,12 +123,18 @@ def _build(shape, values):
             times = [time(f"{name}.s{j}.time{kind}") for kind in range(f.kinds)]
             slots = number(f"{name}.s{j}.slots", 1024, 1, 2**22) if resource in engines else 1
             overload = number(f"{name}.s{j}.overload", 1000, 1000, 10**5) if overloads else None
-            stages.append(parts.Stage(times, engines.get(resource), queues, slots, resource == "memory",
-                                      overload))
+            stages.append(
+                parts.Stage(
+                    times, engines.get(resource), queues, slots, resource == "memory", overload
+                )
+            )
         user = None
         if f.uses_memory:
-            user = memory.user(name, number(f"{name}.accesses", 0, 0, 2**20),
-                               number(f"{name}.slope", 0, 0, 2**40))
+            user = memory.user(
+                name,
+                number(f"{name}.accesses", 0, 0, 2**20),
+                number(f"{name}.slope", 0, 0, 2**40),
+            )
         ring = None if f.saturating and f.kinds == 1 else number(f"{name}.ring", 1024, 1, 2**20)
         common = dict(kinds=f.kinds, saturating=f.saturating, memory=user, ring_slots=ring)
         cores = number(f"{name}.cores", 0, 0, 64)  # none: the function is not there
@@ -140,8 +166,10 @@ def seats(scenario, form):
     for f, mine in zip(scenario.functions, shape(scenario).functions):
         seat = next((k for k, other in free if _sits(mine, other)), None)
         if seat is None:
-            raise lpn.Error("E-shape", f"{scenario.path}: the given structure has no place left for "
-                                       f"{f.name}: {mine}")
+            raise lpn.Error(
+                "E-shape",
+                f"{scenario.path}: the given structure has no place left for " f"{f.name}: {mine}",
+            )
         found.append(seat)
         free = [(k, other) for k, other in free if k != seat]
     return found
@@ -149,7 +177,10 @@ def seats(scenario, form):
 
 def _sits(mine, other):
     # A meter of accesses that nobody reads changes nothing.
-    return replace(mine, uses_memory=other.uses_memory) == other and other.uses_memory >= mine.uses_memory
+    return (
+        replace(mine, uses_memory=other.uses_memory) == other
+        and other.uses_memory >= mine.uses_memory
+    )
 
 
 def parameters(scenario, window_us=1000.0, form=None, seats=None):
@@ -213,7 +244,7 @@ def _schedule(traffic):
     count = SCHEDULE
     kinds = []
     for kind, packets in enumerate(traffic.mix):
-        end = sum(p.share for p in traffic.mix[:kind + 1])
+        end = sum(p.share for p in traffic.mix[: kind + 1])
         kinds += [kind] * (round(end * count) - len(kinds))
     if len(traffic.mix) > 1:
         draw.shuffle(kinds)
@@ -256,8 +287,11 @@ def workload(input_path, net) -> lpn.Marking:
     """
     scenario = scenarios.read(input_path)
     if net.text() != net_of(input_path).text():
-        raise lpn.Error("E-scenario", f"{input_path}: the net is that of another scenario; each has its own, "
-                                      "by net_of(path), and lpn sim takes it")
+        raise lpn.Error(
+            "E-scenario",
+            f"{input_path}: the net is that of another scenario; each has its own, "
+            "by net_of(path), and lpn sim takes it",
+        )
     return marking(scenario, net, 9)
 
 

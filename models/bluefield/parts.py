@@ -13,8 +13,18 @@ from dataclasses import dataclass, field
 import lpn
 from lpn import lib
 
-__all__ = ["TICK_NS", "Chain", "Engine", "SharedMemory", "Stage", "pipeline", "run_to_completion",
-           "snapshots", "source", "ticks"]
+__all__ = [
+    "TICK_NS",
+    "Chain",
+    "Engine",
+    "SharedMemory",
+    "Stage",
+    "pipeline",
+    "run_to_completion",
+    "snapshots",
+    "source",
+    "ticks",
+]
 
 # 0.1 ns: a service interval of 0.2 us is then exact to 0.03 %, and 2^63 ticks are 29 years.
 TICK_NS = 0.1
@@ -88,15 +98,21 @@ def source(net, name, kinds, slots):
     ring = net.place(f"{name}.ring", packet_type(kinds))
     arrived, lost = net.place(f"{name}.arrived", sink=True), net.place(f"{name}.lost", sink=True)
     kind = {"kind": lambda next: next.kind} if kinds > 1 else {}
-    net.transition(f"{name}.arrive", take={"next": schedule},
-                   put=[schedule.forward("next"), wire.emit(**kind), arrived],
-                   delay=lambda next: next.gap, servers=1)
+    net.transition(
+        f"{name}.arrive",
+        take={"next": schedule},
+        put=[schedule.forward("next"), wire.emit(**kind), arrived],
+        delay=lambda next: next.gap,
+        servers=1,
+    )
     kind = {"kind": lambda t: t.kind} if kinds > 1 else {}
     net.transition(
         f"{name}.admit",
         take={"t": wire, "ring": ring.watch()},
-        put=[ring.emit(count=lambda ring: lpn.select(ring.count < slots, 1, 0), **kind),
-             lost.emit(count=lambda ring: lpn.select(ring.count < slots, 0, 1))],
+        put=[
+            ring.emit(count=lambda ring: lpn.select(ring.count < slots, 1, 0), **kind),
+            lost.emit(count=lambda ring: lpn.select(ring.count < slots, 0, 1)),
+        ],
         servers=1,
     )
     return ring, arrived, lost
@@ -123,8 +139,11 @@ class SharedMemory:
         """A function that makes `accesses` per packet and who pays `slope` per access of others."""
         own = self.net.place(f"{name}.recent", sink=True)
         # Taken tokens stay in their place until the commit, so the window is the delay.
-        self.net.transition(f"{name}.forget", take={"event": own, "accesses": self.recent.take(accesses)},
-                            delay=self.window)
+        self.net.transition(
+            f"{name}.forget",
+            take={"event": own, "accesses": self.recent.take(accesses)},
+            delay=self.window,
+        )
         return MemoryUser(self.recent, own, accesses, slope)
 
 
@@ -145,7 +164,10 @@ class MemoryUser:
         """What a firing puts that went through `count` packets."""
         if isinstance(count, int):
             return [self.own.emit(count=count), self.recent.emit(count=count * self.accesses)]
-        return [self.own.emit(count=count), self.recent.emit(count=lambda t: count(t) * self.accesses)]
+        return [
+            self.own.emit(count=count),
+            self.recent.emit(count=lambda t: count(t) * self.accesses),
+        ]
 
 
 # ---- Engines -----------------------------------------------------------------------------------------
@@ -171,13 +193,21 @@ class Engine:
         self._times += [_slowed(stage)] * stage.queues
         self._work += [work] * stage.queues
         # A pipeline behind the engine: as many as the engine lets in, each `latency` long.
-        net.transition(f"{name}.return", take={"t": served}, put=[results.forward("t")], delay=self.latency)
+        net.transition(
+            f"{name}.return", take={"t": served}, put=[results.forward("t")], delay=self.latency
+        )
         return queues, results, work
 
     def done(self):
         """The arbiter over all queues that were connected."""
-        lib.round_robin(self.net, self.name, self._queues, self._served, delay=self._times,
-                        also=[[work.emit(count=time)] for work, time in zip(self._work, self._times)])
+        lib.round_robin(
+            self.net,
+            self.name,
+            self._queues,
+            self._served,
+            delay=self._times,
+            also=[[work.emit(count=time)] for work, time in zip(self._work, self._times)],
+        )
 
 
 def _slowed(stage):
@@ -188,7 +218,9 @@ def _slowed(stage):
 
     def slowed(t):
         time = times[0] if len(times) == 1 else times[t.kind]
-        return lpn.select(2 * stage.queues * t.count >= stage.slots, time * stage.overload // 1000, time)
+        return lpn.select(
+            2 * stage.queues * t.count >= stage.slots, time * stage.overload // 1000, time
+        )
 
     return slowed
 
@@ -198,12 +230,18 @@ def _enqueue(net, name, kinds, queues):
     if len(queues) == 1:
         return queues[0]
     inlet = net.place(f"{name}.inlet", packet_type(kinds))
-    turn = net.place(f"{name}.turn", _token(f"Turn{len(queues)}", {"next": lpn.Int[0, len(queues) - 1]}),
-                     init=[{"next": 0}])
+    turn = net.place(
+        f"{name}.turn",
+        _token(f"Turn{len(queues)}", {"next": lpn.Int[0, len(queues) - 1]}),
+        init=[{"next": 0}],
+    )
     for k, queue in enumerate(queues):
         mine = turn.take(guard=lambda turn, k=k: turn.next == k)
-        net.transition(f"{name}.deal{k}", take={"turn": mine, "t": inlet},
-                       put=[queue.forward("t"), turn.emit(next=(k + 1) % len(queues))])
+        net.transition(
+            f"{name}.deal{k}",
+            take={"turn": mine, "t": inlet},
+            put=[queue.forward("t"), turn.emit(next=(k + 1) % len(queues))],
+        )
     return inlet
 
 
@@ -281,8 +319,11 @@ def _arrivals(net, name, kinds, saturating, ring_slots):
     # A packet is there whenever a core asks, of the next kind in the schedule.
     schedule = net.place(f"{name}.source.schedule", Arrival)
     ring = net.place(f"{name}.source.ring", packet_type(kinds), capacity=ring_slots)
-    net.transition(f"{name}.source.arrive", take={"next": schedule},
-                   put=[schedule.forward("next"), ring.emit(kind=lambda next: next.kind)])
+    net.transition(
+        f"{name}.source.arrive",
+        take={"next": schedule},
+        put=[schedule.forward("next"), ring.emit(kind=lambda next: next.kind)],
+    )
     return ring, None, None, f"{name}.s0.run", True
 
 
@@ -322,16 +363,26 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
         if stage.engine is not None:
             if after is None or after.engine is not None:
                 # From an engine to the next one or out: the core's part is in the core stages.
-                later_first.append((f"{name}.s{k}.leave", {"t": results[k], **take},
-                                    [put_on.forward("t") if put_on is not delivered else delivered.emit(),
-                                     descriptors[k]], {}))
+                later_first.append(
+                    (
+                        f"{name}.s{k}.leave",
+                        {"t": results[k], **take},
+                        [
+                            put_on.forward("t") if put_on is not delivered else delivered.emit(),
+                            descriptors[k],
+                        ],
+                        {},
+                    )
+                )
             continue
         if before is None or before.engine is not None:
             take["core"] = core
             source_of = inlet if before is None else results[k - 1]
             put += [descriptors[k - 1]] if before is not None else []
         else:
-            source_of = net.place(f"{name}.s{k}.next", packet_type(kinds) if inlet is not None else None)
+            source_of = net.place(
+                f"{name}.s{k}.next", packet_type(kinds) if inlet is not None else None
+            )
             _, taken, puts, _ = later_first[-1]
             puts.append(source_of.forward("t") if "t" in taken else source_of.emit())
         if source_of is not None:
@@ -353,8 +404,9 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
     return chain
 
 
-def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=True, ring_slots=1024,
-                      memory=None):
+def run_to_completion(
+    net, name, stages, cores, batch, *, kinds=1, saturating=True, ring_slots=1024, memory=None
+):
     """A function whose cores keep a batch of packets to its end: all of its requests to an engine are made
     together, and the core waits until all results are back.
 
@@ -376,12 +428,20 @@ def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=Tr
             chain.descriptors.append(descriptors)
             sent = net.place(f"{name}.s{k}.sent", Batch)
             queues, results, work = stage.engine.connect(f"{name}.s{k}", kinds, stage)
-            net.transition(f"{name}.s{k}.enter", take={**mine, "slots": descriptors.take(lambda b: b.size)},
-                           put=[_enqueue(net, f"{name}.s{k}", kinds, queues).forward("t"), sent.forward("b")])
             net.transition(
-                f"{name}.s{k}.leave", take={"b": sent, "t": results.take(lambda b: b.size)},
-                put=[next_hold.forward("t"), next_batches.forward("b"),
-                     descriptors.emit(count=lambda b: b.size)])
+                f"{name}.s{k}.enter",
+                take={**mine, "slots": descriptors.take(lambda b: b.size)},
+                put=[_enqueue(net, f"{name}.s{k}", kinds, queues).forward("t"), sent.forward("b")],
+            )
+            net.transition(
+                f"{name}.s{k}.leave",
+                take={"b": sent, "t": results.take(lambda b: b.size)},
+                put=[
+                    next_hold.forward("t"),
+                    next_batches.forward("b"),
+                    descriptors.emit(count=lambda b: b.size),
+                ],
+            )
         else:
             queues, work = [], net.place(f"{name}.s{k}.work", sink=True)
             size = None
@@ -400,14 +460,19 @@ def run_to_completion(net, name, stages, cores, batch, *, kinds=1, saturating=Tr
             if size is not None:
                 put += [next_hold.emit(count=size), next_batches.emit(size=size)]
             else:
-                put += [next_hold.forward("t"),
-                        next_batches.forward("b") if k else next_batches.emit(size=lambda t: t.taken)]
+                put += [
+                    next_hold.forward("t"),
+                    next_batches.forward("b") if k else next_batches.emit(size=lambda t: t.taken),
+                ]
             net.transition(f"{name}.s{k}.run", take={**mine, **more}, put=put, delay=delay)
         chain.works.append(work)
         chain.queues.append(queues)
         hold, batches = next_hold, next_batches
-    net.transition(f"{name}.finish", take={"b": batches, "t": hold.take(lambda b: b.size)},
-                   put=[delivered.emit(count=lambda t: t.taken), core])
+    net.transition(
+        f"{name}.finish",
+        take={"b": batches, "t": hold.take(lambda b: b.size)},
+        put=[delivered.emit(count=lambda t: t.taken), core],
+    )
     return chain
 
 
@@ -430,8 +495,12 @@ def snapshots(net, counted, window):
     kept = []
     for k, place in enumerate(counted):
         count = net.place(f"count{k}", Count, sink=True)
-        net.transition(f"count{k}.read", take={"place": place.watch()}, interval=window,
-                       put=[count.emit(tokens=lambda place: place.count)])
+        net.transition(
+            f"count{k}.read",
+            take={"place": place.watch()},
+            interval=window,
+            put=[count.emit(tokens=lambda place: place.count)],
+        )
         kept.append(count.name)
     net.transition("windows.pass", put=[windows], interval=window)
     return kept

@@ -23,8 +23,18 @@ from dataclasses import dataclass, replace
 import lpn
 
 from . import model, steady
-from .scenario import (ENGINES, RUN_TO_COMPLETION, Function, Law, Nic, Packets, Pressure, Scenario, Simulate,
-                       Stage)
+from .scenario import (
+    ENGINES,
+    RUN_TO_COMPLETION,
+    Function,
+    Law,
+    Nic,
+    Packets,
+    Pressure,
+    Scenario,
+    Simulate,
+    Stage,
+)
 
 __all__ = ["POLICIES", "Arrival", "Catalogue", "Placement", "draw", "optimum", "place"]
 
@@ -75,8 +85,11 @@ class Catalogue:
         alike = {}
         for f in self.functions:
             alike.setdefault(model.shape(Scenario((f,), self.nic)).functions[0], []).append(f)
-        seats = [_benchmark(name, 1.0, self.nic) for name in ENGINES
-                 if any(s.resource == name for f in self.functions for s in f.stages)]
+        seats = [
+            _benchmark(name, 1.0, self.nic)
+            for name in ENGINES
+            if any(s.resource == name for f in self.functions for s in f.stages)
+        ]
         for functions in alike.values():
             seats += [functions[0]] * max(self.nic.cores // f.cores for f in functions)
         return model.shape(Scenario(tuple(seats), self.nic)) if len(seats) <= _MOST_SEATS else None
@@ -89,24 +102,34 @@ class Catalogue:
         """All sets of functions that fit on a NIC."""
         found, longer = [], [()]
         while longer:
-            longer = [key + (f,) for key in longer for f in range(key[-1] if key else 0, len(self.functions))
-                      if self.fits(key + (f,))]
+            longer = [
+                key + (f,)
+                for key in longer
+                for f in range(key[-1] if key else 0, len(self.functions))
+                if self.fits(key + (f,))
+            ]
             found += longer
         return found
 
     def prepare(self, sets, progress=None):
         """Simulates those of the sets that are not known yet, as one batch."""
-        new = [key for key in dict.fromkeys(map(tuple, map(sorted, sets))) if key not in self._truth]
+        new = [
+            key for key in dict.fromkeys(map(tuple, map(sorted, sets))) if key not in self._truth
+        ]
         if not new:
             return
-        outcomes = steady.throughputs([self.scenario(key) for key in new], form=self._form, progress=progress)
+        outcomes = steady.throughputs(
+            [self.scenario(key) for key in new], form=self._form, progress=progress
+        )
         for key, outcome in zip(new, outcomes):
             self._truth[key] = tuple(result.throughput_kpps for result in outcome.results)
 
     def scenario(self, together):
         """The Scenario of these functions on one NIC."""
-        named = tuple(replace(self.functions[f], name=f"{self.functions[f].name}#{k}")
-                      for k, f in enumerate(together))
+        named = tuple(
+            replace(self.functions[f], name=f"{self.functions[f].name}#{k}")
+            for k, f in enumerate(together)
+        )
         return Scenario(named, self.nic, simulate=self.simulate)
 
     def rates(self, together):
@@ -132,10 +155,14 @@ class Catalogue:
     def _predicted(self, k, together, engines):
         from .profiles import FLOWS, MATCHES, SIZE
 
-        mine, rivals = together[k], together[:k] + together[k + 1:]
+        mine, rivals = together[k], together[:k] + together[k + 1 :]
         predictor, traffic = self.predictor(mine), self.functions[mine].traffic
-        row = {FLOWS: traffic.flows, SIZE: traffic.packet_bytes, MATCHES: traffic.matches_per_MB,
-               **_counters(sum(self._wss(f) for f in rivals), sum(self._accesses(f) for f in rivals))}
+        row = {
+            FLOWS: traffic.flows,
+            SIZE: traffic.packet_bytes,
+            MATCHES: traffic.matches_per_MB,
+            **_counters(sum(self._wss(f) for f in rivals), sum(self._accesses(f) for f in rivals)),
+        }
         solo = self.solo(mine)
         if not engines:
             return max(0.0, 1 - 1e3 * predictor.memory.model.rate(row) / solo)
@@ -159,7 +186,10 @@ class Catalogue:
         traffic = self.functions[function].traffic
         if engine is None:
             return 0.0
-        return engine.queues * engine.time({MATCHES: traffic.matches_per_MB, SIZE: traffic.packet_bytes})[0]
+        return (
+            engine.queues
+            * engine.time({MATCHES: traffic.matches_per_MB, SIZE: traffic.packet_bytes})[0]
+        )
 
     def predictor(self, function):
         """The Predictor of a function, trained on profiles that the net measures."""
@@ -173,24 +203,41 @@ class Catalogue:
         from .profiles import Profile
 
         plans = {f: _profiles(self.functions[f], self.nic, self.simulate) for f in functions}
-        asked = [scenario for plan in plans.values() for _, _, rows in plan for scenario, _ in rows
-                 if scenario]
+        asked = [
+            scenario
+            for plan in plans.values()
+            for _, _, rows in plan
+            for scenario, _ in rows
+            if scenario
+        ]
         measured = iter(steady.throughputs(asked, form=self._form, progress=progress))
         for f, plan in plans.items():
             profiles = []
             for kind, engine, rows in plan:
-                filled = [{**row, "throughput_kpps": next(measured).results[0].throughput_kpps}
-                          if scenario else row for scenario, row in rows]
+                filled = [
+                    {**row, "throughput_kpps": next(measured).results[0].throughput_kpps}
+                    if scenario
+                    else row
+                    for scenario, row in rows
+                ]
                 name = f"{self.functions[f].name} {engine or kind}"
                 profiles.append(Profile(name, kind, filled, list(range(len(filled))), engine))
             traffic = self.functions[f].traffic
-            self._predictors[f], _ = training.train(profiles, self.functions[f].pattern, (traffic.flows,),
-                                                    kinds=("white-box",), function=self.functions[f].name)
+            self._predictors[f], _ = training.train(
+                profiles,
+                self.functions[f].pattern,
+                (traffic.flows,),
+                kinds=("white-box",),
+                function=self.functions[f].name,
+            )
 
 
 def _counters(wss_MB, accesses_per_s):
-    return {"comp_wss_MB": wss_MB, "comp_l2d_rd_per_s": accesses_per_s * 2 / 3,
-            "comp_l2d_wr_per_s": accesses_per_s / 3}
+    return {
+        "comp_wss_MB": wss_MB,
+        "comp_l2d_rd_per_s": accesses_per_s * 2 / 3,
+        "comp_l2d_wr_per_s": accesses_per_s / 3,
+    }
 
 
 def _benchmark(engine, time_us, nic):
@@ -213,38 +260,75 @@ def _profiles(function, nic, simulate):
     source = random.Random(function.name)
     compresses = any(s.resource == "compression" for s in function.stages)
     quiet_packets = Packets(64 if compresses else function.traffic.mix[0].packet_bytes, 0.0)
-    quiet = replace(function, traffic=replace(function.traffic, mix=(quiet_packets,), rate_kpps=None))
+    quiet = replace(
+        function, traffic=replace(function.traffic, mix=(quiet_packets,), rate_kpps=None)
+    )
     rows = []
     for k in range(40):
         wss, accesses = (0.0, 0.0) if k == 0 else (source.uniform(0, 12), source.uniform(0, 2.5e8))
-        rows.append((Scenario((quiet,), nic, Pressure(wss, accesses), simulate, f"{function.name}: profile"),
-                     {FLOWS: function.traffic.flows, SIZE: quiet_packets.packet_bytes, MATCHES: 0.0,
-                      **_counters(wss, accesses)}))
+        rows.append(
+            (
+                Scenario(
+                    (quiet,), nic, Pressure(wss, accesses), simulate, f"{function.name}: profile"
+                ),
+                {
+                    FLOWS: function.traffic.flows,
+                    SIZE: quiet_packets.packet_bytes,
+                    MATCHES: 0.0,
+                    **_counters(wss, accesses),
+                },
+            )
+        )
     plan = [("memory", None, rows)]
     for name in ENGINES:
         stages = [s for s in function.stages if s.resource == name]
         if not stages:
             continue
         size = function.traffic.mix[0].packet_bytes
-        traffics = [Packets(size, m) for m in (300.0, 700.0)] if name == "regex" else \
-                   [Packets(b, 0.0) for b in (512, 1500)]
+        traffics = (
+            [Packets(size, m) for m in (300.0, 700.0)]
+            if name == "regex"
+            else [Packets(b, 0.0) for b in (512, 1500)]
+        )
         rows = []
         if function.pattern == RUN_TO_COMPLETION:
             for packets in traffics:
                 us = sum(s.service.time(packets, function.traffic.flows) for s in stages)
-                rows.append((None, {SIZE: packets.packet_bytes, MATCHES: packets.matches_per_MB,
-                                    f"{name}_time_per_pkt_ms": us * 1e-3}))
+                rows.append(
+                    (
+                        None,
+                        {
+                            SIZE: packets.packet_bytes,
+                            MATCHES: packets.matches_per_MB,
+                            f"{name}_time_per_pkt_ms": us * 1e-3,
+                        },
+                    )
+                )
             plan.append(("engine times", name, rows))
             continue
         for packets in traffics:
-            loaded = replace(function, traffic=replace(function.traffic, mix=(packets,), rate_kpps=None))
+            loaded = replace(
+                function, traffic=replace(function.traffic, mix=(packets,), rate_kpps=None)
+            )
             # Longer than everything else that the function does to a packet.
-            base = sum(loaded.service_us(s) / (loaded.cores if s.on_core else 1) for s in loaded.stages)
+            base = sum(
+                loaded.service_us(s) / (loaded.cores if s.on_core else 1) for s in loaded.stages
+            )
             for times in (1.5, 3, 4.5):
                 bench = _benchmark(name, base * times, nic)
-                rows.append((Scenario((loaded, bench), nic, Pressure(), simulate, f"{function.name}: co-run"),
-                             {FLOWS: function.traffic.flows, SIZE: packets.packet_bytes,
-                              MATCHES: packets.matches_per_MB, f"{name}_bench_time_ms": base * times * 1e-3}))
+                rows.append(
+                    (
+                        Scenario(
+                            (loaded, bench), nic, Pressure(), simulate, f"{function.name}: co-run"
+                        ),
+                        {
+                            FLOWS: function.traffic.flows,
+                            SIZE: packets.packet_bytes,
+                            MATCHES: packets.matches_per_MB,
+                            f"{name}_bench_time_ms": base * times * 1e-3,
+                        },
+                    )
+                )
         plan.append(("co-runs", name, rows))
     return plan
 
@@ -262,9 +346,11 @@ def draw(catalogue, count, seed, promised=(0.05, 0.20)):
 def place(catalogue, arrivals, policy):
     """The Placement of a sequence by one of POLICIES."""
     begin = time.perf_counter()
-    drops = {"memory-only": lambda key: catalogue.predicted_drops(key, engines=False),
-             "both-resources": lambda key: catalogue.predicted_drops(key, engines=True),
-             "oracle": catalogue.drops}
+    drops = {
+        "memory-only": lambda key: catalogue.predicted_drops(key, engines=False),
+        "both-resources": lambda key: catalogue.predicted_drops(key, engines=True),
+        "oracle": catalogue.drops,
+    }
     if policy == "monopolisation":
         nics = [[k] for k in range(len(arrivals))]
     elif policy == "greedy":
@@ -272,15 +358,19 @@ def place(catalogue, arrivals, policy):
     elif policy in drops:
         nics = _first_fit(catalogue, arrivals, drops[policy])
     else:
-        raise lpn.Error("E-usage", f"there is no policy '{policy}'; there are: {', '.join(POLICIES)}")
+        raise lpn.Error(
+            "E-usage", f"there is no policy '{policy}'; there are: {', '.join(POLICIES)}"
+        )
     return Placement(policy, nics, _broken(catalogue, arrivals, nics), time.perf_counter() - begin)
 
 
 def _greedy(catalogue, arrivals):
     cores = [f.cores for f in catalogue.functions]
     # Share of an engine that a function would take at its solo rate.
-    load = [sum(f.service_us(s) * catalogue.solo(k) * 1e-3 for s in f.stages if not s.on_core)
-            for k, f in enumerate(catalogue.functions)]
+    load = [
+        sum(f.service_us(s) * catalogue.solo(k) * 1e-3 for s in f.stages if not s.on_core)
+        for k, f in enumerate(catalogue.functions)
+    ]
     nics, free, busy = [], [], []
     for k, arrival in enumerate(arrivals):
         able = [n for n, left in enumerate(free) if left >= cores[arrival.function]]
@@ -365,12 +455,19 @@ def optimum(catalogue, arrivals):
     """
     count = len(arrivals)
     if count > MOST_FOR_OPTIMUM:
-        raise lpn.Error("E-optimum", f"the exact optimum of {count} arrivals would take too long; give "
-                                     f"at most {MOST_FOR_OPTIMUM}")
+        raise lpn.Error(
+            "E-optimum",
+            f"the exact optimum of {count} arrivals would take too long; give "
+            f"at most {MOST_FOR_OPTIMUM}",
+        )
     begin = time.perf_counter()
     most = catalogue.nic.cores // min(f.cores for f in catalogue.functions)
-    groups = [g for n in range(1, most + 1) for g in itertools.combinations(range(count), n)
-              if catalogue.fits(arrivals[k].function for k in g)]
+    groups = [
+        g
+        for n in range(1, most + 1)
+        for g in itertools.combinations(range(count), n)
+        if catalogue.fits(arrivals[k].function for k in g)
+    ]
     sets = {g: tuple(sorted(arrivals[k].function for k in g)) for g in groups}
     catalogue.prepare(sets.values())
     known = _Known(catalogue.drops)
@@ -384,11 +481,17 @@ def optimum(catalogue, arrivals):
     fewest = {0: (0, 0)}
     for mask in range(1, full + 1):
         low = (mask & -mask).bit_length() - 1
-        options = [(fewest[mask & ~g][0] + 1, g) for g in able[low] if g & ~mask == 0 and mask & ~g in fewest]
+        options = [
+            (fewest[mask & ~g][0] + 1, g)
+            for g in able[low]
+            if g & ~mask == 0 and mask & ~g in fewest
+        ]
         if options:
             fewest[mask] = min(options)
     if full not in fewest:
-        raise lpn.Error("E-optimum", "no placement keeps every promise: a function alone breaks its own")
+        raise lpn.Error(
+            "E-optimum", "no placement keeps every promise: a function alone breaks its own"
+        )
     nics, mask = [], full
     while mask:
         group = fewest[mask][1]

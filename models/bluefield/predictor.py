@@ -68,10 +68,15 @@ class Answer:
 
     def data(self):
         """For JSON, rates in thousands of packets per second."""
-        return {"throughput_kpps": self.rate * 1e3, "low_kpps": self.low * 1e3, "high_kpps": self.high * 1e3,
-                "bottleneck": self.bottleneck, "could_be": self.could_be,
-                "bounds_kpps": {bound.resource: bound.rate * 1e3 for bound in self.bounds},
-                "outside": self.outside}
+        return {
+            "throughput_kpps": self.rate * 1e3,
+            "low_kpps": self.low * 1e3,
+            "high_kpps": self.high * 1e3,
+            "bottleneck": self.bottleneck,
+            "could_be": self.could_be,
+            "bounds_kpps": {bound.resource: bound.rate * 1e3 for bound in self.bounds},
+            "outside": self.outside,
+        }
 
 
 @dataclass
@@ -93,9 +98,11 @@ class Engine:
     def terms(self, row):
         for name in self.inputs:
             if name not in row:
-                raise Error("E-profile",
-                            f"the time at the {self.name} engine depends on {name}, which the traffic "
-                            "does not say")
+                raise Error(
+                    "E-profile",
+                    f"the time at the {self.name} engine depends on {name}, which the traffic "
+                    "does not say",
+                )
         if len(self.inputs) == 1:
             return [1.0, row[self.inputs[0]]]
         return [1.0, row[MATCHES] * row[SIZE] * 1e-6, row[SIZE]]
@@ -104,13 +111,17 @@ class Engine:
         """(time per request, its standard deviation) [us]."""
         terms = self.terms(row)
         time = sum(c * x for c, x in zip(self.coefficients, terms))
-        variance = sum(a * b * self.covariance[i][k]
-                       for i, a in enumerate(terms) for k, b in enumerate(terms))
+        variance = sum(
+            a * b * self.covariance[i][k] for i, a in enumerate(terms) for k, b in enumerate(terms)
+        )
         least = FLOOR.get(self.name, 0.0)
         if time <= 0 and not least:
             asked = ", ".join(f"{name} {row[name]:g}" for name in self.inputs)
-            raise Error("E-profile", f"the {self.name} engine's line gives {time:.3g} us per request at "
-                                     f"{asked}; calibrate there")
+            raise Error(
+                "E-profile",
+                f"the {self.name} engine's line gives {time:.3g} us per request at "
+                f"{asked}; calibrate there",
+            )
         return max(time, least), max(variance, 0.0) ** 0.5
 
     def bound(self, row, z):
@@ -124,8 +135,14 @@ class Engine:
         return Bound(self.name, rate, rate / (1 + error), rate / max(1 - error, 0.1), 1 / time)
 
     def data(self):
-        return {"inputs": self.inputs, "coefficients_us": self.coefficients, "covariance": self.covariance,
-                "ranges": self.ranges, "queues": self.queues, "points": self.points}
+        return {
+            "inputs": self.inputs,
+            "coefficients_us": self.coefficients,
+            "covariance": self.covariance,
+            "ranges": self.ranges,
+            "queues": self.queues,
+            "points": self.points,
+        }
 
 
 @dataclass
@@ -163,20 +180,32 @@ class Memory:
         for name, side in self.outside(row):
             low, high = self.ranges[name]
             # The held-out ends are as far from the rest as they are; what is farther still is less certain.
-            far = 1 + min(max(low - row[name], row[name] - high) / max(high - low, abs(high), 1e-9), 9)
+            far = 1 + min(
+                max(low - row[name], row[name] - high) / max(high - low, abs(high), 1e-9), 9
+            )
             error = max(error, far * quantile(self.beyond.get((name, side), self.residuals), level))
         rate = self.model.rate(row)
         # Half of what the interval may miss on either side.
         side = (1 + level) / 2
-        low = -max([0.0, *(quantile([-r for r in reversed(apart)], side) for _, apart in self.others)])
+        low = -max(
+            [0.0, *(quantile([-r for r in reversed(apart)], side) for _, apart in self.others)]
+        )
         high = max([0.0, *(quantile(apart, side) for _, apart in self.others)])
-        return Bound("memory", rate, rate * math.exp(low - error), rate * math.exp(high + error), self.solo)
+        return Bound(
+            "memory", rate, rate * math.exp(low - error), rate * math.exp(high + error), self.solo
+        )
 
     def data(self):
-        return {"model": self.model.data(), "ranges": self.ranges, "residuals": self.residuals,
-                "beyond": [[name, side, errors] for (name, side), errors in self.beyond.items()],
-                "others": [list(other) for other in self.others], "chosen": self.chosen, "solo": self.solo,
-                "matches": self.matches}
+        return {
+            "model": self.model.data(),
+            "ranges": self.ranges,
+            "residuals": self.residuals,
+            "beyond": [[name, side, errors] for (name, side), errors in self.beyond.items()],
+            "others": [list(other) for other in self.others],
+            "chosen": self.chosen,
+            "solo": self.solo,
+            "matches": self.matches,
+        }
 
 
 def quantile(ordered, level):
@@ -210,8 +239,10 @@ class Predictor:
         """The Answer for one row; `level`: share of truths that the interval should hold."""
         pattern = pattern or self.pattern
         bounds = self.bounds(row, level)
-        rate, low, high = (self.composed([getattr(bound, end) for bound in bounds], bounds, pattern)
-                           for end in ("rate", "low", "high"))
+        rate, low, high = (
+            self.composed([getattr(bound, end) for bound in bounds], bounds, pattern)
+            for end in ("rate", "low", "high")
+        )
         times = {bound.resource: 1 / bound.rate for bound in bounds}
         if self.memory:
             times["memory"] -= self.engine_time_of_profile(pattern)
@@ -225,13 +256,17 @@ class Predictor:
         if pattern == laws.PIPELINE:
             return laws.pipeline(rates)
         inside = self.engine_time_of_profile(pattern) if self.memory else 0.0
-        times = [1 / rate - (inside if bound.resource == "memory" else 0) for rate,
-                 bound in zip(rates, bounds)]
+        times = [
+            1 / rate - (inside if bound.resource == "memory" else 0)
+            for rate, bound in zip(rates, bounds)
+        ]
         if min(times) <= 0:
-            raise ImpossiblePattern("E-profile",
-                                    f"run to completion: the memory profile at {self.memory.matches:g} "
-                                    f"matches per MB is faster than the engines' {inside:.3g} us per packet; "
-                                    "it is no such function")
+            raise ImpossiblePattern(
+                "E-profile",
+                f"run to completion: the memory profile at {self.memory.matches:g} "
+                f"matches per MB is faster than the engines' {inside:.3g} us per packet; "
+                "it is no such function",
+            )
         return laws.stages(times, self.patterns(pattern))
 
     def patterns(self, pattern=None):
@@ -239,14 +274,17 @@ class Predictor:
         stages = ["memory"] * (self.memory is not None) + list(self.engines)
         parts = (pattern or self.pattern).split(",")
         if len(parts) not in (1, len(stages)):
-            raise Error("E-profile",
-                        f"{len(parts)} patterns for {len(stages)} stages: {', '.join(stages)}; write "
-                        "one for each, or one for all")
+            raise Error(
+                "E-profile",
+                f"{len(parts)} patterns for {len(stages)} stages: {', '.join(stages)}; write "
+                "one for each, or one for all",
+            )
         return parts * len(stages) if len(parts) == 1 else parts
 
     def engine_time_of_profile(self, pattern=None):
         """What of the time in the memory profile the engines took for which the core waits. 0 when the
-        profile does not say its traffic: its rates then stand for the CPU and memory stage alone."""
+        profile does not say its traffic: its rates then stand for the CPU and memory stage alone.
+        """
         first, *others = self.patterns(pattern)
         if self.memory.matches is None or first != laws.RUN_TO_COMPLETION:
             return 0.0
@@ -266,21 +304,32 @@ class Predictor:
             for name, (low, high) in engine.ranges.items():
                 if name in row and not low <= row[name] <= high:
                     found[name] = (low, high)
-        return [{"input": name, "value": row[name], "low": low, "high": high}
-                for name, (low, high) in found.items()]
+        return [
+            {"input": name, "value": row[name], "low": low, "high": high}
+            for name, (low, high) in found.items()
+        ]
 
     def unused(self, row):
         """Engines at which a row has competitors, though the function was trained without them."""
-        return [name for name in ENGINES if row.get(f"comp_{name}_sum_nt_ms", 0) > 0
-                and name not in self.engines]
+        return [
+            name
+            for name in ENGINES
+            if row.get(f"comp_{name}_sum_nt_ms", 0) > 0 and name not in self.engines
+        ]
 
     # ---- Files ---------------------------------------------------------------------------------------
 
     def data(self):
-        return {"format": FORMAT, "version": VERSION, "function": self.function, "pattern": self.pattern,
-                "pattern_errors": self.pattern_errors, "trained_on": [list(item) for item in self.trained_on],
-                "engines": {name: engine.data() for name, engine in self.engines.items()},
-                "memory": self.memory and self.memory.data()}
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "function": self.function,
+            "pattern": self.pattern,
+            "pattern_errors": self.pattern_errors,
+            "trained_on": [list(item) for item in self.trained_on],
+            "engines": {name: engine.data() for name, engine in self.engines.items()},
+            "memory": self.memory and self.memory.data(),
+        }
 
     def save(self, file):
         with open(file, "w", encoding="utf-8") as stream:
@@ -296,12 +345,16 @@ def load(file):
         except ValueError as error:
             raise Error("E-predictor", f"{file} is no JSON: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise Error("E-predictor",
-                    f"{file} is no predictor; lpn bluefield train PROFILE.csv... -o {file} makes one")
+        raise Error(
+            "E-predictor",
+            f"{file} is no predictor; lpn bluefield train PROFILE.csv... -o {file} makes one",
+        )
     if data.get("version") != VERSION:
-        raise Error("E-predictor",
-                    f"{file} has version {data.get('version')} of the format, this is {VERSION}: "
-                    "train it again")
+        raise Error(
+            "E-predictor",
+            f"{file} has version {data.get('version')} of the format, this is {VERSION}: "
+            "train it again",
+        )
     try:
         return _predictor(data, file)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -311,9 +364,15 @@ def load(file):
 def _predictor(data, file):
     engines = {}
     for name, of in data["engines"].items():
-        engine = Engine(name, list(of["inputs"]), _numbers(of["coefficients_us"]),
-                        [_numbers(row) for row in of["covariance"]], _ranges(of["ranges"]), int(of["queues"]),
-                        int(of["points"]))
+        engine = Engine(
+            name,
+            list(of["inputs"]),
+            _numbers(of["coefficients_us"]),
+            [_numbers(row) for row in of["covariance"]],
+            _ranges(of["ranges"]),
+            int(of["queues"]),
+            int(of["points"]),
+        )
         size = len(engine.terms(dict.fromkeys(engine.inputs, 1.0)))
         shape = [len(engine.coefficients), *(len(r) for r in engine.covariance)]
         if name not in ENGINES or shape != [size] * (size + 1):
@@ -322,19 +381,38 @@ def _predictor(data, file):
     memory = None
     if data["memory"] is not None:
         of = data["memory"]
-        memory = Memory(memory_model(of["model"], file), _ranges(of["ranges"]), _numbers(of["residuals"]),
-                        {(name, side): _numbers(errors) for name, side, errors in of["beyond"]},
-                        [(str(name), _numbers(apart)) for name, apart in of["others"]],
-                        str(of["chosen"]), _numbers([of["solo"]])[0],
-                        None if of["matches"] is None else _numbers([of["matches"]])[0])
-        if not memory.residuals or not all(memory.beyond.values()) or not all(e for _, e in memory.others):
+        memory = Memory(
+            memory_model(of["model"], file),
+            _ranges(of["ranges"]),
+            _numbers(of["residuals"]),
+            {(name, side): _numbers(errors) for name, side, errors in of["beyond"]},
+            [(str(name), _numbers(apart)) for name, apart in of["others"]],
+            str(of["chosen"]),
+            _numbers([of["solo"]])[0],
+            None if of["matches"] is None else _numbers([of["matches"]])[0],
+        )
+        if (
+            not memory.residuals
+            or not all(memory.beyond.values())
+            or not all(e for _, e in memory.others)
+        ):
             raise ValueError("no residuals")
     patterns = data["pattern"].split(",")
-    if set(patterns) - set(PATTERNS) or not engines and memory is None \
-            or len(patterns) not in (1, len(engines) + (memory is not None)):
+    if (
+        set(patterns) - set(PATTERNS)
+        or not engines
+        and memory is None
+        or len(patterns) not in (1, len(engines) + (memory is not None))
+    ):
         raise ValueError(f"pattern '{data['pattern']}', {len(engines)} engines")
-    return Predictor(str(data["function"]), data["pattern"], memory, engines,
-                     [tuple(item) for item in data["trained_on"]], data["pattern_errors"])
+    return Predictor(
+        str(data["function"]),
+        data["pattern"],
+        memory,
+        engines,
+        [tuple(item) for item in data["trained_on"]],
+        data["pattern_errors"],
+    )
 
 
 def _numbers(values):

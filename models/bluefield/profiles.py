@@ -24,9 +24,15 @@ __all__ = ["COUNTERS", "ENGINES", "TRAFFIC", "Profile", "read"]
 
 THROUGHPUT = "throughput_kpps"
 # Performance counters of the competitors, per second (working set in MB): the seven that SLOMO uses.
-COUNTERS = ("comp_ipc", "comp_inst_retired_per_s", "comp_l2d_rd_per_s", "comp_l2d_wr_per_s",
-            "comp_mem_rd_per_s",
-            "comp_mem_wr_per_s", "comp_wss_MB")
+COUNTERS = (
+    "comp_ipc",
+    "comp_inst_retired_per_s",
+    "comp_l2d_rd_per_s",
+    "comp_l2d_wr_per_s",
+    "comp_mem_rd_per_s",
+    "comp_mem_wr_per_s",
+    "comp_wss_MB",
+)
 LEAST_COUNTERS = ("comp_wss_MB", "comp_l2d_rd_per_s", "comp_l2d_wr_per_s")
 FLOWS, SIZE, MATCHES = "flow_count", "pkt_size_B", "mtbr_matches_per_MB"
 TRAFFIC = (FLOWS, SIZE, MATCHES)
@@ -60,8 +66,11 @@ class Profile:
 
     def competition(self):
         """Engines that some row has competitors at."""
-        return [engine for engine in ENGINES
-                if any(row.get(f"comp_{engine}_sum_nt_ms", 0) > 0 for row in self.rows)]
+        return [
+            engine
+            for engine in ENGINES
+            if any(row.get(f"comp_{engine}_sum_nt_ms", 0) > 0 for row in self.rows)
+        ]
 
     def where(self, index):
         return f"{self.file}:{self.lines[index]}"
@@ -79,8 +88,10 @@ def read(file, measured=True):
         except (csv.Error, UnicodeDecodeError) as error:
             raise Error("E-profile", f"{file} is no CSV file: {error}") from None
     if not table or not any(cell.strip() for cell in table[0]):
-        raise Error("E-profile",
-                    f"{file}:1: no header; the columns are explained in models/bluefield/PREDICTOR.md")
+        raise Error(
+            "E-profile",
+            f"{file}:1: no header; the columns are explained in models/bluefield/PREDICTOR.md",
+        )
     names = [name.strip() for name in table[0]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -92,8 +103,10 @@ def read(file, measured=True):
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) != len(names):
-            raise Error("E-profile",
-                        f"{file}:{line}: {len(cells)} cells, but the header has {len(names)} columns")
+            raise Error(
+                "E-profile",
+                f"{file}:{line}: {len(cells)} cells, but the header has {len(names)} columns",
+            )
         row = dict(zip(names, cells))
         rows.append({name: _number(row[name], name, f"{file}:{line}") for name in known})
         lines.append(line)
@@ -104,29 +117,42 @@ def read(file, measured=True):
 
 def _kind(file, names, measured):
     for engine, attribute in ENGINES.items():
-        for column, kind in ((f"{engine}_time_per_pkt_ms", "engine times"),
-                             (f"{engine}_bench_time_ms", "co-runs")):
+        for column, kind in (
+            (f"{engine}_time_per_pkt_ms", "engine times"),
+            (f"{engine}_bench_time_ms", "co-runs"),
+        ):
             if column not in names:
                 continue
             needs = {attribute} | ({THROUGHPUT} if kind == "co-runs" else set())
             if needs - names:
-                raise Error("E-profile", f"{file}:1: {kind} of the {engine} engine need the columns "
-                                         f"{', '.join(sorted(needs))}; "
-                                         f"missing: {', '.join(sorted(needs - names))}")
+                raise Error(
+                    "E-profile",
+                    f"{file}:1: {kind} of the {engine} engine need the columns "
+                    f"{', '.join(sorted(needs))}; "
+                    f"missing: {', '.join(sorted(needs - names))}",
+                )
             return kind, engine
     contention = any(f"comp_{engine}_sum_nt_ms" in names for engine in ENGINES)
     needs = set(LEAST_COUNTERS) | ({THROUGHPUT} if measured else set())
     if needs - names:
-        raise Error("E-profile",
-                    f"{file}:1: these columns make no known kind of profile; for memory contention it "
-                    f"lacks {', '.join(c for c in (*COUNTERS, THROUGHPUT) if c in needs - names)}")
+        raise Error(
+            "E-profile",
+            f"{file}:1: these columns make no known kind of profile; for memory contention it "
+            f"lacks {', '.join(c for c in (*COUNTERS, THROUGHPUT) if c in needs - names)}",
+        )
     return ("contention" if contention else "memory"), None
 
 
 def _known(name):
-    return (name in COUNTERS or name in TRAFFIC or name == THROUGHPUT
-            or any(name in (f"{e}_time_per_pkt_ms", f"{e}_bench_time_ms", f"comp_{e}_sum_nt_ms")
-                   for e in ENGINES))
+    return (
+        name in COUNTERS
+        or name in TRAFFIC
+        or name == THROUGHPUT
+        or any(
+            name in (f"{e}_time_per_pkt_ms", f"{e}_bench_time_ms", f"comp_{e}_sum_nt_ms")
+            for e in ENGINES
+        )
+    )
 
 
 def _number(text, name, where):
@@ -137,7 +163,9 @@ def _number(text, name, where):
         value = math.nan
     positive = name == THROUGHPUT or name.endswith(("_time_per_pkt_ms", "_bench_time_ms"))
     if not math.isfinite(value) or value < 0 or positive and value == 0:
-        raise Error("E-profile",
-                    f"{where}: {name} is '{text}'; it must be a {'positive ' if positive else ''}number"
-                    f"{'' if positive else ', 0 or more'}")
+        raise Error(
+            "E-profile",
+            f"{where}: {name} is '{text}'; it must be a {'positive ' if positive else ''}number"
+            f"{'' if positive else ', 0 or more'}",
+        )
     return value

@@ -41,8 +41,11 @@ class Attribute:
 
     def __post_init__(self):
         if not (self.low < self.high and self.low <= self.default <= self.high):
-            raise Error("E-usage", f"attribute {self.name}: {self.low:g}..{self.high:g} with default "
-                                   f"{self.default:g}; the ends must rise, the default lie between them")
+            raise Error(
+                "E-usage",
+                f"attribute {self.name}: {self.low:g}..{self.high:g} with default "
+                f"{self.default:g}; the ends must rise, the default lie between them",
+            )
         if self.log and self.low <= 0:
             raise Error("E-usage", f"attribute {self.name}: a range on a log scale starts above 0")
 
@@ -65,8 +68,10 @@ class Profiler:
 
     def __init__(self, measure, attributes, contentions, quota, seed=0, progress=None):
         if quota < 1 or not attributes or not contentions:
-            raise Error("E-usage",
-                        "a profile takes a quota of 1 or more, an attribute and a contention level")
+            raise Error(
+                "E-usage",
+                "a profile takes a quota of 1 or more, an attribute and a contention level",
+            )
         self.measure, self.attributes, self.contentions = measure, attributes, contentions
         self.quota, self.random, self.progress = quota, random.Random(seed), progress
         self.samples = {}  # configuration as a tuple -> (dict, rate)
@@ -84,8 +89,10 @@ class Profiler:
                 return None
             rate = self.measure(point)
             if not (isinstance(rate, (int, float)) and math.isfinite(rate) and rate > 0):
-                raise Error("E-measurement",
-                            f"the measurement of {json.dumps(point)} answered {rate}; a rate is positive")
+                raise Error(
+                    "E-measurement",
+                    f"the measurement of {json.dumps(point)} answered {rate}; a rate is positive",
+                )
             self.samples[key] = point, float(rate)
             if self.progress:
                 self.progress.step(json.dumps(point))
@@ -123,20 +130,29 @@ def adaptive(profiler, drop=0.05, split=0.1, samples=2):
             kept.append(attribute)
             visited[attribute.name] = [attribute.default]
             ends = list(zip((attribute.low, middle, attribute.high), rates))
-            ranges += [(-differ(a[1], b[1]), len(ranges) + k, attribute, a, b)
-                       for k, (a, b) in enumerate(zip(ends, ends[1:]))]
+            ranges += [
+                (-differ(a[1], b[1]), len(ranges) + k, attribute, a, b)
+                for k, (a, b) in enumerate(zip(ends, ends[1:]))
+            ]
 
     def contended(attribute, value):
         values = visited[attribute.name]
         if value not in values:
             values.append(value)
         for _ in range(samples):
-            traffic = {**profiler.default(), **{name: profiler.random.choice(points)
-                                                for name, points in visited.items()}, attribute.name: value}
+            traffic = {
+                **profiler.default(),
+                **{name: profiler.random.choice(points) for name, points in visited.items()},
+                attribute.name: value,
+            }
             profiler.rate(traffic, profiler.random.choice(profiler.contentions))
 
     for attribute in kept:
-        for value in (attribute.low, attribute.middle(attribute.low, attribute.high), attribute.high):
+        for value in (
+            attribute.low,
+            attribute.middle(attribute.low, attribute.high),
+            attribute.high,
+        ):
             contended(attribute, value)
     heapq.heapify(ranges)
     serial = itertools.count(len(ranges))
@@ -160,8 +176,10 @@ def _fill(profiler, visited):
     repeated = 0
     while profiler.left > 0 and repeated < 1000:
         before = profiler.left
-        traffic = {**profiler.default(),
-                   **{name: profiler.random.choice(points) for name, points in visited.items()}}
+        traffic = {
+            **profiler.default(),
+            **{name: profiler.random.choice(points) for name, points in visited.items()},
+        }
         profiler.rate(traffic, profiler.random.choice(profiler.contentions))
         # Few visited values have few combinations; all of them may be measured already.
         repeated = repeated + 1 if profiler.left == before else 0
@@ -172,7 +190,9 @@ def uniform(profiler):
     repeated = 0
     while profiler.left > 0 and repeated < 1000:
         before = profiler.left
-        traffic = {attribute.name: attribute.draw(profiler.random) for attribute in profiler.attributes}
+        traffic = {
+            attribute.name: attribute.draw(profiler.random) for attribute in profiler.attributes
+        }
         profiler.rate(traffic, profiler.random.choice(profiler.contentions))
         repeated = repeated + 1 if profiler.left == before else 0
 
@@ -183,11 +203,16 @@ def full(profiler, steps):
     for attribute, least in zip(profiler.attributes, steps):
         points = [attribute.low, attribute.high]
         while len(points) < least:
-            points = sorted({*points, *(attribute.middle(a, b) for a, b in zip(points, points[1:]))})
+            points = sorted(
+                {*points, *(attribute.middle(a, b) for a, b in zip(points, points[1:]))}
+            )
         axes.append(points)
     for values in itertools.product(*axes):
         for contention in profiler.contentions:
-            if profiler.rate(dict(zip((a.name for a in profiler.attributes), values)), contention) is None:
+            if (
+                profiler.rate(dict(zip((a.name for a in profiler.attributes), values)), contention)
+                is None
+            ):
                 return
 
 
@@ -197,23 +222,38 @@ def command(line, timeout=600):
 
     Raises lpn.Error E-measurement when it fails or answers something else.
     """
+
     def measure(point):
         try:
-            done = subprocess.run(line, shell=True, input=json.dumps(point), capture_output=True, text=True,
-                                  timeout=timeout, check=False)
+            done = subprocess.run(
+                line,
+                shell=True,
+                input=json.dumps(point),
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
-            raise Error("E-measurement",
-                        f"'{line}' did not answer within {timeout} s for {json.dumps(point)}") from None
+            raise Error(
+                "E-measurement",
+                f"'{line}' did not answer within {timeout} s for {json.dumps(point)}",
+            ) from None
         if done.returncode:
             told = (done.stderr or done.stdout).strip().split("\n")[-1]
-            raise Error("E-measurement",
-                        f"'{line}' ended with status {done.returncode} for {json.dumps(point)}"
-                        + (f": {told}" if told else ""))
+            raise Error(
+                "E-measurement",
+                f"'{line}' ended with status {done.returncode} for {json.dumps(point)}"
+                + (f": {told}" if told else ""),
+            )
         try:
             answer = json.loads(done.stdout)
             return float(answer["throughput_kpps"] if isinstance(answer, dict) else answer)
         except (ValueError, KeyError, TypeError):
-            raise Error("E-measurement",
-                        f"'{line}' answered {done.stdout.strip()[:80]!r}; it must print a number or "
-                        'an object with "throughput_kpps"') from None
+            raise Error(
+                "E-measurement",
+                f"'{line}' answered {done.stdout.strip()[:80]!r}; it must print a number or "
+                'an object with "throughput_kpps"',
+            ) from None
+
     return measure

@@ -84,15 +84,39 @@ from dataclasses import dataclass, field, replace
 
 import lpn
 
-__all__ = ["COUNTERS", "ENGINES", "PIPELINE", "RUN_TO_COMPLETION", "Engine", "Function", "Law", "Memory",
-           "Nic", "Packets", "Pressure", "Scenario", "Simulate", "Stage", "Traffic", "parse", "read",
-           "read_catalogue"]
+__all__ = [
+    "COUNTERS",
+    "ENGINES",
+    "PIPELINE",
+    "RUN_TO_COMPLETION",
+    "Engine",
+    "Function",
+    "Law",
+    "Memory",
+    "Nic",
+    "Packets",
+    "Pressure",
+    "Scenario",
+    "Simulate",
+    "Stage",
+    "Traffic",
+    "parse",
+    "read",
+    "read_catalogue",
+]
 
 PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
 CORE_RESOURCES = ("cpu", "memory")
 ENGINES = ("regex", "compression")
-COUNTERS = ("ipc", "inst_retired_per_s", "l2d_rd_per_s", "l2d_wr_per_s", "mem_rd_per_s", "mem_wr_per_s",
-            "wss_MB")
+COUNTERS = (
+    "ipc",
+    "inst_retired_per_s",
+    "l2d_rd_per_s",
+    "l2d_wr_per_s",
+    "mem_rd_per_s",
+    "mem_wr_per_s",
+    "wss_MB",
+)
 MOST_FUNCTIONS, MOST_QUEUES, MOST_STAGES, MOST_PACKETS = 16, 32, 8, 16
 MOST_LISTED = 1000  # functions of a catalogue
 # A service interval must be a time the net can tell from 0 and 10 s must stay far from 2^63 ticks.
@@ -118,10 +142,19 @@ class Law:
         """Service time [us] of one request for a packet of `packets` (bytes, matches per MB) and `flows`."""
         size, density = packets.packet_bytes, packets.matches_per_MB
         matches = density * size * 1e-6
-        sum_ = (self.us + self.ns_per_byte * size * 1e-3 + self.us_per_match_per_MB * density
-                + self.us_per_match * matches + self.us_per_match2 * matches**2)
+        sum_ = (
+            self.us
+            + self.ns_per_byte * size * 1e-3
+            + self.us_per_match_per_MB * density
+            + self.us_per_match * matches
+            + self.us_per_match2 * matches**2
+        )
         x, y = self.at_least_us, self.at_least_ns_per_byte * size * 1e-3
-        least = max(x, y) if self.knee == math.inf else (x**self.knee + y**self.knee) ** (1 / self.knee)
+        least = (
+            max(x, y)
+            if self.knee == math.inf
+            else (x**self.knee + y**self.knee) ** (1 / self.knee)
+        )
         return max(least, sum_ + self._by_flows(flows))
 
     def _by_flows(self, flows):
@@ -146,9 +179,14 @@ ENGINE_LAWS = {
         # both regimes, 0.2457 us when overloaded, which gives the knee and the time per byte. With 28255
         # rules a match costs the more, the more its packet already has (from 512 and 2048 bytes). Times of
         # an overloaded engine are divided by that factor. What was not used: README.md, "Accuracy".
-        "emerging-threats": Law(at_least_us=0.2188 / 1.0795, at_least_ns_per_byte=0.1437, knee=2.88,
-                                us_per_match=0.01501 / 1.0795, us_per_match2=0.0001493 / 1.0795,
-                                overload=1.0795),
+        "emerging-threats": Law(
+            at_least_us=0.2188 / 1.0795,
+            at_least_ns_per_byte=0.1437,
+            knee=2.88,
+            us_per_match=0.01501 / 1.0795,
+            us_per_match2=0.0001493 / 1.0795,
+            overload=1.0795,
+        ),
     },
     "compression": {
         # Bandwidth of one job in flight, dpdk_compression's README; the base is a guess (+- 2x).
@@ -203,7 +241,9 @@ class Traffic:
     @property
     def matches_per_MB(self):
         """Mean over the bytes."""
-        return sum(p.share * p.packet_bytes * p.matches_per_MB for p in self.mix) / self.packet_bytes
+        return (
+            sum(p.share * p.packet_bytes * p.matches_per_MB for p in self.mix) / self.packet_bytes
+        )
 
 
 @dataclass(frozen=True)
@@ -293,7 +333,9 @@ def _load(path):
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise lpn.Error("E-scenario", f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise lpn.Error(
+            "E-scenario", f"{path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     try:
         return json.loads(text, object_pairs_hook=_Object)
     except ValueError as error:
@@ -357,22 +399,32 @@ class _At:
 
     def list(self, least, most, of):
         if not isinstance(self.value, list) or not least <= len(self.value) <= most:
-            got = f"{len(self.value)} of them" if isinstance(self.value, list) else _shown(self.value)
+            got = (
+                f"{len(self.value)} of them" if isinstance(self.value, list) else _shown(self.value)
+            )
             raise self.wrong(f"must be a list of {least} to {most} {of}; got {got}")
         return [_At(self.path, f"{self.where}[{k}]", value) for k, value in enumerate(self.value)]
 
     def number(self, low, high, unit=""):
         value = self.value
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise self.wrong(f"must be a number {_range(low, high)}{unit and ' ' + unit}; "
-                             f"got {_shown(value)}")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not low <= value <= high
+        ):
+            raise self.wrong(
+                f"must be a number {_range(low, high)}{unit and ' ' + unit}; "
+                f"got {_shown(value)}"
+            )
         return float(value)
 
     def whole(self, low, high, unit=""):
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.wrong(f"must be a whole number {_range(low, high)}{unit and ' ' + unit}; "
-                             f"got {_shown(value)}")
+            raise self.wrong(
+                f"must be a whole number {_range(low, high)}{unit and ' ' + unit}; "
+                f"got {_shown(value)}"
+            )
         return value
 
     def name(self):
@@ -401,12 +453,16 @@ def _scenario(at):
     functions = _functions(parts["functions"], nic, MOST_FUNCTIONS)
     cores = sum(f.cores for f in functions)
     if cores > nic.cores:
-        raise parts["functions"].wrong(f"the functions have {cores} cores, the NIC {nic.cores}; "
-                                       "give them fewer, or write nic.cores")
+        raise parts["functions"].wrong(
+            f"the functions have {cores} cores, the NIC {nic.cores}; "
+            "give them fewer, or write nic.cores"
+        )
     for name in ENGINES:
         queues = sum(s.queues for f in functions for s in f.stages if s.resource == name)
         if queues > MOST_QUEUES:
-            raise parts["functions"].wrong(f"{queues} request queues at engine {name}; at most {MOST_QUEUES}")
+            raise parts["functions"].wrong(
+                f"{queues} request queues at engine {name}; at most {MOST_QUEUES}"
+            )
     pressure = _pressure(parts["memory_pressure"]) if "memory_pressure" in parts else Pressure()
     simulate = Simulate()
     if "simulate" in parts:
@@ -423,7 +479,9 @@ def _functions(at, nic, most):
     functions = tuple(_function(f, nic) for f in listed)
     for k, function in enumerate(functions):
         if function.name in [f.name for f in functions[:k]]:
-            raise listed[k].wrong(f"the name '{function.name}' is taken; names tell functions apart")
+            raise listed[k].wrong(
+                f"the name '{function.name}' is taken; names tell functions apart"
+            )
     return functions
 
 
@@ -448,23 +506,42 @@ def _engine(name, at):
         engine = replace(engine, latency_us=parts["latency_us"].number(0, MOST_US, "us"))
     if "laws" in parts:
         if not isinstance(parts["laws"].value, dict):
-            raise parts["laws"].wrong("must be an object of laws by name; got " + _shown(parts["laws"].value))
+            raise parts["laws"].wrong(
+                "must be an object of laws by name; got " + _shown(parts["laws"].value)
+            )
         named = parts["laws"].object(tuple(parts["laws"].value))
-        engine = replace(engine, laws={**engine.laws, **{key: _law(law) for key, law in named.items()}})
+        engine = replace(
+            engine, laws={**engine.laws, **{key: _law(law) for key, law in named.items()}}
+        )
     return engine
 
 
-_LAW_PARTS = ("at_least_us", "at_least_ns_per_byte", "knee", "us", "ns_per_byte", "us_per_match_per_MB",
-              "us_per_match", "us_per_match2", "us_by_flows", "overload")
+_LAW_PARTS = (
+    "at_least_us",
+    "at_least_ns_per_byte",
+    "knee",
+    "us",
+    "ns_per_byte",
+    "us_per_match_per_MB",
+    "us_per_match",
+    "us_per_match2",
+    "us_by_flows",
+    "overload",
+)
 
 
 def _law(at, names=()):
     if isinstance(at.value, str):
         if at.value not in names:
-            raise at.wrong(f"there is no law '{at.value}' here; "
-                           + (f"there are: {', '.join(names)}" if names else
-                              "laws with names belong to engines; write a number of us or an object of "
-                              + ", ".join(_LAW_PARTS)))
+            raise at.wrong(
+                f"there is no law '{at.value}' here; "
+                + (
+                    f"there are: {', '.join(names)}"
+                    if names
+                    else "laws with names belong to engines; write a number of us or an object of "
+                    + ", ".join(_LAW_PARTS)
+                )
+            )
         return names[at.value]
     if not isinstance(at.value, dict):
         return Law(us=at.number(LEAST_US, MOST_US, "us"))
@@ -490,7 +567,16 @@ def _law(at, names=()):
     return Law(**values)
 
 
-_FUNCTION_PARTS = ("name", "pattern", "cores", "batch", "stages", "traffic", "memory", "promised_drop")
+_FUNCTION_PARTS = (
+    "name",
+    "pattern",
+    "cores",
+    "batch",
+    "stages",
+    "traffic",
+    "memory",
+    "promised_drop",
+)
 
 
 def _function(at, nic):
@@ -500,7 +586,9 @@ def _function(at, nic):
     for stage in parts["stages"].list(1, MOST_STAGES, "stages"):
         stages.append(_stage(stage, nic, traffic))
     if not stages[0].on_core:
-        raise parts["stages"].wrong("the first stage must be cpu or memory: a core receives the packet")
+        raise parts["stages"].wrong(
+            "the first stage must be cpu or memory: a core receives the packet"
+        )
     function = Function(parts["name"].name(), tuple(stages), traffic=traffic)
     if "pattern" in parts:
         function = replace(function, pattern=parts["pattern"].choice((PIPELINE, RUN_TO_COMPLETION)))
@@ -509,10 +597,15 @@ def _function(at, nic):
     if "batch" in parts:
         function = replace(function, batch=parts["batch"].whole(1, 1024, "packets"))
     for stage, given in zip(stages, parts["stages"].list(1, MOST_STAGES, "stages")):
-        if function.pattern == RUN_TO_COMPLETION and not stage.on_core and \
-                stage.slots * stage.queues < function.batch:
-            raise given.wrong(f"{stage.queues} queues of {stage.slots} slots do not hold a batch of "
-                              f"{function.batch}")
+        if (
+            function.pattern == RUN_TO_COMPLETION
+            and not stage.on_core
+            and stage.slots * stage.queues < function.batch
+        ):
+            raise given.wrong(
+                f"{stage.queues} queues of {stage.slots} slots do not hold a batch of "
+                f"{function.batch}"
+            )
     if "memory" in parts:
         function = replace(function, memory=_memory(parts["memory"]))
     if "promised_drop" in parts:
@@ -529,9 +622,12 @@ def _stage(at, nic, traffic):
         for key in ("queues", "slots"):
             if key in parts:
                 raise parts[key].wrong("request queues belong to engines; leave it out")
-    stage = Stage(resource, _law(parts["service_us"], engine.laws if engine else ()),
-                  parts["queues"].whole(1, MOST_QUEUES) if "queues" in parts else 1,
-                  parts["slots"].whole(1, 65536) if "slots" in parts else nic.slots)
+    stage = Stage(
+        resource,
+        _law(parts["service_us"], engine.laws if engine else ()),
+        parts["queues"].whole(1, MOST_QUEUES) if "queues" in parts else 1,
+        parts["slots"].whole(1, 65536) if "slots" in parts else nic.slots,
+    )
     if engine is None and stage.service.overload > 1:
         raise parts["service_us"].wrong("'overload' is about the queue of an engine; leave it out")
     for packets in traffic.mix:
@@ -539,7 +635,8 @@ def _stage(at, nic, traffic):
         if not LEAST_US <= time <= MOST_US:
             raise parts["service_us"].wrong(
                 f"gives {time:g} us for packets of {packets.packet_bytes} bytes with "
-                f"{packets.matches_per_MB:g} matches per MB; it must give {LEAST_US:g} to {MOST_US:g} us")
+                f"{packets.matches_per_MB:g} matches per MB; it must give {LEAST_US:g} to {MOST_US:g} us"
+            )
     return stage
 
 
@@ -555,13 +652,18 @@ def _packets(at, share):
 
 
 def _traffic(at):
-    parts = at.object(("flows", "packet_bytes", "matches_per_MB", "rate_kpps", "arrivals", "seed", "mix"))
+    parts = at.object(
+        ("flows", "packet_bytes", "matches_per_MB", "rate_kpps", "arrivals", "seed", "mix")
+    )
     values = {}
     if "mix" in parts:
         for key in ("packet_bytes", "matches_per_MB"):
             if key in parts:
                 raise parts[key].wrong("belongs into the entries of mix, as there is one")
-        mix = [_packets(entry, True) for entry in parts["mix"].list(1, MOST_PACKETS, "kinds of packets")]
+        mix = [
+            _packets(entry, True)
+            for entry in parts["mix"].list(1, MOST_PACKETS, "kinds of packets")
+        ]
         whole = sum(p.share for p in mix)
         if abs(whole - 1) > 1e-6:
             raise parts["mix"].wrong(f"the shares add up to {whole:g}, not 1")
@@ -604,6 +706,10 @@ def _pressure(at):
             if key in parts:
                 raise parts[key].wrong("is among the counters; give it once")
         counters = _counters(parts["counters"])
-        return Pressure(counters["wss_MB"], counters["l2d_rd_per_s"] + counters["l2d_wr_per_s"], counters)
-    return Pressure(parts["wss_MB"].number(0, 1e6, "MB") if "wss_MB" in parts else 0.0,
-                    parts["accesses_per_s"].number(0, 1e12) if "accesses_per_s" in parts else 0.0)
+        return Pressure(
+            counters["wss_MB"], counters["l2d_rd_per_s"] + counters["l2d_wr_per_s"], counters
+        )
+    return Pressure(
+        parts["wss_MB"].number(0, 1e6, "MB") if "wss_MB" in parts else 0.0,
+        parts["accesses_per_s"].number(0, 1e12) if "accesses_per_s" in parts else 0.0,
+    )

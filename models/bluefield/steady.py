@@ -62,7 +62,9 @@ class _Run:
     def __init__(self, scenario, form=None):
         self.scenario = scenario
         self.form = form or model.shape(scenario)
-        self.seats = model.seats(scenario, self.form) if form else list(range(len(scenario.functions)))
+        self.seats = (
+            model.seats(scenario, self.form) if form else list(range(len(scenario.functions)))
+        )
         self.net, self.kept, self.chains = model.net_of_shape(self.form)
         self.marking = model.marking(scenario, self.net, WINDOWS + 1, self.seats)
         self.values = model.parameters(scenario, form=self.form, seats=self.seats)
@@ -79,14 +81,22 @@ class _Run:
                     rounds.setdefault(stage.resource, []).append(stage.queues * f.service_us(stage))
         slowest = 0.0
         for f in self.scenario.functions:
-            per_packet = [f.service_us(s) / f.cores if s.on_core else sum(rounds[s.resource]) / s.queues
-                          for s in f.stages]
+            per_packet = [
+                f.service_us(s) / f.cores if s.on_core else sum(rounds[s.resource]) / s.queues
+                for s in f.stages
+            ]
             time = sum(per_packet) if f.pattern == RUN_TO_COMPLETION else max(per_packet)
             if f.traffic.rate_kpps is not None:
                 time = max(time, 1e3 / f.traffic.rate_kpps)
             slowest = max(slowest, time * _granule(f))
-        longest = max((f.cores * f.batch * sum(f.service_us(s) for s in f.stages)
-                       for f in self.scenario.functions if f.pattern == RUN_TO_COMPLETION), default=0.0)
+        longest = max(
+            (
+                f.cores * f.batch * sum(f.service_us(s) for s in f.stages)
+                for f in self.scenario.functions
+                if f.pattern == RUN_TO_COMPLETION
+            ),
+            default=0.0,
+        )
         least = max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
         # The half that is measured has whole periods of the slowest random schedule, so that its mean
         # is exact.
@@ -122,35 +132,53 @@ def _period(function):
     rate = function.traffic.rate_kpps
     if rate is not None:
         return model.SCHEDULE * 1e3 / rate
-    return model.SCHEDULE * max(function.service_us(s) / (function.cores if s.on_core else 1)
-                                for s in function.stages)
+    return model.SCHEDULE * max(
+        function.service_us(s) / (function.cores if s.on_core else 1) for s in function.stages
+    )
 
 
 def _counted(chain):
     """How many counts are kept of a function."""
-    return 1 + 2 * (chain.lost is not None) + len(chain.works) + sum(map(len, chain.queues)) \
+    return (
+        1
+        + 2 * (chain.lost is not None)
+        + len(chain.works)
+        + sum(map(len, chain.queues))
         + len(chain.descriptors)
+    )
 
 
 def _read(state, run):
     scenario, taken = state.scenario, iter(state.kept)
     # Per function of the net, in the order of model.net_of_shape, the counts of its places.
-    places = [[[n for (n,) in run.tokens[next(taken)]] for _ in range(_counted(chain))]
-              for chain in state.chains]
+    places = [
+        [[n for (n,) in run.tokens[next(taken)]] for _ in range(_counted(chain))]
+        for chain in state.chains
+    ]
     window, half, quarter = state.window_us, WINDOWS // 2, WINDOWS // 4
     steady, results, utilisation = True, [], {}
     counted = {}
     for f, seat in zip(scenario.functions, state.seats):
         counts = places[seat][::-1]
         delivered = counts.pop()
-        arrived, lost = (counts.pop(), counts.pop()) if f.traffic.rate_kpps is not None else (None, None)
+        arrived, lost = (
+            (counts.pop(), counts.pop()) if f.traffic.rate_kpps is not None else (None, None)
+        )
         works = [counts.pop() for _ in f.stages]
-        queues = [[counts.pop() for _ in range(s.queues)] if not s.on_core else None for s in f.stages]
+        queues = [
+            [counts.pop() for _ in range(s.queues)] if not s.on_core else None for s in f.stages
+        ]
         free = [counts.pop() for s in f.stages if not s.on_core]
         counted[f.name] = delivered, arrived, lost, works, queues, free
     # By chance a random function's packets vary by the root of their number, and others with them.
-    by_chance = max((3 / math.sqrt(max(counted[f.name][0][WINDOWS] - counted[f.name][0][half], 1))
-                     for f in scenario.functions if _random(f)), default=0.0)
+    by_chance = max(
+        (
+            3 / math.sqrt(max(counted[f.name][0][WINDOWS] - counted[f.name][0][half], 1))
+            for f in scenario.functions
+            if _random(f)
+        ),
+        default=0.0,
+    )
     for f in scenario.functions:
         delivered, arrived, lost, works, queues, free = counted[f.name]
         third = delivered[half + quarter] - delivered[half]
@@ -164,7 +192,9 @@ def _read(state, run):
         result = Result(f.name, packets / (half * window) * 1e3, f.traffic.rate_kpps)
         if lost is not None:
             came = arrived[WINDOWS] - arrived[half]
-            kept = came - packets <= _FILLING * came + 2 * _granule(f) + math.sqrt(came) * _random(f)
+            kept = came - packets <= _FILLING * came + 2 * _granule(f) + math.sqrt(came) * _random(
+                f
+            )
             if lost[WINDOWS] == lost[half] and kept:
                 # What is neither lost nor piles up is delivered, at the schedule's exact rate.
                 result.throughput_kpps = f.traffic.rate_kpps
@@ -179,8 +209,11 @@ def _read(state, run):
             else:
                 utilisation[stage.resource] = utilisation.get(stage.resource, 0.0) + busy
             result.work.append(busy)
-            result.queued.append(None if stage_queues is None else
-                                 min(map(sum, zip(*(queue[half:] for queue in stage_queues)))))
+            result.queued.append(
+                None
+                if stage_queues is None
+                else min(map(sum, zip(*(queue[half:] for queue in stage_queues))))
+            )
         result.bottleneck, result.why = _bottleneck(f, result)
         results.append(result)
     return Outcome(results, steady, WINDOWS * window * 1e-3, run.commits, utilisation)
@@ -207,7 +240,10 @@ def _bottleneck(function, result):
     for stage, queued in reversed(list(zip(function.stages, result.queued))):
         if queued is not None and queued >= 4 * stage.queues:
             return stage.resource, f"{queued} or more requests always wait for it"
-    return core, f"its cores are busy {min(on_cores, 1):.0%} of the time and no engine keeps it waiting"
+    return (
+        core,
+        f"its cores are busy {min(on_cores, 1):.0%} of the time and no engine keeps it waiting",
+    )
 
 
 def throughputs(scenarios, *, form=None, threads=None, progress=None):
@@ -225,8 +261,13 @@ def throughputs(scenarios, *, form=None, threads=None, progress=None):
         left = []
         for group in groups.values():
             first = runs[group[0]]
-            answers = lpn.run_batch(first.net, [runs[k].marking for k in group],
-                                    [runs[k].parameters() for k in group], threads=threads, read=first.kept)
+            answers = lpn.run_batch(
+                first.net,
+                [runs[k].marking for k in group],
+                [runs[k].parameters() for k in group],
+                threads=threads,
+                read=first.kept,
+            )
             left += [k for k, answer in zip(group, answers) if not runs[k].take(answer)]
         if progress is not None:
             progress(len(runs) - len(left), len(runs))
@@ -236,7 +277,9 @@ def throughputs(scenarios, *, form=None, threads=None, progress=None):
 def simulate(scenario, *, engine=None, latencies=True):
     """The Outcome of one Scenario. `engine`: as for lpn.simulate."""
     run = _Run(scenario)
-    while not run.take(lpn.simulate(run.net, run.marking, run.parameters(), engine=engine, read=run.kept)):
+    while not run.take(
+        lpn.simulate(run.net, run.marking, run.parameters(), engine=engine, read=run.kept)
+    ):
         pass
     if latencies:
         detail(run)
@@ -260,21 +303,31 @@ def detail(run):
         if share * outcome.firings > MOST_FOLLOWED:
             return
         run.window_us = full * share
-        follower = _Follower(run.net, [run.chains[seat] for seat in run.seats],
-                             WINDOWS // 2 * parts.ticks(run.window_us))
-        traced = lpn.simulate(run.net, run.marking, run.parameters(), engine="interp", trace=follower,
-                              read=run.kept)
+        follower = _Follower(
+            run.net,
+            [run.chains[seat] for seat in run.seats],
+            WINDOWS // 2 * parts.ticks(run.window_us),
+        )
+        traced = lpn.simulate(
+            run.net, run.marking, run.parameters(), engine="interp", trace=follower, read=run.kept
+        )
         if share == 1 or _read(run, traced).steady:
             break
         share = min(1.0, 4 * share)
     for result, ticks in zip(outcome.results, follower.latencies):
         ticks.sort()
         if ticks:
-            us = {f"p{p:g}": round(ticks[math.ceil(len(ticks) * p / 100) - 1] * _US_PER_TICK, 4)
-                  for p in PERCENTILES}
+            us = {
+                f"p{p:g}": round(ticks[math.ceil(len(ticks) * p / 100) - 1] * _US_PER_TICK, 4)
+                for p in PERCENTILES
+            }
             mean = round(sum(ticks) / len(ticks) * _US_PER_TICK, 4)
-            result.latency_us = {"packets": len(ticks), "mean": mean, **us,
-                                 "max": round(ticks[-1] * _US_PER_TICK, 4)}
+            result.latency_us = {
+                "packets": len(ticks),
+                "mean": mean,
+                **us,
+                "max": round(ticks[-1] * _US_PER_TICK, 4),
+            }
 
 
 class _Follower:
@@ -287,15 +340,21 @@ class _Follower:
     def __init__(self, net, chains, since):
         self.latencies = [[] for _ in chains]
         self._since = since
-        self._born = {}  # (transition, firing) -> when its packets entered: one time for all, or a list
+        self._born = (
+            {}
+        )  # (transition, firing) -> when its packets entered: one time for all, or a list
         entries = {chain.entry: chain.entry_at_start for chain in chains}
         lefts = {chain.left: k for k, chain in enumerate(chains)}
         # A pipeline's firing hands on one packet, so that its entry is read once.
         single = {chain.entry.split(".")[0] for chain in chains if chain.single}
-        self._about = []  # per transition: (arc t, entry_at_start or None, chain that it leaves, single)
+        self._about = (
+            []
+        )  # per transition: (arc t, entry_at_start or None, chain that it leaves, single)
         for t in net._core.transitions:
             arc = next((k for k, arc in enumerate(t.inputs) if arc.name == "t"), None)
-            self._about.append((arc, entries.get(t.name), lefts.get(t.name), t.name.split(".")[0] in single))
+            self._about.append(
+                (arc, entries.get(t.name), lefts.get(t.name), t.name.split(".")[0] in single)
+            )
 
     def __call__(self, commit):
         arc, entry, left, single = self._about[commit.transition]

@@ -16,9 +16,16 @@ from .memory import Boosted, WhiteBox
 from .predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
 from .profiles import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
 
-__all__ = ["DEFAULT_FLOWS", "Candidate", "candidates", "detect_pattern", "fit", "fit_boosting",
-           "linear_rates",
-           "train"]
+__all__ = [
+    "DEFAULT_FLOWS",
+    "Candidate",
+    "candidates",
+    "detect_pattern",
+    "fit",
+    "fit_boosting",
+    "linear_rates",
+    "train",
+]
 
 # Flow count of the default traffic profile (16 K flows), ASPLOS 2025, section 7.1.
 DEFAULT_FLOWS = 16384
@@ -41,9 +48,19 @@ def fit_boosting(rows, features):
     trees = []
     for (tree,) in estimator.estimators_:
         tree = tree.tree_
-        trees.append([[float(tree.value[k, 0, 0])] if tree.children_left[k] < 0 else
-                      [int(tree.feature[k]), float(tree.threshold[k]), int(tree.children_left[k]),
-                       int(tree.children_right[k])] for k in range(tree.node_count)])
+        trees.append(
+            [
+                [float(tree.value[k, 0, 0])]
+                if tree.children_left[k] < 0
+                else [
+                    int(tree.feature[k]),
+                    float(tree.threshold[k]),
+                    int(tree.children_left[k]),
+                    int(tree.children_right[k]),
+                ]
+                for k in range(tree.node_count)
+            ]
+        )
     base = float(estimator.init_.constant_[0, 0])
     return estimator, Boosted(tuple(features), base, estimator.learning_rate, trees)
 
@@ -53,7 +70,9 @@ def fit_white_box(rows):
     between."""
     time = numpy.array([1e3 / row[THROUGHPUT] for row in rows])
     wss = numpy.array([row["comp_wss_MB"] for row in rows])
-    accesses = numpy.array([(row["comp_l2d_rd_per_s"] + row["comp_l2d_wr_per_s"]) / 1e8 for row in rows])
+    accesses = numpy.array(
+        [(row["comp_l2d_rd_per_s"] + row["comp_l2d_wr_per_s"]) / 1e8 for row in rows]
+    )
     flows = numpy.array([row.get(FLOWS, 0.0) for row in rows])
     best = None
     flow_knees, wss_knees = _knees(flows), _knees(wss)
@@ -64,13 +83,19 @@ def fit_white_box(rows):
                 terms = numpy.stack([numpy.ones(len(rows)), f, w, w * accesses, w * f], axis=1)
                 constants, error = _not_negative(terms / time[:, None])
                 if constants[0] > 0 and (best is None or error < best[0]):
-                    best = error, WhiteBox(*map(float, constants), float(wss_knee), float(flow_knee))
+                    best = error, WhiteBox(
+                        *map(float, constants), float(wss_knee), float(flow_knee)
+                    )
         if best is None:
             break
-        flow_knees, wss_knees = _around(flow_knees, best[1].flow_knee), _around(wss_knees, best[1].wss_knee)
+        flow_knees, wss_knees = _around(flow_knees, best[1].flow_knee), _around(
+            wss_knees, best[1].wss_knee
+        )
     if best is None:
-        raise Error("E-profile",
-                    "no white-box memory law fits these rows: times per packet are not positive at rest")
+        raise Error(
+            "E-profile",
+            "no white-box memory law fits these rows: times per packet are not positive at rest",
+        )
     return best[1]
 
 
@@ -78,7 +103,9 @@ def linear_rates(rows, asked, features):
     """Rates for the rows `asked` by linear regression on `rows`: a baseline."""
     from sklearn.linear_model import LinearRegression
 
-    fitted = LinearRegression().fit(_matrix(rows, features), [row[THROUGHPUT] / 1e3 for row in rows])
+    fitted = LinearRegression().fit(
+        _matrix(rows, features), [row[THROUGHPUT] / 1e3 for row in rows]
+    )
     return [float(rate) for rate in fitted.predict(_matrix(asked, features))]
 
 
@@ -105,7 +132,9 @@ def _not_negative(terms):
     kept = [k for k in range(terms.shape[1]) if k == 0 or numpy.ptp(terms[:, k] / terms[:, 0]) > 0]
     scale = numpy.abs(terms).max(axis=0)
     while kept:
-        solved = numpy.linalg.lstsq(terms[:, kept] / scale[kept], numpy.ones(len(terms)), rcond=None)[0]
+        solved = numpy.linalg.lstsq(
+            terms[:, kept] / scale[kept], numpy.ones(len(terms)), rcond=None
+        )[0]
         if solved.min() >= 0:
             constants[kept] = solved / scale[kept]
             break
@@ -122,8 +151,11 @@ def fit(kind, rows):
 
 def _features(rows):
     """The counters that all rows have, and those traffic attributes that vary: a constant tells nothing."""
-    traffic = [name for name in (FLOWS, SIZE) if all(name in row for row in rows)
-               and len({row[name] for row in rows}) > 1]
+    traffic = [
+        name
+        for name in (FLOWS, SIZE)
+        if all(name in row for row in rows) and len({row[name] for row in rows}) > 1
+    ]
     return (*traffic, *(name for name in COUNTERS if all(name in row for row in rows)))
 
 
@@ -137,7 +169,8 @@ def _matrix(rows, features):
 @dataclass
 class Candidate:
     """A memory model that could be used: `error` is its mean absolute error [%] on held-out rows of its own
-    profiles near the traffic asked for; `residuals` are log(measured / predicted) of all held-out rows."""
+    profiles near the traffic asked for; `residuals` are log(measured / predicted) of all held-out rows.
+    """
 
     profiles: list
     kind: str
@@ -148,8 +181,12 @@ class Candidate:
 
     def data(self):
         """For JSON."""
-        return {"model": self.kind, "profiles": [p.name for p in self.profiles], "near_rows": self.near,
-                "cross_validation_error": self.error}
+        return {
+            "model": self.kind,
+            "profiles": [p.name for p in self.profiles],
+            "near_rows": self.near,
+            "cross_validation_error": self.error,
+        }
 
     @property
     def name(self):
@@ -168,15 +205,23 @@ def candidates(profiles, flows, kinds=KINDS, progress=None):
         rows = [row for profile in chosen for row in profile.rows]
         if len({_configuration(row) for row in rows}) < 5:
             if len(sets) == 1:
-                raise Error("E-profile",
-                            f"{chosen[0].file}: {len(rows)} rows; a memory model takes at least 5 "
-                            "different ones")
+                raise Error(
+                    "E-profile",
+                    f"{chosen[0].file}: {len(rows)} rows; a memory model takes at least 5 "
+                    "different ones",
+                )
             continue
         weights = _near(rows, flows)
         for kind in kinds:
             residuals = _cross_validate(kind, rows)
-            error = 100 * sum(w * abs(math.exp(-r) - 1) for w, r in zip(weights, residuals)) / sum(weights)
-            found.append(Candidate(chosen, kind, rows, error, sum(w > 0 for w in weights), residuals))
+            error = (
+                100
+                * sum(w * abs(math.exp(-r) - 1) for w, r in zip(weights, residuals))
+                / sum(weights)
+            )
+            found.append(
+                Candidate(chosen, kind, rows, error, sum(w > 0 for w in weights), residuals)
+            )
             if progress:
                 progress(found[-1].name)
     return sorted(found, key=lambda candidate: candidate.error)
@@ -223,10 +268,14 @@ def _beyond(kind, rows, features):
     errors = {}
     for name in features:
         values = sorted(row[name] for row in rows)
-        for side, cut in (("low", values[int(len(rows) * HELD_OUT_END)]),
-                          ("high", values[len(rows) - 1 - int(len(rows) * HELD_OUT_END)])):
+        for side, cut in (
+            ("low", values[int(len(rows) * HELD_OUT_END)]),
+            ("high", values[len(rows) - 1 - int(len(rows) * HELD_OUT_END)]),
+        ):
             outer = [row for row in rows if (row[name] < cut if side == "low" else row[name] > cut)]
-            inner = [row for row in rows if not (row[name] < cut if side == "low" else row[name] > cut)]
+            inner = [
+                row for row in rows if not (row[name] < cut if side == "low" else row[name] > cut)
+            ]
             if outer and len({_configuration(row) for row in inner}) >= 5:
                 model = fit(kind, inner)
                 errors[name, side] = sorted(abs(_residual(model, row)) for row in outer)
@@ -236,7 +285,9 @@ def _beyond(kind, rows, features):
 # ---- A predictor -------------------------------------------------------------------------------------
 
 
-def train(profiles, pattern="pipeline", flows=(DEFAULT_FLOWS,), kinds=KINDS, function=None, progress=None):
+def train(
+    profiles, pattern="pipeline", flows=(DEFAULT_FLOWS,), kinds=KINDS, function=None, progress=None
+):
     """(Predictor, list of Candidates, best first) of profiles of one function.
 
     pattern: "pipeline", "run-to-completion" or "detect" (needs contention rows).
@@ -254,12 +305,18 @@ def train(profiles, pattern="pipeline", flows=(DEFAULT_FLOWS,), kinds=KINDS, fun
         found = candidates(memories, list(flows), kinds, progress)
         memory = _memory(found[0], memories, list(flows))
     if not engines and memory is None:
-        raise Error("E-profile",
-                    f"{', '.join(profile.file for profile in profiles)}: nothing to train from; give a "
-                    "profile of memory contention, of engine times or of co-runs")
-    predictor = Predictor(function or "function", "pipeline" if pattern == "detect" else pattern, memory,
-                          engines,
-                          [(profile.name, profile.kind, len(profile.rows)) for profile in profiles])
+        raise Error(
+            "E-profile",
+            f"{', '.join(profile.file for profile in profiles)}: nothing to train from; give a "
+            "profile of memory contention, of engine times or of co-runs",
+        )
+    predictor = Predictor(
+        function or "function",
+        "pipeline" if pattern == "detect" else pattern,
+        memory,
+        engines,
+        [(profile.name, profile.kind, len(profile.rows)) for profile in profiles],
+    )
     if pattern == "detect":
         predictor.pattern, predictor.pattern_errors = detect_pattern(predictor, profiles)
     return predictor, found
@@ -267,23 +324,40 @@ def train(profiles, pattern="pipeline", flows=(DEFAULT_FLOWS,), kinds=KINDS, fun
 
 def _memory(candidate, memories, flows):
     model = fit(candidate.kind, candidate.rows)
-    columns = sorted({name for row in candidate.rows for name in row if name in (*COUNTERS, FLOWS, SIZE)})
-    ranges = {name: (min(row[name] for row in candidate.rows), max(row[name] for row in candidate.rows))
-              for name in columns if all(name in row for row in candidate.rows)}
-    varying = [name for name in model.features if name in ranges and ranges[name][0] < ranges[name][1]]
+    columns = sorted(
+        {name for row in candidate.rows for name in row if name in (*COUNTERS, FLOWS, SIZE)}
+    )
+    ranges = {
+        name: (min(row[name] for row in candidate.rows), max(row[name] for row in candidate.rows))
+        for name in columns
+        if all(name in row for row in candidate.rows)
+    }
+    varying = [
+        name for name in model.features if name in ranges and ranges[name][0] < ranges[name][1]
+    ]
     others = []
     for profile in memories:
         if profile not in candidate.profiles:
             weights = _near(profile.rows, flows)
-            apart = [_residual(model, row) for row, w in zip(profile.rows, weights) if w > 0
-                     and all(name in row for name in model.features)]
+            apart = [
+                _residual(model, row)
+                for row, w in zip(profile.rows, weights)
+                if w > 0 and all(name in row for name in model.features)
+            ]
             if apart:
                 others.append((profile.name, sorted(apart)))
     matches = {row.get(MATCHES) for row in candidate.rows}
     solo = max([row[THROUGHPUT] / 1e3 for row in candidate.rows])
-    return Memory(model, ranges, sorted(abs(r) for r in candidate.residuals),
-                  _beyond(candidate.kind, candidate.rows, varying), others, candidate.name, solo,
-                  matches.pop() if len(matches) == 1 else None)
+    return Memory(
+        model,
+        ranges,
+        sorted(abs(r) for r in candidate.residuals),
+        _beyond(candidate.kind, candidate.rows, varying),
+        others,
+        candidate.name,
+        solo,
+        matches.pop() if len(matches) == 1 else None,
+    )
 
 
 def detect_pattern(predictor, profiles):
@@ -294,15 +368,18 @@ def detect_pattern(predictor, profiles):
     """
     rows = [row for profile in profiles if profile.kind == "contention" for row in profile.rows]
     if not rows:
-        raise Error("E-profile",
-                    "the execution pattern shows where two resources are contended at once: give a "
-                    "profile with comp_regex_sum_nt_ms, or write --pattern pipeline")
+        raise Error(
+            "E-profile",
+            "the execution pattern shows where two resources are contended at once: give a "
+            "profile with comp_regex_sum_nt_ms, or write --pattern pipeline",
+        )
     errors = {}
     for pattern in PATTERNS:
         try:
             errors[pattern] = 100 * statistics.fmean(
                 abs(predictor.answer(row, pattern=pattern).rate / (row[THROUGHPUT] / 1e3) - 1)
-                for row in rows)
+                for row in rows
+            )
         except ImpossiblePattern:
             errors[pattern] = None
     return min((p for p in errors if errors[p] is not None), key=errors.get), errors

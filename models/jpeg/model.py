@@ -229,11 +229,15 @@ def space(
     mcu = 6 if sampling == "any" else len(_COMPLETES[sampling])
     if not isinstance(blocks, int) or blocks < mcu or blocks % mcu:
         of = "4:2:0" if mcu == 6 else "4:4:4"
-        raise ValueError(f"blocks must be a multiple of {mcu} ({of} has {mcu} blocks per MCU), got {blocks}")
+        raise ValueError(
+            f"blocks must be a multiple of {mcu} ({of} has {mcu} blocks per MCU), got {blocks}"
+        )
     if compression is not None and not 0 <= compression <= 100:
         raise ValueError(f"compression is a percentage, 0 to 100, got {compression}")
     if nonzero_sum is not None and not 0 <= nonzero_sum <= 63 * blocks:
-        raise ValueError(f"nonzero_sum must be 0..{63 * blocks} for {blocks} blocks, got {nonzero_sum}")
+        raise ValueError(
+            f"nonzero_sum must be 0..{63 * blocks} for {blocks} blocks, got {nonzero_sum}"
+        )
     space = lpn.InputSpace(net)
     space.tokens("header", 1, size=header, table_stalls=table_stalls, first_word=first_word)
     if sampling == "any":

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from lpn._cli_common import Progress, json_option, note, print_json, rate, seconds, table
+from lpn.command import Progress, json_option, note, print_json, rate, seconds, table
 
 from . import costs as cost_table
 from .guarantee import METRICS, guarantee as find
@@ -17,17 +17,41 @@ ROW = 16  # bytes of a packet per line
 
 @click.command()
 @click.argument("program", type=click.Path(exists=True, dir_okay=False))
-@click.option("--metric", type=click.Choice(METRICS), default=METRICS[0], show_default=True,
-              help="What is to be guaranteed: bits or packets per second.")
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default=METRICS[0],
+    show_default=True,
+    help="What is to be guaranteed: bits or packets per second.",
+)
 @click.option("--cores", type=click.IntRange(1), help="Cores that run the program.  [default: 50]")
-@click.option("--unroll", metavar="N|N:BLOCK,...",
-              help="How often a loop, or a block of it, may run; found where a counter makes it evident.")
-@click.option("--paths", type=click.IntRange(1), default=1, show_default=True, help="How many of the slowest paths.")
-@click.option("--limit", type=click.FloatRange(0, min_open=True), metavar="S",
-              help="Stop after S seconds with the guarantee of then.")
-@click.option("--costs", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
-              help="A cost table of your own, for another firmware or NIC.")
-@click.option("--listing", is_flag=True, help="Also the whole slowest path, instruction by instruction.")
+@click.option(
+    "--unroll",
+    metavar="N|N:BLOCK,...",
+    help="How often a loop, or a block of it, may run; found where a counter makes it evident.",
+)
+@click.option(
+    "--paths",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many of the slowest paths.",
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Stop after S seconds with the guarantee of then.",
+)
+@click.option(
+    "--costs",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A cost table of your own, for another firmware or NIC.",
+)
+@click.option(
+    "--listing", is_flag=True, help="Also the whole slowest path, instruction by instruction."
+)
 @json_option
 def guarantee(program, metric, cores, unroll, paths, limit, costs, listing, as_json):
     """What rate PROGRAM sustains whatever packets arrive, and the packets that are slowest.
@@ -43,12 +67,24 @@ def guarantee(program, metric, cores, unroll, paths, limit, costs, listing, as_j
     table_of_costs = cost_table.load(costs)
     shown = Progress(1)
     unit = "bit/s" if metric == "bit-rate" else "packets/s"
-    found = find(program, metric, cores, unroll, paths, limit, table_of_costs,
-                 progress=lambda r, n, states: shown.say(f"at least {rate(r)}{unit}; {n} found, {states} states"))
+    found = find(
+        program,
+        metric,
+        cores,
+        unroll,
+        paths,
+        limit,
+        table_of_costs,
+        progress=lambda r, n, states: shown.say(
+            f"at least {rate(r)}{unit}; {n} found, {states} states"
+        ),
+    )
     shown.clear()
     for slow in found.slowest:
         if not slow.replayed:
-            raise RuntimeError(f"the interpreter does not confirm path {slow.path}; please report this program")
+            raise RuntimeError(
+                f"the interpreter does not confirm path {slow.path}; please report this program"
+            )
     if as_json:
         print_json(_fields(program, found, table_of_costs))
     else:
@@ -59,22 +95,38 @@ def guarantee(program, metric, cores, unroll, paths, limit, costs, listing, as_j
 def _fields(program, found, costs):
     slowest = [_slow(one) for one in found.slowest]
     return {
-        "program": os.path.basename(program), "metric": found.metric, "cores": found.cores,
+        "program": os.path.basename(program),
+        "metric": found.metric,
+        "cores": found.cores,
         "verdict": found.verdict,
-        "guarantee": {"rate": found.rate, "unit": "bit/s" if found.metric == "bit-rate" else "packets/s",
-                      "mac_packet_rate": costs["mac_rate"]},
+        "guarantee": {
+            "rate": found.rate,
+            "unit": "bit/s" if found.metric == "bit-rate" else "packets/s",
+            "mac_packet_rate": costs["mac_rate"],
+        },
         "naive": found.naive,
         "slowest": slowest[0] if slowest else None,
         "paths": slowest,
         "unsat_before": None if found.unsat_before is None else int(found.unsat_before),
-        "loops": found.loops, "search": found.search, "seconds": round(found.seconds, 6),
+        "loops": found.loops,
+        "search": found.search,
+        "seconds": round(found.seconds, 6),
     }
 
 
 def _slow(one):
-    out = {"path": one.path, "cycles": one.cycles, "max_cycles": one.max_cycles, "dram_cycles": one.dram_cycles,
-           "packet_size": one.packet_size, "bit_rate": one.bit_rate, "packet_rate": one.packet_rate,
-           "bottleneck": one.bottleneck, "packet": " ".join(_packet(one)), "memory": _memory(one)}
+    out = {
+        "path": one.path,
+        "cycles": one.cycles,
+        "max_cycles": one.max_cycles,
+        "dram_cycles": one.dram_cycles,
+        "packet_size": one.packet_size,
+        "bit_rate": one.bit_rate,
+        "packet_rate": one.packet_rate,
+        "bottleneck": one.bottleneck,
+        "packet": " ".join(_packet(one)),
+        "memory": _memory(one),
+    }
     beyond = {k: v for k, v in one.packet.items() if not 0 <= k < one.packet_size}
     if beyond:
         out["beyond_packet"] = {str(k): f"{v:02x}" for k, v in sorted(beyond.items())}
@@ -101,28 +153,54 @@ def _memory(one):
 
 def _show(program, found, costs, unit, unroll, listing):
     exact = found.verdict == "exact"
-    click.echo(f"{os.path.basename(program)}: {rate(found.rate)}{unit} guaranteed with {found.cores} cores"
-               + ("" if exact else ", as far as the search came"))
-    rows = [["control flow alone", "", found.naive["cycles"], f"{found.naive['dram_cycles']:.2f}",
-             found.naive["packet_size"], rate(found.naive["packet_rate"]), rate(found.naive["bit_rate"]), ""]]
+    click.echo(
+        f"{os.path.basename(program)}: {rate(found.rate)}{unit} guaranteed with {found.cores} cores"
+        + ("" if exact else ", as far as the search came")
+    )
+    rows = [
+        [
+            "control flow alone",
+            "",
+            found.naive["cycles"],
+            f"{found.naive['dram_cycles']:.2f}",
+            found.naive["packet_size"],
+            rate(found.naive["packet_rate"]),
+            rate(found.naive["bit_rate"]),
+            "",
+        ]
+    ]
     for k, one in enumerate(found.slowest):
-        rows.append([f"path {k + 1}", len(one.path.replace("->", "--").split("--")) - 1, one.cycles,
-                     f"{one.dram_cycles:.2f}", one.packet_size, rate(one.packet_rate), rate(one.bit_rate),
-                     one.bottleneck])
+        rows.append(
+            [
+                f"path {k + 1}",
+                len(one.path.replace("->", "--").split("--")) - 1,
+                one.cycles,
+                f"{one.dram_cycles:.2f}",
+                one.packet_size,
+                rate(one.packet_rate),
+                rate(one.bit_rate),
+                one.bottleneck,
+            ]
+        )
     click.echo("")
-    table(["", ">blocks", ">cycles", ">DRAM cycles", ">bytes", ">packets/s", ">bit/s", "bottleneck"], rows)
+    table(
+        ["", ">blocks", ">cycles", ">DRAM cycles", ">bytes", ">packets/s", ">bit/s", "bottleneck"],
+        rows,
+    )
     if found.slowest:
         slow = found.slowest[0]
         if slow.packet_rate > costs["mac_rate"]:
             note(f"the NIC's MAC passes at most {rate(costs['mac_rate'])}packets/s")
         click.echo(f"\npath 1: {_shortened(slow.path)}")
         if found.unsat_before:
-            click.echo(f"{found.unsat_before:.6g} paths of the control flow would be slower; no packet takes them")
+            click.echo(
+                f"{found.unsat_before:.6g} paths of the control flow would be slower; no packet takes them"
+            )
         _hot(program, slow, costs, unroll, listing)
         click.echo("\npacket")
         parts = _packet(slow)
         for at in range(0, len(parts), ROW):
-            click.echo(f"  0x{at:04x}  " + " ".join(parts[at:at + ROW]))
+            click.echo(f"  0x{at:04x}  " + " ".join(parts[at : at + ROW]))
         memory = _memory(slow)
         if memory:
             click.echo("memory")
@@ -131,13 +209,21 @@ def _show(program, found, costs, unit, unroll, listing):
     if found.loops["found"]:
         note(f"loops run at most {found.loops['limit']} times: a counter says so")
     elif not found.loops["proved"]:
-        note(f"that loops end within --unroll {found.loops['limit']} was not proved: the guarantee holds for "
-             "packets that do not loop longer")
+        note(
+            f"that loops end within --unroll {found.loops['limit']} was not proved: the guarantee holds for "
+            "packets that do not loop longer"
+        )
     if not exact:
-        note("stopped by " + ("Ctrl-C" if found.interrupted else "--limit, or by Z3's limit for one question"))
+        note(
+            "stopped by "
+            + ("Ctrl-C" if found.interrupted else "--limit, or by Z3's limit for one question")
+        )
     search = found.search
-    click.echo(f"\n{seconds(found.seconds)}, {search['states']} states, {search['refuted']} contradictions, "
-               f"{search['z3_checks']} questions to Z3", err=True)
+    click.echo(
+        f"\n{seconds(found.seconds)}, {search['states']} states, {search['refuted']} contradictions, "
+        f"{search['z3_checks']} questions to Z3",
+        err=True,
+    )
 
 
 def _shortened(path):
@@ -158,14 +244,24 @@ def _hot(program, slow, costs, unroll, listing):
     weight = 5 if slow.bottleneck == "memory engine" else 4
     hot = sorted(sums.values(), key=lambda entry: (-entry[weight], -entry[4], entry[0]))[:HOT]
     click.echo("")
-    table([">line", ">id", "instruction", ">times", ">cycles", ">DRAM cycles"],
-          [[line, f".{number}", text, times, cycles, f"{dram:.2f}" if dram else ""]
-           for number, line, text, times, cycles, dram in hot],
-          title=f"hot instructions; {costs['overhead']} cycles are the firmware's")
+    table(
+        [">line", ">id", "instruction", ">times", ">cycles", ">DRAM cycles"],
+        [
+            [line, f".{number}", text, times, cycles, f"{dram:.2f}" if dram else ""]
+            for number, line, text, times, cycles, dram in hot
+        ],
+        title=f"hot instructions; {costs['overhead']} cycles are the firmware's",
+    )
     if not listing:
         return
     chosen = {entry[0] for entry in hot}
     click.echo("")
-    table([">line", ">id", ">cycles", "", "instruction"],
-          [[line, f".{number}", cycles, "*" if number in chosen else "", text]
-           for number, line, text, cycles, _ in steps if text != "fin"], title="the whole path; * is hot")
+    table(
+        [">line", ">id", ">cycles", "", "instruction"],
+        [
+            [line, f".{number}", cycles, "*" if number in chosen else "", text]
+            for number, line, text, cycles, _ in steps
+            if text != "fin"
+        ],
+        title="the whole path; * is hot",
+    )

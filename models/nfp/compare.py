@@ -43,7 +43,17 @@ class Comparison:
     complete: bool
 
 
-def compare(a, b, metric="packet-rate", cores=None, unroll=(None, None), paths=5, threshold=0.01, limit=None, costs=None):
+def compare(
+    a,
+    b,
+    metric="packet-rate",
+    cores=None,
+    unroll=(None, None),
+    paths=5,
+    threshold=0.01,
+    limit=None,
+    costs=None,
+):
     """The Comparison of the listings `a` and `b`.
 
     paths: how many of the slowest paths of each are looked at. threshold: the share of a rate that may be lost.
@@ -65,13 +75,25 @@ def compare(a, b, metric="packet-rate", cores=None, unroll=(None, None), paths=5
     packets = []
     for origin, guaranteed in zip("ab", found):
         for rank, slow in enumerate(guaranteed.slowest, 1):
-            taken = tuple(p.path_taken(slow.packet_size, slow.packet, slow.memory) for p in programs)
+            taken = tuple(
+                p.path_taken(slow.packet_size, slow.packet, slow.memory) for p in programs
+            )
             if any(taken == other.path for other in packets):
                 continue  # the same case, found from the other side
             met = [p.path_cost(path) for p, path in zip(programs, taken)]
             rates = tuple(rate(cost, slow.packet_size) for cost in met)
-            packets.append(Packet(origin, rank, slow.packet_size, taken, tuple(c["cycles"] for c in met),
-                                  tuple(c["dram_cycles"] for c in met), rates, rates[1] / rates[0] - 1))
+            packets.append(
+                Packet(
+                    origin,
+                    rank,
+                    slow.packet_size,
+                    taken,
+                    tuple(c["cycles"] for c in met),
+                    tuple(c["dram_cycles"] for c in met),
+                    rates,
+                    rates[1] / rates[0] - 1,
+                )
+            )
     ranks = []
     for k in range(max(len(g.slowest) for g in found)):
         both = [g.slowest[k] if k < len(g.slowest) else None for g in found]
@@ -79,6 +101,15 @@ def compare(a, b, metric="packet-rate", cores=None, unroll=(None, None), paths=5
         ranks.append((*rates, None if None in rates else rates[1] / rates[0] - 1))
     change = found[1].rate / found[0].rate - 1
     slower = change < -threshold or any(p.change < -threshold for p in packets)
-    return Comparison(found[0], found[1], change, ranks, packets, slower,
-                      all(g.verdict == "exact" or g.slowest and not g.interrupted and len(g.slowest) < paths
-                          for g in found))
+    return Comparison(
+        found[0],
+        found[1],
+        change,
+        ranks,
+        packets,
+        slower,
+        all(
+            g.verdict == "exact" or g.slowest and not g.interrupted and len(g.slowest) < paths
+            for g in found
+        ),
+    )

@@ -6,8 +6,23 @@ import os
 __all__ = ["load", "BUNDLED"]
 
 BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "costs.json")
-WHOLE = {"islands", "cores_per_island", "threads", "overhead", "instruction", "branch_not_taken", "branch_taken",
-         "branch_taken_late", "jump", "access", "swap", "distance_sram", "distance_dram", "min_packet", "max_packet"}
+WHOLE = {
+    "islands",
+    "cores_per_island",
+    "threads",
+    "overhead",
+    "instruction",
+    "branch_not_taken",
+    "branch_taken",
+    "branch_taken_late",
+    "jump",
+    "access",
+    "swap",
+    "distance_sram",
+    "distance_dram",
+    "min_packet",
+    "max_packet",
+}
 UNKNOWN_ALLOWED = {"dram_write"}
 
 
@@ -36,13 +51,18 @@ def _read(path):
     except (OSError, ValueError) as problem:
         raise _error(path, f"cannot be read as JSON: {problem}") from None
     if not isinstance(table, dict):
-        raise _error(path, "is no JSON object; write {\"overhead\": {\"value\": 224, \"source\": \"...\"}}")
+        raise _error(path, 'is no JSON object; write {"overhead": {"value": 224, "source": "..."}}')
     out = {}
     for name, entry in table.items():
         if name == "about":
             continue
         value = entry.get("value") if isinstance(entry, dict) else entry
-        if value is None and isinstance(entry, dict) and "value" in entry and name in UNKNOWN_ALLOWED:
+        if (
+            value is None
+            and isinstance(entry, dict)
+            and "value" in entry
+            and name in UNKNOWN_ALLOWED
+        ):
             out[name] = None
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:

@@ -58,7 +58,9 @@ class Guarantee:
     interrupted: bool = False
 
 
-def guarantee(path, metric="bit-rate", cores=None, unroll=None, paths=1, limit=None, costs=None, progress=None):
+def guarantee(
+    path, metric="bit-rate", cores=None, unroll=None, paths=1, limit=None, costs=None, progress=None
+):
     """The Guarantee of the program in the listing `path`.
 
     cores: that run it and share the memory engine (default: all of the cost table's). unroll: text as of --unroll;
@@ -86,22 +88,35 @@ def guarantee(path, metric="bit-rate", cores=None, unroll=None, paths=1, limit=N
     slowest = [_slow_path(program, one, clock, cores) for one in found["slowest"]]
     worst = max([one["value"] for one in found["slowest"]] + [found["bound"]])
     return Guarantee(
-        metric=metric, cores=cores, verdict="exact" if found["complete"] else "bounded", rate=rate_of(worst),
-        naive=_naive(found["naive"], clock, cores), slowest=slowest,
+        metric=metric,
+        cores=cores,
+        verdict="exact" if found["complete"] else "bounded",
+        rate=rate_of(worst),
+        naive=_naive(found["naive"], clock, cores),
+        slowest=slowest,
         unsat_before=found["slower"] if slowest else None,
-        loops={"limit": program.rounds if program.rounds is not None else unroll, "found": program.rounds is not None,
-               "proved": found["loops_bounded"]},
+        loops={
+            "limit": program.rounds if program.rounds is not None else unroll,
+            "found": program.rounds is not None,
+            "proved": found["loops_bounded"],
+        },
         seconds=time.monotonic() - begin,
         search={key: found[key] for key in ("states", "refuted", "restarts", "z3_checks")},
-        interrupted=found["interrupted"])
+        interrupted=found["interrupted"],
+    )
 
 
 def _naive(naive, clock, cores):
     core = clock * cores / naive["cycles"]
     dram = clock / naive["dram_cycles"] if naive["dram_cycles"] else float("inf")
-    return {"cycles": naive["cycles"], "dram_cycles": naive["dram_cycles"], "packet_size": naive["cycles_size"],
-            "dram_packet_size": naive["dram_size"], "packet_rate": min(core, dram),
-            "bit_rate": min(core * BITS * naive["cycles_size"], dram * BITS * naive["dram_size"])}
+    return {
+        "cycles": naive["cycles"],
+        "dram_cycles": naive["dram_cycles"],
+        "packet_size": naive["cycles_size"],
+        "dram_packet_size": naive["dram_size"],
+        "packet_rate": min(core, dram),
+        "bit_rate": min(core * BITS * naive["cycles_size"], dram * BITS * naive["dram_size"]),
+    }
 
 
 def _slow_path(program, one, clock, cores):
@@ -109,9 +124,21 @@ def _slow_path(program, one, clock, cores):
     dram = clock / one["dram_cycles"] if one["dram_cycles"] else float("inf")
     packets = min(core, dram)
     # Twice: what a program must not depend on differs between the runs.
-    replays = [program.replay(one["size"], one["packet"], one["memory"], one["path"], seed) for seed in (1, 2)]
+    replays = [
+        program.replay(one["size"], one["packet"], one["memory"], one["path"], seed)
+        for seed in (1, 2)
+    ]
     replayed = all(r["takes_path"] and r["cycles"] == one["cycles"] for r in replays)
-    return SlowPath(path=one["path"], cycles=one["cycles"], max_cycles=one["max_cycles"],
-                    dram_cycles=one["dram_cycles"], packet_size=one["size"], packet_rate=packets,
-                    bit_rate=packets * BITS * one["size"], bottleneck="memory engine" if dram < core else "cores",
-                    packet=one["packet"], memory=one["memory"], replayed=replayed)
+    return SlowPath(
+        path=one["path"],
+        cycles=one["cycles"],
+        max_cycles=one["max_cycles"],
+        dram_cycles=one["dram_cycles"],
+        packet_size=one["size"],
+        packet_rate=packets,
+        bit_rate=packets * BITS * one["size"],
+        bottleneck="memory engine" if dram < core else "cores",
+        packet=one["packet"],
+        memory=one["memory"],
+        replayed=replayed,
+    )

@@ -26,7 +26,18 @@ from . import steps
 
 __all__ = ["Mix", "Path", "load", "path_of", "segments_of"]
 
-_KEYS = {"program", "unroll", "costs", "paths", "packets", "seed", "rate", "arrivals", "overload", "overhead"}
+_KEYS = {
+    "program",
+    "unroll",
+    "costs",
+    "paths",
+    "packets",
+    "seed",
+    "rate",
+    "arrivals",
+    "overload",
+    "overhead",
+}
 MOST_PACKETS = 10**8
 
 
@@ -88,8 +99,17 @@ class Mix:
     has a packet; `overload`: and the wire more than the MAC takes. `arrivals`: "poisson" or "even". `overhead`: core cycles of firmware per packet.
     """
 
-    def __init__(self, paths, packets=100_000, *, rate=None, arrivals="poisson", overload=False, seed=1,
-                 overhead=None):
+    def __init__(
+        self,
+        paths,
+        packets=100_000,
+        *,
+        rate=None,
+        arrivals="poisson",
+        overload=False,
+        seed=1,
+        overhead=None,
+    ):
         self.paths = list(paths)
         self.packets = packets
         self.rate = rate
@@ -113,7 +133,12 @@ class Mix:
         if len(self.paths) == 1:
             return array("B", bytes(self.packets))
         weights = list(accumulate(self.shares))
-        return array("I", random.Random(self.seed).choices(range(len(self.paths)), cum_weights=weights, k=self.packets))
+        return array(
+            "I",
+            random.Random(self.seed).choices(
+                range(len(self.paths)), cum_weights=weights, k=self.packets
+            ),
+        )
 
     def gaps(self):
         """Ticks on the wire between packets; None when the source is saturated."""
@@ -121,7 +146,10 @@ class Mix:
             return None
         mean = constants.load()["clock_hz"] * constants.TICKS / self.rate
         if self.arrivals == "even":
-            return array("q", (math.floor((k + 1) * mean) - math.floor(k * mean) for k in range(self.packets)))
+            return array(
+                "q",
+                (math.floor((k + 1) * mean) - math.floor(k * mean) for k in range(self.packets)),
+            )
         draw = random.Random(self.seed + 1).expovariate
         out, exact, whole = array("q"), 0.0, 0
         for _ in range(self.packets):
@@ -138,14 +166,17 @@ class Mix:
         words = self.words()
         for path, of_path in zip(self.paths, words):
             if len(of_path) > room:
-                raise _error("E-nfp-steps", f"path {path.name} needs {len(of_path)} words of steps, a packet of this net "
-                                            f"has room for {room}; make the net with words={len(of_path)}")
+                raise _error(
+                    "E-nfp-steps",
+                    f"path {path.name} needs {len(of_path)} words of steps, a packet of this net "
+                    f"has room for {room}; make the net with words={len(of_path)}",
+                )
             of_path += [0] * (room - len(of_path))
         marking = lpn.Marking(net)
         if cores is None:
             cores = {**net.params, **net.bound}["cores"]
         pattern = islands_of(cores)
-        islands = (array("q", pattern) * (self.packets // len(pattern) + 1))[:self.packets]
+        islands = (array("q", pattern) * (self.packets // len(pattern) + 1))[: self.packets]
         columns = {"id": array("q", range(self.packets)), "island": islands, "core": 0, "round": 0}
         if len(words) == 1:
             columns["now"] = words[0][0] & (steps.WORD - 1)
@@ -156,7 +187,11 @@ class Mix:
             columns["now"] = array("q", map(firsts.__getitem__, drawn))
             for k in range(room):
                 of_paths = [w[k] for w in words]
-                columns[f"w{k}"] = of_paths[0] if len(set(of_paths)) == 1 else array("q", map(of_paths.__getitem__, drawn))
+                columns[f"w{k}"] = (
+                    of_paths[0]
+                    if len(set(of_paths)) == 1
+                    else array("q", map(of_paths.__getitem__, drawn))
+                )
         gaps = self.gaps()
         columns["gap"] = 0 if gaps is None else gaps
         marking.add_columns("buffer" if gaps is None else "wire", **columns)
@@ -190,11 +225,14 @@ def load(path, program=None, cores=50, **changes):
 
 def build(data, where, program=None, cores=50, **changes):
     """The Mix that `data`, the content of the file `where`, describes; see load."""
+
     def wrong(message):
         return _error("E-nfp-mix", f"{where}: {message}")
 
     if not isinstance(data, dict):
-        raise wrong("a mix is a JSON object; write {\"program\": \"x.asm\", \"paths\": [{\"path\": \"slowest\"}]}")
+        raise wrong(
+            'a mix is a JSON object; write {"program": "x.asm", "paths": [{"path": "slowest"}]}'
+        )
     unknown = sorted(set(data) - _KEYS)
     if unknown:
         raise wrong(f"'{unknown[0]}' is no key of a mix; they are {', '.join(sorted(_KEYS))}")
@@ -204,9 +242,15 @@ def build(data, where, program=None, cores=50, **changes):
         value = data.get(key, default)
         if value is None and default is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most or (
-                whole and value != int(value)):
-            raise wrong(f"'{key}' must be a {'whole ' if whole else ''}number {least:g}..{most:g}, got {value!r}")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not least <= value <= most
+            or (whole and value != int(value))
+        ):
+            raise wrong(
+                f"'{key}' must be a {'whole ' if whole else ''}number {least:g}..{most:g}, got {value!r}"
+            )
         return int(value) if whole else float(value)
 
     packets = number("packets", 100_000, 1, MOST_PACKETS, whole=True)
@@ -215,7 +259,7 @@ def build(data, where, program=None, cores=50, **changes):
     overhead = number("overhead", constants.load()["overhead"], 0, steps.MOST_RUN, whole=True)
     arrivals = data.get("arrivals", "poisson")
     if arrivals not in ("poisson", "even"):
-        raise wrong(f"'arrivals' must be \"poisson\" or \"even\", got {arrivals!r}")
+        raise wrong(f'\'arrivals\' must be "poisson" or "even", got {arrivals!r}')
     overload = data.get("overload", False)
     if not isinstance(overload, bool) or overload and rate is not None:
         raise wrong("'overload' must be true or false, and is for mixes without a 'rate'")
@@ -235,18 +279,29 @@ def build(data, where, program=None, cores=50, **changes):
             from . import program as front
 
             if listing is None:
-                raise wrong("its paths are those of a program, but it names none; add \"program\": \"x.asm\"")
+                raise wrong(
+                    'its paths are those of a program, but it names none; add "program": "x.asm"'
+                )
             loaded.append(front.load(listing, unroll=data.get("unroll")))
         return loaded[0]
 
     paths = []
     for k, entry in enumerate(given):
-        if not isinstance(entry, dict) or ("path" in entry) == ("segments" in entry) or (
-                set(entry) - {"path", "segments", "weight", "name"}):
-            raise wrong(f"path {k + 1} must be {{\"path\": \"->0--15->15000\" or \"slowest\", \"weight\": 1}} or "
-                        "{\"segments\": [[cycles, \"sram\"], [cycles, \"none\"]], \"weight\": 1}")
+        if (
+            not isinstance(entry, dict)
+            or ("path" in entry) == ("segments" in entry)
+            or (set(entry) - {"path", "segments", "weight", "name"})
+        ):
+            raise wrong(
+                f'path {k + 1} must be {{"path": "->0--15->15000" or "slowest", "weight": 1}} or '
+                '{"segments": [[cycles, "sram"], [cycles, "none"]], "weight": 1}'
+            )
         weight = entry.get("weight", 1)
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < 1e12:
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, (int, float))
+            or not 0 < weight < 1e12
+        ):
             raise wrong(f"the weight of path {k + 1} must be a number above 0, got {weight!r}")
         if "segments" in entry:
             paths.append(Path(_segments(entry["segments"], k, wrong), weight, entry.get("name")))
@@ -254,26 +309,46 @@ def build(data, where, program=None, cores=50, **changes):
             name = entry["path"]
             if name == "slowest":
                 if listing is None:
-                    raise wrong("'slowest' is a path of a program, but the mix names none; add \"program\": \"x.asm\"")
+                    raise wrong(
+                        '\'slowest\' is a path of a program, but the mix names none; add "program": "x.asm"'
+                    )
                 name = slowest(the_program(), cores, listing)
             made = path_of(the_program(), name, weight)
             made.name = entry.get("name", name)
             paths.append(made)
-    return Mix(paths, packets, rate=rate, arrivals=arrivals, overload=overload, seed=seed, overhead=overhead)
+    return Mix(
+        paths,
+        packets,
+        rate=rate,
+        arrivals=arrivals,
+        overload=overload,
+        seed=seed,
+        overhead=overhead,
+    )
 
 
 def _segments(given, k, wrong):
     banks = constants.load()["dram_banks"]
     out = []
     for s in given if isinstance(given, list) else [None]:
-        if not isinstance(s, list) or len(s) not in (2, 3) or isinstance(s[0], bool) or not isinstance(s[0], int) or (
-                not 0 <= s[0] <= steps.MOST_RUN) or s[1] not in ("sram", "dram_read", "dram_add", "none") or (
-                len(s) == 3 and s[2] not in range(banks)):
-            raise wrong(f"the segments of path {k + 1} must be [cycles, \"sram\" | \"dram_read\" | \"dram_add\" | "
-                        f"\"none\", bank 0..{banks - 1} if it is known], got {s!r}")
+        if (
+            not isinstance(s, list)
+            or len(s) not in (2, 3)
+            or isinstance(s[0], bool)
+            or not isinstance(s[0], int)
+            or (not 0 <= s[0] <= steps.MOST_RUN)
+            or s[1] not in ("sram", "dram_read", "dram_add", "none")
+            or (len(s) == 3 and s[2] not in range(banks))
+        ):
+            raise wrong(
+                f'the segments of path {k + 1} must be [cycles, "sram" | "dram_read" | "dram_add" | '
+                f'"none", bank 0..{banks - 1} if it is known], got {s!r}'
+            )
         out.append((s[0], s[1], s[2] if len(s) == 3 else 0))
     if not out or out[-1][1] != "none" or any(s[1] == "none" for s in out[:-1]):
-        raise wrong(f"the segments of path {k + 1} must end with the one whose access is \"none\", and only there")
+        raise wrong(
+            f'the segments of path {k + 1} must end with the one whose access is "none", and only there'
+        )
     return out
 
 

@@ -15,7 +15,20 @@ modelled and what is not. A tick is 1/20 of a core cycle, so that service times 
 
 import lpn
 from models.nfp import nic as constants
-from models.nfp.steps import ADDS, BANK, END, FENCE, KIND, MOST_RUN, POST, READ, SRAM, STEP, WAIT, WORD
+from models.nfp.steps import (
+    ADDS,
+    BANK,
+    END,
+    FENCE,
+    KIND,
+    MOST_RUN,
+    POST,
+    READ,
+    SRAM,
+    STEP,
+    WAIT,
+    WORD,
+)
 
 
 class Thread(lpn.Token):
@@ -64,9 +77,13 @@ def net(*, words: int = 28) -> lpn.Net:
     cycle = constants.TICKS
 
     net = lpn.Net("nfp")
-    cores = net.param("cores", islands * nic["cores_per_island"], range=(1, islands * nic["cores_per_island"]))
+    cores = net.param(
+        "cores", islands * nic["cores_per_island"], range=(1, islands * nic["cores_per_island"])
+    )
     threads = net.param("threads", nic["threads"], range=(1, 8))
-    mac_interval = net.param("mac_interval", constants.ticks(nic["clock_hz"] / nic["mac_rate"]), range=(1, 10**6))
+    mac_interval = net.param(
+        "mac_interval", constants.ticks(nic["clock_hz"] / nic["mac_rate"]), range=(1, 10**6)
+    )
     sram = net.param("sram", constants.ticks(nic["sram_latency"]), range=(0, 10**6))
     dram = net.param("dram", constants.ticks(nic["dram_latency"]), range=(10**3, 10**6))
     dram_read = net.param("dram_read", constants.ticks(nic["dram_read"]), range=(1, 10**3))
@@ -88,7 +105,9 @@ def net(*, words: int = 28) -> lpn.Net:
 
     def next_now(pkt):
         following = pkt.w1 if words > 1 else 0
-        return lpn.select(spent(pkt), lpn.select(again(pkt), pkt.w0, following) & (WORD - 1), pkt.now >> STEP)
+        return lpn.select(
+            spent(pkt), lpn.select(again(pkt), pkt.w0, following) & (WORD - 1), pkt.now >> STEP
+        )
 
     def next_round(pkt):
         return lpn.select(spent(pkt), lpn.select(again(pkt), pkt.round + 1, 0), pkt.round)
@@ -101,7 +120,11 @@ def net(*, words: int = 28) -> lpn.Net:
 
         return word
 
-    stepped = {"now": next_now, "round": next_round, **{f"w{k}": next_word(k) for k in range(words)}}
+    stepped = {
+        "now": next_now,
+        "round": next_round,
+        **{f"w{k}": next_word(k) for k in range(words)},
+    }
 
     def kind(pkt):
         return pkt.now >> KIND & 7
@@ -113,20 +136,33 @@ def net(*, words: int = 28) -> lpn.Net:
     accepted = net.place("accepted", sink=True)
     dropped = net.place("dropped", Result, sink=True)
     arriving = net.place("arriving", packet)
-    net.transition("arrive", take={"pkt": wire}, put=[arriving.forward("pkt")], delay=lambda pkt: pkt.gap, servers=1)
+    net.transition(
+        "arrive",
+        take={"pkt": wire},
+        put=[arriving.forward("pkt")],
+        delay=lambda pkt: pkt.gap,
+        servers=1,
+    )
     net.transition(
         "accept",
         take={"pkt": arriving, "held": buffer.watch()},
         put=[
-            buffer.emit(count=lambda held: lpn.select((room == 0) | (held.count < room), 1, 0),
-                        **{name: _property(name) for name in names}),
-            dropped.emit(count=lambda held: lpn.select((room == 0) | (held.count < room), 0, 1),
-                         id=lambda pkt: pkt.id),
+            buffer.emit(
+                count=lambda held: lpn.select((room == 0) | (held.count < room), 1, 0),
+                **{name: _property(name) for name in names},
+            ),
+            dropped.emit(
+                count=lambda held: lpn.select((room == 0) | (held.count < room), 0, 1),
+                id=lambda pkt: pkt.id,
+            ),
         ],
         servers=1,
     )
     rx = [net.place(f"rx{i}", packet, capacity=nic["island_queue"]) for i in range(islands)]
-    free = [net.place(f"free{i}", Thread, init=_threads(cores, threads, i, islands), sink=True) for i in range(islands)]
+    free = [
+        net.place(f"free{i}", Thread, init=_threads(cores, threads, i, islands), sink=True)
+        for i in range(islands)
+    ]
     net.transition(
         "mac",
         take={"pkt": buffer},
@@ -149,26 +185,42 @@ def net(*, words: int = 28) -> lpn.Net:
                 delay=lambda pkt: (pkt.now & MOST_RUN) * cycle,
                 servers=1,
             )
-        to_core = lambda **values: [copy(ready[c], lambda pkt, c=c: pkt.core == c, **values) for c in range(cores_here)]
-        net.transition(f"sram{i}", take={"pkt": issue}, guard=lambda pkt: kind(pkt) == SRAM, put=to_core(**stepped),
-                       delay=sram)
+        to_core = lambda **values: [
+            copy(ready[c], lambda pkt, c=c: pkt.core == c, **values) for c in range(cores_here)
+        ]
+        net.transition(
+            f"sram{i}",
+            take={"pkt": issue},
+            guard=lambda pkt: kind(pkt) == SRAM,
+            put=to_core(**stepped),
+            delay=sram,
+        )
         net.transition(
             f"command{i}",
             take={"pkt": issue},
             guard=lambda pkt: (kind(pkt) != SRAM) & (kind(pkt) != END),
             put=[
-                *(copy(banks[b], lambda pkt, b=b: pkt.now >> BANK & 3 == b) for b in range(len(banks))),
+                *(
+                    copy(banks[b], lambda pkt, b=b: pkt.now >> BANK & 3 == b)
+                    for b in range(len(banks))
+                ),
                 copy(issue, lambda pkt: kind(pkt) == POST, **stepped),
             ],
         )
-        net.transition(f"end{i}", take={"pkt": issue}, guard=lambda pkt: kind(pkt) == END,
-                       put=[free[i].emit(core=lambda pkt: pkt.core), done.emit(id=lambda pkt: pkt.id)])
+        net.transition(
+            f"end{i}",
+            take={"pkt": issue},
+            guard=lambda pkt: kind(pkt) == END,
+            put=[free[i].emit(core=lambda pkt: pkt.core), done.emit(id=lambda pkt: pkt.id)],
+        )
         net.transition(f"back{i}", take={"pkt": answer[i]}, put=to_core(), delay=dram - dram_read)
         net.transition(
             f"start{i}",
             take={"pkt": rx[i], "thread": free[i]},
-            put=[ready[c].emit(count=_thread_on(c), **{name: _property(name) for name in names})
-                 for c in range(cores_here)],
+            put=[
+                ready[c].emit(count=_thread_on(c), **{name: _property(name) for name in names})
+                for c in range(cores_here)
+            ],
         )
 
     def service(pkt):
@@ -180,12 +232,25 @@ def net(*, words: int = 28) -> lpn.Net:
             f"dram{b}",
             take={"pkt": bank},
             put=[
-                *(copy(answer[i], lambda pkt, i=i: (kind(pkt) == READ) & (pkt.island == i), **stepped)
-                  for i in range(islands)),
-                *(copy(issue, lambda pkt, i=i: (kind(pkt) == WAIT) & (pkt.island == i), **stepped)
-                  for i, issue in enumerate(issued)),
-                *(free[i].emit(count=_once(lambda pkt, i=i: (kind(pkt) == FENCE) & (pkt.island == i)),
-                               core=lambda pkt: pkt.core) for i in range(islands)),
+                *(
+                    copy(
+                        answer[i],
+                        lambda pkt, i=i: (kind(pkt) == READ) & (pkt.island == i),
+                        **stepped,
+                    )
+                    for i in range(islands)
+                ),
+                *(
+                    copy(issue, lambda pkt, i=i: (kind(pkt) == WAIT) & (pkt.island == i), **stepped)
+                    for i, issue in enumerate(issued)
+                ),
+                *(
+                    free[i].emit(
+                        count=_once(lambda pkt, i=i: (kind(pkt) == FENCE) & (pkt.island == i)),
+                        core=lambda pkt: pkt.core,
+                    )
+                    for i in range(islands)
+                ),
                 done.emit(count=_once(lambda pkt: kind(pkt) == FENCE), id=lambda pkt: pkt.id),
             ],
             delay=service,

@@ -20,8 +20,11 @@ def parse_unroll(text):
         if not found:
             from lpn import Error
 
-            raise Error("E-nfp-unroll", f"--unroll {text}: '{part}' is neither a number nor N:BLOCK; write "
-                                        "--unroll 160 or --unroll 10:83,4:94")
+            raise Error(
+                "E-nfp-unroll",
+                f"--unroll {text}: '{part}' is neither a number nor N:BLOCK; write "
+                "--unroll 160 or --unroll 10:83,4:94",
+            )
         blocks[int(found[2])] = int(found[1])
     return None, blocks
 
@@ -35,7 +38,9 @@ def load(path, costs=None, unroll=None):
     from lpn_models_native import _nfp
 
     limit, blocks = parse_unroll(unroll)
-    return _nfp.Program(read(path), os.path.basename(path), costs or cost_table.load(), limit, blocks)
+    return _nfp.Program(
+        read(path), os.path.basename(path), costs or cost_table.load(), limit, blocks
+    )
 
 
 def read(path):

@@ -5,7 +5,7 @@ from collections import Counter
 from operator import sub
 
 from lpn import Error
-from lpn._run import compiled, execute, parameter_values
+from lpn.runs.run import compiled, execute, parameter_values
 
 from . import model
 from . import nic as constants
@@ -32,7 +32,10 @@ def nic_for(words=1):
     """The Nic whose packets have room for `words`. Raises Error E-nfp-steps when there is none."""
     shape = next((w for w in _WORDS if w >= words), None)
     if shape is None:
-        raise Error("E-nfp-steps", f"a path needs {words} words of steps; packets carry at most {_WORDS[-1]}")
+        raise Error(
+            "E-nfp-steps",
+            f"a path needs {words} words of steps; packets carry at most {_WORDS[-1]}",
+        )
     if shape not in _NICS:
         _NICS[shape] = Nic(shape)
     return _NICS[shape]
@@ -51,8 +54,20 @@ class Result:
     the simulation.
     """
 
-    __slots__ = ("complete", "packets", "dropped", "packet_rate", "latency", "utilisation", "bottleneck", "cycles", "firings",
-                 "seconds", "offered", "by_path")
+    __slots__ = (
+        "complete",
+        "packets",
+        "dropped",
+        "packet_rate",
+        "latency",
+        "utilisation",
+        "bottleneck",
+        "cycles",
+        "firings",
+        "seconds",
+        "offered",
+        "by_path",
+    )
 
 
 def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=None):
@@ -70,8 +85,14 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     net = machine.net
     values = parameter_values(net, given)
     interval = dict(zip((p.name for p in net._core.params), values))["mac_interval"]
-    run = execute(net, values, mix.marking(net, cores), machine.library, on_slice=on_slice,
-                  collect=("done", "accepted", "dropped"))
+    run = execute(
+        net,
+        values,
+        mix.marking(net, cores),
+        machine.library,
+        on_slice=on_slice,
+        collect=("done", "accepted", "dropped"),
+    )
     ids, ends = run.collected["done"]
     if not ids:
         raise KeyboardInterrupt  # of a run of at least one packet there is no other way
@@ -85,7 +106,7 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     first, last = len(ids) // 2, len(ids) - 1 - len(ids) // 10
     half = (last - first) // 2
     second = nic["clock_hz"] * constants.TICKS
-    spans = sum(ends[first + half:first + 2 * half]) - sum(ends[first:first + half])
+    spans = sum(ends[first + half : first + 2 * half]) - sum(ends[first : first + half])
     if half and spans:
         out.packet_rate = half * half * second / spans
     else:
@@ -98,9 +119,11 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
         for gap in mix.gaps():
             now += gap
             arrivals.append(now)
-    measured = ids[first:last + 1]
-    taken = sorted(map(sub, ends[first:last + 1], map(arrivals.__getitem__, measured)))
-    out.latency = {p: taken[min(len(taken) - 1, int(len(taken) * p / 100))] / second for p in PERCENTILES}
+    measured = ids[first : last + 1]
+    taken = sorted(map(sub, ends[first : last + 1], map(arrivals.__getitem__, measured)))
+    out.latency = {
+        p: taken[min(len(taken) - 1, int(len(taken) * p / 100))] / second for p in PERCENTILES
+    }
     out.latency["mean"] = sum(taken) / len(taken) / second
     counts = Counter(map(mix.draw().__getitem__, measured))
     shares = [counts[k] / len(measured) for k in range(len(mix.paths))]

@@ -55,8 +55,10 @@ def encode(segments, overhead):
         if (access == "none") != (k == len(segments) - 1):
             raise _error("'none' is the end of a path: its last segment, and only that")
         if run > MOST_RUN:
-            raise _error(f"a thread runs {run} core cycles without waiting for memory, a packet of the net carries at "
-                         f"most {MOST_RUN} per run")
+            raise _error(
+                f"a thread runs {run} core cycles without waiting for memory, a packet of the net carries at "
+                f"most {MOST_RUN} per run"
+            )
         ends = access == "none"
         for b in sorted(used if ends else set(posted)):
             number = posted.count(b)
@@ -80,7 +82,7 @@ def _pack(steps):
     codes = [r | k << KIND | b << BANK | a << ADDS for r, k, b, a in steps]
 
     def word(first, count):
-        return sum(code << (STEP * j) for j, code in enumerate(codes[first:first + count]))
+        return sum(code << (STEP * j) for j, code in enumerate(codes[first : first + count]))
 
     # best[i]: fewest words for the first i steps; a word of `size` steps may come up to 8 times in a row.
     n = len(codes)
@@ -88,8 +90,14 @@ def _pack(steps):
     for i in range(n):
         for size in (3, 2, 1):
             times = 0
-            while times <= MOST_ROUNDS and i + size * (times + 1) <= n and (
-                    times == 0 or codes[i + size * times:i + size * (times + 1)] == codes[i:i + size]):
+            while (
+                times <= MOST_ROUNDS
+                and i + size * (times + 1) <= n
+                and (
+                    times == 0
+                    or codes[i + size * times : i + size * (times + 1)] == codes[i : i + size]
+                )
+            ):
                 times += 1
                 end = i + size * times
                 if best[i][0] + 1 < best[end][0]:

@@ -31,7 +31,9 @@ def members(programs, parameter="n", pattern=None):
     if pattern is not None:
         hole = "{" + parameter + "}"
         if pattern.count(hole) != 1:
-            raise _error(f"--name {pattern}: write {hole} once, where the number stands, as in count-min.{hole}.asm")
+            raise _error(
+                f"--name {pattern}: write {hole} once, where the number stands, as in count-min.{hole}.asm"
+            )
         expression = re.compile(r"(\d+(?:\.\d+)?)".join(map(re.escape, pattern.split(hole))))
     found = {}
     for file in files:
@@ -44,20 +46,30 @@ def members(programs, parameter="n", pattern=None):
         else:
             numbers = re.findall(r"\d+", os.path.splitext(name)[0])
             if not numbers:
-                raise _error(f"{file}: its name has no number to be the value of {parameter}; say where it stands with "
-                             "--name, as in --name 'count-min.{" + parameter + "}.asm'")
+                raise _error(
+                    f"{file}: its name has no number to be the value of {parameter}; say where it stands with "
+                    "--name, as in --name 'count-min.{" + parameter + "}.asm'"
+                )
             text = numbers[-1]
         value = float(text) if "." in text else int(text)
         if value in found:
-            raise _error(f"{file} and {found[value]} both have {parameter}={value}; name one of them, or use --name")
+            raise _error(
+                f"{file} and {found[value]} both have {parameter}={value}; name one of them, or use --name"
+            )
         found[value] = file
     if not found:
         raise _error(f"no listing {'is named ' + pattern if pattern else 'was given'}")
     return sorted(found.items())
 
 
-_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-              ast.Pow: operator.pow, ast.USub: operator.neg}
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+}
 _FUNCTIONS = {"exp": math.exp, "log": math.log, "sqrt": math.sqrt}
 
 
@@ -73,16 +85,22 @@ def parse_expression(text, parameter):
             check(node.left), check(node.right)
         elif isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
             check(node.operand)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and (
-                len(node.args) == 1 and not node.keywords):
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in _FUNCTIONS
+            and (len(node.args) == 1 and not node.keywords)
+        ):
             check(node.args[0])
         elif isinstance(node, ast.Name) and node.id == parameter:
             pass
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
             pass
         else:
-            raise _error(f"'{text}': '{ast.unparse(node)}' cannot stand in a formula; it has numbers, {parameter}, + - * / "
-                         "**, exp, log and sqrt")
+            raise _error(
+                f"'{text}': '{ast.unparse(node)}' cannot stand in a formula; it has numbers, {parameter}, + - * / "
+                "**, exp, log and sqrt"
+            )
 
     check(tree)
     return tree
@@ -90,6 +108,7 @@ def parse_expression(text, parameter):
 
 def evaluate(tree, value):
     """The value of a tree of parse_expression at a value of the parameter; None where there is none."""
+
     def of(node):
         if isinstance(node, ast.BinOp):
             return _OPERATORS[type(node.op)](of(node.left), of(node.right))

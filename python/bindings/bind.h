@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "lpn/net.h"
-#include "lpn/run.h"
+#include "lpn/net/net.h"
+#include "lpn/run/run.h"
 
 namespace py = pybind11;
 

@@ -1,10 +1,9 @@
 // Proved bounds of instants (lpn/bounds.h), their certificates as plain dicts.
-#include "lpn/bounds.h"
-
 #include "bind.h"
-#include "lpn/expr_build.h"
-#include "lpn/partition.h"
-#include "lpn/z3_feasibility.h"
+#include "lpn/classes/partition.h"
+#include "lpn/expr/build.h"
+#include "lpn/smt/search.h"
+#include "lpn/smt/z3_feasibility.h"
 #include "watch.h"
 
 namespace lpn::python {

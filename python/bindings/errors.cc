@@ -2,8 +2,8 @@
 #include <pybind11/eval.h>
 
 #include "bind.h"
-#include "lpn/error.h"
-#include "lpn/run.h"
+#include "lpn/base/error.h"
+#include "lpn/run/run.h"
 
 namespace lpn::python {
 namespace {

@@ -1,9 +1,9 @@
 // The files that show a run (lpnviz): observers that write through a Python function of bytes.
 #include "bind.h"
-#include "lpn/initial.h"
-#include "lpn/interp.h"
-#include "lpn/perfetto.h"
-#include "lpn/vcd.h"
+#include "lpn/net/initial.h"
+#include "lpn/run/interp.h"
+#include "lpn/viz/perfetto.h"
+#include "lpn/viz/vcd.h"
 
 namespace lpn::python {
 namespace {

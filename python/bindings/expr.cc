@@ -2,10 +2,10 @@
 #include <limits>
 
 #include "bind.h"
-#include "lpn/expr_build.h"
-#include "lpn/initial.h"
-#include "lpn/interval.h"
-#include "lpn/text.h"
+#include "lpn/expr/build.h"
+#include "lpn/expr/range.h"
+#include "lpn/net/initial.h"
+#include "lpn/text/text.h"
 
 namespace lpn::python {
 namespace {

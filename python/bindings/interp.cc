@@ -1,5 +1,5 @@
 // The interpreter, what it reports of a run, and its commits.
-#include "lpn/interp.h"
+#include "lpn/run/interp.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // Markings: one token, many rows, or whole columns of int64 through the buffer protocol.
-#include "lpn/marking.h"
+#include "lpn/net/marking.h"
 
 #include <fmt/format.h>
 
 #include "bind.h"
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::python {
 namespace {

@@ -1,9 +1,9 @@
 // The net as data: built part by part from Python, read back as copies.
 #include "bind.h"
-#include "lpn/compose.h"
-#include "lpn/lint.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
+#include "lpn/net/compose.h"
+#include "lpn/net/verify.h"
+#include "lpn/structure/lint.h"
+#include "lpn/text/text.h"
 
 namespace lpn::python {
 namespace {

@@ -1,8 +1,8 @@
 // Input classes (lpn/partition.h), with the GIL released; Ctrl-C ends the work with what it has.
-#include "lpn/partition.h"
+#include "lpn/classes/partition.h"
 
 #include "bind.h"
-#include "lpn/z3_feasibility.h"
+#include "lpn/smt/z3_feasibility.h"
 #include "watch.h"
 
 namespace lpn::python {

@@ -1,9 +1,9 @@
 // The analysis behind performance interfaces (lpn2pi): chains of delays, loops, formulas.
 #include "bind.h"
-#include "lpn/chain.h"
-#include "lpn/partition.h"
-#include "lpn/steady.h"
-#include "lpn/sympy.h"
+#include "lpn/classes/partition.h"
+#include "lpn/pi/chain.h"
+#include "lpn/pi/steady.h"
+#include "lpn/pi/sympy.h"
 
 namespace lpn::python {
 namespace {

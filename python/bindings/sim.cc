@@ -1,6 +1,6 @@
 // Compiled simulators, and the one way in which Python runs either engine: in slices of time, with
 // the GIL released, so that Ctrl-C ends a run at a well-defined time with its partial result.
-#include "lpn/sim.h"
+#include "lpn/sim/sim.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "bind.h"
-#include "lpn/generate.h"
-#include "lpn/interp.h"
-#include "lpn/z3_feasibility.h"
+#include "lpn/run/interp.h"
+#include "lpn/sim/generate.h"
+#include "lpn/smt/z3_feasibility.h"
 #include "watch.h"
 
 namespace lpn::python {

@@ -1,7 +1,7 @@
 // Input spaces (lpn/input_space.h): made at once from what python/lpn/_space.py has collected.
 #include "bind.h"
-#include "lpn/expr_eval.h"
-#include "lpn/input_space.h"
+#include "lpn/classes/input_space.h"
+#include "lpn/expr/eval.h"
 
 namespace lpn::python {
 namespace {

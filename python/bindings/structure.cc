@@ -1,10 +1,10 @@
 // The structure of a net (lpn/structure.h) by name.
-#include "lpn/structure.h"
+#include "lpn/structure/structure.h"
 
 #include "bind.h"
-#include "lpn/invariants.h"
-#include "lpn/lower.h"
-#include "lpn/z3_feasibility.h"
+#include "lpn/net/lower.h"
+#include "lpn/smt/z3_feasibility.h"
+#include "lpn/structure/invariants.h"
 
 namespace lpn::python {
 namespace {

@@ -1,9 +1,9 @@
 // What pages of lpn viz are made of: the description of a net, and the record of a run.
 #include "bind.h"
-#include "lpn/marking.h"
-#include "lpn/interp.h"
-#include "lpn/picture.h"
-#include "lpn/record.h"
+#include "lpn/net/marking.h"
+#include "lpn/run/interp.h"
+#include "lpn/viz/picture.h"
+#include "lpn/viz/record.h"
 
 namespace lpn::python {
 

@@ -4,21 +4,46 @@ Places are FIFOs of tokens, transitions are pieces of hardware that take tokens,
 and put tokens. See docs/authoring.md.
 """
 
-from ._arc import max, min, sum
-from ._errors import Error, RunError
-from ._expr import ceil_div, lookup, select
-from ._load import Model, load
-from ._marking import Marking
-from ._net import Net
-from ._place import Place, tokens
-from ._run import Run, run_batch, simulate
-from ._space import InputSpace, total
-from ._token import Bool, Int, Token
+from .authoring.arc import max, min, sum
+from .errors import Error, RunError
+from .authoring.expr import ceil_div, lookup, select
+from .runs.models import Model, load
+from .runs.marking import Marking
+from .authoring.net import Net
+from .authoring.place import Place, tokens
+from .runs.run import Run, run_batch, simulate
+from .spaces.space import InputSpace, total
+from .authoring.token import Bool, Int, Token
 
 __all__ = [
-    "Bool", "Error", "InputSpace", "Int", "Marking", "Model", "Net", "Place", "Run", "RunError", "Token",
-    "ceil_div", "check_certificate", "load", "lookup", "max", "maximize", "min", "minimize", "partition", "prove",
-    "run_batch", "select", "simulate", "sum", "sweep", "tokens", "total",
+    "Bool",
+    "Error",
+    "InputSpace",
+    "Int",
+    "Marking",
+    "Model",
+    "Net",
+    "Place",
+    "Run",
+    "RunError",
+    "Token",
+    "ceil_div",
+    "check_certificate",
+    "load",
+    "lookup",
+    "max",
+    "maximize",
+    "min",
+    "minimize",
+    "partition",
+    "prove",
+    "run_batch",
+    "select",
+    "simulate",
+    "sum",
+    "sweep",
+    "tokens",
+    "total",
 ]
 
 
@@ -28,19 +53,19 @@ def __getattr__(name):
 
         return importlib.import_module("lpn.lib")
     if name == "sweep":
-        from ._sweep import sweep
+        from .sweeps.sweep import sweep
 
         return sweep
     if name == "partition":
-        from ._partition import partition
+        from .spaces.partition import partition
 
         return partition
     if name in ("maximize", "minimize", "prove"):
-        from . import _bounds
+        from .proofs import question as _bounds
 
         return getattr(_bounds, name)
     if name == "check_certificate":
-        from ._bounds import check
+        from .proofs.question import check
 
         return check
     raise AttributeError(f"module 'lpn' has no attribute '{name}'")

@@ -1,5 +1,5 @@
 """python3 -m lpn: the command line."""
 
-from lpn.cli import main
+from lpn.cli.main import main
 
 main()

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "../fuzz/random_net.h"
-#include "lpn/compose.h"
-#include "lpn/error.h"
-#include "lpn/lint.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
+#include "lpn/base/error.h"
+#include "lpn/net/compose.h"
+#include "lpn/net/verify.h"
+#include "lpn/structure/lint.h"
+#include "lpn/text/text.h"
 #include "outcome.h"
 
 using namespace lpn;

@@ -14,8 +14,13 @@ def stage(delay=2):
     inlet = net.place("inlet", Word, start=True, capacity=2)
     outlet = net.place("outlet", Word, done=True)
     extra = net.param("extra", 0, range=(0, 5))
-    net.transition("work", take={"w": inlet}, put=[outlet.forward("w")], delay=lambda w: w.n + delay + extra,
-                   servers=1)
+    net.transition(
+        "work",
+        take={"w": inlet},
+        put=[outlet.forward("w")],
+        delay=lambda w: w.n + delay + extra,
+        servers=1,
+    )
     return net
 
 

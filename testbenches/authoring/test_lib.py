@@ -38,7 +38,7 @@ def order_at_sink(net, marking, name="sink"):
     interp.run()
     flat = interp.tokens(net[name]._number)
     width = len(net[name].fields)
-    return [tuple(flat[k:k + width]) for k in range(0, len(flat), width)]
+    return [tuple(flat[k : k + width]) for k in range(0, len(flat), width)]
 
 
 def arrivals(net, marking, transition):
@@ -82,7 +82,9 @@ def test_pipeline_passes_one_per_cycle():
     done = net.place("done", Word, done=True, sink=True)
     net.transition("end", take={"t": out}, put=[done.forward("t")])
     assert arrivals(net, fill(net, [(k, 0) for k in range(10)]), "end") == list(range(5, 15))
-    assert order_at_sink(net, fill(net, [(k, 0) for k in range(10)]), "done") == [(k, 0) for k in range(10)]
+    assert order_at_sink(net, fill(net, [(k, 0) for k in range(10)]), "done") == [
+        (k, 0) for k in range(10)
+    ]
 
 
 def test_pipeline_slow_stage_stalls_those_behind():
@@ -145,8 +147,14 @@ def test_round_robin_with_an_entry_per_input():
     inputs = [net.place(f"q{k}", Word, start=True) for k in range(2)]
     outs = [net.place(f"out{k}", Word, done=True, sink=True) for k in range(2)]
     busy = net.place("busy", sink=True)
-    lib.round_robin(net, "arb", inputs, outs, delay=[3, lambda t: 10 * t.n],
-                    also=[[busy.emit(count=3)], [busy.emit(count=lambda t: 10 * t.n)]])
+    lib.round_robin(
+        net,
+        "arb",
+        inputs,
+        outs,
+        delay=[3, lambda t: 10 * t.n],
+        also=[[busy.emit(count=3)], [busy.emit(count=lambda t: 10 * t.n)]],
+    )
     marking = lpn.Marking(net)
     marking.add_rows("q0", [(1, 0), (2, 0)])
     marking.add_rows("q1", [(4, 1)])
@@ -195,7 +203,9 @@ def test_credit_comes_back_after_its_latency():
     take, give = lib.credit(net, "credits", 2, latency=5)
     link = net.place("link", Word)
     done = net.place("done", done=True, sink=True)
-    net.transition("send", take={"t": s, "credit": take}, put=[link.forward("t")], delay=1, servers=1)
+    net.transition(
+        "send", take={"t": s, "credit": take}, put=[link.forward("t")], delay=1, servers=1
+    )
     net.transition("receive", take={"t": link}, put=[done, give], delay=1, servers=1)
     # Sent at 0, 1; received at 2, 3; credits back at 7, 8.
     commits = []
@@ -218,7 +228,9 @@ def test_fork_waits_for_room_everywhere():
 def test_join_waits_for_all_and_merges():
     net = lpn.Net("n")
     a, b = net.place("a", Word, start=True), net.place("b", Word, start=True)
-    out = lib.join(net, "j", {"left": a, "right": b}, n=lambda left, right: left.n + right.n, delay=2)
+    out = lib.join(
+        net, "j", {"left": a, "right": b}, n=lambda left, right: left.n + right.n, delay=2
+    )
     out2 = net.place("end", Word, sink=True)
     net.transition("e", take={"t": out}, put=[out2.forward("t")])
     marking = lpn.Marking(net)
@@ -230,7 +242,9 @@ def test_join_waits_for_all_and_merges():
 def test_join_lacking_a_property():
     net = lpn.Net("n")
     a, out = net.place("a"), net.place("out", Word)
-    with pytest.raises(lpn.Error, match="join 'j': no input has the property 'n' of 'out'; write join"):
+    with pytest.raises(
+        lpn.Error, match="join 'j': no input has the property 'n' of 'out'; write join"
+    ):
         lib.join(net, "j", [a], out)
 
 

@@ -35,10 +35,13 @@ def test_bounded_by_option(options):
 def test_unbounded():
     net, a, b = base()
     net.transition("t", take={"w": a}, put=[b.forward("w")], delay=3)
-    assert warnings(net) == [(
-        "W-unbounded", "transition 't': nothing bounds how many firings run at once; write servers=1 for one unit, "
-        "interval=1 for a pipeline that starts one per cycle, or take a credit that its consumer gives back",
-    )]
+    assert warnings(net) == [
+        (
+            "W-unbounded",
+            "transition 't': nothing bounds how many firings run at once; write servers=1 for one unit, "
+            "interval=1 for a pipeline that starts one per cycle, or take a credit that its consumer gives back",
+        )
+    ]
     assert net.core.lint()[0].source[1] > 0
 
 
@@ -59,10 +62,13 @@ def test_bounded_by_credits_and_capacity():
 def test_overtake():
     net, a, b = base()
     net.transition("t", take={"w": a}, put=[b.forward("w")], delay=lambda w: w.n, interval=1)
-    assert warnings(net) == [(
-        "W-overtake", "transition 't': its delay differs per firing and firings overlap, so a later one may commit "
-        "first; write ordered=True to keep the order, or servers=1 for one at a time",
-    )]
+    assert warnings(net) == [
+        (
+            "W-overtake",
+            "transition 't': its delay differs per firing and firings overlap, so a later one may commit "
+            "first; write ordered=True to keep the order, or servers=1 for one at a time",
+        )
+    ]
     for options in ({"ordered": True, "interval": 1}, {"servers": 1}, {"servers": 2}):
         net, a, b = base()
         net.transition("t", take={"w": a}, put=[b.forward("w")], delay=lambda w: w.n, **options)
@@ -72,7 +78,9 @@ def test_overtake():
 def test_a_lock_is_one_at_a_time():
     net, a, b = base()
     idle = net.place("idle", init=1)
-    net.transition("t", take={"w": a, "idle": idle}, put=[b.forward("w"), idle], delay=lambda w: w.n)
+    net.transition(
+        "t", take={"w": a, "idle": idle}, put=[b.forward("w"), idle], delay=lambda w: w.n
+    )
     assert warnings(net) == []
 
 
@@ -85,11 +93,16 @@ def test_overtake_needs_tokens_in_the_delay():
 
 def test_occupancy_guard():
     net, a, b = base()
-    net.transition("t", take={"w": a, "b": b.watch()}, guard=lambda b: b.count < 4, put=[b.forward("w")])
-    assert warnings(net) == [(
-        "W-occupancy", "transition 't': its guard reads how many tokens 'b' has, which a start does not change, so "
-        "several start on one free slot; write servers=1, or give 'b' a capacity",
-    )]
+    net.transition(
+        "t", take={"w": a, "b": b.watch()}, guard=lambda b: b.count < 4, put=[b.forward("w")]
+    )
+    assert warnings(net) == [
+        (
+            "W-occupancy",
+            "transition 't': its guard reads how many tokens 'b' has, which a start does not change, so "
+            "several start on one free slot; write servers=1, or give 'b' a capacity",
+        )
+    ]
 
 
 def test_never_filled_never_drained_dead():
@@ -97,11 +110,20 @@ def test_never_filled_never_drained_dead():
     a, b = net.place("a", Word), net.place("b", Word)
     net.transition("t", take={"w": a}, put=[b.forward("w")], servers=1)
     assert warnings(net) == [
-        ("W-dead", "transition 't': can never start: nothing fills 'a'; declare start=True if the workload does"),
-        ("W-never-filled", "place 'a': no transition puts tokens into it and it starts empty; declare start=True if the "
-         "workload fills it"),
-        ("W-never-drained", "place 'b': no transition takes its tokens; declare sink=True if that is meant, or done=True "
-         "if they are the result"),
+        (
+            "W-dead",
+            "transition 't': can never start: nothing fills 'a'; declare start=True if the workload does",
+        ),
+        (
+            "W-never-filled",
+            "place 'a': no transition puts tokens into it and it starts empty; declare start=True if the "
+            "workload fills it",
+        ),
+        (
+            "W-never-drained",
+            "place 'b': no transition takes its tokens; declare sink=True if that is meant, or done=True "
+            "if they are the result",
+        ),
     ]
 
 
@@ -130,9 +152,13 @@ def test_only_causes_are_told():
 
 def test_dead_by_guard_or_capacity():
     net, a, b = base()
-    net.transition("t", take={"w": a}, guard=lambda w: w.n + 1 > 20, put=[b.forward("w")], servers=1)
-    assert ("W-dead", "transition 't': can never start: its guard at 'w' is false for every token in range") \
-        in warnings(net)
+    net.transition(
+        "t", take={"w": a}, guard=lambda w: w.n + 1 > 20, put=[b.forward("w")], servers=1
+    )
+    assert (
+        "W-dead",
+        "transition 't': can never start: its guard at 'w' is false for every token in range",
+    ) in warnings(net)
     net, a, b = base()
     mid = net.place("mid", Word, capacity=3)
     net.transition("t", take={"w": a}, put=[mid.emit(count=4, n=0)], servers=1)
@@ -167,10 +193,13 @@ def test_half_rate():
     mid = net.place("mid", Word, capacity=1)
     net.transition("t", take={"w": a}, put=[mid.forward("w")], delay=1)
     net.transition("u", take={"w": mid}, put=[b.forward("w")], delay=1)
-    assert warnings(net) == [(
-        "W-half-rate", "place 'mid': its one slot is held from the start of 't' to the commit of 'u', so it passes one "
-        "token per 2 cycles; write capacity=2, or use lib.pipeline",
-    )]
+    assert warnings(net) == [
+        (
+            "W-half-rate",
+            "place 'mid': its one slot is held from the start of 't' to the commit of 'u', so it passes one "
+            "token per 2 cycles; write capacity=2, or use lib.pipeline",
+        )
+    ]
 
 
 def test_unused():

@@ -21,8 +21,11 @@ def tokens(net, place, marking=None, params=()):
     interp.run()
     flat = interp.tokens(net[place]._number)
     width = len(net[place].fields)
-    return [tuple(flat[j:j + width]) for j in range(0, len(flat), width)] if width else interp.occupancy(
-        net[place]._number)
+    return (
+        [tuple(flat[j : j + width]) for j in range(0, len(flat), width)]
+        if width
+        else interp.occupancy(net[place]._number)
+    )
 
 
 def words(*rows):
@@ -37,8 +40,12 @@ def test_weights_thresholds_and_aggregates():
     net.transition(
         "collect",
         take={"head": head, "item": items.take(lambda head: head.n)},
-        put=[out.emit(n=lambda item: lpn.max(item, lambda t: t.n) - lpn.min(item, lambda t: t.n),
-                      k=lambda item: lpn.sum(item, lambda t: t.k))],
+        put=[
+            out.emit(
+                n=lambda item: lpn.max(item, lambda t: t.n) - lpn.min(item, lambda t: t.n),
+                k=lambda item: lpn.sum(item, lambda t: t.k),
+            )
+        ],
         delay=lambda item: item.taken,
         servers=1,
     )
@@ -50,7 +57,9 @@ def test_need_more_than_taken():
     net = lpn.Net("n")
     a = net.place("a", Word, init=words((1, 1), (2, 2), (3, 3)))
     out = net.place("out", Word, sink=True)
-    net.transition("t", take={"w": a.take(1, need=2)}, put=[out.emit(n=lambda w: w[1].n, k=lambda w: w[-1].k)])
+    net.transition(
+        "t", take={"w": a.take(1, need=2)}, put=[out.emit(n=lambda w: w[1].n, k=lambda w: w[-1].k)]
+    )
     assert tokens(net, "out") == [(2, 2), (3, 3)]
 
 
@@ -67,7 +76,9 @@ def test_peek_reads_and_leaves():
     a = net.place("a", Word, init=words((7, 1)))
     go = net.place("go", init=2)
     out = net.place("out", Word, sink=True)
-    net.transition("t", take={"w": a.peek(), "go": go}, put=[out.forward("w", k=lambda w, i: w.k + i)])
+    net.transition(
+        "t", take={"w": a.peek(), "go": go}, put=[out.forward("w", k=lambda w, i: w.k + i)]
+    )
     assert tokens(net, "out") == [(7, 1), (7, 1)]
     assert tokens(net, "a") == [(7, 1)]
 
@@ -78,8 +89,13 @@ def test_empty_and_watch():
     work = net.place("work", Word, init=words((1, 1), (2, 2)))
     out = net.place("out", Word, sink=True)
     net.transition("rest", take={"b": busy}, delay=10)
-    net.transition("t", take={"w": work, "b": busy.empty(), "o": out.watch()}, delay=1, servers=1,
-                   put=[out.emit(n=lambda o, w: o.count * 10 + w.n, k=lambda o: o.free)])
+    net.transition(
+        "t",
+        take={"w": work, "b": busy.empty(), "o": out.watch()},
+        delay=1,
+        servers=1,
+        put=[out.emit(n=lambda o, w: o.count * 10 + w.n, k=lambda o: o.free)],
+    )
     assert tokens(net, "out") == [(1, 0), (12, 1)]
 
 
@@ -87,8 +103,12 @@ def test_forward_all_and_replace():
     net = lpn.Net("n")
     a = net.place("a", Word, init=words((1, 1), (2, 2), (3, 3)))
     out = net.place("out", Word, sink=True)
-    net.transition("t", take={"w": a.take(3)}, put=[out.forward("w", k=lambda w, i: 100 * i + w[i].n), out.forward("w")],
-                   servers=1)
+    net.transition(
+        "t",
+        take={"w": a.take(3)},
+        put=[out.forward("w", k=lambda w, i: 100 * i + w[i].n), out.forward("w")],
+        servers=1,
+    )
     assert tokens(net, "out") == [(1, 1), (2, 102), (3, 203), (1, 1), (2, 2), (3, 3)]
 
 
@@ -98,9 +118,17 @@ def test_emission_with_index_and_bool_count():
     out = net.place("out", Word, sink=True)
     mark = net.place("mark", sink=True)
     net.transition(
-        "split", take={"rq": a}, servers=1,
-        put=[out.emit(count=lambda rq: -(-rq.n // 32), n=lambda rq, i: min(32, rq.n - i * 32), k=lambda i: i),
-             mark.emit(count=lambda rq: rq.n > 0)],
+        "split",
+        take={"rq": a},
+        servers=1,
+        put=[
+            out.emit(
+                count=lambda rq: -(-rq.n // 32),
+                n=lambda rq, i: min(32, rq.n - i * 32),
+                k=lambda i: i,
+            ),
+            mark.emit(count=lambda rq: rq.n > 0),
+        ],
     )
     assert tokens(net, "out") == [(32, 0), (32, 1), (6, 2)]
     assert tokens(net, "mark") == 1
@@ -114,7 +142,15 @@ def test_parameters_everywhere():
     out = net.place("out", capacity=p + 4, done=True)
     typed = net.place("typed", Word, init=[{"n": p, "k": q - 1}], sink=True)
     tags = net.place("tags", Word, init=lpn.tokens(p, n=lambda i: i * 2, k=q), sink=True)
-    net.transition("t", take={"x": a}, put=[out], delay=lambda: p * 5, servers=p, clock=(p, q), interval=lambda: q)
+    net.transition(
+        "t",
+        take={"x": a},
+        put=[out],
+        delay=lambda: p * 5,
+        servers=p,
+        clock=(p, q),
+        interval=lambda: q,
+    )
     run = lpn.simulate(net, engine="interp")
     assert run.done_tokens == 6 and run.latency is not None
     assert tokens(net, "typed") == [(2, 0)] and tokens(net, "tags") == [(0, 1), (2, 1)]
@@ -140,8 +176,12 @@ def test_guards_stand_at_the_last_arc_they_name():
     net.transition("t", take={"x": a, "y": b, "z": c}, guard=lambda y, x: x.k == y.k, servers=1)
     arcs = net.core.transitions[0].inputs
     assert [arc.guard is not None for arc in arcs] == [False, True, False]
-    net.transition("u", take={"x": a.take(guard=lambda x: x.n > 0), "y": b}, guard=[lambda x: x.k == 1, lambda y: y.n == 2],
-                   servers=1)
+    net.transition(
+        "u",
+        take={"x": a.take(guard=lambda x: x.n > 0), "y": b},
+        guard=[lambda x: x.k == 1, lambda y: y.n == 2],
+        servers=1,
+    )
     arcs = net.core.transitions[1].inputs
     assert net.core.text(net.core.transitions[1], arcs[0].guard[0]) == "x.n > 0 and x.k == 1"
     assert arcs[1].guard is not None
@@ -169,8 +209,12 @@ def test_enum_values():
     net = lpn.Net("n")
     a = net.place("a", Op, init=[Op(kind=Kind.WRITE), {"kind": Kind.READ}])
     out = net.place("out", Op, sink=True)
-    net.transition("t", take={"x": a}, servers=1, put=[
-        out.emit(kind=lambda x: Kind.READ if x.kind == Kind.WRITE else Kind.WRITE)])
+    net.transition(
+        "t",
+        take={"x": a},
+        servers=1,
+        put=[out.emit(kind=lambda x: Kind.READ if x.kind == Kind.WRITE else Kind.WRITE)],
+    )
     assert tokens(net, "out") == [(1,), (2,)]
 
 
@@ -260,7 +304,10 @@ def test_trace_and_stats():
     m.add("a", n=1, k=1, count=2)
     m.add("slots", count=2)
     run = lpn.simulate(net, m, engine="interp", trace=True, stats=True)
-    assert [(c.time, c.start, c.firing, c.produced) for c in run.trace] == [(1, 0, 0, [1]), (2, 1, 1, [1])]
+    assert [(c.time, c.start, c.firing, c.produced) for c in run.trace] == [
+        (1, 0, 0, [1]),
+        (2, 1, 1, [1]),
+    ]
     assert run.trace[0].taken == [[("initial", 0, 0)], [("initial", 1, 0)]]
     assert run.stats["transitions"]["t"]["busy"] == 2 and run.stats["places"]["a"]["peak"] == 2
 
@@ -283,13 +330,18 @@ def test_load_python_lpn_and_bundled(tmp_path):
     loaded = lpn.load(str(model))
     net = loaded.net(stages=3, cycles=2)
     assert lpn.simulate(net, loaded.workload("4", net), engine="interp").latency == 24
-    with pytest.raises(lpn.Error, match="model 'tiny' has no parameter 'depth'; it has: stages, cycles"):
+    with pytest.raises(
+        lpn.Error, match="model 'tiny' has no parameter 'depth'; it has: stages, cycles"
+    ):
         loaded.net(depth=1)
     net.save(tmp_path / "tiny.lpn")
     shipped = lpn.load(tmp_path / "tiny.lpn")
     again = shipped.net(cycles=3)
     (tmp_path / "in.json").write_text('{"a": 2}')
-    assert lpn.simulate(again, shipped.workload(tmp_path / "in.json", again), engine="interp").latency == 18
+    assert (
+        lpn.simulate(again, shipped.workload(tmp_path / "in.json", again), engine="interp").latency
+        == 18
+    )
     named = lpn.load(f"{model}:net")
     assert named.name == "tiny"
 
@@ -302,12 +354,27 @@ def test_round_trip_of_everything():
     c = net.place("c", sink=True)
     d = net.place("d", Word, done=True)
     net.transition(
-        "t", take={"w": a.take(2, need=lambda w: 2 + w.n % 2, guard=lambda w: w[0].n < w[1].n), "b": b.peek(p), "c": c.watch()},
-        put=[d.forward("w"), d.emit(count=lambda w: lpn.sum(w, lambda t: t.n), n=lambda i: i % 9, k=lambda c: c.count)],
-        delay=lambda w: lpn.lookup([1, 2, 3], w[0].n % 3) if w[0].k > 0 else max(w[1].n, 3), servers=p, interval=1,
-        ordered=True, clock=(p, 1),
+        "t",
+        take={
+            "w": a.take(2, need=lambda w: 2 + w.n % 2, guard=lambda w: w[0].n < w[1].n),
+            "b": b.peek(p),
+            "c": c.watch(),
+        },
+        put=[
+            d.forward("w"),
+            d.emit(
+                count=lambda w: lpn.sum(w, lambda t: t.n), n=lambda i: i % 9, k=lambda c: c.count
+            ),
+        ],
+        delay=lambda w: lpn.lookup([1, 2, 3], w[0].n % 3) if w[0].k > 0 else max(w[1].n, 3),
+        servers=p,
+        interval=1,
+        ordered=True,
+        clock=(p, 1),
     )
-    net.transition("u", take={"b": b, "c": c.empty()}, guard=lambda b: b.free > 1, put=[c], delay=1, servers=1)
+    net.transition(
+        "u", take={"b": b, "c": c.empty()}, guard=lambda b: b.free > 1, put=[c], delay=1, servers=1
+    )
     net.done_count = p * 2
     text = net.text()
     parsed = lpn.Net.parse(text)
@@ -344,8 +411,15 @@ def test_property_names_never_clash_with_arguments():
     net = lpn.Net("n")
     a = net.place("a", Odd, start=True)
     b = net.place("b", Odd, sink=True)
-    net.transition("t", take={"x": a}, servers=1, put=[
-        b.emit(self=1, place=lambda x: x.token, token=3, arc=4), b.forward("x", arc=lambda x: x.arc + 1, token=7)])
+    net.transition(
+        "t",
+        take={"x": a},
+        servers=1,
+        put=[
+            b.emit(self=1, place=lambda x: x.token, token=3, arc=4),
+            b.forward("x", arc=lambda x: x.arc + 1, token=7),
+        ],
+    )
     m = lpn.Marking(net)
     m.add("a", self=5, place=6, token=7, arc=8)
     m.add("a", Odd(self=5, place=6, token=7, arc=8))
@@ -358,7 +432,9 @@ def test_postponed_annotations():
     scope = {}
     exec(
         "from __future__ import annotations\nimport lpn\n\n"
-        "def make(high):\n    class P(lpn.Token):\n        x: lpn.Int[0, 5]\n        y: bool\n    return P\n", scope)
+        "def make(high):\n    class P(lpn.Token):\n        x: lpn.Int[0, 5]\n        y: bool\n    return P\n",
+        scope,
+    )
     made = scope["make"](low)
     assert repr(made._properties["x"]) == "Int[0, 5]" and made._properties["y"].range == (0, 1)
 
@@ -370,9 +446,11 @@ def test_a_sum_used_inside_another_sum():
     out = net.place("out", Word, sink=True)
 
     def weighted(x, y):
-        total = lpn.sum(x, lambda t: t.n)                       # 6
-        top = lpn.max(y, lambda u: u.n + lpn.sum(x, lambda t: t.n * u.k))   # 7 + 12
+        total = lpn.sum(x, lambda t: t.n)  # 6
+        top = lpn.max(y, lambda u: u.n + lpn.sum(x, lambda t: t.n * u.k))  # 7 + 12
         return lpn.sum(y, lambda u: u.n * total + lpn.max(x, lambda t: t.k - u.n + total)) + top
 
-    net.transition("t", take={"x": a.take(3), "y": b.take(2)}, put=[out.emit(n=1, k=weighted)], servers=1)
+    net.transition(
+        "t", take={"x": a.take(3), "y": b.take(2)}, put=[out.emit(n=1, k=weighted)], servers=1
+    )
     assert tokens(net, "out") == [(1, (5 * 6 + 31) + (7 * 6 + 29) + 19)]

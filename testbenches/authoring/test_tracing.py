@@ -36,9 +36,18 @@ NAMES = list(T._properties)
 
 def rows(seed=SEED, count=ROWS):
     r = random.Random(seed)
-    edge = lambda lo, hi: r.choice([lo, hi, r.randint(lo, hi), r.randint(lo, hi), r.randint(lo, hi)])
+    edge = lambda lo, hi: r.choice(
+        [lo, hi, r.randint(lo, hi), r.randint(lo, hi), r.randint(lo, hi)]
+    )
     return [
-        (edge(-1000, 1000), edge(0, 5000), edge(1, 64), edge(0, 7), r.randint(0, 1), r.choice([0, 1, 5]))
+        (
+            edge(-1000, 1000),
+            edge(0, 5000),
+            edge(1, 64),
+            edge(0, 7),
+            r.randint(0, 1),
+            r.choice([0, 1, 5]),
+        )
         for _ in range(count)
     ]
 
@@ -128,7 +137,12 @@ FUNCTIONS = {
     "constant over": lambda t: 1000 // t.n + 1000 % t.n,
     "divmod": lambda t: divmod(t.x, t.n)[0] * 100 + divmod(t.x, 5)[1],
     "power": lambda t: t.x**2 + t.x**0 + 3 * t.p**3,
-    "power of two": lambda t: 2**t.p + (1 << t.p) + (t.y << 3) + (t.x >> 2) + (t.y >> t.p) + (t.y << t.p),
+    "power of two": lambda t: 2**t.p
+    + (1 << t.p)
+    + (t.y << 3)
+    + (t.x >> 2)
+    + (t.y >> t.p)
+    + (t.y << t.p),
     "mask": lambda t: (t.x & 15) + (t.y & 0),
     "min max": lambda t: max(t.x, 3, t.y) + min(t.x, t.y) - min([t.x, 0, t.n]),
     "lpn min max": lambda t: lpn.max(t.x, 3, t.y) + lpn.min(t.x, t.y),
@@ -140,9 +154,16 @@ FUNCTIONS = {
     "ceil_div negative": lambda t: lpn.ceil_div(t.x, -8),
     "ternary": lambda t: t.x if t.x > t.y else t.y - 1,
     "bool arithmetic": lambda t: (t.x > 0) + 2 * (t.y > t.n) + t.flag * 5,
-    "logic operators": lambda t: ((t.x > 0) & (t.y > 9)) + ((t.x > 0) | (t.flag == 1)) * 2 + ((t.x > 0) ^ (t.y > 9)) * 4,
+    "logic operators": lambda t: ((t.x > 0) & (t.y > 9))
+    + ((t.x > 0) | (t.flag == 1)) * 2
+    + ((t.x > 0) ^ (t.y > 9)) * 4,
     "membership": lambda t: 1 if t.x in (1, 2, 3, 1000) else 2,
-    "comparisons": lambda t: (t.x < 4) + (t.x <= 4) * 2 + (t.x > 4) * 4 + (t.x >= 4) * 8 + (t.x == 4) * 16 + (t.x != 4) * 32,
+    "comparisons": lambda t: (t.x < 4)
+    + (t.x <= 4) * 2
+    + (t.x > 4) * 4
+    + (t.x >= 4) * 8
+    + (t.x == 4) * 16
+    + (t.x != 4) * 32,
     "bool equality": lambda t: int_of((t.x > 0) == (t.y > 100)),
     "early": early,
     "chained": chained,
@@ -169,7 +190,9 @@ FUNCTIONS = {
     "default": lambda t, k=4: t.x + k,
     "keyword only": lambda *, t: t.x + 1,
     "invert": lambda t: ~t.x,
-    "enum": lambda t: {Kind.READ: 1, Kind.WRITE: 2, Kind.FLUSH: 3}[Kind.READ] if t.kind == Kind.WRITE else 9,
+    "enum": lambda t: {Kind.READ: 1, Kind.WRITE: 2, Kind.FLUSH: 3}[Kind.READ]
+    if t.kind == Kind.WRITE
+    else 9,
     "any all": lambda t: any(t.x > k for k in (5, 50)) + 2 * all(v > 3 for v in (t.x, t.y)),
     "sorted": lambda t: sorted([t.x, t.y, t.n])[1],
     "not": lambda t: not t.x > 3,
@@ -205,14 +228,27 @@ def random_function(r, depth=0):
     if depth > 3 or r.random() < 0.15:
         return r.choice(atoms)
     a, b, c = (random_function(r, depth + 1) for _ in range(3))
-    return r.choice([
-        f"({a} + {b})", f"({a} - {b})", f"({a} * {r.randint(-5, 5)})", f"({a} // {r.randint(1, 9)})",
-        f"({a} % {r.randint(1, 9)})", f"max({a}, {b})", f"min({a}, {b})", f"abs({a})",
-        f"({a} if {b} < {c} else {b})", f"({a} if {b} == {c} or {a} > {c} else {c})",
-        f"({a} if not {b} <= {c} else {a} + 1)", f"math.ceil({a} / {r.randint(1, 9)})",
-        f"(({a} > {b}) + {c})", f"({a} and {b})", f"({a} or {c})", f"round({a} / {r.choice([1, 2, 3, 4, 8])})",
-        f"-{a}",
-    ])
+    return r.choice(
+        [
+            f"({a} + {b})",
+            f"({a} - {b})",
+            f"({a} * {r.randint(-5, 5)})",
+            f"({a} // {r.randint(1, 9)})",
+            f"({a} % {r.randint(1, 9)})",
+            f"max({a}, {b})",
+            f"min({a}, {b})",
+            f"abs({a})",
+            f"({a} if {b} < {c} else {b})",
+            f"({a} if {b} == {c} or {a} > {c} else {c})",
+            f"({a} if not {b} <= {c} else {a} + 1)",
+            f"math.ceil({a} / {r.randint(1, 9)})",
+            f"(({a} > {b}) + {c})",
+            f"({a} and {b})",
+            f"({a} or {c})",
+            f"round({a} / {r.choice([1, 2, 3, 4, 8])})",
+            f"-{a}",
+        ]
+    )
 
 
 def test_random_functions_equal_python():
@@ -234,7 +270,9 @@ def test_random_functions_equal_python():
 
 def test_assert_is_an_assumption():
     assert run_function(probes.with_message, T, [(5, 0, 1, 0, 0, 0)]) == [5]
-    with pytest.raises(lpn.RunError, match="the assumption 'x is never 77' of the model's author does not hold") as e:
+    with pytest.raises(
+        lpn.RunError, match="the assumption 'x is never 77' of the model's author does not hold"
+    ) as e:
         run_function(probes.with_message, T, [(77, 0, 1, 0, 0, 0)])
     assert e.value.code == "E-assume"
 
@@ -251,22 +289,25 @@ def text_of_delay(function):
     return net.core.text(net.core.transitions[0], net.core.transitions[0].delay[0])
 
 
-@pytest.mark.parametrize("function, text", [
-    (lambda t: max(t.x, t.y), "max(t.x, t.y)"),
-    (lambda t: min(t.x, t.y), "min(t.x, t.y)"),
-    (lambda t: max(0, t.x), "max(0, t.x)"),
-    (lambda t: t.x + 1 + 2, "t.x + 3"),
-    (lambda t: t.x + 3 - 1, "t.x + 3 - 1"),
-    (lambda t: 1 if t.x > 3 or t.y > 4 else 0, "select(t.x > 3 or t.y > 4, 1, 0)"),
-    (lambda t: 1 if t.x > 3 and t.y > 4 else 0, "select(t.x > 3 and t.y > 4, 1, 0)"),
-    (lambda t: 5 if t.y >= 0 else 6, "5"),
-    (lambda t: t.x if not t.x > 3 else t.y, "select(t.x > 3, t.y, t.x)"),
-    (lambda t: 2 if t.x > 3 and t.x > 3 else 1, "select(t.x > 3, 2, 1)"),
-    (lambda t: math.ceil(t.x / 4), "ceil_div(t.x, 4)"),
-    (lambda t: t.x & 7, "t.x % 8"),
-    (lambda t: t.x > 3 or t.flag, "select(t.x > 3, 1, t.flag)"),
-    (lambda t: t.x > 3 and t.y > 4, "select(t.x > 3 and t.y > 4, 1, 0)"),
-])
+@pytest.mark.parametrize(
+    "function, text",
+    [
+        (lambda t: max(t.x, t.y), "max(t.x, t.y)"),
+        (lambda t: min(t.x, t.y), "min(t.x, t.y)"),
+        (lambda t: max(0, t.x), "max(0, t.x)"),
+        (lambda t: t.x + 1 + 2, "t.x + 3"),
+        (lambda t: t.x + 3 - 1, "t.x + 3 - 1"),
+        (lambda t: 1 if t.x > 3 or t.y > 4 else 0, "select(t.x > 3 or t.y > 4, 1, 0)"),
+        (lambda t: 1 if t.x > 3 and t.y > 4 else 0, "select(t.x > 3 and t.y > 4, 1, 0)"),
+        (lambda t: 5 if t.y >= 0 else 6, "5"),
+        (lambda t: t.x if not t.x > 3 else t.y, "select(t.x > 3, t.y, t.x)"),
+        (lambda t: 2 if t.x > 3 and t.x > 3 else 1, "select(t.x > 3, 2, 1)"),
+        (lambda t: math.ceil(t.x / 4), "ceil_div(t.x, 4)"),
+        (lambda t: t.x & 7, "t.x % 8"),
+        (lambda t: t.x > 3 or t.flag, "select(t.x > 3, 1, t.flag)"),
+        (lambda t: t.x > 3 and t.y > 4, "select(t.x > 3 and t.y > 4, 1, 0)"),
+    ],
+)
 def test_results_stay_readable(function, text):
     assert text_of_delay(function) == text
 
@@ -275,7 +316,11 @@ def test_numpy_constants_are_ints():
     numpy = pytest.importorskip("numpy")
     table = numpy.array([5, 6, 7, 8, 9, 10, 11, 12])
     function = lambda t: (  # noqa: E731
-        numpy.int64(3) * t.x + t.y * numpy.int32(2) + lpn.lookup(table, t.p) + table[t.p] + (t.x << numpy.int64(2))
+        numpy.int64(3) * t.x
+        + t.y * numpy.int32(2)
+        + lpn.lookup(table, t.p)
+        + table[t.p]
+        + (t.x << numpy.int64(2))
         + max(t.n, numpy.int64(9))
     )
     data = rows(count=200)
@@ -289,8 +334,13 @@ def test_import_is_light():
     import sys
 
     code = "import sys, lpn; print([m for m in ('numpy', 'click', 'rich', 'inspect', 'json') if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                         env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+    )
     assert out.stdout.strip() == "[]"
 
 
@@ -305,9 +355,17 @@ def test_a_ratio_must_be_rounded_everywhere(part):
     SLOTS = net.param("slots", 4)
     a, b = net.place("a", Half), net.place("b", Half)
     take = a.take(half) if part == "take" else a.take(1, need=half) if part == "need" else a.take()
-    put = b.emit(count=half, x=1) if part == "count" else b.emit(x=half) if part == "property" else b.emit(x=1)
+    put = (
+        b.emit(count=half, x=1)
+        if part == "count"
+        else b.emit(x=half)
+        if part == "property"
+        else b.emit(x=1)
+    )
     options = {part: half} if part in ("delay", "interval") else {}
-    with pytest.raises(lpn.Error, match=r"must return int, got ratio \(slots / 2\); use // or math.ceil") as error:
+    with pytest.raises(
+        lpn.Error, match=r"must return int, got ratio \(slots / 2\); use // or math.ceil"
+    ) as error:
         net.transition("t", take={"w": take}, put=[put], **options)
     assert error.value.code == "E-result"
 

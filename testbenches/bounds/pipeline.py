@@ -65,5 +65,7 @@ def space(net: lpn.Net, blocks: int = 18, budget: int = None, most: int = 63) ->
     """
     space = lpn.InputSpace(net)
     waiting = space.tokens("blocks", blocks, x=(0, most))
-    space.require(lpn.total(blk.x for blk in waiting) <= (18 * blocks if budget is None else budget))
+    space.require(
+        lpn.total(blk.x for blk in waiting) <= (18 * blocks if budget is None else budget)
+    )
     return space

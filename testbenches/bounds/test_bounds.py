@@ -8,7 +8,7 @@ from pathlib import Path
 import _lpn
 import lpn
 import pytest
-from lpn import _bounds
+from lpn.proofs import question as _bounds
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -25,7 +25,12 @@ def random_pipeline(seed):
     slopes[rng.randrange(n)] = rng.randint(1, 4)
     constants = [rng.randint(1, 70) for _ in range(n)]
     capacities = [rng.randint(1, 4) for _ in range(n - 1)]
-    return (pipeline.net(slopes=slopes, constants=constants, capacities=capacities), slopes, constants, capacities)
+    return (
+        pipeline.net(slopes=slopes, constants=constants, capacities=capacities),
+        slopes,
+        constants,
+        capacities,
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -33,8 +38,15 @@ def test_random_pipelines_agree_with_brute_force(seed):
     net, *shape = random_pipeline(seed)
     most, budget = 5, random.Random(seed).randint(3, 20)
     space = pipeline.space(net, 5, budget=budget, most=most)
-    values = [recurrence(x, *shape) for x in itertools.product(range(most + 1), repeat=5) if sum(x) <= budget]
-    for answer, expected in ((_bounds.maximize(space), max(values)), (_bounds.minimize(space), min(values))):
+    values = [
+        recurrence(x, *shape)
+        for x in itertools.product(range(most + 1), repeat=5)
+        if sum(x) <= budget
+    ]
+    for answer, expected in (
+        (_bounds.maximize(space), max(values)),
+        (_bounds.minimize(space), min(values)),
+    ):
         assert (answer.verdict, answer.lower, answer.upper) == ("optimal", expected, expected)
         assert answer.replayed and _bounds.check(answer.certificate).holds
     assert _bounds.prove(space, f"{min(values)} <= latency <= {max(values)}").verdict == "proved"
@@ -57,16 +69,27 @@ def test_quantities_agree_with_brute_force():
     space = pipeline.space(net, 3, budget=7, most=4)
     inputs = space.inputs()
     last = f"stage_{len(slopes) - 1}"
-    runs = [lpn.simulate(net, space.marking(i), engine="interp", trace=True, stats=True) for i in inputs]
-    second = [sorted(c.time for c in run.trace if c.transition == len(slopes) - 1)[1] for run in runs]
+    runs = [
+        lpn.simulate(net, space.marking(i), engine="interp", trace=True, stats=True) for i in inputs
+    ]
+    second = [
+        sorted(c.time for c in run.trace if c.transition == len(slopes) - 1)[1] for run in runs
+    ]
     busy = [run.stats["transitions"]["stage_0"]["busy"] for run in runs]
-    for quantity, values in (("completion(2)", second), ("busy(stage_0)", busy), (f"commits({last})", [3]),
-                             ("2 * latency + 1", [2 * run.latency + 1 for run in runs]),
-                             ("latency / 3", None), ("max(latency, 10000)", [10_000]),
-                             ("latency + 2 * commits(stage_0)", [run.latency + 6 for run in runs]),
-                             ("latency - completion(2)", [run.latency - t for run, t in zip(runs, second)]),
-                             ("2 * busy(stage_0) - latency", [2 * b - run.latency for run, b in zip(runs, busy)])):
-        values = values or [lpn.simulate(net, space.marking(i), engine="interp").latency / 3 for i in inputs]
+    for quantity, values in (
+        ("completion(2)", second),
+        ("busy(stage_0)", busy),
+        (f"commits({last})", [3]),
+        ("2 * latency + 1", [2 * run.latency + 1 for run in runs]),
+        ("latency / 3", None),
+        ("max(latency, 10000)", [10_000]),
+        ("latency + 2 * commits(stage_0)", [run.latency + 6 for run in runs]),
+        ("latency - completion(2)", [run.latency - t for run, t in zip(runs, second)]),
+        ("2 * busy(stage_0) - latency", [2 * b - run.latency for run, b in zip(runs, busy)]),
+    ):
+        values = values or [
+            lpn.simulate(net, space.marking(i), engine="interp").latency / 3 for i in inputs
+        ]
         answer = _bounds.maximize(space, quantity)
         assert answer.verdict == "optimal" and float(answer.upper) == max(values), quantity
         if not quantity.startswith("max"):
@@ -85,10 +108,18 @@ def sorter():
     done = net.place("done", done=True)
     slots = net.param("slots", 1, range=(1, 3))
     pool = net.place("pool", init=slots)
-    net.transition("small", take={"j": jobs.take(guard=lambda j: j.kind == 0), "slot": pool}, put=[done, pool],
-                   delay=lambda j: j.size)
-    net.transition("big", take={"j": jobs.take(guard=lambda j: j.kind == 1), "slot": pool},
-                   put=[done.emit(count=lambda j: j.size // 2 + 1), pool], delay=lambda j: 7 - j.size)
+    net.transition(
+        "small",
+        take={"j": jobs.take(guard=lambda j: j.kind == 0), "slot": pool},
+        put=[done, pool],
+        delay=lambda j: j.size,
+    )
+    net.transition(
+        "big",
+        take={"j": jobs.take(guard=lambda j: j.kind == 1), "slot": pool},
+        put=[done.emit(count=lambda j: j.size // 2 + 1), pool],
+        delay=lambda j: 7 - j.size,
+    )
     space = lpn.InputSpace(net)
     space.tokens("jobs", 3, kind=(0, 1), count=(1, 3))
     space.param("slots", 1, 3)
@@ -103,7 +134,9 @@ def test_every_input_is_in_the_class_of_what_happens():
     for values in space.inputs():
         [path] = [p for c in parts.classes for p in c.paths if p.contains(values)]
         [each] = [c for c in parts.classes if c.contains(values)]
-        run = lpn.simulate(net, space.marking(values), params=space.parameters(values), engine="interp", trace=True)
+        run = lpn.simulate(
+            net, space.marking(values), params=space.parameters(values), engine="interp", trace=True
+        )
         counts = dict.fromkeys(net.transitions, 0)
         for commit in run.trace:
             counts[net.transitions[commit.transition]] += 1

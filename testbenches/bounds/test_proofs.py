@@ -44,7 +44,9 @@ def optimum(ask, space, expected):
     return answer
 
 
-@pytest.mark.parametrize("blocks, expected", [(6, 853), (12, 1508), (18, 2215), (30, 3553), (48, 5561)])
+@pytest.mark.parametrize(
+    "blocks, expected", [(6, 853), (12, 1508), (18, 2215), (30, 3553), (48, 5561)]
+)
 def test_pipeline(blocks, expected):
     optimum(lpn.maximize, pipeline.space(pipeline.net(), blocks), expected)
 
@@ -52,7 +54,11 @@ def test_pipeline(blocks, expected):
 @pytest.mark.parametrize("blocks, expected", [(6, 668), (12, 1188), (18, 1714)])
 def test_the_least_of_the_reference_jpeg(blocks, expected):
     net = ltc_jpeg.net()
-    optimum(lpn.minimize, ltc_jpeg.space(net, blocks, sum_from=17 * blocks, sum_below=18 * blocks), expected)
+    optimum(
+        lpn.minimize,
+        ltc_jpeg.space(net, blocks, sum_from=17 * blocks, sum_below=18 * blocks),
+        expected,
+    )
 
 
 @pytest.mark.parametrize("blocks", [6, 12, 18])
@@ -128,13 +134,20 @@ def test_an_interface_compared():
 
 
 def command(*arguments):
-    return subprocess.run([sys.executable, "-P", "-m", "lpn", *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "lpn", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_an_exact_interface_of_lpn_pi(tmp_path):
     """What lpn pi says of the Protoacc messages is exact: proved for all of them."""
-    model, module = HERE.parents[1] / "testbenches" / "ltc" / "protoacc.py", tmp_path / "protoacc_pi.py"
+    model, module = (
+        HERE.parents[1] / "testbenches" / "ltc" / "protoacc.py",
+        tmp_path / "protoacc_pi.py",
+    )
     made = command("pi", model, "-o", module)
     assert made.returncode == 0, made.stderr
     for claim, status in (("E == latency", 0), ("E < latency", 1)):
@@ -147,7 +160,18 @@ def test_the_jpeg_interface_of_lpn_pi(tmp_path):
     module, proof = tmp_path / "jpeg_pi.py", tmp_path / "proof.json"
     made = command("pi", "jpeg", "-o", module)
     assert made.returncode == 0, made.stderr
-    ask = ["smt", "jpeg", "--space", "blocks=18", "compression=75", "--interface", module, "--limit", 60, "--prove"]
+    ask = [
+        "smt",
+        "jpeg",
+        "--space",
+        "blocks=18",
+        "compression=75",
+        "--interface",
+        module,
+        "--limit",
+        60,
+        "--prove",
+    ]
     asked = command(*ask, "abs(E - latency) <= 0.2*latency", "--certificate", proof)
     assert asked.returncode == 0, (asked.stdout, asked.stderr)
     assert command("smt", "--check", proof).returncode == 0
@@ -155,6 +179,9 @@ def test_the_jpeg_interface_of_lpn_pi(tmp_path):
     data["interface denominator"] += 1
     assert not lpn.check_certificate(data).holds
     asked = command(*ask, "abs(E - latency) <= 0.1*latency", "--json")
-    assert asked.returncode == 1 and json.loads(asked.stdout)["replayed"], (asked.stdout, asked.stderr)
+    assert asked.returncode == 1 and json.loads(asked.stdout)["replayed"], (
+        asked.stdout,
+        asked.stderr,
+    )
     # Fractions of a cycle: strictly less would need more care.
     assert command(*ask, "E < latency").returncode == 2

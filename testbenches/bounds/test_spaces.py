@@ -72,8 +72,11 @@ def test_nonzero_coefficients_of_a_jpeg_block_follow_from_its_symbols():
     # Every way to place nonzero coefficients in positions 1..63, as (nonzero, zeros in front, symbols).
     reached = {(0, 0, 1)}
     for _ in range(63):
-        reached = {state for n, zeros, symbols in reached
-                   for state in ((n, zeros + 1, symbols), (n + 1, 0, symbols + zeros // 16 + 1))}
+        reached = {
+            state
+            for n, zeros, symbols in reached
+            for state in ((n, zeros + 1, symbols), (n + 1, 0, symbols + zeros // 16 + 1))
+        }
     pairs = {(n, symbols + (1 if zeros else 0)) for n, zeros, symbols in reached}
     least, most = lpn.load("jpeg").module._nonzero_limits(True)
     for symbols in range(2, 65):
@@ -86,7 +89,9 @@ def test_jpeg_blocks_without_runs_of_sixteen_zeros():
     least, most = lpn.load("jpeg").module._nonzero_limits(False)
     for symbols in range(2, 65):
         found = range(least[symbols - 2], most[symbols - 2] + 1)
-        expected = [n for n in range(64) if symbols == n + 2 and n < 63 or symbols == n + 1 and n >= 4]
+        expected = [
+            n for n in range(64) if symbols == n + 2 and n < 63 or symbols == n + 1 and n >= 4
+        ]
         assert list(found) == expected
 
 
@@ -153,7 +158,8 @@ def test_unknown_bounds_are_named_with_the_known_ones():
 def test_a_clock_beyond_64_bits_ends_with_an_error(tmp_path):
     """A least delay times a period may overflow; the search for earlier contenders never ended then."""
     file = tmp_path / "late.lpn"
-    file.write_text("""lpn 1
+    file.write_text(
+        """lpn 1
 net late
 type unit ()
 type sized (size: 0..7)
@@ -180,7 +186,8 @@ transition late {
   put turn
 }
 end
-""")
+"""
+    )
     net = lpn.load(str(file)).net()
     space = lpn.InputSpace(net)
     for place, tokens in {"turn": 3, "job": 7, "token": 2}.items():
@@ -193,7 +200,8 @@ def test_a_weight_fails_while_the_interval_holds_back(tmp_path):
     """What is held back by an interval or a clock is evaluated nevertheless: the rival is too late."""
     for waits in ("interval 100", "clock 100 phase 0"):
         file = tmp_path / "held.lpn"
-        file.write_text(f"""lpn 1
+        file.write_text(
+            f"""lpn 1
 net held
 type unit ()
 type sized (size: 0..9)
@@ -213,7 +221,8 @@ transition second {{
   put used
 }}
 end
-""")
+"""
+        )
         net = lpn.load(str(file)).net()
         space = lpn.InputSpace(net)
         jobs = space.tokens("jobs", 4)

@@ -15,10 +15,20 @@ def pipeline(slots=2):
     queue = net.place("queue", Item, start=True)
     buffer = net.place("buffer", Item, capacity=slots)
     out = net.place("out", done=True)
-    net.transition("read", take={"item": queue}, put=[buffer.forward("item")], servers=1,
-                   delay=lambda item: 1 + item.size % 7)
-    net.transition("work", take={"item": buffer}, put=[out], servers=1,
-                   delay=lambda item: extra + item.size // 4)
+    net.transition(
+        "read",
+        take={"item": queue},
+        put=[buffer.forward("item")],
+        servers=1,
+        delay=lambda item: 1 + item.size % 7,
+    )
+    net.transition(
+        "work",
+        take={"item": buffer},
+        put=[out],
+        servers=1,
+        delay=lambda item: extra + item.size // 4,
+    )
     return net
 
 
@@ -30,14 +40,27 @@ def marking_of(net, count, step=37):
 
 
 def key(run):
-    return (run.latency, run.last_commit, run.commits, run.done_tokens, run.ending, run.stalled, run.left)
+    return (
+        run.latency,
+        run.last_commit,
+        run.commits,
+        run.done_tokens,
+        run.ending,
+        run.stalled,
+        run.left,
+    )
 
 
 def test_many_markings():
     net = pipeline()
-    markings = [marking_of(net, count, count | 1) for count in (0, 1, 2, 3, 50, 51, 64, 500, 7, 9, 11, 13) * 3]
+    markings = [
+        marking_of(net, count, count | 1)
+        for count in (0, 1, 2, 3, 50, 51, 64, 500, 7, 9, 11, 13) * 3
+    ]
     runs = lpn.run_batch(net, markings, threads=2)
-    assert [key(run) for run in runs] == [key(lpn.simulate(net, m, engine="interp")) for m in markings]
+    assert [key(run) for run in runs] == [
+        key(lpn.simulate(net, m, engine="interp")) for m in markings
+    ]
     assert all(run.seconds >= 0 for run in runs)
 
 
@@ -47,7 +70,8 @@ def test_many_parameters():
     values = [{"extra": k} for k in range(40)]
     runs = lpn.run_batch(net, marking, values)
     assert [key(run) for run in runs] == [
-        key(lpn.simulate(net, marking, p, engine="interp")) for p in values]
+        key(lpn.simulate(net, marking, p, engine="interp")) for p in values
+    ]
     assert len({run.latency for run in runs}) > 20
 
 
@@ -56,8 +80,13 @@ def test_stalled_and_failing_runs_are_told_apart():
     start = net.place("start", Item, start=True)
     done = net.place("done", done=True)
     divisor = net.param("divisor", 1)
-    net.transition("t", take={"item": start.take(guard=lambda item: item.size < 9)}, put=[done], servers=1,
-                   delay=lambda item: 100 // (item.size - divisor + 1))
+    net.transition(
+        "t",
+        take={"item": start.take(guard=lambda item: item.size < 9)},
+        put=[done],
+        servers=1,
+        delay=lambda item: 100 // (item.size - divisor + 1),
+    )
     markings = []
     for size in (3, 200, 0, 5):
         markings.append(lpn.Marking(net))
@@ -107,7 +136,9 @@ def net(*, rivals=False, choice=False):
 def ways(lpn, file, *args):
     answer = lpn("sim", file, "--explain", "--json", *args)
     assert answer.status == 0
-    return answer.json["runs"], {t["transition"]: (t["way"], t["why_not"]) for t in answer.json["transitions"]}
+    return answer.json["runs"], {
+        t["transition"]: (t["way"], t["why_not"]) for t in answer.json["transitions"]
+    }
 
 
 def test_explain(lpn, tmp_path):

@@ -2,7 +2,7 @@
 
 import json
 
-MODEL = '''import lpn
+MODEL = """import lpn
 
 
 class Job(lpn.Token):
@@ -21,7 +21,7 @@ def net(*, depth: int = 2):
                        put=[out.emit()], delay=5)
     net.transition("after", take={"done": out}, delay=3)
     return net
-'''
+"""
 
 
 def test_fields(lpn, tmp_path):
@@ -32,10 +32,17 @@ def test_fields(lpn, tmp_path):
     assert data["model"] == "model" and data["net"] == "routed" and data["errors"] == []
     structure = data["structure"]
     assert structure["places"] == 3 and structure["transitions"] == 4
-    assert structure["conflicts"] == [{"place": "queue", "consumers": ["work_0", "work_1"], "router": True,
-                                       "proof": "guards"}]
-    assert structure["credit_loops"] == [{"places": ["queue"], "transitions": ["enter", "work_0", "work_1"],
-                                          "tokens": 2, "capacity": True}]
+    assert structure["conflicts"] == [
+        {"place": "queue", "consumers": ["work_0", "work_1"], "router": True, "proof": "guards"}
+    ]
+    assert structure["credit_loops"] == [
+        {
+            "places": ["queue"],
+            "transitions": ["enter", "work_0", "work_1"],
+            "tokens": 2,
+            "capacity": True,
+        }
+    ]
     assert structure["unbounded_concurrency"] == ["after"] and structure["dead"] == []
     [warning] = [w for w in data["warnings"] if w["code"] == "W-unbounded"]
     assert warning["transition"] == "after" and warning["place"] is None
@@ -62,7 +69,9 @@ def test_router_that_needs_the_solver(lpn, tmp_path):
     model = MODEL.replace("job.kind == kind", "job.kind * (2 - kind) == kind")
     (tmp_path / "model.py").write_text(model)
     answer = lpn("check", tmp_path / "model.py")
-    assert "shared: queue -> work_0, work_1 (their guards take turns, which Z3 proves)" in answer.out
+    assert (
+        "shared: queue -> work_0, work_1 (their guards take turns, which Z3 proves)" in answer.out
+    )
     [conflict] = lpn("check", tmp_path / "model.py", "--json").json["structure"]["conflicts"]
     assert conflict["router"] and conflict["proof"] == "solver"
     # The same, and both may hold.
@@ -73,7 +82,9 @@ def test_router_that_needs_the_solver(lpn, tmp_path):
 
 
 def test_consumers_that_take_turns_by_their_tokens(lpn, tmp_path):
-    (tmp_path / "model.py").write_text(MODEL.split("class Job")[0] + """
+    (tmp_path / "model.py").write_text(
+        MODEL.split("class Job")[0]
+        + """
 def net():
     net = lpn.Net("turns")
     jobs = net.place("jobs", start=True)
@@ -83,9 +94,13 @@ def net():
         net.transition(f"work_{k}", take={"job": jobs, "turn": turns[k]},
                        put=[out.emit(), turns[(k + 1) % 3].emit()], delay=5)
     return net
-""")
+"""
+    )
     answer = lpn("check", tmp_path / "model.py")
-    assert "shared: jobs -> work_0, work_1, work_2 (they never have their tokens at once)" in answer.out
+    assert (
+        "shared: jobs -> work_0, work_1, work_2 (they never have their tokens at once)"
+        in answer.out
+    )
     [conflict] = lpn("check", tmp_path / "model.py", "--json").json["structure"]["conflicts"]
     assert not conflict["router"] and conflict["proof"] == "tokens"
 
@@ -105,7 +120,8 @@ def test_all_violations(lpn, tmp_path):
     (tmp_path / "bad.py").write_text(
         "import lpn\n\ndef net():\n    net = lpn.Net('bad')\n    p = net.place('p', init=1, done=True)\n"
         "    net.transition('a', put=[p.emit()], delay=0)\n"
-        "    net.transition('b', put=[p.emit()], delay=1)\n    return net\n")
+        "    net.transition('b', put=[p.emit()], delay=1)\n    return net\n"
+    )
     data = lpn("check", tmp_path / "bad.py", "--json").json
     assert [e["transition"] for e in data["errors"]] == ["a", "b"]
     assert [e["line"].rsplit(":")[-1] for e in data["errors"]] == ["6", "7"]

@@ -56,19 +56,27 @@ def test_fields(lpn, tmp_path):
     data = answer.json
     assert data["model"] == "sorter" and data["complete"] is True and data["why"] is None
     assert data["space"]["variables"] == 2 and data["seconds"] >= 0 and data["interrupted"] is False
-    found = [(c["outcome"], c["constraints"], c["commits"], c["sample_latency"]) for c in data["classes"]]
-    assert sorted(found, key=str) == sorted([
-        ("latency", ["jobs[0].kind == 0"], {"small": 1, "big": 0}, found[0][3]),
-        ("latency", ["jobs[0].kind == 1", "jobs[0].size == 0"], {"small": 0, "big": 1}, 5),
-        ("latency", ["jobs[0].kind == 1", "jobs[0].size == 1"], {"small": 0, "big": 1}, 5),
-    ], key=str)
+    found = [
+        (c["outcome"], c["constraints"], c["commits"], c["sample_latency"]) for c in data["classes"]
+    ]
+    assert sorted(found, key=str) == sorted(
+        [
+            ("latency", ["jobs[0].kind == 0"], {"small": 1, "big": 0}, found[0][3]),
+            ("latency", ["jobs[0].kind == 1", "jobs[0].size == 0"], {"small": 0, "big": 1}, 5),
+            ("latency", ["jobs[0].kind == 1", "jobs[0].size == 1"], {"small": 0, "big": 1}, 5),
+        ],
+        key=str,
+    )
     assert all(set(c["sample"]) == {"jobs[0].kind", "jobs[0].size"} for c in data["classes"])
 
 
 def test_several_bounds_ranges_and_parameters(lpn, tmp_path):
     path = model(tmp_path)
-    for bounds in (("--space", "jobs=1..2", "size=0"), ("--space", "jobs=1..2", "--space", "size=0"),
-                   ("--space", "jobs=1..2,size=0")):
+    for bounds in (
+        ("--space", "jobs=1..2", "size=0"),
+        ("--space", "jobs=1..2", "--space", "size=0"),
+        ("--space", "jobs=1..2,size=0"),
+    ):
         answer = lpn("classes", path, *bounds, "-p", "slow=9", "--json")
         assert answer.status == 0, answer.err
         data = answer.json
@@ -93,7 +101,10 @@ def test_for_people(lpn, tmp_path):
     assert answer.status == 0
     assert "jobs: 2 tokens, kind 0..1 each, size 0..0 each" in answer.out
     assert "3 classes, 4 paths, complete" in answer.out
-    assert "class 2: jobs[0].kind == 0 and jobs[1].kind == 1\n  or jobs[0].kind == 1 and jobs[1].kind == 0" in answer.out
+    assert (
+        "class 2: jobs[0].kind == 0 and jobs[1].kind == 1\n  or jobs[0].kind == 1 and jobs[1].kind == 0"
+        in answer.out
+    )
     assert "commits: small 1, big 1" in answer.out
 
 
@@ -102,15 +113,34 @@ def test_limits_leave_inputs_out(lpn, tmp_path):
     assert answer.status == 3
     assert answer.json["complete"] is False
     assert "paths" in answer.json["why"]
-    answer = lpn("classes", model(tmp_path), "--space", "jobs=40", "--max-paths", "100000000", "--limit", "0.3")
+    answer = lpn(
+        "classes",
+        model(tmp_path),
+        "--space",
+        "jobs=40",
+        "--max-paths",
+        "100000000",
+        "--limit",
+        "0.3",
+    )
     assert answer.status == 3
     assert "not complete: " in answer.out
 
 
 def test_ctrl_c_keeps_what_was_found(environment, tmp_path):
-    command = [str(BUILD / "bin" / "lpn"), "classes", str(model(tmp_path)), "--space", "jobs=40", "--json",
-               "--max-paths", "100000000"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    command = [
+        str(BUILD / "bin" / "lpn"),
+        "classes",
+        str(model(tmp_path)),
+        "--space",
+        "jobs=40",
+        "--json",
+        "--max-paths",
+        "100000000",
+    ]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
     time.sleep(1.5)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)

@@ -45,8 +45,10 @@ def found(answer):
     assert answer.status == 0, answer.err
     data = answer.json
     assert data["complete"] and not data["unresolved"]
-    return sorted((sorted(row["commits"].items()), sorted(row["constraints"]), row["paths"], row["outcome"])
-                  for row in data["classes"])
+    return sorted(
+        (sorted(row["commits"].items()), sorted(row["constraints"]), row["paths"], row["outcome"])
+        for row in data["classes"]
+    )
 
 
 def test_processes(lpn, ways):
@@ -59,7 +61,10 @@ def test_processes(lpn, ways):
 def test_a_cluster(lpn, ways, environment):
     alone = found(lpn("classes", ways / "ways.py", "--json"))
     with Cluster(environment, ways) as cluster:
-        assert found(lpn("classes", ways / "ways.py", "--scheduler", cluster.address, "--json")) == alone
+        assert (
+            found(lpn("classes", ways / "ways.py", "--scheduler", cluster.address, "--json"))
+            == alone
+        )
 
 
 def test_a_limit_leaves_the_rest_open(lpn, ways):

@@ -31,8 +31,11 @@ def timeless(text):
 
 def without_seconds(data):
     if isinstance(data, dict):
-        return {k: without_seconds(v) for k, v in data.items()
-                if not k.endswith("seconds") and k not in ("cached", "line")}
+        return {
+            k: without_seconds(v)
+            for k, v in data.items()
+            if not k.endswith("seconds") and k not in ("cached", "line")
+        }
     return [without_seconds(v) for v in data] if isinstance(data, list) else data
 
 
@@ -52,8 +55,16 @@ def test_the_page_has_commands():
 @pytest.mark.parametrize("command, shown", COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_command(environment, folder, command, shown):
     environment = {**environment, "PATH": f"{BUILD / 'bin'}{os.pathsep}{environment['PATH']}"}
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=folder,
-                          env=environment, timeout=120, check=False)
+    done = subprocess.run(
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
     printed = done.stdout + done.stderr
     if done.returncode:
         printed += f"[status {done.returncode}]\n"

@@ -19,7 +19,9 @@ def tokens(lpn, nets, marking):
 
 
 def started(*command):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 def test_print_is_a_model_again(lpn, nets):
@@ -39,12 +41,24 @@ def test_program(lpn, nets, tokens):
     done = started(program, tokens)
     assert done.returncode == 0 and done.stderr == ""
     data = json.loads(done.stdout)
-    assert (data["net"], data["latency"], data["firings"], data["stalled"]) == ("line", 31, 6, False)
+    assert (data["net"], data["latency"], data["firings"], data["stalled"]) == (
+        "line",
+        31,
+        6,
+        False,
+    )
     assert json.loads(started(program, tokens, "--param", "slow=1").stdout)["latency"] == 16
     done = started(program, tokens, "--limit", "3")
     assert done.returncode == 3 and json.loads(done.stdout)["ending"] == "limit"
     assert "slow=2" in started(program, "--help").stdout
-    for wrong in (["-p", "fast=1"], ["-p", "slow"], ["--limit", "x"], ["--limit"], ["nowhere"], ["--what"]):
+    for wrong in (
+        ["-p", "fast=1"],
+        ["-p", "slow"],
+        ["--limit", "x"],
+        ["--limit"],
+        ["nowhere"],
+        ["--what"],
+    ):
         done = started(program, *wrong)
         assert done.returncode == 2 and done.stderr.startswith("error: ") and done.stdout == ""
     # Any cut or changed byte is an error, or another marking; never a crash.
@@ -53,7 +67,7 @@ def test_program(lpn, nets, tokens):
         (nets / "cut").write_bytes(whole[:end])
         assert started(program, nets / "cut").returncode == 2
     for at in range(len(whole)):
-        (nets / "bad").write_bytes(whole[:at] + bytes([whole[at] ^ 0x85]) + whole[at + 1:])
+        (nets / "bad").write_bytes(whole[:at] + bytes([whole[at] ^ 0x85]) + whole[at + 1 :])
         assert started(program, nets / "bad").returncode in (0, 2)
 
 
@@ -72,16 +86,32 @@ def test_library_and_source(lpn, nets):
     assert ctypes.CDLL(str(nets / "line.so")).lpn_sim_entry
     assert lpn("compile", nets / "line.lpn", "-o", nets / "line.cc").status == 0
     text = (nets / "line.cc").read_text()
-    assert "lpn_sim_entry" in text and "second" not in text  # names reach the source as numbers only
+    assert (
+        "lpn_sim_entry" in text and "second" not in text
+    )  # names reach the source as numbers only
     if shutil.which("g++"):
-        subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-DLPN_SIM_MAIN",
-                        f"-I{REPO / 'lpn2sim' / 'runtime'}", nets / "line.cc"], check=True)
+        subprocess.run(
+            [
+                "g++",
+                "-std=c++20",
+                "-fsyntax-only",
+                "-DLPN_SIM_MAIN",
+                f"-I{REPO / 'lpn2sim' / 'runtime'}",
+                nets / "line.cc",
+            ],
+            check=True,
+        )
 
 
 def test_compile_without_a_compiler(lpn, nets):
-    lpn("compile", nets / "line.lpn", "-o", nets / "x", LPN_CXX="/nonexistent/c++").refused("E-no-compiler")
+    lpn("compile", nets / "line.lpn", "-o", nets / "x", LPN_CXX="/nonexistent/c++").refused(
+        "E-no-compiler"
+    )
     assert not (nets / "x").exists()
-    assert lpn("compile", nets / "line.lpn", "-o", nets / "x.cc", LPN_CXX="/nonexistent/c++").status == 0
+    assert (
+        lpn("compile", nets / "line.lpn", "-o", nets / "x.cc", LPN_CXX="/nonexistent/c++").status
+        == 0
+    )
     lpn("compile", nets / "line.lpn", "-o", nets / "x", LPN_CXX="/bin/false").refused("E-compile")
     assert sorted(p.name for p in nets.iterdir() if p.name.startswith("x")) == ["x.cc"]
 
@@ -91,11 +121,21 @@ def test_lpn_run(run, nets, tokens):
     warm = run("lpn-run", nets / "line.lpn", tokens).json
     assert warm["cached"] is True and warm["latency"] == cold["latency"] == 16
     assert warm["load_seconds"] <= 0.1
-    assert run("lpn-run", nets / "line.lpn", tokens, "--engine", "interp", "-p", "slow=2").json["latency"] == 31
+    assert (
+        run("lpn-run", nets / "line.lpn", tokens, "--engine", "interp", "-p", "slow=2").json[
+            "latency"
+        ]
+        == 31
+    )
     answer = run("lpn-run", nets / "clock.lpn", "--limit", 50)
     assert answer.status == 3 and answer.json["firings"] == 50
-    for wrong, code in ((["no.lpn"], "E-input"), ([], "E-usage"), ([nets / "line.lpn", nets / "line.lpn"], "E-marking-file"),
-                        ([nets / "line.lpn", "-p", "x=1"], "E-param"), ([nets / "line.lpn", "--limit", "-1"], "E-usage")):
+    for wrong, code in (
+        (["no.lpn"], "E-input"),
+        ([], "E-usage"),
+        ([nets / "line.lpn", nets / "line.lpn"], "E-marking-file"),
+        ([nets / "line.lpn", "-p", "x=1"], "E-param"),
+        ([nets / "line.lpn", "--limit", "-1"], "E-usage"),
+    ):
         run("lpn-run", *wrong).refused(code)
 
 
@@ -103,7 +143,9 @@ def test_lpn_run_stalled(run, lpn, nets, marking):
     lpn("marking", nets / "join.lpn", marking("j.json", {"left": 2, "right": 3}), "-o", nets / "j")
     answer = run("lpn-run", nets / "join.lpn", nets / "j", "--engine", "interp")
     assert answer.status == 1
-    assert answer.json["blocked"] == [{"transition": "join", "reason": "no token", "place": "right"}]
+    assert answer.json["blocked"] == [
+        {"transition": "join", "reason": "no token", "place": "right"}
+    ]
 
 
 def test_jpeg_without_python(lpn, run, tmp_path):

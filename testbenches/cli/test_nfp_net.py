@@ -26,8 +26,12 @@ def nfp(environment):
     from models.nfp.simulate import simulate
 
     def run(segments, packets=4000, parameters=None, cores=50, threads=4, **mix):
-        return simulate(Mix([Path(segments)], packets, overhead=0, **mix), cores=cores, threads=threads,
-                        parameters=parameters)
+        return simulate(
+            Mix([Path(segments)], packets, overhead=0, **mix),
+            cores=cores,
+            threads=threads,
+            parameters=parameters,
+        )
 
     return run
 
@@ -37,16 +41,24 @@ def test_steps_come_back():
 
     draw = random.Random(5)
     for _ in range(300):
-        segments = [(draw.randrange(25), draw.choice(["sram", "dram_read", "dram_add"]), draw.randrange(4))
-                    for _ in range(draw.randrange(30))]
+        segments = [
+            (draw.randrange(25), draw.choice(["sram", "dram_read", "dram_add"]), draw.randrange(4))
+            for _ in range(draw.randrange(30))
+        ]
         segments = segments * draw.choice([1, 1, 5]) + [(draw.randrange(90), "none", 0)]
         found = steps.decode(steps.encode(segments, 224))
         assert sum(run for run, *_ in found) == 224 + sum(s[0] for s in segments)
         for access, kind in (("sram", steps.SRAM), ("dram_read", steps.READ)):
-            expected = [(bank if kind == steps.READ else 0) for _, a, bank in segments if a == access]
+            expected = [
+                (bank if kind == steps.READ else 0) for _, a, bank in segments if a == access
+            ]
             assert [bank for _, k, bank, _ in found if k == kind] == expected
         for bank in range(4):
-            posted = sum(adds for _, k, b, adds in found if k in (steps.POST, steps.WAIT, steps.FENCE) and b == bank)
+            posted = sum(
+                adds
+                for _, k, b, adds in found
+                if k in (steps.POST, steps.WAIT, steps.FENCE) and b == bank
+            )
             assert posted == sum(a == "dram_add" and b == bank for _, a, b in segments)
         ends = [k for _, k, *_ in found if k in (steps.END, steps.FENCE)]
         assert len(ends) == 1 and found[-1][1] == ends[0]
@@ -61,8 +73,15 @@ def test_loops_are_short():
     assert len(steps.encode([(20, "sram", 0), *rounds, (5, "none", 0)], 224)) <= 24
 
 
-@pytest.mark.parametrize("segments", [
-    [(10, "sram", 0)], [(10, "none", 0), (3, "none", 0)], [(10, "dram_write", 0), (1, "none", 0)], [(5000, "none", 0)]])
+@pytest.mark.parametrize(
+    "segments",
+    [
+        [(10, "sram", 0)],
+        [(10, "none", 0), (3, "none", 0)],
+        [(10, "dram_write", 0), (1, "none", 0)],
+        [(5000, "none", 0)],
+    ],
+)
 def test_steps_refuse(segments):
     from models.nfp import steps
 
@@ -73,7 +92,9 @@ def test_steps_refuse(segments):
     assert refusal.value.code == "E-nfp-steps"
 
 
-@pytest.mark.parametrize("threads, cycles", [(1, 16 + 48 + 10), (2, (16 + 48 + 10) / 2), (4, 26), (8, 26)])
+@pytest.mark.parametrize(
+    "threads, cycles", [(1, 16 + 48 + 10), (2, (16 + 48 + 10) / 2), (4, 26), (8, 26)]
+)
 def test_one_access_by_hand(nfp, threads, cycles):
     """A core is busy for 26 cycles per packet; a thread takes 74 with the memory's 48."""
     found = nfp([(16, "sram", 0), (10, "none", 0)], cores=1, threads=threads)
@@ -121,7 +142,10 @@ def test_load_and_latency(nfp):
     # Alone on its core: the MAC's 14.7 cycles and the program.
     assert low.latency[50] == pytest.approx((14.7 + 376) / CLOCK, rel=1e-3)
     near = nfp(work, cores=5, rate=10e6, packets=20_000)
-    assert near.packet_rate == pytest.approx(10e6, rel=0.02) and near.latency[99] > near.latency[50] > low.latency[50]
+    assert (
+        near.packet_rate == pytest.approx(10e6, rel=0.02)
+        and near.latency[99] > near.latency[50] > low.latency[50]
+    )
 
 
 def test_a_full_buffer_drops(nfp):
@@ -158,41 +182,58 @@ def test_lpn_sim_takes_a_mix(lpn, tmp_path):
 
 def test_simulate(lpn, tmp_path):
     shutil.copy(NFP / "portcount.asm", tmp_path)
-    slow = lpn("nfp", "guarantee", tmp_path / "portcount.asm", "--metric", "packet-rate", "--json").json["slowest"]
-    mix = write_mix(tmp_path, packets=3000, seed=3,
-                    paths=[{"path": slow["path"], "weight": 3}, {"segments": [[50, "none"]]}])
-    data = lpn("nfp", "simulate", tmp_path / "portcount.asm", "--mix", mix, "--cores", 5, "--json").json
+    slow = lpn(
+        "nfp", "guarantee", tmp_path / "portcount.asm", "--metric", "packet-rate", "--json"
+    ).json["slowest"]
+    mix = write_mix(
+        tmp_path,
+        packets=3000,
+        seed=3,
+        paths=[{"path": slow["path"], "weight": 3}, {"segments": [[50, "none"]]}],
+    )
+    data = lpn(
+        "nfp", "simulate", tmp_path / "portcount.asm", "--mix", mix, "--cores", 5, "--json"
+    ).json
     assert data["packets"] == 3000 and data["cores"] == 5
     assert data["paths"][0]["share"] == pytest.approx(0.75, abs=0.05)
     mean = 0.75 * slow["cycles"] + 0.25 * (224 + 50)
     assert data["packet_rate"] == pytest.approx(5 * CLOCK / mean, rel=0.06)
     assert data["packet_rate"] >= 0.999 * 5 * CLOCK / slow["cycles"]
-    alone = lpn("nfp", "simulate", tmp_path / "portcount.asm", "--cores", 5, "--packets", 3000, "--json").json
+    alone = lpn(
+        "nfp", "simulate", tmp_path / "portcount.asm", "--cores", 5, "--packets", 3000, "--json"
+    ).json
     # The guarantee never says more, and here, with two accesses close together, a little less.
     assert 0 <= alone["packet_rate"] * slow["cycles"] / (5 * CLOCK) - 1 < 0.04
-    text = lpn("nfp", "simulate", tmp_path / "portcount.asm", "--packets", 3000, "--rate", "1e6", "--even").out
+    text = lpn(
+        "nfp", "simulate", tmp_path / "portcount.asm", "--packets", 3000, "--rate", "1e6", "--even"
+    ).out
     assert "packet rate  1.000 M/s" in text and "limited by what arrives" in text
 
 
-@pytest.mark.parametrize("mix, says", [
-    ([], "a mix is a JSON object"),
-    ({"speed": 3}, "'speed' is no key of a mix"),
-    ({"paths": []}, "at least one path"),
-    ({"paths": [{"path": "slowest", "segments": []}]}, "path 1 must be"),
-    ({"paths": [{"segments": [[5, "sram"]]}]}, "must end with the one whose access"),
-    ({"paths": [{"segments": [[5, "disk"], [1, "none"]]}]}, "must be [cycles"),
-    ({"paths": [{"path": "slowest", "weight": 0}]}, "weight of path 1"),
-    ({"paths": [{"segments": [[5, "none"]]}], "rate": "fast"}, "'rate' must be"),
-    ({"paths": [{"segments": [[5, "none"]]}], "rate": 1e6, "overload": True}, "'overload'"),
-    ({"paths": [{"path": "slowest"}]}, "names no"),
-])
+@pytest.mark.parametrize(
+    "mix, says",
+    [
+        ([], "a mix is a JSON object"),
+        ({"speed": 3}, "'speed' is no key of a mix"),
+        ({"paths": []}, "at least one path"),
+        ({"paths": [{"path": "slowest", "segments": []}]}, "path 1 must be"),
+        ({"paths": [{"segments": [[5, "sram"]]}]}, "must end with the one whose access"),
+        ({"paths": [{"segments": [[5, "disk"], [1, "none"]]}]}, "must be [cycles"),
+        ({"paths": [{"path": "slowest", "weight": 0}]}, "weight of path 1"),
+        ({"paths": [{"segments": [[5, "none"]]}], "rate": "fast"}, "'rate' must be"),
+        ({"paths": [{"segments": [[5, "none"]]}], "rate": 1e6, "overload": True}, "'overload'"),
+        ({"paths": [{"path": "slowest"}]}, "names no"),
+    ],
+)
 def test_mixes_are_refused(lpn, tmp_path, mix, says):
     path = tmp_path / "mix.json"
     path.write_text(json.dumps(mix))
     answer = lpn("sim", "nfp", path, "--json")
     row = answer.json["runs"][0]["error"]
     assert answer.status == 2 and row["code"] == "E-nfp-mix"
-    assert says in row["message"] or says == "names no" and "names none" in row["message"], row["message"]
+    assert says in row["message"] or says == "names no" and "names none" in row["message"], row[
+        "message"
+    ]
 
 
 def test_a_path_that_is_none(lpn, tmp_path):
@@ -218,7 +259,9 @@ def slower(tmp_path_factory):
             continue
         if int(found[1]) == at:
             shifted += [f"   0:\t .{at + k}  nop" for k in range(11)]
-        shifted.append(number.sub(lambda m: f".{int(m[1]) + 11}" if at <= int(m[1]) < 15000 else m[0], line))
+        shifted.append(
+            number.sub(lambda m: f".{int(m[1]) + 11}" if at <= int(m[1]) < 15000 else m[0], line)
+        )
     path = tmp_path_factory.mktemp("slower") / "portcount.asm"
     path.write_text("\n".join(shifted) + "\n")
     return path
@@ -230,7 +273,9 @@ def test_compare(lpn, slower):
     answer = lpn("nfp", "compare", NFP / "portcount.asm", slower, "--json")
     data = answer.json
     assert answer.status == 1 and data["slower"]
-    assert data["packets"] and all(p["b"]["cycles"] == p["a"]["cycles"] + 11 for p in data["packets"])
+    assert data["packets"] and all(
+        p["b"]["cycles"] == p["a"]["cycles"] + 11 for p in data["packets"]
+    )
     assert all(p["slower"] == (p["change"] < -0.01) for p in data["packets"])
     back = lpn("nfp", "compare", slower, NFP / "portcount.asm")
     assert back.status == 0 and "not slower" in back.out
@@ -245,8 +290,24 @@ def test_sweep(lpn, slower, tmp_path):
     shutil.copy(NFP / "portcount.asm", tmp_path / "count-1.asm")
     shutil.copy(slower, tmp_path / "count-2.asm")
     (tmp_path / "other-7.asm").write_text("no program")
-    answer = lpn("nfp", "sweep", tmp_path, "--name", "count-{n}.asm", "--derive", "error=exp(-n)", "--cores", 5,
-                 "--simulate", 2000, "--csv", tmp_path / "t.csv", "--plot", tmp_path / "t.svg", "--json")
+    answer = lpn(
+        "nfp",
+        "sweep",
+        tmp_path,
+        "--name",
+        "count-{n}.asm",
+        "--derive",
+        "error=exp(-n)",
+        "--cores",
+        5,
+        "--simulate",
+        2000,
+        "--csv",
+        tmp_path / "t.csv",
+        "--plot",
+        tmp_path / "t.svg",
+        "--json",
+    )
     assert answer.status == 0, answer.err
     rows = answer.json["rows"]
     assert [r["n"] for r in rows] == [1, 2]
@@ -255,17 +316,24 @@ def test_sweep(lpn, slower, tmp_path):
     for row in rows:
         assert row["guarantee"] <= row["simulated"] < 1.06 * 5 * CLOCK / row["cycles"]
     with open(tmp_path / "t.csv", newline="") as lines:
-        assert [float(r["guarantee"]) for r in csv.DictReader(lines)] == [r["guarantee"] for r in rows]
+        assert [float(r["guarantee"]) for r in csv.DictReader(lines)] == [
+            r["guarantee"] for r in rows
+        ]
     assert (tmp_path / "t.svg").read_text().startswith("<?xml")
-    assert "count-1" not in lpn("nfp", "sweep", tmp_path, "--name", "count-{n}.asm", "--cores", 5).err
+    assert (
+        "count-1" not in lpn("nfp", "sweep", tmp_path, "--name", "count-{n}.asm", "--cores", 5).err
+    )
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (("--name", "count.asm"), "once"),
-    (("--derive", "e=__import__('os')"), "cannot stand in a formula"),
-    (("--derive", "e=exp(m)"), "cannot stand in a formula"),
-    (("--name", "sum-{n}.asm"), "no listing"),
-])
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (("--name", "count.asm"), "once"),
+        (("--derive", "e=__import__('os')"), "cannot stand in a formula"),
+        (("--derive", "e=exp(m)"), "cannot stand in a formula"),
+        (("--name", "sum-{n}.asm"), "no listing"),
+    ],
+)
 def test_sweep_refuses(lpn, tmp_path, arguments, says):
     shutil.copy(NFP / "portcount.asm", tmp_path / "count-1.asm")
     assert says in lpn("nfp", "sweep", tmp_path, *arguments).refused("E-nfp-sweep")
@@ -277,4 +345,6 @@ def test_sweep_wants_numbers(lpn, tmp_path):
     (tmp_path / "deep").mkdir()
     shutil.copy(NFP / "portcount.asm", tmp_path / "a1.asm")
     shutil.copy(NFP / "portcount.asm", tmp_path / "b1.asm")
-    assert "both have n=1" in lpn("nfp", "sweep", tmp_path / "a1.asm", tmp_path / "b1.asm").refused("E-nfp-sweep")
+    assert "both have n=1" in lpn("nfp", "sweep", tmp_path / "a1.asm", tmp_path / "b1.asm").refused(
+        "E-nfp-sweep"
+    )

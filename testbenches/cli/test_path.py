@@ -27,7 +27,9 @@ def line():
     done = net.place("done_jobs")
     out = net.place("out", done=True, sink=True)
     net.transition("fetch", take={"j": jobs}, put=[fetched.forward("j")], delay=2, servers=1)
-    net.transition("work", take={"j": fetched}, put=[done.emit()], delay=lambda j: j.size, servers=1)
+    net.transition(
+        "work", take={"j": fetched}, put=[done.emit()], delay=lambda j: j.size, servers=1
+    )
     net.transition("write", take={"d": done}, put=[out.emit()], delay=3, servers=1)
     return net
 
@@ -50,7 +52,10 @@ def test_the_slow_unit_is_named():
     assert run.latency == 105 == run.path["latency"]
     rows = by_name(run.path)
     assert {name: (row["count"], row["cycles"]) for name, row in rows.items()} == {
-        ("work", "delay"): (10, 100), ("write", "delay"): (1, 3), ("fetch", "delay"): (1, 2)}
+        ("work", "delay"): (10, 100),
+        ("write", "delay"): (1, 3),
+        ("fetch", "delay"): (1, 2),
+    }
     assert run.path["rows"][0]["transition"] == "work"
 
 
@@ -119,7 +124,8 @@ def test_memory_is_bounded():
     assert caught.value.code == "E-path-memory"
     assert str(caught.value) == (
         "the critical path of net 'line' needs more memory than it may use: the tokens alive at one time have too "
-        "many different pasts; allow more (--path-memory, path_memory=)")
+        "many different pasts; allow more (--path-memory, path_memory=)"
+    )
 
 
 def test_the_interpreter_has_none():

@@ -7,10 +7,15 @@ import textwrap
 
 def lpn(root, *arguments):
     """Runs `lpn` with the models of the folder root/models."""
-    start = ("import sys; from lpn import _load, cli; _load._MODELS = sys.argv[1]; "
-             "cli.main(sys.argv[2:])")
-    return subprocess.run([sys.executable, "-c", start, str(root / "models"), *arguments],
-                          capture_output=True, text=True)
+    start = (
+        "import sys; from lpn.runs import models as _load; from lpn.cli import main as cli; _load._MODELS = sys.argv[1]; "
+        "cli.main(sys.argv[2:])"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", start, str(root / "models"), *arguments],
+        capture_output=True,
+        text=True,
+    )
 
 
 def device(root, name, text):
@@ -19,7 +24,10 @@ def device(root, name, text):
 
 
 def test_a_device_adds_its_commands(tmp_path):
-    device(tmp_path, "toaster", '''
+    device(
+        tmp_path,
+        "toaster",
+        '''
         """Questions about toasters.
 
         More than a line."""
@@ -37,9 +45,12 @@ def test_a_device_adds_its_commands(tmp_path):
         @command.command()
         def crumb():
             click.echo(crumbs.COUNT)
-    ''')
+    ''',
+    )
     (tmp_path / "models" / "toaster" / "crumbs.py").write_text("COUNT = 17\n")
-    device(tmp_path, "broken", '"""Never imported by the others."""\nraise RuntimeError("imported")\n')
+    device(
+        tmp_path, "broken", '"""Never imported by the others."""\nraise RuntimeError("imported")\n'
+    )
     shown = lpn(tmp_path, "--help")
     assert shown.returncode == 0, shown.stderr
     assert "toaster" in shown.stdout and "Questions about toasters.\n" in shown.stdout

@@ -21,7 +21,12 @@ def test_json_fields(lpn, nets, marking):
     assert data["cached"] in (True, False) and data["parameters"] == {"slow": 1}
     [row] = data["runs"]
     assert row["input"].endswith("m.json")
-    assert (row["latency"], row["ending"], row["firings"], row["done_tokens"]) == (16, "quiet", 6, 3)
+    assert (row["latency"], row["ending"], row["firings"], row["done_tokens"]) == (
+        16,
+        "quiet",
+        6,
+        3,
+    )
     assert row["stalled"] is False and row["blocked"] == [] and row["undrained"] == []
     assert 0 < row["seconds"] < 1
     again = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json").json
@@ -71,8 +76,12 @@ def test_stall_says_why(lpn, nets, marking):
     assert row["stalled"] is True and row["latency"] == 3
     assert row["undrained"] == [{"place": "left", "tokens": 1}, {"place": "right", "tokens": 1}]
     [blocked] = row["blocked"]
-    assert (blocked["transition"], blocked["reason"], blocked["arc"], blocked["place"]) == \
-        ("join", "no token", "b", "right")
+    assert (blocked["transition"], blocked["reason"], blocked["arc"], blocked["place"]) == (
+        "join",
+        "no token",
+        "b",
+        "right",
+    )
     answer = lpn("sim", nets / "join.lpn", path)
     assert answer.status == 1
     assert "stalled with tokens left in left (1), right (1):" in answer.out
@@ -83,11 +92,17 @@ def test_full_place_and_guard_in_words(lpn, nets, marking):
     (nets / "full.lpn").write_text(
         "lpn 1\nnet full\ntype job (kind: 0..3)\nplace in : job start\nplace q : job capacity 1\n"
         "transition fill {\n  take j from in\n  delay 1\n  put q (j.kind)\n}\n"
-        "transition pick {\n  take j from q when j.kind == 3\n  delay 1\n}\nend\n")
-    answer = lpn("sim", nets / "full.lpn", marking("m.json", {"in": [[1], [3]]}), "--engine", "interp")
+        "transition pick {\n  take j from q when j.kind == 3\n  delay 1\n}\nend\n"
+    )
+    answer = lpn(
+        "sim", nets / "full.lpn", marking("m.json", {"in": [[1], [3]]}), "--engine", "interp"
+    )
     assert answer.status == 1
     assert "fill waits for room in place 'q', which is full (1 tokens)" in answer.out
-    assert "pick is kept by the guard of arc 'j' (place 'q', 1 tokens): j.kind == 3 does not hold" in answer.out
+    assert (
+        "pick is kept by the guard of arc 'j' (place 'q', 1 tokens): j.kind == 3 does not hold"
+        in answer.out
+    )
 
 
 def test_limit(lpn, nets, marking):
@@ -95,7 +110,9 @@ def test_limit(lpn, nets, marking):
     assert answer.status == 3
     row = answer.json["runs"][0]
     assert (row["ending"], row["until"], row["latency"], row["stalled"]) == ("limit", 6, 6, False)
-    assert "stopped at 6" in lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--limit", 6).out
+    assert (
+        "stopped at 6" in lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--limit", 6).out
+    )
 
 
 def test_no_input_runs_from_initial_tokens(lpn, nets):
@@ -105,11 +122,26 @@ def test_no_input_runs_from_initial_tokens(lpn, nets):
 
 def test_many_inputs_one_wrong(lpn, nets, marking):
     good = [marking(f"m{k}.json", {"in": [[k]] * 10}) for k in range(5)]
-    bad = [marking("wide.json", {"in": [[1001]]}), nets / "missing.json", marking("place.json", {"no": 1})]
-    answer = lpn("sim", nets / "line.lpn", good[0], bad[0], good[1], bad[1], bad[2], *good[2:], "--json")
+    bad = [
+        marking("wide.json", {"in": [[1001]]}),
+        nets / "missing.json",
+        marking("place.json", {"no": 1}),
+    ]
+    answer = lpn(
+        "sim", nets / "line.lpn", good[0], bad[0], good[1], bad[1], bad[2], *good[2:], "--json"
+    )
     assert answer.status == 2
     rows = answer.json["runs"]
-    assert [("error" in row) for row in rows] == [False, True, False, True, True, False, False, False]
+    assert [("error" in row) for row in rows] == [
+        False,
+        True,
+        False,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
     assert [row["latency"] for row in rows if "error" not in row] == [10, 11, 21, 31, 41]
     codes = [row["error"]["code"] for row in rows if "error" in row]
     assert codes == ["E-range", "E-input", "E-place"]
@@ -119,9 +151,17 @@ def test_many_inputs_one_wrong(lpn, nets, marking):
 
 
 def test_error_of_a_run_is_in_its_row(lpn, nets, marking):
-    (nets / "neg.lpn").write_text("lpn 1\nnet neg\ntype job (n)\nplace in : job start\ntransition t {\n"
-                                  "  take j from in\n  delay 5 - j.n\n  servers 1\n}\nend\n")
-    answer = lpn("sim", nets / "neg.lpn", marking("a.json", {"in": [[9]]}), marking("b.json", {"in": [[2]]}), "--json")
+    (nets / "neg.lpn").write_text(
+        "lpn 1\nnet neg\ntype job (n)\nplace in : job start\ntransition t {\n"
+        "  take j from in\n  delay 5 - j.n\n  servers 1\n}\nend\n"
+    )
+    answer = lpn(
+        "sim",
+        nets / "neg.lpn",
+        marking("a.json", {"in": [[9]]}),
+        marking("b.json", {"in": [[2]]}),
+        "--json",
+    )
     assert answer.status == 2
     rows = answer.json["runs"]
     assert rows[0]["error"]["code"] == "E-negative-delay" and rows[1]["latency"] == 3
@@ -132,15 +172,31 @@ def test_stats(lpn, nets, marking):
     stats = lpn("sim", nets / "line.lpn", path, "--stats", "--json").json["runs"][0]["stats"]
     assert stats["end"] == 16
     second = stats["transitions"]["second"]
-    assert second["commits"] == 3 and second["busy"] == 15 and second["utilisation"] == pytest.approx(15 / 16)
-    assert set(second["waited"]) == {"ready", "no token", "no credit", "guard", "inhibited", "no server",
-                                     "interval", "clock"}
+    assert (
+        second["commits"] == 3
+        and second["busy"] == 15
+        and second["utilisation"] == pytest.approx(15 / 16)
+    )
+    assert set(second["waited"]) == {
+        "ready",
+        "no token",
+        "no credit",
+        "guard",
+        "inhibited",
+        "no server",
+        "interval",
+        "clock",
+    }
     for t in stats["transitions"].values():
         assert sum(w["cycles"] for w in t["waited"].values()) == 16
         assert sum(w["share"] for w in t["waited"].values()) == pytest.approx(1, abs=1e-5)
     assert stats["places"]["mid"]["peak"] == 2 and stats["places"]["in"]["peak"] == 3
     text = lpn("sim", nets / "line.lpn", path, "--stats").out
-    assert "why each transition did not start" in text and "no server" in text and "mean tokens" in text
+    assert (
+        "why each transition did not start" in text
+        and "no server" in text
+        and "mean tokens" in text
+    )
 
 
 def test_without_a_compiler_the_interpreter_answers(lpn, nets, marking, tmp_path):
@@ -156,15 +212,28 @@ def test_without_a_compiler_the_interpreter_answers(lpn, nets, marking, tmp_path
 
 def test_cache_that_cannot_be_written(lpn, nets, marking, tmp_path):
     (tmp_path / "file").write_text("")
-    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json", LPN_CACHE=str(tmp_path / "file"))
+    answer = lpn(
+        "sim",
+        nets / "line.lpn",
+        marking("m.json", JOBS),
+        "--json",
+        LPN_CACHE=str(tmp_path / "file"),
+    )
     assert answer.status == 0 and answer.json["runs"][0]["latency"] == 16
 
 
 @pytest.mark.parametrize("engine", ["compiled", "interp"])
 def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
-    lpn("sim", nets / "clock.lpn", "--limit", 1)  # compiled before, so that the signal meets the run
-    with subprocess.Popen([BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--json", "--engine", engine],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    lpn(
+        "sim", nets / "clock.lpn", "--limit", 1
+    )  # compiled before, so that the signal meets the run
+    with subprocess.Popen(
+        [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--json", "--engine", engine],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
         time.sleep(1.5)
         process.send_signal(signal.SIGINT)
         begin = time.monotonic()
@@ -185,11 +254,17 @@ def test_interrupt_while_an_input_is_read(environment, nets):
         "    p = net.place('p', start=True)\n"
         "    net.transition('t', take={'x': p}, delay=1, servers=1)\n    return net\n\n"
         "def workload(path, net):\n    if path == 'b':\n        time.sleep(60)\n"
-        "    marking = lpn.Marking(net)\n    marking.add('p', count=3)\n    return marking\n")
+        "    marking = lpn.Marking(net)\n    marking.add('p', count=3)\n    return marking\n"
+    )
     command = [BUILD / "bin" / "lpn", "sim", nets / "slow.py", "a", "b", "c", "--engine", "interp"]
     for extra in ([], ["--json"]):
-        with subprocess.Popen([*command, *extra], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, env=environment) as process:
+        with subprocess.Popen(
+            [*command, *extra],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        ) as process:
             time.sleep(1.5)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
@@ -203,23 +278,34 @@ def test_interrupt_while_an_input_is_read(environment, nets):
             assert " 3 " in out and "interrupted; 2 inputs without a result" in err
 
 
-@pytest.mark.parametrize("arguments, code, words", [
-    (["nothing"], "E-model", "there is no model 'nothing'; bundled: "),
-    (["missing.py"], "E-model", "there is no file missing.py"),
-    (["missing.lpn"], "E-model", "cannot read missing.lpn"),
-    (["line.lpn", "m.json", "-p", "slow"], "E-usage", "write -p slow=1"),
-    (["line.lpn", "m.json", "-p", "slow=a"], "E-usage", "is not name=value with a whole number"),
-    (["line.lpn", "m.json", "-p", "fast=1"], "E-param", "has no parameter 'fast'; it has: slow"),
-    (["line.lpn", "m.json", "-p", "slow=200"], "E-param", "1..100"),
-    (["line.lpn", "m.json", "-p", f"slow={2**70}"], "E-", ""),
-    (["line.lpn", "m.json", "--engine", "fast"], "E-usage", "'compiled', 'interp'"),
-    (["line.lpn", "m.json", "--limit", "-1"], "E-usage", "-1"),
-    (["line.lpn", "m.json", "--nonsense"], "E-usage", "--nonsense"),
-    (["line.lpn", "m.json", "m.json", "--trace", "t.json"], "E-usage", "2 inputs"),
-    (["line.lpn", "m.json", "--trace", "no/folder/t.json"], "E-input", "no/folder/t.json"),
-    (["jpeg"], "E-usage", "needs an INPUT"),
-    ([], "E-usage", "MODEL"),
-])
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (["nothing"], "E-model", "there is no model 'nothing'; bundled: "),
+        (["missing.py"], "E-model", "there is no file missing.py"),
+        (["missing.lpn"], "E-model", "cannot read missing.lpn"),
+        (["line.lpn", "m.json", "-p", "slow"], "E-usage", "write -p slow=1"),
+        (
+            ["line.lpn", "m.json", "-p", "slow=a"],
+            "E-usage",
+            "is not name=value with a whole number",
+        ),
+        (
+            ["line.lpn", "m.json", "-p", "fast=1"],
+            "E-param",
+            "has no parameter 'fast'; it has: slow",
+        ),
+        (["line.lpn", "m.json", "-p", "slow=200"], "E-param", "1..100"),
+        (["line.lpn", "m.json", "-p", f"slow={2**70}"], "E-", ""),
+        (["line.lpn", "m.json", "--engine", "fast"], "E-usage", "'compiled', 'interp'"),
+        (["line.lpn", "m.json", "--limit", "-1"], "E-usage", "-1"),
+        (["line.lpn", "m.json", "--nonsense"], "E-usage", "--nonsense"),
+        (["line.lpn", "m.json", "m.json", "--trace", "t.json"], "E-usage", "2 inputs"),
+        (["line.lpn", "m.json", "--trace", "no/folder/t.json"], "E-input", "no/folder/t.json"),
+        (["jpeg"], "E-usage", "needs an INPUT"),
+        ([], "E-usage", "MODEL"),
+    ],
+)
 def test_refusals(lpn, nets, marking, arguments, code, words):
     marking("m.json", JOBS)
     answer = lpn("sim", *arguments, cwd=nets)
@@ -230,12 +316,33 @@ def test_refusals(lpn, nets, marking, arguments, code, words):
         assert answer.status == 2 and answer.json["error"]["code"] == code
 
 
-@pytest.mark.parametrize("text", [
-    "", "[]", "null", "{", "\"in\"", "{\"in\": -1}", "{\"in\": 1.5}", "{\"in\": true}", "{\"in\": [[1, 2]]}",
-    "{\"in\": [1]}", "{\"in\": [null]}", "{\"in\": [[\"a\"]]}", "{\"in\": [[99999999999999999999]]}",
-    "{\"in\": 99999999999999999999}", "{\"mid\": [[1], [1], [1]]}", "{\"in\": [{\"sise\": 1}]}",
-    "{\"in\": {\"size\": 1}}", "[" * 100_000, "LPNM", "LPNM\x01", "LPNM\x01\x00\x7f", "\x00" * 64,
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "null",
+        "{",
+        '"in"',
+        '{"in": -1}',
+        '{"in": 1.5}',
+        '{"in": true}',
+        '{"in": [[1, 2]]}',
+        '{"in": [1]}',
+        '{"in": [null]}',
+        '{"in": [["a"]]}',
+        '{"in": [[99999999999999999999]]}',
+        '{"in": 99999999999999999999}',
+        '{"mid": [[1], [1], [1]]}',
+        '{"in": [{"sise": 1}]}',
+        '{"in": {"size": 1}}',
+        "[" * 100_000,
+        "LPNM",
+        "LPNM\x01",
+        "LPNM\x01\x00\x7f",
+        "\x00" * 64,
+    ],
+)
 def test_hostile_markings(lpn, nets, text):
     (nets / "m.json").write_bytes(text.encode("latin-1"))
     answer = lpn("sim", nets / "line.lpn", nets / "m.json", "--engine", "interp", "--json")
@@ -256,8 +363,10 @@ def test_hostile_models(lpn, nets):
     assert "no_such_module" in lpn("sim", "d.py", cwd=nets).refused("E-model")
     (nets / "e.py").write_text("raise SystemExit(0)\n")
     assert lpn("sim", "e.py", cwd=nets).status == 2
-    (nets / "f.py").write_text("import lpn\ndef net():\n    n = lpn.Net('f')\n    n.place('p', start=True)\n"
-                               "    return n\ndef workload(path, net):\n    return 7\n")
+    (nets / "f.py").write_text(
+        "import lpn\ndef net():\n    n = lpn.Net('f')\n    n.place('p', start=True)\n"
+        "    return n\ndef workload(path, net):\n    return 7\n"
+    )
     assert lpn("sim", "f.py", "x", "--json", cwd=nets).json["runs"][0]["error"]["code"] == "E-model"
     (nets / "g.lpn").write_bytes(b"\xff\xfe" * 10)
     lpn("sim", "g.lpn", cwd=nets).refused("E-text")
@@ -273,8 +382,12 @@ def test_progress_only_on_a_terminal(environment, lpn, nets, marking):
     paths = [str(marking(f"m{k}.json", JOBS)) for k in range(3)]
     assert lpn("sim", nets / "line.lpn", *paths).err == ""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--limit", "200000000", "--json"],
-                          stdout=subprocess.PIPE, stderr=theirs, env=environment) as process:
+    with subprocess.Popen(
+        [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--limit", "200000000", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=environment,
+    ) as process:
         os.close(theirs)
         shown = b""
         try:
@@ -314,8 +427,14 @@ def test_tables_on_a_terminal(environment, nets, marking, width):
         pytest.skip("no script(1) to make a terminal")
     path = marking("m.json", JOBS)
     command = f"stty cols {width}; exec {BUILD / 'bin' / 'lpn'} sim {nets / 'line.lpn'} {path} --stats --engine interp"
-    done = subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, text=True,
-                          env={**environment, "TERM": "xterm"}, timeout=60, check=False)
+    done = subprocess.run(
+        ["script", "-qec", command, "/dev/null"],
+        capture_output=True,
+        text=True,
+        env={**environment, "TERM": "xterm"},
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
     for word in ("latency", "cycles/s", "no server", "16", "peak"):
         assert word in done.stdout

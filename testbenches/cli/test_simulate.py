@@ -48,8 +48,10 @@ def marked(net, *sizes):
 
 def test_engines_agree_commit_for_commit():
     net = line()
-    runs = [lpn.simulate(net, marked(net, 5, 7, 3), engine=engine, trace=True, stats=True)
-            for engine in ("compiled", "interp")]
+    runs = [
+        lpn.simulate(net, marked(net, 5, 7, 3), engine=engine, trace=True, stats=True)
+        for engine in ("compiled", "interp")
+    ]
     assert [run.engine for run in runs] == ["compiled", "interp"]
     assert runs[0].latency == runs[1].latency == 16
     assert runs[0].trace == runs[1].trace and len(runs[0].trace) == 6
@@ -91,7 +93,12 @@ def test_the_variable_sets_the_default(monkeypatch):
 def test_a_function_sees_each_commit_once(engine):
     net = line()
     seen = []
-    run = lpn.simulate(net, marked(net, 5, 7, 3), engine=engine, trace=lambda c: seen.append((c.time, c.transition)))
+    run = lpn.simulate(
+        net,
+        marked(net, 5, 7, 3),
+        engine=engine,
+        trace=lambda c: seen.append((c.time, c.transition)),
+    )
     assert run.trace is None
     assert seen == [(1, 0), (2, 0), (6, 1), (7, 0), (13, 1), (16, 1)]
 

@@ -13,7 +13,7 @@ PIPELINE = REPO / "testbenches" / "bounds" / "pipeline.py"
 LTC_JPEG = REPO / "testbenches" / "ltc" / "jpeg.py"
 
 # A job of kind 1 needs a key; there is one, and it does not come back.
-LOCKED = '''import lpn
+LOCKED = """import lpn
 
 
 class Job(lpn.Token):
@@ -37,19 +37,31 @@ def space(net, jobs=3, kinds=(0, 1)):
     space = lpn.InputSpace(net)
     space.tokens("jobs", jobs, kind=kinds)
     return space
-'''
+"""
 
 
 def test_maximize(lpn, tmp_path):
     proof = tmp_path / "proof.json"
-    answer = lpn("smt", PIPELINE, "--space", "blocks=18", "--maximize", "latency", "--certificate", proof, "--json")
+    answer = lpn(
+        "smt",
+        PIPELINE,
+        "--space",
+        "blocks=18",
+        "--maximize",
+        "latency",
+        "--certificate",
+        proof,
+        "--json",
+    )
     assert answer.status == 0, answer.err
     data = answer.json
     assert (data["verdict"], data["lower"], data["upper"]) == ("optimal", 2215, 2215)
     assert data["replayed"] is True and data["complete"] is True and data["stalled"] is None
     assert data["classes"] == data["paths"] == 1 and data["seconds"] < 20
     assert sum(data["witness"]["assignment"].values()) <= 18 * 18
-    assert [token["x"] for token in data["witness"]["tokens"]["blocks"]] == list(data["witness"]["assignment"].values())
+    assert [token["x"] for token in data["witness"]["tokens"]["blocks"]] == list(
+        data["witness"]["assignment"].values()
+    )
     assert data["witness"]["parameters"]["slope0"] == 3
     checked = lpn("smt", "--check", proof, "--json")
     assert checked.status == 0
@@ -59,11 +71,34 @@ def test_maximize(lpn, tmp_path):
 
 
 def test_minimize_and_parameters(lpn, tmp_path):
-    answer = lpn("smt", LTC_JPEG, "--space", "blocks=12", "sum_from=204", "sum_below=216", "--minimize", "latency",
-                 "--json")
+    answer = lpn(
+        "smt",
+        LTC_JPEG,
+        "--space",
+        "blocks=12",
+        "sum_from=204",
+        "sum_below=216",
+        "--minimize",
+        "latency",
+        "--json",
+    )
     assert answer.status == 0
-    assert (answer.json["verdict"], answer.json["lower"], answer.json["upper"]) == ("optimal", 1188, 1188)
-    wide = lpn("smt", PIPELINE, "--space", "blocks=18", "-p", "capacity0=9", "--maximize", "latency", "--json").json
+    assert (answer.json["verdict"], answer.json["lower"], answer.json["upper"]) == (
+        "optimal",
+        1188,
+        1188,
+    )
+    wide = lpn(
+        "smt",
+        PIPELINE,
+        "--space",
+        "blocks=18",
+        "-p",
+        "capacity0=9",
+        "--maximize",
+        "latency",
+        "--json",
+    ).json
     assert wide["upper"] < 2215 and wide["verdict"] == "optimal"
 
 
@@ -78,26 +113,29 @@ def test_the_witness_is_an_input_for_sim(lpn, tmp_path):
     assert run["runs"][0]["latency"] == 2215
 
 
-@pytest.mark.parametrize("property_, verdict, status", [
-    ("latency <= 2215", "proved", 0),
-    ("latency < 2215", "refuted", 1),
-    ("latency >= 100", "proved", 0),
-    ("1000 <= latency <= 2300", "proved", 0),
-    ("latency > 1000 and latency < 2000", "refuted", 1),
-    ("2 * latency - 30 <= 4400", "proved", 0),
-    ("latency / 5 < 443", "refuted", 1),
-    ("abs(latency - 1700) <= 520", "proved", 0),
-    ("abs(latency - 1700) <= 500", "refuted", 1),
-    ("latency <= min(2215, 3000)", "proved", 0),
-    ("completion(18) <= 2215", "proved", 0),
-    ("completion(1) <= 300", "refuted", 1),
-    ("busy(stage_1) == 18 * 66", "proved", 0),
-    ("busy(stage_0) <= 3 * 18 * 18 + 6 * 18", "proved", 0),
-    ("commits(stage_2) == 18", "proved", 0),
-    ("latency - completion(3) <= 1809", "proved", 0),
-    ("latency - completion(3) <= 1700", "refuted", 1),
-    ("stall(stage_0, buffer_0) <= 20", "refuted", 1),
-])
+@pytest.mark.parametrize(
+    "property_, verdict, status",
+    [
+        ("latency <= 2215", "proved", 0),
+        ("latency < 2215", "refuted", 1),
+        ("latency >= 100", "proved", 0),
+        ("1000 <= latency <= 2300", "proved", 0),
+        ("latency > 1000 and latency < 2000", "refuted", 1),
+        ("2 * latency - 30 <= 4400", "proved", 0),
+        ("latency / 5 < 443", "refuted", 1),
+        ("abs(latency - 1700) <= 520", "proved", 0),
+        ("abs(latency - 1700) <= 500", "refuted", 1),
+        ("latency <= min(2215, 3000)", "proved", 0),
+        ("completion(18) <= 2215", "proved", 0),
+        ("completion(1) <= 300", "refuted", 1),
+        ("busy(stage_1) == 18 * 66", "proved", 0),
+        ("busy(stage_0) <= 3 * 18 * 18 + 6 * 18", "proved", 0),
+        ("commits(stage_2) == 18", "proved", 0),
+        ("latency - completion(3) <= 1809", "proved", 0),
+        ("latency - completion(3) <= 1700", "refuted", 1),
+        ("stall(stage_0, buffer_0) <= 20", "refuted", 1),
+    ],
+)
 def test_prove(lpn, tmp_path, property_, verdict, status):
     proof = tmp_path / "proof.json"
     answer = lpn("smt", PIPELINE, "--prove", property_, "--certificate", proof, "--json")
@@ -111,30 +149,38 @@ def test_prove(lpn, tmp_path, property_, verdict, status):
         assert answer.json["witness"] is not None and answer.json["replayed"] is True
 
 
-@pytest.mark.parametrize("property_, words", [
-    ("latency", "is no property; write a comparison"),
-    ("latency <= ", "cannot be read"),
-    ("latency <= x", "'x' in 'latency <= x': is not understood"),
-    ("latency != 5", "use <=, <, >=, > or =="),
-    ("latency * latency <= 5", "multiplies two quantities"),
-    ("latency <= 3 or latency >= 5", "several joined with `and`"),
-    ("latency <= max(3, completion(2))", "on the small side"),
-    ("busy(stage_9) <= 5", "there are: stage_0, stage_1, stage_2, stage_3"),
-    ("completion(99) <= 5", "there is no done token 99"),
-    ("E <= latency", "--interface FILE.py gives"),
-    ("__import__('os').getcwd() <= 5", "is not understood"),
-    ("stall(stage_0) <= 5", "stall(T, P) needs a transition and a place"),
-    ("stall(stage_0, left) <= 5", "stage_0 never waits for left"),
-])
+@pytest.mark.parametrize(
+    "property_, words",
+    [
+        ("latency", "is no property; write a comparison"),
+        ("latency <= ", "cannot be read"),
+        ("latency <= x", "'x' in 'latency <= x': is not understood"),
+        ("latency != 5", "use <=, <, >=, > or =="),
+        ("latency * latency <= 5", "multiplies two quantities"),
+        ("latency <= 3 or latency >= 5", "several joined with `and`"),
+        ("latency <= max(3, completion(2))", "on the small side"),
+        ("busy(stage_9) <= 5", "there are: stage_0, stage_1, stage_2, stage_3"),
+        ("completion(99) <= 5", "there is no done token 99"),
+        ("E <= latency", "--interface FILE.py gives"),
+        ("__import__('os').getcwd() <= 5", "is not understood"),
+        ("stall(stage_0) <= 5", "stall(T, P) needs a transition and a place"),
+        ("stall(stage_0, left) <= 5", "stage_0 never waits for left"),
+    ],
+)
 def test_refused_properties(lpn, property_, words):
     assert words in lpn("smt", PIPELINE, "--prove", property_).refused("E-property")
 
 
 def test_refused_requests(lpn, tmp_path):
-    for arguments in ((), (PIPELINE,), (PIPELINE, "--maximize", "latency", "--prove", "latency <= 3"),
-                      (PIPELINE, "--check", PIPELINE), (PIPELINE, "--maximize", "latency", "--free", "capacity0"),
-                      (PIPELINE, "--prove", "latency <= 3", "--pareto"),
-                      (PIPELINE, "--prove", "latency <= 3", "--free", "capacity0", "--pareto")):
+    for arguments in (
+        (),
+        (PIPELINE,),
+        (PIPELINE, "--maximize", "latency", "--prove", "latency <= 3"),
+        (PIPELINE, "--check", PIPELINE),
+        (PIPELINE, "--maximize", "latency", "--free", "capacity0"),
+        (PIPELINE, "--prove", "latency <= 3", "--pareto"),
+        (PIPELINE, "--prove", "latency <= 3", "--free", "capacity0", "--pareto"),
+    ):
         lpn("smt", *arguments).refused("E-usage")
     lpn("smt", PIPELINE, "--prove", "latency <= 3", "--free", "capacity").refused("E-param")
     lpn("smt", PIPELINE, "--space", "blok=3", "--maximize", "latency").refused("E-space")
@@ -166,27 +212,77 @@ def test_a_deadlock_is_found_and_shown_first(lpn, tmp_path):
 
 def test_an_interface_is_compared_with_the_net(lpn, tmp_path):
     interface = tmp_path / "interface.py"
-    interface.write_text("def latency(x):\n    return 240 + sum(3 * blk.x for blk in x.blocks) + 66 * len(x.blocks)\n")
+    interface.write_text(
+        "def latency(x):\n    return 240 + sum(3 * blk.x for blk in x.blocks) + 66 * len(x.blocks)\n"
+    )
     proof = tmp_path / "proof.json"
-    answer = lpn("smt", PIPELINE, "--space", "blocks=6", "--prove", "abs(E - latency) <= 0.9 * latency", "--interface",
-                 interface, "--certificate", proof, "--json")
+    answer = lpn(
+        "smt",
+        PIPELINE,
+        "--space",
+        "blocks=6",
+        "--prove",
+        "abs(E - latency) <= 0.9 * latency",
+        "--interface",
+        interface,
+        "--certificate",
+        proof,
+        "--json",
+    )
     assert (answer.status, answer.json["verdict"]) == (0, "proved"), answer.out
     assert lpn("smt", "--check", proof, "--json").json["verdict"] == "proved"
-    worse = lpn("smt", PIPELINE, "--space", "blocks=6", "--prove", "abs(E - latency) <= 0.01 * latency", "--interface",
-                interface, "--json")
+    worse = lpn(
+        "smt",
+        PIPELINE,
+        "--space",
+        "blocks=6",
+        "--prove",
+        "abs(E - latency) <= 0.01 * latency",
+        "--interface",
+        interface,
+        "--json",
+    )
     assert (worse.status, worse.json["verdict"], worse.json["replayed"]) == (1, "refuted", True)
 
 
 def test_a_parameter_is_found_for_all_inputs(lpn, tmp_path):
     proof = tmp_path / "proof.json"
-    answer = lpn("smt", PIPELINE, "--prove", "latency <= 2200", "--free", "capacity1", "--certificate", proof, "--json")
+    answer = lpn(
+        "smt",
+        PIPELINE,
+        "--prove",
+        "latency <= 2200",
+        "--free",
+        "capacity1",
+        "--certificate",
+        proof,
+        "--json",
+    )
     assert answer.status == 0
-    assert answer.json["free"] == {"parameter": "capacity1", "value": 3, "least": True, "all_tried": False}
+    assert answer.json["free"] == {
+        "parameter": "capacity1",
+        "value": 3,
+        "least": True,
+        "all_tried": False,
+    }
     assert [row["verdict"] for row in answer.json["tried"]] == ["refuted", "refuted", "proved"]
     assert lpn("smt", "--check", proof).status == 0
     # With fewer than four buffers the decoder stalls; with four its share of waiting is small enough.
-    ratio = " + ".join(f"stall(start_{plane}, pixel_slots)" for plane in ("y", "cb", "cr")) + " <= 0.4 * latency"
-    answer = lpn("smt", LTC_JPEG, "--space", "blocks=18", "--prove", ratio, "--free", "buffers=1..9", "--json")
+    ratio = (
+        " + ".join(f"stall(start_{plane}, pixel_slots)" for plane in ("y", "cb", "cr"))
+        + " <= 0.4 * latency"
+    )
+    answer = lpn(
+        "smt",
+        LTC_JPEG,
+        "--space",
+        "blocks=18",
+        "--prove",
+        ratio,
+        "--free",
+        "buffers=1..9",
+        "--json",
+    )
     assert answer.status == 0
     assert answer.json["free"]["value"] == 4 and answer.json["free"]["least"] is True
     assert [row["stalls"] for row in answer.json["tried"]] == [True, True, True, False]
@@ -195,7 +291,9 @@ def test_a_parameter_is_found_for_all_inputs(lpn, tmp_path):
 
 
 def test_the_curve_of_a_parameter(lpn):
-    answer = lpn("smt", PIPELINE, "--maximize", "latency", "--free", "capacity0=1..4", "--pareto", "--json")
+    answer = lpn(
+        "smt", PIPELINE, "--maximize", "latency", "--free", "capacity0=1..4", "--pareto", "--json"
+    )
     assert answer.status == 0
     assert [row["upper"] for row in answer.json["tried"]] == [2536, 2215, 2054, 2054]
     shown = lpn("smt", PIPELINE, "--maximize", "latency", "--free", "capacity0=1..4", "--pareto")
@@ -204,6 +302,7 @@ def test_the_curve_of_a_parameter(lpn):
 
 def corrupted(data):
     """Certificates that must not pass: each with one thing changed."""
+
     def changed(change):
         copy = json.loads(json.dumps(data))
         change(copy)
@@ -221,8 +320,10 @@ def corrupted(data):
     yield changed(lambda c: c["bounds"][0].update(certificates=[]))
     yield changed(lambda c: c["bounds"][0]["certificates"][0].update(steps=[]))
     yield changed(lambda c: c.update(bounds=[]))
-    yield changed(lambda c: c.update(net=c["net"].replace("constant1 = 66", "constant1 = 67")) or c["space"]["fixed"].update(
-        constant1=67))
+    yield changed(
+        lambda c: c.update(net=c["net"].replace("constant1 = 66", "constant1 = 67"))
+        or c["space"]["fixed"].update(constant1=67)
+    )
     yield changed(lambda c: c["space"]["variables"].__setitem__(0, ["blocks[0].x", 0, 99]))
     yield changed(lambda c: c["witness"].update({"blocks[0].x": 64}))
 
@@ -237,8 +338,14 @@ def test_a_corrupted_certificate_is_rejected(lpn, tmp_path):
         wrong.write_text(json.dumps(copy))
         answer = lpn("smt", "--check", wrong, "--json")
         assert (answer.status, answer.json["verdict"]) == (1, "refuted"), answer.out
-    for text in ("", "[]", "{}", '{"lpn certificate": 2}', json.dumps({**data, "net": "lpn 1"}),
-                 json.dumps({**data, "bounds": [{"most": "x"}]})):
+    for text in (
+        "",
+        "[]",
+        "{}",
+        '{"lpn certificate": 2}',
+        json.dumps({**data, "net": "lpn 1"}),
+        json.dumps({**data, "bounds": [{"most": "x"}]}),
+    ):
         wrong.write_text(text)
         assert lpn("smt", "--check", wrong).status == 2
 
@@ -247,22 +354,44 @@ def test_smtlib_is_accepted_by_another_solver(lpn, tmp_path):
     solver = shutil.which("cvc5") or shutil.which("z3")
     if solver is None:
         pytest.skip("neither cvc5 nor z3 is installed")
-    answer = lpn("smt", LTC_JPEG, "--space", "blocks=6", "sum_from=102", "sum_below=108", "--minimize", "latency",
-                 "--smtlib", tmp_path / "smt", "--json")
+    answer = lpn(
+        "smt",
+        LTC_JPEG,
+        "--space",
+        "blocks=6",
+        "sum_from=102",
+        "sum_below=108",
+        "--minimize",
+        "latency",
+        "--smtlib",
+        tmp_path / "smt",
+        "--json",
+    )
     [name] = answer.json["smtlib"]
     text = open(name, encoding="utf-8").read()
 
     def ask(condition):
         path = tmp_path / "question.smt2"
         path.write_text(text.replace("(check-sat)", f"(assert {condition})\n(check-sat)"))
-        return subprocess.run([solver, str(path)], capture_output=True, text=True, timeout=100, check=True).stdout.strip()
+        return subprocess.run(
+            [solver, str(path)], capture_output=True, text=True, timeout=100, check=True
+        ).stdout.strip()
 
     assert ask("(= latency 668)") == "sat"
     assert ask("(< latency 668)") == "unsat"
 
 
 def test_limits_and_ctrl_c_keep_bound_and_witness(lpn, environment):
-    question = ["smt", "jpeg", "--space", "blocks=300", "nonzero_sum=3000", "--maximize", "latency", "--json"]
+    question = [
+        "smt",
+        "jpeg",
+        "--space",
+        "blocks=300",
+        "nonzero_sum=3000",
+        "--maximize",
+        "latency",
+        "--json",
+    ]
     answer = lpn(*question, "--limit", "6")
     assert answer.status in (0, 3)
     data = answer.json
@@ -270,8 +399,13 @@ def test_limits_and_ctrl_c_keep_bound_and_witness(lpn, environment):
     assert data["lower"] <= data["upper"] <= data["lower"] * 1.05
     if data["verdict"] == "optimal":
         return
-    running = subprocess.Popen([str(BUILD / "bin" / "lpn"), *question], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env=environment)
+    running = subprocess.Popen(
+        [str(BUILD / "bin" / "lpn"), *question],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
     time.sleep(4)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)

@@ -51,17 +51,37 @@ def lanes_do_not_overlap(complete):
 @pytest.mark.parametrize("engine", ["compiled", "interp"])
 def test_events_are_the_commits(lpn, nets, marking, engine):
     path = nets / f"{engine}.json"
-    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--trace", path, "--engine", engine, "--json")
+    answer = lpn(
+        "sim",
+        nets / "line.lpn",
+        marking("m.json", JOBS),
+        "--trace",
+        path,
+        "--engine",
+        engine,
+        "--json",
+    )
     assert answer.status == 0
     data, complete = events(path, "X")
     assert len(complete) == answer.json["runs"][0]["firings"] == 6
-    assert [(e["ts"], e["dur"]) for e in complete if e["name"] == "second"] == [(1, 5), (6, 7), (13, 3)]
-    assert [(e["ts"], e["dur"]) for e in complete if e["name"] == "first"] == [(0, 1), (1, 1), (6, 1)]
+    assert [(e["ts"], e["dur"]) for e in complete if e["name"] == "second"] == [
+        (1, 5),
+        (6, 7),
+        (13, 3),
+    ]
+    assert [(e["ts"], e["dur"]) for e in complete if e["name"] == "first"] == [
+        (0, 1),
+        (1, 1),
+        (6, 1),
+    ]
     lanes_do_not_overlap(complete)
     assert data["otherData"]["net"] == "line" and "1 tick" in data["otherData"]["unit"]
     assert data["ending"] == "quiet"
-    names = {e["tid"]: e["args"]["name"] for e in data["traceEvents"]
-             if e["ph"] == "M" and e["name"] == "thread_name"}
+    names = {
+        e["tid"]: e["args"]["name"]
+        for e in data["traceEvents"]
+        if e["ph"] == "M" and e["name"] == "thread_name"
+    }
     assert {names[e["tid"]] for e in complete} == {"first", "second"}
 
 
@@ -82,19 +102,35 @@ def test_overlapping_firings_have_lanes(lpn, nets, marking):
     (nets / "wide.lpn").write_text(WIDE)
     sizes = [(37 * k) % 61 for k in range(64)]
     path = nets / "t.json.gz"
-    lpn("sim", nets / "wide.lpn", marking("m.json", {"in": [[s] for s in sizes]}), "--trace", path, "--engine", "interp")
+    lpn(
+        "sim",
+        nets / "wide.lpn",
+        marking("m.json", {"in": [[s] for s in sizes]}),
+        "--trace",
+        path,
+        "--engine",
+        "interp",
+    )
     data, complete = events(path, "X")
     lanes = lanes_do_not_overlap(complete)
     asynchronous = [e for e in data["traceEvents"] if e["ph"] == "b"]
     assert len(complete) + len(asynchronous) == 64
     assert len(lanes) <= 64
-    assert sorted(e["dur"] for e in complete) == sorted(sizes)[:len(complete)]
+    assert sorted(e["dur"] for e in complete) == sorted(sizes)[: len(complete)]
 
 
 def test_more_firings_than_lanes_are_asynchronous(lpn, nets, marking):
     (nets / "wide.lpn").write_text(WIDE)
     path = nets / "t.json"
-    lpn("sim", nets / "wide.lpn", marking("m.json", {"in": [[9]] * 100}), "--trace", path, "--engine", "interp")
+    lpn(
+        "sim",
+        nets / "wide.lpn",
+        marking("m.json", {"in": [[9]] * 100}),
+        "--trace",
+        path,
+        "--engine",
+        "interp",
+    )
     data, complete = events(path, "X")
     begins = {e["id"]: e["ts"] for e in data["traceEvents"] if e["ph"] == "b"}
     ends = {e["id"]: e["ts"] for e in data["traceEvents"] if e["ph"] == "e"}
@@ -103,11 +139,20 @@ def test_more_firings_than_lanes_are_asynchronous(lpn, nets, marking):
 
 
 def test_lanes_are_as_few_as_firings_overlap(lpn, nets, marking):
-    (nets / "three.lpn").write_text(WIDE.replace("  delay j.size\n", "  delay j.size\n  servers 3\n"))
+    (nets / "three.lpn").write_text(
+        WIDE.replace("  delay j.size\n", "  delay j.size\n  servers 3\n")
+    )
     path = nets / "t.json"
     sizes = [1 + (37 * k) % 61 for k in range(200)]
-    lpn("sim", nets / "three.lpn", marking("m.json", {"in": [[s] for s in sizes]}), "--trace", path,
-        "--engine", "interp")
+    lpn(
+        "sim",
+        nets / "three.lpn",
+        marking("m.json", {"in": [[s] for s in sizes]}),
+        "--trace",
+        path,
+        "--engine",
+        "interp",
+    )
     _, complete = events(path, "X")
     assert len(complete) == 200 and len(lanes_do_not_overlap(complete)) == 3
 
@@ -115,8 +160,13 @@ def test_lanes_are_as_few_as_firings_overlap(lpn, nets, marking):
 def test_interrupted_trace_is_valid(environment, lpn, nets):
     path = nets / "t.json"
     lpn("sim", nets / "clock.lpn", "--limit", 1, "--trace", path)  # compiles
-    with subprocess.Popen([BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--trace", path, "--json"],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--trace", path, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
         time.sleep(1.5)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
@@ -132,10 +182,23 @@ def test_interrupted_trace_is_valid(environment, lpn, nets):
 
 def test_a_long_trace_does_not_sit_in_memory(environment, lpn, nets):
     lpn("sim", nets / "clock.lpn", "--limit", 1, "--trace", nets / "t.json")
+
     def peak(commits):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        process = subprocess.Popen([BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--limit", str(commits),
-                                    "--trace", "/dev/null", "--json"], stdout=subprocess.DEVNULL, env=environment)
+        process = subprocess.Popen(
+            [
+                BUILD / "bin" / "lpn",
+                "sim",
+                nets / "clock.lpn",
+                "--limit",
+                str(commits),
+                "--trace",
+                "/dev/null",
+                "--json",
+            ],
+            stdout=subprocess.DEVNULL,
+            env=environment,
+        )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 3 and before >= 0

@@ -25,11 +25,11 @@ def workload(path, net):
     marking.add("letters", count=len(text))
     return marking
 '''
-TRUTH = '''
+TRUTH = """
 
 def truth(row):
     return row["name"], {"each": int(row["factor"])}, int(row["cycles"])
-'''
+"""
 
 
 @pytest.fixture
@@ -41,12 +41,21 @@ def folder(tmp_path):
     (inputs / "b").write_text("x" * 20)
     (inputs / "q").write_text("what?")
     (tmp_path / "truth.csv").write_text(
-        "name,factor,cycles\na,1,10\na,2,16\nb,1,25\nq,1,5\ngone,1,7\nb,1,0\n")
+        "name,factor,cycles\na,1,10\na,2,16\nb,1,25\nq,1,5\ngone,1,7\nb,1,0\n"
+    )
     return tmp_path
 
 
 def test_rows(lpn, folder):
-    answer = lpn("validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", "inputs", "--json")
+    answer = lpn(
+        "validate",
+        folder / "model.py",
+        "--truth",
+        folder / "truth.csv",
+        "--inputs",
+        "inputs",
+        "--json",
+    )
     assert answer.status == 2  # a truth of 0 cycles is wrong
     data = answer.json
     assert data["model"] == "model" and data["compared"] == 3 and data["exact"] == 1
@@ -66,15 +75,30 @@ def test_rows(lpn, folder):
 
 def test_refused_inputs_alone_are_no_failure(lpn, folder):
     (folder / "truth.csv").write_text("name,factor,cycles\na,1,10\nq,1,5\n")
-    answer = lpn("validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", folder / "inputs")
+    answer = lpn(
+        "validate",
+        folder / "model.py",
+        "--truth",
+        folder / "truth.csv",
+        "--inputs",
+        folder / "inputs",
+    )
     assert answer.status == 0
     assert "1 row: mean error 0.0000%, worst 0.0000%, 1 exact" in answer.out
     assert "not covered: 1 row" in answer.out and "q (each=1): a question is no input" in answer.out
 
 
 def test_inputs_beside_the_truth(lpn, folder):
-    answer = lpn("validate", "../model.py", "--truth", "../truth.csv", "--inputs", "../inputs", "--json",
-                 cwd=folder / "inputs")
+    answer = lpn(
+        "validate",
+        "../model.py",
+        "--truth",
+        "../truth.csv",
+        "--inputs",
+        "../inputs",
+        "--json",
+        cwd=folder / "inputs",
+    )
     assert answer.json["compared"] == 3
 
 
@@ -85,7 +109,9 @@ def test_refusals(lpn, folder):
     (folder / "no_truth.py").write_text(MODEL)
     assert "truth(row)" in text("no_truth.py", "--truth", "truth.csv").refused("E-model")
     assert "cannot read none.csv" in text("model.py", "--truth", "none.csv").refused("E-input")
-    assert "no folder nowhere" in text("model.py", "--truth", "truth.csv", "--inputs", "nowhere").refused("E-input")
+    assert "no folder nowhere" in text(
+        "model.py", "--truth", "truth.csv", "--inputs", "nowhere"
+    ).refused("E-input")
     (folder / "empty.csv").write_text("name,factor,cycles\n")
     assert "no rows" in text("model.py", "--truth", "empty.csv").refused("E-truth-file")
     (folder / "other.csv").write_text("name,cycles\na,1\n")
@@ -101,7 +127,9 @@ def test_refusals(lpn, folder):
 
 def test_a_broken_model_is_not_a_refused_input(lpn, folder):
     (folder / "model.py").write_text((MODEL + TRUTH).replace("len(text)", "length(text)"))
-    answer = lpn("validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", "inputs")
+    answer = lpn(
+        "validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", "inputs"
+    )
     assert "NameError" in answer.refused("E-model")
 
 
@@ -115,6 +143,8 @@ def test_jpeg_against_the_rtl(lpn):
     truth = SHARED / "truth" / "jpeg"
     if not (truth / "cycles.csv").exists():
         pytest.skip(f"no RTL figures at {truth}: set LPN_SHARED to the folder that has truth/jpeg")
-    data = lpn("validate", "jpeg", "--truth", "cycles.csv", "--inputs", "own", "--json", cwd=truth).json
+    data = lpn(
+        "validate", "jpeg", "--truth", "cycles.csv", "--inputs", "own", "--json", cwd=truth
+    ).json
     assert data["compared"] == 92
     assert data["mean_error"] <= 0.002 and data["worst_error"] <= 0.01

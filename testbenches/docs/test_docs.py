@@ -35,8 +35,13 @@ NOT_CODE = {"", "text", "ebnf"}
 
 
 def pages():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-                            cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\n")
     return sorted(name for name in listed if name and (ROOT / name).is_file())
 
 
@@ -53,8 +58,16 @@ def environment(tmp_path_factory):
 
 
 def output(command, folder, environment, shell=False):
-    done = subprocess.run(command, shell=shell, cwd=folder, env=environment, capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = subprocess.run(
+        command,
+        shell=shell,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -119,7 +132,9 @@ def test_code_blocks_are_run(name):
         return
     for language, _, _ in blocks(ROOT / name):
         if language not in NOT_CODE:
-            assert any(name.startswith(f"docs/{place}") for place in RUN_ON.get(language, [])), language
+            assert any(
+                name.startswith(f"docs/{place}") for place in RUN_ON.get(language, [])
+            ), language
 
 
 def anchor(heading):
@@ -141,23 +156,34 @@ def test_links_resolve(name):
         assert file.exists(), f"{target} leads nowhere"
         if fragment and file.suffix == ".md":
             text = BLOCK.sub("", file.read_text(encoding="utf-8"))
-            assert fragment in {anchor(h) for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}, target
+            assert fragment in {
+                anchor(h) for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+            }, target
 
 
 # Files of the project that comments and pages name: "docs/semantics.md", "testbenches/nets".
-NAMED = re.compile(r"(?<![\w./-])((?:docs|testbenches|lpn-core|lpn2sim|models|python)/[\w./-]*[\w-])")
+NAMED = re.compile(
+    r"(?<![\w./-])((?:docs|testbenches|lpn-core|lpn2sim|models|python)/[\w./-]*[\w-])"
+)
 
 
 def test_named_files_exist():
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
     wrong = []
     for name in listed:
-        if not name.endswith((".md", ".h", ".cc", ".def", ".py", ".txt", ".c")) or "layering_test" in name:
+        if (
+            not name.endswith((".md", ".h", ".cc", ".def", ".py", ".txt", ".c"))
+            or "layering_test" in name
+        ):
             continue
         file = ROOT / name
         if not file.is_file():
             continue
-        for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+        for number, line in enumerate(
+            file.read_text(encoding="utf-8", errors="replace").split("\n"), 1
+        ):
             for named in NAMED.findall(line):
                 if not exists(named):
                     wrong.append(f"{name}:{number}: {named}")
@@ -167,4 +193,8 @@ def test_named_files_exist():
 def exists(named):
     """Exact, or without its ending (docs/architecture, testbenches/nets/NAME)."""
     path = ROOT / named
-    return path.exists() or any(path.parent.glob(path.name + ".*")) or re.search(r"[A-Z]{4,}|XX", named)
+    return (
+        path.exists()
+        or any(path.parent.glob(path.name + ".*"))
+        or re.search(r"[A-Z]{4,}|XX", named)
+    )

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <functional>
 
-#include "lpn/sim.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
+#include "lpn/net/verify.h"
+#include "lpn/sim/sim.h"
+#include "lpn/text/text.h"
 #include "lpnrt/embed.h"
 
 namespace {

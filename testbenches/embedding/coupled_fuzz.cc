@@ -12,8 +12,8 @@
 #include <fstream>
 
 #include "engines.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
+#include "lpn/net/verify.h"
+#include "lpn/text/text.h"
 #include "pair.h"
 
 namespace lpn::bench {

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "engines.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
+#include "lpn/net/verify.h"
+#include "lpn/text/text.h"
 #include "lpnrt/embed.h"
 
 namespace embed = lpn::embed;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "lpn/compose.h"
-#include "lpn/error.h"
-#include "lpn/verify.h"
+#include "lpn/base/error.h"
+#include "lpn/net/compose.h"
+#include "lpn/net/verify.h"
 #include "lpnrt/embed.h"
 #include "outcome.h"
 

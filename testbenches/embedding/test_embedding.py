@@ -28,8 +28,16 @@ def environment(tmp_path_factory):
 
 
 def output(command, folder, environment, shell=False):
-    done = subprocess.run(command, shell=shell, cwd=folder, env=environment, capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = subprocess.run(
+        command,
+        shell=shell,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -82,26 +90,58 @@ def threads(folder, environment, flags, rounds):
     variables = dict(environment, LPN_CXX=str(compiler), LPN_CACHE=str(folder / "cache"))
     for name in ("scaler", "encoder"):
         output(["lpn", "compile", f"{name}.py", "-o", f"{name}_net.so"], folder, variables)
-    output([str(compiler), "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{RUNTIME}",
-            str(Path(__file__).with_name("threads.cc")), "-o", "threads", "-ldl", "-pthread"], folder, variables)
-    return output(["./threads", "./scaler_net.so", "./encoder_net.so", "8", str(rounds)], folder, variables)
+    output(
+        [
+            str(compiler),
+            "-std=c++17",
+            "-O1",
+            "-g",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{RUNTIME}",
+            str(Path(__file__).with_name("threads.cc")),
+            "-o",
+            "threads",
+            "-ldl",
+            "-pthread",
+        ],
+        folder,
+        variables,
+    )
+    return output(
+        ["./threads", "./scaler_net.so", "./encoder_net.so", "8", str(rounds)], folder, variables
+    )
 
 
 def test_threads(tmp_path, environment):
-    assert threads(tmp_path, environment, [], 100) == "8 threads, 800 runs, 0 differ from a thread alone\n"
+    assert (
+        threads(tmp_path, environment, [], 100)
+        == "8 threads, 800 runs, 0 differ from a thread alone\n"
+    )
 
 
 def test_threads_race_for_nothing(tmp_path, environment):
     probe = tmp_path / "probe.cc"
-    probe.write_text("#include <thread>\nint x;\nint main() { std::thread t([] { x = 1; }); t.join(); return x - 1; }\n",
-                     encoding="utf-8")
-    made = subprocess.run(["g++", "-fsanitize=thread", str(probe), "-o", str(tmp_path / "probe"), "-pthread"],
-                          capture_output=True, check=False)
-    if made.returncode != 0 or subprocess.run([str(tmp_path / "probe")], capture_output=True,
-                                              check=False).returncode != 0:
+    probe.write_text(
+        "#include <thread>\nint x;\nint main() { std::thread t([] { x = 1; }); t.join(); return x - 1; }\n",
+        encoding="utf-8",
+    )
+    made = subprocess.run(
+        ["g++", "-fsanitize=thread", str(probe), "-o", str(tmp_path / "probe"), "-pthread"],
+        capture_output=True,
+        check=False,
+    )
+    if (
+        made.returncode != 0
+        or subprocess.run([str(tmp_path / "probe")], capture_output=True, check=False).returncode
+        != 0
+    ):
         pytest.skip("g++ -fsanitize=thread does not work here")
-    assert threads(tmp_path, environment, ["-fsanitize=thread"], 10) == \
-        "8 threads, 80 runs, 0 differ from a thread alone\n"
+    assert (
+        threads(tmp_path, environment, ["-fsanitize=thread"], 10)
+        == "8 threads, 80 runs, 0 differ from a thread alone\n"
+    )
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
@@ -110,7 +150,22 @@ def test_the_header_alone(tmp_path, compiler, standard):
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler}")
     source = tmp_path / "alone.cc"
-    source.write_text('#include "lpnrt/embed.h"\n#include "lpnrt/embed.h"\n'
-                      "lpn::embed::Coupled coupled() { return {}; }\n", encoding="utf-8")
-    subprocess.run([compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
-                    f"-I{RUNTIME}", str(source)], check=True)
+    source.write_text(
+        '#include "lpnrt/embed.h"\n#include "lpnrt/embed.h"\n'
+        "lpn::embed::Coupled coupled() { return {}; }\n",
+        encoding="utf-8",
+    )
+    subprocess.run(
+        [
+            compiler,
+            f"-std={standard}",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-fsyntax-only",
+            f"-I{RUNTIME}",
+            str(source),
+        ],
+        check=True,
+    )

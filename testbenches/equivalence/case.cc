@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "lpn/error.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/text/text.h"
 
 namespace lpn::bench {
 

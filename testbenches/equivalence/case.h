@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "lpn/marking.h"
-#include "lpn/net.h"
-#include "lpn/run.h"
+#include "lpn/net/marking.h"
+#include "lpn/net/net.h"
+#include "lpn/run/run.h"
 
 namespace lpn::bench {
 

@@ -12,8 +12,8 @@
 
 #include "case.h"
 #include "engines.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
+#include "lpn/net/verify.h"
+#include "lpn/text/text.h"
 #include "outcome.h"
 
 namespace lpn::bench {

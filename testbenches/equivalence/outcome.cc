@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::bench {
 namespace {

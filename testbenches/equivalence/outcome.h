@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "case.h"
-#include "lpn/interp.h"
-#include "lpn/run.h"
-#include "lpn/sim.h"
+#include "lpn/run/interp.h"
+#include "lpn/run/run.h"
+#include "lpn/sim/sim.h"
 
 namespace lpn::bench {
 

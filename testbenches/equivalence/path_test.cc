@@ -14,10 +14,10 @@
 #include "../fuzz/random_net.h"
 #include "case.h"
 #include "engines.h"
-#include "lpn/error.h"
-#include "lpn/expr_build.h"
-#include "lpn/interp.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/expr/build.h"
+#include "lpn/run/interp.h"
+#include "lpn/text/text.h"
 #include "outcome.h"
 
 namespace lpn::bench {

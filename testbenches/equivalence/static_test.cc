@@ -14,9 +14,9 @@
 
 #include "case.h"
 #include "engines.h"
-#include "lpn/expr_build.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
+#include "lpn/expr/build.h"
+#include "lpn/net/verify.h"
+#include "lpn/text/text.h"
 #include "outcome.h"
 
 namespace lpn::bench {

@@ -11,12 +11,12 @@
 #include <string>
 
 #include "case.h"
-#include "lpn/bounds.h"
-#include "lpn/interp.h"
-#include "lpn/partition.h"
-#include "lpn/expr_build.h"
-#include "lpn/text.h"
-#include "lpn/z3_feasibility.h"
+#include "lpn/classes/partition.h"
+#include "lpn/expr/build.h"
+#include "lpn/run/interp.h"
+#include "lpn/smt/search.h"
+#include "lpn/smt/z3_feasibility.h"
+#include "lpn/text/text.h"
 #include "random_net.h"
 
 namespace lpn::bench {
@@ -56,7 +56,8 @@ InputSpace random_space(const Case& c, Random& r) {
     if (allowed) range = {std::max(range.lo, allowed->lo), std::min(range.hi, allowed->hi)};
     inputs *= static_cast<std::uint64_t>(range.hi - range.lo + 1);
     const auto k = static_cast<std::uint32_t>(v.params.size());
-    v.params.push_back({.name = fmt::format("x{}", k), .value = range.lo, .range = range, .source = {}});
+    v.params.push_back(
+        {.name = fmt::format("x{}", k), .value = range.lo, .range = range, .source = {}});
     return v.exprs.param(k);
   };
   for (std::size_t k = 0; k < c.params.size(); ++k) {
@@ -72,8 +73,9 @@ InputSpace random_space(const Case& c, Random& r) {
       }
       tokens.rows.push_back(std::move(row));
     }
-    if (r.chance(15)) tokens.count = term(static_cast<std::int64_t>(load.count) - 1,
-                                          Range{0, static_cast<std::int64_t>(load.count)}, 100);
+    if (r.chance(15))
+      tokens.count = term(static_cast<std::int64_t>(load.count) - 1,
+                          Range{0, static_cast<std::int64_t>(load.count)}, 100);
     space.tokens.push_back(std::move(tokens));
   }
   if (v.params.size() >= 2 && r.chance(40)) {
@@ -92,7 +94,7 @@ class Recorder final : public Observer {
   void on_commit(const Commit& commit) override {
     if (times.size() >= kMaxCommits) throw TooMany{};
     times[{static_cast<std::uint32_t>(commit.transition), commit.firing}] = {commit.start,
-                                                                            commit.time};
+                                                                             commit.time};
   }
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<Time, Time>> times;
 };
@@ -226,8 +228,8 @@ std::string check_bounds(const Net& net, const Partition& p,
     smt::BoundOptions options;
     options.seconds = 5;
     options.solver = [] { return std::make_unique<smt::Z3Feasibility>(); };
-    const smt::BoundResult r =
-        maximum ? smt::maximize(p.space, targets, options) : smt::minimize(p.space, targets, options);
+    const smt::BoundResult r = maximum ? smt::maximize(p.space, targets, options)
+                                       : smt::minimize(p.space, targets, options);
     const char* name = maximum ? "maximum" : "minimum";
     if (!best) {
       if (r.found) return fmt::format("{}: {} found, no input has a latency", name, *r.found);
@@ -289,7 +291,8 @@ std::string check(const Net& net, const InputSpace& space, bool solver, Tally& t
   try {
     p = partition(net, space, options);
   } catch (const Error& error) {
-    if (error.code() != "E-partition" && error.code() != "E-space") return fmt::format("{}: {}", error.code(), error.what());
+    if (error.code() != "E-partition" && error.code() != "E-space")
+      return fmt::format("{}: {}", error.code(), error.what());
     ++tally.refused;
     std::string reason = error.what();
     if (const auto colon = reason.rfind(": "); colon != std::string::npos) reason.erase(0, colon);
@@ -323,10 +326,11 @@ std::string check(const Net& net, const InputSpace& space, bool solver, Tally& t
       for (const ExprId c : path->conditions) {
         fmt::print("  if {}\n", print_expr(p.space.variables, nullptr, c));
       }
-      if (path->fault) fmt::print("  fails {}\n", print_expr(p.space.variables, nullptr, *path->fault));
+      if (path->fault)
+        fmt::print("  fails {}\n", print_expr(p.space.variables, nullptr, *path->fault));
       for (const Order& o : path->orders) {
-        fmt::print("  {} {} {}\n", static_cast<int>(o.before), o.strict ? "<" : "<=",
-                   static_cast<int>(o.after));
+        fmt::print("  {} {} {}\n", static_cast<int>(o.before),
+                   o.strict ? "<" : "<=", static_cast<int>(o.after));
       }
     }
   }
@@ -386,7 +390,8 @@ int main_(int argc, char** argv) {
     if (options.print) {
       fmt::print("{}", print_net(c.net));
       for (const Load& load : c.loads) {
-        fmt::print("# {} x {}: {}\n", c.net[load.place].name, load.count, fmt::join(load.values, " "));
+        fmt::print("# {} x {}: {}\n", c.net[load.place].name, load.count,
+                   fmt::join(load.values, " "));
       }
       for (const Param& x : space.variables.params) {
         fmt::print("# {} in {}..{}\n", x.name, x.range->lo, x.range->hi);
@@ -399,11 +404,12 @@ int main_(int argc, char** argv) {
     fmt::print("--seed {} --only {}: {}\n", options.seed, k, what);
     std::fflush(stdout);
   }
-  fmt::print("{} nets compared with {} inputs: {} classes, {} paths, {} unresolved; {} without an "
-             "end, {} refused; {} times the solver agrees that paths are disjoint and complete; {} "
-             "differences\n",
-             tally.compared, tally.inputs, tally.classes, tally.paths, tally.unresolved,
-             tally.endless, tally.refused, tally.proved, tally.differences);
+  fmt::print(
+      "{} nets compared with {} inputs: {} classes, {} paths, {} unresolved; {} without an "
+      "end, {} refused; {} times the solver agrees that paths are disjoint and complete; {} "
+      "differences\n",
+      tally.compared, tally.inputs, tally.classes, tally.paths, tally.unresolved, tally.endless,
+      tally.refused, tally.proved, tally.differences);
   fmt::print("{} greatest and least latencies, {} of them exact; {} wrong certificates refused\n",
              tally.bounds, tally.exact, tally.refuted);
   for (const auto& [reason, count] : tally.reasons) fmt::print("  {:5} {}\n", count, reason);

@@ -21,9 +21,9 @@
 
 #include "case.h"
 #include "engines.h"
-#include "lpn/text.h"
-#include "lpn/verify.h"
-#include "lpn/ways.h"
+#include "lpn/net/verify.h"
+#include "lpn/sim/ways.h"
+#include "lpn/text/text.h"
 #include "outcome.h"
 #include "random_net.h"
 #include "shrink.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "lpn/error.h"
-#include "lpn/marking.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/net/marking.h"
+#include "lpn/text/text.h"
 
 namespace {
 

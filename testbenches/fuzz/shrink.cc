@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "lpn/verify.h"
+#include "lpn/net/verify.h"
 
 namespace lpn::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "lpn/error.h"
-#include "lpn/text.h"
+#include "lpn/base/error.h"
+#include "lpn/text/text.h"
 
 namespace {
 

@@ -98,12 +98,13 @@ def marking(path, net, names, properties=None):
     return result
 
 
-
 def columns(marking, net):
     """{place: {property: [values]}} of what a marking holds; {} per place without properties."""
     found = {}
     for place in net.places:
         rows = marking.rows(place)
         if rows:
-            found[place] = {name: [row[k] for row in rows] for k, name in enumerate(net[place].fields)}
+            found[place] = {
+                name: [row[k] for row in rows] for k, name in enumerate(net[place].fields)
+            }
     return found

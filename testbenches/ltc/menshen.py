@@ -55,9 +55,7 @@ def deal(turn, places):
     """The output arcs that give the frame of arc `pkt` to the place whose turn it is."""
     arcs = [turn.emit(cnt=lambda turn: (turn.cnt + 1) % len(places))]
     for k, place in enumerate(places):
-        arcs.append(
-            place.emit(count=lambda turn, k=k: 1 if turn.cnt == k else 0, n_words=words)
-        )
+        arcs.append(place.emit(count=lambda turn, k=k: 1 if turn.cnt == k else 0, n_words=words))
     return arcs
 
 
@@ -208,9 +206,7 @@ def net() -> lpn.Net:
     return net
 
 
-def space(
-    net: lpn.Net, packets: int = 100, words: int = 64, like: str = None
-) -> lpn.InputSpace:
+def space(net: lpn.Net, packets: int = 100, words: int = 64, like: str = None) -> lpn.InputSpace:
     """Every list of packets of 2 to `words` words; a frame of one would be shorter than Ethernet's.
 
     packets: how many, all of them data.

@@ -89,9 +89,7 @@ def step(net, name, take, put, delay):
 
 
 def written(place, bytes, end_of_field=0, end_of_top_level=0):
-    return place.emit(
-        bytes=bytes, end_of_field=end_of_field, end_of_top_level=end_of_top_level
-    )
+    return place.emit(bytes=bytes, end_of_field=end_of_field, end_of_top_level=end_of_top_level)
 
 
 def take_turns(net, name, turn, ready, handlers):
@@ -459,8 +457,10 @@ def space(net: lpn.Net, below: int = 1000, like: str = None, most: int = 65536) 
             for type, num in zip(given["fields"]["type"], given["fields"]["num"])
             for _ in range(num)
         ]
-        sizes = [(1, most) if string else size
-                 for string, size in zip(strings, given["elements"]["bytes"])]
+        sizes = [
+            (1, most) if string else size
+            for string, size in zip(strings, given["elements"]["bytes"])
+        ]
         space.tokens("elements", len(sizes), bytes=sizes)
         return space
     space.tokens(

@@ -110,8 +110,10 @@ def test_compiled_simulator_agrees_commit_for_commit(nets, accel, path, cycles, 
 
 def test_reference_runs_are_there():
     if not (TRUTH / "golden.csv").exists():
-        pytest.skip(f"no {TRUTH}: the reference's runs were not checked, only our own "
-                    "(set LPN_SHARED to the folder that has truth/ltc)")
+        pytest.skip(
+            f"no {TRUTH}: the reference's runs were not checked, only our own "
+            "(set LPN_SHARED to the folder that has truth/ltc)"
+        )
 
 
 @pytest.mark.parametrize("accel", SIZES)

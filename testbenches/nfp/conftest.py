@@ -21,8 +21,13 @@ def nfp():
     pytest.importorskip("lpn_models_native._nfp")
 
     def run(*arguments, status=0):
-        done = subprocess.run([str(BUILD / "bin" / "lpn"), "nfp", *map(str, arguments)], capture_output=True,
-                              text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [str(BUILD / "bin" / "lpn"), "nfp", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
         done.data = json.loads(done.stdout) if "--json" in arguments else None
         return done

@@ -6,7 +6,7 @@
 
 #include "analysis.h"
 #include "graph.h"
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 #include "programs.h"
 
 using namespace lpn::nfp;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 #include "programs.h"
 
 namespace {

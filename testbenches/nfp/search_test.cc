@@ -9,7 +9,7 @@
 #include "analysis.h"
 #include "guarantee.h"
 #include "interpret.h"
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 #include "programs.h"
 
 using namespace lpn::nfp;

@@ -31,18 +31,29 @@ def test_the_slowest_packet_of_a_program(nfp):
     assert packet[12:14] == ["08", "00"] and packet[23] == "11" and packet[36:38] == ["00", "7b"]
     assert packet[0] == "--"
     assert found["guarantee"]["rate"] == pytest.approx(slow["bit_rate"])
-    assert set(found["naive"]) >= {"cycles", "dram_cycles", "packet_size", "bit_rate", "packet_rate"}
+    assert set(found["naive"]) >= {
+        "cycles",
+        "dram_cycles",
+        "packet_size",
+        "bit_rate",
+        "packet_rate",
+    }
     assert found["unsat_before"] == 0 and found["seconds"] > 0
 
 
 def test_packets_per_second_is_another_question(nfp):
-    slow = nfp("guarantee", DEMO / "portcount.asm", "--metric", "packet-rate", "--json").data["slowest"]
+    slow = nfp("guarantee", DEMO / "portcount.asm", "--metric", "packet-rate", "--json").data[
+        "slowest"
+    ]
     # Long packets also read the counter: one add and one read, 25 cycles between the read and the add.
     assert slow["packet_size"] == 0x60
     assert slow["dram_cycles"] == pytest.approx(ADD + READ)
     assert slow["bottleneck"] == "memory engine"
     assert slow["packet_rate"] == pytest.approx(CLOCK / (ADD + READ))
-    assert slow["memory"] in ({"0x00000010": "00 00 00 00"}, {"0x00000010": "01 00 00 00"}) or slow["memory"]
+    assert (
+        slow["memory"] in ({"0x00000010": "00 00 00 00"}, {"0x00000010": "01 00 00 00"})
+        or slow["memory"]
+    )
 
 
 def test_all_paths_slowest_first(nfp):
@@ -95,10 +106,21 @@ def cpu_seconds(pid):
 
 
 def test_ctrl_c_shows_what_there_is():
-    command = [str(BUILD / "bin" / "lpn"), "nfp", "guarantee", str(DEMO / "dashes.asm"), "--paths", "1000000",
-               "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        while running.poll() is None and cpu_seconds(running.pid) < 1:  # starting takes a fifth of that
+    command = [
+        str(BUILD / "bin" / "lpn"),
+        "nfp",
+        "guarantee",
+        str(DEMO / "dashes.asm"),
+        "--paths",
+        "1000000",
+        "--json",
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        while (
+            running.poll() is None and cpu_seconds(running.pid) < 1
+        ):  # starting takes a fifth of that
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGINT)
         out, errors = running.communicate(timeout=60)
@@ -109,30 +131,43 @@ def test_ctrl_c_shows_what_there_is():
 
 def test_a_report_to_read(nfp):
     told = nfp("guarantee", DEMO / "bits.asm", "--listing").stdout
-    for part in ("guaranteed with 50 cores", "hot instructions", "memory engine", "0x0000  00 00 00 00 --",
-                 "1.67772e+07 paths", "the whole path"):
+    for part in (
+        "guaranteed with 50 cores",
+        "hot instructions",
+        "memory engine",
+        "0x0000  00 00 00 00 --",
+        "1.67772e+07 paths",
+        "the whole path",
+    ):
         assert part in told
 
 
 def test_own_costs(nfp, tmp_path):
     table = tmp_path / "costs.json"
-    table.write_text('{"overhead": {"value": 1000, "source": "another firmware"}, "dram_add": 30.0}',
-                     encoding="utf-8")
+    table.write_text(
+        '{"overhead": {"value": 1000, "source": "another firmware"}, "dram_add": 30.0}',
+        encoding="utf-8",
+    )
     before = nfp("guarantee", DEMO / "portcount.asm", "--json").data["slowest"]
-    after = nfp("guarantee", DEMO / "portcount.asm", "--costs", table, "--paths", "9", "--json").data
+    after = nfp(
+        "guarantee", DEMO / "portcount.asm", "--costs", table, "--paths", "9", "--json"
+    ).data
     again = next(one for one in after["paths"] if one["path"] == before["path"])
     assert again["cycles"] == before["cycles"] + 776
     assert again["dram_cycles"] == 30
 
 
-@pytest.mark.parametrize("text, message", [
-    ('{"overhed": 1}', "'overhed' is no cost"),
-    ('{"overhead": 1.5}', "needs a whole number"),
-    ('{"overhead": -1}', "not negative"),
-    ('{"max_packet": 20}', "min_packet <= max_packet"),
-    ("[1]", "no JSON object"),
-    ("{", "cannot be read as JSON"),
-])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ('{"overhed": 1}', "'overhed' is no cost"),
+        ('{"overhead": 1.5}', "needs a whole number"),
+        ('{"overhead": -1}', "not negative"),
+        ('{"max_packet": 20}', "min_packet <= max_packet"),
+        ("[1]", "no JSON object"),
+        ("{", "cannot be read as JSON"),
+    ],
+)
 def test_wrong_costs(nfp, tmp_path, text, message):
     table = tmp_path / "costs.json"
     table.write_text(text, encoding="utf-8")
@@ -140,14 +175,21 @@ def test_wrong_costs(nfp, tmp_path, text, message):
     assert message in done.stderr and "[E-nfp-costs]" in done.stderr
 
 
-@pytest.mark.parametrize("lines, code, message", [
-    (".0 nop\n.1 rand[gprA_1]\n", "E-nfp-listing", "own.asm:2: 'rand' is no instruction"),
-    (".0 alu[--, gprA_1, -, 1]\n.1 beq[.0]\n", "E-nfp-loop", "no counter"),
-    (".0 mem[write8_swap, $xfer_0, gprB_23, <<8, 0, 4], ctx_swap[sig1]\n", "E-nfp-cost", "line 1"),
-    (".0 alu[--, --, B, gprA_1]\n.1 beq[.0]\n.2 br[.15000]\n", "E-nfp-loop", "--unroll N"),
-    (".0 alu[--, --, B, gprA_1]\n.1 beq[.15000]\n", "E-nfp-undefined", "line 2"),
-    (".0 immed[gprA_1, 0]\n.1 alu[--, --, B, gprA_1]\n.2 beq[.1]\n", "E-nfp-loop", ""),
-])
+@pytest.mark.parametrize(
+    "lines, code, message",
+    [
+        (".0 nop\n.1 rand[gprA_1]\n", "E-nfp-listing", "own.asm:2: 'rand' is no instruction"),
+        (".0 alu[--, gprA_1, -, 1]\n.1 beq[.0]\n", "E-nfp-loop", "no counter"),
+        (
+            ".0 mem[write8_swap, $xfer_0, gprB_23, <<8, 0, 4], ctx_swap[sig1]\n",
+            "E-nfp-cost",
+            "line 1",
+        ),
+        (".0 alu[--, --, B, gprA_1]\n.1 beq[.0]\n.2 br[.15000]\n", "E-nfp-loop", "--unroll N"),
+        (".0 alu[--, --, B, gprA_1]\n.1 beq[.15000]\n", "E-nfp-undefined", "line 2"),
+        (".0 immed[gprA_1, 0]\n.1 alu[--, --, B, gprA_1]\n.2 beq[.1]\n", "E-nfp-loop", ""),
+    ],
+)
 def test_what_is_refused(nfp, tmp_path, lines, code, message):
     program = tmp_path / "own.asm"
     program.write_text(lines, encoding="utf-8")
@@ -160,7 +202,9 @@ def test_unroll_is_checked(nfp):
     assert "[E-nfp-unroll]" in done.stderr
     nobody = nfp("guarantee", DEMO / "dashes.asm", "--unroll", "80:8,80:15,80:19,80:999", status=2)
     assert "no block begins at .999" in nobody.stderr and "[E-nfp-unroll]" in nobody.stderr
-    blocks = nfp("guarantee", DEMO / "dashes.asm", "--unroll", "80:8,80:15,80:19,80:22", "--json").data
+    blocks = nfp(
+        "guarantee", DEMO / "dashes.asm", "--unroll", "80:8,80:15,80:19,80:22", "--json"
+    ).data
     assert blocks["verdict"] == "exact"
 
 
@@ -170,8 +214,15 @@ def test_graph(nfp):
     assert drawn.count("->") == 19  # two from each of 7 tests, one from each of 4 others, the start
     data = nfp("graph", DEMO / "portcount.asm", "--json").data
     assert [block["id"] for block in data["blocks"]][:3] == [0, 13, 17]
-    assert data["edges"][0] == {"from": None, "to": 0, "taken": True, "cycles": 12, "last_cycles": 1,
-                                "last_cycles_taken": 4, "dram_cycles": 0.0}
+    assert data["edges"][0] == {
+        "from": None,
+        "to": 0,
+        "taken": True,
+        "cycles": 12,
+        "last_cycles": 1,
+        "last_cycles_taken": 4,
+        "dram_cycles": 0.0,
+    }
     assert len(data["instructions"]) == 50
     assert "mem[read32_swap" in nfp("graph", DEMO / "portcount.asm", "--code").stdout
 

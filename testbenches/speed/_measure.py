@@ -58,7 +58,9 @@ def machine():
 def options(about, repeat=5):
     """A parser of what every bench takes; `about`: the docstring of its module."""
     parser = argparse.ArgumentParser(description=about.split("\n", maxsplit=1)[0])
-    parser.add_argument("--repeat", type=int, default=repeat, help=f"runs per number (default {repeat})")
+    parser.add_argument(
+        "--repeat", type=int, default=repeat, help=f"runs per number (default {repeat})"
+    )
     parser.add_argument("--only", metavar="TEXT", help="only the rows whose name contains this")
     parser.add_argument("--json", action="store_true", help="one object on standard output")
     return parser

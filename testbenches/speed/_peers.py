@@ -53,8 +53,14 @@ class Peers:
         compiler = os.environ.get("LPN_CXX", "g++")
 
         def output(*command):
-            done = subprocess.run([str(word) for word in command], cwd=folder, check=True,
-                                  capture_output=True, text=True, env=environment)
+            done = subprocess.run(
+                [str(word) for word in command],
+                cwd=folder,
+                check=True,
+                capture_output=True,
+                text=True,
+                env=environment,
+            )
             return done.stdout
 
         environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -62,13 +68,28 @@ class Peers:
         (folder / "maxplus_gen.hh").write_text(header)
         output(sys.executable, SOURCE / "nets.py")  # writes NET.1.net
         for program in ("maxplus", "engines"):
-            output(compiler, *FLAGS.split(), "-I", SOURCE, "-I", folder, "-w",
-                   SOURCE / f"{program}.cpp", "-o", program)
+            output(
+                compiler,
+                *FLAGS.split(),
+                "-I",
+                SOURCE,
+                "-I",
+                folder,
+                "-w",
+                SOURCE / f"{program}.cpp",
+                "-o",
+                program,
+            )
 
     def _run(self, end, *command):
         self._need()
-        done = subprocess.run([f"./{command[0]}", *command[1:]], cwd=self._folder.name, check=True,
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [f"./{command[0]}", *command[1:]],
+            cwd=self._folder.name,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         found = re.search(r"final_time=(\d+) .*Mfirings/s=([\d.]+)", done.stdout)
         if found is None or int(found[1]) != end:
             raise AssertionError(f"{' '.join(command)} ends otherwise than at {end}: {done.stdout}")

@@ -41,22 +41,28 @@ def compared(report, peers, divisor):
                 raise AssertionError(f"{name} ends at {run.last_commit}, not {ENDS[name]}")
             return run.commits / seconds / 1e6
 
-        rounds, reasons = report.turns({
-            "generated simulator": ours,
-            "maxplus, one input": peers.maxplus(name),
-            "engines dataflow": peers.engine(name, "dataflow"),
-            "engines wheel": peers.engine(name, "wheel"),
-            "engines heap": peers.engine(name, "heap"),
-            "interpreter": rate(net, marking, "interp"),
-        })
+        rounds, reasons = report.turns(
+            {
+                "generated simulator": ours,
+                "maxplus, one input": peers.maxplus(name),
+                "engines dataflow": peers.engine(name, "dataflow"),
+                "engines wheel": peers.engine(name, "wheel"),
+                "engines heap": peers.engine(name, "heap"),
+                "interpreter": rate(net, marking, "interp"),
+            }
+        )
         for key in rounds[0]:
             report.add(f"{name}, {key}", "M firings/s", [r[key] for r in rounds])
         for key, reason in reasons.items():
             report.missing(f"{name}, {key}", reason)
         row = f"{name}, generated / maxplus"
         if "maxplus, one input" in rounds[0] and "generated simulator" in rounds[0]:
-            report.add(row, "times", asked=">= 0.7", values=[
-                r["generated simulator"] / r["maxplus, one input"] for r in rounds])
+            report.add(
+                row,
+                "times",
+                asked=">= 0.7",
+                values=[r["generated simulator"] / r["maxplus, one input"] for r in rounds],
+            )
         else:
             report.missing(row, next(iter(reasons.values())), ">= 0.7")
 
@@ -96,7 +102,8 @@ def batches(report, peers, divisor):
 
         rounds, reasons = report.turns(
             {f"{size} inputs": ours(size) for size in sizes}
-            | {f"maxplus, {lanes} lanes": peers.maxplus(name, lanes) for lanes in LANES})
+            | {f"maxplus, {lanes} lanes": peers.maxplus(name, lanes) for lanes in LANES}
+        )
         for key in rounds[0]:
             report.add(f"{title}, {key}", "M firings/s", [r[key] for r in rounds])
         for size, values in layouts.items():
@@ -106,9 +113,16 @@ def batches(report, peers, divisor):
         if any(key.startswith("maxplus") for key in reasons):
             report.missing(row, next(iter(reasons.values())), ">= 0.6")
         else:
-            report.add(row, "times", asked=">= 0.6", values=[
-                max(r[f"{size} inputs"] for size in sizes)
-                / max(r[f"maxplus, {lanes} lanes"] for lanes in LANES) for r in rounds])
+            report.add(
+                row,
+                "times",
+                asked=">= 0.6",
+                values=[
+                    max(r[f"{size} inputs"] for size in sizes)
+                    / max(r[f"maxplus, {lanes} lanes"] for lanes in LANES)
+                    for r in rounds
+                ],
+            )
 
 
 # The reference toolchain's nets, and our decoder.
@@ -124,12 +138,22 @@ def reference_nets(report, quick):
         if path is None:
             report.missing(name, "no ../shared/truth/ltc/tokens")
         else:
-            report.measure(name, "M firings/s",
-                           rate(net, model.workload(path, net), best_of=20), path.name, ">= 60")
+            report.measure(
+                name,
+                "M firings/s",
+                rate(net, model.workload(path, net), best_of=20),
+                path.name,
+                ">= 60",
+            )
         marking = _workloads.jpeg(net, 16_666 // part)
         report.measure("ltc jpeg", "M firings/s", rate(net, marking), "100k blocks", ">= 60")
-        report.measure("ltc jpeg, interpreter", "M firings/s", rate(net, marking, "interp"),
-                       "100k blocks", ">= 1")
+        report.measure(
+            "ltc jpeg, interpreter",
+            "M firings/s",
+            rate(net, marking, "interp"),
+            "100k blocks",
+            ">= 1",
+        )
     if report.wants("ltc vta"):
         model, net = _workloads.reference_net("vta")
         marking, note = _workloads.vta(model, net, 64_000 // part)
@@ -141,14 +165,15 @@ def reference_nets(report, quick):
     if report.wants("ltc protoacc"):
         model, net = _workloads.reference_net("protoacc")
         marking = _workloads.protoacc(model, net, 1_500 // part)
-        report.measure("ltc protoacc", "M firings/s", rate(net, marking), "1,500 messages",
-                       ">= 12")
+        report.measure("ltc protoacc", "M firings/s", rate(net, marking), "1,500 messages", ">= 12")
 
 
 def own_jpeg(report):
     """models/jpeg on one image: simulated cycles per second of the simulation alone."""
-    rows = {"compiled": ("models/jpeg 512x384, generated simulator", ">= 2000"),
-            "interp": ("models/jpeg 512x384, interpreter", "")}
+    rows = {
+        "compiled": ("models/jpeg 512x384, generated simulator", ">= 2000"),
+        "interp": ("models/jpeg 512x384, interpreter", ""),
+    }
     if not any(report.wants(name) for name, _ in rows.values()):
         return
     try:
@@ -190,14 +215,21 @@ def arbiters(report, quick):
         runs[name] = rate(net, model.workload(jobs, net))
     rounds, reasons = report.turns(runs)
     for name in rounds[0]:
-        report.add(name, "M firings/s", [r[name] for r in rounds],
-                   asked=">= 20" if variants[name].get("n") == 64 else "")
+        report.add(
+            name,
+            "M firings/s",
+            [r[name] for r in rounds],
+            asked=">= 20" if variants[name].get("n") == 64 else "",
+        )
     for name, reason in reasons.items():
         report.missing(name, reason)
     if not reasons:
         sizes = [f"arbiter, {n} requesters" for n in (4, 16, 64, 256)]
-        report.add("arbiter, fastest/slowest of 4..256 requesters", "times",
-                   [max(r[s] for s in sizes) / min(r[s] for s in sizes) for r in rounds])
+        report.add(
+            "arbiter, fastest/slowest of 4..256 requesters",
+            "times",
+            [max(r[s] for s in sizes) / min(r[s] for s in sizes) for r in rounds],
+        )
 
 
 def scaling(report, firings):
@@ -213,16 +245,20 @@ def scaling(report, firings):
         model = lpn.load(HERE / "nets" / file)
         for engine, word in (("compiled", "generated simulator"), ("interp", "interpreter")):
             nets = {n: model.net(n=n, **options) for n in (10, 100, 1000)}
-            rounds, reasons = report.turns({
-                n: rate(net, model.workload(firings // n, net), engine)
-                for n, net in nets.items()})
+            rounds, reasons = report.turns(
+                {n: rate(net, model.workload(firings // n, net), engine) for n, net in nets.items()}
+            )
             if reasons:
                 report.missing(f"{family}, {word}", next(iter(reasons.values())))
                 continue
             for n in nets:
                 report.add(f"{family}, n={n}, {word}", "M firings/s", [r[n] for r in rounds])
-            report.add(f"{family}, fastest/slowest, {word}", "times",
-                       [max(r.values()) / min(r.values()) for r in rounds], asked="<= 3")
+            report.add(
+                f"{family}, fastest/slowest, {word}",
+                "times",
+                [max(r.values()) / min(r.values()) for r in rounds],
+                asked="<= 3",
+            )
 
 
 def growth(report, largest):
@@ -235,8 +271,9 @@ def growth(report, largest):
 
         def size(count):
             command = [sys.executable, HERE / "_growth.py", net, str(count), "0.3"]
-            done = subprocess.run([str(w) for w in command], env=environment, text=True,
-                                  capture_output=True)
+            done = subprocess.run(
+                [str(w) for w in command], env=environment, text=True, capture_output=True
+            )
             if done.returncode:
                 raise Missing((done.stderr.strip().splitlines() or ["failed"])[-1])
             firings, speed, peak = done.stdout.split()
@@ -256,14 +293,20 @@ def growth(report, largest):
             report.missing(f"{title}, 10^{exponent} firings", str(reason))
             continue
         for exponent, values in rates.items():
-            report.add(f"{title}, 10^{exponent} firings", "M firings/s", values,
-                       f"peak memory {max(peaks[exponent]):.1f} MiB")
+            report.add(
+                f"{title}, 10^{exponent} firings",
+                "M firings/s",
+                values,
+                f"peak memory {max(peaks[exponent]):.1f} MiB",
+            )
         middle = [sorted(values)[len(values) // 2] for values in rates.values()]
-        report.add(f"{title}, fastest/slowest", "times", [max(middle) / min(middle)],
-                   asked="<= 1.1")
+        report.add(
+            f"{title}, fastest/slowest", "times", [max(middle) / min(middle)], asked="<= 1.1"
+        )
         tops = [max(values) for values in peaks.values()]
-        report.add(f"{title}, most/least peak memory", "times", [max(tops) / min(tops)],
-                   asked="<= 1.1")
+        report.add(
+            f"{title}, most/least peak memory", "times", [max(tops) / min(tops)], asked="<= 1.1"
+        )
 
 
 # From model to result.
@@ -285,8 +328,9 @@ def compiling(report):
 
     def build(folder):
         environment = {**os.environ, "LPN_CACHE": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run([sys.executable, "-c", BUILD_ONCE], env=environment, text=True,
-                              capture_output=True)
+        done = subprocess.run(
+            [sys.executable, "-c", BUILD_ONCE], env=environment, text=True, capture_output=True
+        )
         if done.returncode:
             raise Missing((done.stderr.strip().splitlines() or ["failed"])[-1])
         return float(done.stdout)

@@ -19,7 +19,14 @@ from _measure import BUILD, ROOT, SEED, SHARED, Missing, Report, options, simula
 
 sys.path.insert(0, str(ROOT))
 
-from models.bluefield import forecast, laws, model, placement, scenario as scenarios, steady  # noqa: E402
+from models.bluefield import (
+    forecast,
+    laws,
+    model,
+    placement,
+    scenario as scenarios,
+    steady,
+)  # noqa: E402
 
 FOLDER = ROOT / "models" / "bluefield"
 MONITOR = FOLDER / "scenarios" / "flowmonitor_regex_bench.json"
@@ -64,12 +71,18 @@ def sets():
 def lpn_bluefield(*arguments):
     """(processor seconds with start-up, the JSON answer) of a command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([str(BUILD / "bin" / "lpn"), "bluefield", *map(str, arguments), "--json"],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(BUILD / "bin" / "lpn"), "bluefield", *map(str, arguments), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if not done.stdout or "error" in json.loads(done.stdout):
         raise Missing(done.stderr.strip().split("\n")[-1])
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, json.loads(done.stdout)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, json.loads(
+        done.stdout
+    )
 
 
 def predictor(report):
@@ -91,7 +104,9 @@ def predictor(report):
         if not os.path.exists(file):
             trained()
         seconds, told = lpn_bluefield("predict", test, "--model", file)
-        assert all(row["low_kpps"] < row["throughput_kpps"] < row["high_kpps"] for row in told["rows"])
+        assert all(
+            row["low_kpps"] < row["throughput_kpps"] < row["high_kpps"] for row in told["rows"]
+        )
         return seconds
 
     def forecast_once():
@@ -105,8 +120,15 @@ def predictor(report):
 
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "FlowMonitor.json")
-        report.measure("lpn bluefield train, FlowMonitor, end to end", "s of processor", trained, asked="<= 3")
-        report.measure("lpn bluefield predict, its test rows, end to end", "s of processor", predicted, asked="<= 1")
+        report.measure(
+            "lpn bluefield train, FlowMonitor, end to end", "s of processor", trained, asked="<= 3"
+        )
+        report.measure(
+            "lpn bluefield predict, its test rows, end to end",
+            "s of processor",
+            predicted,
+            asked="<= 1",
+        )
     report.measure("forecast with intervals, two functions", "ms", forecast_once)
 
 
@@ -114,8 +136,11 @@ def main():
     report = Report(options(__doc__).parse_args())
 
     report.measure("two functions, 100 ms of NIC", "M firings/s", firings(MONITOR, 100))
-    report.measure("four functions, Poisson, mix, batches, 100 ms", "M firings/s",
-                   firings(FOLDER / "scenarios" / "four_functions.json", 100))
+    report.measure(
+        "four functions, Poisson, mix, batches, 100 ms",
+        "M firings/s",
+        firings(FOLDER / "scenarios" / "four_functions.json", 100),
+    )
     report.measure("a set of up to 4 of 11 functions, of 1364 sets", "ms", sets)
 
     known = catalogue()
@@ -130,6 +155,7 @@ def main():
                 nics = placement.place(known, arrivals, policy).nics
                 assert sum(map(len, nics)) == len(arrivals)
             return 1e3 * (time.process_time() - begin) / len(sequences)
+
         return once
 
     for policy in placement.POLICIES:
@@ -146,11 +172,22 @@ def main():
         return spent
 
     report.measure("exact optimum of 12 arrivals", "ms", exact, "sets known")
-    report.measure("lpn bluefield simulate, end to end, interpreted", "s",
-                   lambda: wall(BUILD / "bin" / "lpn", "bluefield", "simulate", "--no-alone",
-                                FOLDER / "scenarios" / "rxp_host.json"))
-    report.measure("lpn bluefield place, 20 x 500, end to end, cached", "s",
-                   lambda: wall(BUILD / "bin" / "lpn", "bluefield", "place", "--sequences", "20"))
+    report.measure(
+        "lpn bluefield simulate, end to end, interpreted",
+        "s",
+        lambda: wall(
+            BUILD / "bin" / "lpn",
+            "bluefield",
+            "simulate",
+            "--no-alone",
+            FOLDER / "scenarios" / "rxp_host.json",
+        ),
+    )
+    report.measure(
+        "lpn bluefield place, 20 x 500, end to end, cached",
+        "s",
+        lambda: wall(BUILD / "bin" / "lpn", "bluefield", "place", "--sequences", "20"),
+    )
     predictor(report)
     report.finish()
 

@@ -16,17 +16,28 @@ STAGE = """transition {name} {{
   put {target}
 }}
 """
-NET = "".join(["lpn 1\nnet line\ntype unit ()\nplace a : unit start\nplace b : unit capacity 4\n",
-               "place c : unit capacity 4\nplace d : unit done\n",
-               *(STAGE.format(name=name, source=source, delay=delay, target=target)
-                 for name, source, delay, target in (("one", "a", 2, "b"), ("two", "b", 3, "c"), ("three", "c", 2, "d"))),
-               "end\n"])
+NET = "".join(
+    [
+        "lpn 1\nnet line\ntype unit ()\nplace a : unit start\nplace b : unit capacity 4\n",
+        "place c : unit capacity 4\nplace d : unit done\n",
+        *(
+            STAGE.format(name=name, source=source, delay=delay, target=target)
+            for name, source, delay, target in (
+                ("one", "a", 2, "b"),
+                ("two", "b", 3, "c"),
+                ("three", "c", 2, "d"),
+            )
+        ),
+        "end\n",
+    ]
+)
 
 
 def exports(report, tokens):
     """Rows: seconds of one core to run the net and write the file, and its size."""
-    from lpn import _load, _viz_export
-    from lpn._run import parameter_values
+    from lpn.runs import models as _load
+    from lpn.pages import export as _viz_export
+    from lpn.runs.run import parameter_values
 
     import _lpn
 
@@ -41,17 +52,25 @@ def exports(report, tokens):
         values = parameter_values(net, None)
         library = _lpn.sim.Library.build(net._core, trace=True)
         for name, kind, engine, window in (
-                ("VCD", "vcd", library, "0:"), ("VCD, interpreter", "vcd", None, "0:"),
-                ("VCD, 1000 cycles of it", "vcd", library, "5000:6000"),
-                ("Perfetto", "perfetto", library, "0:"), ("Perfetto with waits", "perfetto", None, "0:")):
+            ("VCD", "vcd", library, "0:"),
+            ("VCD, interpreter", "vcd", None, "0:"),
+            ("VCD, 1000 cycles of it", "vcd", library, "5000:6000"),
+            ("Perfetto", "perfetto", library, "0:"),
+            ("Perfetto with waits", "perfetto", None, "0:"),
+        ):
             target = os.path.join(folder, "run")
 
             def once(kind=kind, engine=engine, window=window, target=target):
                 before = time.process_time()
-                run = _viz_export.write_run(kind, net, values, marking, engine, target,
-                                            _viz_export.Window.parse(window))
+                run = _viz_export.write_run(
+                    kind, net, values, marking, engine, target, _viz_export.Window.parse(window)
+                )
                 # One token each 3 cycles through the slowest stage.
-                assert (run.commits, run.latency, run.stalled) == (3 * tokens, 3 * tokens + 4, False)
+                assert (run.commits, run.latency, run.stalled) == (
+                    3 * tokens,
+                    3 * tokens + 4,
+                    False,
+                )
                 return time.process_time() - before
 
             report.measure(f"{name}, {3 * tokens} firings", "s of one core", once)

@@ -16,15 +16,25 @@ sys.path[:0] = [str(ROOT / "testbenches" / "accuracy" / "nfp")]
 
 import nfp_truth  # noqa: E402
 
-ASKED = {"xdp-cloudflare": 0.8, "xdp-quic-lb": 0.2, "xdp-count-min.20": 0.4, "xdp-alaw2ulaw-opt": 15,
-         "xdp-dns-cache": 20, "xdp-path-explosion": 300}
+ASKED = {
+    "xdp-cloudflare": 0.8,
+    "xdp-quic-lb": 0.2,
+    "xdp-count-min.20": 0.4,
+    "xdp-alaw2ulaw-opt": 15,
+    "xdp-dns-cache": 20,
+    "xdp-path-explosion": 300,
+}
 
 
 def cpu_seconds(program, *more):
     """(CPU seconds, what it printed) of one run."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([str(BUILD / "bin" / "lpn"), "nfp", "guarantee", str(program), "--json", *more],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [str(BUILD / "bin" / "lpn"), "nfp", "guarantee", str(program), "--json", *more],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return spent, json.loads(done.stdout)
@@ -38,7 +48,9 @@ def checked(name, answer):
         if row["program"] == name and row["mode"] == "bitrate":
             assert answer["naive"]["cycles"] == int(row["naive_max_cycles"]), name
             if row["ssp_path"]:
-                assert slow["path"] == row["ssp_path"] and slow["cycles"] == int(row["ssp_cycles"]), name
+                assert slow["path"] == row["ssp_path"] and slow["cycles"] == int(
+                    row["ssp_cycles"]
+                ), name
     return f"{slow['cycles']} cycles, {slow['packet_size']} bytes"
 
 
@@ -48,7 +60,9 @@ def main():
     if nfp_truth.available():
         for name in ASKED:
             limit = nfp_truth.unroll(name)
-            cases.append((name, nfp_truth.listing(name), ("--unroll", limit) if limit else (), ASKED[name]))
+            cases.append(
+                (name, nfp_truth.listing(name), ("--unroll", limit) if limit else (), ASKED[name])
+            )
     else:
         print(f"skipped: no programs at {nfp_truth.TRUTH}; set LPN_SHARED", file=sys.stderr)
     for name, path, more, asked in cases:

@@ -31,17 +31,25 @@ def cases():
         loaded = program.load(listing, unroll=unroll)
         return mix.path_of(loaded, mix.slowest(loaded, 50))
 
-    paths = [("by hand", mix.Path(BY_HAND)), ("demo portcount", slowest(nfp_truth.DEMO / "portcount.asm"))]
+    paths = [
+        ("by hand", mix.Path(BY_HAND)),
+        ("demo portcount", slowest(nfp_truth.DEMO / "portcount.asm")),
+    ]
     if nfp_truth.available():
-        paths += [(name, slowest(nfp_truth.listing("xdp-" + name))) for name in ("count-min.5", "count-min.20", "dns-cache")]
+        paths += [
+            (name, slowest(nfp_truth.listing("xdp-" + name)))
+            for name in ("count-min.5", "count-min.20", "dns-cache")
+        ]
     else:
         print(f"skipped: no programs at {nfp_truth.TRUTH}; set LPN_SHARED", file=sys.stderr)
     for name, path in paths:
         cycles, banks = path.work(table["overhead"])
-        most = min(table["clock_hz"] * 50 / cycles, table["clock_hz"] / max(max(banks), 1e-9),
-                   table["clock_hz"] * nic.TICKS / nic.ticks(table["clock_hz"] / constants["mac_rate"]))
+        most = min(
+            table["clock_hz"] * 50 / cycles,
+            table["clock_hz"] / max(max(banks), 1e-9),
+            table["clock_hz"] * nic.TICKS / nic.ticks(table["clock_hz"] / constants["mac_rate"]),
+        )
         yield name, path, most
-
 
     return nic.TICKS
 

@@ -33,7 +33,8 @@ def observed(report, quick=False):
 
         rounds, reasons = report.turns(
             {"plain": lambda s=seconds: s({})}
-            | {what: lambda s=seconds, o=options: s(o) for what, (_, options) in LIMITS.items()})
+            | {what: lambda s=seconds, o=options: s(o) for what, (_, options) in LIMITS.items()}
+        )
         for what, (asked, _) in LIMITS.items():
             missing = reasons.get(what) or reasons.get("plain")
             if missing:

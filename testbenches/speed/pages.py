@@ -29,8 +29,12 @@ def image(path):
 
     rng = numpy.random.default_rng(SEED)
     y, x = numpy.mgrid[0:300, 0:400]
-    planes = [128 + 60 * numpy.sin(x / (17 + 9 * k)) * numpy.cos(y / (23 + 5 * k)) + rng.normal(0, 9, x.shape)
-              for k in range(3)]
+    planes = [
+        128
+        + 60 * numpy.sin(x / (17 + 9 * k)) * numpy.cos(y / (23 + 5 * k))
+        + rng.normal(0, 9, x.shape)
+        for k in range(3)
+    ]
     pixels = numpy.clip(numpy.stack(planes, axis=2), 0, 255).astype("uint8")
     Image.fromarray(pixels).save(path, quality=80, subsampling="4:2:0", optimize=False)
 
@@ -41,8 +45,12 @@ def million(folder):
     marking = lpn.Marking(net)
     rng = random.Random(SEED)
     marking.add("header", size=623, table_stalls=7, first_word=5)
-    marking.add_columns("coded", symbols=array.array("q", [rng.randrange(2, 65) for _ in range(MILLION)]), waits=0,
-                        completes=array.array("q", [4 * (k % 6 == 5) for k in range(MILLION)]))
+    marking.add_columns(
+        "coded",
+        symbols=array.array("q", [rng.randrange(2, 65) for _ in range(MILLION)]),
+        waits=0,
+        completes=array.array("q", [4 * (k % 6 == 5) for k in range(MILLION)]),
+    )
     (folder / "jpeg.lpn").write_text(net.text())
     marking.save(folder / "million.lpnm")
     return folder / "jpeg.lpn", folder / "million.lpnm"
@@ -53,7 +61,9 @@ def lanes(folder):
     spec = ROOT / "testbenches" / "ltc" / "protoacc.py"
     model = lpn.load(spec)
     net = model.net()
-    one = model.workload(str(ROOT / "testbenches" / "ltc" / "tokens" / "protoacc" / "one_scalar.tok"), net)
+    one = model.workload(
+        str(ROOT / "testbenches" / "ltc" / "tokens" / "protoacc" / "one_scalar.tok"), net
+    )
     firings = lpn.simulate(net, one).commits
     marking = lpn.Marking(net)
     times = -(-1_100_000 // firings)  # a message alone has more control than one of many
@@ -98,14 +108,19 @@ def opened(page):
     with browsers.chromium() as browser:
         browser.driver.execute_cdp_cmd("Performance.enable", {})
         browser.open(page)
-        seen = browser.js("return { drawn: lpnviz.drawnAt / 1000, layout: lpnviz.graph.layoutMilliseconds / 1000,"
-                          " run: Boolean(lpnviz.run), nodes: lpnviz.graph.layout.nodes.length }")
+        seen = browser.js(
+            "return { drawn: lpnviz.drawnAt / 1000, layout: lpnviz.graph.layoutMilliseconds / 1000,"
+            " run: Boolean(lpnviz.run), nodes: lpnviz.graph.layout.nodes.length }"
+        )
         assert not browser.console(), browser.console()
         if seen["run"]:
             seen["scrub"] = browser.wait(SCRUB, 0, 1)
             seen["near"] = browser.wait(SCRUB, 0.4, 0.41)
             seen["pan"] = browser.wait(PAN, 0.05)
-            metrics = {m["name"]: m["value"] for m in browser.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
+            metrics = {
+                m["name"]: m["value"]
+                for m in browser.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+            }
             # Typed arrays are outside of the heap that the browser counts: the record says how much they are.
             held = browser.js("return lpnviz.run.runs.reduce((sum, r) => sum + r.record.held, 0)")
             seen["heap"] = (metrics["JSHeapTotalSize"] + held) / 1e6
@@ -140,11 +155,19 @@ def rows(report, folder, title, make, asked):
         assert all(text in seen.get("facts", text) for text in expected), (expected, seen)
     report.add(f"{title}: file", "MB", [page.stat().st_size / 1e6], asked=asked.get("file", ""))
     report.add(f"{title}: lpn viz", "s", [seconds])
-    for key, words, unit in (("drawn", "first drawing", "s"), ("layout", "layout", "s"), ("layout_open", "layout, all groups open", "s"),
-                             ("scrub", "scrubbing the whole run", "frames/s"), ("near", "scrubbing 1 % of it", "frames/s"),
-                             ("pan", "moving the timeline", "frames/s"), ("heap", "JS heap", "MB")):
+    for key, words, unit in (
+        ("drawn", "first drawing", "s"),
+        ("layout", "layout", "s"),
+        ("layout_open", "layout, all groups open", "s"),
+        ("scrub", "scrubbing the whole run", "frames/s"),
+        ("near", "scrubbing 1 % of it", "frames/s"),
+        ("pan", "moving the timeline", "frames/s"),
+        ("heap", "JS heap", "MB"),
+    ):
         if key in runs[0]:
-            report.add(f"{title}: {words}", unit, [seen[key] for seen in runs], asked=asked.get(key, ""))
+            report.add(
+                f"{title}: {words}", unit, [seen[key] for seen in runs], asked=asked.get(key, "")
+            )
 
 
 def main():
@@ -157,7 +180,10 @@ def main():
             model = lpn.load("jpeg")
             net = model.net()
             run = lpn.simulate(net, model.workload(str(folder / "picture.jpg"), net))
-            return *made(folder, "picture", "jpeg", folder / "picture.jpg", "--critical-path"), [str(run.latency), str(run.commits)]
+            return *made(folder, "picture", "jpeg", folder / "picture.jpg", "--critical-path"), [
+                str(run.latency),
+                str(run.commits),
+            ]
 
         def long(of):
             def make():
@@ -165,16 +191,31 @@ def main():
                 parsed = lpn.load(str(net)).net()
                 run = lpn.simulate(parsed, lpn.Marking.load(parsed, marking), engine="compiled")
                 assert run.commits >= 1_000_000, run
-                return *made(folder, of.__name__, net, marking), [str(run.latency), str(run.commits)]
+                return *made(folder, of.__name__, net, marking), [
+                    str(run.latency),
+                    str(run.commits),
+                ]
 
             return make
 
         def large():
             return *made(folder, "large", ROOT / "testbenches" / "ltc" / "protoacc.py"), []
 
-        rows(report, folder, "JPEG, 400x300", picture, {"file": "< 5", "drawn": "< 1.5", "scrub": ">= 20"})
+        rows(
+            report,
+            folder,
+            "JPEG, 400x300",
+            picture,
+            {"file": "< 5", "drawn": "< 1.5", "scrub": ">= 20"},
+        )
         rows(report, folder, "106 transitions", large, {"layout": "< 3", "layout_open": "< 3"})
-        million_asked = {"file": "< 60", "drawn": "< 5", "scrub": ">= 20", "near": ">= 20", "heap": "< 200"}
+        million_asked = {
+            "file": "< 60",
+            "drawn": "< 5",
+            "scrub": ">= 20",
+            "near": ">= 20",
+            "heap": "< 200",
+        }
         rows(report, folder, "10^6 firings, JPEG", long(million), million_asked)
         rows(report, folder, "10^6 firings, 106 transitions", long(lanes), million_asked)
     report.finish()

@@ -50,7 +50,9 @@ def timed(report, name, asked, ask, space, **how):
         begun.append(seconds)
         answers.append(answer)
     answer = answers[-1]
-    bound = f"{answer.upper}" if answer.upper == answer.lower else f"{answer.lower} .. {answer.upper}"
+    bound = (
+        f"{answer.upper}" if answer.upper == answer.lower else f"{answer.lower} .. {answer.upper}"
+    )
     report.add(name, "s", begun, f"{bound} cycles", f"< {asked}")
 
 
@@ -84,7 +86,10 @@ def brute(slopes, constants, capacities, budget):
 
 def random_pipelines(report):
     """Pipelines with random coefficients, capacities and budgets: 48 blocks, and 5 by trying all inputs."""
-    names = ["20 random pipelines, 48 blocks, slowest", "20 random pipelines, 5 blocks: all by trial"]
+    names = [
+        "20 random pipelines, 48 blocks, slowest",
+        "20 random pipelines, 5 blocks: all by trial",
+    ]
     if not any(report.wants(name) for name in names):
         return
     draw = random.Random(SEED)
@@ -97,11 +102,17 @@ def random_pipelines(report):
         capacities = [draw.randint(1, 4) for _ in range(stages - 1)]
         per_block = draw.randint(4, 40)
         net = pipeline.net(slopes=slopes, constants=constants, capacities=capacities)
-        answer, seconds = proved(lpn.maximize, pipeline.space(net, 48, 48 * per_block), exact=False, gap=0.005)
+        answer, seconds = proved(
+            lpn.maximize, pipeline.space(net, 48, 48 * per_block), exact=False, gap=0.005
+        )
         worst = max(worst, seconds)
         gaps.append((answer.upper - answer.lower) / answer.lower)
         small, _ = proved(lpn.maximize, pipeline.space(net, 5, 5 * per_block))
-        assert small.upper == brute(slopes, constants, capacities, 5 * per_block), (slopes, constants, capacities)
+        assert small.upper == brute(slopes, constants, capacities, 5 * per_block), (
+            slopes,
+            constants,
+            capacities,
+        )
         agree += 1
     exact = sum(gap == 0 for gap in gaps)
     report.add(names[0], "s", [worst], f"{exact} exact, worst gap {100 * max(gaps):.2f} %", "< 10")
@@ -119,7 +130,9 @@ def smallest_buffer(report):
     for _ in range(report.repeat):
         begin = time.perf_counter()
         for buffers in range(9):
-            answer = lpn.prove(ltc_jpeg.space(net, 18, buffers=buffers), f"({stalls}) / latency <= 0.4")
+            answer = lpn.prove(
+                ltc_jpeg.space(net, 18, buffers=buffers), f"({stalls}) / latency <= 0.4"
+            )
             if answer.verdict == "proved":
                 break
             assert answer.stalled is not None, answer  # fewer deadlock
@@ -130,27 +143,56 @@ def smallest_buffer(report):
 
 def proofs(report):
     for blocks, expected in PIPELINE.items():
-        timed(report, f"pipeline, {blocks} blocks: maximum", ASKED[blocks], lpn.maximize,
-              lambda k=blocks: pipeline.space(pipeline.net(), k), expected=expected)
+        timed(
+            report,
+            f"pipeline, {blocks} blocks: maximum",
+            ASKED[blocks],
+            lpn.maximize,
+            lambda k=blocks: pipeline.space(pipeline.net(), k),
+            expected=expected,
+        )
     random_pipelines(report)
     for blocks, expected in ((6, 668), (12, 1188), (18, 1714)):
+
         def space(k=blocks):
             return ltc_jpeg.space(ltc_jpeg.net(), k, sum_from=17 * k, sum_below=18 * k)
-        timed(report, f"reference JPEG, {blocks} blocks: minimum", 5, lpn.minimize, space, expected=expected)
+
+        timed(
+            report,
+            f"reference JPEG, {blocks} blocks: minimum",
+            5,
+            lpn.minimize,
+            space,
+            expected=expected,
+        )
         timed(report, f"reference JPEG, {blocks} blocks: maximum", 10, lpn.maximize, space)
     model = lpn.load("jpeg")
     for compression in (75, 90):
+
         def space(c=compression):
             return model.space(model.net(), blocks=18, compression=c)
+
         timed(report, f"own JPEG, 18 blocks, {compression} %: minimum", 20, lpn.minimize, space)
         timed(report, f"own JPEG, 18 blocks, {compression} %: maximum", 20, lpn.maximize, space)
     smallest_buffer(report)
-    timed(report, "reference Protoacc, four strings: maximum", 1, lpn.maximize,
-          lambda: ltc_protoacc.space(ltc_protoacc.net()), expected=246)
+    timed(
+        report,
+        "reference Protoacc, four strings: maximum",
+        1,
+        lpn.maximize,
+        lambda: ltc_protoacc.space(ltc_protoacc.net()),
+        expected=246,
+    )
     for mean in (5, 10, 18, 25):
-        timed(report, f"own JPEG, 300 blocks, {300 * mean} nonzero: maximum", 60,
-              lambda space, quantity: lpn.maximize(space, quantity, seconds=60),
-              lambda m=mean: model.space(model.net(), blocks=300, nonzero_sum=300 * m), exact=False, gap=0.01)
+        timed(
+            report,
+            f"own JPEG, 300 blocks, {300 * mean} nonzero: maximum",
+            60,
+            lambda space, quantity: lpn.maximize(space, quantity, seconds=60),
+            lambda m=mean: model.space(model.net(), blocks=300, nonzero_sum=300 * m),
+            exact=False,
+            gap=0.01,
+        )
 
 
 def main():

@@ -42,8 +42,10 @@ def test_arbiter(n, resources, think):
     model = lpn.load(HERE / "nets" / "arbiter.py")
     net = model.net(n=n, resources=resources, think=think)
     marking = model.workload(40 * n, net)
-    runs = [lpn.simulate(net, marking, engine=engine, trace=True, stats=True)
-            for engine in ("interp", "compiled")]
+    runs = [
+        lpn.simulate(net, marking, engine=engine, trace=True, stats=True)
+        for engine in ("interp", "compiled")
+    ]
     assert runs[0].trace == runs[1].trace
     assert runs[0].stats == runs[1].stats
     assert (runs[1].commits, runs[1].stalled) == (40 * n * (1 + think), False)

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "case.h"
-#include "lpn/expr_eval.h"
-#include "lpn/interp.h"
-#include "lpn/invariants.h"
-#include "lpn/lower.h"
-#include "lpn/text.h"
-#include "lpn/z3_feasibility.h"
+#include "lpn/expr/eval.h"
+#include "lpn/net/lower.h"
+#include "lpn/run/interp.h"
+#include "lpn/smt/z3_feasibility.h"
+#include "lpn/structure/invariants.h"
+#include "lpn/text/text.h"
 #include "random_net.h"
 
 namespace lpn::bench {

@@ -11,9 +11,16 @@ import pytest
 CHROMIUM = "/usr/bin/chromium"
 DRIVER = "/usr/bin/chromedriver"
 ARGUMENTS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--force-device-scale-factor=1", "--disable-dev-shm-usage",
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--force-device-scale-factor=1",
+    "--disable-dev-shm-usage",
 )
 
 
@@ -83,7 +90,8 @@ class Browser:
         answer = self.driver.execute_async_script(
             "const done = arguments[arguments.length - 1]; const args = [...arguments].slice(0, -1);"
             f"(async (...a) => {{ {code} }})(...args).then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));",
-            *arguments)
+            *arguments,
+        )
         assert "error" not in answer, answer["error"]
         return answer["value"]
 
@@ -107,7 +115,11 @@ class Browser:
 
     def console(self):
         """Messages since the last look that are errors or warnings."""
-        return [e["message"] for e in self.driver.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
+        return [
+            e["message"]
+            for e in self.driver.get_log("browser")
+            if e["level"] in ("SEVERE", "WARNING")
+        ]
 
     def screenshot(self, path):
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -20,14 +20,18 @@ def lpn_command(run):
 
 def golden_nets():
     """Golden nets that run from their own tokens without an error."""
-    return [path for path in sorted(NETS.glob("*.lpn"))
-            if not path.name.startswith("fault_") and not path.with_suffix(".marking").exists()
-            and path.name != "interval_for_ever.lpn"]
+    return [
+        path
+        for path in sorted(NETS.glob("*.lpn"))
+        if not path.name.startswith("fault_")
+        and not path.with_suffix(".marking").exists()
+        and path.name != "interval_for_ever.lpn"
+    ]
 
 
 def load(path):
     """A .lpn file as lpn.Net."""
-    from lpn import _load
+    from lpn.runs import models as _load
 
     net = _load.load(str(path)).net()
     net.done()

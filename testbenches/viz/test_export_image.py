@@ -12,8 +12,10 @@ from conftest import BUILD, DEMO
 JPEG = DEMO / "grad_16x16_q90_420.jpg"
 SKIPPED = BUILD / "python" / "lpn_page" / "export.mjs"
 
-pytestmark = pytest.mark.skipif(not SKIPPED.exists(),
-                                reason="the page was not built: apt-get install nodejs npm, and build again")
+pytestmark = pytest.mark.skipif(
+    not SKIPPED.exists(),
+    reason="the page was not built: apt-get install nodejs npm, and build again",
+)
 
 # Two instances and what joins them; places that only carry credits.
 PARTS = """lpn 1
@@ -52,30 +54,61 @@ class Drawing:
     def __init__(self, path):
         self.root = xml.dom.minidom.parse(str(path)).documentElement
         assert self.root.tagName == "svg" and self.root.namespaceURI == "http://www.w3.org/2000/svg"
-        self.width, self.height = int(self.root.getAttribute("width")), int(self.root.getAttribute("height"))
+        self.width, self.height = int(self.root.getAttribute("width")), int(
+            self.root.getAttribute("height")
+        )
         assert self.root.getAttribute("viewBox") == f"0 0 {self.width} {self.height}"
-        self.labels = {node.getAttribute("aria-label") for node in self.root.getElementsByTagName("g")}
-        self.style = "".join(node.firstChild.data for node in self.root.getElementsByTagName("style"))
+        self.labels = {
+            node.getAttribute("aria-label") for node in self.root.getElementsByTagName("g")
+        }
+        self.style = "".join(
+            node.firstChild.data for node in self.root.getElementsByTagName("style")
+        )
 
     def texts(self):
         def words(node):
-            return node.data if node.nodeType == node.TEXT_NODE else "".join(map(words, node.childNodes))
+            return (
+                node.data
+                if node.nodeType == node.TEXT_NODE
+                else "".join(map(words, node.childNodes))
+            )
 
         return [words(node) for node in self.root.getElementsByTagName("text")]
 
     def rects(self, name):
         """(x, y, width, height) of the rectangles of a class."""
-        return [tuple(float(node.getAttribute(a)) for a in ("x", "y", "width", "height"))
-                for node in self.root.getElementsByTagName("rect") if node.getAttribute("class") == name]
+        return [
+            tuple(float(node.getAttribute(a)) for a in ("x", "y", "width", "height"))
+            for node in self.root.getElementsByTagName("rect")
+            if node.getAttribute("class") == name
+        ]
 
 
 def test_svg_has_the_net_and_needs_nothing_else(tmp_path, lpn_command):
     answer = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "net.svg", "--json")
     assert answer.status == 0, answer.err
-    assert (answer.json["format"], answer.json["bytes"]) == ("svg", (tmp_path / "net.svg").stat().st_size)
+    assert (answer.json["format"], answer.json["bytes"]) == (
+        "svg",
+        (tmp_path / "net.svg").stat().st_size,
+    )
     drawing = Drawing(tmp_path / "net.svg")
-    for name in ("parse", "huffman", "idct_rows", "fill_cr", "idct_columns", "output", "header", "coded", "bits",
-                 "coefficients", "rows_done", "cr_arriving", "gate_closed", "complete", "pixels"):
+    for name in (
+        "parse",
+        "huffman",
+        "idct_rows",
+        "fill_cr",
+        "idct_columns",
+        "output",
+        "header",
+        "coded",
+        "bits",
+        "coefficients",
+        "rows_done",
+        "cr_arriving",
+        "gate_closed",
+        "complete",
+        "pixels",
+    ):
         assert name in drawing.texts(), name
     assert {"66", "88", "65", "57"} <= set(drawing.texts()), "delays"
     text = (tmp_path / "net.svg").read_text(encoding="utf-8")
@@ -89,9 +122,11 @@ def test_themes(tmp_path, lpn_command):
     for theme in ("light", "dark"):
         assert lpn_command("viz", "jpeg", "-o", tmp_path / "net.svg", "--theme", theme).status == 0
         drawing = Drawing(tmp_path / "net.svg")
-        ground = next(n for n in drawing.root.childNodes if n.nodeName == "rect").getAttribute("fill")
+        ground = next(n for n in drawing.root.childNodes if n.nodeName == "rect").getAttribute(
+            "fill"
+        )
         grounds.add(ground)
-        assert (sum(int(ground[k:k + 2], 16) for k in (1, 3, 5)) > 384) == (theme == "light")
+        assert (sum(int(ground[k : k + 2], 16) for k in (1, 3, 5)) > 384) == (theme == "light")
     assert len(grounds) == 2
 
 
@@ -113,7 +148,9 @@ def test_groups_and_credits(tmp_path, lpn_command):
     both = labels("--collapse", "left", "--collapse", "right")
     assert not any("right.third" in label for label in both)
     assert "place slots" not in whole and "place slots" in labels("--credits")
-    error = lpn_command("viz", tmp_path / "parts.lpn", "-o", tmp_path / "x.svg", "--collapse", "middle")
+    error = lpn_command(
+        "viz", tmp_path / "parts.lpn", "-o", tmp_path / "x.svg", "--collapse", "middle"
+    )
     assert "'middle'" in error.refused("E-picture") and "left, right" in error.err
     assert not (tmp_path / "x.svg").exists()
 
@@ -137,7 +174,10 @@ def test_png_is_the_svg_in_pixels(width, tmp_path, lpn_command):
         # Inside, beside the left edge: the panel's white; on the edge: a line darker than both.
         inside = image.getpixel((round((x + 5) * scale), round((y + h / 2) * scale)))
         outside = image.getpixel((round((x + w / 2) * scale), round((y - 6) * scale)))
-        edge = min(sum(image.getpixel((round(x * scale) + d, round((y + h / 2) * scale)))) for d in (-1, 0, 1))
+        edge = min(
+            sum(image.getpixel((round(x * scale) + d, round((y + h / 2) * scale))))
+            for d in (-1, 0, 1)
+        )
         assert inside == (255, 255, 255) and outside == ground != inside
         assert edge < sum(ground) - 60
     # The title of a box is ink, not an empty glyph: enough dark pixels where it stands.
@@ -154,8 +194,10 @@ def test_names_beyond_ascii_paths_and_closed_folders(tmp_path, lpn_command):
 
 
 def test_too_many_pixels(tmp_path, lpn_command):
-    high = "".join(f"place p{k} : unit initial 1\ntransition t{k} {{\n  take a from p{k}\n  delay 1\n}}\n"
-                   for k in range(12))
+    high = "".join(
+        f"place p{k} : unit initial 1\ntransition t{k} {{\n  take a from p{k}\n  delay 1\n}}\n"
+        for k in range(12)
+    )
     (tmp_path / "high.lpn").write_text(f"lpn 1\nnet high\ntype unit ()\n{high}end\n")
     answer = lpn_command("viz", tmp_path / "high.lpn", "-o", tmp_path / "net.png", "--width", 32768)
     assert "--width" in answer.refused("E-picture") and not (tmp_path / "net.png").exists()
@@ -167,7 +209,9 @@ def test_without_node(tmp_path, lpn_command):
     tools.mkdir()
     for name in ("sh", "readlink", "dirname"):
         (tools / name).symlink_to(shutil.which(name))
-    text = lpn_command("viz", "jpeg", "-o", tmp_path / "net.svg", PATH=str(tools)).refused("E-viz-tool")
+    text = lpn_command("viz", "jpeg", "-o", tmp_path / "net.svg", PATH=str(tools)).refused(
+        "E-viz-tool"
+    )
     assert "'node'" in text and "apt-get install nodejs" in text
     assert not (tmp_path / "net.svg").exists()
 
@@ -187,8 +231,13 @@ def test_without_the_page(tmp_path, lpn_command):
     extension = next((BUILD / "python").glob("_lpn*.so"))
     (build / "python" / extension.name).unlink()
     shutil.copy(extension, build / "python" / extension.name)
-    done = subprocess.run([build / "bin" / "lpn", "viz", "jpeg", "-o", tmp_path / "net.svg", "--json"],
-                          capture_output=True, text=True, env=env, check=False)
+    done = subprocess.run(
+        [build / "bin" / "lpn", "viz", "jpeg", "-o", tmp_path / "net.svg", "--json"],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
+    )
     assert done.returncode == 2, done.stderr
     error = json.loads(done.stdout)["error"]
     assert error["code"] == "E-viz" and "npm" in error["message"]
@@ -223,9 +272,15 @@ def test_gif_shows_what_the_interpreter_does(tmp_path, lpn_command):
     (tmp_path / "parts.lpn").write_text(PARTS)
     (tmp_path / "in.json").write_text('{"in": 5}')
     model, tokens = tmp_path / "parts.lpn", tmp_path / "in.json"
-    answer = lpn_command("viz", model, tokens, "-o", tmp_path / "run.gif", "--frames", 28, "--fps", 10, "--json")
+    answer = lpn_command(
+        "viz", model, tokens, "-o", tmp_path / "run.gif", "--frames", 28, "--fps", 10, "--json"
+    )
     assert answer.status == 0, answer.err
-    assert (answer.json["format"], answer.json["firings"], answer.json["ending"]) == ("gif", 15, "quiet")
+    assert (answer.json["format"], answer.json["firings"], answer.json["ending"]) == (
+        "gif",
+        15,
+        "quiet",
+    )
     frames, times = frames_of(tmp_path / "run.gif")
     end = answer.json["last_commit"]
     # Equal frames are one in the file, shown longer.
@@ -240,7 +295,9 @@ def test_gif_shows_what_the_interpreter_does(tmp_path, lpn_command):
     boxes = {}
     for group in drawing.root.getElementsByTagName("g"):
         if group.getAttribute("class") == "node block":
-            box = next(n for n in group.getElementsByTagName("rect") if n.getAttribute("class") == "box")
+            box = next(
+                n for n in group.getElementsByTagName("rect") if n.getAttribute("class") == "box"
+            )
             name = group.getAttribute("aria-label").split(",")[0].removeprefix("transition ")
             boxes[name] = [float(box.getAttribute(a)) for a in ("x", "y", "width", "height")]
     assert set(boxes) == {t.name for t in net._core.transitions}
@@ -254,7 +311,10 @@ def test_gif_shows_what_the_interpreter_does(tmp_path, lpn_command):
         for number, t in enumerate(net._core.transitions):
             x, y, w, h = boxes[t.name]
             # The bar of a firing is near the block's lower edge; its first part is filled from the start on.
-            row = [frame.getpixel((round((x + 12 + d) * scale), round((y + h - 7) * scale))) for d in (1, 2)]
+            row = [
+                frame.getpixel((round((x + 12 + d) * scale), round((y + h - 7) * scale)))
+                for d in (1, 2)
+            ]
             flying = [c for c in commits if c.transition == number and c.start <= time < c.time]
             drawn = not all(near(pixel, (255, 255, 255)) for pixel in row)
             assert drawn == bool(flying), (t.name, time)
@@ -263,13 +323,29 @@ def test_gif_shows_what_the_interpreter_does(tmp_path, lpn_command):
 
 
 def test_the_window_of_a_gif(tmp_path, lpn_command):
-    whole = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "a.gif", "--frames", 4, "--width", 640, "--theme", "dark",
-                        "--window", "600:612", "--json")
+    whole = lpn_command(
+        "viz",
+        "jpeg",
+        JPEG,
+        "-o",
+        tmp_path / "a.gif",
+        "--frames",
+        4,
+        "--width",
+        640,
+        "--theme",
+        "dark",
+        "--window",
+        "600:612",
+        "--json",
+    )
     assert whole.status == 0 and whole.json["window"] == [600, 612]
     frames, _ = frames_of(tmp_path / "a.gif")
     assert {frame.width for frame in frames} == {640} and 2 <= len(frames) <= 4
     assert sum(frames[0].getpixel((2, 2))) < 150, "the dark theme"
-    lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "b.gif", "--window", "5000:").refused("E-window")
+    lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "b.gif", "--window", "5000:").refused(
+        "E-window"
+    )
     lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "b.svg", "--frames", 4).refused("E-usage")
     lpn_command("viz", "jpeg", "-o", tmp_path / "b.gif").refused("E-usage")
     assert not (tmp_path / "b.gif").exists()
@@ -280,15 +356,33 @@ def test_webm(tmp_path, lpn_command):
         pytest.skip("no ffmpeg: apt-get install ffmpeg")
     import subprocess
 
-    answer = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "a.webm", "--frames", 10, "--fps", 5, "--width", 501)
+    answer = lpn_command(
+        "viz", "jpeg", JPEG, "-o", tmp_path / "a.webm", "--frames", 10, "--fps", 5, "--width", 501
+    )
     assert answer.status == 0, answer.err
-    said = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-of", "json", "-show_entries",
-                           "stream=codec_name,width,r_frame_rate,nb_read_frames", tmp_path / "a.webm"],
-                          check=True, capture_output=True).stdout
+    said = subprocess.run(
+        [
+            "ffprobe",
+            "-v",
+            "error",
+            "-count_frames",
+            "-of",
+            "json",
+            "-show_entries",
+            "stream=codec_name,width,r_frame_rate,nb_read_frames",
+            tmp_path / "a.webm",
+        ],
+        check=True,
+        capture_output=True,
+    ).stdout
     (stream,) = json.loads(said)["streams"]
     # Odd widths get a column: the encoder wants even ones.
-    assert (stream["codec_name"], stream["width"], stream["r_frame_rate"], stream["nb_read_frames"]) == (
-        "vp9", 502, "5/1", "10")
+    assert (
+        stream["codec_name"],
+        stream["width"],
+        stream["r_frame_rate"],
+        stream["nb_read_frames"],
+    ) == ("vp9", 502, "5/1", "10")
 
 
 def test_webm_without_ffmpeg(tmp_path, lpn_command):
@@ -297,4 +391,7 @@ def test_webm_without_ffmpeg(tmp_path, lpn_command):
     for name in ("sh", "readlink", "dirname", "node"):
         (tools / name).symlink_to(shutil.which(name))
     answer = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "a.webm", PATH=str(tools))
-    assert "apt-get install ffmpeg" in answer.refused("E-viz-tool") and not (tmp_path / "a.webm").exists()
+    assert (
+        "apt-get install ffmpeg" in answer.refused("E-viz-tool")
+        and not (tmp_path / "a.webm").exists()
+    )

@@ -74,9 +74,14 @@ class Net:
             source, target = arc.getAttribute("source"), arc.getAttribute("target")
             weight = int(label(arc, "inscription") or 1)
             assert weight >= 1
-            side, transition, place = ((self.takes, target, source) if source in self.tokens
-                                       else (self.gives, source, target))
-            assert place in self.tokens and place not in side[transition], "one arc between two nodes"
+            side, transition, place = (
+                (self.takes, target, source)
+                if source in self.tokens
+                else (self.gives, source, target)
+            )
+            assert (
+                place in self.tokens and place not in side[transition]
+            ), "one arc between two nodes"
             side[transition][place] = weight
         assert all(count >= 0 for count in self.tokens.values())
 
@@ -96,14 +101,22 @@ class Net:
         for element in self.document.getElementsByTagNameNS("urn:lpn", word):
             specific = element.parentNode
             assert (specific.localName, specific.getAttribute("tool")) == ("toolspecific", "lpn")
-            text = "".join(node.data for node in element.childNodes if node.nodeType == node.TEXT_NODE)
-            found.append((specific.parentNode.getAttribute("id"), dict(element.attributes.items()), text))
+            text = "".join(
+                node.data for node in element.childNodes if node.nodeType == node.TEXT_NODE
+            )
+            found.append(
+                (specific.parentNode.getAttribute("id"), dict(element.attributes.items()), text)
+            )
         return found
 
 
 def children(node, name):
-    return [child for child in node.childNodes if child.nodeType == child.ELEMENT_NODE
-            and (child.namespaceURI, child.localName) == (PNML, name)]
+    return [
+        child
+        for child in node.childNodes
+        if child.nodeType == child.ELEMENT_NODE
+        and (child.namespaceURI, child.localName) == (PNML, name)
+    ]
 
 
 def label(node, name):
@@ -118,7 +131,12 @@ def sayable(net):
     """No number of tokens depends on tokens."""
     core = net._core
     for t in core.transitions:
-        formulas = [f for arc in t.inputs for f in (arc.weight, arc.threshold) if f is not None and not arc.inhibit]
+        formulas = [
+            f
+            for arc in t.inputs
+            for f in (arc.weight, arc.threshold)
+            if f is not None and not arc.inhibit
+        ]
         formulas += [e.count for arc in t.outputs for e in arc.emissions]
         if any(core.value(f[0]) is None for f in formulas):
             return False
@@ -161,25 +179,46 @@ def test_every_run_is_a_firing_sequence(tmp_path, lpn_command):
 
 def test_what_pnml_cannot_say_is_reported(tmp_path, lpn_command):
     (tmp_path / "rich.lpn").write_text(RICH)
-    answer = lpn_command("viz", tmp_path / "rich.lpn", "-o", tmp_path / "rich.pnml", "--json", "-p", "n=3")
+    answer = lpn_command(
+        "viz", tmp_path / "rich.lpn", "-o", tmp_path / "rich.pnml", "--json", "-p", "n=3"
+    )
     assert answer.status == 0, answer.err
     lost = {(row["what"], row["name"]): row["formula"] for row in answer.json["lost"]}
     assert lost == {
-        ("time", "rich"): None, ("order", "rich"): None, ("priority", "rich"): None, ("end", "rich"): None,
-        ("properties", "in"): "size, kind", ("values", "in"): "of 2 tokens at the start",
+        ("time", "rich"): None,
+        ("order", "rich"): None,
+        ("priority", "rich"): None,
+        ("end", "rich"): None,
+        ("properties", "in"): "size, kind",
+        ("values", "in"): "of 2 tokens at the start",
         ("properties", "mid"): "size, kind",
-        ("delay", "work"): "j.size + n", ("servers", "work"): "n", ("interval", "work"): "2",
-        ("ordered", "work"): None, ("guard", "work.j"): "j.kind == 1", ("inhibitor", "work.g"): "gate is empty",
-        ("count", "work to out"): "j.size", ("weight", "leave.t"): "m.size", ("threshold", "leave.t"): "m.size + 1",
-        ("delay", "leave"): "1", ("clock", "leave"): "4, phase 1"}
+        ("delay", "work"): "j.size + n",
+        ("servers", "work"): "n",
+        ("interval", "work"): "2",
+        ("ordered", "work"): None,
+        ("guard", "work.j"): "j.kind == 1",
+        ("inhibitor", "work.g"): "gate is empty",
+        ("count", "work to out"): "j.size",
+        ("weight", "leave.t"): "m.size",
+        ("threshold", "leave.t"): "m.size + 1",
+        ("delay", "leave"): "1",
+        ("clock", "leave"): "4, phase 1",
+    }
     assert answer.json["rewritten"] == [
         {"what": "capacity", "name": "mid", "as": "complementary place c.mid"},
-        {"what": "threshold", "name": "work.s", "as": "takes 4, gives back 1"}]
+        {"what": "threshold", "name": "work.s", "as": "takes 4, gives back 1"},
+    ]
     net = Net(tmp_path / "rich.pnml")
     assert net.name == "rich" and net.names["c.mid"] == "room in mid"
     assert net.tokens == {"p.in": 2, "p.spare": 3, "p.gate": 0, "p.mid": 0, "c.mid": 4, "p.out": 0}
-    assert net.takes == {"t.work": {"p.in": 1, "p.spare": 4, "c.mid": 1}, "t.leave": {"p.mid": 2, "p.spare": 1}}
-    assert net.gives == {"t.work": {"p.spare": 1, "p.mid": 1, "p.out": 1}, "t.leave": {"c.mid": 2, "p.out": 3}}
+    assert net.takes == {
+        "t.work": {"p.in": 1, "p.spare": 4, "c.mid": 1},
+        "t.leave": {"p.mid": 2, "p.spare": 1},
+    }
+    assert net.gives == {
+        "t.work": {"p.spare": 1, "p.mid": 1, "p.out": 1},
+        "t.leave": {"c.mid": 2, "p.out": 3},
+    }
     # The file says all of it too, beside the node and in the report of the net.
     assert {(a["what"], a["name"]): text or None for _, a, text in net.ours("lost")} == lost
     assert net.ours("delay") == [("t.work", {}, "j.size + n"), ("t.leave", {}, "1")]
@@ -201,16 +240,24 @@ def test_the_tokens_of_an_input(tmp_path, lpn_command):
 
 
 def test_what_cannot_be_a_net(tmp_path, lpn_command):
-    (tmp_path / "n.lpn").write_text("lpn 1\nnet n\nparam k = 1\ntype unit ()\nplace a : unit capacity k initial 2\n"
-                                    "place b : unit\ntransition t {\n  take x from a weight k\n  delay 0\n  put b\n"
-                                    "}\nend\n")
+    (tmp_path / "n.lpn").write_text(
+        "lpn 1\nnet n\nparam k = 1\ntype unit ()\nplace a : unit capacity k initial 2\n"
+        "place b : unit\ntransition t {\n  take x from a weight k\n  delay 0\n  put b\n"
+        "}\nend\n"
+    )
     lpn_command("viz", tmp_path / "n.lpn", "-o", tmp_path / "n.pnml").refused("E-capacity")
-    (tmp_path / "m.lpn").write_text("lpn 1\nnet n\nparam k = 1\ntype unit ()\nplace a : unit initial 2\n"
-                                    "place b : unit\ntransition t {\n  take x from a weight k\n  delay 0\n  put b\n"
-                                    "}\nend\n")
-    text = lpn_command("viz", tmp_path / "m.lpn", "-o", tmp_path / "n.pnml", "-p", "k=-1").refused("E-param-value")
+    (tmp_path / "m.lpn").write_text(
+        "lpn 1\nnet n\nparam k = 1\ntype unit ()\nplace a : unit initial 2\n"
+        "place b : unit\ntransition t {\n  take x from a weight k\n  delay 0\n  put b\n"
+        "}\nend\n"
+    )
+    text = lpn_command("viz", tmp_path / "m.lpn", "-o", tmp_path / "n.pnml", "-p", "k=-1").refused(
+        "E-param-value"
+    )
     assert "transition 't'" in text and "-1" in text
-    lpn_command("viz", tmp_path / "m.lpn", "-o", tmp_path / "n.pnml", "--window", "1:2").refused("E-usage")
+    lpn_command("viz", tmp_path / "m.lpn", "-o", tmp_path / "n.pnml", "--window", "1:2").refused(
+        "E-usage"
+    )
     assert not (tmp_path / "n.pnml").exists()
 
 
@@ -218,18 +265,30 @@ def test_the_published_grammar(tmp_path, lpn_command):
     """LPN_PNML_GRAMMAR: a folder with ptnet.pntd and the .rng files it includes, of pnml.org."""
     folder = os.environ.get("LPN_PNML_GRAMMAR")
     if not folder:
-        pytest.skip("LPN_PNML_GRAMMAR does not name a folder with the grammar of pnml.org/version-2009")
+        pytest.skip(
+            "LPN_PNML_GRAMMAR does not name a folder with the grammar of pnml.org/version-2009"
+        )
     if not shutil.which("xmllint"):
         pytest.skip("no xmllint: apt-get install libxml2-utils")
     for file in Path(folder).iterdir():
-        text = file.read_text(encoding="utf-8").replace("http://www.pnml.org/version-2009/grammar/conv", "conv")
+        text = file.read_text(encoding="utf-8").replace(
+            "http://www.pnml.org/version-2009/grammar/conv", "conv"
+        )
         for name in ("pnmlcoremodel", "anyElement"):
-            text = text.replace(f"http://www.pnml.org/version-2009/grammar/{name}.rng", f"{name}.rng")
+            text = text.replace(
+                f"http://www.pnml.org/version-2009/grammar/{name}.rng", f"{name}.rng"
+            )
         (tmp_path / file.name).write_text(text, encoding="utf-8")
 
     def valid(path):
-        return subprocess.run(["xmllint", "--noout", "--nonet", "--relaxng", tmp_path / "ptnet.pntd", path],
-                              capture_output=True, check=False).returncode == 0
+        return (
+            subprocess.run(
+                ["xmllint", "--noout", "--nonet", "--relaxng", tmp_path / "ptnet.pntd", path],
+                capture_output=True,
+                check=False,
+            ).returncode
+            == 0
+        )
 
     (tmp_path / "rich.lpn").write_text(RICH)
     checked = 0
@@ -238,6 +297,8 @@ def test_the_published_grammar(tmp_path, lpn_command):
         assert valid(tmp_path / "net.pnml"), model
         checked += 1
     assert checked >= 8
-    wrong = (tmp_path / "net.pnml").read_text(encoding="utf-8").replace("<page id=\"page\">", "<page>", 1)
+    wrong = (
+        (tmp_path / "net.pnml").read_text(encoding="utf-8").replace('<page id="page">', "<page>", 1)
+    )
     (tmp_path / "wrong.pnml").write_text(wrong, encoding="utf-8")
     assert not valid(tmp_path / "wrong.pnml")

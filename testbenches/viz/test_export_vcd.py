@@ -174,7 +174,9 @@ def named(vcd, net):
 @pytest.mark.parametrize("path", golden_nets(), ids=lambda path: path.stem)
 def test_golden_nets(path, tmp_path, lpn_command):
     net = load(path)
-    answer = lpn_command("viz", path, "-o", tmp_path / "run.vcd", "--engine", "interp", "--limit", 500, "--json")
+    answer = lpn_command(
+        "viz", path, "-o", tmp_path / "run.vcd", "--engine", "interp", "--limit", 500, "--json"
+    )
     assert answer.status == 0, answer.err
     vcd = read(tmp_path / "run.vcd")
     want, end = expected(net, limit=500)
@@ -189,18 +191,27 @@ def test_jpeg(engine, tmp_path, lpn_command):
 
     import lpn
 
-    answer = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "run.vcd.gz", "--engine", engine, "--json").json
+    answer = lpn_command(
+        "viz", "jpeg", JPEG, "-o", tmp_path / "run.vcd.gz", "--engine", engine, "--json"
+    ).json
     assert (answer["format"], answer["latency"], answer["ending"]) == ("vcd", 1402, "quiet")
     net = model.net()
     net.done()
     want, end = expected(net, model.workload(str(JPEG), net))
     vcd = read(tmp_path / "run.vcd.gz")
     assert named(vcd, net) == want and vcd.end == end
-    assert lpn.simulate(net, model.workload(str(JPEG), net)).commits == answer["firings"] == sum(
-        changes[-1][1] for (what, _), changes in named(vcd, net).items() if what == "commits")
+    assert (
+        lpn.simulate(net, model.workload(str(JPEG), net)).commits
+        == answer["firings"]
+        == sum(
+            changes[-1][1] for (what, _), changes in named(vcd, net).items() if what == "commits"
+        )
+    )
 
 
-@pytest.mark.parametrize("begin,end", [(0, 0), (0, 700), (321, 321), (322, 900), (1300, None), (1401, 5000)])
+@pytest.mark.parametrize(
+    "begin,end", [(0, 0), (0, 700), (321, 321), (322, 900), (1300, None), (1401, 5000)]
+)
 def test_a_window_is_a_part_of_the_whole(begin, end, tmp_path, lpn_command):
     whole = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "whole.vcd")
     text = f"{begin}:{'' if end is None else end}"
@@ -212,7 +223,7 @@ def test_a_window_is_a_part_of_the_whole(begin, end, tmp_path, lpn_command):
     for path, changes in all_of_it.signals.items():
         times = [time for time, _ in changes]
         first = bisect.bisect_right(times, begin) - 1
-        want = [(begin, changes[first][1])] + [c for c in changes[first + 1:] if c[0] <= stop]
+        want = [(begin, changes[first][1])] + [c for c in changes[first + 1 :] if c[0] <= stop]
         assert cut.signals[path] == want, path
     assert (cut.begin, cut.end) == (begin, stop)
 
@@ -224,24 +235,39 @@ def test_instances_are_scopes(tmp_path, lpn_command):
     vcd = read(tmp_path / "n.vcd")
     top = "n_with_dots"
     assert {path: kind for path, kind in vcd.kinds.items() if kind == "module"} == {
-        (top,): "module", (top, "a"): "module", (top, "a", "b"): "module"}
+        (top,): "module",
+        (top, "a"): "module",
+        (top, "a", "b"): "module",
+    }
     want, _ = expected(load(tmp_path / "n.lpn"))
     assert {path: changes for path, changes in vcd.values().items()} == {
-        ("in",): want["place", "in"], ("a",): want["place", "a"], ("out",): want["place", "out"],
-        ("a", "commits"): want["place", "a.commits"], ("a", "b", "mid"): want["place", "a.b.mid"],
-        ("a", "step", "in_flight"): want["in_flight", "a.step"], ("a", "step", "commits"): want["commits", "a.step"],
+        ("in",): want["place", "in"],
+        ("a",): want["place", "a"],
+        ("out",): want["place", "out"],
+        ("a", "commits"): want["place", "a.commits"],
+        ("a", "b", "mid"): want["place", "a.b.mid"],
+        ("a", "step", "in_flight"): want["in_flight", "a.step"],
+        ("a", "step", "commits"): want["commits", "a.step"],
         # Not a, where the instance is, nor a_, which is another transition.
-        ("a__", "in_flight"): want["in_flight", "a"], ("a__", "commits"): want["commits", "a"],
-        ("a_", "in_flight"): want["in_flight", "a_"], ("a_", "commits"): want["commits", "a_"],
-        ("leave", "in_flight"): want["in_flight", "leave"], ("leave", "commits"): want["commits", "leave"]}
+        ("a__", "in_flight"): want["in_flight", "a"],
+        ("a__", "commits"): want["commits", "a"],
+        ("a_", "in_flight"): want["in_flight", "a_"],
+        ("a_", "commits"): want["commits", "a_"],
+        ("leave", "in_flight"): want["in_flight", "leave"],
+        ("leave", "commits"): want["commits", "leave"],
+    }
 
 
 def test_gtkwaves_reader_reads_the_same(tmp_path, lpn_command):
     if not shutil.which("vcd2fst") or not shutil.which("fst2vcd"):
         pytest.skip("no vcd2fst: apt-get install gtkwave")
     assert lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "run.vcd").status == 0
-    subprocess.run(["vcd2fst", tmp_path / "run.vcd", tmp_path / "run.fst"], check=True, capture_output=True)
-    back = subprocess.run(["fst2vcd", tmp_path / "run.fst"], check=True, capture_output=True, text=True).stdout
+    subprocess.run(
+        ["vcd2fst", tmp_path / "run.vcd", tmp_path / "run.fst"], check=True, capture_output=True
+    )
+    back = subprocess.run(
+        ["fst2vcd", tmp_path / "run.fst"], check=True, capture_output=True, text=True
+    ).stdout
     ours = read(tmp_path / "run.vcd")
     scopes, ids = [], {}
     for tokens in (part.split() for part in back.split("$enddefinitions")[0].split("$end")):
@@ -265,20 +291,39 @@ def test_gtkwaves_reader_reads_the_same(tmp_path, lpn_command):
 
 def test_a_limit_and_a_window_beyond_the_run(tmp_path, lpn_command):
     clock = tmp_path / "clock.lpn"
-    clock.write_text("lpn 1\nnet clock\ntype unit ()\nplace tick : unit initial 1\ntransition beat {\n"
-                     "  take t from tick\n  delay 3\n  put tick\n}\nend\n")
-    answer = lpn_command("viz", clock, "-o", tmp_path / "c.vcd", "--limit", 10, "--engine", "interp", "--json")
+    clock.write_text(
+        "lpn 1\nnet clock\ntype unit ()\nplace tick : unit initial 1\ntransition beat {\n"
+        "  take t from tick\n  delay 3\n  put tick\n}\nend\n"
+    )
+    answer = lpn_command(
+        "viz", clock, "-o", tmp_path / "c.vcd", "--limit", 10, "--engine", "interp", "--json"
+    )
     assert answer.status == 0 and answer.json["ending"] == "limit"
     vcd = read(tmp_path / "c.vcd")
     # The firing that is to commit at 12 is no part of this run.
     assert vcd.end == 10 and vcd.values() == {
-        ("tick",): [(0, 1)], ("beat", "in_flight"): [(0, 1), (9, 0)],
-        ("beat", "commits"): [(0, 0), (3, 1), (6, 2), (9, 3)]}
-    late = lpn_command("viz", clock, "-o", tmp_path / "d.vcd", "--limit", 10, "--window", "50:60", "--engine", "interp")
+        ("tick",): [(0, 1)],
+        ("beat", "in_flight"): [(0, 1), (9, 0)],
+        ("beat", "commits"): [(0, 0), (3, 1), (6, 2), (9, 3)],
+    }
+    late = lpn_command(
+        "viz",
+        clock,
+        "-o",
+        tmp_path / "d.vcd",
+        "--limit",
+        10,
+        "--window",
+        "50:60",
+        "--engine",
+        "interp",
+    )
     assert "cycle 50" in late.refused("E-window") and not (tmp_path / "d.vcd").exists()
 
 
-@pytest.mark.parametrize("text", ["7", "9:3", "-1:4", "a:b", "1.5:2", ":", "0:99999999999999999999"])
+@pytest.mark.parametrize(
+    "text", ["7", "9:3", "-1:4", "a:b", "1.5:2", ":", "0:99999999999999999999"]
+)
 def test_what_is_no_window(text, tmp_path, lpn_command):
     answer = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "x.vcd", f"--window={text}")
     if text == ":":
@@ -293,9 +338,17 @@ def test_wrong_requests(tmp_path, lpn_command):
     lpn_command("viz", "jpeg", "-o", tmp_path / "x.vcd").refused("E-usage")
     lpn_command("viz", "jpeg", tmp_path / "none.jpg", "-o", tmp_path / "x.vcd").refused("E-input")
     lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / "none" / "x.vcd").refused("E-input")
-    for name, options in (("x.vcd", ["--theme", "dark"]), ("x.vcd", ["--frames", 5]), ("x.svg", ["--window", "1:2"]),
-                          ("x.svg", ["--width", 500]), ("x.png", ["--limit", 7]), ("x.gif", ["--engine", "interp"]),
-                          ("x.html", ["--collapse", "a"]), ("x.pnml", ["--credits"]), ("x.json", ["--critical-path"])):
+    for name, options in (
+        ("x.vcd", ["--theme", "dark"]),
+        ("x.vcd", ["--frames", 5]),
+        ("x.svg", ["--window", "1:2"]),
+        ("x.svg", ["--width", 500]),
+        ("x.png", ["--limit", 7]),
+        ("x.gif", ["--engine", "interp"]),
+        ("x.html", ["--collapse", "a"]),
+        ("x.pnml", ["--credits"]),
+        ("x.json", ["--critical-path"]),
+    ):
         text = lpn_command("viz", "jpeg", JPEG, "-o", tmp_path / name, *options).refused("E-usage")
         assert options[0] in text
     assert list(tmp_path.iterdir()) == []
@@ -315,11 +368,17 @@ def test_ctrl_c_leaves_what_there_is(tmp_path, environment):
     import time
 
     clock = tmp_path / "clock.lpn"
-    clock.write_text("lpn 1\nnet clock\ntype unit ()\nplace tick : unit initial 1\ntransition beat {\n"
-                     "  take t from tick\n  delay 1000\n  put tick\n}\nend\n")
+    clock.write_text(
+        "lpn 1\nnet clock\ntype unit ()\nplace tick : unit initial 1\ntransition beat {\n"
+        "  take t from tick\n  delay 1000\n  put tick\n}\nend\n"
+    )
     command = [BUILD / "bin" / "lpn", "viz", clock, "-o", tmp_path / "c.vcd", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        while process.poll() is None and cpu_seconds(process.pid) < 1:  # starting takes a third of that
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        while (
+            process.poll() is None and cpu_seconds(process.pid) < 1
+        ):  # starting takes a third of that
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
@@ -329,5 +388,9 @@ def test_ctrl_c_leaves_what_there_is(tmp_path, environment):
     with open(tmp_path / "c.vcd", encoding="ascii") as file:
         head = file.read(4000)
     assert "$enddefinitions $end\n#0\n$dumpvars\n" in head
-    last = subprocess.run(["tail", "-n", "3", tmp_path / "c.vcd"], check=True, capture_output=True, text=True).stdout
-    assert last.endswith("\n") and int(last.rsplit("#", 1)[1].split("\n")[0]) >= answer["last_commit"]
+    last = subprocess.run(
+        ["tail", "-n", "3", tmp_path / "c.vcd"], check=True, capture_output=True, text=True
+    ).stdout
+    assert (
+        last.endswith("\n") and int(last.rsplit("#", 1)[1].split("\n")[0]) >= answer["last_commit"]
+    )

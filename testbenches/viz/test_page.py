@@ -133,9 +133,9 @@ return {
 def short_segments(tmp_path_factory):
     """The page of the JPEG run with its record in some hundred segments."""
     require_page()
-    from lpn._run import parameter_values
-    from lpn._viz import page as page_of
-    from lpn._viz import record
+    from lpn.runs.run import parameter_values
+    from lpn.pages.page import page as page_of
+    from lpn.pages.page import record
 
     model = lpn.load("jpeg")
     net = model.net()
@@ -143,22 +143,34 @@ def short_segments(tmp_path_factory):
     made = record(net, parameter_values(net, None), marking, "jpeg", segment=200)
     assert len(made.record.segments) > 50
     path = tmp_path_factory.mktemp("segments") / "page.html"
-    path.write_text(page_of(net, made.values, marking, {"title": "jpeg", "subtitle": ""}, [made]), encoding="utf-8")
+    path.write_text(
+        page_of(net, made.values, marking, {"title": "jpeg", "subtitle": ""}, [made]),
+        encoding="utf-8",
+    )
     return path
 
 
-@pytest.mark.parametrize("model, input, name", [("jpeg", IMAGE, "jpeg"), ("jpeg", IMAGE, "segments"),
-                                                (PROTOACC, PROTOACC_INPUT, "protoacc")])
+@pytest.mark.parametrize(
+    "model, input, name",
+    [("jpeg", IMAGE, "jpeg"), ("jpeg", IMAGE, "segments"), (PROTOACC, PROTOACC_INPUT, "protoacc")],
+)
 def test_every_place_and_firing_at_random_times(browser, page, short_segments, model, input, name):
     """Tokens and firings in flight, against a replay of the interpreter's commits."""
     extra = ["--critical-path"] if name == "jpeg" else []
-    browser.open(short_segments if name == "segments" else page(name, model, input, *extra), "light")
+    browser.open(
+        short_segments if name == "segments" else page(name, model, input, *extra), "light"
+    )
     if name == "segments":
         browser.js("lpnviz.run.run.record.budget = 1 << 20")  # so that segments are forgotten too
-    browser.wait("await lpnviz.graph.collapseAll(false); lpnviz.graph.view.credits = true; await lpnviz.graph.draw()")
+    browser.wait(
+        "await lpnviz.graph.collapseAll(false); lpnviz.graph.view.credits = true; await lpnviz.graph.draw()"
+    )
     run, levels, firings = replay(str(model), input)
     # Going from event to event meets every instant at which something shown changes, and no other.
-    changes = sorted({t for times, _ in levels.values() for t in times if t >= 0} | {t for f in firings.values() for s, e in f for t in (s, e)})
+    changes = sorted(
+        {t for times, _ in levels.values() for t in times if t >= 0}
+        | {t for f in firings.values() for s, e in f for t in (s, e)}
+    )
     at = changes[len(changes) // 3]
     browser.seek(at)
     for _ in range(25):
@@ -188,33 +200,53 @@ def test_every_place_and_firing_at_random_times(browser, page, short_segments, m
 def test_statistics_are_those_of_lpn_sim(jpeg, lpn_command):
     """The tables, cell by cell, and what the record adds up to, against lpn sim --stats --json."""
     stats = lpn_command("sim", "jpeg", IMAGE, "--stats", "--json").json["runs"][0]
-    shown = jpeg.js("""return {
+    shown = jpeg.js(
+        """return {
       transitions: Object.fromEntries([...document.querySelectorAll('.of-transitions tbody tr')].map((r) => [r.dataset.transition, {
         commits: Number(r.cells[1].dataset.commits), text: r.cells[1].textContent, busy: Number(r.cells[2].dataset.busy), share: r.cells[2].textContent,
         waited: Object.fromEntries([...r.querySelectorAll('[data-why]')].map((s) => [s.dataset.why, Number(s.dataset.cycles)])) }])),
       places: Object.fromEntries([...document.querySelectorAll('.of-places tbody tr')].map((r) => [r.dataset.place, {
         mean: Number(r.cells[1].dataset.mean), text: r.cells[1].textContent, peak: Number(r.cells[2].dataset.peak) }])),
-      facts: document.querySelector('.facts').textContent.replace(/\\u2009/g, '') }""")
+      facts: document.querySelector('.facts').textContent.replace(/\\u2009/g, '') }"""
+    )
     assert str(stats["latency"]) in shown["facts"] and str(stats["firings"]) in shown["facts"]
     for name, t in stats["stats"]["transitions"].items():
         cell = shown["transitions"][name]
         assert cell["commits"] == t["commits"] == int(cell["text"].replace("\u2009", ""))
         assert cell["busy"] == t["busy"] and cell["share"] == f"{t['utilisation'] * 100:.1f}%"
-        assert cell["waited"] == {w: x["cycles"] for w, x in t["waited"].items() if x["cycles"] and w != "none"}
+        assert cell["waited"] == {
+            w: x["cycles"] for w, x in t["waited"].items() if x["cycles"] and w != "none"
+        }
     for name, p in stats["stats"]["places"].items():
         cell = shown["places"][name]
-        assert cell["mean"] == p["mean"] and cell["peak"] == p["peak"] and cell["text"] == f"{p['mean']:.2f}"
+        assert (
+            cell["mean"] == p["mean"]
+            and cell["peak"] == p["peak"]
+            and cell["text"] == f"{p['mean']:.2f}"
+        )
 
     # What is drawn is the record: the sums of its detail, and of its bins, are the same numbers.
     for how in ("detail", "bins"):
-        totals = jpeg.wait("""const r = lpnviz.run.run.record, net = lpnviz.net;
+        totals = jpeg.wait(
+            """const r = lpnviz.run.run.record, net = lpnviz.net;
           await r.load(0, r.end);
           const sum = (list) => list ? list.reduce((x, y) => x + y, 0) : 0;
           const t = a[0] === 'detail' ? r.totals(0, r.end) : {
             transitions: r.overview.transitions.map((o) => ({ busy: sum(o.busy), starts: sum(o.starts), waits: o.waits.map(sum) })),
             places: r.overview.places.map((o) => ({ integral: sum(o.integral) })) };
-          return { transitions: t.transitions.map((x) => ({ ...x, waits: [...x.waits] })), places: t.places };""", how)
-        reasons = ["", "no token", "no credit", "guard", "inhibited", "no server", "interval", "clock"]
+          return { transitions: t.transitions.map((x) => ({ ...x, waits: [...x.waits] })), places: t.places };""",
+            how,
+        )
+        reasons = [
+            "",
+            "no token",
+            "no credit",
+            "guard",
+            "inhibited",
+            "no server",
+            "interval",
+            "clock",
+        ]
         end = stats["stats"]["end"]
         for (name, t), got in zip(stats["stats"]["transitions"].items(), totals["transitions"]):
             assert got["busy"] == t["busy"] and got["starts"] == t["commits"], (how, name)
@@ -234,7 +266,10 @@ def test_the_part_that_the_timeline_shows_is_summed_up(jpeg):
     _, levels, firings = replay("jpeg", IMAGE)
     rows = {r.get_attribute("data-transition"): r for r in jpeg.all(".of-transitions tbody tr")}
     for name, all_ in firings.items():
-        cells = [c.get_attribute("textContent").replace("\u2009", "") for c in rows[name].find_elements("css selector", "td")]
+        cells = [
+            c.get_attribute("textContent").replace("\u2009", "")
+            for c in rows[name].find_elements("css selector", "td")
+        ]
         assert int(cells[1]) == sum(a <= s <= b for s, _ in all_), name
         covered = set()
         for s, e in all_:
@@ -245,30 +280,57 @@ def test_the_part_that_the_timeline_shows_is_summed_up(jpeg):
         held = [tokens[bisect.bisect_right(at, t) - 1] for t in range(a, b)]
         mean = float(row.find_element("css selector", "td:nth-child(2)").get_attribute("data-mean"))
         assert mean == pytest.approx(sum(held) / (b - a))
-        assert int(row.find_element("css selector", "td:nth-child(3)").get_attribute("data-peak")) == max(held)
+        assert int(
+            row.find_element("css selector", "td:nth-child(3)").get_attribute("data-peak")
+        ) == max(held)
 
 
 def test_the_critical_path_is_that_of_lpn_sim(jpeg, lpn_command):
-    path = lpn_command("sim", "jpeg", IMAGE, "--critical-path", "--top", "0", "--json").json["runs"][0]["critical_path"]
-    shown = jpeg.js("""return [...document.querySelectorAll('.of-path tbody tr')].map((r) => [
-      r.cells[0].textContent, Number(r.cells[1].dataset.count), Number(r.cells[2].dataset.cycles)])""")
+    path = lpn_command("sim", "jpeg", IMAGE, "--critical-path", "--top", "0", "--json").json[
+        "runs"
+    ][0]["critical_path"]
+    shown = jpeg.js(
+        """return [...document.querySelectorAll('.of-path tbody tr')].map((r) => [
+      r.cells[0].textContent, Number(r.cells[1].dataset.count), Number(r.cells[2].dataset.cycles)])"""
+    )
     assert shown == [[r["transition"], r["count"], r["cycles"]] for r in path["rows"]]
     jpeg.find("button[title^='Critical path']").click()
     jpeg.settle()
-    marked = set(jpeg.js("return [...document.querySelectorAll('.node.on-path')].map((e) => e.dataset.node)"))
+    marked = set(
+        jpeg.js("return [...document.querySelectorAll('.node.on-path')].map((e) => e.dataset.node)")
+    )
     names = jpeg.js("return lpnviz.net.transitions.map((t) => t.name)")
     assert {f"t{names.index(r['transition'])}" for r in path["rows"]} <= marked
-    steps = jpeg.js("const p = lpnviz.run.timeline.path; return [p.start[0], p.commit[p.index.length - 1], p.index.length]")
-    assert steps[0] == 0 and steps[1] == path["latency"] and steps[2] == sum(r["count"] for r in path["rows"])
+    steps = jpeg.js(
+        "const p = lpnviz.run.timeline.path; return [p.start[0], p.commit[p.index.length - 1], p.index.length]"
+    )
+    assert (
+        steps[0] == 0
+        and steps[1] == path["latency"]
+        and steps[2] == sum(r["count"] for r in path["rows"])
+    )
     jpeg.screenshot(SCREENS / "critical_path.png")
 
 
-@pytest.mark.parametrize("t, transition, reason, words", [
-    (1, "join", "no token", "waits for tokens over arc 'a': place 'between' has 0 free, it needs 1"),
-    (1, "feed", "no server", "waits for a free server: 1 of 1 busy, the next is free at 2"),
-    (8, "join", "no token", "waits for tokens over arc 'b': place 'right' has 1 free, it needs 2"),
-    (8, "feed", "no credit", "waits for room in place 'between'"),
-])
+@pytest.mark.parametrize(
+    "t, transition, reason, words",
+    [
+        (
+            1,
+            "join",
+            "no token",
+            "waits for tokens over arc 'a': place 'between' has 0 free, it needs 1",
+        ),
+        (1, "feed", "no server", "waits for a free server: 1 of 1 busy, the next is free at 2"),
+        (
+            8,
+            "join",
+            "no token",
+            "waits for tokens over arc 'b': place 'right' has 1 free, it needs 2",
+        ),
+        (8, "feed", "no credit", "waits for room in place 'between'"),
+    ],
+)
 def test_why_a_transition_waits(browser, page, tmp_path_factory, t, transition, reason, words):
     """Under the pointer and when chosen, in the words and by the reasons of lpn sim."""
     from selenium.webdriver.common.action_chains import ActionChains
@@ -278,11 +340,21 @@ def test_why_a_transition_waits(browser, page, tmp_path_factory, t, transition, 
     (folder / "in.json").write_text(json.dumps({"left": [[k] for k in range(5)], "right": 3}))
     browser.open(page("stalls", folder / "join.lpn", folder / "in.json"), "light")
     browser.seek(t)
-    k = browser.js("return lpnviz.net.transitions.findIndex((x) => x.name === arguments[0])", transition)
-    ActionChains(browser.driver).move_to_element(browser.find(f"[data-node='t{k}'] .title")).perform()
+    k = browser.js(
+        "return lpnviz.net.transitions.findIndex((x) => x.name === arguments[0])", transition
+    )
+    ActionChains(browser.driver).move_to_element(
+        browser.find(f"[data-node='t{k}'] .title")
+    ).perform()
     assert words in browser.find(".tip-box").text
     mark = browser.find(f"[data-node='t{k}']").get_attribute("data-wait")
-    assert browser.js("return ['', 'no token', 'no credit', 'guard', 'inhibited', 'no server'][arguments[0]]", int(mark)) == reason
+    assert (
+        browser.js(
+            "return ['', 'no token', 'no credit', 'guard', 'inhibited', 'no server'][arguments[0]]",
+            int(mark),
+        )
+        == reason
+    )
     browser.find(f"[data-node='t{k}'] .title").click()
     assert words in browser.find(".now .why").text
     assert not browser.console()
@@ -319,10 +391,12 @@ def test_opens_without_a_complaint(jpeg, page):
 
 def test_fetches_nothing(jpeg, page):
     """Nothing on the page names a server, and nothing was loaded."""
-    loaded = jpeg.js("return performance.getEntriesByType('resource').map((e) => e.name.slice(0, 60))")
+    loaded = jpeg.js(
+        "return performance.getEntriesByType('resource').map((e) => e.name.slice(0, 60))"
+    )
     assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
     text = page("jpeg").read_text()
-    for what in ("src=\"http", "href=\"http", "url(http", "@import", "fetch("):
+    for what in ('src="http', 'href="http', "url(http", "@import", "fetch("):
         assert what not in text
 
 
@@ -338,8 +412,12 @@ def test_search(protoacc):
     protoacc.keys("ect", Keys.ENTER)
     assert protoacc.find("#page-node h2").text == "f3.collect"
     # It is shown, large enough to read.
-    box = protoacc.js("const b = document.querySelector('.node.chosen').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]")
-    stage = protoacc.js("const b = document.querySelector('.stage').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]")
+    box = protoacc.js(
+        "const b = document.querySelector('.node.chosen').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]"
+    )
+    stage = protoacc.js(
+        "const b = document.querySelector('.stage').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]"
+    )
     assert stage[0] <= box[0] < box[2] <= stage[2] and stage[1] <= box[1] < box[3] <= stage[3]
     assert box[3] - box[1] > 30
     protoacc.screenshot(SCREENS / "search.png")
@@ -355,7 +433,10 @@ def test_click_shows_formula_and_source(jpeg):
     assert line.rsplit(":", 1)[0].endswith("model.py")  # below the current folder with its folders
     number = int(line.rsplit(":", 1)[1])
     here = jpeg.find(".source li.here").text
-    assert here.strip() == (REPO / "models" / "jpeg" / "model.py").read_text().splitlines()[number - 1].strip()
+    assert (
+        here.strip()
+        == (REPO / "models" / "jpeg" / "model.py").read_text().splitlines()[number - 1].strip()
+    )
     assert jpeg.js("return lpnviz.run.timeline.chosen") == f"t{k}"
 
 
@@ -369,12 +450,16 @@ def test_scrubbing(jpeg):
     ActionChains(jpeg.driver).move_to_element_with_offset(slider, 0, 0).click().perform()
     jpeg.settle()
     assert abs(jpeg.js("return lpnviz.run.time") - end / 2) < end / 50
-    x, y = jpeg.js("const b = lpnviz.run.timeline.canvas.getBoundingClientRect(), t = lpnviz.run.timeline;"
-                   "return [b.left + t.gutter + t.plot / 4, b.top + 32]")
+    x, y = jpeg.js(
+        "const b = lpnviz.run.timeline.canvas.getBoundingClientRect(), t = lpnviz.run.timeline;"
+        "return [b.left + t.gutter + t.plot / 4, b.top + 32]"
+    )
     ActionChains(jpeg.driver).move_by_offset(0, 0).perform()
     body = jpeg.find("body")
     size = body.size
-    ActionChains(jpeg.driver).move_to_element_with_offset(body, int(x - size["width"] / 2), int(y - size["height"] / 2)).click().perform()
+    ActionChains(jpeg.driver).move_to_element_with_offset(
+        body, int(x - size["width"] / 2), int(y - size["height"] / 2)
+    ).click().perform()
     jpeg.settle()
     assert abs(jpeg.js("return lpnviz.run.time") - end / 4) < end / 200
     field = jpeg.find(".player input[type=text]")
@@ -384,7 +469,10 @@ def test_scrubbing(jpeg):
     assert jpeg.js("return lpnviz.run.time") == 59803
     jpeg.js("document.activeElement.blur()")
     _, levels, firings = replay("jpeg", IMAGE)
-    instants = sorted({t for times, _ in levels.values() for t in times} | {t for f in firings.values() for s, e in f for t in (s, e)})
+    instants = sorted(
+        {t for times, _ in levels.values() for t in times}
+        | {t for f in firings.values() for s, e in f for t in (s, e)}
+    )
     jpeg.keys(".")
     jpeg.settle()
     assert jpeg.js("return lpnviz.run.time") == instants[bisect.bisect_right(instants, 59803)]
@@ -417,20 +505,27 @@ def test_timeline_zooms_to_single_cycles(jpeg):
     _, _, firings = replay("jpeg", IMAGE)
     # Pixels of the row of huffman: busy where a firing is, its ground elsewhere.
     for window in ((0, 142430), (59000, 60500), (59780, 59830)):
-        jpeg.js("lpnviz.run.timeline.setScroll(0); lpnviz.run.timeline.setWindow(arguments[0], arguments[1])", *window)
+        jpeg.js(
+            "lpnviz.run.timeline.setScroll(0); lpnviz.run.timeline.setWindow(arguments[0], arguments[1])",
+            *window,
+        )
         jpeg.settle()
-        busy = jpeg.js("""const t = lpnviz.run.timeline, k = lpnviz.net.transitions.findIndex((x) => x.name === 'idct_rows');
+        busy = jpeg.js(
+            """const t = lpnviz.run.timeline, k = lpnviz.net.transitions.findIndex((x) => x.name === 'idct_rows');
           const c = t.canvas.getContext('2d'), y = 42 + k * 26 + 17, out = [];
           const accent = t.colour.accent.match(/\\w\\w/g).map((h) => parseInt(h, 16));
           const row = c.getImageData(t.gutter, y, t.plot, 1).data;
           for (let x = 0; x < t.plot; ++x) out.push(Math.abs(row[4*x]-accent[0]) + Math.abs(row[4*x+1]-accent[1]) + Math.abs(row[4*x+2]-accent[2]) < 60);
-          return { from: t.from, to: t.to, out };""")
+          return { from: t.from, to: t.to, out };"""
+        )
         scale = (busy["to"] - busy["from"]) / len(busy["out"])
         wrong = compared = 0
         for x, seen in enumerate(busy["out"]):
             a, b = busy["from"] + x * scale, busy["from"] + (x + 1) * scale
             inside = any(s <= a - 2 * scale and e >= b + 2 * scale for s, e in firings["idct_rows"])
-            outside = not any(s < b + 2 * scale and e > a - 2 * scale for s, e in firings["idct_rows"])
+            outside = not any(
+                s < b + 2 * scale and e > a - 2 * scale for s, e in firings["idct_rows"]
+            )
             if inside or outside:
                 compared += 1
                 wrong += seen != inside
@@ -441,8 +536,10 @@ def test_timeline_zooms_to_single_cycles(jpeg):
 
 def test_wheel_zooms_the_graph_where_the_pointer_is(jpeg):
     before = jpeg.js("return lpnviz.graph.zoom")
-    jpeg.js("""const b = lpnviz.svg.getBoundingClientRect();
-      lpnviz.svg.dispatchEvent(new WheelEvent('wheel', { deltaY: -300, clientX: b.left + 300, clientY: b.top + 200, bubbles: true, cancelable: true }))""")
+    jpeg.js(
+        """const b = lpnviz.svg.getBoundingClientRect();
+      lpnviz.svg.dispatchEvent(new WheelEvent('wheel', { deltaY: -300, clientX: b.left + 300, clientY: b.top + 200, bubbles: true, cancelable: true }))"""
+    )
     assert jpeg.js("return lpnviz.graph.zoom") > before
     jpeg.keys("0")
     assert jpeg.js("return lpnviz.graph.zoom") == pytest.approx(before)
@@ -451,25 +548,31 @@ def test_wheel_zooms_the_graph_where_the_pointer_is(jpeg):
 def test_groups_close_and_open(protoacc):
     many = len(protoacc.all(".node.block"))
     assert many == 106
-    protoacc.js("""const g = lpnviz.graph, node = g.byId.get('g:f2'); g.zoomBy(1 / g.zoom);
-      g.panBy(60 - node.x - g.at[0], 60 - node.y - g.at[1]);""")
+    protoacc.js(
+        """const g = lpnviz.graph, node = g.byId.get('g:f2'); g.zoomBy(1 / g.zoom);
+      g.panBy(60 - node.x - g.at[0], 60 - node.y - g.at[1]);"""
+    )
     protoacc.find("[data-node='g:f2'] text").click()
     button = [b for b in protoacc.all("#page-node button") if "Close the group" in b.text][0]
     button.click()
     protoacc.wait("await lpnviz.graph.drawing")
     assert len(protoacc.all(".node.block")) == many - 15
     assert len(protoacc.all(".node.group")) == 1
-    protoacc.wait("await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'f2.sort'))")
+    protoacc.wait(
+        "await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'f2.sort'))"
+    )
     assert len(protoacc.all(".node.block")) == many
     assert not protoacc.console()
 
 
 def test_credits_are_capacities_until_asked_for(browser, page, tmp_path):
     source = tmp_path / "piped.py"
-    source.write_text("import lpn\nfrom lpn import lib\n\n\ndef net():\n    net = lpn.Net('piped')\n"
-                      "    first = net.place('first', init=4)\n    out = lib.pipeline(net, 'pipe', first, 2)\n"
-                      "    queue = lib.fifo(net, 'queue', out, 3)\n    done = net.place('done', done=True, sink=True)\n"
-                      "    net.transition('drain', take={'t': queue}, put=[done], delay=2, servers=1)\n    return net\n")
+    source.write_text(
+        "import lpn\nfrom lpn import lib\n\n\ndef net():\n    net = lpn.Net('piped')\n"
+        "    first = net.place('first', init=4)\n    out = lib.pipeline(net, 'pipe', first, 2)\n"
+        "    queue = lib.fifo(net, 'queue', out, 3)\n    done = net.place('done', done=True, sink=True)\n"
+        "    net.transition('drain', take={'t': queue}, put=[done], delay=2, servers=1)\n    return net\n"
+    )
     browser.open(page("piped", source))
     names = "return lpnviz.graph.layout.nodes.filter((n) => n.kind === 'place').map((n) => lpnviz.net.places[n.index].name)"
     without = browser.js(names)
@@ -490,15 +593,21 @@ def test_credits_are_capacities_until_asked_for(browser, page, tmp_path):
 
 def test_two_runs_side_by_side(browser, page, lpn_command):
     browser.open(page("versus", "jpeg", IMAGE, "--versus-param", "writable_tables=1"), "light")
-    rows = dict((r[0], r[1:]) for r in browser.js(
-        "return [...document.querySelectorAll('.of-runs tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.replace(/\\u2009/g, '')))"))
+    rows = dict(
+        (r[0], r[1:])
+        for r in browser.js(
+            "return [...document.querySelectorAll('.of-runs tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.replace(/\\u2009/g, '')))"
+        )
+    )
     other = lpn_command("sim", "jpeg", IMAGE, "-p", "writable_tables=1", "--json").json["runs"][0]
     assert rows["latency"] == ["142430", str(other["latency"]), f"+{other['latency'] - 142430}"]
     assert rows["writable_tables"] == ["0", "1", "+1"]
     browser.seek(59803)
     shown = browser.js("return lpnviz.run.states.map((s) => s.tokens)")
     assert shown[0] != shown[1]
-    marked = browser.js("return lpnviz.net.places.map((p, k) => document.querySelector(`[data-node='p${k}']`).classList.contains('differs'))")
+    marked = browser.js(
+        "return lpnviz.net.places.map((p, k) => document.querySelector(`[data-node='p${k}']`).classList.contains('differs'))"
+    )
     assert marked == [a != b for a, b in zip(*shown)]
     browser.js("lpnviz.run.timeline.setWindow(59000, 60500)")
     browser.settle()
@@ -515,8 +624,18 @@ def test_the_same_run_twice_differs_nowhere(browser, page):
 
 
 def test_a_witness_of_lpn_smt_is_played(browser, page, lpn_command, tmp_path):
-    found = lpn_command("smt", "jpeg", "--space", "blocks=18", "compression=75", "--maximize", "latency",
-                        "--witness", tmp_path / "worst.lpnm", "--json")
+    found = lpn_command(
+        "smt",
+        "jpeg",
+        "--space",
+        "blocks=18",
+        "compression=75",
+        "--maximize",
+        "latency",
+        "--witness",
+        tmp_path / "worst.lpnm",
+        "--json",
+    )
     (tmp_path / "answer.json").write_text(found.out)
     upper = found.json["upper"]
     for name, file in (("witness1", "worst.lpnm"), ("witness2", "answer.json")):
@@ -531,17 +650,25 @@ def test_a_witness_of_lpn_smt_is_played(browser, page, lpn_command, tmp_path):
 def test_what_is_no_witness_is_refused(lpn_command, tmp_path):
     require_page()
     (tmp_path / "other.json").write_text("{}")
-    said = lpn_command("viz", "jpeg", "--witness", tmp_path / "other.json", "-o", tmp_path / "x.html").refused("E-viz-witness")
+    said = lpn_command(
+        "viz", "jpeg", "--witness", tmp_path / "other.json", "-o", tmp_path / "x.html"
+    ).refused("E-viz-witness")
     assert "lpn smt --witness" in said
-    lpn_command("viz", "jpeg", "--witness", tmp_path / "no.lpnm", "-o", tmp_path / "x.html").refused("E-viz-witness")
+    lpn_command(
+        "viz", "jpeg", "--witness", tmp_path / "no.lpnm", "-o", tmp_path / "x.html"
+    ).refused("E-viz-witness")
 
 
 def test_two_nets_are_not_two_runs(lpn_command, tmp_path):
     require_page()
-    (tmp_path / "wide.py").write_text("import lpn\n\n\ndef net(lanes=2):\n    net = lpn.Net('wide')\n    for k in range(lanes):\n"
-                                      "        net.transition(f't{k}', take={'x': net.place(f'p{k}', init=1)}, put=[net.place(f'q{k}', sink=True)], delay=1)\n"
-                                      "    return net\n")
-    said = lpn_command("viz", tmp_path / "wide.py", "--versus-param", "lanes=3", "-o", tmp_path / "x.html").refused("E-viz-versus")
+    (tmp_path / "wide.py").write_text(
+        "import lpn\n\n\ndef net(lanes=2):\n    net = lpn.Net('wide')\n    for k in range(lanes):\n"
+        "        net.transition(f't{k}', take={'x': net.place(f'p{k}', init=1)}, put=[net.place(f'q{k}', sink=True)], delay=1)\n"
+        "    return net\n"
+    )
+    said = lpn_command(
+        "viz", tmp_path / "wide.py", "--versus-param", "lanes=3", "-o", tmp_path / "x.html"
+    ).refused("E-viz-versus")
     assert "another net" in said
 
 
@@ -564,7 +691,7 @@ def overlaps(labels):
     found = []
     labels = sorted(labels, key=lambda l: l["x"])
     for i, a in enumerate(labels):
-        for b in labels[i + 1:]:
+        for b in labels[i + 1 :]:
             if b["x"] >= a["x"] + a["w"] - 0.5:
                 break
             # The boxes of text have room above and below the letters.
@@ -574,12 +701,19 @@ def overlaps(labels):
 
 
 def test_the_timeline_of_a_part_and_its_neighbours(jpeg):
-    jpeg.wait("await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'fill_cr'))")
+    jpeg.wait(
+        "await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'fill_cr'))"
+    )
     jpeg.js("document.activeElement.blur()")
     jpeg.keys("n")
     jpeg.settle()
     assert set(jpeg.js("return lpnviz.run.timeline.rows.map((r) => r.name)")) == {
-        "fill_cr", "idct_rows", "output", "cr_arriving", "gate_closed"}
+        "fill_cr",
+        "idct_rows",
+        "output",
+        "cr_arriving",
+        "gate_closed",
+    }
     jpeg.keys("n")
     assert len(jpeg.js("return lpnviz.run.timeline.rows")) == 15
 
@@ -593,34 +727,78 @@ def test_no_labels_overlap_in_a_net_of_106_transitions(protoacc, credits):
     for l in labels:
         if l["inside"]:
             x, y, w, h = l["inside"]
-            assert x <= l["x"] and l["x"] + l["w"] <= x + w + 0.5 and y - 1 <= l["y"] and l["y"] + l["h"] <= y + h + 1, l
-    assert protoacc.js("return lpnviz.graph.layout.nodes.filter((n) => n.kind === 'transition').length") == 106
+            assert (
+                x <= l["x"]
+                and l["x"] + l["w"] <= x + w + 0.5
+                and y - 1 <= l["y"]
+                and l["y"] + l["h"] <= y + h + 1
+            ), l
+    assert (
+        protoacc.js(
+            "return lpnviz.graph.layout.nodes.filter((n) => n.kind === 'transition').length"
+        )
+        == 106
+    )
     protoacc.js("lpnviz.graph.fit()")
     protoacc.screenshot(SCREENS / f"protoacc{'_credits' if credits else ''}.png")
-    protoacc.wait("await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'f1.dispatch'))")
+    protoacc.wait(
+        "await lpnviz.goTo('t' + lpnviz.net.transitions.findIndex((t) => t.name === 'f1.dispatch'))"
+    )
     protoacc.screenshot(SCREENS / f"protoacc_near{'_credits' if credits else ''}.png")
     assert not protoacc.console()
 
 
 def test_boxes_do_not_overlap(protoacc):
-    nodes = protoacc.js("return lpnviz.graph.layout.nodes.filter((n) => n.kind !== 'frame').map((n) => ({ of: n.id, text: '', x: n.x, y: n.y, w: n.w, h: n.h }))")
+    nodes = protoacc.js(
+        "return lpnviz.graph.layout.nodes.filter((n) => n.kind !== 'frame').map((n) => ({ of: n.id, text: '', x: n.x, y: n.y, w: n.w, h: n.h }))"
+    )
     assert overlaps(nodes) == []
 
 
 def test_text_is_as_wide_as_the_table_says(protoacc):
     """The widths that boxes are sized by are those of the fonts."""
-    wrong = protoacc.wait("""await document.fonts.ready;
+    wrong = protoacc.wait(
+        """await document.fonts.ready;
       return [...lpnviz.svg.querySelectorAll('.net text.title, .net text.name')].map((e) => {
         const node = lpnviz.graph.byId.get(e.closest('[data-node]').dataset.node);
         return [e.textContent, e.getComputedTextLength(), node.w];
-      }).filter(([text, w, room]) => w > room);""")
+      }).filter(([text, w, room]) => w > room);"""
+    )
     assert wrong == []
-    widths = protoacc.wait("""await document.fonts.load("500 100px 'Inter Variable'");
+    widths = protoacc.wait(
+        """await document.fonts.load("500 100px 'Inter Variable'");
       const c = document.createElement('canvas').getContext('2d'); const out = [];
       for (const [font, text] of [["600 13px 'Inter Variable'", 'request_descriptor'], ["11px 'JetBrains Mono'", 'element.bytes // 16 + 1']]) {
         c.font = font; out.push(c.measureText(text).width); }
-      return out;""")
-    assert widths[0] == pytest.approx(sum([389, 591, 624, 612, 591, 549, 353, 456 + 13, 624, 591, 549, 569, 389, 262, 624, 353, 609, 389]) * 13 / 1000, rel=0.03)
+      return out;"""
+    )
+    assert widths[0] == pytest.approx(
+        sum(
+            [
+                389,
+                591,
+                624,
+                612,
+                591,
+                549,
+                353,
+                456 + 13,
+                624,
+                591,
+                549,
+                569,
+                389,
+                262,
+                624,
+                353,
+                609,
+                389,
+            ]
+        )
+        * 13
+        / 1000,
+        rel=0.03,
+    )
     assert widths[1] == pytest.approx(23 * 0.6 * 11, rel=0.01)
 
 
@@ -674,20 +852,40 @@ def test_everything_is_reached_by_keyboard(jpeg):
     seen = []
     for _ in range(60):
         jpeg.keys(Keys.TAB)
-        what = jpeg.js("""const e = document.activeElement, s = getComputedStyle(e);
+        what = jpeg.js(
+            """const e = document.activeElement, s = getComputedStyle(e);
           if (e === document.body) return null;
           const box = e.querySelector?.(':scope > .box, :scope > .fifo');
           return [e.dataset?.node ? 'node' : e.getAttribute('aria-label') ?? e.textContent,
-                  s.outlineStyle !== 'none' || (box && parseFloat(getComputedStyle(box).strokeWidth) >= 2), e.getClientRects().length > 0];""")
+                  s.outlineStyle !== 'none' || (box && parseFloat(getComputedStyle(box).strokeWidth) >= 2), e.getClientRects().length > 0];"""
+        )
         if what is None:
             break
         seen.append(what)
     names = [w[0] for w in seen]
     assert all(w[1] and w[2] for w in seen), [w for w in seen if not (w[1] and w[2])]
     assert names.count("node") == 1
-    wanted = ["Find a transition or place", "Credits", "Critical path", "Theme", "Keys", "node", "Zoom in", "Zoom out", "Fit", "Run",
-              "Height of the timeline", "First cycle (Home)", "One event back (,)", "Play (p)", "One event on (.)", "Last cycle (End)", "Cycle",
-              "Cycle of the run", "Speed"]
+    wanted = [
+        "Find a transition or place",
+        "Credits",
+        "Critical path",
+        "Theme",
+        "Keys",
+        "node",
+        "Zoom in",
+        "Zoom out",
+        "Fit",
+        "Run",
+        "Height of the timeline",
+        "First cycle (Home)",
+        "One event back (,)",
+        "Play (p)",
+        "One event on (.)",
+        "Last cycle (End)",
+        "Cycle",
+        "Cycle of the run",
+        "Speed",
+    ]
     positions = [names.index(w) for w in wanted]
     assert positions == sorted(positions)
     assert any(n.startswith("Timeline of the run") for n in names)
@@ -698,7 +896,10 @@ def test_the_graph_by_keyboard(jpeg):
 
     jpeg.js("lpnviz.graph.moveFocus('t0', true)")
     jpeg.keys(Keys.ARROW_RIGHT)
-    assert jpeg.js("return lpnviz.net.places[document.activeElement.dataset.node.slice(1)].name") == "bits"
+    assert (
+        jpeg.js("return lpnviz.net.places[document.activeElement.dataset.node.slice(1)].name")
+        == "bits"
+    )
     jpeg.keys(Keys.ARROW_RIGHT, Keys.ENTER)
     assert jpeg.find("#page-node h2").text == "huffman"
     jpeg.keys(Keys.ESCAPE)
@@ -718,12 +919,16 @@ def test_a_net_without_a_run(browser, page):
 
 def test_the_golden_nets_open(browser, page):
     """Every kind of arc, formula and ending that there is; the timeline at its closest."""
-    paths = sorted(p for p in (REPO / "testbenches" / "nets").glob("*.lpn") if not p.stem.startswith("fault"))
+    paths = sorted(
+        p for p in (REPO / "testbenches" / "nets").glob("*.lpn") if not p.stem.startswith("fault")
+    )
     assert len(paths) > 30
     for path in paths:
         browser.open(page(f"golden_{path.stem}", path, "--limit", 5000))
-        browser.wait("""await lpnviz.graph.collapseAll(false); lpnviz.graph.view.credits = true; await lpnviz.graph.draw();
+        browser.wait(
+            """await lpnviz.graph.collapseAll(false); lpnviz.graph.view.credits = true; await lpnviz.graph.draw();
           const run = lpnviz.run; await run.seek(run.end); await run.step(-1); await run.timeline.paint();
-          run.timeline.setWindow(0, 3); await run.timeline.paint();""")
+          run.timeline.setWindow(0, 3); await run.timeline.paint();"""
+        )
         assert not browser.console(), path.stem
         assert overlaps(browser.js(LABELS)) == [], path.stem

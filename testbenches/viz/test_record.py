@@ -7,8 +7,8 @@ import pytest
 from conftest import DEMO, NETS, REPO
 
 import lpn
-from lpn._run import execute, parameter_values
-from lpn._viz import record
+from lpn.runs.run import execute, parameter_values
+from lpn.pages.page import record
 
 WAITS = ["none", "no token", "no credit", "guard", "inhibited", "no server", "interval", "clock"]
 LTC = REPO / "testbenches" / "ltc"
@@ -145,7 +145,9 @@ def check(net, marking, segment, limit=None):
         waited = dict.fromkeys(WAITS, 0)
         for a, b, code in span([(-1, 0), *waits[k]], end):
             waited[WAITS[code & 7]] += max(0, b - a)
-        assert {w: waited[w] for w in WAITS[1:]} == {w: stats["waited"][w] for w in WAITS[1:]}, t.name
+        assert {w: waited[w] for w in WAITS[1:]} == {
+            w: stats["waited"][w] for w in WAITS[1:]
+        }, t.name
         busy = reached = 0
         for start, due, *_ in sorted(firings[k].values()):
             start, due = max(start, reached), min(due, end)

@@ -42,8 +42,8 @@ enum lpn_ending {
 enum lpn_mode {
   LPN_AUTO = 0,
   LPN_EVENTS = 1,    /* event-driven only */
-  LPN_ORDER_FREE = 2 /* order-free also where LPN_AUTO would not: with an observer, whose commits are
-                        then kept in memory until the end */
+  LPN_ORDER_FREE = 2 /* order-free also where LPN_AUTO would not: with an observer, whose commits
+                        are then kept in memory until the end */
 };
 
 typedef struct {
@@ -58,7 +58,7 @@ typedef struct {
 } lpn_result;
 
 /* Called now and then during a run with the time and the commits so far; not 0: stop. */
-typedef int32_t (*lpn_poll)(void *user, int64_t time, uint64_t commits);
+typedef int32_t (*lpn_poll)(void* user, int64_t time, uint64_t commits);
 
 typedef struct {
   int32_t fault; /* lpn::Fault */
@@ -102,12 +102,12 @@ typedef struct {
   uint32_t transition;
   uint64_t firing;
   int64_t start;
-  const lpn_token_run *taken;
+  const lpn_token_run* taken;
   uint64_t taken_runs;
-  const uint64_t *produced; /* per output arc */
+  const uint64_t* produced; /* per output arc */
 } lpn_commit;
 
-typedef void (*lpn_observer)(void *user, const lpn_commit *commit);
+typedef void (*lpn_observer)(void* user, const lpn_commit* commit);
 
 typedef struct {
   uint64_t commits;
@@ -153,71 +153,71 @@ typedef struct {
 } lpn_path_step;
 
 typedef struct lpn_sim_api {
-  uint32_t abi;      /* LPN_SIM_ABI */
-  uint32_t variant;  /* bit 0: keeps token identities for an observer; bit 1: keeps statistics;
-                        bit 2: whole runs can be order-free; bit 3: keeps the critical path */
+  uint32_t abi;     /* LPN_SIM_ABI */
+  uint32_t variant; /* bit 0: keeps token identities for an observer; bit 1: keeps statistics;
+                       bit 2: whole runs can be order-free; bit 3: keeps the critical path */
   uint32_t params, places, transitions;
   /* NUL-terminated names: the net, parameters, places, transitions, the properties of each place */
-  const char *names;
-  const uint32_t *place_fields; /* number of properties per place */
-  const int64_t *param_defaults;
-  const uint32_t *place_flags; /* enum lpn_place_flag */
+  const char* names;
+  const uint32_t* place_fields; /* number of properties per place */
+  const int64_t* param_defaults;
+  const uint32_t* place_flags; /* enum lpn_place_flag */
   /* Per property of each place, in the order of their names: least and greatest value. */
   const int64_t *range_lo, *range_hi;
 
   /* A new instance; params may be NULL for the defaults. NULL and *status on error. */
-  lpn_sim *(*create)(const int64_t *params, int32_t *status);
-  void (*destroy)(lpn_sim *);
+  lpn_sim* (*create)(const int64_t* params, int32_t* status);
+  void (*destroy)(lpn_sim*);
 
   /* Initial tokens, row-major, before the first run; may be called several times per place. */
-  int32_t (*load)(lpn_sim *, uint32_t place, uint64_t count, const int64_t *values);
+  int32_t (*load)(lpn_sim*, uint32_t place, uint64_t count, const int64_t* values);
   /* The run ends once so many tokens were produced into done places; -1: the net's own rule;
      less: only when it is quiet. */
-  int32_t (*set_done)(lpn_sim *, int64_t count);
-  int32_t (*set_observer)(lpn_sim *, lpn_observer, void *user);
-  int32_t (*set_mode)(lpn_sim *, int32_t mode); /* enum lpn_mode; before the first run */
-  int32_t (*set_poll)(lpn_sim *, lpn_poll, void *user);
+  int32_t (*set_done)(lpn_sim*, int64_t count);
+  int32_t (*set_observer)(lpn_sim*, lpn_observer, void* user);
+  int32_t (*set_mode)(lpn_sim*, int32_t mode); /* enum lpn_mode; before the first run */
+  int32_t (*set_poll)(lpn_sim*, lpn_poll, void* user);
 
   /* Simulates every instant <= limit (INT64_MAX: to the end). May be called again. */
-  int32_t (*run)(lpn_sim *, int64_t limit, lpn_result *);
+  int32_t (*run)(lpn_sim*, int64_t limit, lpn_result*);
   /* Runs instances of this net to their ends, as `run` with INT64_MAX would: results[k] and
      statuses[k] are of sims[k]. Inputs of a static net go in lock step through vector registers,
      the rest one after the other; `threads` (0: as many as there are processors) share them.
      Of places that nothing takes from, `tokens` may then tell the number only (0 with values).
      *layout, where not NULL: nanoseconds, of all threads together, that were spent on laying
      inputs side by side, which is done once per batch. */
-  void (*run_batch)(lpn_sim *const *sims, uint64_t count, uint32_t threads, lpn_result *results,
-                    int32_t *statuses, uint64_t *layout);
+  void (*run_batch)(lpn_sim* const* sims, uint64_t count, uint32_t threads, lpn_result* results,
+                    int32_t* statuses, uint64_t* layout);
   /* A token that arrives at `time`, before the first group of that instant. Into a place with a
      capacity it takes a slot at once: the caller is the producer, whose firing starts now and
      commits at `time`. LPN_NO_ROOM: no slot is free. LPN_LATE: `time` was simulated. */
-  int32_t (*push)(lpn_sim *, uint32_t place, const int64_t *values, int64_t time);
+  int32_t (*push)(lpn_sim*, uint32_t place, const int64_t* values, int64_t time);
 
-  int64_t (*now)(const lpn_sim *);
+  int64_t (*now)(const lpn_sim*);
   /* Free tokens of a place; values, row-major, go to `values` when it is not NULL. */
-  uint64_t (*tokens)(const lpn_sim *, uint32_t place, int64_t *values);
-  void (*fault)(const lpn_sim *, lpn_fault *);
-  int32_t (*stats)(const lpn_sim *, lpn_transition_stats *, lpn_place_stats *, int64_t *end);
+  uint64_t (*tokens)(const lpn_sim*, uint32_t place, int64_t* values);
+  void (*fault)(const lpn_sim*, lpn_fault*);
+  int32_t (*stats)(const lpn_sim*, lpn_transition_stats*, lpn_place_stats*, int64_t* end);
 
   /* ---- Inside another simulator (docs/tutorial/embedding.md) ---- */
 
   /* Nothing happens before this time unless something is pushed or released; 0 before the first
      run, INT64_MAX when nothing is to come. */
-  int64_t (*next)(const lpn_sim *);
+  int64_t (*next)(const lpn_sim*);
   /* Free slots of a place with a capacity; INT64_MAX without one. Slots are held from the start of
      a producer to the commit of a consumer. */
-  int64_t (*room)(const lpn_sim *, uint32_t place);
+  int64_t (*room)(const lpn_sim*, uint32_t place);
   /* Takes slots without a token, now; LPN_NO_ROOM when there are less. */
-  int32_t (*hold)(lpn_sim *, uint32_t place, uint64_t count);
+  int32_t (*hold)(lpn_sim*, uint32_t place, uint64_t count);
   /* Gives back, at `time`, slots that the caller holds: of `hold`, or of tokens it took. */
-  int32_t (*release)(lpn_sim *, uint32_t place, uint64_t count, int64_t time);
+  int32_t (*release)(lpn_sim*, uint32_t place, uint64_t count, int64_t time);
   /* Before the first run: a place that the net does not read keeps when its tokens arrived. */
-  int32_t (*collect)(lpn_sim *, uint32_t place);
+  int32_t (*collect)(lpn_sim*, uint32_t place);
   /* Removes up to `most` tokens from the front of a place that the net does not read. Row-major
      values and, of a collecting place, instants, where not NULL. A slot of a token stays with the
      caller, who is the consumer, until `release`. */
-  int32_t (*take)(lpn_sim *, uint32_t place, uint64_t most, int64_t *values, lpn_instant *when,
-                  uint64_t *taken);
+  int32_t (*take)(lpn_sim*, uint32_t place, uint64_t most, int64_t* values, lpn_instant* when,
+                  uint64_t* taken);
 
   /* Group by group, for nets that share instants: enter, then commit and start until no net has
      more. Until the next `enter` or `run` the instant is under way: `push` and `release` at its
@@ -225,24 +225,24 @@ typedef struct lpn_sim_api {
      `run` completes the instant. The number of done tokens ends nothing here. */
 
   /* Goes to `time`: 0 at first, then now < time <= next(). LPN_LATE, LPN_BAD_CALL: it is not. */
-  int32_t (*enter)(lpn_sim *, int64_t time);
+  int32_t (*enter)(lpn_sim*, int64_t time);
   /* Commits the next group: what is due in it, perhaps nothing. */
-  int32_t (*commit)(lpn_sim *);
+  int32_t (*commit)(lpn_sim*);
   /* Starts whatever is ready; *more: whether a firing is due in the next group. */
-  int32_t (*start)(lpn_sim *, int32_t *more);
+  int32_t (*start)(lpn_sim*, int32_t* more);
 
   /* ---- The critical path (variant bit 3) ---- */
 
   /* Before the first run: halves all delays of a transition, rounded up. */
-  int32_t (*halve)(lpn_sim *, uint32_t transition);
+  int32_t (*halve)(lpn_sim*, uint32_t transition);
   /* Before the first run: bytes that may be used for it, 256 MiB if not called. */
-  int32_t (*set_path_budget)(lpn_sim *, uint64_t bytes);
+  int32_t (*set_path_budget)(lpn_sim*, uint64_t bytes);
   /* After a run: the path to the last done token or, without done places, to the last commit. On
      entry *row_count and *step_count are the room in the arrays (which may be NULL), on return how
      many there are. Steps go backwards from the last one; a long path has only its last steps.
      LPN_NO_MEMORY: the budget was not enough. */
-  int32_t (*path)(const lpn_sim *, lpn_path_row *rows, uint64_t *row_count, lpn_path_step *steps,
-                  uint64_t *step_count);
+  int32_t (*path)(const lpn_sim*, lpn_path_row* rows, uint64_t* row_count, lpn_path_step* steps,
+                  uint64_t* step_count);
 } lpn_sim_api;
 
 #ifdef __cplusplus

@@ -12,9 +12,9 @@
 #include <iterator>
 #include <string>
 
-#include "lpn/interp.h"
-#include "lpn/sim.h"
-#include "lpn/text.h"
+#include "lpn/run/interp.h"
+#include "lpn/sim/sim.h"
+#include "lpn/text/text.h"
 
 namespace {
 

@@ -117,9 +117,11 @@ class Registers {
 
  private:
   void write(const Instruction& i, LowBits value) {
-    if (i.destination.place == Place::kGprA || (i.write_both && i.destination.place == Place::kGprB))
+    if (i.destination.place == Place::kGprA ||
+        (i.write_both && i.destination.place == Place::kGprB))
       a_[i.destination.value] = value;
-    if (i.destination.place == Place::kGprB || (i.write_both && i.destination.place == Place::kGprA))
+    if (i.destination.place == Place::kGprB ||
+        (i.write_both && i.destination.place == Place::kGprA))
       b_[i.destination.value] = value;
   }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::nfp {
 namespace {

@@ -5,8 +5,8 @@
 #include <bit>
 #include <mutex>
 
-#include "lpn/bitvectors.h"
-#include "lpn/error.h"
+#include "lpn/base/error.h"
+#include "lpn/smt/bitvectors.h"
 
 namespace lpn::nfp {
 namespace {
@@ -99,8 +99,8 @@ struct Conditions::Solver {
     bv.require(bv.apply(smt::BvOp::kNot, too_large));
   }
 
-  // The least packet from `lo` bytes on, by halving; the model at hand has `hi`. `keep` notes a model and
-  // returns its size. False: Z3 has given up.
+  // The least packet from `lo` bytes on, by halving; the model at hand has `hi`. `keep` notes a
+  // model and returns its size. False: Z3 has given up.
   template <typename Keep>
   bool shrink(smt::BitVectors::Id size, std::span<const smt::BitVectors::Id> assumed,
               const FeasibilityLimits& limits, std::uint32_t lo, std::uint32_t hi,
@@ -483,8 +483,7 @@ Conditions::Partial Conditions::ask_z3(const std::vector<TermId>& atoms, double 
   if (answer == Answer::kSat) {
     out.kind = Verdict::Kind::kSat;
     const std::uint32_t size = keep();
-    if (sized &&
-        !s.shrink(s.translate(terms_.size(), false), assumed, limits, least_, size, keep))
+    if (sized && !s.shrink(s.translate(terms_.size(), false), assumed, limits, least_, size, keep))
       out = {};
   }
   s.bv.pop();

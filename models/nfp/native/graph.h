@@ -57,8 +57,9 @@ struct Graph {
 // Whether the program has a loop.
 bool cyclic(const std::vector<Instruction>& listing);
 
-// Throws Error "E-nfp-loop" when there is a loop and no limit, "E-nfp-unroll" for the limit of a block
-// that is none, "E-nfp-size" when unrolling makes more than `most_blocks`, "E-nfp-cost" for an instruction whose cost the table does not have.
+// Throws Error "E-nfp-loop" when there is a loop and no limit, "E-nfp-unroll" for the limit of a
+// block that is none, "E-nfp-size" when unrolling makes more than `most_blocks`, "E-nfp-cost" for
+// an instruction whose cost the table does not have.
 Graph make_graph(std::vector<Instruction> listing, const Unroll& unroll, const Costs& costs,
                  std::size_t most_blocks = 4'000'000);
 

@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "analysis.h"
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 #include "symbolic.h"
 
 namespace lpn::nfp {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::nfp {
 namespace {

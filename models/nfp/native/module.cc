@@ -11,7 +11,7 @@
 #include "guarantee.h"
 #include "interpret.h"
 #include "listing.h"
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 #include "trace.h"
 
 namespace py = pybind11;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::nfp {
 namespace {

@@ -1,6 +1,6 @@
 #include "trace.h"
 
-#include "lpn/error.h"
+#include "lpn/base/error.h"
 
 namespace lpn::nfp {
 

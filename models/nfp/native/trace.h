@@ -6,8 +6,8 @@
 
 namespace lpn::nfp {
 
-// Throws Error "E-nfp-path" for an execution that has not ended, or that runs a loop more often than the graph's
-// unrolling has rounds.
+// Throws Error "E-nfp-path" for an execution that has not ended, or that runs a loop more often
+// than the graph's unrolling has rounds.
 Path path_taken(const Graph& graph, const Execution& run);
 
 }  // namespace lpn::nfp

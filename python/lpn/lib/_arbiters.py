@@ -1,9 +1,9 @@
 """Arbiters: several queues into one, one grant at a time."""
 
-from .._errors import mistake
-from .._expr import select
-from .._token import Int, Token
-from .._trace import Over
+from ..errors import mistake
+from ..authoring.expr import select
+from ..authoring.token import Int, Token
+from ..authoring.trace import Over
 from ._queues import output_like
 
 __all__ = ["priority", "round_robin"]
@@ -14,7 +14,11 @@ _turns = {}
 def _turn_type(n):
     """The pointer of an arbiter over n inputs, one type per n."""
     if n not in _turns:
-        _turns[n] = type(f"Turn{n}", (Token,), {"__annotations__": {"next": Int[0, n - 1]}, "__module__": __name__})
+        _turns[n] = type(
+            f"Turn{n}",
+            (Token,),
+            {"__annotations__": {"next": Int[0, n - 1]}, "__module__": __name__},
+        )
     return _turns[n]
 
 
@@ -56,7 +60,10 @@ def round_robin(net, name, inputs, out=None, *, delay=1, skip_empty=True, also=N
     inputs = _check(name, inputs)
     n = len(inputs)
     if isinstance(out, (list, tuple)):
-        targets = [output_like(net, name, source, o) for source, o in zip(inputs, _each(name, "out", out, n))]
+        targets = [
+            output_like(net, name, source, o)
+            for source, o in zip(inputs, _each(name, "out", out, n))
+        ]
     else:
         out = output_like(net, name, inputs[0], out)
         targets = [out] * n
@@ -86,7 +93,9 @@ def _each(name, what, given, n):
     if not isinstance(given, (list, tuple)):
         return [given] * n
     if len(given) != n:
-        raise mistake("E-operand", f"arbiter '{name}' has {n} inputs, but {len(given)} entries in {what}")
+        raise mistake(
+            "E-operand", f"arbiter '{name}' has {n} inputs, but {len(given)} entries in {what}"
+        )
     return given
 
 
@@ -94,13 +103,18 @@ def _nobody_before(k, others, n):
     """The guard of input k: every other input that comes before it in this turn is empty."""
     if not others:
         return None
+
     def condition(turn, *watched):
         holds = True
         for j, arc in zip(others, watched):
             # j is before k when the distance from the turn is less.
             mine = select(turn.next <= k, k - turn.next, k - turn.next + n)
             its = select(turn.next <= j, j - turn.next, j - turn.next + n)
-            holds = (arc.free == 0) | (mine < its) if holds is True else holds & ((arc.free == 0) | (mine < its))
+            holds = (
+                (arc.free == 0) | (mine < its)
+                if holds is True
+                else holds & ((arc.free == 0) | (mine < its))
+            )
         return holds
 
     return Over(["turn"] + [f"other{j}" for j in others], condition)

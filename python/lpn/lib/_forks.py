@@ -1,8 +1,8 @@
 """One into several, and several into one."""
 
-from .._errors import mistake
-from .._place import Place
-from .._trace import Over
+from ..errors import mistake
+from ..authoring.place import Place
+from ..authoring.trace import Over
 from ._queues import output_like
 
 __all__ = ["fork", "join"]
@@ -16,7 +16,9 @@ def fork(net, name, source, outs, *, delay=0):
     outs = list(outs)
     if not outs:
         raise mistake("E-operand", f"fork '{name}' needs at least one output")
-    net.transition(name, take={"t": source}, put=[out.forward("t") for out in outs], delay=delay, servers=1)
+    net.transition(
+        name, take={"t": source}, put=[out.forward("t") for out in outs], delay=delay, servers=1
+    )
     return outs
 
 
@@ -41,7 +43,10 @@ def join(net, name, inputs, out=None, *, delay=0, **values):
                 values[field] = Over([arc], lambda t, field=field: getattr(t, field))
                 break
         else:
-            raise mistake("E-emit", f"join '{name}': no input has the property '{field}' of '{target.name}'; "
-                          f"write join(..., {field}=...)")
+            raise mistake(
+                "E-emit",
+                f"join '{name}': no input has the property '{field}' of '{target.name}'; "
+                f"write join(..., {field}=...)",
+            )
     net.transition(name, take=arcs, put=[target.emit(**values)], delay=delay, servers=1)
     return target

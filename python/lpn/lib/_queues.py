@@ -1,7 +1,7 @@
 """FIFOs, pipelines and credits."""
 
-from .._errors import mistake
-from .._place import Place
+from ..errors import mistake
+from ..authoring.place import Place
 
 __all__ = ["credit", "fifo", "pipeline"]
 
@@ -80,5 +80,7 @@ def credit(net, name, count, *, latency=0):
     if isinstance(latency, int) and latency == 0:
         return take, take
     give = net.place(f"{name}.returned")
-    net.transition(f"{name}.return", take={"t": give}, put=[take], delay=latency, interval=1, ordered=True)
+    net.transition(
+        f"{name}.return", take={"t": give}, put=[take], delay=latency, interval=1, ordered=True
+    )
     return take, give

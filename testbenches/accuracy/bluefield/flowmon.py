@@ -10,9 +10,11 @@ FOLDER = SHARED / "truth" / "bluefield" / "flowmon"
 TRAIN = [str(FOLDER / f"flowmon_{name}_train.csv") for name in ("slomo", "yala_mem", "yala_reg")]
 TEST = str(FOLDER / "flowmon_test.csv")
 
-needs_profile = pytest.mark.skipif(not FOLDER.is_dir(),
-                                   reason=f"no FlowMonitor profile at {FOLDER}: set LPN_SHARED to "
-                                   "the folder that has truth/bluefield")
+needs_profile = pytest.mark.skipif(
+    not FOLDER.is_dir(),
+    reason=f"no FlowMonitor profile at {FOLDER}: set LPN_SHARED to "
+    "the folder that has truth/bluefield",
+)
 
 
 def bottleneck(row):

@@ -28,13 +28,17 @@ from dataclasses import replace
 from models.bluefield import training
 from models.bluefield.profiling import Attribute, Profiler, adaptive, uniform
 
-ATTRIBUTES = [Attribute("flow_count", 1, 16_000_000, 16_384, step=100),
-              Attribute("pkt_size_B", 64, 1500, 1500, step=64),
-              Attribute("mtbr_matches_per_MB", 0, 1100, 600, step=20)]
+ATTRIBUTES = [
+    Attribute("flow_count", 1, 16_000_000, 16_384, step=100),
+    Attribute("pkt_size_B", 64, 1500, 1500, step=64),
+    Attribute("mtbr_matches_per_MB", 0, 1100, 600, step=20),
+]
 ON_LOG_SCALE = [replace(ATTRIBUTES[0], log=True), *ATTRIBUTES[1:]]
-CONTENTIONS = [{"wss_MB": w, "accesses_1e8": c}
-               for w, c in [(0.0, 0.0)]
-               + [(w, c) for w in (1, 3, 5, 6, 8, 10, 12) for c in (0.1, 0.5, 1, 1.5, 2, 2.5, 3)]]
+CONTENTIONS = [
+    {"wss_MB": w, "accesses_1e8": c}
+    for w, c in [(0.0, 0.0)]
+    + [(w, c) for w in (1, 3, 5, 6, 8, 10, 12) for c in (0.1, 0.5, 1, 1.5, 2, 2.5, 3)]
+]
 # name: base, w, wc, us that all flows up to the knee cost, knee, us per byte, us per 512 bytes, us per
 # match/MB
 FUNCTIONS = {
@@ -59,17 +63,24 @@ def rate(name, point):
     base, w, wc, flows, knee, per_byte, per_chunk, per_match = FUNCTIONS[name]
     wss, accesses = min(point["wss_MB"], 6.0), point["accesses_1e8"]
     size = point["pkt_size_B"]
-    time = base + w * wss + wc * wss * accesses + flows * min(point["flow_count"] / knee, 1) * (1 + wss / 12)
+    time = (
+        base
+        + w * wss
+        + wc * wss * accesses
+        + flows * min(point["flow_count"] / knee, 1) * (1 + wss / 12)
+    )
     time += per_byte * size + per_chunk * -(-size // 512) + per_match * point["mtbr_matches_per_MB"]
     return 1 / time
 
 
 def noisy(name, seed):
     """A measurement: the rate times 1 +- 1 % (standard deviation), the same whenever the same is measured."""
+
     def measure(point):
         text = json.dumps([name, seed, sorted(point.items())])
         noise = random.Random(hashlib.sha256(text.encode()).digest()).gauss(0, 0.01)
         return rate(name, point) * (1 + noise)
+
     return measure
 
 
@@ -93,8 +104,12 @@ def error(name, samples, seed, flows=log_uniform_flows, points=400):
 
 # Who says beforehand that flow counts belong on a log scale has a better random profile, and needs to know
 # it.
-METHODS = {"random": (uniform, ATTRIBUTES), "adaptive": (adaptive, ATTRIBUTES),
-           "random, log": (uniform, ON_LOG_SCALE), "adaptive, log": (adaptive, ON_LOG_SCALE)}
+METHODS = {
+    "random": (uniform, ATTRIBUTES),
+    "adaptive": (adaptive, ATTRIBUTES),
+    "random, log": (uniform, ON_LOG_SCALE),
+    "adaptive, log": (adaptive, ON_LOG_SCALE),
+}
 
 
 def compare(name, quota, seeds, methods=tuple(METHODS)):
@@ -123,18 +138,24 @@ def main():
     parser.add_argument("--quota", type=int, default=60)
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
-    print(f"mean error [%] with a quota of {options.quota}, {options.seeds} seeds; dense: 3200 measurements")
-    print(f"{'function':15}{'random':>8}{'adaptive':>10}{'ratio':>7}{'random, log':>13}{'adaptive, log':>15}"
-          f"{'ratio':>7}{'dense':>7}  kept")
+    print(
+        f"mean error [%] with a quota of {options.quota}, {options.seeds} seeds; dense: 3200 measurements"
+    )
+    print(
+        f"{'function':15}{'random':>8}{'adaptive':>10}{'ratio':>7}{'random, log':>13}{'adaptive, log':>15}"
+        f"{'ratio':>7}{'dense':>7}  kept"
+    )
     halved = 0
     for name in FUNCTIONS:
         found = compare(name, options.quota, options.seeds)
         ratio = found["adaptive"] / found["random"]
         halved += ratio <= 0.5
-        print(f"{name:15}{found['random']:8.1f}{found['adaptive']:10.1f}{ratio:7.2f}"
-              f"{found['random, log']:13.1f}{found['adaptive, log']:15.1f}"
-              f"{found['adaptive, log'] / found['random, log']:7.2f}"
-              f"{dense_error(name):7.1f}  {', '.join(found['kept']) or 'none'}")
+        print(
+            f"{name:15}{found['random']:8.1f}{found['adaptive']:10.1f}{ratio:7.2f}"
+            f"{found['random, log']:13.1f}{found['adaptive, log']:15.1f}"
+            f"{found['adaptive, log'] / found['random, log']:7.2f}"
+            f"{dense_error(name):7.1f}  {', '.join(found['kept']) or 'none'}"
+        )
     print(f"halved on {halved} of {len(FUNCTIONS)}")
     return 0 if halved * 2 >= len(FUNCTIONS) else 1
 

@@ -28,37 +28,64 @@ def files(tmp_path_factory):
     """memory.csv, regex.csv, rows.csv (both contended, a pipeline) and the model of the first two."""
     folder = tmp_path_factory.mktemp("files")
     write(folder / "memory.csv", memory_rows(50))
-    write(folder / "regex.csv", [{"mtbr_matches_per_MB": m, "regex_time_per_pkt_ms": (0.15 + 0.002 * m) / 1e3}
-                                 for m in (300, 600)])
+    write(
+        folder / "regex.csv",
+        [
+            {"mtbr_matches_per_MB": m, "regex_time_per_pkt_ms": (0.15 + 0.002 * m) / 1e3}
+            for m in (300, 600)
+        ],
+    )
     rows = []
     for seed in range(12):
         row = row_of(m=200.0 + 60 * seed, rivals=0.3 * (seed % 4), seed=seed)
-        row["throughput_kpps"] = min(row["throughput_kpps"], 1e3 / (0.15 + 0.002 * row["mtbr_matches_per_MB"]
-                                                                     + 1e3 * row["comp_regex_sum_nt_ms"]))
+        row["throughput_kpps"] = min(
+            row["throughput_kpps"],
+            1e3 / (0.15 + 0.002 * row["mtbr_matches_per_MB"] + 1e3 * row["comp_regex_sum_nt_ms"]),
+        )
         rows.append(row)
     write(folder / "rows.csv", rows)
     lpn("train", folder / "memory.csv", folder / "regex.csv", "-o", folder / "toy.json")
     return folder
 
 
-@pytest.mark.parametrize("order",
-                         [lambda f: ["--train", f / "memory.csv", f / "regex.csv", "--test", f / "rows.csv"],
-                                   lambda f: ["--test", f / "rows.csv", "--train", f / "memory.csv",
-                                              f / "regex.csv"],
-                                   lambda f: ["--train", f / "memory.csv", "--train", f / "regex.csv",
-                                              "--test",
-                                              f / "rows.csv"]])
+@pytest.mark.parametrize(
+    "order",
+    [
+        lambda f: ["--train", f / "memory.csv", f / "regex.csv", "--test", f / "rows.csv"],
+        lambda f: ["--test", f / "rows.csv", "--train", f / "memory.csv", f / "regex.csv"],
+        lambda f: [
+            "--train",
+            f / "memory.csv",
+            "--train",
+            f / "regex.csv",
+            "--test",
+            f / "rows.csv",
+        ],
+    ],
+)
 def test_evaluate(files, order):
     figures = json.loads(lpn("evaluate", *order(files), "--json")[0])
-    assert {"rows", "mape", "within_5", "within_10", "baselines", "chosen", "candidates"} <= set(figures)
+    assert {"rows", "mape", "within_5", "within_10", "baselines", "chosen", "candidates"} <= set(
+        figures
+    )
     assert figures["rows"] == 12 and figures["mape"] < 5 and figures["within_10"] > 80
 
 
 def test_evaluate_prints_the_choice_before_the_figures(files):
-    printed, notes = lpn("evaluate", "--train", files / "memory.csv", files / "regex.csv", "--test",
-                         files / "rows.csv",
-                         "--rows")
-    assert printed.index("chosen: ") < printed.index("this predictor") < printed.index("interval [kpps]")
+    printed, notes = lpn(
+        "evaluate",
+        "--train",
+        files / "memory.csv",
+        files / "regex.csv",
+        "--test",
+        files / "rows.csv",
+        "--rows",
+    )
+    assert (
+        printed.index("chosen: ")
+        < printed.index("this predictor")
+        < printed.index("interval [kpps]")
+    )
     assert "SLOMO" in printed and "intervals for 90 % hold" in printed
     assert "outside the range trained on: " in notes and "mtbr_matches_per_MB" in notes
 
@@ -70,20 +97,37 @@ def test_rows_that_were_trained_on_are_told(files):
 
 @pytest.mark.parametrize("kind", ["boosting", "white-box"])
 def test_the_memory_model_can_be_given(files, kind, tmp_path):
-    told = json.loads(lpn("train", files / "memory.csv", "-o", tmp_path / "m.json", "--memory", kind,
-                          "--json")[0])
+    told = json.loads(
+        lpn("train", files / "memory.csv", "-o", tmp_path / "m.json", "--memory", kind, "--json")[0]
+    )
     assert [candidate["model"] for candidate in told["candidates"]] == [kind]
     assert json.loads((tmp_path / "m.json").read_text())["memory"]["model"]["kind"] == kind
 
 
 def test_train_detects_the_pattern(files, tmp_path):
-    told = json.loads(lpn("train", files / "memory.csv", files / "regex.csv", files / "rows.csv", "-o",
-                          tmp_path / "m.json", "--pattern", "detect", "--json")[0])
-    assert told["pattern"] == "pipeline" and set(told["pattern_errors"]) == {"pipeline", "run-to-completion"}
+    told = json.loads(
+        lpn(
+            "train",
+            files / "memory.csv",
+            files / "regex.csv",
+            files / "rows.csv",
+            "-o",
+            tmp_path / "m.json",
+            "--pattern",
+            "detect",
+            "--json",
+        )[0]
+    )
+    assert told["pattern"] == "pipeline" and set(told["pattern_errors"]) == {
+        "pipeline",
+        "run-to-completion",
+    }
 
 
 def test_predict_rows(files):
-    told = json.loads(lpn("predict", files / "rows.csv", "--model", files / "toy.json", "--json")[0])
+    told = json.loads(
+        lpn("predict", files / "rows.csv", "--model", files / "toy.json", "--json")[0]
+    )
     assert len(told["rows"]) == 12
     for row in told["rows"]:
         assert row["low_kpps"] <= row["throughput_kpps"] <= row["high_kpps"]
@@ -109,11 +153,26 @@ def test_predict_and_simulate_agree():
 
 
 def test_diagnose(files, tmp_path):
-    told = json.loads(lpn("diagnose", files / "rows.csv", "--model", files / "toy.json", "--json")[0])["rows"]
+    told = json.loads(
+        lpn("diagnose", files / "rows.csv", "--model", files / "toy.json", "--json")[0]
+    )["rows"]
     assert all(row["evidence"] and row["bottleneck"] in row["could_be"] for row in told)
     picture = tmp_path / "shift.svg"
-    swept = json.loads(lpn("diagnose", files / "rows.csv", "--model", files / "toy.json", "--sweep",
-                           "mtbr_matches_per_MB=0..2000", "--line", 2, "--plot", picture, "--json")[0])
+    swept = json.loads(
+        lpn(
+            "diagnose",
+            files / "rows.csv",
+            "--model",
+            files / "toy.json",
+            "--sweep",
+            "mtbr_matches_per_MB=0..2000",
+            "--line",
+            2,
+            "--plot",
+            picture,
+            "--json",
+        )[0]
+    )
     (shift,) = swept["shifts"]
     assert (shift["from"], shift["to"]) == ("memory", "regex") and picture.stat().st_size > 5000
     # The bounds cross there: t_memory = a m + b + rivals.
@@ -129,36 +188,75 @@ def test_diagnose_a_scenario():
 
 
 def test_measure_is_the_simulation():
-    asked = {"mtbr_matches_per_MB": 194.3, "flow_count": 16384, "pkt_size_B": 1518, "comp_wss_MB": 6.0,
-             "comp_l2d_rd_per_s": 5e7, "comp_l2d_wr_per_s": 3e7}
-    done = subprocess.run([*LPN, "measure", SCENARIO], input=json.dumps(asked), capture_output=True,
-                          text=True,
-                          check=True)
+    asked = {
+        "mtbr_matches_per_MB": 194.3,
+        "flow_count": 16384,
+        "pkt_size_B": 1518,
+        "comp_wss_MB": 6.0,
+        "comp_l2d_rd_per_s": 5e7,
+        "comp_l2d_wr_per_s": 3e7,
+    }
+    done = subprocess.run(
+        [*LPN, "measure", SCENARIO],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     simulated = json.loads(lpn("simulate", SCENARIO, "--json", status=1)[0])["functions"][0]
-    assert json.loads(done.stdout)["throughput_kpps"] == pytest.approx(simulated["throughput_kpps"], rel=1e-3)
+    assert json.loads(done.stdout)["throughput_kpps"] == pytest.approx(
+        simulated["throughput_kpps"], rel=1e-3
+    )
 
 
-@pytest.mark.parametrize("arguments, told", [
-    (["predict", "{f}/rows.csv"], "write one --model"),
-    (["predict", "{f}/rows.csv", "--model", "{f}/rows.csv"], "is no JSON"),
-    (["predict", SCENARIO, "--model", "{f}/toy.json"], "there is no function 'toy'"),
-    (["predict", SCENARIO, "--model", "FlowMonitor={f}/toy.json"], "needs the counters of 'regex-bench'"),
-    (["diagnose", SCENARIO, "--plot", "x.svg"], "--plot shows a sweep"),
-    (["diagnose", SCENARIO, "--sweep", "wss_MB"], "write --sweep"),
-    (["diagnose", SCENARIO, "--sweep", "wss_MB=9..1"], "must rise"),
-    (["diagnose", SCENARIO, "--sweep", "colour=1..9"], "no input 'colour'"),
-    (["diagnose", SCENARIO, "--function", "ghost"], "no function 'ghost'"),
-    (["diagnose", "{f}/rows.csv", "--model", "{f}/toy.json", "--sweep", "hue=1..2"], "no input 'hue'"),
-    (["diagnose", "{f}/rows.csv", "--model", "{f}/toy.json", "--sweep", "flow_count=1..2", "--line", "99"],
-     "no row in line 99"),
-    (["evaluate", "--train", "{f}/memory.csv", "--test", "{f}/rows.csv"],
-     "no training file has the function's time"),
-    (["evaluate", "--train", "{f}/memory.csv", "--test", "{f}/regex.csv"], "an evaluation takes rows"),
-    (["train", "{f}/missing.csv", "-o", "{f}/x.json"], "No such file"),
-    (["profile", "--measure", "true", "-o", "{f}/x.csv", "--attribute", "flows"],
-     "write flow_count=1..16e6:16384"),
-    (["measure", SCENARIO, "--function", "ghost"], "no function 'ghost'"),
-])
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["predict", "{f}/rows.csv"], "write one --model"),
+        (["predict", "{f}/rows.csv", "--model", "{f}/rows.csv"], "is no JSON"),
+        (["predict", SCENARIO, "--model", "{f}/toy.json"], "there is no function 'toy'"),
+        (
+            ["predict", SCENARIO, "--model", "FlowMonitor={f}/toy.json"],
+            "needs the counters of 'regex-bench'",
+        ),
+        (["diagnose", SCENARIO, "--plot", "x.svg"], "--plot shows a sweep"),
+        (["diagnose", SCENARIO, "--sweep", "wss_MB"], "write --sweep"),
+        (["diagnose", SCENARIO, "--sweep", "wss_MB=9..1"], "must rise"),
+        (["diagnose", SCENARIO, "--sweep", "colour=1..9"], "no input 'colour'"),
+        (["diagnose", SCENARIO, "--function", "ghost"], "no function 'ghost'"),
+        (
+            ["diagnose", "{f}/rows.csv", "--model", "{f}/toy.json", "--sweep", "hue=1..2"],
+            "no input 'hue'",
+        ),
+        (
+            [
+                "diagnose",
+                "{f}/rows.csv",
+                "--model",
+                "{f}/toy.json",
+                "--sweep",
+                "flow_count=1..2",
+                "--line",
+                "99",
+            ],
+            "no row in line 99",
+        ),
+        (
+            ["evaluate", "--train", "{f}/memory.csv", "--test", "{f}/rows.csv"],
+            "no training file has the function's time",
+        ),
+        (
+            ["evaluate", "--train", "{f}/memory.csv", "--test", "{f}/regex.csv"],
+            "an evaluation takes rows",
+        ),
+        (["train", "{f}/missing.csv", "-o", "{f}/x.json"], "No such file"),
+        (
+            ["profile", "--measure", "true", "-o", "{f}/x.csv", "--attribute", "flows"],
+            "write flow_count=1..16e6:16384",
+        ),
+        (["measure", SCENARIO, "--function", "ghost"], "no function 'ghost'"),
+    ],
+)
 def test_refusals(files, arguments, told):
     filled = [argument.format(f=files) for argument in arguments]
     _, printed = lpn(*filled, status=2)
@@ -168,9 +266,20 @@ def test_refusals(files, arguments, told):
 def test_ctrl_c_keeps_what_was_measured(tmp_path):
     output = tmp_path / "profile.csv"
     measured = tmp_path / "measured"
-    running = subprocess.Popen([*LPN, "profile", "--measure", f"echo >> {measured}; sleep 0.2; echo 5",
-                                "-o", str(output), "--json"],
-                               stdout=subprocess.PIPE, text=True, start_new_session=True)
+    running = subprocess.Popen(
+        [
+            *LPN,
+            "profile",
+            "--measure",
+            f"echo >> {measured}; sleep 0.2; echo 5",
+            "-o",
+            str(output),
+            "--json",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     while running.poll() is None and not (measured.exists() and len(measured.read_text()) >= 3):
         time.sleep(0.02)
     os.killpg(running.pid, signal.SIGINT)

@@ -13,8 +13,14 @@ SCENARIOS = REPO / "models" / "bluefield" / "scenarios"
 
 
 def lpn(*arguments, cwd=None):
-    done = subprocess.run([BUILD / "bin" / "lpn", *map(str, arguments)], capture_output=True, text=True,
-                          cwd=cwd, env={**os.environ, "TERM": "dumb"}, timeout=300)
+    done = subprocess.run(
+        [BUILD / "bin" / "lpn", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "TERM": "dumb"},
+        timeout=300,
+    )
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -55,8 +61,9 @@ def test_sim_gives_the_same_answer():
     run = data["runs"][0]
     assert run["ending"] == "done" and run["firings"] > 10_000
     direct = answer("bluefield", "simulate", path, "--engine", "interp")[1]
-    assert [f["throughput_kpps"] for f in run["answer"]["functions"]] == \
-           [f["throughput_kpps"] for f in direct["functions"]]
+    assert [f["throughput_kpps"] for f in run["answer"]["functions"]] == [
+        f["throughput_kpps"] for f in direct["functions"]
+    ]
     text = lpn("sim", "bluefield", path, "--engine", "interp").stdout
     assert "FlowMonitor" in text and "490.9" in text and "regex" in text
 
@@ -65,7 +72,11 @@ def test_sim_takes_parameters_and_refuses_unknown_ones():
     path = SCENARIOS / "flowmonitor_regex_bench.json"
     status, data = answer("sim", "bluefield", path, "--engine", "interp", "-p", "f1.s1.time0=20000")
     # The model's own answer is of the scenario as it stands, so it is left out.
-    assert status == 0 and "answer" not in data["runs"][0] and data["parameters"]["f1.s1.time0"] == 20000
+    assert (
+        status == 0
+        and "answer" not in data["runs"][0]
+        and data["parameters"]["f1.s1.time0"] == 20000
+    )
     done = lpn("sim", "bluefield", path, "-p", "f9.cores=1")
     assert done.returncode == 2 and "[E-param]" in done.stderr and "f1.cores" in done.stderr
 
@@ -78,7 +89,9 @@ def test_not_steady_is_status_3(tmp_path):
 
 def test_refusals(tmp_path):
     path = tmp_path / "s.json"
-    path.write_text('{"functions": [{"name": "f", "stages": [{"resource": "gpu", "service_us": 1}]}]}')
+    path.write_text(
+        '{"functions": [{"name": "f", "stages": [{"resource": "gpu", "service_us": 1}]}]}'
+    )
     for command in (("bluefield", "simulate"), ("sim", "bluefield")):
         done = lpn(*command, path)
         assert done.returncode == 2 and "[E-scenario]" in done.stderr
@@ -87,13 +100,22 @@ def test_refusals(tmp_path):
     assert status == 2 and data["error"]["code"] == "E-scenario"
 
 
-@pytest.mark.parametrize("text, words", [
-    ("name,promised_drop\nNAT,0.1\n", ":1: there is no column function"),
-    ("function,promised_drop\nNAP,0.1\n", ":2: the catalogue has no function 'NAP'; it has: FlowStats"),
-    ("function,promised_drop\nNAT,0.1\nNAT,ten\n", ":3: promised_drop is 'ten'; it must be a number from 0"),
-    ("function,promised_drop\nNAT,nan\n", ":2: promised_drop is 'nan'"),
-    ("function,promised_drop\n", ": no arrivals below the header"),
-])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("name,promised_drop\nNAT,0.1\n", ":1: there is no column function"),
+        (
+            "function,promised_drop\nNAP,0.1\n",
+            ":2: the catalogue has no function 'NAP'; it has: FlowStats",
+        ),
+        (
+            "function,promised_drop\nNAT,0.1\nNAT,ten\n",
+            ":3: promised_drop is 'ten'; it must be a number from 0",
+        ),
+        ("function,promised_drop\nNAT,nan\n", ":2: promised_drop is 'nan'"),
+        ("function,promised_drop\n", ": no arrivals below the header"),
+    ],
+)
 def test_arrivals_that_are_refused(tmp_path, text, words):
     path = tmp_path / "a.csv"
     path.write_text(text)
@@ -106,8 +128,14 @@ def test_place_and_refusals_of_options():
     status, data = answer("bluefield", "place", SCENARIOS / "arrivals.csv")
     assert status == 0 and data["arrivals"] == 6
     by_policy = {entry["policy"]: entry for entry in data["policies"]}
-    assert list(by_policy) == ["monopolisation", "greedy", "memory-only", "both-resources", "oracle",
-                               "optimum"]
+    assert list(by_policy) == [
+        "monopolisation",
+        "greedy",
+        "memory-only",
+        "both-resources",
+        "oracle",
+        "optimum",
+    ]
     assert by_policy["monopolisation"]["nics"] == 6 and by_policy["optimum"]["nics"] == 2
     assert by_policy["memory-only"]["broken"] == 2 and by_policy["both-resources"]["broken"] == 0
     plan = next(p for p in data["plans"] if p["policy"] == "both-resources")

@@ -19,12 +19,29 @@ def drawn(seed, pattern):
         stages = [{"resource": "memory", "service_us": round(draw.uniform(0.5, 3), 3)}]
         for engine in ("regex", "compression"):
             if draw.random() < 0.6:
-                stages.append({"resource": engine, "queues": draw.randint(1, 3), "slots": 64,
-                               "service_us": round(draw.uniform(0.3, 2), 3)})
-        functions.append({"name": f"f{k}", "stages": stages, "pattern": pattern, "cores": 1,
-                          "memory": {"wss_MB": round(draw.uniform(0, 4), 2), "accesses_per_packet": 60,
-                                     "us_per_MB": 0.0136, "us_per_MB_1e8": 0.00957},
-                          "traffic": {"rate_kpps": draw.randint(50, 800)} if draw.random() < 0.3 else {}})
+                stages.append(
+                    {
+                        "resource": engine,
+                        "queues": draw.randint(1, 3),
+                        "slots": 64,
+                        "service_us": round(draw.uniform(0.3, 2), 3),
+                    }
+                )
+        functions.append(
+            {
+                "name": f"f{k}",
+                "stages": stages,
+                "pattern": pattern,
+                "cores": 1,
+                "memory": {
+                    "wss_MB": round(draw.uniform(0, 4), 2),
+                    "accesses_per_packet": 60,
+                    "us_per_MB": 0.0136,
+                    "us_per_MB_1e8": 0.00957,
+                },
+                "traffic": {"rate_kpps": draw.randint(50, 800)} if draw.random() < 0.3 else {},
+            }
+        )
     return scenarios.parse({"functions": functions})
 
 
@@ -34,7 +51,10 @@ def against_the_net(seeds, pattern):
     for seed in seeds:
         scenario = drawn(seed, pattern)
         outcome = steady.simulate(scenario, engine="interp", latencies=False)
-        found += [(f, result.throughput_kpps / 1e3) for f, result in zip(forecast(scenario), outcome.results)]
+        found += [
+            (f, result.throughput_kpps / 1e3)
+            for f, result in zip(forecast(scenario), outcome.results)
+        ]
     return found
 
 
@@ -50,13 +70,21 @@ def test_run_to_completion():
     assert sum(f.low <= net <= f.high for f, net in found) >= 0.85 * len(found)
 
 
-BENCH = {"name": "bench", "stages": [{"resource": "cpu", "service_us": 0.7},
-                                     {"resource": "regex", "service_us": 1.0}]}
-MONITOR = {"name": "monitor", "cores": 1, "promised_drop": 0.2,
-           "stages": [{"resource": "memory", "service_us": 1.378},
-                      {"resource": "regex", "service_us": "l7-filter"}],
-           "traffic": {"packet_bytes": 1518, "matches_per_MB": 400},
-           "memory": {"us_per_MB": 0.01363, "us_per_MB_1e8": 0.00957}}
+BENCH = {
+    "name": "bench",
+    "stages": [{"resource": "cpu", "service_us": 0.7}, {"resource": "regex", "service_us": 1.0}],
+}
+MONITOR = {
+    "name": "monitor",
+    "cores": 1,
+    "promised_drop": 0.2,
+    "stages": [
+        {"resource": "memory", "service_us": 1.378},
+        {"resource": "regex", "service_us": "l7-filter"},
+    ],
+    "traffic": {"packet_bytes": 1518, "matches_per_MB": 400},
+    "memory": {"us_per_MB": 0.01363, "us_per_MB_1e8": 0.00957},
+}
 
 
 def test_what_it_says():
@@ -76,7 +104,11 @@ def test_outside_is_named():
     data = {"functions": [asked], "memory_pressure": {"wss_MB": 30, "accesses_per_s": 1e9}}
     (answer,) = forecast(scenarios.parse(data))
     assert {one["input"] for one in answer.outside} == {
-        "mtbr_matches_per_MB", "pkt_size_B", "competitors' wss_MB", "competitors' accesses [1e8/s]"}
+        "mtbr_matches_per_MB",
+        "pkt_size_B",
+        "competitors' wss_MB",
+        "competitors' accesses [1e8/s]",
+    }
 
 
 def test_a_light_rival_takes_what_it_asks_for():
@@ -88,10 +120,15 @@ def test_a_light_rival_takes_what_it_asks_for():
 
 
 def test_functions_press_on_each_others_memory():
-    heavy = {"name": "heavy", "cores": 2, "stages": [{"resource": "memory", "service_us": 0.5}],
-             "memory": {"wss_MB": 8, "accesses_per_packet": 40}}
-    monitor, _ = forecast(scenarios.parse({"functions": [{**MONITOR, "stages": MONITOR["stages"][:1]},
-                                                         heavy]}))
+    heavy = {
+        "name": "heavy",
+        "cores": 2,
+        "stages": [{"resource": "memory", "service_us": 0.5}],
+        "memory": {"wss_MB": 8, "accesses_per_packet": 40},
+    }
+    monitor, _ = forecast(
+        scenarios.parse({"functions": [{**MONITOR, "stages": MONITOR["stages"][:1]}, heavy]})
+    )
     # The heavy one runs at 4 packets per us: 1.6e8 accesses/s on 8 MB.
     assert 1 / monitor.rate == pytest.approx(1.378 + 8 * (0.01363 + 0.00957 * 1.6))
 
@@ -107,13 +144,26 @@ def test_models_need_counters():
         forecast(scenario, {"monitor": predictor})
     with pytest.raises(Error, match="no function 'ghost'"):
         forecast(scenario, {"ghost": predictor})
-    counters = {"ipc": 1.0, "inst_retired_per_s": 5e8, "l2d_rd_per_s": 1e8, "l2d_wr_per_s": 5e7,
-                "mem_rd_per_s": 5e8,
-                "mem_wr_per_s": 5e8, "wss_MB": 6.0}
+    counters = {
+        "ipc": 1.0,
+        "inst_retired_per_s": 5e8,
+        "l2d_rd_per_s": 1e8,
+        "l2d_wr_per_s": 5e7,
+        "mem_rd_per_s": 5e8,
+        "mem_wr_per_s": 5e8,
+        "wss_MB": 6.0,
+    }
     rival = {**BENCH, "memory": {"counters": counters}}
-    monitor, bench = forecast(scenarios.parse({"functions": [MONITOR, rival]}), {"monitor": predictor})
-    row = {"flow_count": 16384.0, "pkt_size_B": 1518.0, "mtbr_matches_per_MB": 400.0,
-           **{f"comp_{name}": value for name, value in counters.items()}, "comp_regex_sum_nt_ms": 0.001}
+    monitor, bench = forecast(
+        scenarios.parse({"functions": [MONITOR, rival]}), {"monitor": predictor}
+    )
+    row = {
+        "flow_count": 16384.0,
+        "pkt_size_B": 1518.0,
+        "mtbr_matches_per_MB": 400.0,
+        **{f"comp_{name}": value for name, value in counters.items()},
+        "comp_regex_sum_nt_ms": 0.001,
+    }
     assert monitor.rate == pytest.approx(predictor.answer(row).rate, rel=1e-6)
 
 

@@ -6,14 +6,27 @@ import random
 import pytest
 from lpn import Error
 
-from models.bluefield.laws import (PIPELINE, RUN_TO_COMPLETION, Load, linear_decline, pipeline,
-                                   round_time, run_to_completion, shares, stages, sum_of_losses)
+from models.bluefield.laws import (
+    PIPELINE,
+    RUN_TO_COMPLETION,
+    Load,
+    linear_decline,
+    pipeline,
+    round_time,
+    run_to_completion,
+    shares,
+    stages,
+    sum_of_losses,
+)
 
 
 def round_robin(loads, requests):
     """Rates by serving one request after the other; arrivals are evenly spaced per queue."""
-    queues = [(k, load, load.offered / load.queues)
-              for k, load in enumerate(loads) for _ in range(load.queues)]
+    queues = [
+        (k, load, load.offered / load.queues)
+        for k, load in enumerate(loads)
+        for _ in range(load.queues)
+    ]
     served, per_function, now, turn = [0] * len(queues), [0] * len(loads), 0.0, 0
     while sum(per_function) < requests:
         for step in range(len(queues)):
@@ -26,8 +39,11 @@ def round_robin(loads, requests):
                 turn = at + 1
                 break
         else:
-            now = min((served[at] + 1) / offered * (1 + 1e-12) + 1e-9
-                      for at, (_, _, offered) in enumerate(queues) if offered > 0)
+            now = min(
+                (served[at] + 1) / offered * (1 + 1e-12) + 1e-9
+                for at, (_, _, offered) in enumerate(queues)
+                if offered > 0
+            )
     return [count / now for count in per_function]
 
 
@@ -65,8 +81,14 @@ def test_linear_decline_is_one_queue_against_one(offered):
 def test_nobody_gets_more_than_offered_and_the_engine_is_never_oversold():
     draw = random.Random(7)
     for _ in range(300):
-        loads = [Load(draw.uniform(0.1, 4), draw.randint(1, 6), draw.choice([math.inf, draw.uniform(0, 2)]))
-                 for _ in range(draw.randint(1, 8))]
+        loads = [
+            Load(
+                draw.uniform(0.1, 4),
+                draw.randint(1, 6),
+                draw.choice([math.inf, draw.uniform(0, 2)]),
+            )
+            for _ in range(draw.randint(1, 8))
+        ]
         rates = shares(loads)
         busy = sum(rate * load.time for rate, load in zip(rates, loads))
         assert busy <= 1 + 1e-9
@@ -79,8 +101,9 @@ def test_composition():
     assert pipeline([0.5, 0.3], 0.6) == 0.3
     assert pipeline([0.9, 0.8], 0.6) == 0.6
     # Times add: 1/0.6 + (1/0.5 - 1/0.6) + (1/0.3 - 1/0.6).
-    assert 1 / run_to_completion([0.5, 0.3],
-                                 0.6) == pytest.approx(1 / 0.6 + (2 - 1 / 0.6) + (1 / 0.3 - 1 / 0.6))
+    assert 1 / run_to_completion([0.5, 0.3], 0.6) == pytest.approx(
+        1 / 0.6 + (2 - 1 / 0.6) + (1 / 0.3 - 1 / 0.6)
+    )
     assert sum_of_losses([0.5, 0.3], 0.6) == pytest.approx(0.2)
     assert sum_of_losses([0.2, 0.2], 0.6) == 0
 
@@ -96,15 +119,27 @@ def test_stage_lists_close_the_loop():
     # End-to-end rates with one stage contended at a time give the same by Eq 4.
     alone = [1.0, 2.0, 0.5]
     contended_one_by_one = [1 / (sum(alone) - a + t) for a, t in zip(alone, times)]
-    assert stages(times, [rtc] * 3) == pytest.approx(run_to_completion(contended_one_by_one, 1 / sum(alone)))
+    assert stages(times, [rtc] * 3) == pytest.approx(
+        run_to_completion(contended_one_by_one, 1 / sum(alone))
+    )
 
 
-@pytest.mark.parametrize("wrong", [lambda: Load(0), lambda: Load(1, queues=0), lambda: Load(1, offered=-1),
-                                   lambda: Load(1, queues=1.5), lambda: Load(float("nan")),
-                                   lambda: pipeline([0.0]), lambda: run_to_completion([], 1),
-                                   lambda: stages([1.0], ["rtc"]), lambda: stages([], []),
-                                   lambda: stages([0.0], [PIPELINE]),
-                                   lambda: Load(1, offered=float("nan"))])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Load(0),
+        lambda: Load(1, queues=0),
+        lambda: Load(1, offered=-1),
+        lambda: Load(1, queues=1.5),
+        lambda: Load(float("nan")),
+        lambda: pipeline([0.0]),
+        lambda: run_to_completion([], 1),
+        lambda: stages([1.0], ["rtc"]),
+        lambda: stages([], []),
+        lambda: stages([0.0], [PIPELINE]),
+        lambda: Load(1, offered=float("nan")),
+    ],
+)
 def test_nonsense_is_refused(wrong):
     with pytest.raises(Error) as error:
         wrong()

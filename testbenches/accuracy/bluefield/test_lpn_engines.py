@@ -20,17 +20,25 @@ def on_engine(functions, **nic):
     """
     listed = []
     for k, (time, queues, offered) in enumerate(functions):
-        listed.append({
-            "name": f"f{k}", "cores": 1,
-            "stages": [{"resource": "cpu", "service_us": 0.01},
-                       {"resource": "regex", "queues": queues, "slots": 64, "service_us": time}],
-            **({"traffic": {"rate_kpps": offered}} if offered is not None else {})})
+        listed.append(
+            {
+                "name": f"f{k}",
+                "cores": 1,
+                "stages": [
+                    {"resource": "cpu", "service_us": 0.01},
+                    {"resource": "regex", "queues": queues, "slots": 64, "service_us": time},
+                ],
+                **({"traffic": {"rate_kpps": offered}} if offered is not None else {}),
+            }
+        )
     return scenarios.parse({"nic": {"cores": 64, **nic}, "functions": listed})
 
 
 def law_of(functions):
-    loads = [laws.Load(time, queues, math.inf if offered is None else offered / 1e3)
-             for time, queues, offered in functions]
+    loads = [
+        laws.Load(time, queues, math.inf if offered is None else offered / 1e3)
+        for time, queues, offered in functions
+    ]
     return [1e3 * rate for rate in laws.shares(loads)]
 
 
@@ -42,8 +50,12 @@ def drawn(draw):
     round_us = sum(n * t for n, t in zip(queues, times))
     # At least one saturates; a rate of 1 is that of equilibrium.
     sure = draw.randrange(count)
-    offered = [None if k == sure or draw.random() < 0.3 else
-               round(draw.uniform(0.05, 2) * n / round_us * 1e3, 3) for k, n in enumerate(queues)]
+    offered = [
+        None
+        if k == sure or draw.random() < 0.3
+        else round(draw.uniform(0.05, 2) * n / round_us * 1e3, 3)
+        for k, n in enumerate(queues)
+    ]
     return list(zip(times, queues, offered))
 
 
@@ -70,7 +82,9 @@ def test_rate_falls_linearly_and_then_stays():
     for offered in (100, 200, 300, 400, 490, 520, 600, 2000):
         outcome = simulated(on_engine([(target, 1, None), (rival, 1, offered)]))
         rates.append(outcome.results[0].throughput_kpps)
-        assert rates[-1] == pytest.approx(1e3 * laws.linear_decline(target, rival, offered / 1e3), rel=5e-3)
+        assert rates[-1] == pytest.approx(
+            1e3 * laws.linear_decline(target, rival, offered / 1e3), rel=5e-3
+        )
     # The slope is -t2 / t1, and beyond the kink at 500 nothing changes.
     assert (rates[3] - rates[0]) / 300 == pytest.approx(-rival / target, rel=5e-3)
     assert rates[-1] == pytest.approx(rates[-3], rel=2e-3)
@@ -86,32 +100,71 @@ def test_what_an_engine_cannot_take_is_lost():
 def test_both_engines_at_once():
     """A chain regex -> compression has the rate of the slower round, each shared by the law."""
     functions = [
-        {"name": "chain", "cores": 1, "stages": [
-            {"resource": "cpu", "service_us": 0.01}, {"resource": "regex", "service_us": 0.5, "slots": 64},
-            {"resource": "compression", "queues": 2, "service_us": 0.9, "slots": 64}]},
-        {"name": "regex", "cores": 1, "stages": [
-            {"resource": "cpu", "service_us": 0.01}, {"resource": "regex", "service_us": 0.7, "slots": 64}]},
-        {"name": "compression", "cores": 1, "stages": [
-            {"resource": "cpu", "service_us": 0.01},
-            {"resource": "compression", "service_us": 3.0, "slots": 64}]}]
+        {
+            "name": "chain",
+            "cores": 1,
+            "stages": [
+                {"resource": "cpu", "service_us": 0.01},
+                {"resource": "regex", "service_us": 0.5, "slots": 64},
+                {"resource": "compression", "queues": 2, "service_us": 0.9, "slots": 64},
+            ],
+        },
+        {
+            "name": "regex",
+            "cores": 1,
+            "stages": [
+                {"resource": "cpu", "service_us": 0.01},
+                {"resource": "regex", "service_us": 0.7, "slots": 64},
+            ],
+        },
+        {
+            "name": "compression",
+            "cores": 1,
+            "stages": [
+                {"resource": "cpu", "service_us": 0.01},
+                {"resource": "compression", "service_us": 3.0, "slots": 64},
+            ],
+        },
+    ]
     outcome = simulated(scenarios.parse({"functions": functions}))
     # Compression: 2 / (2 * 0.9 + 3) is less than the chain's share of regex, 1 / 1.2.
     chain, regex, compression = (result.throughput_kpps / 1e3 for result in outcome.results)
-    assert chain == pytest.approx(2 / 4.8, rel=5e-3) and compression == pytest.approx(1 / 4.8, rel=5e-3)
+    assert chain == pytest.approx(2 / 4.8, rel=5e-3) and compression == pytest.approx(
+        1 / 4.8, rel=5e-3
+    )
     assert regex == pytest.approx((1 - chain * 0.5) / 0.7, rel=5e-3)
     assert [r.bottleneck for r in outcome.results] == ["compression", "regex", "compression"]
 
 
 def test_a_mix_takes_the_mean_time():
-    packets = [{"share": 0.75, "packet_bytes": 64, "matches_per_MB": 0},
-               {"share": 0.25, "packet_bytes": 1500, "matches_per_MB": 500}]
+    packets = [
+        {"share": 0.75, "packet_bytes": 64, "matches_per_MB": 0},
+        {"share": 0.25, "packet_bytes": 1500, "matches_per_MB": 500},
+    ]
     law = {"us": 0.2, "us_per_match_per_MB": 0.002}
-    for traffic, rates in (({"mix": packets}, [1 / 1.45] * 2),
-                           ({"mix": packets, "rate_kpps": 300}, [0.3, 0.865])):
-        functions = [{"name": "mixed", "cores": 1, "traffic": traffic, "stages": [
-                         {"resource": "cpu", "service_us": 0.01}, {"resource": "regex", "service_us": law}]},
-                     {"name": "other", "cores": 1, "stages": [
-                         {"resource": "cpu", "service_us": 0.01}, {"resource": "regex", "service_us": 1.0}]}]
+    for traffic, rates in (
+        ({"mix": packets}, [1 / 1.45] * 2),
+        ({"mix": packets, "rate_kpps": 300}, [0.3, 0.865]),
+    ):
+        functions = [
+            {
+                "name": "mixed",
+                "cores": 1,
+                "traffic": traffic,
+                "stages": [
+                    {"resource": "cpu", "service_us": 0.01},
+                    {"resource": "regex", "service_us": law},
+                ],
+            },
+            {
+                "name": "other",
+                "cores": 1,
+                "stages": [
+                    {"resource": "cpu", "service_us": 0.01},
+                    {"resource": "regex", "service_us": 1.0},
+                ],
+            },
+        ]
         outcome = simulated(scenarios.parse({"functions": functions}))
         assert [r.throughput_kpps / 1e3 for r in outcome.results] == pytest.approx(rates, rel=5e-3)
 
@@ -121,13 +174,26 @@ def test_poisson_arrivals_wait_as_a_queue_of_constant_service_does():
     for rho in (0.5, 0.8):
         means = {}
         for arrivals in ("paced", "poisson"):
-            scenario = scenarios.parse({
-                "nic": {"engines": {"regex": {"latency_us": 0}}}, "simulate": {"tolerance": 0.0005},
-                "functions": [{"name": "f", "cores": 1, "traffic": {
-                    "rate_kpps": 1000 * rho, "arrivals": arrivals, "seed": 3}, "stages": [
-                    {"resource": "cpu", "service_us": 0.001},
-                    {"resource": "regex", "service_us": 1.0}]}]})
-            means[arrivals] = steady.simulate(scenario, engine="interp").results[0].latency_us["mean"]
+            scenario = scenarios.parse(
+                {
+                    "nic": {"engines": {"regex": {"latency_us": 0}}},
+                    "simulate": {"tolerance": 0.0005},
+                    "functions": [
+                        {
+                            "name": "f",
+                            "cores": 1,
+                            "traffic": {"rate_kpps": 1000 * rho, "arrivals": arrivals, "seed": 3},
+                            "stages": [
+                                {"resource": "cpu", "service_us": 0.001},
+                                {"resource": "regex", "service_us": 1.0},
+                            ],
+                        }
+                    ],
+                }
+            )
+            means[arrivals] = (
+                steady.simulate(scenario, engine="interp").results[0].latency_us["mean"]
+            )
         assert means["paced"] == pytest.approx(1.001, abs=1e-3)
         assert means["poisson"] - 1.001 == pytest.approx(rho / (2 * (1 - rho)), rel=0.12)
 
@@ -140,8 +206,11 @@ def test_one_net_serves_many_structures():
 
     own = simulated(scenario)
     seated = steady._Run(scenario, model.shape(larger))
-    while not seated.take(lpn.simulate(seated.net, seated.marking, seated.parameters(), engine="interp",
-                                       read=seated.kept)):
+    while not seated.take(
+        lpn.simulate(
+            seated.net, seated.marking, seated.parameters(), engine="interp", read=seated.kept
+        )
+    ):
         pass
     for a, b in zip(own.results, seated.outcome.results):
         assert a.throughput_kpps == pytest.approx(b.throughput_kpps, rel=2e-3)

@@ -12,23 +12,42 @@ from models.bluefield import scenario as scenarios, steady
 
 SHARED = Path(os.environ.get("LPN_SHARED", Path(__file__).resolve().parents[4] / "shared"))
 ROWS = SHARED / "truth" / "bluefield" / "flowmon" / "flowmon_test.csv"
-pytestmark = pytest.mark.skipif(not ROWS.exists(), reason=f"no measurements at {ROWS}: set LPN_SHARED to the "
-                                "folder that has truth/bluefield")
+pytestmark = pytest.mark.skipif(
+    not ROWS.exists(),
+    reason=f"no measurements at {ROWS}: set LPN_SHARED to the " "folder that has truth/bluefield",
+)
 
 
 def scenario_of(row):
     """FlowMonitor (its two cores as one), a benchmark with one queue at the engine, memory counters."""
-    functions = [{
-        "name": "FlowMonitor", "cores": 1,
-        "stages": [{"resource": "memory", "service_us": 1.378},
-                   {"resource": "regex", "service_us": "l7-filter"}],
-        "traffic": {"flows": int(row["flow_count"]), "packet_bytes": int(row["pkt_size_B"]),
-                    "matches_per_MB": float(row["mtbr_matches_per_MB"])},
-        "memory": {"us_per_MB": 0.01363, "us_per_MB_1e8": 0.00957}}]
+    functions = [
+        {
+            "name": "FlowMonitor",
+            "cores": 1,
+            "stages": [
+                {"resource": "memory", "service_us": 1.378},
+                {"resource": "regex", "service_us": "l7-filter"},
+            ],
+            "traffic": {
+                "flows": int(row["flow_count"]),
+                "packet_bytes": int(row["pkt_size_B"]),
+                "matches_per_MB": float(row["mtbr_matches_per_MB"]),
+            },
+            "memory": {"us_per_MB": 0.01363, "us_per_MB_1e8": 0.00957},
+        }
+    ]
     rival = 1e3 * float(row["comp_regex_sum_nt_ms"])
     if rival:
-        functions.append({"name": "regex-bench", "cores": 1, "stages": [
-            {"resource": "cpu", "service_us": 0.01}, {"resource": "regex", "service_us": rival}]})
+        functions.append(
+            {
+                "name": "regex-bench",
+                "cores": 1,
+                "stages": [
+                    {"resource": "cpu", "service_us": 0.01},
+                    {"resource": "regex", "service_us": rival},
+                ],
+            }
+        )
     names = {"inst_retired_per_s": "comp_inst_retired_per_s"}
     counters = {name: float(row[names.get(name, f"comp_{name}")]) for name in scenarios.COUNTERS}
     return scenarios.parse({"functions": functions, "memory_pressure": {"counters": counters}})
@@ -41,7 +60,9 @@ def predictions():
     found = []
     for row in rows:
         result = steady.simulate(scenario_of(row), engine="interp", latencies=False).results[0]
-        found.append((row, result.throughput_kpps, float(row["throughput_kpps"]), result.bottleneck))
+        found.append(
+            (row, result.throughput_kpps, float(row["throughput_kpps"]), result.bottleneck)
+        )
     return found
 
 

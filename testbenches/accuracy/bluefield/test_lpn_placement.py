@@ -44,7 +44,9 @@ def fewest_by_search(catalogue, arrivals):
         drops = {}
         for f, drop in zip(together, catalogue.drops(together)):
             drops[f] = max(drop, drops.get(f, drop))
-        return all(drops[arrivals[k].function] <= arrivals[k].promised + placement.TOLERANCE for k in nic)
+        return all(
+            drops[arrivals[k].function] <= arrivals[k].promised + placement.TOLERANCE for k in nic
+        )
 
     def visit(k, nics):
         nonlocal best
@@ -56,8 +58,10 @@ def fewest_by_search(catalogue, arrivals):
             return
         for n, nic in enumerate(nics):
             grown = nic + [k]
-            if catalogue.fits([arrivals[i].function for i in grown]) and (len(grown) > 2 or kept(grown)):
-                visit(k + 1, [*nics[:n], grown, *nics[n + 1:]])
+            if catalogue.fits([arrivals[i].function for i in grown]) and (
+                len(grown) > 2 or kept(grown)
+            ):
+                visit(k + 1, [*nics[:n], grown, *nics[n + 1 :]])
         visit(k + 1, [*nics, [k]])
 
     visit(0, [])
@@ -84,7 +88,10 @@ def test_optimum_refuses_many_and_impossible(catalogue):
 
 def test_two_functions_of_one_engine_break_promises_that_memory_alone_keeps(catalogue):
     number = {f.name: k for k, f in enumerate(catalogue.functions)}
-    pair = [placement.Arrival(number["FlowMonitor"], 0.2), placement.Arrival(number["PacketFilter"], 0.2)]
+    pair = [
+        placement.Arrival(number["FlowMonitor"], 0.2),
+        placement.Arrival(number["PacketFilter"], 0.2),
+    ]
     assert len(placement.place(catalogue, pair, "memory-only").broken) == 2
     both = placement.place(catalogue, pair, "both-resources")
     assert len(both.nics) == 2 and not both.broken
@@ -93,14 +100,31 @@ def test_two_functions_of_one_engine_break_promises_that_memory_alone_keeps(cata
 def test_predictors_of_run_to_completion_functions():
     """Their own drops are predicted; as rivals they are overrated, which costs NICs, not promises."""
     memory = {"wss_MB": 2, "accesses_per_packet": 60, "us_per_MB": 0.03, "us_per_MB_1e8": 0.02}
-    stages = [{"resource": "memory", "service_us": 2.0}, {"resource": "regex", "service_us": "l7-filter"}]
-    parsed = scenarios.parse({"nic": {"cores": 8}, "functions": [
-        {"name": "rtc", "pattern": "run-to-completion", "cores": 1, "stages": stages, "memory": memory},
-        {"name": "pipe", "stages": stages, "memory": memory},
-        {"name": "plain", "stages": stages[:1], "memory": memory}]})
+    stages = [
+        {"resource": "memory", "service_us": 2.0},
+        {"resource": "regex", "service_us": "l7-filter"},
+    ]
+    parsed = scenarios.parse(
+        {
+            "nic": {"cores": 8},
+            "functions": [
+                {
+                    "name": "rtc",
+                    "pattern": "run-to-completion",
+                    "cores": 1,
+                    "stages": stages,
+                    "memory": memory,
+                },
+                {"name": "pipe", "stages": stages, "memory": memory},
+                {"name": "plain", "stages": stages[:1], "memory": memory},
+            ],
+        }
+    )
     catalogue = placement.Catalogue(parsed.functions, parsed.nic)
     for together in ((0, 1), (0, 2), (0, 1, 2), (1, 2, 2)):
-        truth, predicted = catalogue.drops(together), catalogue.predicted_drops(together, engines=True)
+        truth, predicted = catalogue.drops(together), catalogue.predicted_drops(
+            together, engines=True
+        )
         assert all(p > t - 0.03 for t, p in zip(truth, predicted)), (together, truth, predicted)
     # Against a rival that is always backlogged, and against the memory alone.
     for together in ((0, 1), (0, 2), (2, 2)):

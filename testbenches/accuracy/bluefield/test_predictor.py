@@ -22,9 +22,13 @@ def memory_rows(count, seed=0, law=LAW, noise=0.01, flows=None):
     rows = []
     for _ in range(count):
         row = {name: draw.uniform(1e8, 1e9) for name in profiles.COUNTERS}
-        row |= {"comp_ipc": draw.uniform(0.4, 1.5), "comp_wss_MB": draw.uniform(0, 12),
-                "comp_l2d_rd_per_s": draw.uniform(3e6, 2e8), "comp_l2d_wr_per_s": draw.uniform(1e6, 1e8),
-                "flow_count": flows or float(round(10 ** draw.uniform(2, 5)))}
+        row |= {
+            "comp_ipc": draw.uniform(0.4, 1.5),
+            "comp_wss_MB": draw.uniform(0, 12),
+            "comp_l2d_rd_per_s": draw.uniform(3e6, 2e8),
+            "comp_l2d_wr_per_s": draw.uniform(1e6, 1e8),
+            "flow_count": flows or float(round(10 ** draw.uniform(2, 5))),
+        }
         row["throughput_kpps"] = 1e3 * law.rate(row) * math.exp(draw.gauss(0, noise))
         rows.append(row)
     return rows
@@ -35,13 +39,18 @@ def profile(rows, file="memory.csv", kind="memory", engine=None):
 
 
 def regex_times(a=0.002, b=0.15, at=(300.0, 600.0)):
-    return profile([{"mtbr_matches_per_MB": m, "regex_time_per_pkt_ms": (a * m + b) / 1e3} for m in at],
-                   "regex.csv", "engine times", "regex")
+    return profile(
+        [{"mtbr_matches_per_MB": m, "regex_time_per_pkt_ms": (a * m + b) / 1e3} for m in at],
+        "regex.csv",
+        "engine times",
+        "regex",
+    )
 
 
 def write(path, rows):
-    path.write_text("\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)])
-                    + "\n")
+    path.write_text(
+        "\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]) + "\n"
+    )
     return str(path)
 
 
@@ -94,8 +103,9 @@ def test_copies_of_a_row_are_held_out_together():
     for row in rows:
         row["throughput_kpps"] = draw.uniform(500, 1000)  # nothing to learn but by heart
     once = training.candidates([profile(rows)], [16384], kinds=("boosting",))[0].error
-    thrice = training.candidates([profile([dict(row) for row in rows for _ in range(3)])], [16384],
-                                 kinds=("boosting",))[0].error
+    thrice = training.candidates(
+        [profile([dict(row) for row in rows for _ in range(3)])], [16384], kinds=("boosting",)
+    )[0].error
     assert thrice > once / 2
 
 
@@ -117,8 +127,10 @@ def test_disagreeing_profiles_widen_the_interval():
 
 @pytest.mark.parametrize("queues, time", [(1, 1.4), (2, 0.8), (4, 2.5)])
 def test_an_unknown_function_from_co_runs(queues, time):
-    points = [(bench, laws.shares([laws.Load(time, queues), laws.Load(bench)])[0])
-              for bench in (1.0, 4.0, 9.0)]
+    points = [
+        (bench, laws.shares([laws.Load(time, queues), laws.Load(bench)])[0])
+        for bench in (1.0, 4.0, 9.0)
+    ]
     found = calibration.co_run(points)
     assert found.queues == queues
     assert found.time == pytest.approx(time, rel=1e-6)
@@ -130,8 +142,10 @@ def test_the_calibration_is_off_by_what_it_says():
     beyond = 0
     for _ in range(200):
         time, queues = draw.uniform(0.5, 3), draw.randint(1, 2)
-        points = [(bench, draw.gauss(1, predictor.RATE_SD) * queues / (queues * time + bench))
-                  for bench in (time, 2 * time, 3 * time)]
+        points = [
+            (bench, draw.gauss(1, predictor.RATE_SD) * queues / (queues * time + bench))
+            for bench in (time, 2 * time, 3 * time)
+        ]
         found = calibration.co_run(points)
         beyond += abs(found.time - time) > 2 * found.time_sd or found.queues != queues
     assert 2 <= beyond <= 30  # 4.6 % of 200 are 9, with queues to guess a few more
@@ -147,9 +161,15 @@ def test_co_runs_without_contention_are_refused():
 
 
 def test_co_runs_over_traffic_give_the_line(tmp_path):
-    rows = [{"mtbr_matches_per_MB": m, "regex_bench_time_ms": bench / 1e3,
-             "throughput_kpps": 1e3 * 2 / (2 * (0.002 * m + 0.3) + bench)}
-            for m in (100, 400, 900) for bench in (2.0, 6.0)]
+    rows = [
+        {
+            "mtbr_matches_per_MB": m,
+            "regex_bench_time_ms": bench / 1e3,
+            "throughput_kpps": 1e3 * 2 / (2 * (0.002 * m + 0.3) + bench),
+        }
+        for m in (100, 400, 900)
+        for bench in (2.0, 6.0)
+    ]
     read = profiles.read(write(tmp_path / "co_runs.csv", rows))
     assert (read.kind, read.engine) == ("co-runs", "regex")
     engine = calibration.engine("regex", [read])
@@ -159,11 +179,19 @@ def test_co_runs_over_traffic_give_the_line(tmp_path):
 
 
 def test_sizes_that_vary_make_matches_count_per_packet():
-    rows = [{"mtbr_matches_per_MB": float(m), "pkt_size_B": float(size),
-             "regex_time_per_pkt_ms": (0.2 + 1.4 * m * size * 1e-6 + 0.0001 * size) / 1e3}
-            for m in (200, 700) for size in (300, 1500)]
+    rows = [
+        {
+            "mtbr_matches_per_MB": float(m),
+            "pkt_size_B": float(size),
+            "regex_time_per_pkt_ms": (0.2 + 1.4 * m * size * 1e-6 + 0.0001 * size) / 1e3,
+        }
+        for m in (200, 700)
+        for size in (300, 1500)
+    ]
     engine = calibration.engine("regex", [profile(rows, "regex.csv", "engine times", "regex")])
-    assert engine.time({"mtbr_matches_per_MB": 500, "pkt_size_B": 1000})[0] == pytest.approx(0.2 + 0.7 + 0.1)
+    assert engine.time({"mtbr_matches_per_MB": 500, "pkt_size_B": 1000})[0] == pytest.approx(
+        0.2 + 0.7 + 0.1
+    )
 
 
 def test_the_engine_has_a_ceiling(trained):
@@ -176,8 +204,12 @@ def test_the_engine_has_a_ceiling(trained):
 
 def row_of(m=450.0, rivals=1.0, seed=21):
     inside = {"comp_l2d_rd_per_s": 1e8, "comp_l2d_wr_per_s": 5e7}
-    return {**memory_rows(1, seed)[0], **inside, "mtbr_matches_per_MB": m,
-            "comp_regex_sum_nt_ms": rivals / 1e3}
+    return {
+        **memory_rows(1, seed)[0],
+        **inside,
+        "mtbr_matches_per_MB": m,
+        "comp_regex_sum_nt_ms": rivals / 1e3,
+    }
 
 
 def test_composition_by_pattern(trained):
@@ -186,8 +218,9 @@ def test_composition_by_pattern(trained):
     assert regex == pytest.approx(1 / (0.15 + 0.002 * 450 + 1.0))
     assert trained.answer(row).rate == min(memory, regex)
     # Without the profile's own matches its rates are those of the stage alone: times add.
-    assert trained.answer(row,
-                          pattern="run-to-completion").rate == pytest.approx(1 / (1 / memory + 1 / regex))
+    assert trained.answer(row, pattern="run-to-completion").rate == pytest.approx(
+        1 / (1 / memory + 1 / regex)
+    )
 
 
 def test_composition_by_stage(trained):
@@ -202,14 +235,23 @@ def test_composition_by_stage(trained):
 
 def test_engines_a_core_waits_for_are_in_its_memory_profile():
     """Stages memory, regex, compression: the core waits for those next to it in the closed loop."""
-    lines = {name: predictor.Engine(name, [column], [time, 0.0], [[0, 0], [0, 0]])
-             for name, column, time in (("regex", "mtbr_matches_per_MB", 0.5),
-                                        ("compression", "pkt_size_B", 0.7))}
+    lines = {
+        name: predictor.Engine(name, [column], [time, 0.0], [[0, 0], [0, 0]])
+        for name, column, time in (
+            ("regex", "mtbr_matches_per_MB", 0.5),
+            ("compression", "pkt_size_B", 0.7),
+        )
+    }
     pipe, rtc = predictor.PATTERNS
     memory = predictor.Memory(LAW, {}, [0.01], {}, [], "x", 0.4, matches=600.0)
     toy = predictor.Predictor("toy", pipe, memory, lines, [])
-    for stages, inside in (((rtc, rtc, rtc), 1.2), ((rtc, pipe, rtc), 0.7), ((rtc, rtc, pipe), 0.5),
-                           ((rtc, pipe, pipe), 0.0), ((pipe, rtc, rtc), 0.0)):
+    for stages, inside in (
+        ((rtc, rtc, rtc), 1.2),
+        ((rtc, pipe, rtc), 0.7),
+        ((rtc, rtc, pipe), 0.5),
+        ((rtc, pipe, pipe), 0.0),
+        ((pipe, rtc, rtc), 0.0),
+    ):
         assert toy.engine_time_of_profile(",".join(stages)) == pytest.approx(inside)
 
 
@@ -295,25 +337,37 @@ def test_predicting_imports_no_library(trained, tmp_path):
     file = str(tmp_path / "toy.json")
     trained.save(file)
     rows = write(tmp_path / "rows.csv", [row_of(seed=seed) for seed in range(3)])
-    program = ("import sys; from lpn import cli\n"
-               "try: cli.main(sys.argv[1:])\n"
-               "except SystemExit: print(\n"
-               "    [m for m in ('numpy', 'sklearn', 'scipy', 'matplotlib') if m in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", program, "bluefield", "predict", rows, "--model", file],
-                          capture_output=True, text=True, check=True)
+    program = (
+        "import sys; from lpn.cli import main as cli\n"
+        "try: cli.main(sys.argv[1:])\n"
+        "except SystemExit: print(\n"
+        "    [m for m in ('numpy', 'sklearn', 'scipy', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "bluefield", "predict", rows, "--model", file],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.splitlines()[-1] == "[]" and "kpps" in done.stdout
 
 
-@pytest.mark.parametrize("change, told", [
-    (lambda d: d.update(format="other"), "is no predictor"),
-    (lambda d: d.update(version=7), "version 7"),
-    (lambda d: d.update(pattern="magic"), "pattern 'magic'"),
-    (lambda d: d["engines"]["regex"]["coefficients_us"].append(1.0), "engine 'regex'"),
-    (lambda d: d["engines"]["regex"]["coefficients_us"].__setitem__(0, float("inf")), "numbers"),
-    (lambda d: d["memory"].pop("residuals"), "residuals"),
-    (lambda d: d["memory"]["model"].update(kind="neural"), "kind 'neural'"),
-    (lambda d: d["memory"].update(model={**LAW.data(), "w": -1.0}), "not negative"),
-])
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        (lambda d: d.update(format="other"), "is no predictor"),
+        (lambda d: d.update(version=7), "version 7"),
+        (lambda d: d.update(pattern="magic"), "pattern 'magic'"),
+        (lambda d: d["engines"]["regex"]["coefficients_us"].append(1.0), "engine 'regex'"),
+        (
+            lambda d: d["engines"]["regex"]["coefficients_us"].__setitem__(0, float("inf")),
+            "numbers",
+        ),
+        (lambda d: d["memory"].pop("residuals"), "residuals"),
+        (lambda d: d["memory"]["model"].update(kind="neural"), "kind 'neural'"),
+        (lambda d: d["memory"].update(model={**LAW.data(), "w": -1.0}), "not negative"),
+    ],
+)
 def test_damaged_predictors_are_refused(trained, tmp_path, change, told):
     data = json.loads(json.dumps(trained.data()))
     change(data)
@@ -326,8 +380,9 @@ def test_damaged_predictors_are_refused(trained, tmp_path, change, told):
 
 def test_trees_that_never_end_are_refused(tmp_path):
     boosted = Boosted(("comp_ipc",), 0.5, 0.1, [[[0, 1.0, 0, 1], [0.1]]])
-    model = predictor.Predictor("f", "pipeline", predictor.Memory(boosted, {}, [0.1], {}, [], "x", 0.5), {},
-                                [])
+    model = predictor.Predictor(
+        "f", "pipeline", predictor.Memory(boosted, {}, [0.1], {}, [], "x", 0.5), {}, []
+    )
     file = str(tmp_path / "loop.json")
     model.save(file)
     with pytest.raises(Error, match="node"):
@@ -337,24 +392,31 @@ def test_trees_that_never_end_are_refused(tmp_path):
 MEMORY = "flow_count,comp_wss_MB,comp_l2d_rd_per_s,comp_l2d_wr_per_s,throughput_kpps\n"
 
 
-@pytest.mark.parametrize("text, told", [
-    ("", ":1: no header"),
-    ("a,b\n1,2\n", "no known kind of profile"),
-    (MEMORY, "no rows below the header"),
-    (MEMORY + "1,2,3,4\n", ":2: 4 cells"),
-    (MEMORY + "1,2,3,4,0\n", "throughput_kpps is '0'; it must be a positive number"),
-    (MEMORY + "1,2,nan,4,5\n", "comp_l2d_rd_per_s is 'nan'"),
-    (MEMORY + "1,2,1_0,4,5\n", "comp_l2d_rd_per_s is '1_0'"),
-    (MEMORY + "1,-2,3,4,5\n", "comp_wss_MB is '-2'"),
-    ("comp_wss_MB,comp_wss_MB\n1,2\n", "there twice"),
-    ("regex_time_per_pkt_ms\n1\n", "missing: mtbr_matches_per_MB"),
-])
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("", ":1: no header"),
+        ("a,b\n1,2\n", "no known kind of profile"),
+        (MEMORY, "no rows below the header"),
+        (MEMORY + "1,2,3,4\n", ":2: 4 cells"),
+        (MEMORY + "1,2,3,4,0\n", "throughput_kpps is '0'; it must be a positive number"),
+        (MEMORY + "1,2,nan,4,5\n", "comp_l2d_rd_per_s is 'nan'"),
+        (MEMORY + "1,2,1_0,4,5\n", "comp_l2d_rd_per_s is '1_0'"),
+        (MEMORY + "1,-2,3,4,5\n", "comp_wss_MB is '-2'"),
+        ("comp_wss_MB,comp_wss_MB\n1,2\n", "there twice"),
+        ("regex_time_per_pkt_ms\n1\n", "missing: mtbr_matches_per_MB"),
+    ],
+)
 def test_what_is_no_profile_is_refused(tmp_path, text, told):
     file = tmp_path / "bad.csv"
     file.write_text(text)
     with pytest.raises(Error) as error:
         profiles.read(str(file))
-    assert error.value.code == "E-profile" and told in str(error.value) and "bad.csv" in str(error.value)
+    assert (
+        error.value.code == "E-profile"
+        and told in str(error.value)
+        and "bad.csv" in str(error.value)
+    )
 
 
 def test_too_little_to_train_from():

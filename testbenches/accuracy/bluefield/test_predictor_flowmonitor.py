@@ -17,9 +17,12 @@ pytestmark = needs_profile
 def lpn(*arguments):
     """(what `lpn bluefield` prints, CPU seconds it took)."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-m", "lpn", "bluefield", *arguments], capture_output=True,
-                          text=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "lpn", "bluefield", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -51,7 +54,14 @@ def test_accuracy(figures):
 
 def test_better_than_every_baseline(figures):
     names = [baseline["name"] for baseline in figures["baselines"]]
-    for part in ("linear regression", "SLOMO", "engines alone", "Yala", "sum of losses", "the other pattern"):
+    for part in (
+        "linear regression",
+        "SLOMO",
+        "engines alone",
+        "Yala",
+        "sum of losses",
+        "the other pattern",
+    ):
         assert any(part in name for name in names)
     assert all(figures["mape"] < baseline["mape"] for baseline in figures["baselines"])
 
@@ -70,8 +80,9 @@ def test_the_choice_does_not_look_at_measured_test_rates():
     right, other = evaluation.evaluate(read, test), evaluation.evaluate(read, wrong)
     assert right["chosen"] == other["chosen"]
     assert right["candidates"] == other["candidates"]
-    assert [p["throughput_kpps"] for p in right["predictions"]] == [p["throughput_kpps"]
-                                                                    for p in other["predictions"]]
+    assert [p["throughput_kpps"] for p in right["predictions"]] == [
+        p["throughput_kpps"] for p in other["predictions"]
+    ]
 
 
 def test_intervals(figures):
@@ -100,18 +111,26 @@ def test_bottlenecks_from_measured_rows(trained):
 
 
 def test_bottlenecks_from_predictions_alone(trained):
-    rows = [{k: v for k, v in row.items() if k != "throughput_kpps"} for row in profiles.read(TEST).rows]
-    certain = [(d, bottleneck(row)) for d, row in zip(diagnosis.diagnose(trained, rows), rows) if d.certain]
+    rows = [
+        {k: v for k, v in row.items() if k != "throughput_kpps"} for row in profiles.read(TEST).rows
+    ]
+    certain = [
+        (d, bottleneck(row)) for d, row in zip(diagnosis.diagnose(trained, rows), rows) if d.certain
+    ]
     assert len(certain) >= 0.7 * len(rows)
     assert all(d.bottleneck == truth for d, truth in certain)
     # What it is not certain of, it still does not exclude.
-    assert all(bottleneck(row) in d.could_be for d, row in zip(diagnosis.diagnose(trained, rows), rows))
+    assert all(
+        bottleneck(row) in d.could_be for d, row in zip(diagnosis.diagnose(trained, rows), rows)
+    )
 
 
 def test_the_bottleneck_shifts_with_matches(trained):
     """Memory at 80 matches per MB and regex at 1000 (paper, 7.5.2)."""
     row = next(row for row in profiles.read(TEST).rows if not row["comp_regex_sum_nt_ms"])
-    at = lambda m: trained.answer(diagnosis.at(row, "mtbr_matches_per_MB", m)).bottleneck  # noqa: E731
+    at = lambda m: trained.answer(
+        diagnosis.at(row, "mtbr_matches_per_MB", m)
+    ).bottleneck  # noqa: E731
     assert (at(80), at(1000)) == ("memory", "regex")
     ((where, before, after),) = diagnosis.crossings(at, 0, 1100)
     assert (before, after) == ("memory", "regex") and 540 < where < 800
@@ -136,7 +155,16 @@ def test_predict_and_evaluate_agree(model, figures):
 def test_a_picture(model, tmp_path):
     for name in ("shift.svg", "shift.png"):
         file = tmp_path / name
-        printed, _ = lpn("diagnose", TEST, "--model", model[0], "--sweep", "comp_regex_sum_nt_ms=0..0.003",
-                         "--steps",
-                         "5", "--plot", str(file))
+        printed, _ = lpn(
+            "diagnose",
+            TEST,
+            "--model",
+            model[0],
+            "--sweep",
+            "comp_regex_sum_nt_ms=0..0.003",
+            "--steps",
+            "5",
+            "--plot",
+            str(file),
+        )
         assert file.stat().st_size > 5000 and "wrote" in printed

@@ -150,9 +150,7 @@ def test_too_many_blocks(refuses, half):
 
 
 def test_progressive(jpeg, refuses, half):
-    refuses(
-        jpeg.transcode(half, progressive=True), "progressive JPEG (SOF2)" + BASELINE
-    )
+    refuses(jpeg.transcode(half, progressive=True), "progressive JPEG (SOF2)" + BASELINE)
 
 
 def test_arithmetic(jpeg, refuses, half):
@@ -302,7 +300,8 @@ def test_comment_length_with_low_byte_0_or_1(refuses, half, length):
     """The core then skips 65 534 or 65 535 bytes."""
     refuses(
         insert(half, 0xFE, bytes(length - 2)),
-        LOW_BYTE + f"miss the quantisation table segment (DQT) at byte {length + 26}"
+        LOW_BYTE
+        + f"miss the quantisation table segment (DQT) at byte {length + 26}"
         + LOW_BYTE_ADVICE,
     )
 
@@ -321,7 +320,8 @@ def test_thumbnail_in_a_long_application_segment(refuses, half):
     ]:
         refuses(
             data,
-            LOW_BYTE + f"take bytes at {found} (a thumbnail in an application segment?)"
+            LOW_BYTE
+            + f"take bytes at {found} (a thumbnail in an application segment?)"
             + LOW_BYTE_ADVICE,
             builds=[writable],
         )
@@ -452,7 +452,8 @@ def test_all_huffman_tables_in_one_long_segment(jpeg, refuses, half):
     data = merge(half, 0xC4)
     refuses(
         data,
-        LOW_BYTE + "read 160 of the 416 bytes of the Huffman table segment (DHT) at byte 181"
+        LOW_BYTE
+        + "read 160 of the 416 bytes of the Huffman table segment (DHT) at byte 181"
         + LOW_BYTE_ADVICE,
         builds=[True],
     )

@@ -17,7 +17,9 @@ PACKETS = 20_000
 def section4():
     """The rows of section4.csv that the MAC's fault has not spoilt."""
     with open(nfp_truth.TRUTH / "section4.csv", newline="", encoding="utf-8") as lines:
-        return [row for row in csv.DictReader(lines) if not row["used_in_paper_plot"].startswith("no")]
+        return [
+            row for row in csv.DictReader(lines) if not row["used_in_paper_plot"].startswith("no")
+        ]
 
 
 def calibration(rows):
@@ -27,9 +29,18 @@ def calibration(rows):
     (`per_read`). On 5 cores nothing is shared that is near its limit, and with own runs of about 25 cycles per read
     four threads hide the DRAM's 75 cycles (models/nfp/README.md, "Calibration"), so all cycles are the cores' own.
     """
-    cycles = {row["program"]: 5 * nfp_truth.CLOCK / float(row["pkt_rate_pps_mean"]) for row in rows if row["cores"] == "5"}
+    cycles = {
+        row["program"]: 5 * nfp_truth.CLOCK / float(row["pkt_rate_pps_mean"])
+        for row in rows
+        if row["cores"] == "5"
+    }
     per_read = (cycles["lookup12"] - cycles["lookup4"]) / (12 - 4)
-    return {"drop": cycles["drop"], "slow": cycles["slow"], "per_read": per_read, "base": cycles["lookup4"] - 4 * per_read}
+    return {
+        "drop": cycles["drop"],
+        "slow": cycles["slow"],
+        "per_read": per_read,
+        "base": cycles["lookup4"] - 4 * per_read,
+    }
 
 
 def segments(program, found):
@@ -58,8 +69,14 @@ def against_section4(packets=PACKETS):
     out = []
     for row in rows:
         shaped = row["offered_pps"] != "overload"
-        mix = Mix([Path(segments(row["program"], found))], packets, overhead=0, overload=not shaped,
-                  rate=float(row["offered_pps"]) if shaped else None, arrivals="even")
+        mix = Mix(
+            [Path(segments(row["program"], found))],
+            packets,
+            overhead=0,
+            overload=not shaped,
+            rate=float(row["offered_pps"]) if shaped else None,
+            arrivals="even",
+        )
         rate = simulate(mix, cores=int(row["cores"])).packet_rate
         out.append((row, rate, rate / float(row["pkt_rate_pps_mean"]) - 1))
     return out
@@ -90,8 +107,13 @@ def path_rate(programs, row, packets=PACKETS, overload=False):
 
 def measured(bottleneck):
     """The measured rows of paths.csv whose bottleneck the analysis takes to be "dram", "proc" or "mac"."""
-    return [row for row in nfp_truth.paths()
-            if row["meas_pkt_rate_pps"] and not row["meas_skipped"] and row["est_bottleneck"] == bottleneck]
+    return [
+        row
+        for row in nfp_truth.paths()
+        if row["meas_pkt_rate_pps"]
+        and not row["meas_skipped"]
+        and row["est_bottleneck"] == bottleneck
+    ]
 
 
 def against_paths(rows, packets=PACKETS, overload=False):
@@ -100,7 +122,13 @@ def against_paths(rows, packets=PACKETS, overload=False):
     out = []
     for row in rows:
         rate = float(row["meas_pkt_rate_pps"])
-        out.append((row, path_rate(programs, row, packets, overload) / rate - 1, float(row["est_pkt_rate_pps"]) / rate - 1))
+        out.append(
+            (
+                row,
+                path_rate(programs, row, packets, overload) / rate - 1,
+                float(row["est_pkt_rate_pps"]) / rate - 1,
+            )
+        )
     return out
 
 
@@ -116,7 +144,9 @@ def below_guarantee(rows):
     out = []
     for row in rows:
         cost = programs[row["program"]].path_cost(row["path"])
-        guaranteed = min(table["clock_hz"] * int(row["workers_w"]) / cost["cycles"], table["mac_rate"])
+        guaranteed = min(
+            table["clock_hz"] * int(row["workers_w"]) / cost["cycles"], table["mac_rate"]
+        )
         if cost["dram_cycles"]:
             guaranteed = min(guaranteed, table["clock_hz"] / cost["dram_cycles"])
         # With few cores queues are soon as long as they get.
@@ -126,8 +156,11 @@ def below_guarantee(rows):
 
 
 def _errors(errors):
-    return (f"mean {sum(map(abs, errors)) / len(errors):6.2%}  from {min(errors):+.2%} to {max(errors):+.2%}"
-            if errors else "none")
+    return (
+        f"mean {sum(map(abs, errors)) / len(errors):6.2%}  from {min(errors):+.2%} to {max(errors):+.2%}"
+        if errors
+        else "none"
+    )
 
 
 def main():
@@ -141,12 +174,16 @@ def main():
     print("calibration")
     for name, distance in (("sram", "distance_sram"), ("dram", "distance_dram")):
         latency = constants[f"{name}_latency"]
-        print(f"  {name} latency       {latency:g} cycles = ({threads} threads - 1) x {table[distance]}, the analysis' "
-              f"{distance}")
+        print(
+            f"  {name} latency       {latency:g} cycles = ({threads} threads - 1) x {table[distance]}, the analysis' "
+            f"{distance}"
+        )
     found = calibration(section4())
     print("  from the rows of section4.csv on 5 cores:")
     print(f"  drop, slow         {found['drop']:.2f}, {found['slow']:.2f} core cycles per packet")
-    print(f"  lookupN            {found['base']:.2f} + N x {found['per_read']:.2f} core cycles per packet")
+    print(
+        f"  lookupN            {found['base']:.2f} + N x {found['per_read']:.2f} core cycles per packet"
+    )
 
     print("\nsection 4: rate against cores and accesses per packet (* calibrated on)")
     others = []
@@ -154,28 +191,43 @@ def main():
         on = row["cores"] == "5"
         if not on:
             others.append(error)
-        print(f"  {row['program']:9} {row['cores']:>2} cores  {float(row['pkt_rate_pps_mean']) / 1e6:7.3f} M/s measured"
-              f"  {rate / 1e6:7.3f} simulated  {error:+.2%}{' *' if on else ''}")
+        print(
+            f"  {row['program']:9} {row['cores']:>2} cores  {float(row['pkt_rate_pps_mean']) / 1e6:7.3f} M/s measured"
+            f"  {rate / 1e6:7.3f} simulated  {error:+.2%}{' *' if on else ''}"
+        )
     print(f"  the {len(others)} others: {_errors(others)}")
 
     print("\nsingle paths, errors of the net and of the analysis")
-    for bottleneck, meaning, step in (("dram", "memory-bound", 1), ("proc", "processor-bound", 1 if whole else 9)):
+    for bottleneck, meaning, step in (
+        ("dram", "memory-bound", 1),
+        ("proc", "processor-bound", 1 if whole else 9),
+    ):
         rows = measured(bottleneck)[::step]
         result = against_paths(rows)
-        print(f"  {meaning}, {len(rows)} paths{'' if step == 1 else ' (every ' + str(step) + 'th)'}")
-        print(f"    all                net {_errors([n for _, n, _ in result])};  analysis {_errors([a for *_, a in result])}")
+        print(
+            f"  {meaning}, {len(rows)} paths{'' if step == 1 else ' (every ' + str(step) + 'th)'}"
+        )
+        print(
+            f"    all                net {_errors([n for _, n, _ in result])};  analysis {_errors([a for *_, a in result])}"
+        )
         for program in sorted({row["program"] for row in rows}):
             of = [(n, a) for row, n, a in result if row["program"] == program]
-            print(f"    {program.removeprefix('xdp-'):18} net {_errors([n for n, _ in of])};  "
-                  f"analysis {_errors([a for _, a in of])}")
+            print(
+                f"    {program.removeprefix('xdp-'):18} net {_errors([n for n, _ in of])};  "
+                f"analysis {_errors([a for _, a in of])}"
+            )
     print("  MAC-bound, measured under overload; the NIC's fault takes a third off some of them")
     for row, error, _ in against_paths(measured("mac"), overload=True):
-        print(f"    {row['program'].removeprefix('xdp-'):12} {int(row['est_cycles']):5} cycles  "
-              f"{float(row['meas_pkt_rate_pps']) / 1e6:6.2f} M/s measured ({row['meas_source']})  {error:+.2%}")
+        print(
+            f"    {row['program'].removeprefix('xdp-'):12} {int(row['est_cycles']):5} cycles  "
+            f"{float(row['meas_pkt_rate_pps']) / 1e6:6.2f} M/s measured ({row['meas_source']})  {error:+.2%}"
+        )
 
-    rows = nfp_truth.paths()[::1 if whole else 31]
+    rows = nfp_truth.paths()[:: 1 if whole else 31]
     worst = min(below_guarantee(rows), key=lambda pair: pair[1])
-    print(f"\nsimulated against guaranteed rate, {len(rows)} paths: at least {worst[1]:+.5%} ({worst[0]['program']})")
+    print(
+        f"\nsimulated against guaranteed rate, {len(rows)} paths: at least {worst[1]:+.5%} ({worst[0]['program']})"
+    )
 
 
 if __name__ == "__main__":

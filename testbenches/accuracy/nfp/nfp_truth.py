@@ -64,7 +64,9 @@ def estimates(rows):
         cost = loaded[name].path_cost(row["path"])
         cores = CLOCK * int(row["workers_w"]) / cost["cycles"]
         dram = CLOCK / cost["dram_cycles"] if cost["dram_cycles"] else float("inf")
-        yield row, min(cores, dram), float(row["meas_pkt_rate_pps"]), "dram" if dram < cores else "cores"
+        yield row, min(cores, dram), float(
+            row["meas_pkt_rate_pps"]
+        ), "dram" if dram < cores else "cores"
 
 
 def against_hardware(rows):
@@ -74,5 +76,9 @@ def against_hardware(rows):
         beyond = estimated > measured + float(row["meas_ci99_halfwidth_pps"])
         errors.append(((estimated - measured) / measured, beyond, bottleneck))
     under = {kind: -min(error for error, _, b in errors if b == kind) for kind in ("cores", "dram")}
-    return {"paths": len(errors), "over": sum(beyond for _, beyond, _ in errors) / len(errors),
-            "worst_over": max(error for error, _, _ in errors), "worst_under": under}
+    return {
+        "paths": len(errors),
+        "over": sum(beyond for _, beyond, _ in errors) / len(errors),
+        "worst_over": max(error for error, _, _ in errors),
+        "worst_under": under,
+    }

@@ -14,21 +14,35 @@ DRAM = 2e-3  # cycles: figures are printed with six digits
 def found(truth):
     from models.nfp.guarantee import guarantee
 
-    return {(row["program"], row["mode"]): (row, guarantee(truth.listing(row["program"]), truth.metric(row),
-                                                           unroll=row["unroll_limit_U"] or None))
-            for row in truth.programs()}
+    return {
+        (row["program"], row["mode"]): (
+            row,
+            guarantee(
+                truth.listing(row["program"]),
+                truth.metric(row),
+                unroll=row["unroll_limit_U"] or None,
+            ),
+        )
+        for row in truth.programs()
+    }
 
 
 def test_naive_bounds(found):
     assert len(found) > 30
     for key, (row, ours) in found.items():
         assert ours.naive["cycles"] == int(row["naive_max_cycles"]), key
-        assert ours.naive["dram_cycles"] == pytest.approx(float(row["naive_dram_cycles"]), abs=DRAM), key
+        assert ours.naive["dram_cycles"] == pytest.approx(
+            float(row["naive_dram_cycles"]), abs=DRAM
+        ), key
         if row["mode"] == "bitrate":
             assert ours.naive["packet_size"] == int(row["naive_mps_cycles_byte"]), key
             assert ours.naive["dram_packet_size"] == int(row["naive_mps_dram_byte"]), key
-        assert ours.naive["packet_rate"] == pytest.approx(float(row["naive_pkt_rate_pps_50c"]), rel=2e-6), key
-        assert ours.naive["bit_rate"] == pytest.approx(float(row["naive_bit_rate_bps_50c"]), rel=2e-6), key
+        assert ours.naive["packet_rate"] == pytest.approx(
+            float(row["naive_pkt_rate_pps_50c"]), rel=2e-6
+        ), key
+        assert ours.naive["bit_rate"] == pytest.approx(
+            float(row["naive_bit_rate_bps_50c"]), rel=2e-6
+        ), key
 
 
 def test_slowest_paths(found):
@@ -74,7 +88,10 @@ def test_costs_of_all_paths_given_their_blocks(truth):
         cost = loaded[name].path_cost(row["path"])
         assert cost["cycles"] == int(row["est_cycles"]), (name, row["rank"])
         assert cost["max_cycles"] == int(row["est_max_cycles"]), (name, row["rank"])
-        assert cost["dram_cycles"] == pytest.approx(float(row["est_dram_cycles"]), abs=DRAM), (name, row["rank"])
+        assert cost["dram_cycles"] == pytest.approx(float(row["est_dram_cycles"]), abs=DRAM), (
+            name,
+            row["rank"],
+        )
         count += 1
     assert count > 1500
 
@@ -99,7 +116,9 @@ def test_loop_limits_are_found(truth):
     with_limit = [row for row in truth.programs() if row["unroll_limit_U"]]
     assert with_limit
     for row in with_limit:
-        assert load(truth.listing(row["program"])).rounds == int(row["unroll_limit_U"]), row["program"]
+        assert load(truth.listing(row["program"])).rounds == int(row["unroll_limit_U"]), row[
+            "program"
+        ]
 
 
 def test_estimates_against_hardware(truth):

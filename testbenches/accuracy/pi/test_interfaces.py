@@ -26,12 +26,16 @@ for folder in (str(BUILD / "python"), str(LTC)):
         sys.path.insert(0, folder)
 
 import lpn  # noqa: E402
-from lpn import _pi_input  # noqa: E402
+from lpn.interfaces import input as _pi_input  # noqa: E402
 
 
 def run(*words, status=0):
-    done = subprocess.run([sys.executable, "-m", "lpn", "pi", *map(str, words)], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(BUILD / "python")})
+    done = subprocess.run(
+        [sys.executable, "-m", "lpn", "pi", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(BUILD / "python")},
+    )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 
@@ -58,7 +62,7 @@ def is_short(path):
     """Fewer than 60 lines of at most 100 columns without the docstring."""
     text = path.read_text()
     lines = text.splitlines()
-    after = lines[ast.parse(text).body[0].end_lineno:]
+    after = lines[ast.parse(text).body[0].end_lineno :]
     assert len(after) < 60 and max(map(len, after)) <= 100
     return len(after)
 
@@ -71,8 +75,18 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def jpeg(folder):
     """Per build of the decoder, (its interface, what was said of it)."""
-    return {tables: extract(folder, f"jpeg_{tables}", "jpeg", "--space", "blocks=18", "-p", f"writable_tables={tables}")
-            for tables in (0, 1)}
+    return {
+        tables: extract(
+            folder,
+            f"jpeg_{tables}",
+            "jpeg",
+            "--space",
+            "blocks=18",
+            "-p",
+            f"writable_tables={tables}",
+        )
+        for tables in (0, 1)
+    }
 
 
 def jpeg_rows():
@@ -87,10 +101,16 @@ def test_jpeg_against_the_rtl(jpeg):
     errors = {}
     for tables, (path, _, _) in jpeg.items():
         rows = [(image, cycles) for image, dht, cycles in jpeg_rows() if dht == tables]
-        for (image, cycles), predicted in zip(rows, evaluate(path, "jpeg", [image for image, _ in rows])):
+        for (image, cycles), predicted in zip(
+            rows, evaluate(path, "jpeg", [image for image, _ in rows])
+        ):
             errors[image.name, tables] = abs(predicted - cycles) / cycles
     mean, worst = sum(errors.values()) / len(errors), max(errors.values())
-    show(f"JPEG interface against RTL, {len(errors)} runs", "mean 4 %, worst 10 %", f"{mean:.2%}, {worst:.2%}")
+    show(
+        f"JPEG interface against RTL, {len(errors)} runs",
+        "mean 4 %, worst 10 %",
+        f"{mean:.2%}, {worst:.2%}",
+    )
     assert mean <= 0.04 and worst <= 0.10
     halves = ("htop", "hbot", "hleft", "htiles")
     moving = {key: e for key, e in errors.items() if any(part in key[0] for part in halves)}
@@ -121,8 +141,13 @@ def test_interfaces_need_nothing_but_python(jpeg):
         "try: i.latency(x)\n"
         "except NotImplementedError as error: assert 'covered' in str(error)\n"
         "else: sys.exit(1)\n"
-        "assert not any(name.startswith(('lpn', '_lpn', 'sympy')) for name in sys.modules)\n")
-    done = subprocess.run([sys.executable, "-I", "-c", program, str(jpeg[0][0].parent)], capture_output=True, text=True)
+        "assert not any(name.startswith(('lpn', '_lpn', 'sympy')) for name in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, str(jpeg[0][0].parent)],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -152,11 +177,17 @@ def against_the_net(path, name, space, samples, seed):
         level = rng.random()
         values = {}
         for v in members.variables:
-            most = (v.hi - v.lo) ** (level if k % 2 else rng.random()) if v.hi - v.lo > 1000 else (v.hi - v.lo) * level
+            most = (
+                (v.hi - v.lo) ** (level if k % 2 else rng.random())
+                if v.hi - v.lo > 1000
+                else (v.hi - v.lo) * level
+            )
             values[v.name] = v.lo + int(most * rng.random())
         marking = members.marking(values)
         truth = lpn.simulate(net, marking, engine="interp").latency
-        predicted = interface.latency(_pi_input.aggregate(interface, _pi_input.rows_of(net, marking)))
+        predicted = interface.latency(
+            _pi_input.aggregate(interface, _pi_input.rows_of(net, marking))
+        )
         worst = max(worst, abs(predicted - truth) / truth)
     return worst
 
@@ -168,14 +199,26 @@ def test_menshen(folder):
     path, _, _ = extract(folder, "menshen", LTC / "menshen.py", "--space", f"like={lists}")
     worst = against_the_net(path, "menshen", {"like": str(lists)}, 100, 11)
     (shipped,) = evaluate(path, LTC / "menshen.py", [lists])
-    show("Menshen, 100-packet list, 100 random lengths", "5 %", f"{worst:.2%}; shipped {shipped / 2144 - 1:+.2%}")
+    show(
+        "Menshen, 100-packet list, 100 random lengths",
+        "5 %",
+        f"{worst:.2%}; shipped {shipped / 2144 - 1:+.2%}",
+    )
     assert worst <= 0.05 and abs(shipped - 2144) / 2144 <= 0.05
     is_short(path)
 
 
 PROTOACC = {
-    "bench1_all": 3886, "bench1_msg2": 936, "bench1_msg4": 1153, "bench1_msg6": 387, "bench1_msg7": 277,
-    "bench1_msg9": 195, "bench3_all": 59447, "bench3_msg1": 203, "bench3_msg3": 219, "bench3_msg5": 1272,
+    "bench1_all": 3886,
+    "bench1_msg2": 936,
+    "bench1_msg4": 1153,
+    "bench1_msg6": 387,
+    "bench1_msg7": 277,
+    "bench1_msg9": 195,
+    "bench3_all": 59447,
+    "bench3_msg1": 203,
+    "bench3_msg3": 219,
+    "bench3_msg5": 1272,
     "bench3_msg8": 2996,
 }
 
@@ -188,7 +231,9 @@ def test_protoacc(folder):
     for name, cycles in PROTOACC.items():
         shape = messages / f"{name}.tok"
         most = 2**19  # bytes; bench3 has strings of a quarter of a million
-        path, _, spent = extract(folder, name, LTC / "protoacc.py", "--space", f"like={shape}", f"most={most}")
+        path, _, spent = extract(
+            folder, name, LTC / "protoacc.py", "--space", f"like={shape}", f"most={most}"
+        )
         slowest = max(slowest, spent)
         samples = 10 if name.endswith("all") else 60
         error = against_the_net(path, "protoacc", {"like": str(shape), "most": most}, samples, 5)
@@ -196,8 +241,11 @@ def test_protoacc(folder):
         worst = max(worst, error)
         (shipped,) = evaluate(path, LTC / "protoacc.py", [shape])
         worst_shipped = max(worst_shipped, abs(shipped - cycles) / cycles)
-    show("Protoacc, shapes of bench1 and bench3", "60 s, 5 %",
-         f"{slowest:.1f} s, {worst:.2%}; as shipped {worst_shipped:.2%}")
+    show(
+        "Protoacc, shapes of bench1 and bench3",
+        "60 s, 5 %",
+        f"{slowest:.1f} s, {worst:.2%}; as shipped {worst_shipped:.2%}",
+    )
     assert slowest < 60 and worst_shipped <= 0.05
 
 
@@ -208,22 +256,38 @@ def test_example_message(folder):
 
 
 def test_other_inputs_are_refused(folder, jpeg):
-    found = json.loads(run("--evaluate", jpeg[0][0], "--model", "jpeg", DEMO / "cycles.csv", "--json", status=2))
+    found = json.loads(
+        run("--evaluate", jpeg[0][0], "--model", "jpeg", DEMO / "cycles.csv", "--json", status=2)
+    )
     assert found["rows"] == [] and found["not_covered"][0]["code"] == "E-input"
     path, _, _ = extract(folder, "six", LTC / "menshen.py", "--space", "packets=6,words=9")
     own = folder / "own.tok"
-    own.write_text("P p_before_pkt_filter 2 4 n_words is_control is_data is_drop\n70 0 1 0\n70 0 1 0\n")
-    found = json.loads(run("--evaluate", path, "--model", LTC / "menshen.py", own, "--json", status=1))
-    assert found["not_covered"][0]["code"] == "E-pi-input" and "n_words" in found["not_covered"][0]["reason"]
+    own.write_text(
+        "P p_before_pkt_filter 2 4 n_words is_control is_data is_drop\n70 0 1 0\n70 0 1 0\n"
+    )
+    found = json.loads(
+        run("--evaluate", path, "--model", LTC / "menshen.py", own, "--json", status=1)
+    )
+    assert (
+        found["not_covered"][0]["code"] == "E-pi-input"
+        and "n_words" in found["not_covered"][0]["reason"]
+    )
 
 
 def test_a_larger_resolution_merges(folder):
     fine, first, _ = extract(folder, "fine", "jpeg", "--space", "blocks=18,sampling=420")
     assert len(first["classes"][0]["bottlenecks"]) == 2 and len(first["thresholds"]) == 1
     at = first["thresholds"][0]
-    _, below, _ = extract(folder, "below", "jpeg", "--space", "blocks=18,sampling=420", "--resolution", at - 1)
-    _, merged, _ = extract(folder, "merged", "jpeg", "--space", "blocks=18,sampling=420", "--resolution", at)
-    assert len(below["classes"][0]["bottlenecks"]) == 2 and len(merged["classes"][0]["bottlenecks"]) == 1
+    _, below, _ = extract(
+        folder, "below", "jpeg", "--space", "blocks=18,sampling=420", "--resolution", at - 1
+    )
+    _, merged, _ = extract(
+        folder, "merged", "jpeg", "--space", "blocks=18,sampling=420", "--resolution", at
+    )
+    assert (
+        len(below["classes"][0]["bottlenecks"]) == 2
+        and len(merged["classes"][0]["bottlenecks"]) == 1
+    )
     assert f"resolutions of {at} cycles" in fine.read_text()
 
 
@@ -237,14 +301,27 @@ def test_comparison_finds_the_crossover(folder):
     regions = json.loads(run("--compare", first, second, "--json"))["regions"]
     steps = [r for r in regions if r["along"] == "pairs.steps"]
     # 7 // 4 + 6 + 3 * steps cycles of 1 ns against 7 // 4 + 6 of 2 ns.
-    assert [(r["from"], r["to"], r["faster"]) for r in steps] == [(0, 2, "first"), (3, 640, "second")]
+    assert [(r["from"], r["to"], r["faster"]) for r in steps] == [
+        (0, 2, "first"),
+        (3, 640, "second"),
+    ]
 
 
 def test_plot(folder):
     for ending in ("svg", "png"):
-        run("jpeg", "--space", "blocks=6,sampling=grey", "--plot", folder / f"plot.{ending}", "-o", folder / "plot.py")
+        run(
+            "jpeg",
+            "--space",
+            "blocks=6,sampling=grey",
+            "--plot",
+            folder / f"plot.{ending}",
+            "-o",
+            folder / "plot.py",
+        )
         assert (folder / f"plot.{ending}").stat().st_size > 5000
-    assert "E-plot" in run("jpeg", "--space", "blocks=12", "--plot", folder / "plot.gif", "--json", status=2)
+    assert "E-plot" in run(
+        "jpeg", "--space", "blocks=12", "--plot", folder / "plot.gif", "--json", status=2
+    )
 
 
 def test_files_that_are_no_interface(folder):
@@ -285,14 +362,18 @@ def test_classes_that_x_cannot_tell_apart_are_refused(folder):
     model = folder / "alike.py"
     model.write_text(ALIKE)
     found = json.loads(run(model, "--json", status=2))
-    assert found["error"]["code"] == "E-pi" and "does not tell them apart" in found["error"]["message"]
+    assert (
+        found["error"]["code"] == "E-pi" and "does not tell them apart" in found["error"]["message"]
+    )
 
 
 def test_loops(folder):
     ring = folder / "ring.lpn"
-    ring.write_text("lpn 1\nnet ring\ntype Token ()\nplace free : Token initial 2\nplace full : Token\n"
-                    "transition fill {\n take slot from free\n delay 3\n put full\n}\n"
-                    "transition send {\n take slot from full\n delay 6\n put free\n}\nend\n")
+    ring.write_text(
+        "lpn 1\nnet ring\ntype Token ()\nplace free : Token initial 2\nplace full : Token\n"
+        "transition fill {\n take slot from free\n delay 3\n put full\n}\n"
+        "transition send {\n take slot from full\n delay 6\n put free\n}\nend\n"
+    )
     found = json.loads(run(ring, "--loops", "--json"))
     assert [row["gap"] for row in found["transitions"]] == [[9, 2], [9, 2]]
     assert "E-pi" in run("jpeg", "--loops", "--json", status=2)

@@ -121,8 +121,10 @@ def main():
                     kept = Path(path.name).with_suffix(f".{build}.jpg")
                     kept.write_bytes(path.read_bytes())
                     print(f"{kept}: RTL {clocks} ({pixels} of {expected}), model {run.latency}")
-    print(f"seed {options.seed}, {options.images} images, 2 builds: "
-          + ", ".join(f"{count} {what}" for what, count in sorted(tally.items())))
+    print(
+        f"seed {options.seed}, {options.images} images, 2 builds: "
+        + ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
+    )
     sys.exit(1 if tally["OFF"] else 0)
 
 

@@ -1,0 +1,27 @@
+// The checks that stand between a net with its parameters and marking, and a run of any engine.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "lpn/base/error.h"
+#include "lpn/net/marking.h"
+#include "lpn/net/net.h"
+
+namespace lpn {
+
+// A formula over parameters. Throws Error "E-param-value" (naming `what`) when it cannot be
+// computed or is less than `least`. `index` is that of an initial token.
+std::int64_t param_value(const Net& net, const ParamValues& params, const Formula& formula,
+                         const std::string& what, std::int64_t least, std::int64_t index = 0);
+
+// Everything that can be wrong before time 0. Throws Error: "E-param-value" (servers < 1, negative
+// counts, periods < 1, ...), "E-range" (an initial token), "E-capacity" (more tokens than slots).
+void check_initial(const Net& net, const ParamValues& params, const Marking& marking);
+
+// A token from outside. Throws Error: "E-push" (a place with a capacity, wrong number of values),
+// "E-range".
+void check_push(const Net& net, PlaceId place, std::span<const std::int64_t> values);
+Error late_push(const Net& net, PlaceId place, Time time, Time now);
+
+}  // namespace lpn

@@ -1,0 +1,51 @@
+// The tokens a workload puts into a net before time 0, and their compact file form.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lpn/net/net.h"
+
+namespace lpn {
+
+// Tokens per place, in FIFO order; they follow the net's own initial tokens. Values are row-major:
+// token k of a type with n fields has values [k*n, (k+1)*n).
+class Marking {
+ public:
+  struct Tokens {
+    std::uint64_t count = 0;
+    std::vector<std::int64_t> values;
+  };
+
+  explicit Marking(const Net& net);
+
+  // Appends one token, or `count` tokens at once (values.size() == count * fields). Throws Error:
+  // "E-marking" (wrong number of values), "E-range" (value outside its field's range).
+  void add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count = 1);
+
+  const Tokens& operator[](PlaceId place) const { return tokens_[static_cast<std::size_t>(place)]; }
+  std::size_t places() const { return tokens_.size(); }
+
+  // Done tokens after which the run ends; none: the net's own, else the run ends when quiet.
+  std::optional<std::uint64_t> done_count;
+
+ private:
+  struct Shape {
+    std::string place;
+    std::vector<Field> fields;
+  };
+  std::vector<Shape> shapes_;
+  std::vector<Tokens> tokens_;
+};
+
+// The file form ("LPNM", version, then per place its name, field names and the values column by
+// column as zig-zag varints; see docs/lpn-format.md). Throws Error "E-marking-file" with the byte
+// offset when the data is cut, too large or does not fit the net.
+std::string save_marking(const Net& net, const Marking& marking);
+Marking load_marking(const Net& net, std::string_view bytes);
+
+}  // namespace lpn

@@ -1,0 +1,24 @@
+// The rules a Net must obey before any engine may see it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lpn/net/net.h"
+
+namespace lpn {
+
+struct Violation {
+  std::string code;   // "E-..." with an entry in docs/errors.md
+  std::string where;  // "huffman.blk.weight": transition, arc, part; or a place's or type's name
+  Source source;
+  std::string message;  // complete: names the culprit, says what to write instead
+};
+
+// All violations, in the order of the net's own parts. Empty: well formed.
+std::vector<Violation> verify(const Net& net);
+
+// Throws Error with the first violation's code and every violation's message, one per line.
+void require_valid(const Net& net);
+
+}  // namespace lpn

@@ -1,0 +1,73 @@
+// The interpreter: the definition of what a net does (docs/semantics.md), made executable.
+//
+// Slow and plain on purpose, about a million firings a second. Other engines are compared with it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lpn/net/marking.h"
+#include "lpn/net/net.h"
+#include "lpn/run/run.h"
+
+namespace lpn {
+
+struct InterpOptions {
+  std::uint64_t group_limit = kDefaultGroupLimit;
+  bool stats = false;
+  bool trace = false;  // keep token identities; needed by run() with an observer
+  // Look at every transition after every step instead of only at those a step can have made ready.
+  // Same behaviour, used to test exactly that.
+  bool full_scan = false;
+};
+
+class Interp {
+ public:
+  // REQUIRES verify(net).empty(). Copies what it needs. Throws Error: "E-param-value" when a
+  // parameter gives servers < 1, a negative count, a period < 1, ...; "E-capacity" when a place
+  // starts with more tokens than it can hold.
+  Interp(const Net& net, const ParamValues& params, const Marking& marking,
+         InterpOptions options = {});
+  ~Interp();
+  Interp(Interp&&) noexcept;
+  Interp& operator=(Interp&&) noexcept;
+
+  // From then on `watcher`, which must live as long as this or be replaced (null: nobody), sees
+  // what happens; before the first run. on_wait needs options.stats.
+  void watch(Watcher* watcher);
+
+  // Tokens that arrive at `time`, before the first group of that instant. Throws Error "E-push"
+  // when that instant has already been simulated or the place has a capacity.
+  void push(PlaceId place, std::span<const std::int64_t> values, Time time);
+
+  // Simulates every instant <= limit, or to the end. May be called again with a later limit.
+  // Throws RunError; after that only the error counts. REQUIRES options.trace with an observer.
+  RunResult run(Time limit = kForever, Observer* observer = nullptr);
+
+  Time now() const;
+  std::uint64_t occupancy(PlaceId place) const;
+  std::uint64_t free_tokens(PlaceId place) const;
+  // The free tokens of a place, row-major.
+  std::vector<std::int64_t> tokens(PlaceId place) const;
+  Stats stats() const;  // REQUIRES options.stats
+
+ private:
+  friend void explain_stall(
+      const Net& net, const ParamValues& params,
+      const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
+      RunResult& result);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// For engines that do not keep reasons: fills `undrained` and `blocked` of a quiet run, given the
+// tokens (count, row-major values) left in each place.
+void explain_stall(
+    const Net& net, const ParamValues& params,
+    const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
+    RunResult& result);
+
+}  // namespace lpn

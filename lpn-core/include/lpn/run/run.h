@@ -1,0 +1,189 @@
+// What a run is, for every engine: commits observed, how it ended, statistics, and its errors.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lpn/base/error.h"
+#include "lpn/net/net.h"
+
+namespace lpn {
+
+// Tokens are named by their origin: (transition, firing number, output arc, index), or for initial
+// and pushed ones (place, index) with `initial` set.
+struct TokenId {
+  std::uint32_t source = 0;  // transition, or place when `initial`
+  bool initial = false;
+  std::uint32_t arc = 0;
+  std::uint64_t firing = 0;
+  std::uint64_t index = 0;
+  bool operator==(const TokenId&) const = default;
+};
+
+// One commit. `firing` counts the transition's starts from 0. Credit tokens do not appear.
+struct Commit {
+  Time time = 0;
+  std::uint64_t group = 0;
+  TransitionId transition{};
+  std::uint64_t firing = 0;
+  Time start = 0;
+  std::vector<std::vector<TokenId>> taken;  // per declared input arc
+  std::vector<std::uint64_t> produced;      // tokens appended, per declared output arc
+  bool operator==(const Commit&) const = default;
+};
+
+// Sees every commit, in order. Called by the engine; must not call back into it.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_commit(const Commit& commit) = 0;
+};
+
+enum class Ending : std::uint8_t {
+  kQuiet,  // nothing can happen any more
+  kDone,   // the declared number of done tokens was produced
+  kLimit,  // the given time limit was reached
+};
+
+// Why a transition cannot start: its first failing arc in arc order, else server, interval, clock.
+enum class Wait : std::uint8_t {
+  kNone,       // it could
+  kToken,      // an input arc lacks tokens
+  kCredit,     // the place it would fill has no free slot
+  kGuard,      // a guard is false
+  kInhibited,  // an inhibiting place is not empty
+  kServer,     // all servers are busy
+  kInterval,   // the interval since its last start has not passed
+  kClock,      // not on its clock's edge
+};
+inline constexpr int kWaits = 8;
+const char* wait_name(Wait wait);  // "no token", "no credit", ...
+
+struct Blocked {
+  TransitionId transition{};
+  Wait wait = Wait::kNone;
+  std::uint32_t arc = 0;  // for kToken, kGuard, kInhibited: the declared input arc; kCredit: the
+                          // place (PlaceId) that is full
+  bool operator==(const Blocked&) const = default;
+};
+
+// One firing: everything about it is known when it starts.
+struct Started {
+  TransitionId transition{};
+  std::uint64_t firing = 0;
+  Time start = 0;
+  Time due = 0;
+  std::span<const std::uint64_t> taken;     // per declared input arc
+  std::span<const std::uint64_t> produced;  // per declared output arc
+};
+
+// Sees what the interpreter does as it does it (Interp::watch); must not call back into it.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_start(const Started& firing) = 0;
+  virtual void on_commit(const Started& firing) = 0;  // at its due time
+  virtual void on_arrival(Time time, PlaceId place) = 0;
+  // With statistics: why a transition waits after an instant that may have changed it. `wait` is
+  // what the statistics count from then on.
+  virtual void on_wait(Time time, const Blocked& why) = 0;
+};
+
+struct RunResult {
+  Ending ending = Ending::kQuiet;
+  std::optional<Time> latency;  // see docs/semantics.md "Latency"; none: no done token
+  Time last_commit = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t done_tokens = 0;
+  bool stalled = false;            // quiet with undrained places or too few done tokens
+  std::vector<Blocked> blocked;    // when stalled
+  std::vector<PlaceId> undrained;  // when stalled: the places that should be empty
+  bool operator==(const RunResult&) const = default;
+};
+
+// Times in ticks, over [0, end of the run].
+struct TransitionStats {
+  std::uint64_t commits = 0;
+  Time busy = 0;                      // at least one firing in flight
+  std::array<Time, kWaits> waited{};  // by Wait, as it stands after each instant; sums to `end`
+};
+struct PlaceStats {
+  double mean = 0;  // occupancy, locked tokens included, averaged over time
+  std::uint64_t peak = 0;
+};
+struct Stats {
+  Time end = 0;
+  std::vector<TransitionStats> transitions;
+  std::vector<PlaceStats> places;  // declared places
+};
+
+// Errors during a run, the same in every engine. `site` says which expression of the transition.
+enum class Fault : std::uint8_t {
+  kOverflow,  // an intermediate, a due time or a token count leaves 64 bits
+  kDivisor,   // a divisor <= 0
+  kNegativeDelay,
+  kNegativeWeight,  // weight or threshold < 0
+  kNegativeCount,
+  kNegativeInterval,
+  kTooMany,       // more than kMaxTokens
+  kRange,         // a property outside its field's range
+  kLookup,        // outside the table
+  kTokenIndex,    // a token the arc does not need
+  kEmpty,         // minimum or maximum over no token
+  kAssume,        // an `assert` of the author's failed
+  kTakesNothing,  // takes no token and has neither servers nor interval >= 1
+  kZeroDelay,     // more than the limit of groups at one instant
+};
+const char* fault_code(Fault fault);  // "E-overflow", ... (docs/errors.md)
+
+enum class SiteKind : std::uint8_t {
+  kWeight,
+  kThreshold,
+  kGuard,  // arc
+  kDelay,
+  kInterval,
+  kCount,  // arc = output arc, emission
+  kField,  // arc = output arc, emission, field
+  kNone,
+};
+struct Site {
+  SiteKind kind = SiteKind::kNone;
+  std::uint32_t arc = 0;
+  std::uint32_t emission = 0;
+  std::uint32_t field = 0;
+  bool operator==(const Site&) const = default;
+};
+
+struct RunFault {
+  Fault fault{};
+  Time time = 0;
+  std::uint64_t group = 0;
+  TransitionId transition{};
+  Site site;
+  std::int64_t value = 0;  // the offending value where there is one
+  bool operator==(const RunFault&) const = default;
+};
+
+// "blk(nonzero=70, plane=1), slot": the first tokens in front of a transition, for messages.
+// `tokens` gives a place's free tokens, row-major.
+std::string describe_heads(const Net& net, TransitionId transition,
+                           const std::function<std::vector<std::int64_t>(PlaceId)>& tokens);
+
+class RunError : public Error {
+ public:
+  // `heads` describes the tokens in front of the transition, "blk(nonzero=70)"; may be empty.
+  RunError(const Net& net, RunFault fault, const std::string& heads);
+  const RunFault& fault() const { return fault_; }
+
+ private:
+  RunFault fault_;
+};
+
+inline constexpr std::uint64_t kDefaultGroupLimit = std::uint64_t{1} << 20;
+
+}  // namespace lpn

@@ -1,0 +1,110 @@
+#include "lpn/net/initial.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "lpn/expr/eval.h"
+
+namespace lpn {
+namespace {
+
+void check_value(const Place& place, const Field& field, std::int64_t value, const char* what) {
+  if (!field.range || (value >= field.range->lo && value <= field.range->hi)) return;
+  throw Error("E-range",
+              fmt::format("place '{}': {} value {} for '{}' is outside its range {}..{}",
+                          place.name, what, value, field.name, field.range->lo, field.range->hi));
+}
+
+// The net's own tokens in a place, their properties checked.
+std::int64_t check_place(const Net& net, const Place& place, const ParamValues& params) {
+  const auto& fields = net[place.type].fields;
+  const std::string what = fmt::format("place '{}': initial tokens", place.name);
+  std::int64_t total = 0;
+  for (const Initial& initial : place.initial) {
+    const std::int64_t count = param_value(net, params, initial.count, what, 0);
+    if (count > kMaxTokens) {
+      throw Error("E-param-value",
+                  fmt::format("net '{}': {}: {}; at most {}", net.name, what, count, kMaxTokens));
+    }
+    total += count;
+    for (std::int64_t i = 0; !fields.empty() && i < count; ++i) {
+      for (std::size_t f = 0; f < fields.size(); ++f) {
+        const std::int64_t value = param_value(net, params, initial.fields[f], what,
+                                               std::numeric_limits<std::int64_t>::min(), i);
+        check_value(place, fields[f], value, "initial");
+      }
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+std::int64_t param_value(const Net& net, const ParamValues& params, const Formula& formula,
+                         const std::string& what, std::int64_t least, std::int64_t index) {
+  try {
+    const std::int64_t value = eval_params(net.exprs, formula.id, params, index);
+    if (value >= least) return value;
+    throw Error("E-param-value",
+                fmt::format("net '{}': {} is {} with these parameters; it must be >= {}", net.name,
+                            what, value, least));
+  } catch (const EvalFault& fault) {
+    throw Error("E-param-value",
+                fmt::format("net '{}': {} cannot be computed with these parameters ({})", net.name,
+                            what, fault_code(fault.fault)));
+  }
+}
+
+void check_initial(const Net& net, const ParamValues& params, const Marking& marking) {
+  for (const Transition& t : net.transitions) {
+    const std::string name = fmt::format("transition '{}': ", t.name);
+    if (t.servers) param_value(net, params, *t.servers, name + "servers", 1);
+    if (t.clock) {
+      param_value(net, params, t.clock->period, name + "clock period", 1);
+      param_value(net, params, t.clock->phase, name + "clock phase", 0);
+    }
+  }
+  for (std::size_t p = 0; p < net.places.size(); ++p) {
+    const Place& place = net.places[p];
+    const std::int64_t own = check_place(net, place, params);
+    if (!place.capacity) continue;
+    const std::int64_t capacity = param_value(net, params, *place.capacity,
+                                              fmt::format("place '{}': capacity", place.name), 0);
+    const std::int64_t present =
+        own + static_cast<std::int64_t>(marking[static_cast<PlaceId>(p)].count);
+    if (capacity < present) {
+      throw Error("E-capacity",
+                  fmt::format("place '{}' starts with {} tokens, more than its capacity "
+                              "{}",
+                              place.name, present, capacity));
+    }
+  }
+  if (net.done_count) param_value(net, params, *net.done_count, "done count", 0);
+}
+
+void check_push(const Net& net, PlaceId id, std::span<const std::int64_t> values) {
+  const Place& place = net[id];
+  if (place.capacity) {
+    throw Error("E-push",
+                fmt::format("place '{}' has a capacity; push into a place without one, in "
+                            "front of it",
+                            place.name));
+  }
+  const auto& fields = net[place.type].fields;
+  if (values.size() != fields.size()) {
+    throw Error("E-push", fmt::format("place '{}': {} values for a token with {} properties",
+                                      place.name, values.size(), fields.size()));
+  }
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    check_value(place, fields[f], values[f], "pushed");
+}
+
+Error late_push(const Net& net, PlaceId place, Time time, Time now) {
+  return Error("E-push",
+               fmt::format("place '{}': a token for time {} comes too late; the simulation "
+                           "is at {}",
+                           net[place].name, time, now));
+}
+
+}  // namespace lpn

@@ -1,0 +1,890 @@
+// The definition, executable. An instant is: external tokens arrive, group 0 commits, then starts
+// and zero-delay groups alternate until nothing more can happen (docs/semantics.md, "Behaviour").
+//
+// A place is a FIFO of free tokens plus a count of locked ones: what a firing needs of its tokens
+// is evaluated at its start, so a locked token is only a filled slot until the commit. After a
+// step only transitions beside a changed place are looked at again; options.full_scan looks at all.
+
+#include "lpn/run/interp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <queue>
+#include <tuple>
+
+#include "lpn/expr/eval.h"
+#include "lpn/net/initial.h"
+#include "lpn/net/lower.h"
+#include "lpn/net/verify.h"
+
+namespace lpn {
+namespace {
+
+// `count` tokens with ids first, first+1, ... (by index).
+struct IdRun {
+  TokenId first;
+  std::uint64_t count = 0;
+};
+
+// FIFO of property rows without allocation in steady state.
+class Rows {
+ public:
+  void set_width(std::size_t width) { width_ = width; }
+  const std::int64_t* row(std::size_t k) const { return &buffer_[((head_ + k) & mask_) * width_]; }
+  std::int64_t* push() {
+    if (buffer_.empty() || size_ == mask_ + 1) grow();
+    return &buffer_[((head_ + size_++) & mask_) * width_];
+  }
+  void pop(std::size_t count) {
+    head_ = (head_ + count) & mask_;
+    size_ -= count;
+  }
+
+ private:
+  void grow() {
+    const std::size_t capacity = buffer_.empty() ? 8 : 2 * (mask_ + 1);
+    std::vector<std::int64_t> bigger(capacity * width_);
+    for (std::size_t k = 0; k < size_; ++k) {
+      std::copy_n(row(k), width_, &bigger[k * width_]);
+    }
+    buffer_ = std::move(bigger);
+    head_ = 0;
+    mask_ = capacity - 1;
+  }
+  std::size_t width_ = 0, head_ = 0, size_ = 0, mask_ = 0;
+  std::vector<std::int64_t> buffer_;
+};
+
+__extension__ typedef __int128 Wide;
+
+struct PlaceState {
+  std::size_t width = 0;
+  std::uint64_t free = 0;
+  std::uint64_t locked = 0;
+  Rows rows;                   // values of the free tokens; unused when width is 0
+  std::deque<IdRun> ids;       // of the free tokens, when tracing
+  std::uint64_t external = 0;  // initial and pushed tokens so far
+  bool done = false;
+  // statistics
+  Time since = 0;
+  Wide weighted = 0;  // exact, so that engines may add up in any order
+  std::uint64_t peak = 0;
+
+  std::uint64_t occupancy() const { return free + locked; }
+};
+
+struct Firing {
+  std::uint64_t number = 0;
+  Time start = 0;
+  Time due = 0;
+  std::vector<std::uint64_t> taken;           // per lowered input arc
+  std::vector<std::uint64_t> produced;        // per lowered output arc
+  std::vector<std::int64_t> values;           // rows of all emitted tokens, in arc order
+  std::vector<std::vector<IdRun>> taken_ids;  // per declared input arc, when tracing
+};
+
+struct ArcPlan {
+  std::size_t place = 0;
+  bool inhibit = false;
+  bool reads_head = false;  // weight or threshold reads the head, so it is needed
+};
+
+struct TransitionState {
+  std::vector<ArcPlan> arcs;
+  std::size_t declared_inputs = 0;
+  std::size_t declared_outputs = 0;
+  std::uint64_t servers = 0;  // 0: unbounded
+  Time period = 0;            // 0: no clock
+  Time phase = 0;
+  std::uint64_t in_flight = 0;
+  std::uint64_t started = 0;
+  Time next_start = 0;  // by the interval
+  Time last_due = 0;    // of the firing started last
+  Time wake = -1;       // scheduled wake-up, -1: none
+  // statistics
+  std::uint64_t commits = 0;
+  Time busy = 0, busy_since = 0;
+  Wait wait = Wait::kNone;
+  Time wait_since = 0;
+  std::array<Time, kWaits> waited{};
+};
+
+struct Event {
+  Time due;
+  std::uint32_t transition;
+  std::uint64_t number;
+  std::uint32_t slot;  // kWake: no firing, a transition to look at again
+  bool operator>(const Event& o) const {
+    return std::tie(due, transition, number) > std::tie(o.due, o.transition, o.number);
+  }
+};
+constexpr std::uint32_t kWake = ~std::uint32_t{0};
+
+// A set of transitions, visited from the least id upwards.
+class DirtySet {
+ public:
+  explicit DirtySet(std::size_t n) : words_((n + 63) / 64) {}
+  void insert(std::size_t k) { words_[k / 64] |= std::uint64_t{1} << (k % 64); }
+  void erase(std::size_t k) { words_[k / 64] &= ~(std::uint64_t{1} << (k % 64)); }
+  std::optional<std::size_t> least() const {
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      if (words_[w] != 0) return w * 64 + static_cast<std::size_t>(__builtin_ctzll(words_[w]));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace
+
+struct Interp::Impl {
+  Net declared;
+  Net net;  // lowered: capacities are credit places
+  ParamValues params;
+  InterpOptions options;
+  std::vector<PlaceState> places;
+  std::vector<TransitionState> transitions;
+  std::vector<std::vector<std::uint32_t>> neighbours;  // per place: transitions with an input arc
+  std::optional<std::uint64_t> done_target;
+
+  Time now = 0;
+  Time end = 0;  // of the run so far, for statistics
+  std::uint64_t group = 0;
+  bool begun = false;
+  bool happened = false;  // in this instant: a commit, a start or an arrival
+  bool over = false;      // kDone was reached
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+  std::vector<Firing> firings;  // slots
+  std::vector<std::uint32_t> free_slots;
+  struct Push {
+    std::size_t place;
+    std::vector<std::int64_t> values;
+  };
+  std::map<Time, std::vector<Push>> pushes;
+  DirtySet dirty;
+  DirtySet touched;  // for statistics: may have changed its reason to wait in this instant
+  RunResult result;
+  std::exception_ptr failed;
+  Watcher* watcher = nullptr;
+
+  Impl(const Net& given, const ParamValues& values, const Marking& marking, InterpOptions opts)
+      : declared(given),
+        net(lower(given)),
+        params(values),
+        options(opts),
+        places(net.places.size()),
+        transitions(net.transitions.size()),
+        neighbours(net.places.size()),
+        dirty(net.transitions.size()),
+        touched(net.transitions.size()) {
+    LPN_ASSERT(params.size() == net.params.size());
+    LPN_ASSERT(marking.places() == given.places.size());
+    check_initial(given, params, marking);
+    plan();
+    fill(marking);
+    if (marking.done_count)
+      done_target = *marking.done_count;
+    else if (net.done_count) {
+      done_target = static_cast<std::uint64_t>(value_of(*net.done_count));
+    }
+  }
+
+  // ---- setting up -------------------------------------------------------------------------
+
+  std::int64_t value_of(const Formula& f, std::int64_t index = 0) const {
+    return eval_params(net.exprs, f.id, params, index);
+  }
+
+  void plan() {
+    for (std::size_t k = 0; k < net.transitions.size(); ++k) {
+      const Transition& t = net.transitions[k];
+      TransitionState& state = transitions[k];
+      state.declared_inputs = declared.transitions[k].inputs.size();
+      state.declared_outputs = declared.transitions[k].outputs.size();
+      if (t.servers) state.servers = static_cast<std::uint64_t>(value_of(*t.servers));
+      if (t.clock) {
+        state.period = value_of(t.clock->period);
+        state.phase = value_of(t.clock->phase);
+      }
+      for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
+        const InputArc& arc = t.inputs[a];
+        ArcPlan plan;
+        plan.place = static_cast<std::size_t>(arc.place);
+        plan.inhibit = arc.inhibit;
+        const auto reads = [&](const Formula& f) {
+          const Reads r = net.exprs.reads(f.id);
+          return std::find(r.tokens.begin(), r.tokens.end(), a) != r.tokens.end();
+        };
+        plan.reads_head = reads(arc.weight) || (arc.threshold && reads(*arc.threshold));
+        state.arcs.push_back(plan);
+        neighbours[plan.place].push_back(static_cast<std::uint32_t>(k));
+      }
+    }
+  }
+
+  void fill(const Marking& marking) {
+    for (std::size_t k = 0; k < net.places.size(); ++k) {
+      const Place& place = net.places[k];
+      PlaceState& state = places[k];
+      state.width = net[place.type].fields.size();
+      state.rows.set_width(state.width);
+      state.done = place.done;
+      std::vector<std::int64_t> row(state.width);
+      for (const Initial& initial : place.initial) {
+        const std::int64_t count = value_of(initial.count);
+        if (state.width == 0) {
+          append_external(k, nullptr, static_cast<std::uint64_t>(count));
+          continue;
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+          for (std::size_t f = 0; f < state.width; ++f) row[f] = value_of(initial.fields[f], i);
+          append_external(k, row.data(), 1);
+        }
+      }
+      if (k < marking.places()) {
+        const Marking::Tokens& tokens = marking[static_cast<PlaceId>(k)];
+        if (state.width == 0) append_external(k, nullptr, tokens.count);
+        for (std::uint64_t i = 0; state.width != 0 && i < tokens.count; ++i) {
+          append_external(k, &tokens.values[i * state.width], 1);
+        }
+      }
+    }
+    for (std::size_t k = 0; k < net.places.size(); ++k) {
+      if (!net.places[k].credit_of) continue;
+      const PlaceId full = *net.places[k].credit_of;
+      places[k].free = static_cast<std::uint64_t>(value_of(*net[full].capacity)) -
+                       places[static_cast<std::size_t>(full)].free;
+    }
+  }
+
+  void append_external(std::size_t place, const std::int64_t* row, std::uint64_t count) {
+    if (count == 0) return;
+    PlaceState& state = places[place];
+    if (options.trace) {
+      TokenId id;
+      id.source = static_cast<std::uint32_t>(place);
+      id.initial = true;
+      id.index = state.external;
+      state.ids.push_back({id, count});
+    }
+    state.external += count;
+    if (row != nullptr) std::copy_n(row, state.width, state.rows.push());
+    state.free += count;
+  }
+
+  // ---- readiness --------------------------------------------------------------------------
+
+  // Evaluates expressions of one transition. `need` and `taken` are known for arcs checked so far.
+  struct Env : EvalScope {
+    Impl& impl;
+    const TransitionState& t;
+    std::vector<std::uint64_t>& need;
+    std::vector<std::uint64_t>& take;
+    Site site;
+
+    Env(Impl& i, const TransitionState& state) : impl(i), t(state), need(i.need), take(i.take) {
+      if (need.size() < t.arcs.size()) need.resize(t.arcs.size());
+      if (take.size() < t.arcs.size()) take.resize(t.arcs.size());
+    }
+    const PlaceState& place(std::uint32_t arc) const { return impl.places[t.arcs[arc].place]; }
+    std::int64_t param(std::uint32_t k) const { return impl.params[k]; }
+    std::int64_t token(std::uint32_t arc, std::uint32_t field, std::int64_t which) const {
+      if (which < 0 || static_cast<std::uint64_t>(which) >= need[arc]) {
+        throw EvalFault{Fault::kTokenIndex, which};
+      }
+      return place(arc).rows.row(static_cast<std::size_t>(which))[field];
+    }
+    std::int64_t occupancy(std::uint32_t arc) const {
+      return static_cast<std::int64_t>(place(arc).occupancy());
+    }
+    std::int64_t free(std::uint32_t arc) const {
+      return static_cast<std::int64_t>(place(arc).free);
+    }
+    std::int64_t taken(std::uint32_t arc) const { return static_cast<std::int64_t>(take[arc]); }
+    std::int64_t needed(std::uint32_t arc) const { return static_cast<std::int64_t>(need[arc]); }
+
+    std::int64_t operator()(const Formula& f, SiteKind kind, std::uint32_t arc = 0,
+                            std::uint32_t emission = 0, std::uint32_t field = 0) {
+      site = {kind, arc, emission, field};
+      return eval(impl.net.exprs, f.id, *this);
+    }
+  };
+  std::vector<std::uint64_t> need, take;  // scratch of Env
+
+  struct Readiness {
+    Wait wait = Wait::kNone;
+    std::uint32_t arc = 0;
+  };
+
+  // The arcs, in declared order, up to the first that fails.
+  Readiness check_arcs(Env& env, const Transition& t, const TransitionState& state) {
+    for (std::uint32_t a = 0; a < state.arcs.size(); ++a) {
+      const ArcPlan& plan = state.arcs[a];
+      const PlaceState& place = places[plan.place];
+      const InputArc& arc = t.inputs[a];
+      env.take[a] = 0;
+      env.need[a] = 0;
+      if (plan.inhibit) {
+        if (place.occupancy() != 0) return {Wait::kInhibited, a};
+        continue;
+      }
+      const Wait missing = net[arc.place].credit_of ? Wait::kCredit : Wait::kToken;
+      if (plan.reads_head) {
+        if (place.free == 0) return {missing, a};
+        env.need[a] = 1;
+      }
+      const std::int64_t weight = env(arc.weight, SiteKind::kWeight, a);
+      if (weight < 0) throw EvalFault{Fault::kNegativeWeight, weight};
+      std::int64_t threshold = weight;
+      if (arc.threshold) {
+        threshold = env(*arc.threshold, SiteKind::kThreshold, a);
+        if (threshold < 0) throw EvalFault{Fault::kNegativeWeight, threshold};
+      }
+      const auto needed = static_cast<std::uint64_t>(std::max(weight, threshold));
+      if (place.free < needed) return {missing, a};
+      env.take[a] = static_cast<std::uint64_t>(weight);
+      env.need[a] = std::max(needed, env.need[a]);
+      if (arc.guard && !env(*arc.guard, SiteKind::kGuard, a)) return {Wait::kGuard, a};
+    }
+    return {};
+  }
+
+  // The first instant >= now at which the interval and the clock let `state` start.
+  Time earliest_start(const TransitionState& state) const {
+    const Time at = std::max(now, state.next_start);
+    if (state.period == 0) return at;
+    const Time past = floor_mod(at - state.phase, state.period);
+    if (past == 0) return at;
+    Time edge = 0;
+    return __builtin_add_overflow(at, state.period - past, &edge) ? kForever : edge;
+  }
+
+  // Starts `k` once if it is ready; else remembers when time alone may make it so.
+  bool try_start(std::size_t k) {
+    const Transition& t = net.transitions[k];
+    TransitionState& state = transitions[k];
+    if (state.servers != 0 && state.in_flight >= state.servers) return false;
+    Env env(*this, state);
+    try {
+      if (check_arcs(env, t, state).wait != Wait::kNone) return false;
+      if (const Time at = earliest_start(state); at > now) {
+        if (at != kForever && state.wake != at) {
+          state.wake = at;
+          events.push({at, static_cast<std::uint32_t>(k), 0, kWake});
+        }
+        return false;
+      }
+      start(k, t, state, env);
+      return true;
+    } catch (const EvalFault& fault) {
+      fail(k, fault, env.site);
+    }
+  }
+
+  [[noreturn]] void fail(std::size_t k, const EvalFault& fault, const Site& site) {
+    const RunFault run_fault{fault.fault, now,        group, static_cast<TransitionId>(k),
+                             site,        fault.value};
+    const std::string heads =
+        describe_heads(declared, run_fault.transition, [this](PlaceId p) { return tokens(p); });
+    throw RunError(declared, run_fault, heads);
+  }
+
+  void start(std::size_t k, const Transition& t, TransitionState& state, Env& env) {
+    // Everything of the firing is evaluated before anything changes.
+    const Time scale = state.period == 0 ? 1 : state.period;
+    const std::int64_t delay = env(t.delay, SiteKind::kDelay);
+    if (delay < 0) throw EvalFault{Fault::kNegativeDelay, delay};
+    Time due = 0;
+    if (__builtin_mul_overflow(delay, scale, &due) || __builtin_add_overflow(due, now, &due)) {
+      throw EvalFault{Fault::kOverflow};
+    }
+    Time next_start = 0;
+    std::int64_t interval = 0;
+    if (t.interval) {
+      interval = env(*t.interval, SiteKind::kInterval);
+      if (interval < 0) throw EvalFault{Fault::kNegativeInterval, interval};
+      if (interval > 0 && (__builtin_mul_overflow(interval, scale, &next_start) ||
+                           __builtin_add_overflow(next_start, now, &next_start))) {
+        throw EvalFault{Fault::kOverflow};
+      }
+    }
+    std::uint64_t total = 0;
+    for (std::size_t a = 0; a < state.arcs.size(); ++a) total += env.take[a];
+    if (total == 0 && state.servers == 0 && interval == 0) {
+      env.site = {};
+      throw EvalFault{Fault::kTakesNothing};
+    }
+    const std::uint32_t slot = new_slot();
+    Firing& firing = firings[slot];
+    firing.values.clear();
+    firing.produced.assign(t.outputs.size(), 0);
+    try {
+      for (std::uint32_t o = 0; o < t.outputs.size(); ++o) {
+        const OutputArc& arc = t.outputs[o];
+        const auto& fields = net.type_of(arc.place).fields;
+        for (std::uint32_t e = 0; e < arc.emissions.size(); ++e) {
+          const Emission& emission = arc.emissions[e];
+          const std::int64_t count = env(emission.count, SiteKind::kCount, o, e);
+          if (count < 0) throw EvalFault{Fault::kNegativeCount, count};
+          if (count > kMaxTokens) throw EvalFault{Fault::kTooMany, count};
+          firing.produced[o] += static_cast<std::uint64_t>(count);
+          for (env.index = 0; !fields.empty() && env.index < count; ++env.index) {
+            for (std::uint32_t f = 0; f < fields.size(); ++f) {
+              const std::int64_t value = env(emission.fields[f], SiteKind::kField, o, e, f);
+              if (fields[f].range && (value < fields[f].range->lo || value > fields[f].range->hi)) {
+                throw EvalFault{Fault::kRange, value};
+              }
+              firing.values.push_back(value);
+            }
+          }
+        }
+      }
+    } catch (const EvalFault&) {
+      free_slots.push_back(slot);
+      throw;
+    }
+
+    if (t.ordered) due = std::max(due, state.last_due);
+    state.last_due = due;
+    if (t.interval && interval > 0) state.next_start = next_start;
+    firing.number = state.started++;
+    firing.start = now;
+    firing.due = due;
+    firing.taken.assign(env.take.begin(),
+                        env.take.begin() + static_cast<std::ptrdiff_t>(state.arcs.size()));
+    if (options.trace) {
+      firing.taken_ids.assign(state.declared_inputs, {});
+      for (std::size_t a = 0; a < state.declared_inputs; ++a) {
+        take_ids(places[state.arcs[a].place], firing.taken[a], firing.taken_ids[a]);
+      }
+    }
+    for (std::size_t a = 0; a < state.arcs.size(); ++a) {
+      const std::uint64_t count = firing.taken[a];
+      if (count == 0) continue;
+      PlaceState& place = places[state.arcs[a].place];
+      place.free -= count;
+      place.locked += count;
+      if (place.width != 0) place.rows.pop(count);
+      mark(state.arcs[a].place);
+    }
+    if (state.in_flight++ == 0) state.busy_since = now;
+    happened = true;
+    if (watcher != nullptr) watcher->on_start(started(k, state, firing));
+    mark_transition(k);
+    events.push({due, static_cast<std::uint32_t>(k), firing.number, slot});
+  }
+
+  static void take_ids(PlaceState& place, std::uint64_t count, std::vector<IdRun>& into) {
+    while (count > 0) {
+      IdRun& run = place.ids.front();
+      const std::uint64_t part = std::min(count, run.count);
+      into.push_back({run.first, part});
+      count -= part;
+      run.count -= part;
+      run.first.index += part;
+      if (run.count == 0) place.ids.pop_front();
+    }
+  }
+
+  std::uint32_t new_slot() {
+    if (free_slots.empty()) {
+      firings.emplace_back();
+      return static_cast<std::uint32_t>(firings.size() - 1);
+    }
+    const std::uint32_t slot = free_slots.back();
+    free_slots.pop_back();
+    return slot;
+  }
+
+  void mark(std::size_t place) {
+    for (std::uint32_t k : neighbours[place]) mark_transition(k);
+  }
+  void mark_transition(std::size_t k) {
+    dirty.insert(k);
+    touched.insert(k);
+  }
+
+  // ---- one instant ------------------------------------------------------------------------
+
+  void commit(const Event& event, Observer* observer) {
+    const std::size_t k = event.transition;
+    const Transition& t = net.transitions[k];
+    TransitionState& state = transitions[k];
+    Firing& firing = firings[event.slot];
+    for (std::size_t a = 0; a < state.arcs.size(); ++a) {
+      if (firing.taken[a] == 0) continue;
+      PlaceState& place = places[state.arcs[a].place];
+      account(place);
+      place.locked -= firing.taken[a];
+      mark(state.arcs[a].place);
+    }
+    const std::int64_t* value = firing.values.data();
+    for (std::uint32_t o = 0; o < t.outputs.size(); ++o) {
+      const std::uint64_t count = firing.produced[o];
+      if (count == 0) continue;
+      const auto p = static_cast<std::size_t>(t.outputs[o].place);
+      PlaceState& place = places[p];
+      account(place);
+      if (options.trace && o < state.declared_outputs) {
+        TokenId id;
+        id.source = static_cast<std::uint32_t>(k);
+        id.arc = o;
+        id.firing = firing.number;
+        place.ids.push_back({id, count});
+      }
+      for (std::uint64_t i = 0; place.width != 0 && i < count; ++i) {
+        std::copy_n(value, place.width, place.rows.push());
+        value += place.width;
+      }
+      place.free += count;
+      place.peak = std::max(place.peak, place.occupancy());
+      if (place.done) {
+        result.done_tokens += count;
+        result.latency = now;
+      }
+      mark(p);
+    }
+    if (--state.in_flight == 0) state.busy += now - state.busy_since;
+    happened = true;
+    ++state.commits;
+    ++result.commits;
+    result.last_commit = now;
+    mark_transition(k);
+    if (observer != nullptr) report(event, state, firing, *observer);
+    if (watcher != nullptr) watcher->on_commit(started(k, state, firing));
+    free_slots.push_back(event.slot);
+  }
+
+  static Started started(std::size_t k, const TransitionState& state, const Firing& firing) {
+    return {static_cast<TransitionId>(k),
+            firing.number,
+            firing.start,
+            firing.due,
+            std::span(firing.taken).first(state.declared_inputs),
+            std::span(firing.produced).first(state.declared_outputs)};
+  }
+
+  void report(const Event& event, const TransitionState& state, const Firing& firing,
+              Observer& observer) const {
+    Commit c;
+    c.time = now;
+    c.group = group;
+    c.transition = static_cast<TransitionId>(event.transition);
+    c.firing = firing.number;
+    c.start = firing.start;
+    c.taken.resize(state.declared_inputs);
+    for (std::size_t a = 0; a < state.declared_inputs; ++a) {
+      for (IdRun run : firing.taken_ids[a]) {
+        for (; run.count > 0; --run.count, ++run.first.index) c.taken[a].push_back(run.first);
+      }
+    }
+    c.produced.assign(
+        firing.produced.begin(),
+        firing.produced.begin() + static_cast<std::ptrdiff_t>(state.declared_outputs));
+    observer.on_commit(c);
+  }
+
+  // Commits all firings due now, as one group.
+  void commit_group(Observer* observer) {
+    std::vector<Event>& group_events = scratch;
+    group_events.clear();
+    wakes.clear();
+    while (!events.empty() && events.top().due == now) {
+      group_events.push_back(events.top());
+      events.pop();
+    }
+    for (const Event& event : group_events) {
+      if (event.slot != kWake) {
+        commit(event, observer);
+        continue;
+      }
+      TransitionState& state = transitions[event.transition];
+      if (state.wake == now) state.wake = -1;
+      wakes.push_back(event.transition);
+    }
+  }
+  // Of the last group: transitions that time alone may have made ready.
+  std::vector<std::uint32_t> wakes;
+
+  // Ready but for the interval and the clock.
+  bool otherwise_ready(std::size_t k) {
+    const TransitionState& state = transitions[k];
+    if (state.servers != 0 && state.in_flight >= state.servers) return false;
+    Env env(*this, state);
+    return check_arcs(env, net.transitions[k], state).wait == Wait::kNone;
+  }
+  std::vector<Event> scratch;
+
+  void start_all() {
+    if (options.full_scan) {
+      for (std::size_t k = 0; k < transitions.size();) k = try_start(k) ? 0 : k + 1;
+      return;
+    }
+    while (const auto k = dirty.least()) {
+      if (!try_start(*k)) dirty.erase(*k);
+    }
+  }
+
+  bool firing_due_now() const { return !events.empty() && events.top().due == now; }
+
+  // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
+  // lost what they had waited with.
+  bool instant(Observer* observer) {
+    group = 0;
+    happened = !begun;
+    begun = true;
+    if (auto it = pushes.find(now); it != pushes.end()) {
+      for (const Push& push : it->second) {
+        account(places[push.place]);
+        append_external(push.place, push.values.empty() ? nullptr : push.values.data(), 1);
+        places[push.place].peak = std::max(places[push.place].peak, places[push.place].occupancy());
+        mark(push.place);
+        happened = true;
+        if (watcher != nullptr) watcher->on_arrival(now, static_cast<PlaceId>(push.place));
+      }
+      pushes.erase(it);
+    }
+    commit_group(observer);
+    if (!happened) {
+      std::erase_if(wakes, [this](std::uint32_t k) { return !otherwise_ready(k); });
+      if (wakes.empty()) return false;
+    }
+    for (std::uint32_t k : wakes) mark_transition(k);
+    start_all();
+    while (firing_due_now()) {
+      if (++group > options.group_limit) {
+        fail(events.top().transition,
+             {Fault::kZeroDelay, static_cast<std::int64_t>(options.group_limit)}, {});
+      }
+      commit_group(observer);
+      start_all();
+    }
+    if (options.stats) observe_waits();
+    return true;
+  }
+
+  // Nothing is to come but wake-ups of transitions that no longer have what they waited with.
+  bool only_stale_wakes() {
+    if (!pushes.empty()) return false;
+    for (std::size_t k = 0; k < transitions.size(); ++k) {
+      if (transitions[k].in_flight != 0) return false;
+      if (transitions[k].wake > now && otherwise_ready(k)) return false;
+    }
+    return true;
+  }
+
+  // The next instant at which something can happen.
+  std::optional<Time> next_instant() const {
+    std::optional<Time> next;
+    if (!events.empty()) next = events.top().due;
+    if (!pushes.empty() && (!next || pushes.begin()->first < *next)) next = pushes.begin()->first;
+    return next;
+  }
+
+  RunResult run(Time limit, Observer* observer) {
+    LPN_ASSERT(observer == nullptr || options.trace);
+    if (failed) std::rethrow_exception(failed);
+    try {
+      return simulate(limit, observer);
+    } catch (const RunError&) {
+      failed = std::current_exception();
+      throw;
+    }
+  }
+
+  RunResult simulate(Time limit, Observer* observer) {
+    if (!begun && limit >= 0) {
+      for (std::size_t k = 0; k < transitions.size(); ++k) mark_transition(k);
+      for (PlaceState& place : places) place.peak = std::max(place.peak, place.occupancy());
+      instant(observer);
+    }
+    for (;;) {
+      if (done_target && result.done_tokens >= *done_target) over = true;
+      if (over) return finish(Ending::kDone, limit);
+      const std::optional<Time> next = next_instant();
+      if (!next) return finish(Ending::kQuiet, limit);
+      if (*next > limit) return finish(only_stale_wakes() ? Ending::kQuiet : Ending::kLimit, limit);
+      const Time before = now;
+      now = *next;
+      if (!instant(observer)) now = before;
+    }
+  }
+
+  RunResult finish(Ending ending, Time limit) {
+    RunResult r = result;
+    r.ending = ending;
+    end = ending == Ending::kLimit ? limit : r.last_commit;
+    const bool has_done = std::any_of(declared.places.begin(), declared.places.end(),
+                                      [](const Place& p) { return p.done; });
+    if (!has_done) r.latency = r.last_commit;
+    if (ending == Ending::kQuiet) explain_stall(r);
+    return r;
+  }
+
+  void explain_stall(RunResult& r) {
+    list_undrained(r);
+    r.stalled = !r.undrained.empty() || (done_target && r.done_tokens < *done_target);
+    if (r.stalled) list_blocked(r);
+  }
+
+  void list_undrained(RunResult& r) const {
+    for (std::size_t k = 0; k < declared.places.size(); ++k) {
+      const Place& place = declared.places[k];
+      const bool bounded = place.capacity && !place.done && !place.sink;
+      if ((place.start || place.drain || bounded) && places[k].occupancy() > 0) {
+        r.undrained.push_back(static_cast<PlaceId>(k));
+      }
+    }
+  }
+
+  void list_blocked(RunResult& r) {
+    for (std::size_t k = 0; k < transitions.size(); ++k) {
+      const TransitionState& state = transitions[k];
+      bool has_token = false;
+      for (std::size_t a = 0; a < state.declared_inputs; ++a) {
+        has_token = has_token || places[state.arcs[a].place].occupancy() > 0;
+      }
+      if (!has_token) continue;
+      Blocked blocked = diagnose(k);
+      // Of a quiet net only the time can hold back what is otherwise ready: its next start lies
+      // beyond the last instant there is. explain_stall() does not know that start.
+      if (blocked.wait == Wait::kNone) {
+        blocked.wait = net.transitions[k].interval ? Wait::kInterval : Wait::kClock;
+      }
+      r.blocked.push_back(blocked);
+    }
+  }
+
+  // Why `k` does not start, arcs first. An expression that cannot be evaluated counts as a guard.
+  Blocked diagnose(std::size_t k) {
+    const Transition& t = net.transitions[k];
+    const TransitionState& state = transitions[k];
+    Env env(*this, state);
+    Blocked blocked;
+    blocked.transition = static_cast<TransitionId>(k);
+    try {
+      const Readiness readiness = check_arcs(env, t, state);
+      blocked.wait = readiness.wait;
+      blocked.arc = readiness.arc;
+      if (readiness.wait == Wait::kCredit) {
+        blocked.arc = static_cast<std::uint32_t>(*net[t.inputs[readiness.arc].place].credit_of);
+      }
+    } catch (const EvalFault&) {
+      blocked.wait = Wait::kGuard;
+      blocked.arc = env.site.arc;
+    }
+    if (blocked.wait != Wait::kNone) return blocked;
+    if (state.servers != 0 && state.in_flight >= state.servers) blocked.wait = Wait::kServer;
+    // With both, the interval is named: a reason changes at instants only, not in between.
+    else if (earliest_start(state) > now)
+      blocked.wait = t.interval ? Wait::kInterval : Wait::kClock;
+    return blocked;
+  }
+
+  // ---- statistics -------------------------------------------------------------------------
+
+  void account(PlaceState& place) {
+    if (!options.stats) return;
+    place.weighted += static_cast<Wide>(place.occupancy()) * (now - place.since);
+    place.since = now;
+  }
+
+  void observe_waits() {
+    while (const auto k = touched.least()) {
+      touched.erase(*k);
+      TransitionState& state = transitions[*k];
+      const Blocked why = diagnose(*k);
+      if (watcher != nullptr) watcher->on_wait(now, why);
+      const Wait wait = why.wait;
+      if (wait == state.wait) continue;
+      state.waited[static_cast<std::size_t>(state.wait)] += now - state.wait_since;
+      state.wait = wait;
+      state.wait_since = now;
+    }
+  }
+
+  Stats stats() const {
+    LPN_ASSERT(options.stats);
+    Stats s;
+    s.end = end;
+    for (const TransitionState& state : transitions) {
+      TransitionStats out;
+      out.commits = state.commits;
+      out.busy = state.busy + (state.in_flight != 0 ? end - state.busy_since : 0);
+      out.waited = state.waited;
+      out.waited[static_cast<std::size_t>(state.wait)] += end - state.wait_since;
+      s.transitions.push_back(out);
+    }
+    for (std::size_t k = 0; k < declared.places.size(); ++k) {
+      const PlaceState& place = places[k];
+      const Wide weighted =
+          place.weighted + static_cast<Wide>(place.occupancy()) * (end - place.since);
+      s.places.push_back({end == 0 ? static_cast<double>(place.occupancy())
+                                   : static_cast<double>(weighted) / static_cast<double>(end),
+                          place.peak});
+    }
+    return s;
+  }
+
+  std::vector<std::int64_t> tokens(PlaceId id) const {
+    const PlaceState& place = places[static_cast<std::size_t>(id)];
+    std::vector<std::int64_t> values;
+    for (std::size_t k = 0; place.width != 0 && k < place.free; ++k) {
+      values.insert(values.end(), place.rows.row(k), place.rows.row(k) + place.width);
+    }
+    return values;
+  }
+
+  void push(PlaceId id, std::span<const std::int64_t> values, Time time) {
+    check_push(declared, id, values);
+    if (time < 0 || (begun && time <= now) || over) throw late_push(declared, id, time, now);
+    pushes[time].push_back({static_cast<std::size_t>(id), {values.begin(), values.end()}});
+  }
+};
+
+Interp::Interp(const Net& net, const ParamValues& params, const Marking& marking,
+               InterpOptions options)
+    : impl_(std::make_unique<Impl>(net, params, marking, options)) {}
+Interp::~Interp() = default;
+Interp::Interp(Interp&&) noexcept = default;
+Interp& Interp::operator=(Interp&&) noexcept = default;
+
+void Interp::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
+  impl_->push(place, values, time);
+}
+RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit, observer); }
+void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }
+Time Interp::now() const { return impl_->now; }
+std::uint64_t Interp::occupancy(PlaceId place) const {
+  return impl_->places[static_cast<std::size_t>(place)].occupancy();
+}
+std::uint64_t Interp::free_tokens(PlaceId place) const {
+  return impl_->places[static_cast<std::size_t>(place)].free;
+}
+std::vector<std::int64_t> Interp::tokens(PlaceId place) const { return impl_->tokens(place); }
+Stats Interp::stats() const { return impl_->stats(); }
+
+void explain_stall(
+    const Net& net, const ParamValues& params,
+    const std::function<std::pair<std::uint64_t, std::vector<std::int64_t>>(PlaceId)>& tokens,
+    RunResult& result) {
+  // A quiet state has nothing in flight: it is an initial state with these tokens.
+  Net quiet = net;
+  Marking marking(net);
+  for (std::size_t k = 0; k < net.places.size(); ++k) {
+    quiet.places[k].initial.clear();
+    const auto [count, values] = tokens(static_cast<PlaceId>(k));
+    marking.add(static_cast<PlaceId>(k), values, count);
+  }
+  Interp interp(quiet, params, marking);
+  interp.impl_->list_undrained(result);
+  interp.impl_->list_blocked(result);
+}
+
+}  // namespace lpn

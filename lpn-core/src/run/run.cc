@@ -1,0 +1,241 @@
+#include "lpn/run/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lpn/expr/eval.h"
+#include "lpn/net/lower.h"
+#include "lpn/text/text.h"
+
+namespace lpn {
+
+const char* wait_name(Wait wait) {
+  switch (wait) {
+    case Wait::kNone: return "ready";
+    case Wait::kToken: return "no token";
+    case Wait::kCredit: return "no credit";
+    case Wait::kGuard: return "guard";
+    case Wait::kInhibited: return "inhibited";
+    case Wait::kServer: return "no server";
+    case Wait::kInterval: return "interval";
+    case Wait::kClock: return "clock";
+  }
+  return "";
+}
+
+const char* fault_code(Fault fault) {
+  switch (fault) {
+    case Fault::kOverflow: return "E-overflow";
+    case Fault::kDivisor: return "E-divisor";
+    case Fault::kNegativeDelay: return "E-negative-delay";
+    case Fault::kNegativeWeight: return "E-negative-weight";
+    case Fault::kNegativeCount: return "E-negative-count";
+    case Fault::kNegativeInterval: return "E-negative-interval";
+    case Fault::kTooMany: return "E-too-many";
+    case Fault::kRange: return "E-range";
+    case Fault::kLookup: return "E-lookup";
+    case Fault::kTokenIndex: return "E-token-index";
+    case Fault::kEmpty: return "E-empty";
+    case Fault::kAssume: return "E-assume";
+    case Fault::kTakesNothing: return "E-takes-nothing";
+    case Fault::kZeroDelay: return "E-zero-delay";
+  }
+  return "";
+}
+
+std::int64_t eval_params(const ExprPool& pool, ExprId id, const ParamValues& params,
+                         std::int64_t index) {
+  struct Env : EvalScope {
+    const ParamValues& params;
+    explicit Env(const ParamValues& p) : params(p) {}
+    std::int64_t param(std::uint32_t k) const { return params[k]; }
+    std::int64_t token(std::uint32_t, std::uint32_t, std::int64_t) const { return fail(); }
+    std::int64_t occupancy(std::uint32_t) const { return fail(); }
+    std::int64_t free(std::uint32_t) const { return fail(); }
+    std::int64_t taken(std::uint32_t) const { return fail(); }
+    std::int64_t needed(std::uint32_t) const { return fail(); }
+    static std::int64_t fail() {
+      LPN_ASSERT(!"verify() lets only parameters through");
+      return 0;
+    }
+  } env(params);
+  env.index = index;
+  return eval(pool, id, env);
+}
+
+namespace {
+
+// The transitions on a zero-delay loop through `from`: reachable from it and reaching it over
+// transitions whose delay is not a positive constant.
+std::vector<TransitionId> zero_delay_loop(const Net& net, TransitionId from) {
+  const std::size_t n = net.transitions.size();
+  std::vector<std::vector<std::size_t>> next(n), previous(n);
+  std::vector<std::vector<std::size_t>> producers(net.places.size());
+  const auto can_be_zero = [&net](const Transition& t) {
+    std::int64_t delay = 0;
+    return !net.exprs.is_const(t.delay.id, delay) || delay == 0;
+  };
+  for (std::size_t k = 0; k < n; ++k) {
+    if (!can_be_zero(net.transitions[k])) continue;
+    for (const OutputArc& arc : net.transitions[k].outputs) {
+      producers[static_cast<std::size_t>(arc.place)].push_back(k);
+    }
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    if (!can_be_zero(net.transitions[k])) continue;
+    for (const InputArc& arc : net.transitions[k].inputs) {
+      for (std::size_t p : producers[static_cast<std::size_t>(arc.place)]) {
+        next[p].push_back(k);
+        previous[k].push_back(p);
+      }
+    }
+  }
+  const auto reach = [n, from](const std::vector<std::vector<std::size_t>>& edges) {
+    std::vector<bool> seen(n);
+    std::vector<std::size_t> todo{static_cast<std::size_t>(from)};
+    while (!todo.empty()) {
+      const std::size_t k = todo.back();
+      todo.pop_back();
+      if (seen[k]) continue;
+      seen[k] = true;
+      todo.insert(todo.end(), edges[k].begin(), edges[k].end());
+    }
+    return seen;
+  };
+  const auto forward = reach(next), backward = reach(previous);
+  std::vector<TransitionId> loop;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (forward[k] && backward[k]) loop.push_back(static_cast<TransitionId>(k));
+  }
+  return loop;
+}
+
+std::string site_name(const Net& net, const Transition& t, const Site& site) {
+  const auto output = [&] { return net[t.outputs[site.arc].place].name; };
+  switch (site.kind) {
+    case SiteKind::kWeight: return "." + t.inputs[site.arc].name + ".weight";
+    case SiteKind::kThreshold: return "." + t.inputs[site.arc].name + ".threshold";
+    case SiteKind::kGuard: return "." + t.inputs[site.arc].name + ".guard";
+    case SiteKind::kDelay: return ".delay";
+    case SiteKind::kInterval: return ".interval";
+    case SiteKind::kCount: return fmt::format(".{}.count", output());
+    case SiteKind::kField: {
+      const auto& fields = net.type_of(t.outputs[site.arc].place).fields;
+      return fmt::format(".{}.{}", output(), fields[site.field].name);
+    }
+    case SiteKind::kNone: return "";
+  }
+  return "";
+}
+
+const Formula* site_formula(const Transition& t, const Site& site) {
+  switch (site.kind) {
+    case SiteKind::kWeight: return &t.inputs[site.arc].weight;
+    case SiteKind::kThreshold:
+      return t.inputs[site.arc].threshold ? &*t.inputs[site.arc].threshold : nullptr;
+    case SiteKind::kGuard: return t.inputs[site.arc].guard ? &*t.inputs[site.arc].guard : nullptr;
+    case SiteKind::kDelay: return &t.delay;
+    case SiteKind::kInterval: return t.interval ? &*t.interval : nullptr;
+    case SiteKind::kCount: return &t.outputs[site.arc].emissions[site.emission].count;
+    case SiteKind::kField: return &t.outputs[site.arc].emissions[site.emission].fields[site.field];
+    case SiteKind::kNone: return nullptr;
+  }
+  return nullptr;
+}
+
+std::string explain(const Net& net, const RunFault& f, const Transition& t) {
+  switch (f.fault) {
+    case Fault::kOverflow:
+      return "a value leaves 64 bits; give the properties ranges or scale the formula";
+    case Fault::kDivisor:
+      return fmt::format(
+          "divides by {}; a divisor must be positive: guard it with select or max(x, "
+          "1)",
+          f.value);
+    case Fault::kNegativeDelay:
+      return fmt::format("the delay is {}; a delay must be >= 0: use max(0, ...)", f.value);
+    case Fault::kNegativeWeight:
+      return fmt::format("asks for {} tokens; a weight or threshold must be >= 0", f.value);
+    case Fault::kNegativeCount:
+      return fmt::format("emits {} tokens; a count must be >= 0: use max(0, ...)", f.value);
+    case Fault::kNegativeInterval:
+      return fmt::format("the interval is {}; an interval must be >= 0", f.value);
+    case Fault::kTooMany: return fmt::format("{} tokens at once; at most {}", f.value, kMaxTokens);
+    case Fault::kRange: {
+      const Field& field = net.type_of(t.outputs[f.site.arc].place).fields[f.site.field];
+      return fmt::format(
+          "the value {} is outside the range {}..{} that type '{}' declares for '{}'", f.value,
+          field.range->lo, field.range->hi, net.type_of(t.outputs[f.site.arc].place).name,
+          field.name);
+    }
+    case Fault::kLookup:
+      return fmt::format("looks up entry {}, which its table does not have", f.value);
+    case Fault::kTokenIndex:
+      return fmt::format(
+          "reads token {} of an arc that does not need so many; raise its weight or "
+          "threshold",
+          f.value);
+    case Fault::kEmpty: return "takes the minimum or maximum over an arc that needs no token here";
+    case Fault::kAssume:
+      return fmt::format("the assumption '{}' of the model's author does not hold",
+                         net.exprs.text(static_cast<std::uint32_t>(f.value)));
+    case Fault::kTakesNothing:
+      return "starts without taking a token and has neither servers nor an interval >= 1; it would "
+             "start for ever: give it servers or an interval";
+    case Fault::kZeroDelay: {
+      std::string names;
+      for (TransitionId id : zero_delay_loop(net, f.transition)) {
+        names += (names.empty() ? "" : ", ") + net[id].name;
+      }
+      return fmt::format(
+          "more than {} groups of zero-delay firings at one instant; these fire "
+          "without delay in a loop: {}; give one of them a delay >= 1",
+          f.value, names.empty() ? t.name : names);
+    }
+  }
+  return "";
+}
+
+std::string fault_message(const Net& declared, const RunFault& f, const std::string& heads) {
+  const Net net = lower(declared);  // the site may be a credit arc
+  const Transition& t = net[f.transition];
+  std::string message = fmt::format("net '{}', transition '{}{}' at time {}: {}", net.name, t.name,
+                                    site_name(net, t, f.site), f.time, explain(net, f, t));
+  const Formula* formula = site_formula(t, f.site);
+  if (formula != nullptr) message += fmt::format("\n  in {}", print_expr(net, &t, formula->id));
+  if (!heads.empty()) message += "\n  tokens: " + heads;
+  const Source source =
+      formula != nullptr && formula->source.line != 0 ? formula->source : t.source;
+  if (const std::string place = where(net, source); !place.empty()) message += "\n  at " + place;
+  return message;
+}
+
+}  // namespace
+
+std::string describe_heads(const Net& net, TransitionId transition,
+                           const std::function<std::vector<std::int64_t>(PlaceId)>& tokens) {
+  constexpr std::size_t kShown = 2;
+  std::string text;
+  for (const InputArc& arc : net[transition].inputs) {
+    const auto& fields = net.type_of(arc.place).fields;
+    if (fields.empty() || arc.inhibit) continue;
+    const std::vector<std::int64_t> values = tokens(arc.place);
+    const std::size_t count = std::min(values.size() / fields.size(), kShown);
+    for (std::size_t k = 0; k < count; ++k) {
+      text += fmt::format("{}{}{}(", text.empty() ? "" : ", ", arc.name,
+                          k == 0 ? std::string() : fmt::format("[{}]", k));
+      for (std::size_t j = 0; j < fields.size(); ++j) {
+        text += fmt::format("{}{}={}", j == 0 ? "" : ", ", fields[j].name,
+                            values[k * fields.size() + j]);
+      }
+      text += ")";
+    }
+  }
+  return text;
+}
+
+RunError::RunError(const Net& net, RunFault fault, const std::string& heads)
+    : Error(fault_code(fault.fault), fault_message(net, fault, heads)), fault_(fault) {}
+
+}  // namespace lpn

@@ -1,0 +1,157 @@
+// Compiled simulators: a net compiled once, loaded from the cache ever after, run many times.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lpn/net/marking.h"
+#include "lpn/net/net.h"
+#include "lpn/run/run.h"
+#include "lpn/sim/ways.h"
+#include "lpnrt/abi.h"
+
+namespace lpn::sim {
+
+// What the compiled code keeps besides the run itself; each is its own artefact.
+struct Variant {
+  bool trace = false;  // token identities, for an observer
+  bool stats = false;
+  bool path = false;  // the critical path; not together with `stats`
+};
+
+struct CompileOptions {
+  std::string compiler;           // empty: $LPN_CXX, else g++
+  std::filesystem::path cache;    // empty: $LPN_CACHE, else $XDG_CACHE_HOME/lpn, ~/.cache/lpn
+  std::filesystem::path runtime;  // folder that holds lpnrt/; empty: found beside this library
+  std::string flags = "-O2";
+  Solver solver;  // see generate()
+};
+
+// How a library came to be.
+struct Provenance {
+  std::filesystem::path artefact;
+  bool cached = false;  // no compiler ran
+  double seconds = 0;   // to compile, or to look up and load
+};
+
+// One compiled net, loaded; shared by its simulators. Copies are cheap.
+class Library {
+ public:
+  // Compiles `net`, or takes it from the cache: the key is the generated source, the runtime, the
+  // compiler and its flags, so parameters and inputs never cause a compilation. Throws Error:
+  // "E-no-compiler" (none found; the interpreter still answers), "E-compile" (with its output),
+  // "E-cache" (the folder cannot be written), "E-too-large".
+  static Library build(const Net& net, Variant variant = {}, const CompileOptions& options = {});
+  // Loads an artefact; the caller vouches for the file, which is code. Throws Error "E-load".
+  static Library open(const Net& net, const std::filesystem::path& artefact);
+
+  // Compiles the nets as one translation unit, for tests: a library per net, in their order.
+  static std::vector<Library> build_many(const std::vector<Net>& nets, Variant variant = {},
+                                         const CompileOptions& options = {});
+
+  const Net& net() const;
+  const Provenance& provenance() const;
+  const lpn_sim_api& api() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+// The chain of firings that decided when the last done token came or, in a net without done places,
+// the last commit.
+struct CriticalPath {
+  // What cycles passed with; of the transition of that number, of the place for kPushed.
+  enum class Kind : std::uint8_t { kDelay, kInterval, kClock, kPushed };
+  struct Row {
+    Kind kind{};
+    std::uint32_t index = 0;
+    std::uint64_t count = 0;  // firings of the chain, or waits
+    Time cycles = 0;
+  };
+  struct Step {
+    std::uint32_t index = 0;
+    std::int32_t cause = 0;  // enum lpn_cause
+    bool to_commit = false;  // else the path leaves the firing at its start
+    Time start = 0, commit = 0;
+  };
+  std::vector<Row> rows;    // they add up to the latency
+  std::vector<Step> steps;  // from the last one back; of a long path only the last ones
+};
+
+// How runs are made; the results are the same (docs/architecture.md).
+enum class Mode : std::uint8_t {
+  kAuto,       // order-free where the net and the run allow it
+  kEvents,     // event-driven only
+  kOrderFree,  // order-free also with an observer, whose commits are then kept until the end
+};
+
+// The same run as Interp (interp.h): same results, same commits, same errors.
+class Simulator {
+ public:
+  Simulator(Library library, const ParamValues& params, const Marking& marking);
+  ~Simulator();
+  Simulator(Simulator&&) noexcept;
+  Simulator& operator=(Simulator&&) noexcept;
+
+  void push(PlaceId place, std::span<const std::int64_t> values, Time time);
+  // Throws RunError. REQUIRES a library built with `trace` with an observer.
+  RunResult run(Time limit = kForever, Observer* observer = nullptr);
+  // Runs simulators of one library to their ends, on so many threads (0: one per processor), and
+  // hands each result, or its error, to `each` afterwards, in order. Inputs of a net that is static
+  // go in lock step through vector registers; see docs/architecture.md. Returns the seconds, of all
+  // threads together, that laying inputs side by side took. Tokens of places that nothing takes
+  // from may then have no values.
+  static double run_batch(
+      std::span<Simulator> simulators, unsigned threads,
+      const std::function<void(std::size_t, const RunResult*, const RunError*)>& each);
+  // Before the first run.
+  void set_mode(Mode mode);
+  // Called now and then during an order-free run with the time and the firings so far; true ends
+  // it, with ending kLimit and what was simulated so far, and the simulator with it.
+  void set_poll(std::function<bool(Time, std::uint64_t)> poll);
+  // Whether run(kForever) will be attempted without a queue of events.
+  bool will_run_order_free() const;
+  // Whether the last run was order-free; if not, whether it was attempted (a run that meets an
+  // error, a stall or times beyond 2^42 is repeated by the event-driven engine).
+  bool was_order_free() const;
+  bool fell_back() const;
+  Time now() const;
+  std::vector<std::int64_t> tokens(PlaceId place) const;
+  std::uint64_t free_tokens(PlaceId place) const;
+  // Before the first run: a place that the net does not read keeps when each token arrived, and
+  // the run is event-driven. `take` then removes what has arrived since the last call.
+  void collect(PlaceId place);
+  struct Collected {
+    std::vector<std::int64_t> values;  // row-major, in the order of arrival
+    std::vector<Time> times;
+  };
+  Collected take(PlaceId place);
+  Stats stats() const;  // REQUIRES a library built with `stats`
+
+  // With a library built with `path`. Before the first run: all delays of a transition halved,
+  // rounded up; and the bytes that the path may use.
+  void halve(TransitionId transition);
+  void set_path_budget(std::uint64_t bytes);
+  // After a run: the chain of firings that decided the latency. Throws Error "E-path-memory" when
+  // the budget was not enough.
+  CriticalPath path() const;
+
+ private:
+  RunResult finish(std::int32_t status, const lpn_result& raw);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The folder of compiled artefacts in force.
+std::filesystem::path cache_folder(const CompileOptions& options = {});
+
+// The folder that holds lpnrt/, which generated source includes.
+std::filesystem::path runtime_folder(const CompileOptions& options = {});
+
+}  // namespace lpn::sim

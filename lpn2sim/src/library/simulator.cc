@@ -1,0 +1,303 @@
+#include <fmt/format.h>
+
+#include "lpn/net/initial.h"
+#include "lpn/run/interp.h"
+#include "lpn/sim/sim.h"
+
+namespace lpn::sim {
+namespace {
+
+// Turns the C observer's commits into lpn::Commit.
+struct Relay {
+  const Net* net = nullptr;
+  Observer* observer = nullptr;
+  Commit commit;
+
+  static void call(void* user, const lpn_commit* c) { static_cast<Relay*>(user)->relay(*c); }
+
+  void relay(const lpn_commit& c) {
+    const Transition& t = net->transitions[c.transition];
+    commit.time = c.time;
+    commit.group = c.group;
+    commit.transition = static_cast<TransitionId>(c.transition);
+    commit.firing = c.firing;
+    commit.start = c.start;
+    commit.taken.resize(t.inputs.size());
+    for (auto& taken : commit.taken) taken.clear();
+    for (std::uint64_t k = 0; k < c.taken_runs; ++k) {
+      const lpn_token_run& run = c.taken[k];
+      for (std::uint64_t i = 0; i < run.count; ++i) {
+        TokenId id;
+        id.source = run.source;
+        id.initial = run.initial != 0;
+        id.arc = run.arc;
+        id.firing = run.firing;
+        id.index = run.index + i;
+        commit.taken[run.input].push_back(id);
+      }
+    }
+    commit.produced.assign(c.produced, c.produced + t.outputs.size());
+    observer->on_commit(commit);
+  }
+};
+
+}  // namespace
+
+struct Simulator::Impl {
+  Library library;
+  ParamValues params;
+  lpn_sim* sim = nullptr;
+  Relay relay;
+  std::function<bool(Time, std::uint64_t)> poll;
+  Mode mode = Mode::kAuto;
+  bool started = false;  // or pushed to, or with a number of done tokens to stop at
+  std::int32_t order_free = 0;
+
+  explicit Impl(Library l) : library(std::move(l)) {}
+  ~Impl() {
+    if (sim != nullptr) library.api().destroy(sim);
+  }
+};
+
+Simulator::Simulator(Library library, const ParamValues& params, const Marking& marking)
+    : impl_(std::make_unique<Impl>(std::move(library))) {
+  const Net& net = impl_->library.net();
+  const lpn_sim_api& api = impl_->library.api();
+  LPN_ASSERT(params.size() == net.params.size());
+  LPN_ASSERT(marking.places() == net.places.size());
+  check_initial(net, params, marking);
+  impl_->params = params;
+  std::int32_t status = 0;
+  impl_->sim = api.create(params.data(), &status);
+  LPN_ASSERT(impl_->sim != nullptr);
+  for (std::uint32_t p = 0; p < net.places.size(); ++p) {
+    const Marking::Tokens& tokens = marking[static_cast<PlaceId>(p)];
+    if (tokens.count == 0) continue;
+    status = api.load(impl_->sim, p, tokens.count, tokens.values.data());
+    if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+    LPN_ASSERT(status == LPN_OK);
+  }
+  impl_->started = marking.done_count.has_value() || net.done_count.has_value();
+  if (marking.done_count) api.set_done(impl_->sim, static_cast<std::int64_t>(*marking.done_count));
+}
+Simulator::~Simulator() = default;
+Simulator::Simulator(Simulator&&) noexcept = default;
+Simulator& Simulator::operator=(Simulator&&) noexcept = default;
+
+void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
+  const Net& net = impl_->library.net();
+  check_push(net, place, values);
+  const std::int32_t status =
+      impl_->library.api().push(impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
+  impl_->started = true;
+  if (status == LPN_LATE) throw late_push(net, place, time, now());
+  if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+  LPN_ASSERT(status == LPN_OK);
+}
+
+RunResult Simulator::run(Time limit, Observer* observer) {
+  const Net& net = impl_->library.net();
+  const lpn_sim_api& api = impl_->library.api();
+  if (observer != nullptr) {
+    LPN_ASSERT((api.variant & 1) != 0);
+    impl_->relay.net = &net;
+    impl_->relay.observer = observer;
+    api.set_observer(impl_->sim, Relay::call, &impl_->relay);
+  } else if ((api.variant & 1) != 0) {
+    api.set_observer(impl_->sim, nullptr, nullptr);
+  }
+  lpn_result raw{};
+  const std::int32_t status = api.run(impl_->sim, limit, &raw);
+  return finish(status, raw);
+}
+
+// What the C interface answered, as a result or an exception.
+RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
+  const Net& net = impl_->library.net();
+  const lpn_sim_api& api = impl_->library.api();
+  impl_->started = true;
+  impl_->order_free = raw.order_free;
+  if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+  if (status == LPN_FAULT) {
+    lpn_fault f{};
+    api.fault(impl_->sim, &f);
+    RunFault fault;
+    fault.fault = static_cast<Fault>(f.fault);
+    fault.time = f.time;
+    fault.group = f.group;
+    fault.transition = static_cast<TransitionId>(f.transition);
+    fault.site = {static_cast<SiteKind>(f.site_kind), f.site_arc, f.site_emission, f.site_field};
+    fault.value = f.value;
+    throw RunError(net, fault,
+                   describe_heads(net, fault.transition, [this](PlaceId p) { return tokens(p); }));
+  }
+  LPN_ASSERT(status == LPN_OK);
+  RunResult result;
+  result.ending = raw.ending == LPN_STOPPED ? Ending::kLimit : static_cast<Ending>(raw.ending);
+  if (raw.has_latency) result.latency = raw.latency;
+  result.last_commit = raw.last_commit;
+  result.commits = raw.commits;
+  result.done_tokens = raw.done_tokens;
+  result.stalled = raw.stalled != 0;
+  if (result.stalled) {
+    explain_stall(
+        net, impl_->params,
+        [this](PlaceId p) {
+          return std::pair{free_tokens(p), tokens(p)};
+        },
+        result);
+  }
+  return result;
+}
+
+double Simulator::run_batch(
+    std::span<Simulator> simulators, unsigned threads,
+    const std::function<void(std::size_t, const RunResult*, const RunError*)>& each) {
+  if (simulators.empty()) return 0;
+  const lpn_sim_api& api = simulators[0].impl_->library.api();
+  std::vector<lpn_sim*> sims;
+  for (Simulator& s : simulators) {
+    LPN_ASSERT(&s.impl_->library.api() == &api);
+    sims.push_back(s.impl_->sim);
+  }
+  std::vector<lpn_result> raw(sims.size());
+  std::vector<std::int32_t> statuses(sims.size());
+  std::uint64_t layout = 0;
+  api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
+  for (std::size_t k = 0; k < sims.size(); ++k) {
+    try {
+      const RunResult result = simulators[k].finish(statuses[k], raw[k]);
+      each(k, &result, nullptr);
+    } catch (const RunError& error) {
+      each(k, nullptr, &error);
+    }
+  }
+  return static_cast<double>(layout) * 1e-9;
+}
+
+void Simulator::set_mode(Mode mode) {
+  impl_->mode = mode;
+  const std::int32_t status =
+      impl_->library.api().set_mode(impl_->sim, static_cast<std::int32_t>(mode));
+  LPN_ASSERT(status == LPN_OK);
+}
+
+void Simulator::set_poll(std::function<bool(Time, std::uint64_t)> poll) {
+  impl_->poll = std::move(poll);
+  const auto call = [](void* user, std::int64_t time, std::uint64_t commits) -> std::int32_t {
+    return static_cast<Impl*>(user)->poll(time, commits) ? 1 : 0;
+  };
+  impl_->library.api().set_poll(impl_->sim, impl_->poll ? +call : nullptr, impl_.get());
+}
+
+bool Simulator::will_run_order_free() const {
+  const std::uint32_t variant = impl_->library.api().variant;
+  if ((variant & 4) == 0 || impl_->started || impl_->mode == Mode::kEvents) return false;
+  return impl_->mode == Mode::kOrderFree || (variant & 1) == 0;
+}
+bool Simulator::was_order_free() const { return impl_->order_free > 0; }
+bool Simulator::fell_back() const { return impl_->order_free < 0; }
+
+Time Simulator::now() const { return impl_->library.api().now(impl_->sim); }
+
+std::uint64_t Simulator::free_tokens(PlaceId place) const {
+  return impl_->library.api().tokens(impl_->sim, static_cast<std::uint32_t>(place), nullptr);
+}
+
+std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
+  const std::size_t width = impl_->library.net().type_of(place).fields.size();
+  std::vector<std::int64_t> values(free_tokens(place) * width);
+  if (!values.empty()) {
+    impl_->library.api().tokens(impl_->sim, static_cast<std::uint32_t>(place), values.data());
+  }
+  return values;
+}
+
+void Simulator::collect(PlaceId place) {
+  const std::int32_t status =
+      impl_->library.api().collect(impl_->sim, static_cast<std::uint32_t>(place));
+  if (status == LPN_BAD_CALL) {
+    const Net& net = impl_->library.net();
+    throw Error("E-collect",
+                fmt::format("place '{}' of net '{}' cannot collect its tokens: a "
+                            "transition takes from it; collect a sink",
+                            net.places[static_cast<std::size_t>(place)].name, net.name));
+  }
+  LPN_ASSERT(status == LPN_OK);
+  impl_->started = true;  // only events serve it
+}
+
+Simulator::Collected Simulator::take(PlaceId place) {
+  const lpn_sim_api& api = impl_->library.api();
+  const std::size_t width = impl_->library.net().type_of(place).fields.size();
+  const std::uint64_t most = free_tokens(place);
+  Collected out;
+  out.values.resize(most * width);
+  std::vector<lpn_instant> when(most);
+  std::uint64_t taken = 0;
+  const std::int32_t status = api.take(impl_->sim, static_cast<std::uint32_t>(place), most,
+                                       out.values.data(), when.data(), &taken);
+  LPN_ASSERT(status == LPN_OK && taken == most);
+  out.times.reserve(most);
+  for (const lpn_instant& w : when) out.times.push_back(w.time);
+  return out;
+}
+
+void Simulator::halve(TransitionId transition) {
+  const std::int32_t status =
+      impl_->library.api().halve(impl_->sim, static_cast<std::uint32_t>(transition));
+  LPN_ASSERT(status == LPN_OK);
+}
+
+void Simulator::set_path_budget(std::uint64_t bytes) {
+  const std::int32_t status = impl_->library.api().set_path_budget(impl_->sim, bytes);
+  LPN_ASSERT(status == LPN_OK);
+}
+
+CriticalPath Simulator::path() const {
+  const lpn_sim_api& api = impl_->library.api();
+  std::uint64_t row_count = 0, step_count = 0;
+  std::int32_t status = api.path(impl_->sim, nullptr, &row_count, nullptr, &step_count);
+  std::vector<lpn_path_row> rows(row_count);
+  std::vector<lpn_path_step> steps(step_count);
+  if (status == LPN_OK) {
+    status = api.path(impl_->sim, rows.data(), &row_count, steps.data(), &step_count);
+  }
+  if (status == LPN_NO_MEMORY) {
+    throw Error("E-path-memory",
+                fmt::format("the critical path of net '{}' needs more memory than it may use: the "
+                            "tokens alive at one time have too many different pasts; allow more "
+                            "(--path-memory, path_memory=)",
+                            impl_->library.net().name));
+  }
+  LPN_ASSERT(status == LPN_OK);
+  CriticalPath path;
+  for (const lpn_path_row& r : rows) {
+    path.rows.push_back({static_cast<CriticalPath::Kind>(r.kind), r.index, r.count, r.cycles});
+  }
+  for (const lpn_path_step& s : steps) {
+    path.steps.push_back({s.index, s.cause, s.to_commit != 0, s.start, s.commit});
+  }
+  return path;
+}
+
+Stats Simulator::stats() const {
+  const Net& net = impl_->library.net();
+  std::vector<lpn_transition_stats> transitions(net.transitions.size());
+  std::vector<lpn_place_stats> places(net.places.size());
+  Stats stats;
+  const std::int32_t status =
+      impl_->library.api().stats(impl_->sim, transitions.data(), places.data(), &stats.end);
+  LPN_ASSERT(status == LPN_OK);
+  for (const lpn_transition_stats& t : transitions) {
+    TransitionStats out;
+    out.commits = t.commits;
+    out.busy = t.busy;
+    for (std::size_t w = 0; w < out.waited.size(); ++w) out.waited[w] = t.waited[w];
+    stats.transitions.push_back(out);
+  }
+  for (const lpn_place_stats& p : places) stats.places.push_back({p.mean, p.peak});
+  return stats;
+}
+
+}  // namespace lpn::sim

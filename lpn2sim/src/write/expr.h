@@ -1,0 +1,68 @@
+// Expressions as C++. What an expression refers to (tokens, counts) is spelled by an Operands,
+// since the engines keep tokens in different ways.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lpn/expr/range.h"
+#include "lpn/net/net.h"
+#include "lpn/run/run.h"
+
+namespace lpn::sim {
+
+inline constexpr std::uint64_t kMaxBoundedNodes = 1 << 9;  // larger expressions keep all checks
+
+// A value of type i64.
+std::string literal(std::int64_t value);
+// The lpnrt::site(...) of an expression, for failures.
+std::string site(std::size_t transition, SiteKind kind, std::size_t arc = 0,
+                 std::size_t emission = 0, std::size_t field = 0);
+
+// C++ expressions for what transition `k` sees over its input arc `arc`.
+class Operands {
+ public:
+  virtual ~Operands() = default;
+  virtual std::string head(std::size_t k, std::uint32_t arc) const = 0;  // row of the first token
+  virtual std::string row(std::size_t k, std::uint32_t arc, const std::string& index) const = 0;
+  // Where in a row the property `field` stands.
+  virtual std::uint32_t column(std::size_t, std::uint32_t, std::uint32_t field) const {
+    return field;
+  }
+  virtual std::string needed(std::size_t k, std::uint32_t arc) const = 0;  // u64: tokens needed
+  virtual std::int64_t least_need(std::size_t k, std::uint32_t arc) const = 0;
+  virtual std::string taken(std::size_t k, std::uint32_t arc) const = 0;      // i64
+  virtual std::string occupancy(std::size_t k, std::uint32_t arc) const = 0;  // i64
+  virtual std::string free(std::size_t k, std::uint32_t arc) const = 0;       // i64
+};
+
+class ExprPrinter {
+ public:
+  // Both must outlive the printer.
+  ExprPrinter(const Net& net, const Operands& operands) : net_(&net), operands_(&operands) {}
+
+  // A formula of transition `k`. It throws lpnrt::Failure naming `site` where the interpreter has
+  // an error; checks that the declared ranges make needless are left out.
+  std::string of(std::size_t k, const Formula& f, const std::string& site) const;
+  // A formula over parameters.
+  std::string of_params(const Formula& f) const;
+  // Bounds of a formula of transition `k`; everything when it is large.
+  Range range(std::size_t k, const Formula& f) const;
+
+ private:
+  struct Context {
+    std::size_t transition = 0;
+    std::string site;
+    bool elide = true;  // use bounds to leave out overflow checks
+  };
+  std::string expr(ExprId id, const Context& c) const;
+  std::string token(const Node& n, const Context& c) const;
+  std::string aggregate(const Node& n, const Context& c) const;
+  static std::string both(const std::string& format, const std::string& x, const std::string& y,
+                          const Context& c);
+
+  const Net* net_;
+  const Operands* operands_;
+};
+
+}  // namespace lpn::sim

@@ -1,0 +1,53 @@
+// What can be asked of a path beside its latency: sums of instants, in ticks.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lpn/classes/input_space.h"
+#include "lpn/classes/timing.h"
+#include "lpn/net/net.h"
+
+namespace lpn::smt {
+
+// weight * instant, added up, and a constant.
+struct Measure {
+  std::vector<std::pair<std::int64_t, InstantId>> instants;
+  std::int64_t constant = 0;
+};
+
+// Measures of one path; instants that they need are added to its timing. Borrows all three.
+class Measures {
+ public:
+  // `net` as declared; the path is one of partition(net, space).
+  Measures(const Net& net, InputSpace& space, Path& path);
+
+  // Throws Error "E-measure" when the path has no latency.
+  Measure latency();
+  // Ticks in which at least one firing of `transition` is in flight.
+  Measure busy(TransitionId transition);
+  // Ticks in which `transition` waits for nothing but `place`: for tokens that it takes or reads
+  // there, or for room. Before starts only: what it waits for at the end, in vain, is not counted.
+  // Throws Error "E-measure" when the place is neither its input nor a bounded output.
+  Measure stall(TransitionId transition, PlaceId place);
+  // When the k-th token, from 1 on, was produced into a `done` place. Throws Error "E-measure" when
+  // there are fewer, or when it depends on the input which firing produces it.
+  Measure completion(std::uint64_t k);
+  // Commits of a transition: a constant.
+  Measure commits(TransitionId transition);
+
+ private:
+  InstantId latest(std::vector<Timing::Arc> after);
+
+  const Net& declared_;
+  Net net_;  // lowered
+  InputSpace& space_;
+  Path& path_;
+  ExprId zero_;
+};
+
+// The value of a measure, given the times of all instants.
+std::int64_t value(const Measure& measure, const std::vector<Time>& times);
+
+}  // namespace lpn::smt

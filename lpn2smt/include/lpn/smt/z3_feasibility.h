@@ -1,0 +1,38 @@
+// Feasibility by Z3: exact integers, with the conditions under which no formula fails.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "lpn/expr/feasibility.h"
+
+namespace lpn::smt {
+
+// 64-bit arithmetic as mathematical integers: a requirement holds where its value is true and no
+// intermediate leaves 64 bits, no divisor is less than 1, no table is left and no assumption fails;
+// of select, and, or only the side that is evaluated counts. Such conditions are left out where
+// declared ranges prove them.
+class Z3Feasibility final : public Feasibility {
+ public:
+  Z3Feasibility();
+  ~Z3Feasibility() override;
+
+  void interrupt() override;
+
+  // The variables and requirements as SMT-LIB 2, with a (check-sat) at the end.
+  std::string smtlib() const;
+
+ protected:
+  void on_variable(VarId var, Range range) override;
+  void on_push() override;
+  void on_pop(std::size_t variables) override;
+  void on_require(ExprId term, bool fault) override;
+  Verdict solve(std::span<const ExprId> assumptions, const FeasibilityLimits& limits) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lpn::smt

@@ -1,0 +1,31 @@
+// What the files that show a run have in common.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lpn/net/marking.h"
+#include "lpn/net/net.h"
+
+namespace lpn::viz {
+
+// The body of a JSON string, which may stand in an HTML script element too.
+std::string escaped(const std::string& text);
+
+// Takes the next bytes of a file; what it throws ends the writing.
+using Sink = std::function<void(std::string_view)>;
+
+// The part of a run to show, in ticks, both ends included.
+struct Window {
+  Time from = 0;
+  Time to = kForever;
+};
+
+// Tokens per place at time 0: the net's own and the marking's. Throws Error "E-param-value".
+std::vector<std::uint64_t> initial_tokens(const Net& net, const ParamValues& params,
+                                          const Marking& marking);
+
+}  // namespace lpn::viz

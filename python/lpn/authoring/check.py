@@ -1,0 +1,60 @@
+"""Checks of what authors give, shared by nets and transitions."""
+
+import _lpn
+
+from . import expr as _expr
+from ..errors import listed, mistake
+
+__all__ = ["check_fields", "check_name", "check_options", "plain"]
+
+
+def check_fields(kind, given, what, missing_ok=False):
+    for name in given:
+        if name not in kind.fields:
+            raise mistake(
+                "E-field",
+                f"{what} has a property '{name}' that type {kind.name} lacks; it has: "
+                f"{listed(kind.fields)}",
+            )
+    lacking = [name for name in kind.fields if name not in given]
+    if lacking and not missing_ok:
+        raise mistake(
+            "E-field",
+            f"{what} lacks {listed(lacking)}; type {kind.name} has: {listed(kind.fields)}",
+        )
+
+
+def check_name(name, what, dots=False):
+    if not isinstance(name, str) or not _lpn.is_name(name) or (not dots and "." in name):
+        raise mistake(
+            "E-name",
+            f"{name!r} cannot name a {what}: use letters, digits and _, starting with a letter "
+            "or _",
+        )
+
+
+def check_options(what, unknown, known):
+    if unknown:
+        import difflib
+
+        name = next(iter(unknown))
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise mistake(
+            "E-option", f"net.{what} has no option '{name}'; it has: {listed(known)}{hint}"
+        )
+
+
+def plain(value, what):
+    """An int from an author's number."""
+    if isinstance(value, float):
+        raise mistake(
+            "E-operand", f"{what} must be int, got float {value!r}; use math.ceil or math.floor"
+        )
+    number = _expr.as_index(value)
+    if number is None:
+        raise mistake("E-operand", f"{what} must be int, got {_expr.text_of(value)}")
+    value = number
+    if not _expr.INT_MIN <= value <= _expr.INT_MAX:
+        raise mistake("E-overflow", f"{what} is {value}, which does not fit in 64 bits")
+    return value

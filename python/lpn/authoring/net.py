@@ -1,0 +1,504 @@
+"""Nets as authors write them: places, transitions with named arcs, parameters, instances."""
+
+import _lpn
+
+from . import expr as _expr
+from . import source as _source
+from . import trace as _trace
+from .check import check_fields, check_name, check_options, plain
+from ..errors import listed, mistake, placed, within
+from .expr import Expr, Scope
+from .place import Place, Tokens, Type
+from .token import Token
+from .transition import TransitionBuilder
+
+__all__ = ["Instance", "Net"]
+
+
+class Instance:
+    """A net inside another one, made by net.instance: `instance["out"]` is its place "out"."""
+
+    def __init__(self, net, prefix, places):
+        self.net = net
+        self.prefix = prefix
+        self.places = places
+
+    def __getitem__(self, name):
+        if name not in self.places:
+            raise mistake(
+                "E-place",
+                f"instance '{self.prefix}' has no place '{name}'; it has: {listed(self.places)}",
+            )
+        return self.places[name]
+
+    def __repr__(self):
+        return f"<instance '{self.prefix}' in net '{self.net.name}'>"
+
+
+class Net:
+    """A Latency Petri Net under construction, and afterwards the net that engines run.
+
+    `name` is a word of letters, digits and _. Times are cycles of the modelled clock. Every method
+    raises lpn.Error for a mistake, naming it, what to write instead, and the line.
+    """
+
+    def __init__(self, name):
+        check_name(name, "net", dots=True)
+        self._begin(_lpn.Net(name))
+
+    def _begin(self, core):
+        self._core = core
+        self._scope = Scope(core, None, f"net '{core.name}'")
+        self._places = {}
+        self._transitions = {}
+        self._params = {}
+        self._types = {}
+        self.bound = {}  # values given to parameters when a model was loaded
+        self._checked = False
+
+    @classmethod
+    def _of(cls, core):
+        """A Net around one that exists already: parsed from text."""
+        net = cls.__new__(cls)
+        net._begin(core)
+        kinds = []
+        for number, kind in enumerate(core.types):
+            kinds.append(
+                Type(
+                    number, kind.name, [f.name for f in kind.fields], [f.range for f in kind.fields]
+                )
+            )
+            net._types[kind.name] = kinds[-1]
+        for number, place in enumerate(core.places):
+            net._places[place.name] = Place(net, number, kinds[place.type], place.name)
+        for number, transition in enumerate(core.transitions):
+            net._transitions[transition.name] = number
+        for number, param in enumerate(core.params):
+            net._params[param.name] = Expr(net._scope, core.param(number))
+        return net
+
+    # Reading.
+
+    @property
+    def name(self):
+        return self._core.name
+
+    @property
+    def core(self):
+        """The same net as plain data, for tools: `_lpn.Net`."""
+        return self._core
+
+    @property
+    def places(self):
+        """Name -> Place, in order of declaration."""
+        return dict(self._places)
+
+    @property
+    def transitions(self):
+        """The transitions' names in order of declaration, which is their priority."""
+        return list(self._transitions)
+
+    @property
+    def params(self):
+        """Name -> default value."""
+        return {p.name: p.value for p in self._core.params}
+
+    def __getitem__(self, name):
+        """The place of that name."""
+        place = self._places.get(name)
+        if place is None:
+            raise mistake(
+                "E-place",
+                f"net '{self.name}' has no place '{name}'; it has: {listed(self._places)}",
+            )
+        return place
+
+    def __repr__(self):
+        return (
+            f"<net '{self.name}': {len(self._places)} places, {len(self._transitions)} transitions, "
+            f"{len(self._params)} parameters>"
+        )
+
+    # Building.
+
+    def param(self, name, default, range=None, **unknown):
+        """A named integer of the net, constant during a run, that the user may set.
+
+        `range`: inclusive (lo, hi). The result may stand in formulas, init, capacity, servers and
+        clock.
+        """
+        check_options("param", unknown, ("default", "range"))
+        check_name(name, "parameter", dots=True)
+        if name in self._params:
+            self._taken("parameter", name, next(p for p in self._core.params if p.name == name))
+        default = plain(default, f"the default of parameter '{name}'")
+        if range is not None:
+            if not isinstance(range, (tuple, list)) or len(range) != 2:
+                raise mistake(
+                    "E-param",
+                    f"the range of parameter '{name}' must be (lowest, highest), got {range!r}",
+                )
+            lo, hi = (plain(v, f"the range of parameter '{name}'") for v in range)
+            if not lo <= default <= hi:
+                raise mistake(
+                    "E-param",
+                    f"parameter '{name}': default {default} is not in its range {lo}..{hi}",
+                )
+            range = (lo, hi)
+        number = self._core.add_param(name, default, range, *self._here())
+        self._checked = False
+        self._params[name] = Expr(self._scope, self._core.param(number))
+        return self._params[name]
+
+    def place(
+        self,
+        name,
+        type=None,
+        *,
+        capacity=None,
+        init=None,
+        start=False,
+        done=False,
+        drain=False,
+        sink=False,
+        **unknown,
+    ):
+        """A FIFO.
+
+        `type`: a subclass of lpn.Token; None: tokens only count. `capacity`: most tokens it holds,
+        int or parameter. `init`: tokens at time 0: a number of them, a list of dicts or tokens for
+        a type with properties, or lpn.tokens(...). `start`: the workload fills it; it must drain.
+        `done`: its production is what latency measures. `drain`: it must be empty at the end, else
+        the run is stalled. `sink`: nothing is meant to take from it.
+        """
+        check_options(
+            "place", unknown, ("type", "capacity", "init", "start", "done", "drain", "sink")
+        )
+        check_name(name, "place", dots=True)
+        with within(f"net '{self.name}', place '{name}'"):
+            kind = self._type(type)
+        return self._add_place(name, kind, capacity, init, start, done, drain, sink)
+
+    def _add_place(
+        self, name, kind, capacity=None, init=None, start=False, done=False, drain=False, sink=False
+    ):
+        check_name(name, "place", dots=True)
+        if name in self._places:
+            self._taken("place", name, self._core.places[self._places[name]._number])
+        with within(f"net '{self.name}', place '{name}'"):
+            limit = self._formula(capacity, "the capacity") if capacity is not None else None
+            groups = self._initial(kind, init)
+            file, line = self._here()
+            number = self._core.add_place(
+                name,
+                kind.number,
+                limit,
+                start=bool(start),
+                done=bool(done),
+                drain=bool(drain),
+                sink=bool(sink),
+                file=file,
+                line=line,
+            )
+        for count, fields in groups:
+            self._core.add_initial(number, count, fields)
+        self._checked = False
+        place = Place(self, number, kind, name)
+        self._places[name] = place
+        return place
+
+    def transition(
+        self,
+        name,
+        take=None,
+        put=(),
+        *,
+        delay=0,
+        guard=None,
+        servers=None,
+        interval=None,
+        ordered=False,
+        clock=None,
+        **unknown,
+    ):
+        """A piece of hardware that takes tokens, works `delay` cycles and puts tokens.
+
+        `take`: {arc: place or place.take(...), .peek(...), .empty(), .watch()}; formulas call the
+        tokens by the arc's name. `put`: list of place.emit(...), place.forward("arc"), or a place
+        whose tokens only count. `delay` and `interval` (least cycles between two starts): int,
+        parameter, or a function of arcs. `guard`: a function of arcs that returns a condition; it
+        belongs to the last arc it names. `servers`: most firings at once, int or parameter (None:
+        unbounded). `ordered`: commits do not overtake. `clock`: (period, phase) in ticks.
+        Priority is the order of declaration.
+        """
+        check_options(
+            "transition",
+            unknown,
+            ("take", "put", "delay", "guard", "servers", "interval", "ordered", "clock"),
+        )
+        check_name(name, "transition", dots=True)
+        if name in self._transitions:
+            self._taken("transition", name, self._core.transitions[self._transitions[name]])
+        with within(f"net '{self.name}', transition '{name}'"):
+            built = TransitionBuilder(self, name).build(
+                take, put, delay, guard, servers, interval, ordered, clock
+            )
+        number = self._core.add_transition(built)
+        self._transitions[name] = number
+        self._checked = False
+
+    @property
+    def done_count(self):
+        """The run ends when so many done tokens were produced; None: when nothing can happen."""
+        formula = self._core.done_count
+        return None if formula is None else Expr(self._scope, formula[0])
+
+    @done_count.setter
+    def done_count(self, value):
+        with within(f"net '{self.name}'"):
+            self._core.set_done_count(None if value is None else self._formula(value, "done_count"))
+        self._checked = False
+
+    def done(self):
+        """Declares the net complete: checks every rule and returns the net.
+
+        Raises Error with all violations, one per line. Simulating and printing call it.
+        """
+        if not self._checked:
+            self._core.require_valid()
+            self._checked = True
+        return self
+
+    def text(self):
+        """The net as a .lpn file."""
+        self.done()
+        return self._core.print()
+
+    def save(self, path):
+        """Writes the net as a .lpn file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text())
+
+    @classmethod
+    def parse(cls, text):
+        """The net that a .lpn text describes. Raises Error "E-text" with line and column."""
+        net = cls._of(_lpn.parse_net(text))
+        net._checked = True
+        return net
+
+    def __reduce__(self):
+        """Pickles as its .lpn text."""
+        return _unpickled, (self.text(), dict(self.bound))
+
+    def instance(self, part, prefix, connect=None, params=None):
+        """A copy of another net inside this one; returns an Instance.
+
+        Its place "p" becomes "prefix.p", or the place of this net that `connect` gives: {their
+        place: my place}; connected places have equal properties. `params`: {their parameter: int or
+        parameter of this net}; those not given become parameters "prefix.name" of this net.
+        A connected place keeps this net's start, done and sink; it gets the part's initial tokens
+        after its own, and the part's capacity when it has none.
+        """
+        if not isinstance(part, Net):
+            raise mistake("E-operand", f"instance needs a net, got {part!r}")
+        if part is self:
+            raise mistake(
+                "E-operand",
+                f"net '{self.name}' cannot be an instance inside itself; make the part first",
+            )
+        if not isinstance(prefix, str) or not _lpn.is_name(prefix):
+            raise mistake(
+                "E-name",
+                f"{prefix!r} cannot be the prefix of an instance: use letters, digits and _",
+            )
+        part.done()
+        joined = [None] * len(part._places)
+        for theirs, mine in (connect or {}).items():
+            name = theirs.name if isinstance(theirs, Place) else theirs
+            if name not in part._places or isinstance(theirs, Place) and theirs._net is not part:
+                raise mistake(
+                    "E-connect",
+                    f"net '{part.name}' has no place '{name}'; it has: {listed(part._places)}",
+                )
+            if not isinstance(mine, Place) or mine._net is not self:
+                raise mistake(
+                    "E-connect",
+                    f"'{name}' of net '{part.name}' must be connected to a place of net "
+                    f"'{self.name}', got {mine!r}; give what net.place returned",
+                )
+            joined[part._places[name]._number] = mine._number
+        values = [None] * len(part._params)
+        for name, value in (params or {}).items():
+            if name not in part._params:
+                raise mistake(
+                    "E-param",
+                    f"net '{part.name}' has no parameter '{name}'; it has: {listed(part._params)}",
+                )
+            number = next(k for k, p in enumerate(part._core.params) if p.name == name)
+            values[number] = self._formula(value, f"parameter '{name}' of net '{part.name}'")[0]
+        try:
+            places, transitions, new_params = self._core.add_instance(
+                part._core, prefix, joined, values
+            )
+        except _lpn.Error as error:
+            raise placed(error) from None
+        self._checked = False
+        for number, kind in enumerate(self._core.types):
+            if kind.name not in self._types:
+                self._types[kind.name] = Type(
+                    number, kind.name, [f.name for f in kind.fields], [f.range for f in kind.fields]
+                )
+        core_places = self._core.places
+        by_number = {kind.number: kind for kind in self._types.values()}
+        for number in places:
+            name = core_places[number].name
+            if name not in self._places:
+                self._places[name] = Place(self, number, by_number[core_places[number].type], name)
+        for name, number in zip(part._transitions, transitions):
+            self._transitions[f"{prefix}.{name}"] = number
+        for name, number in zip(part._params, new_params):
+            if number is not None:
+                self._params[f"{prefix}.{name}"] = Expr(self._scope, self._core.param(number))
+        by_place = list(self._places.values())
+        return Instance(
+            self, prefix, {name: by_place[number] for name, number in zip(part._places, places)}
+        )
+
+    # Parts.
+
+    def _taken(self, what, name, first):
+        where = self._core.where(*first.source)
+        raise mistake(
+            "E-duplicate",
+            f"net '{self.name}' has a {what} '{name}' already"
+            + (f" (at {where})" if where else "")
+            + "; choose another name",
+        )
+
+    def _place_like(self, name, other, **options):
+        """A place of the same type as another."""
+        if not isinstance(other, Place):
+            raise mistake("E-arc", f"'{name}' needs a place, got {other!r}")
+        return self._add_place(name, other._type, **options)
+
+    def _here(self, at=None):
+        filename, line = at or _source.caller()
+        return (self._core.file(_source.shown(filename)) if line else 0), line
+
+    def _located(self, number, at=None):
+        """A formula for the C++ side: (expression, file, line)."""
+        return (number, *self._here(at))
+
+    def _formula(self, value, what):
+        """An int or an expression over parameters."""
+        if isinstance(value, Expr):
+            if value._scope.core is not self._core:
+                raise mistake("E-foreign", f"{what} reads a parameter of another net")
+            if value._scope.transition is not None:
+                raise mistake(
+                    "E-scope",
+                    f"{what} reads tokens ({value._text()}); it is decided before the run: "
+                    "use ints and parameters",
+                )
+            return self._located(value._int()._id)
+        if callable(value) and not isinstance(value, type):
+            raise mistake(
+                "E-scope",
+                f"{what} is a function, but it is decided before the run, when there is no "
+                "token; use an int or a parameter",
+            )
+        return self._located(self._core.constant(plain(value, what)))
+
+    def _type(self, declared):
+        if declared is None or declared is Token:
+            name, fields, at = "Token", {}, None
+        elif isinstance(declared, type) and issubclass(declared, Token):
+            name, fields, at = (
+                declared.__name__,
+                declared._properties,
+                getattr(declared, "_at", None),
+            )
+        else:
+            shown = declared.__name__ if isinstance(declared, type) else repr(declared)
+            raise mistake(
+                "E-type",
+                f"the type of a place must be a subclass of lpn.Token, got {shown}; "
+                "write class Block(lpn.Token): nonzero: lpn.Int[0, 63]",
+            )
+        ranges = [kind.range for kind in fields.values()]
+        known = self._types.get(name)
+        if known is not None:
+            if list(known.fields) != list(fields) or known.ranges != ranges:
+                raise mistake(
+                    "E-type", f"two different token types are called {name}; rename one of them"
+                )
+            return known
+        number = self._core.add_type(
+            name, list(zip(fields, ranges)), *(self._here(at) if at else (0, 0))
+        )
+        self._types[name] = Type(number, name, list(fields), ranges)
+        return self._types[name]
+
+    def _initial(self, kind, init):
+        """[(count, [field formulas])] of an `init` argument."""
+        if init is None:
+            return []
+        one = self._located(self._core.constant(1))
+        if isinstance(init, Tokens):
+            return [self._token_group(kind, init)]
+        if isinstance(init, Expr) or _expr.as_index(init) is not None:
+            if kind.fields:
+                first = next(iter(kind.fields))
+                raise mistake(
+                    "E-initial",
+                    f"initial tokens of type {kind.name} need values; write "
+                    f"init=[{{'{first}': 0, ...}}] or init=lpn.tokens(count, {first}=...)",
+                )
+            return [(self._formula(init, "init"), [])]
+        if isinstance(init, (dict, Token)):
+            init = [init]
+        try:
+            init = list(init)
+        except TypeError:
+            raise mistake(
+                "E-initial",
+                f"init must be a number, a list of tokens or lpn.tokens(...), got {init!r}",
+            ) from None
+        groups = []
+        for token in init:
+            if isinstance(token, Tokens):
+                groups.append(self._token_group(kind, token))
+                continue
+            if isinstance(token, Token):
+                token = {name: getattr(token, name) for name in token._properties}
+            if not isinstance(token, dict):
+                raise mistake(
+                    "E-initial",
+                    f"an initial token must be a dict or an instance of {kind.name}, "
+                    f"got {token!r}",
+                )
+            check_fields(kind, token, "an initial token")
+            groups.append(
+                (one, [self._formula(token[name], f"property '{name}'") for name in kind.fields])
+            )
+        return groups
+
+    def _token_group(self, kind, group):
+        check_fields(kind, group.values, "lpn.tokens(...)")
+        fields = []
+        for name in kind.fields:
+            value = group.values[name]
+            if callable(value) and not isinstance(value, (type, Expr)):
+                _trace.check_names(value, [], True, f"initial property '{name}'")
+                index = Expr(self._scope, self._core.index())
+                number = _trace.trace(self._scope, value, {"i": index}, "int", "units")
+                fields.append(self._located(number, _source.of_function(value)))
+            else:
+                fields.append(self._formula(value, f"property '{name}'"))
+        return (self._formula(group.count, "the number of initial tokens"), fields)
+
+
+def _unpickled(text, bound):
+    net = Net.parse(text)
+    net.bound = bound
+    return net

@@ -1,0 +1,301 @@
+"""One call of net.transition: from places and functions to arcs and expressions."""
+
+import _lpn
+
+from . import expr as _expr
+from . import source as _source
+from . import trace as _trace
+from .arc import Arc
+from .check import check_fields, check_name, plain
+from ..errors import listed, mistake, within
+from .expr import Expr, Scope
+from .place import ArcSpec, Emission, Place
+
+__all__ = ["TransitionBuilder"]
+
+
+def _owner(name):
+    return f"transition '{name}'"
+
+
+def _is_function(value):
+    return callable(value) and not isinstance(value, (type, Expr, Place))
+
+
+class TransitionBuilder:
+    """One call of net.transition: checks it and makes the C++ transition, touching nothing else."""
+
+    def __init__(self, net, name):
+        self.net = net
+        self.core = net._core
+        self.name = name
+        self.at = _source.caller()
+        self.t = _lpn.Transition(name, *net._here(self.at))
+        self.scope = Scope(self.core, self.t, _owner(name))
+        self.arcs = {}  # name -> Arc
+        self.specs = {}
+
+    def build(self, take, put, delay, guard, servers, interval, ordered, clock):
+        specs = self._named_specs(take)
+        self.later = [name for name, _ in specs]
+        for name, spec in specs:
+            self.later.remove(name)
+            self._input(name, spec)
+        for name, spec in self.specs.items():
+            if spec.guard is not None:
+                self._guard(spec.guard, at_least=name)
+        for each in (
+            guard if isinstance(guard, (list, tuple)) else [guard] if guard is not None else []
+        ):
+            self._guard(each)
+        self.t.set_delay(self._value(delay, "delay", "cycles"))
+        if interval is not None:
+            self.t.set_interval(self._value(interval, "interval", "cycles"))
+        if servers is not None:
+            self.t.set_servers(self.net._formula(servers, "servers"))
+        self.t.ordered = bool(ordered)
+        if clock is not None:
+            if not isinstance(clock, (tuple, list)):
+                clock = (clock, 0)
+            if len(clock) != 2:
+                raise mistake("E-operand", f"clock must be (period, phase) in ticks, got {clock!r}")
+            self.t.set_clock(
+                self.net._formula(clock[0], "the clock's period"),
+                self.net._formula(clock[1], "the clock's phase"),
+            )
+        if isinstance(put, (Place, Emission)):
+            put = [put]
+        elif put is None:
+            put = []
+        elif not isinstance(put, (list, tuple)):
+            raise mistake(
+                "E-emit", f'put is a list of place.emit(...) or place.forward("arc"), got {put!r}'
+            )
+        for emission in put:
+            self._output(emission)
+        return self.t
+
+    # Input arcs.
+
+    def _named_specs(self, take):
+        if take is None:
+            return []
+        if isinstance(take, dict):
+            items = list(take.items())
+        else:
+            if isinstance(take, (Place, ArcSpec)):
+                take = [take]
+            if not isinstance(take, (list, tuple)):
+                raise mistake("E-arc", f"take is a dict {{arc: place}}, got {take!r}")
+            items = []
+            for spec in take:
+                place = spec.place if isinstance(spec, ArcSpec) else spec
+                if not isinstance(place, Place):
+                    raise mistake(
+                        "E-arc", f"take is a dict {{arc: place}}, got {place!r} in a list"
+                    )
+                items.append((place.name.rsplit(".", 1)[-1], spec))
+        seen = {}
+        result = []
+        for name, spec in items:
+            check_name(name, "arc")
+            if name == "i":
+                raise mistake(
+                    "E-name",
+                    "'i' cannot name an arc: in the values of emit it is the position of the token",
+                )
+            if isinstance(spec, Place):
+                spec = ArcSpec(spec, "take", 1, None, None, self.at)
+            if not isinstance(spec, ArcSpec):
+                raise mistake(
+                    "E-arc",
+                    f"arc '{name}' must be a place or place.take(...), .peek(...), .empty() or "
+                    f".watch(), got {spec!r}",
+                )
+            self._check_place(spec.place, f"arc '{name}'")
+            if any(name == other for other, _ in result):
+                raise mistake(
+                    "E-duplicate",
+                    f"two arcs are called '{name}'; name them in a dict {{arc: place}}",
+                )
+            if spec.place._number in seen:
+                raise mistake(
+                    "E-arc",
+                    f"arcs '{seen[spec.place._number]}' and '{name}' lead from one place, "
+                    f"'{spec.place.name}'; use one arc: take(2)",
+                )
+            seen[spec.place._number] = name
+            result.append((name, spec))
+        return result
+
+    def _check_place(self, place, what):
+        if not isinstance(place, Place):
+            raise mistake("E-arc", f"{what} needs a place, got {place!r}")
+        if place._net is not self.net:
+            raise mistake(
+                "E-foreign",
+                f"{what} uses place '{place.name}' of net '{place._net.name}'; a transition "
+                "joins places of its own net: include the other one with net.instance",
+            )
+
+    def _input(self, name, spec):
+        place = spec.place
+        number = len(self.arcs)
+        one = self.net._located(self.core.constant(0 if spec.kind != "take" else 1), spec.at)
+        self.t.add_input(name, place._number, spec.kind == "empty", one, *self.net._here(spec.at))
+        arc = Arc(self.scope, number, name, place.name, place._type.fields, "own")
+        self.arcs[name] = arc
+        self.specs[name] = spec
+        if spec.kind == "take":
+            self.t.set_weight(number, self._value(spec.weight, f"{name}.take", "tokens", spec.at))
+            if spec.need is not None:
+                self.t.set_threshold(
+                    number, self._value(spec.need, f"{name}.need", "tokens", spec.at)
+                )
+        elif spec.kind in ("peek", "watch"):
+            self.t.set_threshold(
+                number, self._value(spec.need, f"{name}.{spec.kind}", "tokens", spec.at)
+            )
+        arc._kind = spec.kind
+
+    def _guard(self, function, at_least=None):
+        """A guard stands at the last arc it names, and not before `at_least`."""
+        if isinstance(function, (Expr, bool)):
+            value = function
+            function = lambda: value  # noqa: E731
+        if not _is_function(function):
+            raise mistake(
+                "E-operand",
+                f"a guard is a function of arcs that returns a condition, got "
+                f"{_expr.text_of(function)}",
+            )
+        order = list(self.arcs)
+        if not order:
+            raise mistake("E-arc", "a guard needs an input arc to stand at; take or watch a place")
+        known = order if at_least is None else order[: order.index(at_least) + 1]
+        names = _trace.check_names(function, known, False, _owner(self.name), order[len(known) :])
+        place = max([order.index(n) for n in names], default=0)
+        if at_least is not None:
+            place = order.index(at_least)
+        if self.specs[order[place]].kind == "empty":
+            raise mistake(
+                "E-arc",
+                f"the guard would stand at arc '{order[place]}', which needs an empty place; "
+                "name an arc that takes, peeks or watches last",
+            )
+        at = _source.of_function(function) or self.at
+        with within("guard"):
+            number = _trace.trace(self.scope, function, self.arcs, "bool")
+        old = self.t.inputs[place].guard
+        if old is not None:
+            number = self.core.logical_and(old[0], number)
+        self.t.set_guard(place, self.net._located(number, at))
+
+    # Formulas.
+
+    def _value(self, value, part, what, at=None, index=False):
+        """An int formula over the arcs known so far."""
+        with within(part):
+            if _is_function(value):
+                _trace.check_names(value, list(self.arcs), index, _owner(self.name), self.later)
+                arguments = self.arcs
+                if index:
+                    arguments = dict(self.arcs, i=Expr(self.scope, self.core.index()))
+                number = _trace.trace(self.scope, value, arguments, "int", what)
+                return self.net._located(number, _source.of_function(value) or at or self.at)
+            if isinstance(value, Expr):
+                if value._scope.core is not self.core or value._scope.transition is not None:
+                    raise mistake(
+                        "E-foreign",
+                        f"{value._text()} belongs to {value._scope.label}; use a function of "
+                        "arcs, or a parameter of this net",
+                    )
+                return self.net._located(value._int()._id, at or self.at)
+            if value is None:
+                raise mistake(
+                    "E-operand",
+                    f"{part} is None; write a number, a parameter or a function of arcs",
+                )
+            if isinstance(value, _expr.Ratio) or type(value).__name__ == "Fraction":
+                raise mistake(
+                    "E-result",
+                    f"{part} must be int, got ratio {_expr.text_of(value)}; use // or math.ceil "
+                    f"to make a whole number of {what}",
+                )
+            return self.net._located(self.core.constant(plain(value, part)), at or self.at)
+
+    # Output arcs.
+
+    def _output(self, emission):
+        if isinstance(emission, Place):
+            if emission._type.fields:
+                first = next(iter(emission._type.fields))
+                raise mistake(
+                    "E-emit",
+                    f"tokens of '{emission.name}' need values; write "
+                    f'{emission.name}.emit({first}=...) or {emission.name}.forward("arc")',
+                )
+            emission = Emission(emission, None, 1, {}, self.at)
+        if not isinstance(emission, Emission):
+            raise mistake(
+                "E-emit",
+                f'put is a list of place.emit(...) or place.forward("arc"), got {emission!r}',
+            )
+        place = emission.place
+        self._check_place(place, "put")
+        kind = place._type
+        with within(f"put {place.name}"):
+            if emission.arc is not None:
+                count, fields = self._forwarded(emission, kind)
+            else:
+                check_fields(kind, emission.values, f"{place.name}.emit(...)")
+                count, fields = self._value(emission.count, "count", "tokens", emission.at), {}
+            for name, value in emission.values.items():
+                fields[name] = self._value(value, name, "units", emission.at, index=True)
+        self.t.add_emission(
+            place._number,
+            count,
+            [fields[name] for name in kind.fields],
+            *self.net._here(emission.at),
+        )
+
+    def _forwarded(self, emission, kind):
+        """Count and copied fields of place.forward(arc)."""
+        name, core = emission.arc, self.core
+        if isinstance(name, ArcSpec) or isinstance(name, Place):
+            raise mistake(
+                "E-arc-name",
+                f"forward takes the name of an arc, one of: {listed(self.arcs)}; "
+                f"write forward(\"{next(iter(self.arcs), 'arc')}\")",
+            )
+        if name not in self.arcs:
+            raise mistake(
+                "E-arc-name",
+                f"forward names '{name}', but the transition's arcs are: {listed(self.arcs)}",
+            )
+        arc, spec = self.arcs[name], self.specs[name]
+        if spec.kind in ("empty", "watch"):
+            raise mistake("E-arc", f"arc '{name}' has no token to forward; use peek() or take()")
+        check_fields(kind, emission.values, f"{emission.place.name}.forward(...)", missing_ok=True)
+        source = spec.place._type
+        lacking = [f for f in kind.fields if f not in source.fields and f not in emission.values]
+        if lacking:
+            raise mistake(
+                "E-emit",
+                f"tokens of '{emission.place.name}' have {listed(lacking)}, which tokens of "
+                f"'{spec.place.name}' lack; write forward(\"{name}\", {lacking[0]}=...)",
+            )
+        arcs = self.t.inputs[arc._number]
+        formula = arcs.weight if spec.kind == "take" else arcs.threshold
+        const = core.value(formula[0])
+        if const is not None or spec.kind == "peek":
+            count = self.net._located(formula[0], emission.at)
+        else:
+            count = self.net._located(core.taken(arc._number), emission.at)
+        which = core.constant(0) if const == 1 else core.index()
+        fields = {
+            f: self.net._located(core.token(arc._number, source.fields[f], which), emission.at)
+            for f in kind.fields
+            if f in source.fields
+        }
+        return count, fields

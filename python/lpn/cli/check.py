@@ -1,0 +1,156 @@
+"""lpn check: what is wrong, what is suspicious, and how the net is built."""
+
+import re
+
+import click
+
+import _lpn
+
+from ..command import counted, json_option, model_argument, params_option, print_json
+from ..errors import Error
+from ..runs.models import load
+from ..runs.run import parameter_values
+from .main import describe
+
+
+@click.command()
+@model_argument
+@params_option
+@json_option
+def check(model, params, as_json):
+    """Finds mistakes in MODEL, warns of what is probably not meant, and shows its structure.
+
+    Exit status: 0 no errors (warnings do not count); 2 errors.
+    """
+    errors, warnings, structure, net = [], [], None, None
+    name = model
+    try:
+        loaded = load(model)
+        name = loaded.name
+        net = loaded.net(**dict(params))
+        core = net._core
+        errors = [_entry(net, v.code, v.where, v.source, v.message) for v in core.verify()]
+        if not errors:
+            values = parameter_values(net, None)
+            warnings = [_entry(net, w.code, w.where, w.source, w.message) for w in core.lint()]
+            structure = _structure(core, values)
+    except Exception as error:
+        import os
+
+        if os.environ.get("LPN_DEBUG", "") not in ("", "0") and not isinstance(error, Error):
+            raise
+        code, message = describe(error)
+        at = re.search(r"^  at (\S+:\d+)", message, re.MULTILINE)
+        errors = [
+            {
+                "code": code,
+                "where": None,
+                "transition": None,
+                "place": None,
+                "line": at.group(1) if at else None,
+                "message": message,
+            }
+        ]
+    if as_json:
+        print_json(
+            {
+                "model": name,
+                "net": net.name if net is not None else None,
+                "errors": errors,
+                "warnings": warnings,
+                "structure": structure,
+            }
+        )
+    else:
+        _show(name, errors, warnings, structure)
+    return 2 if errors else 0
+
+
+def _entry(net, code, where, source, message):
+    """A violation or warning with the part it is about."""
+    quoted = re.match(r"(transition|place) '([^']+)'", where)
+    transition = place = None
+    if quoted:
+        transition, place = (quoted[2], None) if quoted[1] == "transition" else (None, quoted[2])
+    else:
+        words = where.split(".")
+        for end in range(len(words), 0, -1):
+            part = ".".join(words[:end])
+            if part in net._transitions:
+                transition = part
+                break
+            if part in net._places:
+                place = part
+                break
+    return {
+        "code": code,
+        "where": where,
+        "transition": transition,
+        "place": place,
+        "line": net._core.where(*source) or None,
+        "message": message,
+    }
+
+
+# Why the order of declaration decides, or does not, among the consumers of a place.
+PROOFS = {
+    None: "the first of them that can start wins",
+    "guards": "their guards take turns",
+    "solver": "their guards take turns, which Z3 proves",
+    "tokens": "they never have their tokens at once",
+}
+
+
+def _structure(core, values):
+    found = _lpn.structure(core, values)
+    return {
+        "places": len(core.places),
+        "transitions": len(core.transitions),
+        "parameters": {p.name: value for p, value in zip(core.params, values)},
+        **found,
+    }
+
+
+def _show(name, errors, warnings, structure):
+    for kind, entries in (("error", errors), ("warning", warnings)):
+        for entry in entries:
+            text = entry["message"]
+            if entry["line"] and entry["line"] not in text:
+                text += f"\n  at {entry['line']}"
+            first, *rest = text.split("\n")
+            click.echo("\n".join([f"{kind}: {first} [{entry['code']}]", *rest]))
+    if structure is None:
+        click.echo(f"{name}: {counted(len(errors), 'error')}")
+        return
+    size = [
+        (structure["places"], "place"),
+        (structure["transitions"], "transition"),
+        (len(structure["parameters"]), "parameter"),
+    ]
+    click.echo(
+        f"{name}: no errors, {counted(len(warnings), 'warning')}; "
+        + ", ".join(counted(*each) for each in size)
+    )
+    for conflict in structure["conflicts"]:
+        how = PROOFS[conflict["proof"]]
+        click.echo(f"  shared: {conflict['place']} -> {_some(conflict['consumers'])} ({how})")
+    for loop in structure["credit_loops"]:
+        credits = counted(loop["tokens"], "credit")
+        by = f"the capacity {loop['tokens']} of" if loop["capacity"] else f"{credits} in"
+        held = _some(loop["transitions"]) or "nothing"
+        click.echo(f"  bounded: {held} by {by} {_some(loop['places'])}")
+    if structure["unbounded_concurrency"]:
+        names = _some(structure["unbounded_concurrency"])
+        click.echo(f"  unbounded: nothing limits how many firings run at once of {names}")
+    if structure["dead"]:
+        click.echo(f"  dead: no token ever reaches {_some(structure['dead'])}")
+    for loop in structure["loops"]:
+        click.echo(f"  loop: {_some(loop)}")
+    for part in structure["marked_graphs"]:
+        click.echo(f"  marked graph: {_some(part['transitions'])}")
+
+
+def _some(names, most=12):
+    """'a, b, c and 40 more'."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,157 @@
+"""The command line `lpn`: which commands there are, and how every one of them ends.
+
+Exit status: 0 answered; 1 the answer is no (stalled, refuted); 2 the request or the model is wrong;
+3 unknown (a limit or Ctrl-C ended it). Commands are loaded when they are called: a run of a small
+net should not wait for imports.
+"""
+
+import os
+import sys
+
+import click
+
+__all__ = ["COMMANDS", "main"]
+
+# Command -> (module, function, what it does). A device adds its own in models/NAME/commands.py.
+COMMANDS = {
+    "sim": ("lpn.cli.sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
+    "sweep": ("lpn.cli.sweep", "sweep", "Simulate many parameter values and inputs: a table."),
+    "classes": ("lpn.cli.classes", "classes", "Sort all inputs of a space by what happens."),
+    "smt": ("lpn.cli.smt", "smt", "Prove bounds over all inputs of a space."),
+    "pi": ("lpn.cli.pi", "pi", "Write a model's performance interface, use it, compare two."),
+    "viz": ("lpn.cli.viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
+    "check": ("lpn.cli.check", "check", "Find mistakes in a model and show its structure."),
+    "validate": ("lpn.cli.validate", "validate", "Compare predictions with measured truth."),
+    "compile": ("lpn.cli.files", "compile", "Write a model as C++, a shared library or a program."),
+    "marking": ("lpn.cli.files", "marking", "Write an input as a marking file."),
+    "print": ("lpn.cli.files", "print_net", "Print a model as a .lpn file."),
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported on use."""
+
+    def list_commands(self, ctx):
+        from ..runs import models as _load
+
+        return [*COMMANDS, *_load.commands()]
+
+    def get_command(self, ctx, name):
+        if name not in COMMANDS:
+            from ..runs import models as _load
+
+            return _load.command(name) if name in _load.commands() else None
+        import importlib
+
+        module, function, _ = COMMANDS[name]
+        return getattr(importlib.import_module(module), function)
+
+    def format_commands(self, ctx, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, _, about) in COMMANDS.items()])
+        from ..runs import models as _load
+
+        devices = _load.commands()
+        if devices:
+            with formatter.section("Commands of one device"):
+                formatter.write_dl(list(devices.items()))
+
+
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+def _lpn():
+    """Latency Petri Nets: performance models of hardware.
+
+    MODEL is a bundled name (jpeg), a file.py[:function] or a .lpn file.
+
+    Exit status: 0 answered; 1 the answer is no (stalled); 2 the request or the model is wrong; 3
+    unknown (a limit was reached, or Ctrl-C).
+    """
+
+
+def main(arguments=None):
+    """Runs one command and exits with its status."""
+    from ..authoring import source as _source
+
+    _source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>")
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    debug = os.environ.get("LPN_DEBUG", "") not in ("", "0")
+    try:
+        status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False)
+    except click.UsageError as error:
+        hint = f"\n  try: {error.ctx.command_path} --help" if error.ctx is not None else ""
+        status = _refuse("E-usage", error.format_message() + hint, arguments)
+    except click.ClickException as error:
+        status = _refuse("E-usage", error.format_message(), arguments)
+    except (click.Abort, KeyboardInterrupt):
+        status = _refuse(
+            "E-interrupted", "stopped by Ctrl-C before there was a result", arguments, 3
+        )
+    except BrokenPipeError:
+        # The reader of stdout went away; what it wanted it has.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 0
+    except SystemExit as error:  # click itself returns its status, but for this:
+        if isinstance(error.__context__, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            status = 0
+        else:
+            status = _refuse(
+                "E-model", f"the model ended Python itself (SystemExit: {error})", arguments
+            )
+    except Exception as error:
+        if debug:
+            raise
+        status = _refuse(*describe(error), arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(status or 0)
+
+
+def describe(error):
+    """(code, message) of what went wrong, for the user: never a traceback."""
+    code = getattr(error, "code", None)
+    if isinstance(code, str) and code.startswith("E-"):
+        return code, str(error)
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return "E-input", f"{name}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "E-memory", "out of memory"
+    if isinstance(error, SyntaxError):
+        return "E-model", f"{error.msg} ({error.filename}:{error.lineno})"
+    place = _place(error.__traceback__)
+    return "E-model", (
+        f"{type(error).__name__}: {error}{place}\n" "  LPN_DEBUG=1 shows where it comes from"
+    )
+
+
+def _place(traceback):
+    """'\\n  at model.py:12' for the innermost line outside this package."""
+    here = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+    found = ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        ours = os.path.realpath(file).startswith(here) or "/click/" in file
+        if os.path.isfile(file) and not ours:
+            found = f"\n  at {file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return found
+
+
+def _refuse(code, message, arguments, status=2):
+    click.echo(
+        f"error: {message} [{code}]"
+        if "\n" not in message
+        else f"error: {message.replace(chr(10), f' [{code}]' + chr(10), 1)}",
+        err=True,
+    )
+    if "--json" in arguments:
+        import json
+
+        click.echo(json.dumps({"error": {"code": code, "message": message}}))
+    return status

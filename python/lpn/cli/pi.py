@@ -1,0 +1,301 @@
+"""lpn pi: performance interfaces of a model, written, evaluated on inputs, compared."""
+
+import time
+
+import click
+
+from ..command import (
+    counted,
+    grouped,
+    json_option,
+    load_model,
+    note,
+    params_option,
+    print_json,
+    seconds,
+    table,
+)
+from .space import _Bound, load_space
+from ..errors import Error, mistake, placed
+
+ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="MODEL [name=value]... | INPUT...")
+@click.option(
+    "--space",
+    "bounds",
+    multiple=True,
+    type=_Bound(),
+    help="A bound of the model's space(): blocks=18, a range as 4..8; may be given several times.",
+)
+@params_option
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Writes the interface, a .py file.",
+)
+@click.option(
+    "--resolution",
+    type=click.IntRange(0),
+    default=0,
+    metavar="R",
+    help="Merges what differs by so little that half of it, rounded up, is at most R cycles.",
+)
+@click.option(
+    "--clock",
+    type=click.FloatRange(0, min_open=True),
+    default=1.0,
+    show_default=True,
+    metavar="NS",
+    help="The clock period that the interface states, in nanoseconds.",
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    default=60,
+    show_default=True,
+    metavar="S",
+    help="Seconds for sorting the inputs into classes.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Draws interface against simulation: .svg or .png.",
+)
+@click.option(
+    "--evaluate",
+    type=click.Path(),
+    metavar="FILE",
+    help="Predicts the latency of INPUT... by the interface in FILE.",
+)
+@click.option(
+    "--model",
+    "model_option",
+    metavar="MODEL",
+    help="With --evaluate: whose workload reads the inputs.",
+)
+@click.option(
+    "--compare", is_flag=True, help="Compares two interface files: MODEL [...] is then A.py B.py."
+)
+@click.option(
+    "--loops",
+    is_flag=True,
+    help="Only the loops of MODEL's net and the pace they set; for nets with constant delays.",
+)
+@json_option
+def pi(
+    words,
+    bounds,
+    params,
+    output,
+    resolution,
+    clock,
+    limit,
+    plot,
+    evaluate,
+    model_option,
+    compare,
+    loops,
+    as_json,
+):
+    """Extracts the performance interface of MODEL over the classes of its space: a Python module that
+    needs nothing but Python, and says how wrong it can be.
+
+    Exit status: 0 answered; 1 an input is not covered by the interface, or a class has none; 2 something
+    is wrong; 3 a limit left classes out.
+    """
+    if compare:
+        return _compare(words, as_json)
+    if evaluate is not None:
+        return _evaluate(evaluate, model_option, words, as_json)
+    if model_option is not None:
+        words = (model_option, *words)
+    if not words:
+        raise mistake(
+            "E-usage", "lpn pi needs a MODEL: lpn pi jpeg --space blocks=18 -o jpeg_interface.py"
+        )
+    if loops:
+        return _loops(words[0], params, as_json)
+    bounds = [*bounds, *map(_bound, words[1:])]
+    return _extract(words[0], bounds, params, output, resolution, clock, limit, plot, as_json)
+
+
+def _loops(model, params, as_json):
+    import _lpn
+
+    from ..runs.marking import Marking
+
+    loaded, net, values = load_model(model, params)
+    try:
+        found = _lpn.pi.steady_state(net._core, list(values), Marking(net)._core)
+    except _lpn.Error as error:
+        raise placed(error) from None
+    names = net.transitions
+    loops = [
+        {"cycles": list(ratio), "transitions": [names[t] for t in transitions]}
+        for ratio, transitions, _ in found["loops"]
+    ]
+    rows = [
+        {"transition": name, "gap": list(gap), "loop": loop, "commits_per_round": often}
+        for name, (gap, loop, often) in zip(names, found["paces"])
+    ]
+    if as_json:
+        print_json({"model": loaded.name, "loops": loops, "transitions": rows})
+        return ANSWERED
+    table(
+        ["transition", ">gap", "set by the loop through"],
+        [
+            [
+                row["transition"],
+                "/".join(map(str, row["gap"][: 1 if row["gap"][1] == 1 else 2])),
+                "nothing"
+                if row["loop"] is None
+                else ", ".join(dict.fromkeys(loops[row["loop"]]["transitions"])),
+            ]
+            for row in rows
+        ],
+    )
+    return ANSWERED
+
+
+def _bound(text):
+    return _Bound().convert(text, None, None)
+
+
+def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_json):
+    from ..runs.models import load
+    from ..interfaces.extract import extract
+
+    given = {name for pairs in bounds for name, _ in pairs}
+    usual = getattr(load(model).module, "INTERFACE_SPACE", {})
+    bounds = [*bounds, [(name, value) for name, value in usual.items() if name not in given]]
+    begin = time.monotonic()
+    loaded, net, space = load_space(model, params, bounds)
+    values = {**net.params, **dict(params)}
+    found = extract(net, space, loaded.name, values, clock, resolution, seconds=limit)
+    spent = time.monotonic() - begin
+    if output is not None:
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(found.text)
+    if plot is not None:
+        from ..interfaces.plot import plot_samples
+
+        plot_samples(found.samples, plot, f"{loaded.name}: interface against simulation")
+    if as_json:
+        print_json(
+            {
+                "model": loaded.name,
+                "parameters": values,
+                "interface": found.text,
+                "file": output,
+                "classes": found.classes,
+                "refused": [{"class": n, "reason": why} for n, why in found.refused],
+                "complete": found.complete,
+                "thresholds": found.thresholds,
+                "seconds": round(spent, 6),
+            }
+        )
+    else:
+        if output is None:
+            click.echo(found.text)
+        table(
+            ["class", "of", ">mean error", ">max error", "bottlenecks"],
+            [
+                [
+                    k,
+                    str(about.get("unit") or about["shape"])[:40],
+                    f"{about['mean_error']:.2%}",
+                    f"{about['worst_error']:.2%}",
+                    "; ".join(about["bottlenecks"]),
+                ]
+                for k, about in enumerate(found.classes, 1)
+            ],
+        )
+        click.echo(
+            f"{counted(len(found.samples), 'sample')} simulated for the errors ({seconds(spent)})"
+        )
+        if output is not None:
+            click.echo(f"written to {output}")
+    for number, why in found.refused:
+        note(f"class {number} has no interface: {why}")
+    if not found.complete:
+        return UNKNOWN
+    return NO if found.refused else ANSWERED
+
+
+def _evaluate(path, model, inputs, as_json):
+    from ..interfaces.input import aggregate, load_interface, rows_of
+
+    interface = load_interface(path)
+    model = model or interface.MODEL
+    if not inputs:
+        raise mistake(
+            "E-usage", f"--evaluate needs inputs: lpn pi --evaluate {path} --model {model} INPUT..."
+        )
+    loaded, net, _ = load_model(model, list(interface.PARAMETERS.items()))
+    rows, refused, wrong = [], [], False
+    for name in inputs:
+        try:
+            x = aggregate(interface, rows_of(net, loaded.workload(name, net)))
+            cycles = interface.latency(x)
+            rows.append(
+                {
+                    "input": name,
+                    "predicted": cycles,
+                    "bottleneck": interface.bottleneck(x),
+                    "seconds": cycles * interface.CLOCK_PERIOD * 1e-9,
+                }
+            )
+        except NotImplementedError as error:
+            refused.append({"input": name, "code": "E-pi-input", "reason": str(error)})
+        except (Error, ValueError, OSError) as error:
+            wrong = True
+            code = error.code if isinstance(error, Error) else "E-input"
+            refused.append({"input": name, "code": code, "reason": str(error)})
+    if as_json:
+        print_json({"interface": path, "model": model, "rows": rows, "not_covered": refused})
+    else:
+        table(
+            ["input", ">cycles", "bottleneck"],
+            [[row["input"], grouped(round(row["predicted"])), row["bottleneck"]] for row in rows],
+        )
+        for row in refused:
+            click.echo(f"not covered: {row['input']}: {row['reason']} [{row['code']}]")
+    return WRONG if wrong else NO if refused else ANSWERED
+
+
+def _compare(files, as_json):
+    from ..interfaces.compare import compare
+    from ..interfaces.input import load_interface
+
+    if len(files) != 2:
+        raise mistake(
+            "E-usage",
+            f"--compare takes two interface files, got {len(files)}: lpn pi --compare A.py B.py",
+        )
+    first, second = map(load_interface, files)
+    regions = compare(first, second)
+    if as_json:
+        print_json({"first": files[0], "second": files[1], "regions": regions})
+        return ANSWERED
+    table(
+        ["inputs", "along", "from", "to", "faster", ">first ns", ">second ns"],
+        [
+            [
+                r["class"],
+                r["along"],
+                grouped(r["from"]),
+                grouped(r["to"]),
+                r["faster"],
+                grouped(round(r["first_ns"])),
+                grouped(round(r["second_ns"])),
+            ]
+            for r in regions
+        ],
+    )
+    return ANSWERED

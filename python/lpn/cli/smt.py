@@ -1,0 +1,497 @@
+"""lpn smt: bounds and properties proved over all inputs of a model's space, and their certificates."""
+
+import json
+import os
+import re
+import time
+
+import click
+
+from ..proofs.question import check, maximize, minimize, prove
+from ..command import (
+    Progress,
+    counted,
+    grouped,
+    json_option,
+    note,
+    params_option,
+    print_json,
+    seconds,
+    table,
+)
+from .space import input_text, load_space, space_options
+from ..errors import mistake
+
+ANSWERED, NO, UNKNOWN = 0, 1, 3
+MOST_VALUES = 256  # that --free tries when it does not say which
+STATUS = {
+    "optimal": ANSWERED,
+    "proved": ANSWERED,
+    "refuted": NO,
+    "bounded": UNKNOWN,
+    "unknown": UNKNOWN,
+}
+
+
+@click.command()
+@click.argument("model", required=False)
+@space_options
+@params_option
+@click.option(
+    "--maximize",
+    "largest",
+    metavar="E",
+    help="The largest E over all inputs: latency, completion(k), ...",
+)
+@click.option("--minimize", "least", metavar="E", help="The least E over all inputs.")
+@click.option(
+    "--prove",
+    "property_",
+    metavar="PROPERTY",
+    help="Whether all inputs have a property: 'latency <= 2300'.",
+)
+@click.option(
+    "--interface",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE.py",
+    help="A performance interface: its function latency(x) is E in PROPERTY.",
+)
+@click.option(
+    "--free",
+    metavar="PARAM[=LO..HI]",
+    help="With --prove: the least value of a parameter with which all inputs have the property.",
+)
+@click.option("--pareto", is_flag=True, help="With --free: the answer for every value.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Stop after S seconds, with the bound and the input of then.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Writes what proves the bound.",
+)
+@click.option(
+    "--witness",
+    "witness_file",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Writes the input found as a marking file, for lpn sim.",
+)
+@click.option(
+    "--smtlib",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Writes every path's exact latency as SMT-LIB 2.",
+)
+@click.option(
+    "--check",
+    "checked",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Verifies a certificate instead, without the search that made it.",
+)
+@json_option
+def smt(
+    model,
+    bounds,
+    more,
+    params,
+    largest,
+    least,
+    property_,
+    interface,
+    free,
+    pareto,
+    limit,
+    certificate,
+    witness_file,
+    smtlib,
+    checked,
+    as_json,
+):
+    """Proves bounds and properties of MODEL over all inputs of its space, with the input that comes
+    closest.
+
+    \b
+    lpn smt jpeg --space blocks=18 compression=75 --maximize latency
+    lpn smt jpeg --space blocks=18 --prove 'latency <= 8000' --certificate proof.json
+    lpn smt model.py --prove 'latency <= 2300' --free slots=1..8
+    lpn smt --check proof.json
+
+    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit or
+    Ctrl-C left a gap.
+    """
+    if checked:
+        if model or largest or least or property_ or bounds or more:
+            raise click.UsageError(
+                "--check FILE stands alone: the certificate has the net, the space and the claim"
+            )
+        return _check(checked, as_json)
+    asked = [each for each in (largest, least, property_) if each]
+    if not model or len(asked) != 1:
+        raise click.UsageError(
+            "write MODEL and one of --maximize E, --minimize E, --prove PROPERTY; or --check FILE"
+        )
+    if pareto and not free or free and not (property_ or pareto):
+        raise click.UsageError(
+            "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value of it"
+        )
+    progress = Progress(1)
+    ask = maximize if largest else minimize if least else prove
+    function = interface and _interface(interface)
+
+    def one(more_params, seconds_left):
+        loaded, net, space = load_space(model, [*params, *more_params], [*bounds, *more])
+        return (
+            loaded,
+            net,
+            space,
+            ask(space, asked[0], seconds=seconds_left, progress=progress.say, interface=function),
+        )
+
+    tried = None
+    if free:
+        (loaded, net, space, answer), tried = _values_of(
+            free, load_space(model, params, [*bounds, *more])[1], one, limit, pareto
+        )
+    else:
+        loaded, net, space, answer = one([], limit)
+    progress.clear()
+    written = None
+    if certificate and answer.certificate is not None:
+        with open(certificate, "w", encoding="utf-8") as file:
+            json.dump(answer.certificate, file)
+        written = certificate
+    shown = answer.witness or (answer.stalled and answer.stalled["witness"])
+    if witness_file and shown:
+        space.marking(shown).save(witness_file)
+    dumped = _dump(smtlib, space, limit) if smtlib else None
+    if as_json:
+        print_json({**_fields(loaded, space, answer, written, dumped), **(tried or {})})
+    else:
+        _show(space, answer, written, witness_file if shown else None, dumped)
+        if tried:
+            _show_tried(tried)
+        if certificate and written is None:
+            note("no certificate was written: nothing is proved")
+    if tried:
+        return (
+            max((STATUS[row["verdict"]] for row in tried["tried"]), default=UNKNOWN)
+            if pareto
+            else _found(tried)
+        )
+    return STATUS[answer.verdict]
+
+
+def _values_of(free, net, one, limit, pareto):
+    """(the last answer, {"free", "tried"}) over the values of a parameter, the least first."""
+    name, equals, span = free.partition("=")
+    param = next((p for p in net._core.params if p.name == name), None)
+    if param is None:
+        raise mistake(
+            "E-param",
+            f"net '{net.name}' has no parameter '{name}'; it has: {', '.join(net.params) or 'none'}",
+        )
+    found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", span)
+    if equals and not found:
+        raise click.UsageError(f"--free {free}: write --free {name}=1..16")
+    lo, hi = (int(found[1]), int(found[2])) if found else param.range or (None, None)
+    if lo is None or pareto and hi - lo >= MOST_VALUES:
+        raise click.UsageError(f"--free {name}: which values? write --free {name}=1..16")
+    tries = range(lo, hi + 1 if found else min(hi, lo + MOST_VALUES - 1) + 1)
+    end = None if limit is None else time.monotonic() + limit
+    rows, last = [], None
+    for value in tries:
+        left = None if end is None else end - time.monotonic()
+        if rows and left is not None and left <= 0:
+            break
+        last = one([(name, value)], left)
+        answer = last[-1]
+        rows.append(
+            {
+                "value": value,
+                "verdict": answer.verdict,
+                "lower": _plain(answer.lower),
+                "upper": _plain(answer.upper),
+                "stalls": answer.stalled is not None,
+                "seconds": round(answer.seconds, 6),
+            }
+        )
+        if answer.interrupted or not pareto and answer.verdict == "proved":
+            break
+    if last is None:
+        raise click.UsageError(f"--free {name}={lo}..{hi}: there is no value")
+    good = [row["value"] for row in rows if row["verdict"] == "proved"]
+    least = bool(good) and all(
+        row["verdict"] == "refuted" for row in rows if row["value"] < good[0]
+    )
+    return last, {
+        "free": {
+            "parameter": name,
+            "value": good[0] if good else None,
+            "least": least,
+            "all_tried": len(rows) == hi - lo + 1,
+        },
+        "tried": rows,
+    }
+
+
+def _found(tried):
+    """The exit status of a search for a value."""
+    free = tried["free"]
+    if free["value"] is not None:
+        return ANSWERED if free["least"] else UNKNOWN
+    return (
+        NO
+        if free["all_tried"] and all(row["verdict"] == "refuted" for row in tried["tried"])
+        else UNKNOWN
+    )
+
+
+def _show_tried(tried):
+    free = tried["free"]
+    click.echo("")
+    table(
+        [f">{free['parameter']}", "verdict", ">lower", ">upper", ""],
+        [
+            [
+                row["value"],
+                row["verdict"],
+                _number_text(row["lower"]),
+                _number_text(row["upper"]),
+                "an input stalls" if row["stalls"] else "",
+            ]
+            for row in tried["tried"]
+        ],
+    )
+    if free["value"] is not None:
+        what = "is the least value" if free["least"] else "will do; of smaller ones it is not known"
+        click.echo(f"{free['parameter']} = {free['value']} {what}")
+
+
+def _number_text(value):
+    return "?" if value is None else grouped(value) if isinstance(value, int) else value
+
+
+def _interface(path):
+    """The function latency of a Python file; what lpn pi wrote is read as that."""
+    from ..runs.models import _module
+    from ..interfaces.prove import is_interface, predicted
+
+    module = _module("lpn_interface", path)
+    if is_interface(vars(module)):
+        with open(path, encoding="utf-8") as file:
+            return predicted(file.read(), path)
+    function = getattr(module, "latency", None)
+    if not callable(function):
+        raise mistake(
+            "E-property", f"{path} has no function latency(x), which a performance interface needs"
+        )
+    return function
+
+
+def _plain(value):
+    """A bound for JSON: an int, or a fraction as text."""
+    return value if value is None or isinstance(value, int) else str(value)
+
+
+def _input(space, values):
+    """An input for programs: its variables, tokens and parameters."""
+    if values is None:
+        return None
+    marking = space.marking(values)
+    tokens = {
+        name: [dict(zip(place._type.fields, row)) for row in marking.rows(place)]
+        for name, place in space.net.places.items()
+        if marking.count(place)
+    }
+    return {"assignment": values, "tokens": tokens, "parameters": space.parameters(values)}
+
+
+def _fields(model, space, answer, written, dumped):
+    stalled = answer.stalled and {
+        "outcome": answer.stalled["outcome"],
+        "why": answer.stalled["why"],
+        "input": _input(space, answer.stalled["witness"]),
+    }
+    return {
+        "model": model.name,
+        "question": answer.question,
+        "space": {"variables": len(space.variables), "text": space.describe()},
+        "verdict": answer.verdict,
+        "lower": _plain(answer.lower),
+        "upper": _plain(answer.upper),
+        "witness": _input(space, answer.witness),
+        "replayed": answer.replayed,
+        "stalled": stalled,
+        "classes": answer.classes,
+        "paths": answer.paths,
+        "complete": answer.complete,
+        "why": answer.why,
+        "unresolved": answer.unresolved,
+        "notes": answer.notes,
+        "interrupted": answer.interrupted,
+        "seconds": round(answer.seconds, 6),
+        "certificate": written,
+        "smtlib": dumped,
+    }
+
+
+def _show(space, answer, written, witness_file, dumped):
+    click.echo(space.describe())
+    click.echo("")
+    if answer.stalled:
+        does = "stalls" if answer.stalled["outcome"] == "stalled" else "fails"
+        click.echo(f"{does} for this input: {input_text(answer.stalled['witness'])}")
+        click.echo(f"  {answer.stalled['why']}")
+        click.echo("of the other inputs:")
+    click.echo(f"{answer.question}: {_verdict(answer)}")
+    extent = "all inputs" if answer.complete else f"not all inputs: {answer.why}"
+    number = "1 class" if answer.classes == 1 else f"{answer.classes} classes"
+    click.echo(f"  {number}, {counted(answer.paths, 'path')}, {extent}; {seconds(answer.seconds)}")
+    for text in answer.notes:
+        click.echo(f"  {text}")
+    if answer.witness is not None:
+        click.echo(f"  the input: {input_text(answer.witness)}")
+    if witness_file:
+        click.echo(f"  it is in {witness_file}")
+    if written:
+        click.echo(f"  certificate: {written}; lpn smt --check {written}")
+    if dumped:
+        click.echo(f"  SMT-LIB: {counted(len(dumped), 'file')} in {os.path.dirname(dumped[0])}")
+
+
+def _verdict(answer):
+    lower, upper = map(_number_text, (_plain(answer.lower), _plain(answer.upper)))
+    ended = (
+        "interrupted"
+        if answer.interrupted
+        else "the limit was reached"
+        if answer.complete
+        else "classes are missing"
+    )
+    if answer.silent and answer.lower is None and answer.upper is None:
+        return "no input has a latency"
+    if answer.stalled and answer.lower is None and answer.upper is None:
+        proving = answer.question.startswith("prove")
+        return "refuted, since an input has no end" if proving else "none of them ends with one"
+    if answer.question.startswith("prove"):
+        about = {
+            "proved": "proved for all inputs",
+            "refuted": "refuted",
+            "unknown": f"not decided; {ended}",
+        }
+        text = about[answer.verdict]
+        if answer.verdict == "refuted" and answer.witness is None:
+            text = "refuted, since an input has no end"
+        if answer.lower is not None and answer.lower == answer.upper:
+            text += f" (it is {lower})"
+        elif answer.lower is not None or answer.upper is not None:
+            text += f" (between {lower} and {upper})"
+        return text
+    if answer.lower is not None and answer.lower == answer.upper:
+        return lower
+    return f"between {lower} and {upper}; {ended}"
+
+
+def _dump(folder, space, limit):
+    """Every path's latency as SMT-LIB 2; the files' names."""
+    from ..spaces.partition import partition
+    from ..proofs.smtlib import path_text
+
+    os.makedirs(folder, exist_ok=True)
+    parts = partition(space.net, space, seconds=limit)
+    names = []
+    for k, each in enumerate(parts.classes, 1):
+        for j, path in enumerate(each.paths, 1):
+            names.append(os.path.join(folder, f"class{k}_path{j}.smt2"))
+            with open(names[-1], "w", encoding="utf-8") as file:
+                file.write(path_text(parts, each, path))
+    return names
+
+
+def _solver():
+    """decide(smtlib) by a solver that is installed, or None."""
+    import shutil
+    import subprocess
+    import tempfile
+
+    command = next(
+        (
+            [found, *options]
+            for name, options in (("cvc5", ["--lang=smt2"]), ("z3", []))
+            if (found := shutil.which(name))
+        ),
+        None,
+    )
+    if command is None:
+        return None
+
+    def decide(text):
+        with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
+            file.write(text)
+            file.flush()
+            try:
+                done = subprocess.run(
+                    [*command, file.name], capture_output=True, text=True, timeout=120, check=False
+                )
+            except subprocess.TimeoutExpired:
+                return None
+        word = done.stdout.split()[:1]
+        return True if word == ["unsat"] else False if word == ["sat"] else None
+
+    return decide
+
+
+def _check(path, as_json):
+    with open(path, encoding="utf-8") as file:
+        try:
+            data = json.load(file)
+        except (ValueError, RecursionError) as error:
+            raise mistake("E-certificate", f"{path} is no JSON ({error})") from None
+    progress = Progress(1)
+    found = check(data, _solver(), progress.say)
+    progress.clear()
+    verdict = "proved" if found.holds else "unknown" if found.why is None else "refuted"
+    if as_json:
+        print_json(
+            {
+                "certificate": path,
+                "verdict": verdict,
+                "claim": found.claim,
+                "why": found.why,
+                "net": found.space.net.name,
+                "space": {"variables": len(found.space.variables), "text": found.space.describe()},
+                "formulas": found.formulas,
+                "classes": found.classes,
+                "paths": found.paths,
+                "stalls": found.stalls,
+                "witness": found.witness,
+            }
+        )
+        return {"proved": ANSWERED, "refuted": NO, "unknown": UNKNOWN}[verdict]
+    click.echo(found.space.describe())
+    click.echo("")
+    if found.why is not None:
+        click.echo(f"{path} does not prove that {found.claim}: {found.why}")
+    else:
+        click.echo(f"{path}: {found.claim}")
+        if found.unknown:
+            click.echo(
+                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand decides; install "
+                "cvc5"
+            )
+        else:
+            click.echo(
+                f"  proved: {counted(found.paths, 'path')} checked, "
+                f"{counted(found.formulas, 'formula')} decided by a solver"
+            )
+        if found.stalls:
+            click.echo("  about inputs that end; some stall or fail")
+        if found.witness:
+            click.echo(f"  an input: {input_text(found.witness)}")
+    return {"proved": ANSWERED, "refuted": NO, "unknown": UNKNOWN}[verdict]

@@ -1,0 +1,234 @@
+"""lpn validate: predictions beside what was measured.
+
+The model's module says how to read a row of its truth: `truth(row) -> (input, parameters, cycles)`
+for a row of a CSV file as a dict; or, for any other format, `truth_rows(path)`, which yields such
+triples. Inputs are file names; they are looked for in --inputs, else beside the truth file.
+"""
+
+import os
+
+import click
+
+from ..command import (
+    Progress,
+    counted,
+    grouped,
+    json_option,
+    model_argument,
+    params_option,
+    print_json,
+    seconds,
+    table,
+)
+from ..errors import Error, mistake
+from ..runs.models import load
+from ..runs.run import execute, parameter_values
+from .sim import library_of, refusal
+
+
+@click.command()
+@model_argument
+@click.option(
+    "--truth",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Measured rows, as the model reads them.",
+)
+@click.option(
+    "--inputs",
+    type=click.Path(),
+    metavar="DIR",
+    help="Where the inputs are; default: beside FILE. A relative DIR may also be beside " "FILE.",
+)
+@params_option
+@click.option(
+    "--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True
+)
+@click.option(
+    "--all", "show_all", is_flag=True, help="Every row in the order of FILE, not only the worst."
+)
+@json_option
+def validate(model, truth, inputs, params, engine, show_all, as_json):
+    """Compares MODEL's latency with measured truth, row by row.
+
+    Inputs that the model refuses are listed as not covered, with the reason, and count in no mean.
+    Exit status: 0 answered; 1 a run stalled; 2 something is wrong, or nothing could be compared.
+    """
+    loaded = load(model)
+    wanted = list(_rows(loaded, truth))
+    folder = _folder(truth, inputs)
+    nets, rows, not_covered = {}, [], []
+    simulated = 0.0
+    stalled = interrupted = failed = False
+    progress = Progress(len(wanted))
+    for name, parameters, measured in wanted:
+        parameters = {**dict(params), **parameters}
+        about = {"input": name, "parameters": parameters, "truth": measured}
+        progress.step(name)
+        try:
+            if not isinstance(measured, int) or measured <= 0:
+                raise mistake(
+                    "E-truth-file",
+                    f"the truth is {measured!r}, which is no number of " "cycles > 0",
+                )
+            key = tuple(sorted(parameters.items()))
+            if key not in nets:
+                net = loaded.net(**parameters)
+                net.done()
+                nets[key] = net, parameter_values(net, None), library_of(net, engine)[0]
+            net, values, library = nets[key]
+            run = execute(net, values, loaded.workload(os.path.join(folder, name), net), library)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+        except (Error, ValueError, OSError) as error:  # anything else is the model's own mistake
+            code = error.code if isinstance(error, Error) else "E-input"
+            if code == "E-param":
+                raise
+            failed = failed or isinstance(error, Error)
+            not_covered.append({**about, "code": code, "reason": refusal(error)})
+            continue
+        if run.ending == "interrupted":
+            interrupted = True
+            break
+        simulated += run.seconds
+        if run.stalled or run.latency is None:
+            stalled = stalled or run.stalled
+            state = "no done token was produced"
+            if run.stalled:
+                state = "stalled: " + "; ".join(f"{t} ({why})" for t, why, _ in run.blocked)
+            not_covered.append({**about, "code": "E-stalled", "reason": state})
+            continue
+        rows.append(
+            {
+                **about,
+                "predicted": run.latency,
+                "error": (run.latency - measured) / measured,
+                "seconds": round(run.seconds, 9),
+            }
+        )
+    progress.clear()
+    sizes = [abs(row["error"]) for row in rows]
+    summary = {
+        "model": loaded.name,
+        "truth": truth,
+        "compared": len(rows),
+        "mean_error": sum(sizes) / len(sizes) if sizes else None,
+        "worst_error": max(sizes) if sizes else None,
+        "exact": sum(row["predicted"] == row["truth"] for row in rows),
+        "seconds": round(simulated, 9),
+    }
+    if interrupted:
+        summary["interrupted"] = True
+    if as_json:
+        print_json({**summary, "rows": rows, "not_covered": not_covered})
+    else:
+        _show(summary, rows, not_covered, show_all)
+    if interrupted:
+        return 3
+    if not rows:
+        click.echo(f"error: no row of {truth} could be compared [E-truth-file]", err=True)
+        return 2
+    if failed:
+        return 2
+    return 1 if stalled else 0
+
+
+def _folder(truth, inputs):
+    """Where the inputs lie."""
+    beside = os.path.dirname(truth) or "."
+    if inputs is None:
+        return beside
+    if os.path.isdir(inputs):
+        return inputs
+    if os.path.isdir(os.path.join(beside, inputs)):
+        return os.path.join(beside, inputs)
+    raise mistake("E-input", f"there is no folder {inputs}, neither here nor beside {truth}")
+
+
+def _rows(model, path):
+    """(input, parameters, truth) of every row."""
+    whole = getattr(model.module, "truth_rows", None)
+    if whole is not None:
+        return whole(path)
+    row_of = getattr(model.module, "truth", None)
+    if row_of is None:
+        raise mistake(
+            "E-model",
+            f"model '{model.name}' does not say how to read its truth; write "
+            "a function truth(row) -> (input, parameters, cycles) in its module",
+        )
+    return _from_csv(row_of, path)
+
+
+def _from_csv(row_of, path):
+    import csv
+
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            rows = list(reader)
+    except OSError as error:
+        raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise mistake("E-truth-file", f"{path} is not a CSV file: {error}") from None
+    if not rows:
+        raise mistake("E-truth-file", f"{path} has no rows below its header")
+    for number, row in enumerate(rows, 2):
+        try:
+            yield row_of(row)
+        except KeyError as error:
+            raise mistake(
+                "E-truth-file",
+                f"{path} has no column {error}; its columns are: "
+                f"{', '.join(reader.fieldnames)}",
+            ) from None
+        except (ValueError, TypeError) as error:
+            raise mistake("E-truth-file", f"{path}, row {number}: {error}") from None
+
+
+def _written(parameters):
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+def _speed(rows):
+    """Simulated cycles per second of simulation alone, over all rows."""
+    spent = sum(row["seconds"] for row in rows)
+    if spent <= 0:
+        return ""
+    return f", {sum(row['predicted'] for row in rows) / spent / 1e6:.0f} M cycles/s"
+
+
+def _show(summary, rows, not_covered, show_all, most=8):
+    shown = rows if show_all else sorted(rows, key=lambda row: -abs(row["error"]))[:most]
+    if shown:
+        table(
+            ["input", "parameters", ">truth", ">predicted", ">error", ">simulated in"],
+            [
+                [
+                    row["input"],
+                    _written(row["parameters"]),
+                    grouped(row["truth"]),
+                    grouped(row["predicted"]),
+                    f"{row['error']:+.3%}",
+                    seconds(row["seconds"]),
+                ]
+                for row in shown
+            ],
+            title=None if len(shown) == len(rows) else f"the {most} worst of {len(rows)} rows",
+        )
+        click.echo("")
+        click.echo(
+            f"{counted(summary['compared'], 'row')}: mean error "
+            f"{summary['mean_error']:.4%}, worst {summary['worst_error']:.4%}, "
+            f"{summary['exact']} exact; simulated in {seconds(summary['seconds'])}" + _speed(rows)
+        )
+    if not_covered:
+        click.echo(f"not covered: {counted(len(not_covered), 'row')}")
+        for row in not_covered[:20]:
+            parameters = _written(row["parameters"])
+            reason = row["reason"].split("\n")[0]
+            click.echo(f"  {row['input']}{' (' + parameters + ')' if parameters else ''}: {reason}")
+        if len(not_covered) > 20:
+            click.echo(f"  ... and {len(not_covered) - 20} more (--json lists all)")

@@ -1,0 +1,309 @@
+"""Performance interfaces: what drives the latency of a model, in a few lines of Python."""
+
+import hashlib
+import math
+import random
+import textwrap
+
+import _lpn
+
+from ..errors import Error, mistake
+from ..runs.marking import Marking
+from ..spaces.partition import partition
+from .closed_form import digest, shape_of, unit_of
+from .input import aggregate, execute_interface
+from .counted_list import TokenList
+from .stream import Stream
+from .write import write_list, write_stream
+from ..runs.run import simulate
+
+__all__ = ["Extracted", "extract"]
+
+_LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64)  # units of the streams that samples are
+_POOR = 0.04  # mean error from which on a stream is looked at as a list
+_SAMPLES = 64  # that the error is stated on
+_LEARNT = (32, 256)  # that bottlenecks are chosen by: of a stream, of a list
+
+
+class Extracted:
+    """An interface and what is known about it.
+
+    `text`: the module. `classes`: per class a dict of `unit` or `shape`, `bottlenecks` {name: formula},
+    `dropped` [(name, why)], `mean_error`, `worst_error`. `refused`: [(class, reason)]. `samples`:
+    [(predicted, simulated)]. `thresholds`: resolutions, in cycles, at which bottlenecks merge.
+    """
+
+
+def extract(
+    net, space, model_name="model", parameters=None, clock=1.0, resolution=0, seed=1, seconds=60
+):
+    """The interface of a net over the classes of a space. Raises Error "E-pi" when no class has one."""
+    found = partition(net, space, seconds=seconds)
+    result = Extracted()
+    result.refused, analysed = [], []
+    for number, each in enumerate(found.classes, 1):
+        if each.outcome != "latency":
+            result.refused.append(
+                (number, f"its inputs have no latency: {each.trouble or each.outcome}")
+            )
+            continue
+        try:
+            one = _analyse(shape_of(found, each), seed, resolution)
+            if one.shape.units and one.mean_error > _POOR:
+                # Work that wanders among the units is in no phase. A list of this length is exact.
+                shape = shape_of(found, each)
+                shape.units = None
+                one = min(one, _analyse(shape, seed, resolution), key=lambda each: each.mean_error)
+            one.number = number
+            analysed.append(one)
+        except Error as error:
+            result.refused.append((number, str(error)))
+    keys = _keys(found)
+    for one in analysed:
+        # What tells two classes apart must be something that x has.
+        same = [
+            number
+            for number, key in keys.items()
+            if key == keys[one.number] and number != one.number
+        ]
+        if same:
+            result.refused.append(
+                (
+                    one.number,
+                    f"the constant properties of its tokens are those of class {same[0]}, "
+                    "and x does not tell them apart; take a narrower space",
+                )
+            )
+    analysed = [
+        one for one in analysed if one.number not in {number for number, _ in result.refused}
+    ]
+    if any(one.shape.units for one in analysed):
+        lists = [one for one in analysed if not one.shape.units]
+        result.refused += [
+            (
+                one.number,
+                "it has one unit of tokens where others repeat theirs; take a larger space",
+            )
+            for one in lists
+        ]
+        analysed = [one for one in analysed if one.shape.units]
+    if not analysed:
+        reasons = "; ".join(f"class {number}: {why}" for number, why in result.refused)
+        raise mistake("E-pi", f"no class has an interface: {reasons or 'the space is empty'}")
+    result.complete = found.complete
+    result.net_digest = hashlib.sha256(net.text().encode()).hexdigest()[:12]
+    result.analysed = analysed
+    result.parameters = dict(parameters or {})
+    result.text = _write(result, model_name, clock, "")
+    interface = execute_interface(result.text, "<interface>")
+    result.samples, result.classes = [], []
+    for one in analysed:
+        pairs = [
+            (interface.latency(aggregate(interface, tokens)), latency)
+            for tokens, latency in one.checks
+        ]
+        errors = [abs(p - t) / t for p, t in pairs]
+        result.samples += pairs
+        result.classes.append(
+            {
+                **one.about,
+                "bottlenecks": one.names,
+                "dropped": one.dropped,
+                "lower_bound": one.lower_bound,
+                "samples": len(pairs),
+                "mean_error": sum(errors) / len(errors),
+                "worst_error": max(errors),
+            }
+        )
+    result.thresholds = sorted({t for one in analysed for t in one.thresholds})
+    result.text = _write(result, model_name, clock, _header(result, model_name, resolution))
+    return result
+
+
+def _key(shape):
+    """What an interface tells classes apart by."""
+    if shape.units:
+        return repr(unit_of(shape))
+    return repr({place: digest(shape.given[place]) for place in shape.many})
+
+
+def _keys(found):
+    """{number: key} of all classes of which an input is known, those without a latency too."""
+    keys = {}
+    for number, each in enumerate(found.classes, 1):
+        try:
+            keys[number] = _key(shape_of(found, each))
+        except Error:
+            pass  # no input of it is known, or it has no shape; it is listed as refused
+    return keys
+
+
+class _Analysed:
+    pass
+
+
+def _analyse(shape, seed, resolution):
+    rng = random.Random(seed)
+    one = _Analysed()
+    one.shape = shape
+    if shape.units:
+        shape.promote()
+        one.analysis = _stream(shape, seed)
+        draw = lambda: _stream_sample(shape, rng)
+    else:
+        one.analysis = TokenList(shape, seed)
+        draw = lambda: one.analysis.sample(rng)
+    learnt = [_simulated(shape, draw()) for _ in range(_LEARNT[shape.units is None])]
+    one.checks = [
+        _simulated(shape, draw()) for _ in range(_SAMPLES)
+    ]  # not those that chose the bottlenecks
+    one.chosen = one.analysis.choose(learnt, resolution)
+    one.mean_error = one.analysis.mean_error(one.chosen, learnt)
+    one.names = [b.name for b in one.chosen]
+    one.dropped = one.analysis.dropped
+    # A bottleneck of a stream is a chain too, but its ends stand for those of the average unit.
+    paths = (
+        [] if shape.units else [p for each in one.analysis.chains.found.classes for p in each.paths]
+    )
+    one.lower_bound = len(paths) == 1 and not resolution and _lpn.pi.only_waits(paths[0]._core)
+    one.thresholds = one.analysis.thresholds(one.chosen, learnt)
+    one.about = (
+        {"unit": unit_of(shape)}
+        if shape.units
+        else {"shape": {place: len(rows) for place, rows in shape.tokens.items()}}
+    )
+    return one
+
+
+def _stream(shape, seed):
+    """The analysis of a stream; of several units at a time where the net itself takes turns."""
+    whole = shape.units
+    for together in (n for n in range(1, whole + 1) if whole % n == 0):
+        shape.units = whole // together
+        try:
+            found = Stream(shape, seed)
+            for units in (1, 2):
+                _simulated(shape, _stream_sample(shape, random.Random(seed), units))
+            return found
+        except Error as error:
+            if together == whole:
+                raise error
+
+
+def _simulated(shape, tokens):
+    marking = Marking(shape.net)
+    for place, rows in tokens.items():
+        if rows[0]:
+            marking.add_rows(place, [tuple(row.values()) for row in rows])
+        else:
+            marking.add(place, count=len(rows))
+    run = simulate(shape.net, marking, params=shape.parameters, engine="interp")
+    if run.stalled or not run.latency:
+        raise mistake("E-pi", "an input of the class has no latency > 0 when it is simulated")
+    return tokens, run.latency
+
+
+def _stream_sample(shape, rng, units=None):
+    """A stream like those a device meets: all alike, in stretches of more and less work, or at random."""
+    units = units or rng.choice(_LENGTHS)
+    stretch = rng.choice((1, max(1, units // 4), max(1, units // 2), units))
+    tokens = {}
+    for place, rows in shape.tokens.items():
+        unit = rows if place in shape.singles else shape.unit(place) * units
+        size = 1 if place in shape.singles else len(shape.unit(place))
+        level, made = rng.random(), []
+        for k, row in enumerate(unit):
+            if k % (stretch * size) == 0:
+                level = rng.choice((0, 0.05, 0.1, 0.2, 0.4, 0.7, 1))
+            made.append({name: _drawn(shape.width(place, name, k), level, rng) for name in row})
+        tokens[place] = made
+    return tokens
+
+
+def _drawn(width, level, rng):
+    lo, hi = width
+    return lo + math.floor((hi - lo) * level * rng.random() + 0.5)
+
+
+def _write(result, model_name, clock, header):
+    kind = type(result.analysed[0].analysis)
+    if kind is Stream:
+        return write_stream(
+            header,
+            model_name,
+            result.parameters,
+            clock,
+            [(one.analysis, one.chosen) for one in result.analysed],
+        )
+    return write_list(
+        header,
+        model_name,
+        result.parameters,
+        clock,
+        [
+            (
+                one.analysis,
+                {place: digest(one.shape.tokens[place]) for place in one.shape.many},
+                one.chosen,
+            )
+            for one in result.analysed
+        ],
+    )
+
+
+def _header(result, model_name, resolution):
+    lines = [
+        f"Latency of {model_name}, in cycles: a performance interface extracted by lpn pi.",
+        "",
+    ]
+    lines.append(
+        f"Model {model_name}, net {result.net_digest}. x: sums of token properties, see SUMS and SINGLES."
+    )
+    if type(result.analysed[0].analysis) is Stream:
+        lines += [
+            "x['unit'] is the unit of tokens that repeats, x['phases'] {bottleneck: aggregates of its units},",
+            "x['first'] the first phase's bottleneck, x['borders'] {(from, to): aggregates of the units that",
+            "begin a phase}; count: units. The stream is cut so that the sum is largest; with sums of the",
+            "whole input alone: one phase, of the bottleneck that gives the largest latency.",
+        ]
+    else:
+        lines += [
+            "x['shape'] stands for the constant properties of the tokens; sums go over the tokens of a phase of",
+            "the list, whose numbers stand behind `of`.",
+        ]
+    for number, about in enumerate(result.classes, 1):
+        what = about.get("unit") or about["shape"]
+        lines += [
+            "",
+            f"Class {number}: {what}",
+            f"  error on {about['samples']} validation samples: mean "
+            f"{about['mean_error']:.2%}, max {about['worst_error']:.2%}",
+            "  proved: "
+            + (
+                "never above the simulation (each line is a chain of delays of the net)"
+                if about["lower_bound"]
+                else "no bound"
+            ),
+        ]
+        for name, why in about["dropped"][:4]:
+            lines.append(f"  dropped: {name} ({why})")
+        if len(about["dropped"]) > 4:
+            lines.append(f"  dropped: {len(about['dropped']) - 4} more like these")
+    if not result.complete:
+        lines += [
+            "",
+            "The partition into classes was not completed: inputs outside of these classes may exist.",
+        ]
+    for number, why in result.refused:
+        lines.append(f"Class {number} has no interface: {why}")
+    if resolution:
+        lines.append(f"Resolution {resolution} cycles.")
+    if result.thresholds:
+        lines.append(
+            f"The interface changes at resolutions of {', '.join(map(str, result.thresholds[:8]))} cycles."
+        )
+    return "\n".join(
+        part
+        for line in lines
+        for part in (textwrap.wrap(line, 98, subsequent_indent="    ") or [""])
+    )

@@ -1,0 +1,95 @@
+"""Interfaces that lpn pi wrote, as what lpn smt compares with the latency."""
+
+import math
+
+from ..errors import mistake
+from ..authoring.expr import Expr, Ratio
+from ..authoring.arc import max as largest
+from .input import added, aggregate, execute_interface, given, units_of
+
+__all__ = ["is_interface", "predicted"]
+
+
+def is_interface(names):
+    """Whether a module's names are those of a file that lpn pi wrote."""
+    return "SUMS" in names and "SINGLES" in names and callable(names.get("classify"))
+
+
+def predicted(text, path):
+    """The interface's cycles as a function of a space's tokens, for prove(interface=...).
+
+    Of a stream: with the sums of the whole input, one phase; its result is `denominator` times the
+    cycles, which may be fractions. Raises Error "E-property" for a space that the interface does not
+    cover.
+    """
+    interface = execute_interface(text, path)
+
+    def latency(x):
+        tokens = _rows(x._space)
+        try:
+            if getattr(interface, "STREAM", False):
+                cycles, latency.denominator = _of_stream(interface, tokens)
+                return cycles
+            return _of_list(interface, tokens)
+        except NotImplementedError as error:
+            raise mistake("E-property", f"{path} does not cover this space: {error}") from None
+
+    return latency
+
+
+def _rows(space):
+    """{place: [{property: value}]} of the places that a transition looks at."""
+    core = space.net._core
+    used = {core.places[arc.place].name for t in core.transitions for arc in t.inputs}
+    return {
+        place: [{name: token[name] for name in space.net[place]._type.fields} for token in tokens]
+        for place, tokens in space._tokens.items()
+        if place in used and space.net[place]._type.fields
+    }
+
+
+def _within(name, value, allowed):
+    """Raises NotImplementedError, as the interface does, unless all inputs have the value in its range."""
+    least, most = value._bounds() if isinstance(value, Expr) else (value, value)
+    if least < allowed[0] or most > allowed[1]:
+        raise NotImplementedError(
+            f"{name} must be {allowed[0]}..{allowed[1]}, but may be {least}..{most}; give the "
+            "space's variables such ranges, or make the interface for this space"
+        )
+
+
+def _of_list(interface, tokens):
+    x = aggregate(interface, tokens)
+    _check_singles(interface, x)
+    for name, allowed in interface.SUMS.items():
+        _within(name, x[name], allowed)
+    return largest(*interface.classify(x).values())
+
+
+def _check_singles(interface, x):
+    for place, names in interface.SINGLES.items():
+        for name, allowed in names.items():
+            _within(f"{place}.{name}", x[place][name], allowed)
+
+
+def _of_stream(interface, tokens):
+    """(the cycles times a denominator, the denominator)."""
+    x, streams = given(interface, tokens)
+    _check_singles(interface, x)
+    x["unit"], parts = units_of(interface, streams)
+    number = interface.UNITS.index(x["unit"])
+    for name, allowed in interface.SUMS.items():
+        for part in parts:
+            _within(name, part[name], allowed[number])
+    whole = added(parts)
+    pace, ends, _ = interface.classify(x)
+    work, around = pace(whole), ends(whole)
+    totals = [work[name] + around[name] for name in work]
+    denominator = math.lcm(*(total._den for total in totals if isinstance(total, Ratio)))
+    whole = [
+        total._num * (denominator // total._den)
+        if isinstance(total, Ratio)
+        else total * denominator
+        for total in totals
+    ]
+    return largest(*whole), denominator

@@ -1,0 +1,155 @@
+"""The page of a net, and of its run: one HTML file that needs nothing else."""
+
+import gzip
+import html
+import json
+import os
+
+import _lpn
+
+from ..cli.sim import fields_of
+from ..errors import mistake
+from ..runs.run import execute
+from ..authoring.source import file_of
+
+__all__ = ["Recorded", "page", "page_folder", "record"]
+
+_PARTS = ("page.js", "page.css", "fonts.css", "elk.b64", "notice.txt")
+_OTHERS = ("export.mjs", "resvg.wasm")  # for pictures
+
+
+def page_folder():
+    """The folder of the page's parts. Raises Error "E-viz" when they were not built."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(_lpn.__file__)), "lpn_page")
+    if all(os.path.isfile(os.path.join(folder, name)) for name in _PARTS + _OTHERS):
+        return folder
+    why = "there was no npm"
+    try:
+        with open(os.path.join(folder, "skipped.txt"), encoding="utf-8") as file:
+            why = file.read().strip()
+    except OSError:
+        pass
+    raise mistake(
+        "E-viz",
+        f"the page of lpn viz was skipped when this was built: {why}\n"
+        "  install Node.js with npm (Debian: apt-get install nodejs npm) and build again",
+    )
+
+
+def packed(data):
+    """Bytes or text as the page carries it: gzip, base64."""
+    import base64
+
+    if isinstance(data, str):
+        data = data.encode()
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
+
+
+def _sources(net):
+    """The lines of the net's files that are found from here, for the page's source view."""
+    found = {}
+    for name in net._core.files:
+        try:
+            with open(file_of(name) or name, encoding="utf-8") as file:
+                text = file.read(1 << 20)
+        except (OSError, UnicodeDecodeError):
+            continue
+        found[name] = text.splitlines()
+    return found
+
+
+class Recorded:
+    """A run as the page plays it. `run`: the lpn.Run with its statistics; `path`: the Run whose critical
+    path is shown, or None. `title`: what the page calls it.
+    """
+
+    def __init__(self, net, values, marking, record, run, title, path=None):
+        self.net = net
+        self.values = values
+        self.marking = marking
+        self.record = record
+        self.run = run
+        self.title = title
+        self.path = path
+
+    def scripts(self, prefix):
+        """(id, type, text) of what the page carries of it."""
+        about = {
+            **fields_of(self.net, self.run),
+            "title": self.title,
+            "parameters": {p.name: str(v) for p, v in zip(self.net._core.params, self.values)},
+            "record": json.loads(self.record.index()),
+        }
+        if self.path is not None and self.path.path is not None:
+            about["critical_path"] = self.path.path
+            about["steps"] = {"count": len(self.path.steps)}
+        yield prefix, "application/json", _json(about)
+        yield f"{prefix}-overview", "text/plain", packed(self.record.overview)
+        for k, segment in enumerate(self.record.segments):
+            yield f"{prefix}-s{k}", "text/plain", packed(segment)
+        if self.path is not None and self.path.path is not None:
+            yield f"{prefix}-steps", "text/plain", packed(_steps(self.path.steps))
+
+
+def record(net, values, marking, title, *, limit=None, on_slice=None, segment=None):
+    """A Recorded of the run, by the interpreter, which alone knows why who waits.
+
+    `segment`: entries after which a segment of the record ends; default as record.h says.
+    Raises RunError, and Error "E-viz-size" for a run that a page cannot count.
+    """
+    size = {} if segment is None else {"segment": segment}
+    seen = _lpn.viz.Record(net._core, values, marking._core, **size)
+    run = execute(
+        net, values, marking, None, limit=limit, stats=True, on_slice=on_slice, watch=seen
+    )
+    seen.finish(run.stats["end"] if run.until is None else run.until)
+    return Recorded(net, values, marking, seen, run, title)
+
+
+def _steps(steps):
+    """The critical path from its beginning: int32 transition and whether it goes on to the commit, float64 start
+    and commit of each step, one column after the other.
+    """
+    from array import array
+
+    steps = steps[::-1]
+    columns = (
+        array("d", [s[3] for s in steps]),
+        array("d", [s[4] for s in steps]),
+        array("i", [s[0] for s in steps]),
+        array("i", [int(s[2]) for s in steps]),
+    )
+    return b"".join(column.tobytes() for column in columns)
+
+
+def page(net, values, marking, about, runs=()):
+    """The HTML text. `about`: what its head says (title, subtitle). `runs`: up to two Recorded."""
+    folder = page_folder()
+    part = {}
+    for name in _PARTS:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            part[name] = file.read()
+    data = [
+        ("net", "application/json", _lpn.viz.describe(net._core, values, marking._core)),
+        ("about", "application/json", _json({**about, "notice": part["notice.txt"]})),
+        ("sources", "text/plain", packed(json.dumps(_sources(net)))),
+        ("elk", "text/plain", part["elk.b64"]),
+    ]
+    for prefix, run in zip(("run", "other"), runs):
+        data.extend(run.scripts(prefix))
+    scripts = "\n".join(
+        f'<script type="{kind}" id="{name}">{text}</script>' for name, kind, text in data
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{html.escape(about["title"])}</title>\n'
+        f'<!-- Made by lpn viz. Contains {html.escape(part["notice.txt"])}. -->\n'
+        f'<style>{part["fonts.css"]}{part["page.css"]}</style>\n</head>\n<body>\n{scripts}\n'
+        f'<script>{part["page.js"]}</script>\n</body>\n</html>\n'
+    )
+
+
+def _json(value):
+    """JSON that can stand in a script element."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")

@@ -1,0 +1,192 @@
+"""Markings: the tokens that a workload puts into a net before time 0."""
+
+import _lpn
+
+from ..errors import listed, mistake, placed
+from ..authoring.expr import as_index
+from ..authoring.net import Net
+from ..authoring.place import Place
+from ..authoring.token import Token
+
+__all__ = ["Marking"]
+
+MAX_TOKENS = 1 << 31
+
+
+def _int(value, name):
+    if isinstance(value, int):
+        return int(value)
+    index = as_index(value)
+    if index is None:
+        raise mistake("E-marking", f"property '{name}' must be int, got {value!r}")
+    return index
+
+
+class Marking:
+    """Tokens per place, in FIFO order; they come after the net's own initial tokens.
+
+    Places are named or given as net.place's result. Raises Error "E-marking" for properties that do
+    not fit the place's type and "E-range" for a value outside its range.
+    """
+
+    def __init__(self, net):
+        if not isinstance(net, Net):
+            raise mistake("E-marking", f"Marking needs a net, got {net!r}")
+        net.done()
+        self._net = net
+        self._core = _lpn.Marking(net._core)
+
+    @property
+    def net(self):
+        return self._net
+
+    def _place(self, place):
+        if isinstance(place, Place):
+            if place._net is not self._net:
+                raise mistake(
+                    "E-foreign",
+                    f"place '{place.name}' belongs to net '{place._net.name}', the marking to "
+                    f"net '{self._net.name}'",
+                )
+            return place
+        found = self._net._places.get(place)
+        if found is None:
+            raise mistake(
+                "E-place",
+                f"net '{self._net.name}' has no place '{place}'; it has: "
+                f"{listed(self._net._places)}",
+            )
+        return found
+
+    def _ordered(self, place, values, what):
+        fields = place._type.fields
+        if len(values) != len(fields) or any(name not in fields for name in values):
+            raise mistake(
+                "E-marking",
+                f"{what} of '{place.name}' needs exactly: {listed(fields)}; got: "
+                f"{listed(values)}",
+            )
+        return [values[name] for name in fields]
+
+    def add(self, place, token=None, /, *, count=1, **values):
+        """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded", Block(nonzero=5))`."""
+        place = self._place(place)
+        if isinstance(token, int):
+            raise mistake("E-marking", f"write add('{place.name}', count={token})")
+        if token is not None:
+            values = _values(token)
+        row = [
+            _int(v, name)
+            for name, v in zip(place._type.fields, self._ordered(place, values, "a token"))
+        ]
+        count = _int(count, "count")
+        if not 0 <= count <= MAX_TOKENS:
+            raise mistake("E-marking", f"count must be 0..{MAX_TOKENS}, got {count}")
+        self._append(place, row * count if row else [], count)
+
+    def add_rows(self, place, rows):
+        """Appends one token per row: a dict, a Token, or the values in the order of the type."""
+        place = self._place(place)
+        fields = list(place._type.fields)
+        flat, count = [], 0
+        for row in rows:
+            if isinstance(row, (dict, Token)):
+                row = self._ordered(place, _values(row), f"row {count}")
+            elif len(row) != len(fields):
+                raise mistake(
+                    "E-marking",
+                    f"row {count} of '{place.name}' has {len(row)} values; its type has: "
+                    f"{listed(fields)}",
+                )
+            flat.extend(_int(v, name) for name, v in zip(fields, row))
+            count += 1
+        self._append(place, flat, count)
+
+    def add_columns(self, place, /, **columns):
+        """Appends many tokens, one column per property.
+
+        A column is a contiguous buffer of signed 64-bit integers (array.array('q'), numpy.int64) or
+        one int for all tokens; all buffers have one length.
+        """
+        place = self._place(place)
+        ordered = self._ordered(place, columns, "columns")
+        try:
+            self._core.add_columns(place._number, list(place._type.fields), ordered)
+        except _lpn.Error as error:
+            raise placed(error) from None
+
+    def _append(self, place, flat, count):
+        try:
+            self._core.add(place._number, flat, count)
+        except _lpn.Error as error:
+            raise placed(error) from None
+        except TypeError:
+            raise mistake(
+                "E-overflow", f"a value for '{place.name}' does not fit in 64 bits"
+            ) from None
+
+    def count(self, place):
+        """How many tokens were added to the place."""
+        return self._core.count(self._place(place)._number)
+
+    def rows(self, place):
+        """The tokens added to the place, as tuples in the order of its type's properties."""
+        place = self._place(place)
+        width = len(place._type.fields)
+        if not width:
+            return [()] * self._core.count(place._number)
+        flat = self._core.values(place._number)
+        return [tuple(flat[k : k + width]) for k in range(0, len(flat), width)]
+
+    @property
+    def done_count(self):
+        """Done tokens after which the run ends; None: the net's own, else when nothing can happen."""
+        return self._core.done_count
+
+    @done_count.setter
+    def done_count(self, value):
+        if value is not None:
+            value = _int(value, "done_count")
+            if value < 0:
+                raise mistake("E-marking", f"done_count must be >= 0, got {value}")
+        self._core.done_count = value
+
+    def save(self, path):
+        """Writes the compact file form."""
+        with open(path, "wb") as file:
+            file.write(self.save_bytes())
+
+    def save_bytes(self):
+        """What save writes."""
+        return self._core.save(self._net._core)
+
+    @classmethod
+    def load(cls, net, path):
+        """Reads what save wrote. Raises Error "E-marking-file" when it does not fit the net."""
+        with open(path, "rb") as file:
+            return cls.parse(net, file.read())
+
+    @classmethod
+    def parse(cls, net, data):
+        """The marking of the bytes that save_bytes made. Raises Error "E-marking-file"."""
+        marking = cls(net)
+        marking._core = _lpn.load_marking(net._core, data)
+        return marking
+
+    def __reduce__(self):
+        """Pickles as the net and the bytes that save writes."""
+        return Marking.parse, (self._net, self.save_bytes())
+
+    def __repr__(self):
+        parts = [
+            f"{p.name}: {self._core.count(p._number)}"
+            for p in self._net._places.values()
+            if self._core.count(p._number)
+        ]
+        return f"<marking of net '{self._net.name}': {', '.join(parts) or 'empty'}>"
+
+
+def _values(token):
+    if isinstance(token, Token):
+        return {name: getattr(token, name) for name in token._properties}
+    return token

@@ -1,0 +1,293 @@
+"""Models by name, by Python file or by .lpn file."""
+
+import os
+
+from ..errors import listed, mistake
+from .marking import Marking
+from ..authoring.net import Net
+from ..spaces.space import InputSpace
+
+__all__ = ["Model", "bundled", "command", "commands", "load"]
+
+_MODELS = os.path.join(os.path.realpath(__file__).rsplit(os.sep, 4)[0], "models")
+
+
+def bundled():
+    """Name -> path of the models that come with the project: models/NAME/model.py."""
+    return _files("model.py")
+
+
+def commands():
+    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands.py."""
+    return {name: _about(path) for name, path in _files("commands.py").items()}
+
+
+def command(name):
+    """The click command of the model `name`: the object `command` of its commands.py."""
+    return _bundled_module(name, _files("commands.py")[name], "commands").command
+
+
+def _files(file):
+    """Model name -> path of its `file`, of those that have one."""
+    try:
+        names = sorted(os.listdir(_MODELS))
+    except OSError:
+        return {}
+    found = {name: os.path.join(_MODELS, name, file) for name in names}
+    return {name: path for name, path in found.items() if os.path.isfile(path)}
+
+
+def _about(path):
+    """The first line of a module's docstring. The module is read, not imported: --help lists them all."""
+    import ast
+
+    with open(path, encoding="utf-8") as file:
+        return (ast.get_docstring(ast.parse(file.read())) or "").partition("\n")[0]
+
+
+class Model:
+    """A net, its workload and its input space.
+
+    `net(**params)`: parameters go to the model's net() function where it has them, else they are
+    bound as parameters of the net. `workload(input, net)`: the marking for an input. `module`: the
+    Python module, None for a .lpn file.
+    """
+
+    def __init__(self, name, make, module=None):
+        self.name = name
+        self._make = make
+        self.module = module
+
+    def __repr__(self):
+        return f"<model '{self.name}'>"
+
+    def net(self, **params):
+        """The net with these parameters. Raises Error "E-param" for an unknown one."""
+        own, bound = dict(params), {}
+        if not isinstance(self._make, Net):
+            import inspect
+
+            accepted = inspect.signature(self._make).parameters
+            if not any(p.kind == p.VAR_KEYWORD for p in accepted.values()):
+                own = {k: v for k, v in params.items() if k in accepted}
+                bound = {k: v for k, v in params.items() if k not in accepted}
+            net = self._make(**own)
+            if not isinstance(net, Net):
+                raise mistake(
+                    "E-model", f"model '{self.name}': net() must return an lpn.Net, got {net!r}"
+                )
+        else:
+            net, accepted, bound = self._make, {}, own
+        unknown = [name for name in bound if name not in net.params]
+        if unknown:
+            known = [n for n in accepted] + [n for n in net.params if n not in accepted]
+            raise mistake(
+                "E-param",
+                f"model '{self.name}' has no parameter '{unknown[0]}'; it has: {listed(known)}",
+            )
+        net.bound = bound
+        return net
+
+    def net_of(self, input, **params):
+        """The net of an input, for models in which its structure follows the input: the module's net_of(input).
+
+        `params`: values of the net's parameters in place of those of the input.
+        """
+        net = self.module.net_of(input)
+        unknown = [name for name in params if name not in net.params]
+        if unknown:
+            raise mistake(
+                "E-param",
+                f"model '{self.name}' has no parameter '{unknown[0]}' for this input; it has: "
+                f"{listed(net.params)}",
+            )
+        net.bound = {**net.bound, **params}
+        return net
+
+    def workload(self, input, net):
+        """The marking for an input: the model's workload(), or a marking file, or JSON.
+
+        JSON is {place: count or [{property: value}, ...]}.
+        """
+        function = getattr(self.module, "workload", None)
+        if function is not None:
+            return function(input, net)
+        return read_marking(input, net)
+
+    def space(self, net, **bounds):
+        """The inputs of `net` within bounds: what the model's space(net, **bounds) says.
+
+        Raises Error "E-space" for a bound that space() does not know, and "E-model" when the model has
+        no space() or it returns something else.
+        """
+        function = getattr(self.module, "space", None)
+        if function is None:
+            raise mistake(
+                "E-model",
+                f"model '{self.name}' has no space() function, which says what its inputs are; "
+                "write def space(net): ... return an lpn.InputSpace",
+            )
+        _check_bounds(self.name, function, bounds)
+        space = function(net, **bounds)
+        if not isinstance(space, InputSpace):
+            raise mistake(
+                "E-model",
+                f"model '{self.name}': space() must return an lpn.InputSpace, got {space!r}",
+            )
+        if space.net is not net:
+            raise mistake(
+                "E-model",
+                f"model '{self.name}': space() must return a space of the net it was given",
+            )
+        return space.done()
+
+
+def _check_bounds(model, function, bounds):
+    """Raises Error "E-space" for a bound that space() does not know, listing those it does."""
+    import difflib
+    import inspect
+
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if any(p.kind == p.VAR_KEYWORD for p in parameters):
+        return
+    known = [p.name for p in parameters]
+    lacking = [
+        p.name
+        for p in parameters
+        if p.default is p.empty and p.kind != p.VAR_POSITIONAL and p.name not in bounds
+    ]
+    wrong = [name for name in bounds if name not in known]
+    if not wrong and not lacking:
+        return
+    if wrong:
+        near = difflib.get_close_matches(wrong[0], known, 1)
+        text = f"the input space of model '{model}' has no bound '{wrong[0]}'"
+        text += f"; did you mean '{near[0]}'?" if near else ""
+    else:
+        text = f"the input space of model '{model}' needs the bound '{lacking[0]}'"
+    listed_ = ", ".join(
+        p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters
+    )
+    text += f"\n  its bounds: {listed_ or 'none'}"
+    about = inspect.getdoc(function)
+    if about:
+        text += "".join(f"\n  {line}" if line else "" for line in about.splitlines()[1:])
+    raise mistake("E-space", text)
+
+
+def read_marking(path, net):
+    """A marking file (LPNM or JSON) for a net."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
+    if head == b"LPNM":
+        return Marking.load(net, path)
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except ValueError as error:
+        raise mistake(
+            "E-input", f"{path} is neither a marking file (LPNM) nor JSON: {error}"
+        ) from None
+    marking = Marking(net)
+    if not isinstance(data, dict):
+        raise mistake("E-input", f"{path} must be {{place: count or [tokens]}}")
+    for place, tokens in data.items():
+        if isinstance(tokens, int):
+            marking.add(place, count=tokens)
+        elif isinstance(tokens, list):
+            marking.add_rows(place, tokens)
+        else:
+            raise mistake("E-input", f"{path}: '{place}' must be a count or a list of tokens")
+    return marking
+
+
+def _module(name, path):
+    import importlib.util
+    import sys
+
+    folder = os.path.dirname(os.path.abspath(path))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def load(spec):
+    """A Model from a bundled name ("jpeg"), "file.py[:function]" or a .lpn file."""
+    spec = os.fspath(spec)
+    if spec.endswith(".lpn"):
+        try:
+            with open(spec, encoding="utf-8") as file:
+                text = file.read()
+        except OSError as error:
+            raise mistake("E-model", f"cannot read {spec}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise mistake("E-text", f"{spec} is not a text file") from None
+        return Model(os.path.splitext(os.path.basename(spec))[0], Net.parse(text))
+    path, function = spec, None
+    if ".py:" in spec:
+        path, function = spec.rsplit(":", 1)
+    if path.endswith(".py"):
+        if not os.path.isfile(path):
+            raise mistake("E-model", f"there is no file {path}")
+        name = os.path.splitext(os.path.basename(path))[0]
+        module = _module(f"lpn_model_{name}", path)
+    else:
+        known = bundled()
+        if path not in known:
+            raise mistake(
+                "E-model",
+                f"there is no model '{spec}'; bundled: {listed(known)}; or give a file.py or a "
+                ".lpn file",
+            )
+        name, module = path, _bundled_module(path, known[path])
+    make = getattr(module, function or "net", None)
+    if make is None or not (callable(make) or isinstance(make, Net)):
+        found = [
+            n
+            for n, v in vars(module).items()
+            if isinstance(v, Net)
+            or getattr(v, "__module__", None) == module.__name__
+            and callable(v)
+            and not isinstance(v, type)
+        ]
+        raise mistake(
+            "E-model",
+            f"{path} has no function '{function or 'net'}' that makes a net; it has: "
+            f"{listed(found)}; write {path}:FUNCTION",
+        )
+    return Model(name, make, module)
+
+
+def _bundled_module(name, path, part="model"):
+    """models.NAME.PART as part of the namespace package `models`, so that it can import neighbours."""
+    import importlib
+    import sys
+
+    root = os.path.dirname(_MODELS)
+    try:
+        module = importlib.import_module(f"models.{name}.{part}")
+        if os.path.realpath(module.__file__) == os.path.realpath(path):
+            return module
+    except ModuleNotFoundError as error:
+        if error.name not in ("models", f"models.{name}", f"models.{name}.{part}"):
+            raise
+    if root not in sys.path:
+        sys.path.append(root)
+        importlib.invalidate_caches()
+        for key in [k for k in sys.modules if k == "models"]:
+            del sys.modules[key]
+        return importlib.import_module(f"models.{name}.{part}")
+    return _module(f"lpn_{part}_{name}", path)

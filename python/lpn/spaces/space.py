@@ -1,0 +1,810 @@
+"""Input spaces: what inputs there may be, as markings and parameters over integer variables."""
+
+import difflib
+import itertools
+
+import _lpn
+
+from ..authoring import source as _source
+from . import text as _space_text
+from ..authoring import trace as _trace
+from ..authoring.check import plain
+from ..errors import Error, listed, mistake, placed, within
+from ..authoring.expr import Expr, Ratio, Scope, as_index, text_of
+from ..runs.marking import Marking
+from ..authoring.net import Net
+from ..authoring.place import Place
+
+__all__ = ["InputSpace", "SpaceToken", "Variable", "total"]
+
+# Ranges of variables lie within -WIDEST..WIDEST, so that their differences fit in 64 bits.
+WIDEST = 1 << 62
+MAX_TOKENS = 1 << 20
+MAX_INPUTS = 1_000_000
+
+FORMAT = 1
+
+_NODES = frozenset(
+    (
+        "constant",
+        "boolean",
+        "param",
+        "lookup",
+        "assume",
+        "logical_not",
+        "logical_and",
+        "logical_or",
+        "select",
+        "neg",
+        "abs",
+        "add",
+        "sub",
+        "mul",
+        "floor_div",
+        "ceil_div",
+        "mod",
+        "min",
+        "max",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+    )
+)
+
+
+def total(values):
+    """The sum of ints and expressions, 0 of none; as shallow as it can be, whatever their number."""
+    values = list(values)
+    while len(values) > 1:
+        values = [
+            values[k] + values[k + 1] if k + 1 < len(values) else values[k]
+            for k in range(0, len(values), 2)
+        ]
+    return values[0] if values else 0
+
+
+class Variable:
+    """A variable of an input space: `name`, and its least and largest value `lo` and `hi`."""
+
+    __slots__ = ("name", "lo", "hi")
+
+    def __init__(self, name, lo, hi):
+        self.name = name
+        self.lo = lo
+        self.hi = hi
+
+    def __repr__(self):
+        return f"{self.name} in {self.lo}..{self.hi}"
+
+
+class _Variables(_lpn.Net):
+    """The variables as parameters of a net, and the terms over them as its expressions.
+
+    sum() adds one summand at a time; each partial sum is built as a balanced tree, since terms may
+    not be deep.
+    """
+
+    def __init__(self, name):
+        super().__init__(name)
+        self._forests = {}  # a partial sum -> the balanced trees it is made of: (term, summands)
+
+    def add(self, x, y):
+        trees = self._forests.get(x, ((x, 1),)) + ((y, 1),)
+        while len(trees) > 1 and trees[-2][1] == trees[-1][1]:
+            (a, n), (b, m) = trees[-2:]
+            trees = trees[:-2] + ((super().add(a, b), n + m),)
+        sum_ = trees[-1][0]
+        for term, _ in reversed(trees[:-1]):
+            sum_ = super().add(term, sum_)
+        self._forests[sum_] = trees
+        return sum_
+
+
+class SpaceToken:
+    """A token of an input space: its properties as ints and expressions; `token.nonzero`.
+
+    `present`: the condition under which it is one of the input's tokens, True when it always is.
+    """
+
+    __slots__ = ("_place", "_index", "_values", "present")
+
+    def __init__(self, place, index, values, present):
+        self._place = place
+        self._index = index
+        self._values = values
+        self.present = present
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name):
+        if name not in self._values:
+            raise mistake(
+                "E-field",
+                f"tokens of place '{self._place}' have no property '{name}'; they have: "
+                f"{listed(self._values)}{_near(name, self._values)}",
+            )
+        return self._values[name]
+
+    def __repr__(self):
+        values = ", ".join(f"{name}={text_of(value)}" for name, value in self._values.items())
+        return f"{self._place}[{self._index}]({values})"
+
+
+class InputSpace:
+    """The inputs of a net: tokens and parameters that may vary, and the relations between them.
+
+    Made by a model's `space(net, **bounds)`. Variables are integers with finite ranges; an input is
+    a value for each of them under which every required condition holds. Every method raises Error
+    for a mistake, "E-space" unless said otherwise, naming it, what to write instead, and the line.
+    """
+
+    def __init__(self, net):
+        if not isinstance(net, Net):
+            raise mistake("E-space", f"InputSpace needs a net, got {net!r}")
+        net.done()
+        self._net = net
+        self._names = {}  # variable -> its number
+        self._variables = []
+        self._params = {}  # parameter of the net -> its value
+        self._set = {}  # parameters that a file gives as the net had them
+        self._tokens = {}  # place -> [SpaceToken]
+        self._counts = {}  # place -> Expr
+        self._constraints = []
+        self._made = None
+        self._terms = _Variables(net.name)
+        self._scope = Scope(self._terms, None, f"an input space of net '{net.name}'")
+        self._scope.hint = (
+            "here: it has a value per input only; join conditions with & and |, use lpn.select, or write "
+            "a function: space.require(lambda: 0 <= x <= 9)"
+        )
+
+    # Reading.
+
+    @property
+    def net(self):
+        return self._net
+
+    @property
+    def variables(self):
+        """The variables in their order, as Variable."""
+        return list(self._variables)
+
+    @property
+    def tokens_of(self):
+        """Place -> its tokens, as SpaceToken."""
+        return {place: list(tokens) for place, tokens in self._tokens.items()}
+
+    def __repr__(self):
+        return (
+            f"<input space of net '{self._net.name}': {_counted(len(self._variables), 'variable')}, "
+            f"{_counted(len(self._constraints), 'constraint')}>"
+        )
+
+    def describe(self):
+        """The space in words: per place its tokens, the parameters that vary, the constraints."""
+        return _space_text.describe(self)
+
+    def text(self, expression):
+        """A condition or number of this space, to read."""
+        return _space_text.term(self, self._own(expression, "text"))
+
+    # Building.
+
+    def integer(self, name, lo, hi=None, **unknown):
+        """A variable in lo..hi, inclusive; the result stands in properties, counts and conditions."""
+        if unknown:
+            raise mistake(
+                "E-option",
+                f"space.integer has no option '{next(iter(unknown))}'; write "
+                f"space.integer('{name}', lo, hi)",
+            )
+        if hi is None and isinstance(lo, tuple) and len(lo) == 2:
+            lo, hi = lo
+        if hi is None:
+            raise mistake(
+                "E-space",
+                f"variable '{name}' needs its least and its largest value; write "
+                f"space.integer('{name}', {text_of(lo)}, ...)",
+            )
+        if not isinstance(name, str) or not _lpn.is_name(name):
+            raise mistake(
+                "E-name",
+                f"{name!r} cannot name a variable: use letters, digits and _, starting with a "
+                "letter or _",
+            )
+        return self._variable(name, lo, hi)
+
+    def integers(self, name, number, lo, hi):
+        """A list of `number` variables name[0], name[1], ..., each in lo..hi."""
+        if not isinstance(name, str) or not _lpn.is_name(name):
+            raise mistake(
+                "E-name",
+                f"{name!r} cannot name variables: use letters, digits and _, starting with a "
+                "letter or _",
+            )
+        return [
+            self._variable(f"{name}[{k}]", lo, hi)
+            for k in range(self._number(number, f"variables '{name}'"))
+        ]
+
+    def param(self, name, lo, hi=None):
+        """Gives a parameter of the net a value: `param("slots", 4)`, an expression of the space, or
+        a range, `param("slots", 4, 8)`, which makes it a variable. Returns the value.
+
+        Parameters not given have their value of the net.
+        """
+        known = self._known_param(name)
+        if name in self._params:
+            raise mistake(
+                "E-duplicate", f"parameter '{name}' has a value in this space already; give it once"
+            )
+        if hi is None and isinstance(lo, tuple) and len(lo) == 2:
+            lo, hi = lo
+        if hi is None:
+            value = self._value(lo, f"parameter '{name}'")
+            self._fits(value, known.range, f"parameter '{name}'")
+        else:
+            value = self._variable(name, lo, hi, known.range, f"parameter '{name}'")
+        self._params[name] = value
+        self._made = None
+        return value
+
+    def tokens(self, place, number=None, /, *, count=None, **properties):
+        """The tokens that the workload puts into a place: a list of SpaceToken, in FIFO order.
+
+        A property is given as an int, a range (lo, hi) that makes a variable per token, an
+        expression of the space, a list with one of these per token, or a function of the token's
+        index that returns one of these. A property that is not given varies over its declared
+        range. `count`: how many of the tokens there are in an input, from the first on: an
+        expression, or a range; default all `number` of them. Conditions hold for tokens that are
+        not there too, unless they say `token.present`.
+        Raises "E-place" and "E-field" for unknown names, "E-range" for values outside a declared
+        range.
+        """
+        place = self._place(place)
+        fields = place._type.fields
+        number = self._number(number, f"tokens of place '{place.name}'")
+        for name in properties:
+            if name not in fields:
+                raise mistake(
+                    "E-field",
+                    f"tokens of place '{place.name}' have no property '{name}'; they have: "
+                    f"{listed(fields)}{_near(name, fields)}",
+                )
+        before = self._tokens.get(place.name, [])
+        if before and (count is not None or place.name in self._counts):
+            raise mistake(
+                "E-space",
+                f"place '{place.name}' has tokens in this space already, and a count says how "
+                "many of them there are; declare all its tokens at once",
+            )
+        size = self._count(place, number, count)
+        made = []
+        with within(f"the tokens of place '{place.name}'"):
+            for k in range(number):
+                index = len(before) + k
+                present = True if size is None else _decided(size > index)
+                values = {}
+                for (name, _), declared in zip(fields.items(), place._type.ranges):
+                    what = f"{place.name}[{index}].{name}"
+                    values[name] = self._property(
+                        properties.get(name), properties, name, k, number, what, declared, present
+                    )
+                made.append(SpaceToken(place.name, index, values, present))
+        self._tokens[place.name] = before + made
+        if size is not None:
+            self._counts[place.name] = size
+        self._made = None
+        return made
+
+    def require(self, *conditions):
+        """Only inputs under which the conditions hold.
+
+        A condition is a comparison of expressions, several joined with & and |, or a function
+        without parameters that returns one, in which Python's `and`, `or`, `not`, `if` and chained
+        comparisons work.
+        """
+        for condition in conditions:
+            self._require(condition)
+
+    def _require(self, condition):
+        if callable(condition) and not isinstance(condition, (type, Expr)):
+            condition = Expr(self._scope, _trace.trace(self._scope, condition, {}, "bool"))
+        if isinstance(condition, bool):
+            if not condition:
+                raise mistake(
+                    "E-space",
+                    "a required condition is False whatever the input is, so the space is "
+                    "empty; compare variables of the space",
+                )
+            return
+        if not isinstance(condition, Expr):
+            raise mistake(
+                "E-space",
+                f"a condition must compare expressions of the space, got {text_of(condition)}",
+            )
+        condition = self._own(condition, "a condition")
+        if not condition._is_bool():
+            raise mistake(
+                "E-space",
+                f"a condition must be a comparison, got the number {self.text(condition)}; "
+                "compare it with something: x <= 5",
+            )
+        value = condition._const()
+        if value or condition._id in [c._id for c in self._constraints[-8:]]:
+            return
+        if value is False or condition._bounds()[1] == 0:
+            raise mistake(
+                "E-space",
+                f"{self.text(condition)} never holds within the ranges, so the space is empty; "
+                "widen a range or loosen the condition",
+            )
+        self._constraints.append(condition)
+        self._made = None
+
+    # Inputs.
+
+    @property
+    def core(self):
+        """The same space as plain data, for tools: `_lpn.InputSpace`. Checked against the net."""
+        if self._made is None:
+            terms = self._terms
+            params = [
+                self._term(self._params[name]) if name in self._params else terms.constant(value)
+                for name, value in self._fixed().items()
+            ]
+            tokens = [
+                (
+                    self._net[place]._number,
+                    [[self._term(v) for v in t._values.values()] for t in tokens],
+                    self._counts[place]._id if place in self._counts else None,
+                )
+                for place, tokens in self._tokens.items()
+            ]
+            made = _lpn.InputSpace(terms, params, tokens, [c._id for c in self._constraints])
+            try:
+                made.check(self._net._core)
+            except _lpn.Error as error:
+                raise placed(error) from None
+            self._made = made
+        return self._made
+
+    def done(self):
+        """Declares the space complete: checks it against the net, and returns it."""
+        self.core
+        return self
+
+    def contains(self, values):
+        """Whether the values are an input: within their ranges, and every condition holds.
+
+        `values`: {variable: int}, or ints in the order of `variables`.
+        """
+        return self.core.contains(self._ordered(values))
+
+    def marking(self, values):
+        """The tokens of an input, as lpn.Marking. Raises "E-range" for tokens that no place takes."""
+        marking = Marking(self._net)
+        try:
+            marking._core = self.core.marking_of(self._net._core, self._ordered(values))
+        except _lpn.Error as error:
+            raise placed(error) from None
+        return marking
+
+    def parameters(self, values):
+        """The net's parameters for an input: {name: int}."""
+        try:
+            found = self.core.params_of(self._net._core, self._ordered(values))
+        except _lpn.Error as error:
+            raise placed(error) from None
+        return dict(zip(self._net.params, found))
+
+    def assignment(self, values):
+        """Ints in the order of the variables as {variable: int}, and such a dict checked."""
+        return dict(zip(self._names, self._ordered(values)))
+
+    def inputs(self, limit=MAX_INPUTS):
+        """Every input, as {variable: int}, in lexicographic order. For small spaces: raises when the
+        ranges alone allow more than `limit`.
+        """
+        if self.core.assignments(limit) is None:
+            raise mistake(
+                "E-space",
+                f"the ranges of {_counted(len(self._variables), 'variable')} allow more than "
+                f"{limit} assignments; list the inputs of small spaces only",
+            )
+        return [dict(zip(self._names, values)) for values in self.core.inputs()]
+
+    # As data.
+
+    def to_json(self, terms=None):
+        """The space as plain lists, dicts, ints and strings; from_json reads it.
+
+        Terms share nodes: `nodes[k]` is [operator, ...] with the numbers of earlier nodes. `fixed`: the
+        parameters that the space leaves to the net, with the values they have there. `terms`: numbers of
+        more terms to be written, by name.
+        """
+        nodes, numbers = [], {}
+
+        def add(expr):
+            pending = [expr]
+            while pending:
+                top = pending[-1]
+                if top in numbers:
+                    pending.pop()
+                    continue
+                made_by, *given = self._terms.node(top)
+                kids = _space_text.kids(made_by, given)
+                missing = [kid for kid in kids if kid not in numbers]
+                if missing:
+                    pending.extend(missing)
+                    continue
+                pending.pop()
+                numbers[top] = len(nodes)
+                nodes.append(
+                    [made_by, *_space_text.with_kids(made_by, given, [numbers[k] for k in kids])]
+                )
+            return numbers[expr]
+
+        params = {name: add(self._term(value)) for name, value in self._params.items()}
+        tokens = []
+        for place, rows in self._tokens.items():
+            tokens.append(
+                {
+                    "place": place,
+                    "properties": list(self._net[place].fields),
+                    "rows": [[add(self._term(v)) for v in row._values.values()] for row in rows],
+                    "count": add(self._counts[place]._id) if place in self._counts else None,
+                }
+            )
+        constraints = [add(c._id) for c in self._constraints]
+        more = {"terms": {name: add(number) for name, number in terms.items()}} if terms else {}
+        return {
+            "format": FORMAT,
+            "net": self._net.name,
+            "variables": [[v.name, v.lo, v.hi] for v in self._variables],
+            "nodes": nodes,
+            "params": params,
+            "fixed": {
+                name: value for name, value in self._fixed().items() if name not in self._params
+            },
+            "tokens": tokens,
+            "constraints": constraints,
+            **more,
+        }
+
+    @classmethod
+    def from_json(cls, net, data):
+        """The space that to_json wrote, for a net. Raises Error "E-space" for anything else."""
+        space = cls(net)
+        try:
+            space._read(data)
+        except Error:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise mistake(
+                "E-space",
+                f"this is no input space as to_json writes it ({type(error).__name__}: "
+                f"{error})",
+            ) from None
+        return space.done()
+
+    def _read(self, data):
+        if data["format"] != FORMAT:
+            raise mistake(
+                "E-space",
+                f"an input space in format {data['format']!r}; this program reads {FORMAT}",
+            )
+        for name, lo, hi in data["variables"]:
+            if not isinstance(name, str):
+                raise TypeError("a variable's name must be a string")
+            self._variable(name, lo, hi)
+        terms, numbers = self._terms, []
+        for made_by, *given in data["nodes"]:
+            if made_by not in _NODES:
+                raise ValueError(f"no operator {made_by!r}")
+            if made_by == "param" and not 0 <= given[0] < len(self._variables):
+                raise IndexError("no such variable")
+            kids = _space_text.kids(made_by, given)
+            if any(type(k) is not int or not 0 <= k < len(numbers) for k in kids):
+                raise IndexError("a node comes before what it is made of")
+            arguments = _space_text.with_kids(made_by, given, [numbers[k] for k in kids])
+            numbers.append(
+                _lpn.Net.add(terms, *arguments)
+                if made_by == "add"
+                else getattr(terms, made_by)(*arguments)
+            )
+
+        def term(k):
+            if type(k) is not int or not 0 <= k < len(numbers):
+                raise IndexError("no such node")
+            return Expr(self._scope, numbers[k])
+
+        for name, k in data["params"].items():
+            self._known_param(name)
+            self._params[name] = _plain_or(term(k))
+        for name, value in data["fixed"].items():
+            self._known_param(name)
+            self._set[name] = plain(value, f"parameter '{name}'")
+        for entry in data["tokens"]:
+            place = self._place(entry["place"])
+            if list(entry["properties"]) != list(place._type.fields):
+                raise mistake(
+                    "E-space",
+                    f"place '{place.name}' has other properties in the file than in net "
+                    f"'{self._net.name}', where it has: {listed(place._type.fields)}",
+                )
+            count = None if entry["count"] is None else term(entry["count"])
+            rows = []
+            for index, row in enumerate(entry["rows"]):
+                if len(row) != len(place._type.fields):
+                    raise ValueError(f"token {index} of '{place.name}' has {len(row)} values")
+                values = {name: _plain_or(term(k)) for name, k in zip(place._type.fields, row)}
+                present = True if count is None else _decided(count > index)
+                rows.append(SpaceToken(place.name, index, values, present))
+            self._tokens[place.name] = rows
+            if count is not None:
+                self._counts[place.name] = count
+        self._constraints = [term(k) for k in data["constraints"]]
+        self._read_terms = {name: term(k)._id for name, k in data.get("terms", {}).items()}
+
+    def __reduce__(self):
+        """Pickles as the net and its JSON form."""
+        return InputSpace.from_json, (self._net, self.to_json())
+
+    # Parts.
+
+    def _variable(self, name, lo, hi, declared=None, what=None):
+        what = what or f"variable '{name}'"
+        lo, hi = (plain(v, f"the range of {what}") for v in (lo, hi))
+        if lo > hi:
+            raise mistake(
+                "E-space", f"{what} has the empty range {lo}..{hi}; write the least value first"
+            )
+        if declared is not None and (lo < declared[0] or hi > declared[1]):
+            raise mistake(
+                "E-range",
+                f"{what} has the range {lo}..{hi}, but declared is {declared[0]}..{declared[1]}; "
+                "stay within it",
+            )
+        if lo < -WIDEST or hi > WIDEST:
+            raise mistake(
+                "E-space",
+                f"{what} has the range {lo}..{hi}; a variable lies within -2**62..2**62, so give "
+                "it the range that occurs",
+            )
+        if name in self._names:
+            raise mistake(
+                "E-duplicate", f"the space has a variable '{name}' already; choose another name"
+            )
+        filename, line = _source.caller()
+        file = self._terms.file(_source.shown(filename)) if line else 0
+        number = self._terms.add_param(name, lo, (lo, hi), file, line)
+        self._names[name] = number
+        self._variables.append(Variable(name, lo, hi))
+        self._made = None
+        return Expr(self._scope, self._terms.param(number))
+
+    def _property(self, given, properties, name, k, number, what, declared, present):
+        """One property of one token: an int or an Expr."""
+        if name not in properties:
+            if declared is None:
+                raise mistake(
+                    "E-space",
+                    f"property '{name}' has no declared range, so its variable needs one; write "
+                    f"{name}=(lo, hi), or declare {name}: lpn.Int[lo, hi]",
+                )
+            if declared[0] < -WIDEST or declared[1] > WIDEST:
+                raise mistake(
+                    "E-space",
+                    f"property '{name}' is declared for {declared[0]}..{declared[1]}, too wide for "
+                    f"a variable; write {name}=(lo, hi) with the range that occurs",
+                )
+            given = tuple(declared)
+        elif callable(given) and not isinstance(given, (type, Expr)):
+            try:
+                given = given(k)
+            except Error:
+                raise
+            except Exception as error:
+                raise mistake(
+                    "E-space",
+                    f"the function for property '{name}' raised {type(error).__name__}: {error} "
+                    f"for token {k}; it is called with the index of each token",
+                ) from error
+        elif isinstance(given, list):
+            if len(given) != number:
+                raise mistake(
+                    "E-space",
+                    f"property '{name}' has {len(given)} values for {number} tokens; give one per "
+                    "token",
+                )
+            given = given[k]
+        if isinstance(given, tuple):
+            if len(given) != 2:
+                raise mistake(
+                    "E-space",
+                    f"property '{name}' must be a range (lo, hi), got {given!r}; give values per "
+                    "token as a list",
+                )
+            return self._variable(what, *given, declared, f"property '{name}'")
+        value = self._value(given, f"property '{name}'")
+        self._fits(value, declared, what, present)
+        return value
+
+    def _count(self, place, number, count):
+        """The number of tokens as an Expr, or None for all of them."""
+        if count is None:
+            return None
+        what = f"the number of tokens of place '{place.name}'"
+        if isinstance(count, tuple):
+            if len(count) != 2:
+                raise mistake("E-space", f"{what} must be a range (lo, hi), got {count!r}")
+            return self._variable(f"{place.name}.count", *count, (0, number), what)
+        count = self._value(count, what)
+        if isinstance(count, int):
+            count = Expr(self._scope, self._terms.constant(count))
+        self._fits(count, (0, number), what)
+        return count
+
+    def _fits(self, value, declared, what, present=True):
+        """An int in its declared range; for an expression that may leave it, the inputs that do not."""
+        if declared is None:
+            return
+        lo, hi = declared
+        if isinstance(value, int):
+            if not lo <= value <= hi:
+                raise mistake("E-range", f"{what} = {value} is outside its range {lo}..{hi}")
+            return
+        least, most = value._bounds()
+        if least > hi or most < lo:
+            raise mistake(
+                "E-range",
+                f"{what} = {self.text(value)} is {least}..{most}, outside its range {lo}..{hi}",
+            )
+        if present is False:
+            return
+        for inside in ([value >= lo] if least < lo else []) + ([value <= hi] if most > hi else []):
+            self._require(inside if present is True else _if_present(present, inside))
+
+    def _value(self, value, what):
+        """An int, or an int expression of this space."""
+        if isinstance(value, Expr):
+            return _plain_or(self._own(value, what)._int())
+        if isinstance(value, Ratio):
+            raise mistake(
+                "E-space",
+                f"{what} is the ratio {text_of(value)}; use // or math.ceil to make a whole number",
+            )
+        if as_index(value) is None:
+            raise mistake(
+                "E-space",
+                f"{what} must be an int, a range (lo, hi) or an expression of the space, got "
+                f"{text_of(value)}",
+            )
+        return plain(value, what)
+
+    def _own(self, expr, what):
+        if expr._scope is not self._scope:
+            owner = expr._scope.label
+            if owner == self._scope.label:
+                owner = "another input space"
+            raise mistake(
+                "E-foreign",
+                f"{what} reads {owner}; use variables of this space, which "
+                "space.integer, space.param and space.tokens return",
+            )
+        return expr
+
+    def _term(self, value):
+        return value._id if isinstance(value, Expr) else self._terms.constant(value)
+
+    def _fixed(self):
+        """The parameters' values in the net, in order."""
+        from ..runs.run import parameter_values
+
+        return dict(zip(self._net.params, parameter_values(self._net, self._set)))
+
+    def _known_param(self, name):
+        for param in self._net._core.params:
+            if param.name == name:
+                return param
+        raise mistake(
+            "E-param",
+            f"net '{self._net.name}' has no parameter '{name}'; it has: "
+            f"{listed(self._net.params)}{_near(name, self._net.params)}",
+        )
+
+    def _place(self, place):
+        if isinstance(place, Place):
+            if place._net is not self._net:
+                raise mistake(
+                    "E-foreign",
+                    f"place '{place.name}' belongs to net '{place._net.name}', the space to net "
+                    f"'{self._net.name}'",
+                )
+            return place
+        found = self._net._places.get(place) if isinstance(place, str) else None
+        if found is None:
+            raise mistake(
+                "E-place",
+                f"net '{self._net.name}' has no place {place!r}; it has: "
+                f"{listed(self._net._places)}{_near(place, self._net._places)}",
+            )
+        return found
+
+    def _number(self, number, what):
+        index = as_index(number)
+        if index is None or not 0 <= index <= MAX_TOKENS:
+            raise mistake(
+                "E-space",
+                f"the number of {what} must be an int in 0..{MAX_TOKENS}, got "
+                f"{text_of(number)}"
+                + (
+                    "; give the most there can be, and count=... for how many there are"
+                    if isinstance(number, Expr)
+                    else ""
+                ),
+            )
+        return index
+
+    def _ordered(self, values):
+        """The values in the order of the variables."""
+        if hasattr(values, "keys"):
+            for name in values:
+                if name not in self._names:
+                    raise mistake(
+                        "E-space",
+                        f"the space has no variable '{name}'; it has: {self._some_names()}"
+                        f"{_near(name, self._names)}",
+                    )
+            lacking = [name for name in self._names if name not in values]
+            if lacking:
+                raise mistake(
+                    "E-space",
+                    f"variable '{lacking[0]}' has no value"
+                    + (f", nor have {len(lacking) - 1} others" if len(lacking) > 1 else ""),
+                )
+            values = [values[name] for name in self._names]
+        values = list(values)
+        if len(values) != len(self._variables):
+            raise mistake(
+                "E-space",
+                f"{len(values)} values for {_counted(len(self._variables), 'variable')}; give one "
+                "each, in order",
+            )
+        return [plain(value, f"variable '{v.name}'") for value, v in zip(values, self._variables)]
+
+    def _some_names(self):
+        names = list(itertools.islice(self._names, 8))
+        return listed(names) + (f" and {len(self._names) - 8} more" if len(self._names) > 8 else "")
+
+
+def _if_present(present, condition):
+    """The condition, for a token that is there."""
+    core = present._scope.core
+    return Expr(present._scope, core.logical_or(core.logical_not(present._id), condition._id))
+
+
+def _plain_or(expr):
+    """The int of a constant expression, else the expression."""
+    value = expr._const()
+    return expr if value is None else int(value)
+
+
+def _decided(condition):
+    """The bool of a condition that the ranges decide, else the condition."""
+    lo, hi = condition._bounds()
+    return condition if lo != hi else bool(lo)
+
+
+def _near(name, known):
+    near = difflib.get_close_matches(str(name), list(known), 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def _counted(number, noun):
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,443 @@
+"""The part of a sweep that is done by workers: parse an input, run points of it.
+
+Local workers are forked from the sweep and know its definition (`begin`, `local`). Workers of a Dask
+cluster get the net as text and markings as bytes (`remote`). Both give a Task an Answer per part.
+"""
+
+import contextlib
+import os
+import threading
+import time
+from typing import NamedTuple, Optional
+
+import _lpn
+
+from ..authoring import source as _source
+from ..errors import Error, mistake
+from ..runs.marking import Marking
+from ..authoring.net import Net
+from ..runs.run import _NOT_COMPILED
+
+# A worker keeps so many nets and markings that came as data.
+_KEPT = 8
+
+
+class Part(NamedTuple):
+    """Points of one input. `source`: where its marking is; None: parse the input."""
+
+    input: int
+    source: Optional[tuple]  # (key, path) of a local file, or (key, None) with the bytes apart
+    points: list  # of (row, values of the net's parameters in order)
+    more: bool = False  # others wait for this part: do not start what takes long, keep the marking
+
+
+class Answer(NamedTuple):
+    """What became of a part. `reads` is None when its input was neither parsed nor refused."""
+
+    results: list  # a dict per row that ran
+    left: list  # the rows for which there was no time
+    reads: Optional[dict] = None  # the parameters that the workload looked at, with their values
+    source: Optional[tuple] = None  # the marking just parsed, for other points
+    refused: Optional[tuple] = None  # (code, message): the input, for all points with these reads
+    parse_seconds: float = 0.0
+    run_seconds: float = 0.0
+
+
+class Built(NamedTuple):
+    """How a worker came to its compiled net."""
+
+    cached: bool
+    seconds: float
+    fallback: Optional[tuple] = None  # (code, message): why it interprets instead
+
+
+def problem(error):
+    """(code, message) of what a model, an input or a run raised."""
+    if isinstance(error, Error):
+        return error.code, str(error)
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return "E-input", f"{name}{error.strerror or error}"
+    if isinstance(error, ValueError):  # how a workload refuses an input
+        return "E-input", str(error) or type(error).__name__
+    if os.environ.get("LPN_DEBUG", "") not in ("", "0"):
+        raise error
+    from ..cli.main import describe
+
+    return describe(error)
+
+
+class Reads(dict):
+    """The bound parameters of a net while a workload runs; notes which of them it looks at."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.seen = {}
+
+    def _note(self, name):
+        if super().__contains__(name):
+            self.seen[name] = super().__getitem__(name)
+
+    def _note_all(self):
+        self.seen.update(super().items())
+
+    def __getitem__(self, name):
+        self._note(name)
+        return super().__getitem__(name)
+
+    def get(self, name, default=None):
+        self._note(name)
+        return super().get(name, default)
+
+    # With an __iter__ of its own, dict(x), {**x} and f(**x) go through keys() and __getitem__.
+    def __iter__(self):
+        return super().__iter__()
+
+    def items(self):
+        self._note_all()
+        return super().items()
+
+    def values(self):
+        self._note_all()
+        return super().values()
+
+    def copy(self):
+        self._note_all()
+        return dict(super().items())
+
+    def __or__(self, other):
+        return self.copy() | other
+
+    def __ror__(self, other):
+        return other | self.copy()
+
+    def __eq__(self, other):
+        return self.copy() == other
+
+    __hash__ = None
+
+    def __repr__(self):
+        return repr(self.copy())
+
+    def pop(self, name, *default):
+        self._note(name)
+        return super().pop(name, *default)
+
+    def popitem(self):
+        self._note_all()
+        return super().popitem()
+
+    def setdefault(self, name, default=None):
+        self._note(name)
+        return super().setdefault(name, default)
+
+    def __reduce__(self):
+        return dict, (self.copy(),)
+
+
+def parse(definition, variant, number, row):
+    """(marking or None, (code, message) or None, reads) of an input for the parameters of a row."""
+    net = definition.variants[variant].net
+    given = definition.inputs[number].value
+    if given is None:
+        return Marking(net), None, {}
+    if isinstance(given, Marking):
+        if given.net is net:
+            return given, None, {}
+        return (
+            None,
+            (
+                "E-foreign",
+                f"the marking belongs to another net ('{given.net.name}'); make it with "
+                "lpn.Marking(net) of the net that is swept",
+            ),
+            {},
+        )
+    bound = net.bound
+    reads = net.bound = Reads({**bound, **definition.bound(row)})
+    try:
+        marking = definition.model.workload(given, net)
+        if not isinstance(marking, Marking):
+            raise mistake(
+                "E-model",
+                f"model '{definition.model.name}': workload() must return an "
+                f"lpn.Marking, got {marking!r}",
+            )
+        if marking.net is not net:
+            raise mistake(
+                "E-foreign",
+                f"model '{definition.model.name}': workload() must return a "
+                "marking of the net that it is given, write lpn.Marking(net)",
+            )
+        return marking, None, reads.seen
+    except SystemExit as error:
+        said = f"the model ended Python itself (SystemExit: {error})"
+        return None, ("E-model", said), reads.seen
+    except Exception as error:
+        return None, problem(error), reads.seen
+    finally:
+        net.bound = bound
+
+
+def build(net, engine):
+    """(the compiled net or None for the interpreter, Built or None)."""
+    if engine == "interp":
+        return None, None
+    try:
+        library = _lpn.sim.Library.build(net._core)
+    except Error as error:
+        if error.code not in _NOT_COMPILED:
+            raise
+        return None, Built(False, 0.0, (error.code, str(error).splitlines()[0]))
+    return library, Built(library.cached, library.seconds)
+
+
+def _run_points(net, library, marking, points, limit=None, stop=None):
+    """Runs one marking with many parameter values; yields a result per point, in their order.
+
+    `library`: the compiled net, None: the interpreter. `points`: (row, values of all parameters in
+    the net's order). `stop`: a function; once true, the generator ends and the run that was going on
+    gives no result.
+    """
+    until = _lpn.FOREVER if limit is None else limit
+    between = None if stop is None else lambda time, commits: stop()
+    for row, values in points:
+        if stop is not None and stop():
+            return
+        try:
+            if library is None:
+                engine = _lpn.Interp(net._core, values, marking._core, stats=False, trace=False)
+            else:
+                engine = _lpn.sim.Simulator(library, values, marking._core)
+            result, seconds, interrupted, _ = _lpn.sim.run(engine, until, None, between, 0.0)
+        except Exception as error:
+            code, message = problem(error)
+            yield {"row": row, "code": code, "message": message}
+            continue
+        if interrupted:
+            return
+        yield _result(net, row, result, seconds)
+
+
+def _result(net, row, result, seconds):
+    """What a row says about a run."""
+    latency = result.latency
+    out = {
+        "row": row,
+        "latency": latency,
+        "last_commit": result.last_commit,
+        "firings": result.commits,
+        "done_tokens": result.done_tokens,
+        "throughput": round(result.done_tokens / latency, 9) if latency else None,
+        "stalled": result.stalled,
+        "ending": result.ending,
+        "seconds": round(seconds, 9),
+    }
+    if result.stalled:
+        out["message"] = _waiting(net, result.blocked)
+    return out
+
+
+def _waiting(net, blocked, most=3):
+    """'write (no credit: buffer), read (no token: word)': who waits in a stalled run."""
+    places, transitions = net._core.places, net._core.transitions
+    parts = []
+    for number, reason, arc in blocked[:most]:
+        transition = transitions[number]
+        what = ""
+        if reason == "no credit":
+            what = f": {places[arc].name}"
+        elif reason in ("no token", "guard", "inhibited"):
+            what = f": {transition.inputs[arc].name}"
+        parts.append(f"{transition.name} ({reason}{what})")
+    if len(blocked) > most:
+        parts.append(f"{len(blocked) - most} more")
+    return "waiting: " + ", ".join(parts) if parts else "too few done tokens"
+
+
+class _Kept(dict):
+    """The last few values by key. Threads of one worker share it."""
+
+    _lock = threading.Lock()
+
+    def keep(self, key, value):
+        with self._lock:
+            self[key] = value
+            while len(self) > _KEPT:
+                del self[next(iter(self))]
+        return value
+
+
+def _answer(net, library, part, marking, deadline, limit, stop):
+    """Runs a part's points until the deadline, but at least one: (results, rows left, seconds).
+
+    Where others wait a run is given up at the deadline, to be begun again after them.
+    """
+    begin = time.monotonic()
+    results = []
+    halt = (lambda: stop() or time.monotonic() > deadline) if part.more else stop
+    for result in _run_points(net, library, marking, part.points, limit, halt):
+        results.append(result)
+        if time.monotonic() > deadline:
+            break
+    left = [row for row, _ in part.points[len(results) :]]
+    return results, left, time.monotonic() - begin
+
+
+# Local workers.
+
+
+class _Local:
+    """What a process knows that was forked from the sweep, or is the sweep itself."""
+
+    def __init__(self, definition, folder, stop, parsing):
+        self.definition = definition
+        self.folder = folder
+        self.stop = stop
+        self.parsing = parsing
+        self.libraries = {}
+        self.markings = _Kept()
+
+    def library(self, variant):
+        if variant not in self.libraries:
+            net = self.definition.variants[variant].net
+            self.libraries[variant] = build(net, self.definition.engine)
+            return self.libraries[variant]
+        return self.libraries[variant][0], None
+
+    def run(self, variant, parts, seconds):
+        net = self.definition.variants[variant].net
+        library, built = self.library(variant)
+        deadline = time.monotonic() + seconds
+        answers = []
+        for part in parts:
+            if answers and time.monotonic() > deadline or self.stop():
+                answers.append(Answer([], [row for row, _ in part.points]))
+            elif part.source is None:
+                answers.append(self._parse_and_run(net, library, variant, part, deadline))
+            else:
+                marking = self._marking(net, part.source)
+                results, left, spent = _answer(
+                    net, library, part, marking, deadline, self.definition.limit, self.stop
+                )
+                answers.append(Answer(results, left, {}, run_seconds=spent))
+        return answers, built
+
+    def _marking(self, net, source):
+        key, path = source
+        marking = self.markings.get(key)
+        return marking if marking is not None else self.markings.keep(key, Marking.load(net, path))
+
+    def _parse_and_run(self, net, library, variant, part, deadline):
+        begin = time.monotonic()
+        first = part.points[0][0]
+        with self.parsing():
+            marking, refused, reads = parse(self.definition, variant, part.input, first)
+        parsed = time.monotonic() - begin
+        definition = self.definition
+        same = [point for point in part.points if definition.agrees(point[0], reads)]
+        other = [row for row, _ in part.points if not definition.agrees(row, reads)]
+        if marking is None:
+            return Answer([], [row for row, _ in part.points], reads, None, refused, parsed)
+        results, left, seconds = _answer(
+            net, library, part._replace(points=same), marking, deadline, definition.limit, self.stop
+        )
+        source = None
+        if (part.more or left) and not self.stop():
+            key = f"{variant}-{part.input}-{first}"
+            source = key, os.path.join(self.folder, key + ".lpnm")
+            marking.save(source[1])
+            self.markings.keep(key, marking)
+        return Answer(results, left + other, reads, source, None, parsed, seconds)
+
+
+_here = None
+
+
+def begin(definition, folder, stop, parsing=contextlib.nullcontext):
+    """Before `local` is called, here or in a process that is forked from here.
+
+    `stop`: a function, true once the sweep is to end. `parsing`: a context around each parse.
+    """
+    global _here
+    _here = _Local(definition, folder, stop, parsing)
+
+
+def end():
+    global _here
+    _here = None
+
+
+def forked(parent):
+    """The first call in a forked worker: Ctrl-C is the sweep's business, which tells its workers."""
+    import concurrent.futures
+    import ctypes
+    import multiprocessing
+    import signal
+
+    for module in (concurrent.futures, multiprocessing):  # nobody's line
+        _source.count_as_ours(os.path.dirname(module.__file__) + os.sep)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A run may be endless, so a worker must not outlive the sweep: PR_SET_PDEATHSIG.
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def local(variant, parts, seconds):
+    """(an Answer per part, Built when this process just got its compiled net)."""
+    return _here.run(variant, parts, seconds)
+
+
+# Workers of a cluster.
+
+_nets, _markings = _Kept(), _Kept()
+
+
+def constant(data):
+    """As a task, so that the cluster can make the data again when the worker that holds it dies."""
+    return data
+
+
+def remote(key, text, blobs, parts, seconds, limit, engine):
+    """As `local`, from the net's text and the bytes of the parts' markings."""
+    built = None
+    known = _nets.get((key, engine))
+    if known is None:
+        net = Net.parse(text)
+        library, built = build(net, engine)
+        known = _nets.keep((key, engine), (net, library))
+    net, library = known
+    stop = _cancelled()
+    deadline = time.monotonic() + seconds
+    answers = []
+    for part, blob in zip(parts, blobs):
+        if answers and time.monotonic() > deadline or stop():
+            answers.append(Answer([], [row for row, _ in part.points]))
+            continue
+        name = key, part.source[0]
+        marking = _markings.get(name)
+        if marking is None or marking.net is not net:
+            marking = _markings.keep(name, Marking.parse(net, blob))
+        results, left, spent = _answer(net, library, part, marking, deadline, limit, stop)
+        answers.append(Answer(results, left, {}, run_seconds=spent))
+    return answers, built
+
+
+def _cancelled():
+    """A function: does nobody want this task any more? False where that cannot be known."""
+    try:
+        from distributed import get_worker
+
+        worker = get_worker()
+        task = worker.get_current_task()
+        states = worker.state.tasks
+    except (ImportError, ValueError, AttributeError):
+        return lambda: False
+
+    def stop():
+        known = states.get(task)
+        return known is None or known.state == "cancelled"
+
+    return stop
