@@ -117,7 +117,6 @@ Measure Measures::commits(TransitionId transition) {
 }
 
 std::int64_t value(const Measure& measure, const std::vector<Time>& times) {
-  __extension__ typedef __int128 Wide;
   Wide sum = measure.constant;
   for (const auto& [weight, instant] : measure.instants) {
     sum += Wide{weight} * times[static_cast<std::size_t>(instant)];

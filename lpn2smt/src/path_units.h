@@ -19,8 +19,6 @@
 
 namespace lpn::smt {
 
-__extension__ typedef __int128 Wide;
-
 inline std::size_t at(InstantId v) { return static_cast<std::size_t>(v); }
 
 // Variables and the values they can have together, in lexicographic order.

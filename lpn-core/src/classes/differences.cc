@@ -5,8 +5,6 @@
 namespace lpn {
 namespace {
 
-__extension__ typedef __int128 Wide;
-
 Time clamp(Wide x) {
   if (x >= kForever) return kForever;
   if (x <= std::numeric_limits<Time>::min() + 1) return std::numeric_limits<Time>::min() + 1;

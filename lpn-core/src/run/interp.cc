@@ -59,8 +59,6 @@ class Rows {
   std::vector<std::int64_t> buffer_;
 };
 
-__extension__ typedef __int128 Wide;
-
 struct PlaceState {
   std::size_t width = 0;
   std::uint64_t free = 0;
