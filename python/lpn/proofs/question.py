@@ -6,15 +6,16 @@ from fractions import Fraction
 
 import _lpn
 
-from . import property as _property
-from .cases import cases
-from ..errors import Error, RunError, mistake
 from ..authoring.expr import Expr
 from ..authoring.net import Net
+from ..errors import Error, RunError, mistake
+from ..interrupt import Interrupt
+from ..runs import simulate
 from ..spaces.partition import OUTCOMES, partition
-from .property import text_of, timed, whole
-from ..runs.run import _Interrupt, simulate
 from ..spaces.space import InputSpace
+from . import property as _property
+from .cases import cases
+from .property import text_of, timed, whole
 
 __all__ = ["Answer", "check", "maximize", "minimize", "prove"]
 
@@ -430,7 +431,7 @@ class _Work:
 
     def verify(self, goals, certificates):
         """A bound is not printed unless its certificates hold; after Ctrl-C it is said that nobody looked."""
-        with _Interrupt() as stop:
+        with Interrupt() as stop:
             for certificate in certificates:
                 if stop.asked or self.answer.interrupted:
                     self.answer.interrupted = True
@@ -848,8 +849,8 @@ class _Input:
 
 def interface_term(space, function):
     """The term of the space that a performance interface computes for an input."""
-    from ..authoring import trace as _trace
+    from ..authoring import trace
 
-    term = _trace.trace(space._scope, lambda: function(_Input(space)), {}, "int")
+    term = trace.trace(space._scope, lambda: function(_Input(space)), {}, "int")
     space._made = None  # the space's plain data must have the new term
     return Expr(space._scope, term)._id
