@@ -9,7 +9,7 @@ namespace lpn::pi {
 
 namespace {
 
-using Wide = __int128;
+__extension__ typedef __int128 Wide;
 
 [[noreturn]] void too_large() {
   throw Error("E-pi", "the delays of a loop add up to more than 64 bits hold");

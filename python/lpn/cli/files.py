@@ -6,8 +6,8 @@ import click
 
 import _lpn
 
-from ..command import json_option, load_model, model_argument, params_option, print_json
-from ..errors import mistake
+from ..command import ANSWERED, json_option, model_argument, params_option, print_json
+from ..runs import prepare
 
 
 @click.command()
@@ -29,20 +29,19 @@ def compile(model, params, output, as_json):
     The program reads a marking file (lpn marking) and prints JSON; call it with --help. Parameters
     given here become its defaults.
     """
-    loaded, net, values = load_model(model, params)
-    core = _lpn.sim.with_defaults(net._core, values)
-    seconds = _lpn.sim.write_program(core, loaded.name, output)
+    ready = prepare(model, params=params)
+    name = ready.model.name
+    core = _lpn.sim.with_defaults(ready.net.core, ready.values)
+    seconds = _lpn.sim.write_program(core, name, output)
     size = os.path.getsize(output)
     if as_json:
-        print_json(
-            {"model": loaded.name, "file": output, "bytes": size, "seconds": round(seconds, 6)}
-        )
+        print_json({"model": name, "file": output, "bytes": size, "seconds": round(seconds, 6)})
     else:
         click.echo(
-            f"{output}: {loaded.name}, {size / 1e3:.0f} kB"
+            f"{output}: {name}, {size / 1e3:.0f} kB"
             + (f", compiled in {seconds:.1f} s" if seconds else "")
         )
-    return 0
+    return ANSWERED
 
 
 @click.command()
@@ -53,14 +52,14 @@ def compile(model, params, output, as_json):
 @json_option
 def marking(model, input, params, output, as_json):
     """Writes the tokens that MODEL's workload makes of INPUT as a marking file."""
-    loaded, net, _ = load_model(model, params)
-    tokens = workload(loaded, net, input)
+    ready = prepare(model, input, params)
+    tokens = ready.read()
     tokens.save(output)
-    counts = {name: tokens.count(name) for name in net.places if tokens.count(name)}
+    counts = {name: tokens.count(name) for name in ready.net.places if tokens.count(name)}
     if as_json:
         print_json(
             {
-                "model": loaded.name,
+                "model": ready.model.name,
                 "input": input,
                 "file": output,
                 "bytes": os.path.getsize(output),
@@ -73,16 +72,7 @@ def marking(model, input, params, output, as_json):
             + ", ".join(f"{n} in {name}" for name, n in counts.items())
             + f"; {os.path.getsize(output) / 1e3:.1f} kB"
         )
-    return 0
-
-
-def workload(model, net, name):
-    """The marking of an input; what the workload raises to refuse it becomes Error "E-input"."""
-    try:
-        return model.workload(name, net)
-    except (ValueError, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise mistake("E-input", f"{name}: {reason}") from None
+    return ANSWERED
 
 
 @click.command("print")
@@ -93,11 +83,11 @@ def workload(model, net, name):
 )
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
-    _, net, values = load_model(model, params)
-    text = _lpn.sim.with_defaults(net._core, values).print()
+    ready = prepare(model, params=params)
+    text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
     else:
         click.echo(text, nl=False)
-    return 0
+    return ANSWERED
