@@ -71,7 +71,7 @@ TEST_CASE("who touches a place") {
       "transition reads {\n  take x from p weight 0 need 1\n  delay 1\n  servers 1\n}\n"
       "transition waits {\n  empty x in p\n  take y from q\n  delay 1\n}\n"
       "transition counts {\n  take x from p weight 0\n  delay 1\n  servers 1\n"
-      "  put q {\n    count 0\n  }\n}\n");
+      "  put q 0\n}\n");
   const std::vector<PlaceUse> uses = place_uses(net);
   using Ids = std::vector<TransitionId>;
   const auto id = [](int k) { return static_cast<TransitionId>(k); };
