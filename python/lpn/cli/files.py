@@ -7,8 +7,9 @@ import click
 
 import _lpn
 
-from ..command import json_option, load_model, model_argument, params_option, print_json
-from ..errors import Error, mistake
+from ..command import ANSWERED, json_option, model_argument, params_option, print_json
+from ..errors import Error
+from ..runs import prepare
 
 
 # What makes a program of the source, when asked for.
@@ -79,8 +80,9 @@ def compile(model, params, output, as_json):
     The program reads a marking file (lpn marking) and prints JSON; call it with --help. Parameters
     given here become its defaults.
     """
-    loaded, net, values = load_model(model, params)
-    source = _lpn.sim.generate(_lpn.sim.with_defaults(net._core, values)) + _MAIN
+    ready = prepare(model, params=params)
+    name = ready.model.name
+    source = _lpn.sim.generate(_lpn.sim.with_defaults(ready.net.core, ready.values)) + _MAIN
     seconds = 0.0
     if output.endswith(".cc"):
         with open(output, "w", encoding="ascii") as file:
@@ -89,18 +91,16 @@ def compile(model, params, output, as_json):
         kind = ["-DLPN_SIM_MAIN"]
         if output.endswith(".so"):
             kind = ["-shared", "-fPIC", "-fvisibility=hidden"]
-        seconds = _compile(loaded.name, source, kind, output)
+        seconds = _compile(name, source, kind, output)
     size = os.path.getsize(output)
     if as_json:
-        print_json(
-            {"model": loaded.name, "file": output, "bytes": size, "seconds": round(seconds, 6)}
-        )
+        print_json({"model": name, "file": output, "bytes": size, "seconds": round(seconds, 6)})
     else:
         click.echo(
-            f"{output}: {loaded.name}, {size / 1e3:.0f} kB"
+            f"{output}: {name}, {size / 1e3:.0f} kB"
             + (f", compiled in {seconds:.1f} s" if seconds else "")
         )
-    return 0
+    return ANSWERED
 
 
 @click.command()
@@ -111,14 +111,14 @@ def compile(model, params, output, as_json):
 @json_option
 def marking(model, input, params, output, as_json):
     """Writes the tokens that MODEL's workload makes of INPUT as a marking file."""
-    loaded, net, _ = load_model(model, params)
-    tokens = workload(loaded, net, input)
+    ready = prepare(model, input, params)
+    tokens = ready.read()
     tokens.save(output)
-    counts = {name: tokens.count(name) for name in net.places if tokens.count(name)}
+    counts = {name: tokens.count(name) for name in ready.net.places if tokens.count(name)}
     if as_json:
         print_json(
             {
-                "model": loaded.name,
+                "model": ready.model.name,
                 "input": input,
                 "file": output,
                 "bytes": os.path.getsize(output),
@@ -131,16 +131,7 @@ def marking(model, input, params, output, as_json):
             + ", ".join(f"{n} in {name}" for name, n in counts.items())
             + f"; {os.path.getsize(output) / 1e3:.1f} kB"
         )
-    return 0
-
-
-def workload(model, net, name):
-    """The marking of an input; what the workload raises to refuse it becomes Error "E-input"."""
-    try:
-        return model.workload(name, net)
-    except (ValueError, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise mistake("E-input", f"{name}: {reason}") from None
+    return ANSWERED
 
 
 @click.command("print")
@@ -151,11 +142,11 @@ def workload(model, net, name):
 )
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
-    _, net, values = load_model(model, params)
-    text = _lpn.sim.with_defaults(net._core, values).print()
+    ready = prepare(model, params=params)
+    text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
     else:
         click.echo(text, nl=False)
-    return 0
+    return ANSWERED
