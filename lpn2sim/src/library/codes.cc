@@ -6,7 +6,7 @@
 
 #include "lpn/net/facts.h"
 #include "lpn/run/run.h"
-#include "lpnrt/runtime.h"
+#include "lpnrt/codes.h"
 
 namespace lpn::sim {
 namespace {

@@ -39,7 +39,6 @@ using std::string;
 using std::uint32_t;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;  // of all expressions, as trees
-constexpr std::size_t kContested = 6;         // competitors that make a place contested
 constexpr std::size_t kSmall = 16;            // transitions whose code is part of the engine's loop
 constexpr std::size_t kInlined = 64;          // transitions whose code shares one function
 
@@ -79,15 +78,14 @@ struct TransitionInfo {
 
 class Generator final : Operands {
  public:
-  // `contested`: how many competitors make a place contested.
-  Generator(const Net& net, string space, const Solver& solver = {}, size_t contested = kContested)
+  Generator(const Net& net, const GenerateOptions& options)
       : declared_(net),
         net_(lower(net)),
-        plan_(make_plan(net_, solver)),
+        plan_(make_plan(net_, options.solver)),
         metered_(plan_.whole() && FlowStats(net_, declared_.places.size(), plan_).possible()),
         printer_(net_, *this),
-        space_(std::move(space)),
-        contested_(contested) {
+        space_("lpn_net" + options.suffix),
+        contested_(options.contested) {
     analyse();
   }
 
@@ -1550,24 +1548,12 @@ class Generator final : Operands {
 
 }  // namespace
 
-string generate(const Net& net, const Solver& solver) {
-  return "#include \"lpnrt/static.h\"\n" + Generator(net, "lpn_net", solver).run() +
-         "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* lpn_sim_entry() "
-         "{ return &lpn_net::kApi; }\n";
-}
-
-string generate_many(const std::vector<Net>& nets) {
-  string text = "#include \"lpnrt/static.h\"\n", entries;
-  for (size_t k = 0; k < nets.size(); ++k) {
-    const string space = fmt::format("lpn_net_{}", k);
-    // Random nets are small; sets of competitors have to be seen to work too.
-    text += Generator(nets[k], space, {}, k % 2 == 0 ? 2 : kContested).run();
-    entries += fmt::format("&{}::kApi, ", space);
-  }
-  return text +
-         "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* const "
-         "lpn_sim_entries[] = {" +
-         entries + "nullptr};\n";
+string generate(const Net& net, const GenerateOptions& options) {
+  return "#include \"lpnrt/static.h\"\n" + Generator(net, options).run() +
+         fmt::format(
+             "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* "
+             "lpn_sim_entry{0}() {{ return &lpn_net{0}::kApi; }}\n",
+             options.suffix);
 }
 
 }  // namespace lpn::sim
