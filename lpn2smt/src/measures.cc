@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/classes/differences.h"
 #include "lpn/net/lower.h"
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "lpn/base/wide.h"
 #include "lpn/classes/timing.h"
 #include "lpn/smt/measures.h"
 

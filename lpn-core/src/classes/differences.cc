@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lpn/base/wide.h"
+
 namespace lpn {
 namespace {
 

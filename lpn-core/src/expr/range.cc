@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 
 namespace lpn {
 namespace {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/expr/eval.h"
 #include "lpn/expr/range.h"
 

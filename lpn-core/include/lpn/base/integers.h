@@ -1,12 +1,12 @@
-// Bounds of 64-bit integers, and numbers wide enough for what a single operation makes of them.
+// Bounds of 64-bit integers, and of what a single operation makes of them.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
-namespace lpn {
+#include "lpn/base/wide.h"
 
-__extension__ typedef __int128 Wide;
+namespace lpn {
 
 // Inclusive. On a property or parameter a promise of the model's author: engines check it, provers
 // assume it.

@@ -11,6 +11,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/base/fault.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/net.h"
 
 namespace lpn {
@@ -123,25 +124,7 @@ struct Stats {
   std::vector<PlaceStats> places;  // declared places
 };
 
-// Errors during a run: a Fault, and which expression of the transition it comes from.
-enum class SiteKind : std::uint8_t {
-  kWeight,
-  kThreshold,
-  kGuard,  // arc
-  kDelay,
-  kInterval,
-  kCount,  // arc = output arc, emission
-  kField,  // arc = output arc, emission, field
-  kNone,
-};
-struct Site {
-  SiteKind kind = SiteKind::kNone;
-  std::uint32_t arc = 0;
-  std::uint32_t emission = 0;
-  std::uint32_t field = 0;
-  bool operator==(const Site&) const = default;
-};
-
+// An error during a run. `site` says which expression of the transition.
 struct RunFault {
   Fault fault{};
   Time time = 0;
