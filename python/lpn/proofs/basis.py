@@ -129,10 +129,10 @@ class Basis:
         path = self.parts.path_of(witness)
         if path is None:
             raise bug("an input found is in no class", witness)
-        measured = _lpn.Measured(self.parts.core, self.space.net._core, path._core)
+        measured = _lpn.MeasuredPath(self.parts.core, self.space.net._core, path._core)
 
         def times():
-            return measured.times(self.parts.core, self.space._ordered(witness))
+            return measured.times(self.space._ordered(witness))
 
         known = times()
         said = {

@@ -1,5 +1,6 @@
 """Certificates of bounds, verified without anything of the search that made them."""
 
+import json
 from fractions import Fraction
 
 import _lpn
@@ -143,13 +144,12 @@ class _Check:
         for k, goal in enumerate(goals):
             if k not in by_path:
                 return f"path {k} has no bound"
-            certificate = by_path[k]
-            if value(certificate["bound"]) > bound["most"]:
-                return f"path {k} is bounded by {value(certificate['bound'])} only"
+            certificate = _lpn.PathCertificate.parse(json.dumps(by_path[k]), maximum=maximum)
+            if value(certificate.bound) > bound["most"]:
+                return f"path {k} is bounded by {value(certificate.bound)} only"
             why = _lpn.check_bound(
                 self.basis.parts.core,
                 goal,
-                maximum=maximum,
                 certificate=certificate,
                 trusted=self.trusted,
             )

@@ -96,7 +96,9 @@ class Goals:
         core, terms = self._core, self._core.variables
         weight, goals = form[time], []
         for each, path, data, interface in self._with_time(form):
-            measured = _lpn.Measured(core, self._net._core, _lpn.scaled(core, data, abs(weight)))
+            measured = _lpn.MeasuredPath(
+                core, self._net._core, _lpn.scaled(core, data, abs(weight))
+            )
             predicted = terms.mul(terms.constant(abs(form["E",])), interface)
             shift = -terms.bounds(None, predicted)[0]
             instants = [
@@ -120,7 +122,7 @@ class Goals:
     def _sums(self, form):
         goals = []
         for each, _, data, interface in self._with_time(form):
-            measured = _lpn.Measured(self._core, self._net._core, data)
+            measured = _lpn.MeasuredPath(self._core, self._net._core, data)
             instants, constant = {}, self._constant(form, each)
             for atom, c in form.items():
                 if not atom or atom[0] == "commits":
@@ -157,7 +159,7 @@ class Goals:
 
     def _measure(self, path):
         if path not in self._measured:
-            self._measured[path] = _lpn.Measured(self._core, self._net._core, path._core)
+            self._measured[path] = _lpn.MeasuredPath(self._core, self._net._core, path._core)
         return self._measured[path]
 
     def _instant(self, time, path, changed):

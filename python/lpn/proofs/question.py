@@ -1,5 +1,6 @@
 """Questions about all inputs of a space: the bound, an input that comes as close, and the certificate."""
 
+import json
 import time
 from fractions import Fraction
 
@@ -122,14 +123,14 @@ class _Search:
             witness = dict(zip(self.basis.parts._names, result["witness"]))
             self.replay(form, witness, value(found))
         if proved is not None:
-            self.verify(goals, maximum, result["certificates"])
+            self.verify(goals, result["certificates"])
             self.claims.append(
                 {
                     "form": [[list(atom), c] for atom, c in form.items()],
                     "maximum": maximum,
                     "most": value(proved),
                     "paths": len(goals),
-                    "certificates": result["certificates"],
+                    "certificates": [json.loads(each.json) for each in result["certificates"]],
                 }
             )
         return (
@@ -139,7 +140,7 @@ class _Search:
             result["exact"],
         )
 
-    def verify(self, goals, maximum, certificates):
+    def verify(self, goals, certificates):
         """A bound is not printed unless its certificates hold; after Ctrl-C it is said that nobody looked."""
         with Interrupt() as stop:
             for certificate in certificates:
@@ -153,8 +154,7 @@ class _Search:
                 # What the search's own solver decided is taken here; check() does not.
                 wrong = _lpn.check_bound(
                     self.basis.parts.core,
-                    goals[certificate["path"]],
-                    maximum=maximum,
+                    goals[certificate.path],
                     certificate=certificate,
                     trusted=lambda smtlib: True,
                 )
