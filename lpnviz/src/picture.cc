@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 #include "lpn/structure/structure.h"
 #include "lpn/text/text.h"
@@ -108,7 +109,8 @@ class Picture {
   }
 
   Json transition(const Transition& t) const {
-    Json clock = nullptr;
+    Json clock = nullptr, inputs = Json::array();
+    for (std::uint32_t a = 0; a < t.inputs.size(); ++a) inputs.push_back(input(t, a));
     if (t.clock) {
       clock = {{"period", words(t.clock->period, nullptr)},
                {"phase", words(t.clock->phase, nullptr)}};
@@ -120,25 +122,24 @@ class Picture {
             {"ordered", t.ordered},
             {"clock", std::move(clock)},
             {"at", at(t.source)},
-            {"inputs", list(t.inputs, [&](const InputArc& arc) { return input(t, arc); })},
+            {"inputs", std::move(inputs)},
             {"outputs", list(t.outputs, [&](const OutputArc& arc) { return output(t, arc); })}};
   }
 
-  Json input(const Transition& t, const InputArc& arc) const {
-    const auto weight = arc.inhibit ? std::optional<std::int64_t>(0) : constant(arc.weight);
-    const auto need = arc.threshold ? constant(*arc.threshold) : std::nullopt;
+  Json input(const Transition& t, std::uint32_t a) const {
+    const InputArc& arc = t.inputs[a];
+    const ArcFacts facts = arc_facts(net_, t, a);
     const char* kind = "take";
     if (arc.inhibit) {
       kind = "empty";
-    } else if (weight == 0) {
-      // Without a threshold, weight 0 asks for nothing.
-      kind = arc.threshold && need != 0 ? "peek" : "watch";
+    } else if (facts.takes_nothing()) {
+      kind = facts.only_watches() ? "watch" : "peek";
     }
     return {{"name", arc.name},
             {"place", static_cast<std::uint32_t>(arc.place)},
             {"kind", kind},
             {"weight", arc.inhibit ? "0" : words(arc.weight, &t)},
-            {"constant", or_null(weight)},
+            {"constant", or_null(facts.weight)},
             {"need", formula(arc.threshold, &t)},
             {"guard", formula(arc.guard, &t)},
             {"at", at(arc.source)},

@@ -1,64 +1,13 @@
 """lpn compile, marking, print: a model and its inputs as files for programs without Python."""
 
 import os
-import shutil
 
 import click
 
 import _lpn
 
 from ..command import ANSWERED, json_option, model_argument, params_option, print_json
-from ..errors import Error
 from ..runs import prepare
-
-
-# What makes a program of the source, when asked for.
-_MAIN = '#ifdef LPN_SIM_MAIN\n#include "lpnrt/main.h"\n#endif\n'
-
-
-def _compile(name, source, kind, output):
-    """Runs the compiler; the seconds it took. Raises Error "E-no-compiler" or "E-compile"."""
-    import subprocess
-    import tempfile
-    import time
-
-    wanted = os.environ.get("LPN_CXX") or "g++"
-    compiler = shutil.which(wanted)
-    if compiler is None:
-        raise Error(
-            "E-no-compiler",
-            f"no C++ compiler '{wanted}' found, so '{name}' cannot be "
-            "compiled; install g++ (apt-get install g++), set LPN_CXX, or write the source "
-            "with -o FILE.cc",
-        )
-    begin = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="lpn-") as folder:
-        file = os.path.join(folder, "net.cc")
-        with open(file, "w", encoding="ascii") as out:
-            out.write(source)
-        # Under a new name first: the old file may be mapped by a running process.
-        fresh = f"{output}.{os.getpid()}"
-        command = [
-            compiler,
-            "-O2",
-            "-std=c++20",
-            "-w",
-            "-DNDEBUG",
-            *kind,
-            f"-I{_lpn.sim.runtime_folder()}",
-            "-o",
-            os.path.abspath(fresh),
-            file,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise Error(
-                "E-compile",
-                f"'{compiler}' failed on '{name}' (status {done.returncode})\n"
-                + done.stderr[:2000],
-            )
-        os.replace(fresh, output)
-    return time.perf_counter() - begin
 
 
 @click.command()
@@ -82,16 +31,8 @@ def compile(model, params, output, as_json):
     """
     ready = prepare(model, params=params)
     name = ready.model.name
-    source = _lpn.sim.generate(_lpn.sim.with_defaults(ready.net.core, ready.values)) + _MAIN
-    seconds = 0.0
-    if output.endswith(".cc"):
-        with open(output, "w", encoding="ascii") as file:
-            file.write(source)
-    else:
-        kind = ["-DLPN_SIM_MAIN"]
-        if output.endswith(".so"):
-            kind = ["-shared", "-fPIC", "-fvisibility=hidden"]
-        seconds = _compile(name, source, kind, output)
+    core = _lpn.sim.with_defaults(ready.net.core, ready.values)
+    seconds = _lpn.sim.write_program(core, name, output)
     size = os.path.getsize(output)
     if as_json:
         print_json({"model": name, "file": output, "bytes": size, "seconds": round(seconds, 6)})
