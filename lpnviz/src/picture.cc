@@ -21,7 +21,8 @@ class Picture {
       : net_(net),
         params_(params),
         marking_(marking),
-        initial_(initial_tokens(net, params, marking)) {}
+        initial_(initial_tokens(net, params, marking)),
+        uses_(place_uses(net)) {}
 
   Json all() const {
     Json params = Json::array(), places = Json::array();
@@ -162,13 +163,6 @@ class Picture {
             {"emissions", list(arc.emissions, emission)}};
   }
 
-  bool is_filled(PlaceId place) const {
-    return std::any_of(net_.transitions.begin(), net_.transitions.end(), [&](const Transition& t) {
-      return std::any_of(t.outputs.begin(), t.outputs.end(),
-                         [&](const OutputArc& arc) { return arc.place == place; });
-    });
-  }
-
   // The place of a loop that is there to count only: tokens without properties, all of the loop's
   // in it at first and given back to it, and no start, done, drain or sink place of the author's.
   std::optional<std::size_t> credit_of(const CreditLoop& loop, std::int64_t tokens) const {
@@ -177,7 +171,7 @@ class Picture {
       const auto k = static_cast<std::size_t>(id);
       const Place& p = net_[id];
       const bool plain = net_.type_of(id).fields.empty() && !p.start && !p.done && !p.drain &&
-                         !p.sink && !p.capacity && is_filled(id);
+                         !p.sink && !p.capacity && !uses_[k].producers.empty();
       if (plain && tokens > 0 && initial_[k] == static_cast<std::uint64_t>(tokens)) {
         if (found) return std::nullopt;
         found = k;
@@ -199,7 +193,8 @@ class Picture {
   const Net& net_;
   const ParamValues& params_;
   const Marking& marking_;
-  const std::vector<std::uint64_t> initial_;
+  const std::vector<std::uint64_t> initial_;  // per place
+  const std::vector<PlaceUse> uses_;
 };
 
 }  // namespace
