@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "lpn/base/error.h"
 #include "lpn/expr/eval.h"
 #include "lpn/expr/range.h"
+#include "lpn/graph/union_find.h"
 
 namespace lpn::smt {
 namespace {
@@ -68,9 +68,8 @@ class PathUnits::Builder {
         pool_(path.space_->variables.exprs),
         params_(path.space_->variables.params),
         bounds_(path.space_->variables, nullptr),
-        parent_(params_.size()),
+        tied_(params_.size()),
         tuples_(params_.size()) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
     for (std::size_t k = 0; k < params_.size(); ++k) {
       const Range range = *params_[k].range;
       const auto width =
@@ -95,10 +94,7 @@ class PathUnits::Builder {
  private:
   using Variables = std::vector<std::uint32_t>;
 
-  std::uint32_t root(std::uint32_t v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
+  std::uint32_t root(std::uint32_t v) { return tied_.find(v); }
   const Variables& reads(ExprId id) {
     const auto [it, fresh] = reads_.try_emplace(static_cast<std::uint32_t>(id));
     if (fresh) {
@@ -125,7 +121,7 @@ class PathUnits::Builder {
     }
     if (roots.empty()) return true;
     const std::uint32_t first = *roots.begin();
-    for (const std::uint32_t r : roots) parent_[r] = first;
+    for (const std::uint32_t r : roots) tied_.join(r, first);
     tuples_[first] = product;
     return true;
   }
@@ -501,7 +497,7 @@ class PathUnits::Builder {
   const ExprPool& pool_;
   const std::vector<Param>& params_;
   Bounds bounds_;
-  std::vector<std::uint32_t> parent_;
+  UnionFind tied_;                     // variables that are looked at together
   std::vector<std::uint64_t> tuples_;  // per root
   std::size_t many_ = 0;               // variables with several values
   std::vector<std::uint32_t> unit_of_;

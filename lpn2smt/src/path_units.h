@@ -14,12 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "lpn/base/wide.h"
 #include "lpn/classes/timing.h"
 #include "lpn/smt/measures.h"
 
 namespace lpn::smt {
-
-__extension__ typedef __int128 Wide;
 
 inline std::size_t at(InstantId v) { return static_cast<std::size_t>(v); }
 

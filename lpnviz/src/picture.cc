@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 
+#include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 #include "lpn/structure/structure.h"
 #include "lpn/text/text.h"
@@ -130,22 +131,21 @@ class Picture {
     out_ += ',';
     at("at", t.source);
     out_ += ",\"inputs\":[";
-    list(t.inputs.size(), [&](std::size_t a) { input(t, t.inputs[a]); });
+    list(t.inputs.size(), [&](std::size_t a) { input(t, static_cast<std::uint32_t>(a)); });
     out_ += "],\"outputs\":[";
     list(t.outputs.size(), [&](std::size_t a) { output(t, t.outputs[a]); });
     out_ += "]}";
   }
 
-  void input(const Transition& t, const InputArc& arc) {
-    const auto weight = arc.inhibit ? std::optional<std::int64_t>(0) : constant(arc.weight);
-    const auto need = arc.threshold ? constant(*arc.threshold) : std::nullopt;
+  void input(const Transition& t, std::uint32_t a) {
+    const InputArc& arc = t.inputs[a];
+    const ArcFacts facts = arc_facts(net_, t, a);
+    const auto weight = facts.weight;
     const char* kind = "take";
-    if (arc.inhibit) {
+    if (arc.inhibit)
       kind = "empty";
-    } else if (weight == 0) {
-      // Without a threshold, weight 0 asks for nothing.
-      kind = arc.threshold && need != 0 ? "peek" : "watch";
-    }
+    else if (facts.takes_nothing())
+      kind = facts.only_watches() ? "watch" : "peek";
     add("{{\"name\":\"{}\",\"place\":{},\"kind\":\"{}\",\"weight\":\"{}\",\"constant\":{},",
         escaped(arc.name), static_cast<std::uint32_t>(arc.place), kind,
         arc.inhibit ? "0" : words(arc.weight, &t), weight ? std::to_string(*weight) : "null");

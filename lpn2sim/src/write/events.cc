@@ -22,6 +22,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/range.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/lower.h"
 #include "lpn/run/run.h"
 #include "lpn/sim/generate.h"
@@ -163,19 +164,13 @@ class Generator final : Operands {
           arcs.add(f->id);
           all.add(f->id);
         }
-        Readers own(net_.exprs, t.inputs.size());
-        own.add(arc.weight.id);
-        if (arc.threshold) own.add(arc.threshold->id);
-        ai.reads_head = own.tokens[a];
-        std::int64_t w = 0, n = 0;
-        if (!arc.inhibit && net_.exprs.is_const(arc.weight.id, w)) {
-          ai.weight = w;
-          if (!arc.threshold)
-            ai.need = w;
-          else if (net_.exprs.is_const(arc.threshold->id, n))
-            ai.need = std::max(w, n);
+        const ArcFacts facts = arc_facts(net_, t, a);
+        ai.reads_head = facts.reads_head;
+        if (!arc.inhibit) {
+          ai.weight = facts.weight.value_or(-1);
+          ai.need = facts.need.value_or(-1);
         }
-        ai.least_need = std::max<std::int64_t>(ai.need, ai.reads_head ? 1 : 0);
+        ai.least_need = facts.least_need();
         info.arcs.push_back(ai);
         consumers_[ai.place].push_back(static_cast<uint32_t>(k));
       }
@@ -302,15 +297,12 @@ class Generator final : Operands {
   void choose_keep(const Transition& t, TransitionInfo& info) {
     std::int64_t value = 0;
     info.zero_delay = net_.exprs.is_const(t.delay.id, value) && value == 0;
-    info.one_server = t.servers && net_.exprs.is_const(t.servers->id, value) && value == 1;
-    const Reads delay = net_.exprs.reads(t.delay.id);
-    const bool constant_delay = delay.tokens.empty() && delay.occupancy.empty() &&
-                                delay.free.empty() && delay.taken.empty();
+    info.one_server = one_server(net_, t);
     if (info.zero_delay && !remembers(t, info))
       info.keep = Keep::kCount;
     else if (info.one_server)
       info.keep = Keep::kSingle;
-    else if (t.ordered || constant_delay)
+    else if (t.ordered || constant_delay(net_, t))
       info.keep = Keep::kFifo;
     else
       info.keep = Keep::kPool;
@@ -1437,10 +1429,7 @@ class Generator final : Operands {
   void access() {
     line("bool undrained() const {{ return false");
     for (size_t p = 0; p < declared_.places.size(); ++p) {
-      const Place& place = declared_.places[p];
-      if (place.start || place.drain || (place.capacity && !place.done && !place.sink)) {
-        line("|| f{} != 0", p);
-      }
+      if (must_drain(declared_.places[p])) line("|| f{} != 0", p);
     }
     line("; }}");
 
