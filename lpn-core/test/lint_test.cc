@@ -63,7 +63,7 @@ TEST_CASE("a divisor that a condition makes positive") {
   const std::string head =
       "place p : job start\nplace q : unit done\ntransition t {\n"
       "  take x from p\n  servers 1\n  put q\n  delay ";
-  CHECK(warnings(head + "if(x.size > 0, 8 // x.size, 1)\n}\n").empty());
-  CHECK(warnings(head + "if(x.size < 5, 8 // x.size, 1)\n}\n").size() == 1);
+  CHECK(warnings(head + "select(x.size > 0, 8 // x.size, 1)\n}\n").empty());
+  CHECK(warnings(head + "select(x.size < 5, 8 // x.size, 1)\n}\n").size() == 1);
   CHECK(warnings(head + "8 // max(1, x.size)\n}\n").empty());
 }

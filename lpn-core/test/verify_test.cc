@@ -119,3 +119,16 @@ TEST_CASE("require_valid names all, with the first code") {
           "transition 't': delay is -3; it must be >= 0");
   }
 }
+
+TEST_CASE("the part that a violation is about") {
+  Net net = good();
+  net.types[0].fields[0].range = Range{2, 1};
+  net.places[1].name = "in";
+  net.transitions[0].inputs[0].name = "";
+  const auto found = verify(net);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].place == PlaceId{1});
+  CHECK_FALSE(found[1].place);  // a type
+  CHECK_FALSE(found[1].transition);
+  CHECK(found[2].transition == TransitionId{0});
+}
