@@ -31,7 +31,10 @@ struct Stopped {};
 class Search final : public PathSearch {
  public:
   Search(const Net& net, const InputSpace& space, const PartitionOptions& options)
-      : net_(net), lowered_(lower(net)), options_(options), total_(partition_.space) {
+      : net_(net),
+        lowered_(lower(net)),
+        options_(options),
+        total_(partition_.space.variables, nullptr) {
     partition_.space = space;
     started_ = Clock::now();
   }
