@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "classes/chooser.h"
-#include "classes/symbolic_run.h"
 #include "classes/translation.h"
 #include "lpn/base/error.h"
 #include "lpn/net/lower.h"
