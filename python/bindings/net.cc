@@ -182,7 +182,7 @@ void bind_net(py::module_& m) {
     n->name = std::move(name);
     return n;
   }));
-  bind_expr(net);
+  bind_expr(m, net);
   net.def_readonly("name", &Net::name)
       .def_readonly("files", &Net::files)
       .def_readonly("params", &Net::params)

@@ -51,7 +51,10 @@ bool is_true(const Assignment& input, const ExprPool& pool, ExprId condition) {
 class Search {
  public:
   Search(const Net& net, const InputSpace& space, const PartitionOptions& options)
-      : net_(net), lowered_(lower(net)), options_(options), total_(partition_.space) {
+      : net_(net),
+        lowered_(lower(net)),
+        options_(options),
+        total_(partition_.space.variables, nullptr) {
     partition_.space = space;
     started_ = Clock::now();
   }
