@@ -2,11 +2,12 @@
 // This file sees both sides and does not compile unless they agree; a new fault or wait that is
 // missing here does not either (-Werror=switch).
 
+#include "lpnrt/codes.h"
+
 #include <cstdint>
 
 #include "lpn/net/facts.h"
 #include "lpn/run/run.h"
-#include "lpnrt/codes.h"
 
 namespace lpn::sim {
 namespace {
@@ -19,7 +20,8 @@ constexpr Same same(Fault fault) {
   const auto is = [fault](int theirs) { return agree(static_cast<int>(fault), theirs); };
   switch (fault) {
 #define LPN_FAULT(enumerator, ...) \
-  case Fault::enumerator: return is(lpnrt::enumerator);
+  case Fault::enumerator:          \
+    return is(lpnrt::enumerator);
 #include "lpn/base/fault.def"
 #undef LPN_FAULT
   }
