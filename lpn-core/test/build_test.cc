@@ -56,7 +56,7 @@ class Generator {
 
   std::pair<ExprId, ExprId> integer(int depth) {
     if (depth == 0 || pick(6) == 0) return leaf();
-    switch (pick(14)) {
+    switch (pick(17)) {
       case 0: return unary(Op::kNeg, integer(depth - 1));
       case 1: return unary(Op::kAbs, integer(depth - 1));
       case 2:
@@ -72,6 +72,15 @@ class Generator {
         const auto at = integer(depth - 1);
         const std::vector<std::int64_t> table{4, 1, 5};
         return {pool_.lookup(table, at.first), build_.lookup(table, at.second)};
+      }
+      case 13: return unary(Op::kBitNot, integer(depth - 1));
+      case 14: {
+        constexpr Op kShifts[] = {Op::kShiftLeft, Op::kShiftRight};
+        return binary(kShifts[pick(2)], integer(depth - 1), integer(depth - 1));
+      }
+      case 15: {
+        constexpr Op kBits[] = {Op::kBitAnd, Op::kBitXor, Op::kBitOr};
+        return binary(kBits[pick(3)], integer(depth - 1), integer(depth - 1));
       }
       case 12: {
         const auto c = boolean(depth - 1), v = integer(depth - 1);

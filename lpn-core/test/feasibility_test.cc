@@ -43,7 +43,7 @@ class Formulas {
   // `open`: aggregates around, which bind positions 0..open-1.
   ExprId integer(int depth, std::uint32_t open) {
     if (depth == 0) return leaf(open);
-    switch (below(12)) {
+    switch (below(13)) {
       case 0: return pool_.token(below(kArcs), below(kFields), integer(depth - 1, open));
       case 1: {
         static constexpr Op kOps[] = {Op::kSum, Op::kMinOf, Op::kMaxOf};
@@ -54,12 +54,15 @@ class Formulas {
       case 2: return pool_.select(boolean(depth - 1, open), integer(depth - 1, open), leaf(open));
       case 3: return pool_.lookup({3, 1, 4, 1}, integer(depth - 1, open));
       case 4: return pool_.assume(boolean(depth - 1, open), integer(depth - 1, open), "some");
+      case 6: return pool_.unary(Op::kBitNot, integer(depth - 1, open));
       case 5: return pool_.unary(Op::kNeg, integer(depth - 1, open));
       default: {
-        static constexpr Op kOps[] = {Op::kAdd, Op::kSub,      Op::kMul,     Op::kMin,
-                                      Op::kMax, Op::kFloorDiv, Op::kCeilDiv, Op::kMod};
+        static constexpr Op kOps[] = {Op::kAdd,       Op::kSub,      Op::kMul,     Op::kMin,
+                                      Op::kMax,       Op::kFloorDiv, Op::kCeilDiv, Op::kMod,
+                                      Op::kBitAnd,    Op::kBitXor,   Op::kBitOr,   Op::kShiftLeft,
+                                      Op::kShiftRight};
         const ExprId x = integer(depth - 1, open);
-        return pool_.binary(kOps[below(8)], x, integer(depth - 1, open));
+        return pool_.binary(kOps[below(13)], x, integer(depth - 1, open));
       }
     }
   }

@@ -155,13 +155,21 @@ class NastyNet {
     ExprPool& pool = net_.exprs;
     const std::uint32_t arc = arcs_ == 0 ? 0 : below(static_cast<std::uint32_t>(arcs_));
     const auto kid = [&] { return value(depth - 1, nesting); };
-    switch (below(depth <= 0 ? 5 : 20)) {
+    switch (below(depth <= 0 ? 5 : 23)) {
       case 0: return number();
       case 1: return pool.param(below(static_cast<std::uint32_t>(net_.params.size())));
       case 2: return arcs_ == 0 ? number() : pool.token(arc, below(3), pool.constant(below(5)));
       case 3: return nesting == 0 ? number() : pool.bound(below(nesting));
       case 4: return index_ ? pool.index() : number();
       case 5:
+      case 19: return pool.unary(Op::kBitNot, kid());
+      case 20:
+        return pool.binary(below(2) ? Op::kShiftLeft : Op::kShiftRight, kid(),
+                           below(2) ? pool.param(0) : pool.constant(below(64)));
+      case 21: {
+        constexpr Op kBits[] = {Op::kBitAnd, Op::kBitXor, Op::kBitOr};
+        return pool.binary(kBits[below(3)], kid(), kid());
+      }
       case 6: return pool.unary(Op::kNeg, kid());
       case 7: return pool.unary(Op::kAbs, kid());
       case 8: return pool.binary(Op::kAdd, kid(), kid());
@@ -301,6 +309,15 @@ TEST_CASE("text: expressions print as people write them") {
                            "n - n - n",
                            "(n + 1) * 2",
                            "n // 2 % 3",
+                           "n & 3 | n ^ 2",
+                           "(n | 1) & (n ^ 6)",
+                           "n << 2 + n >> 1",
+                           "n << (n << 1)",
+                           "(n << 2) * n",
+                           "~n & ~-n",
+                           "-~n - ~5 * ~-5",
+                           "~(n * 2)",
+                           "select(n >> 3 & 1 == 0, 1, 2)",
                            "n // (2 * n)",
                            "-5",
                            "-(5)",

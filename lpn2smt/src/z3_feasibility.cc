@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lpn/base/error.h"
+#include "lpn/expr/eval.h"
 #include "lpn/expr/range.h"
 
 namespace lpn::smt {
@@ -33,10 +34,14 @@ struct Z3Feasibility::Impl {
   z3::context z3;
   z3::solver solver;
   z3::expr yes;
-  std::vector<z3::expr> variables;              // Int; or Bool where the range is 0..1
-  std::vector<std::optional<Translated>> done;  // by ExprId
-  std::vector<ExprId> trail;                    // in the order in which they were translated
-  std::vector<std::size_t> marks;               // length of `trail` at each push
+  std::vector<z3::expr> variables;                // Int; or Bool where the range is 0..1
+  std::vector<std::optional<Translated>> done;    // by ExprId
+  std::vector<ExprId> trail;                      // in the order in which they were translated
+  std::vector<std::size_t> marks;                 // length of `trail` at each push
+  static constexpr int kWidest = 24;              // bits of which each is a term of its own
+  bool vague = false;                             // a term has more values here than it has
+  std::vector<std::pair<ExprId, bool>> required;  // and whether it is to fail
+  std::vector<std::size_t> required_marks;
   // An interruption while Z3 does nothing could stop its next check.
   std::mutex mutex;
   bool checking = false;
@@ -118,18 +123,19 @@ struct Z3Feasibility::Impl {
     if (binary) {
       defined = both(both(defined, y.defined), within(y.value, b, domain_of(node.op).range));
     }
-    const z3::expr value = value_of(node.op, x.value, y.value, a);
+    const z3::expr value = value_of(node.op, x.value, y.value, a, b);
     const WideRange exact = exact_range(node.op, a, b);
     if (exact.lo < kLowest) defined = both(defined, value >= number(kLowest));
     if (exact.hi > kHighest) defined = both(defined, value <= number(kHighest));
     return {value, defined};
   }
 
-  // `known`: where x is. For a positive divisor div and mod of SMT-LIB round down, as ours do.
-  z3::expr value_of(Op op, const z3::expr& x, const z3::expr& y, Range known) {
+  // `a`, `b`: where x and y are. For a positive divisor div and mod of SMT-LIB round down, as ours
+  // do.
+  z3::expr value_of(Op op, const z3::expr& x, const z3::expr& y, Range a, Range b) {
     switch (op) {
       case Op::kNeg: return -x;
-      case Op::kAbs: return known.lo >= 0 ? x : z3::ite(x >= 0, x, -x);
+      case Op::kAbs: return a.lo >= 0 ? x : z3::ite(x >= 0, x, -x);
       case Op::kAdd: return x + y;
       case Op::kSub: return x - y;
       case Op::kMul: return x * y;
@@ -138,6 +144,12 @@ struct Z3Feasibility::Impl {
       case Op::kMod: return z3::mod(x, y);
       case Op::kMin: return z3::ite(x < y, x, y);
       case Op::kMax: return z3::ite(x > y, x, y);
+      case Op::kBitNot: return -x - 1;
+      case Op::kBitAnd: return common_bits(x, y, a, b);
+      case Op::kBitXor: return x + y - 2 * common_bits(x, y, a, b);
+      case Op::kBitOr: return x + y - common_bits(x, y, a, b);
+      case Op::kShiftLeft: return by_shift(y, amounts(b), [&](int n) { return x * power(n); });
+      case Op::kShiftRight: return by_shift(y, amounts(b), [&](int n) { return x / power(n); });
       case Op::kEq: return x == y;
       case Op::kNe: return x != y;
       case Op::kLt: return x < y;
@@ -164,6 +176,86 @@ struct Z3Feasibility::Impl {
     }
     LPN_ASSERT(!"arithmetic or a comparison");
     return x;
+  }
+
+  // ---- bits: of a number, bit k is div(x, 2^k) mod 2, also below 0 -----------------------------
+
+  z3::expr power(int n) { return z3.int_val(std::to_string(std::uint64_t{1} << n).c_str()); }
+  z3::expr bits(const z3::expr& x, int from, int to) {
+    return z3::mod(from == 0 ? x : x / power(from), power(to - from));
+  }
+  static Range amounts(Range n) {
+    const Range all = domain_of(Op::kShiftLeft).range;
+    return {std::clamp(n.lo, all.lo, all.hi), std::clamp(n.hi, all.lo, all.hi)};
+  }
+  // made(n), n being constant in each of the cases.
+  template <typename Make>
+  z3::expr by_shift(const z3::expr& n, Range amounts, const Make& made) {
+    if (amounts.lo == amounts.hi) return made(static_cast<int>(amounts.lo));
+    const std::int64_t middle = (amounts.lo + amounts.hi) / 2;
+    return z3::ite(n <= number(middle), by_shift(n, {amounts.lo, middle}, made),
+                   by_shift(n, {middle + 1, amounts.hi}, made));
+  }
+
+  // x & y.
+  z3::expr common_bits(const z3::expr& x, const z3::expr& y, Range a, Range b) {
+    if (a.lo == a.hi) return masked(y, a.lo);
+    if (b.lo == b.hi) return masked(x, b.lo);
+    // Bits from `width` on are all the sign of a number; of one that is not negative, 0.
+    int width = 0;
+    const auto short_of = [&](std::int64_t end) { return end >> width != (end < 0 ? -1 : 0); };
+    if (a.lo >= 0 || b.lo >= 0) {
+      const std::int64_t most = a.lo < 0 ? b.hi : b.lo < 0 ? a.hi : std::min(a.hi, b.hi);
+      while (short_of(most)) ++width;
+    } else {
+      while (short_of(a.lo) || short_of(a.hi) || short_of(b.lo) || short_of(b.hi)) ++width;
+    }
+    if (width > kWidest) {
+      // Any value in the right range: what does not hold for one of them does not hold.
+      const WideRange r = exact_range(Op::kBitAnd, a, b);
+      const z3::expr lo = number(static_cast<std::int64_t>(r.lo));
+      const z3::expr hi = number(static_cast<std::int64_t>(r.hi));
+      const z3::expr any = z3::expr(z3, Z3_mk_fresh_const(z3, "bits", z3.int_sort()));
+      vague = true;
+      return z3::ite(any < lo, lo, z3::ite(any > hi, hi, any));
+    }
+    z3::expr sum = number(0);
+    for (int k = 0; k < width; ++k) {
+      const z3::expr both_set = bits(x, k, k + 1) == 1 && bits(y, k, k + 1) == 1;
+      sum = sum + z3::ite(both_set, power(k), number(0));
+    }
+    if (a.lo >= 0 || b.lo >= 0) return sum;
+    return z3::ite(x < 0 && y < 0, sum - power(width), sum);
+  }
+
+  // x & mask: run by run of set bits.
+  z3::expr masked(const z3::expr& x, std::int64_t mask) {
+    if (mask < 0) return mask == -1 ? x : x - masked(x, ~mask);
+    z3::expr sum = number(0);
+    for (int from = 0; mask >> from != 0; ++from) {
+      if ((mask >> from & 1) == 0) continue;
+      int to = from;
+      while ((mask >> to & 1) != 0) ++to;
+      sum = sum + bits(x, from, to) * power(from);
+      from = to;
+    }
+    return sum;
+  }
+
+  // Whether the solver's example is one: always so unless a term is vague.
+  bool is_example(const std::vector<std::int64_t>& model, std::span<const ExprId> assumptions) {
+    const auto holds = [&](ExprId term, bool fault) {
+      try {
+        return eval_params(self.pool(), term, model) != 0 && !fault;
+      } catch (const EvalFault&) {
+        return fault;
+      }
+    };
+    return !vague ||
+           (std::all_of(required.begin(), required.end(),
+                        [&](const auto& each) { return holds(each.first, each.second); }) &&
+            std::all_of(assumptions.begin(), assumptions.end(),
+                        [&](ExprId term) { return holds(term, false); }));
   }
 
   // The right operand counts where the left one does not decide.
@@ -213,6 +305,7 @@ void Z3Feasibility::on_variable(VarId var, Range range) {
 void Z3Feasibility::on_push() {
   impl_->solver.push();
   impl_->marks.push_back(impl_->trail.size());
+  impl_->required_marks.push_back(impl_->required.size());
 }
 
 void Z3Feasibility::on_pop(std::size_t variables) {
@@ -229,10 +322,13 @@ void Z3Feasibility::on_pop(std::size_t variables) {
                       z.variables.end());
   }
   z.marks.pop_back();
+  z.required.resize(z.required_marks.back());
+  z.required_marks.pop_back();
 }
 
 void Z3Feasibility::on_require(ExprId term, bool fault) {
   Impl& z = *impl_;
+  z.required.emplace_back(term, fault);
   const Translated& t = z.translate(term);
   z.solver.add(fault ? !t.defined : z.both(t.defined, t.value));
 }
@@ -275,6 +371,7 @@ Feasibility::Verdict Z3Feasibility::solve(std::span<const ExprId> assumptions,
         if (!value.is_bool()) LPN_ASSERT(value.is_numeral_i64(number));
         verdict.model.push_back(number);
       }
+      if (!z.is_example(verdict.model, assumptions)) verdict = {};
     } else if (result == z3::unsat) {
       verdict.answer = Answer::kUnsat;
       const z3::expr_vector core = z.solver.unsat_core();

@@ -46,7 +46,7 @@ class Terms {
       return below(3) == 0 ? pool_.constant(number())
                            : pool_.param(static_cast<std::uint32_t>(below(variables_)));
     }
-    switch (below(14)) {
+    switch (below(18)) {
       case 0: return pool_.unary(Op::kNeg, integer(depth - 1));
       case 1: return pool_.unary(Op::kAbs, integer(depth - 1));
       case 2:
@@ -58,6 +58,12 @@ class Terms {
       case 8: return two(Op::kMod, depth);
       case 9: return two(Op::kMin, depth);
       case 10: return two(Op::kMax, depth);
+      case 13: return pool_.unary(Op::kBitNot, integer(depth - 1));
+      case 14: return two(below(2) == 0 ? Op::kShiftLeft : Op::kShiftRight, depth);
+      case 15: {
+        constexpr Op kBits[] = {Op::kBitAnd, Op::kBitXor, Op::kBitOr};
+        return two(kBits[below(3)], depth);
+      }
       case 11: {
         std::vector<std::int64_t> table;
         for (std::int64_t k = below(6); k >= 0; --k) table.push_back(below(3) == 0 ? number() : 7);

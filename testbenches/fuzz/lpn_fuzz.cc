@@ -61,7 +61,7 @@ struct Options {
 
 struct Counts {
   std::uint64_t nets, illegal, cases, discarded, refused, commits, longer, silent;
-  std::uint64_t endings[3], stalled, faults[14], groups, overtaken, pushes, late, stepped,
+  std::uint64_t endings[3], stalled, faults[kFaults], groups, overtaken, pushes, late, stepped,
       waits[kWaits], free_runs, fallen_back;
   std::uint64_t features[24];
   double compiling, running;

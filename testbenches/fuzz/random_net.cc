@@ -171,7 +171,7 @@ class Maker {
       const ExprId x = sub();
       return op(o, x, sub());
     };
-    switch (r.below(18)) {
+    switch (r.below(20)) {
       case 0:
       case 1:
       case 2: return in_order(Op::kAdd);
@@ -215,8 +215,26 @@ class Maker {
           return pool.assume(c, sub(), "holds");
         }
         return sub();
+      case 16:
+      case 17: return bits(s, depth);
       default: return aggregate(s, depth);
     }
+  }
+
+  ExprId bits(const Scope& s, int depth) {
+    const ExprId x = any(s, depth - 1);
+    if (r.chance(15)) return pool.unary(Op::kBitNot, x);
+    if (r.chance(50)) {
+      static constexpr Op kOps[] = {Op::kBitAnd, Op::kBitXor, Op::kBitOr};
+      const Op o = kOps[r.below(3)];
+      return op(o, x, r.chance(50) ? any(s, depth - 1) : number(r.between(-9, 40)));
+    }
+    const Op o = r.chance(50) ? Op::kShiftLeft : Op::kShiftRight;
+    if (r.chance(50)) return op(o, x, number(r.between(0, wild() ? 63 : 5)));
+    const ExprId by = any(s, depth - 1);
+    // verify() rejects a constant shift out of range.
+    if (wild() && !pool.is_const(by)) return op(o, x, by);
+    return op(o, x, op(Op::kMod, by, number(7)));
   }
 
   // verify() rejects a constant divisor that is not positive.

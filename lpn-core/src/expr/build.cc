@@ -305,6 +305,43 @@ ExprId ExprBuilder::to_bool(ExprId x) {
   return ne(x, pool_.constant(0));
 }
 
+namespace {
+
+// An operator on bits. Shifts by a constant and masks of low bits are arithmetic, which more is
+// known of.
+ExprId bits(ExprBuilder& build, ExprPool& pool, Op op, ExprId x, ExprId y) {
+  const bool binary = op_info(op).arity == 2;
+  std::int64_t a = 0, b = 0;
+  const bool const_x = pool.is_const(x, a), const_y = binary && pool.is_const(y, b);
+  if (const_x && (const_y || !binary)) {
+    if (auto value = fold(op, a, b)) return pool.constant(*value);
+  }
+  if (!binary) return pool[x].op == op ? pool[x].kids[0] : pool.unary(op, x);
+  if (pool[x].type != Type::kInt || pool[y].type != Type::kInt) return pool.binary(op, x, y);
+  if (op == Op::kShiftLeft || op == Op::kShiftRight) {
+    if (!const_y || b < 0 || b > 62) return pool.binary(op, x, y);
+    const ExprId power = pool.constant(std::int64_t{1} << b);
+    return op == Op::kShiftLeft ? build.mul(x, power) : build.floor_div(x, power);
+  }
+  if (const_x && !const_y) return bits(build, pool, op, y, x);
+  if (x == y) {
+    if (op != Op::kBitXor) return x;
+    if (build.total(x)) return pool.constant(0);
+  }
+  if (!const_y) return pool.binary(op, x, y);
+  if (b == 0 && op != Op::kBitAnd) return x;
+  if (op == Op::kBitAnd) {
+    if (b == -1) return x;
+    if (b == 0 && build.total(x)) return y;
+    if (b > 0 && b < std::numeric_limits<std::int64_t>::max() && (b & (b + 1)) == 0) {
+      return build.mod(x, pool.constant(b + 1));
+    }
+  }
+  return pool.binary(op, x, y);
+}
+
+}  // namespace
+
 ExprId ExprBuilder::build(const Node& n) {
   const ExprId x = n.kids[0], y = n.kids[1];
   switch (n.op) {
@@ -318,6 +355,12 @@ ExprId ExprBuilder::build(const Node& n) {
     case Op::kMod: return mod(x, y);
     case Op::kMin: return min(x, y);
     case Op::kMax: return max(x, y);
+    case Op::kBitNot:
+    case Op::kBitAnd:
+    case Op::kBitXor:
+    case Op::kBitOr:
+    case Op::kShiftLeft:
+    case Op::kShiftRight: return bits(*this, pool_, n.op, x, y);
     case Op::kEq: return eq(x, y);
     case Op::kNe: return ne(x, y);
     case Op::kLt: return lt(x, y);

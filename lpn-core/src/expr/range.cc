@@ -28,6 +28,15 @@ WideRange products(Range x, Range y) {
   return {std::min({a, b, c, d}), std::max({a, b, c, d})};
 }
 
+// The least power of two with both within -span..span - 1.
+Wide bit_span(Range x, Range y) {
+  Wide span = 1;
+  for (const std::int64_t end : {x.lo, x.hi, y.lo, y.hi}) {
+    while (end < -span || end > span - 1) span *= 2;
+  }
+  return span;
+}
+
 WideRange absolute(Range x) {
   const Wide lo = x.lo, hi = x.hi;
   if (lo >= 0) return {lo, hi};
@@ -43,6 +52,36 @@ WideRange quotients(Range x, Range y, Wide (*quotient)(Wide, Wide)) {
 WideRange remainders(Range x, Range y) {
   if (x.lo >= 0 && x.hi < y.lo) return {x.lo, x.hi};
   return {0, x.lo >= 0 ? std::min<Wide>(Wide{y.hi} - 1, x.hi) : Wide{y.hi} - 1};
+}
+
+// Where x & y lies: at least all bits from the leftmost one that both may have.
+WideRange common_bits(Range x, Range y) {
+  if (x.lo >= 0 && y.lo >= 0) return {0, std::min(x.hi, y.hi)};
+  if (x.lo >= 0) return {0, x.hi};
+  if (y.lo >= 0) return {0, y.hi};
+  return {-bit_span(x, y), std::max(x.hi, y.hi)};
+}
+
+// x | y is ~(~x & ~y).
+WideRange joined_bits(Range x, Range y) {
+  const WideRange without = common_bits({~x.hi, ~x.lo}, {~y.hi, ~y.lo});
+  return {-without.hi - 1, -without.lo - 1};
+}
+
+WideRange different_bits(Range x, Range y) {
+  const Wide span = bit_span(x, y);
+  const bool x_known = x.lo >= 0 || x.hi < 0, y_known = y.lo >= 0 || y.hi < 0;
+  if (!x_known || !y_known) return {-span, span - 1};
+  return (x.lo >= 0) == (y.lo >= 0) ? WideRange{0, span - 1} : WideRange{-span, -1};
+}
+
+WideRange shifted_left(Range x, Range n) {
+  const Wide least = Wide{1} << n.lo, most = Wide{1} << n.hi;
+  return {std::min(x.lo * least, x.lo * most), std::max(x.hi * least, x.hi * most)};
+}
+
+WideRange shifted_right(Range x, Range n) {
+  return {std::min(x.lo >> n.lo, x.lo >> n.hi), std::max(x.hi >> n.lo, x.hi >> n.hi)};
 }
 
 WideRange truth(bool can_be_true, bool can_be_false) {
@@ -66,6 +105,12 @@ WideRange exact_range(Op op, Range x, Range right) {
     case Op::kMod: return remainders(x, y);
     case Op::kMin: return {std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
     case Op::kMax: return {std::max(x.lo, y.lo), std::max(x.hi, y.hi)};
+    case Op::kBitNot: return {-Wide{x.hi} - 1, -Wide{x.lo} - 1};
+    case Op::kBitAnd: return common_bits(x, y);
+    case Op::kBitXor: return different_bits(x, y);
+    case Op::kBitOr: return joined_bits(x, y);
+    case Op::kShiftLeft: return shifted_left(x, y);
+    case Op::kShiftRight: return shifted_right(x, y);
     case Op::kEq:
     case Op::kNe: {
       const bool may_equal = x.lo <= y.hi && y.lo <= x.hi;

@@ -41,6 +41,16 @@ inline i64 divisor(i64 x, u64 where) {
   if (x <= 0) fail(kDivisor, where, x);
   return x;
 }
+inline i64 shift_amount(i64 n, u64 where) {
+  if (static_cast<u64>(n) > 63) fail(kShift, where, n);
+  return n;
+}
+inline i64 shift_left(i64 x, i64 n) { return static_cast<i64>(static_cast<u64>(x) << n); }
+inline i64 shift_left(i64 x, i64 n, u64 where) {
+  const i64 r = shift_left(x, shift_amount(n, where));
+  if (r >> n != x) fail(kOverflow, where);
+  return r;
+}
 inline i64 floor_div(i64 x, i64 y) { return x / y - ((x % y) < 0 ? 1 : 0); }
 inline i64 ceil_div(i64 x, i64 y) { return x / y + ((x % y) > 0 ? 1 : 0); }
 inline i64 mod(i64 x, i64 y) {

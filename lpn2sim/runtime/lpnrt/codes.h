@@ -36,6 +36,7 @@ enum FaultCode : int {
   kAssume,
   kTakesNothing,
   kZeroDelay,
+  kShift,
 };
 enum WaitCode : u32 { kReady, kToken, kCredit, kGuard, kInhibited, kServer, kInterval, kClock };
 

@@ -593,6 +593,19 @@ class PartWriter {
         }
         return fmt::format("({} {} {}u)", x, n.op == Op::kMod ? '%' : '/', d);
       }
+      case Op::kBitNot: return fmt::format("(~{})", kid(0));
+      case Op::kBitAnd: return infix("&");
+      case Op::kBitXor: return infix("^");
+      case Op::kBitOr: return infix("|");
+      case Op::kShiftLeft:
+      case Op::kShiftRight: {
+        int64_t by = 0;
+        if (!net_.exprs.is_const(n.kids[1], by) || by < 0 || by > 31) {
+          throw NoLanes{"a shift is computed, or by more bits than a lane has"};
+        }
+        if (n.op == Op::kShiftLeft) return fmt::format("({} << {})", kid(0), by);
+        return fmt::format("((I)((S){} >> {}))", kid(0), by);
+      }
       case Op::kMin: return extreme('<', kid(0), kid(1));
       case Op::kMax: return extreme('>', kid(0), kid(1));
       case Op::kEq: return infix("==");

@@ -178,6 +178,62 @@ def _binary(symbol, core_name, ratio_name):
     return method, reflected
 
 
+def _is_condition(value):
+    return isinstance(value, bool) or isinstance(value, Expr) and value._is_bool()
+
+
+def _bits(symbol, core_name, logic_name=None):
+    """The pair of methods of one operator on bits of Expr; of two conditions it is their logic."""
+
+    def compute(left, right, scope):
+        core = scope.core
+        if logic_name is not None and _is_condition(left) and _is_condition(right):
+            left, right = (
+                Expr(scope, core.boolean(x)) if isinstance(x, bool) else x for x in (left, right)
+            )
+            if logic_name == "ne":
+                return left != right
+            joined = _joined(left._scope, right._scope)
+            return Expr(joined, getattr(core, logic_name)(left._id, right._id))
+        written = f" {symbol} ".join(
+            f"({text_of(x)})" if isinstance(x, Expr) and x._is_bool() else text_of(x)
+            for x in (left, right)
+        )
+        operands = []
+        for operand in (left, right):
+            if _is_condition(operand):
+                raise mistake(
+                    "E-operand",
+                    f"cannot compute {written}: {text_of(operand)} is a condition; write and, or, "
+                    "not, or lpn.select(condition, a, b)",
+                )
+            number = _number(scope, operand, f"compute {written} with")
+            if not isinstance(number, Expr):
+                raise mistake(
+                    "E-operand",
+                    f"cannot compute {written}: bits are of whole numbers; round with //, "
+                    "math.floor or math.ceil",
+                )
+            operands.append(number)
+        _check_shift(core_name, operands[1], written)
+        joined = _joined(operands[0]._scope, operands[1]._scope)
+        return Expr(joined, getattr(core, core_name)(operands[0]._id, operands[1]._id))
+
+    def method(self, other):
+        return compute(self, other, self._scope)
+
+    def reflected(self, other):
+        return compute(other, self, self._scope)
+
+    return method, reflected
+
+
+def _check_shift(core_name, count, written):
+    const = count._const()
+    if core_name.startswith("shift_") and const is not None and not 0 <= const <= 63:
+        raise mistake("E-shift", f"cannot compute {written}; a shift must be 0..63")
+
+
 def _comparison(symbol, core_name):
     def method(self, other):
         if (
@@ -348,62 +404,18 @@ class Expr:
             )
         return lookup([base**k for k in range(hi + 1)], self)
 
-    def __lshift__(self, count):
-        if isinstance(count, Expr):
-            return self * count._powers(2, f"{self._text()} << {count._text()}")
-        return self * (1 << _shift(count, f"{self._text()} <<"))
-
-    def __rlshift__(self, value):
-        return value * self._powers(2, f"{text_of(value)} << {self._text()}")
-
-    def __rshift__(self, count):
-        if isinstance(count, Expr):
-            return self // count._powers(2, f"{self._text()} >> {count._text()}")
-        return self // (1 << _shift(count, f"{self._text()} >>"))
-
-    def __rrshift__(self, value):
-        return value // self._powers(2, f"{text_of(value)} >> {self._text()}")
-
-    def __and__(self, other):
-        return self._logic(other, "&", "logical_and")
-
-    __rand__ = __and__
-
-    def __or__(self, other):
-        return self._logic(other, "|", "logical_or")
-
-    __ror__ = __or__
-
-    def __xor__(self, other):
-        return self._logic(other, "^", "ne")
-
-    __rxor__ = __xor__
-
-    def _logic(self, other, symbol, core_name):
-        core = self._scope.core
-        if self._is_bool() and (
-            isinstance(other, bool) or isinstance(other, Expr) and other._is_bool()
-        ):
-            if isinstance(other, bool):
-                other = Expr(self._scope, core.boolean(other))
-            if symbol == "^":
-                return self != other
-            scope = _joined(self._scope, other._scope)
-            return Expr(scope, getattr(core, core_name)(self._id, other._id))
-        if symbol == "&" and isinstance(other, int) and other >= 0 and (other + 1) & other == 0:
-            return self % (other + 1)
-        raise mistake(
-            "E-operand",
-            f"cannot compute {self._text()} {symbol} {text_of(other)}: of the bit operators there are "
-            "& with 2**k - 1, << and >>, and &, |, ^ between conditions; use // and % to cut out bits",
-        )
+    __lshift__, __rlshift__ = _bits("<<", "shift_left")
+    __rshift__, __rrshift__ = _bits(">>", "shift_right")
+    __and__, __rand__ = _bits("&", "bit_and", "logical_and")
+    __or__, __ror__ = _bits("|", "bit_or", "logical_or")
+    __xor__, __rxor__ = _bits("^", "bit_xor", "ne")
 
     def __invert__(self):
         if self._is_bool():
             raise mistake(
                 "E-operand", f"~ of a condition is not 'not' in Python; write not {self._text()}"
             )
-        return -self - 1
+        return Expr(self._scope, self._scope.core.bit_not(self._id))
 
     # Comparisons.
 
@@ -487,13 +499,6 @@ def _plain_int(value, doing, what):
     elif as_index(value) is not None:
         return as_index(value)
     raise mistake("E-operand", f"cannot {doing} {text_of(value)}; it must be {what}")
-
-
-def _shift(count, written):
-    count = _plain_int(count, f"compute {written}", "a constant, or a property with a range")
-    if not 0 <= count <= 62:
-        raise mistake("E-operand", f"cannot compute {written} {count}; shift by 0..62")
-    return count
 
 
 def _check_divisor(value, dividend):
@@ -627,6 +632,16 @@ class Ratio:
 
     def __rmod__(self, other):
         return other - self * (other // self)
+
+    def _no_bits(self, other=None):
+        raise mistake(
+            "E-operand",
+            f"cannot compute with the bits of {self._text()}: bits are of whole numbers; round "
+            "with //, math.floor or math.ceil",
+        )
+
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _no_bits
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = _no_bits
 
     def __neg__(self):
         return Ratio(self._scope, -self._num, self._den)

@@ -1,4 +1,4 @@
-"""A mask that is not 2**k - 1."""
+"""A mask of a condition."""
 
 import lpn
 
@@ -14,4 +14,4 @@ free = net.place("free", init=4)
 ready = net.place("ready", Block, sink=True)
 done = net.place("done", done=True)
 
-net.transition("huffman", take={"blk": coded}, delay=lambda blk: blk.size & 6)
+net.transition("huffman", take={"blk": coded}, delay=lambda blk: (blk.size > 3) & 6)

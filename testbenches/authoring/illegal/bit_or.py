@@ -1,4 +1,4 @@
-"""A bit operator that has no meaning here."""
+"""Bits of a fraction."""
 
 import lpn
 
@@ -14,4 +14,4 @@ free = net.place("free", init=4)
 ready = net.place("ready", Block, sink=True)
 done = net.place("done", done=True)
 
-net.transition("huffman", take={"blk": coded}, delay=lambda blk: blk.size | 1)
+net.transition("huffman", take={"blk": coded}, delay=lambda blk: blk.size / 2 | 1)

@@ -1,4 +1,4 @@
-"""A shift that leaves 64 bits."""
+"""A shift by more bits than a number has."""
 
 import lpn
 

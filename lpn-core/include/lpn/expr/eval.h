@@ -47,6 +47,16 @@ inline std::int64_t apply_op(Op op, std::int64_t x, std::int64_t y) {
     case Op::kMod: return floor_mod(x, right());
     case Op::kMin: return x < y ? x : y;
     case Op::kMax: return x > y ? x : y;
+    case Op::kBitNot: return ~x;
+    case Op::kBitAnd: return x & y;
+    case Op::kBitXor: return x ^ y;
+    case Op::kBitOr: return x | y;
+    case Op::kShiftLeft: {
+      const Wide exact = Wide{x} * (Wide{1} << right());
+      r = static_cast<std::int64_t>(exact);
+      return checked(r != exact);
+    }
+    case Op::kShiftRight: return x >> right();
     case Op::kEq: return x == y;
     case Op::kNe: return x != y;
     case Op::kLt: return x < y;
@@ -100,6 +110,7 @@ std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
     case Op::kTaken: return env.taken(n.a);
     case Op::kNeg:
     case Op::kAbs:
+    case Op::kBitNot:
     case Op::kNot: return apply_op(n.op, eval(pool, n.kids[0], env), 0);
     case Op::kAdd:
     case Op::kSub:
@@ -109,6 +120,11 @@ std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
     case Op::kMod:
     case Op::kMin:
     case Op::kMax:
+    case Op::kBitAnd:
+    case Op::kBitXor:
+    case Op::kBitOr:
+    case Op::kShiftLeft:
+    case Op::kShiftRight:
     case Op::kEq:
     case Op::kNe:
     case Op::kLt:
