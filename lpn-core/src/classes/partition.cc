@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "classes/chooser.h"
+#include "classes/symbolic_run.h"
 #include "classes/translation.h"
 #include "lpn/base/error.h"
 #include "lpn/net/lower.h"
@@ -213,8 +214,8 @@ void Search::follow(Job job) {
   Differences differences(path.timing, space());
   Chooser chooser(*this, std::move(job), path, differences);
   try {
-    execute(net_, lowered_, space(), chooser, total_, partition_.exact, options_.max_firings, path,
-            differences);
+    SymbolicRun(net_, lowered_, space(), chooser, total_, partition_.exact, options_.max_firings,
+                path, differences)();
   } catch (const Chooser::Empty&) {
     return;
   } catch (const Stopped&) {
