@@ -17,6 +17,7 @@
 #include "classes/symbolic_run.h"
 #include "classes/translation.h"
 #include "lpn/base/error.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/lower.h"
 
 namespace lpn {
@@ -34,7 +35,8 @@ class Search final : public PathSearch {
       : net_(net),
         lowered_(lower(net)),
         options_(options),
-        total_(partition_.space.variables, nullptr) {
+        bounds_(partition_.space.variables, nullptr),
+        total_(bounds_) {
     partition_.space = space;
     started_ = Clock::now();
   }
@@ -150,6 +152,7 @@ class Search final : public PathSearch {
   Net lowered_;
   const PartitionOptions& options_;
   Partition partition_;
+  NetBounds bounds_;  // of the terms of the space
   Totality total_;
   std::vector<Assignment> samples_;
   std::vector<Job> open_;

@@ -8,6 +8,7 @@
 
 #include "classes/symbolic_run.h"
 #include "lpn/base/error.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 
 namespace lpn {
@@ -44,7 +45,8 @@ bool SymbolicRun::look(std::uint32_t k, const Transition& t, Candidate& c) {
     c.need[a] = std::max(needed, c.need[a]);
     if (arc.guard && counts(*arc.guard)) {
       // It is looked at only when all else is there.
-      if (!Totality(net_, &t)(arc.guard->id)) {
+      NetBounds bounds(net_, &t);
+      if (!Totality(bounds)(arc.guard->id)) {
         refuse(t, arc.guard->source, "its guard counts tokens and may fail",
                "keep to counts and properties with declared ranges");
       }

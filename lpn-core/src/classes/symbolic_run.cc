@@ -18,6 +18,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/feasibility.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 

@@ -62,7 +62,7 @@ class Variables {
 
   const Net& net_;
   const Transition& transition_;
-  Bounds bounds_;
+  NetBounds bounds_;
   Feasibility& solver_;
   Leaves leaves_;
   std::map<std::tuple<int, std::uint32_t, std::uint32_t, std::int64_t>, ExprId> made_;

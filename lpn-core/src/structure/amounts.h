@@ -9,7 +9,7 @@
 
 #include "lpn/base/wide.h"
 #include "lpn/expr/feasibility.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/net.h"
 
 namespace lpn {
@@ -17,8 +17,8 @@ namespace lpn {
 // Initial counts and weights beyond this are no use.
 constexpr std::int64_t kTooMany = std::int64_t{1} << 40;
 
-// A number of tokens as constant + sum(factor * value of a formula). What becomes too large to be of
-// use throws GiveUp (exact_lp.h).
+// A number of tokens as constant + sum(factor * value of a formula). What becomes too large to be
+// of use throws GiveUp (exact_lp.h).
 struct Amount {
   std::int64_t constant = 0;
   std::map<ExprId, std::int64_t> atoms;
@@ -76,7 +76,7 @@ class Amounts {
 
   const Net& net_;
   const Transition& transition_;
-  Bounds bounds_;
+  NetBounds bounds_;
   Feasibility* solver_;
   std::map<ExprId, bool> facts_;          // conditions that guards decide
   std::map<ExprId, std::int64_t> fixed_;  // x of guards x == c

@@ -8,7 +8,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/base/wide.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "structure/amounts.h"
 #include "structure/exact_lp.h"
 

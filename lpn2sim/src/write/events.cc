@@ -21,7 +21,7 @@
 #include <set>
 
 #include "lpn/base/error.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/net/lower.h"
 #include "lpn/run/run.h"

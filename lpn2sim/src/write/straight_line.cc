@@ -10,7 +10,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/base/wide.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "write/expr.h"
 
@@ -45,7 +45,7 @@ class PartWriter {
     }
     for (const StaticEnd& s : part.sources) source_of_[{s.transition, s.arc}] = &s;
     for (uint32_t k : part.transitions) {
-      bounds_.emplace(k, Bounds(net_, &net_.transitions[k]));
+      bounds_.emplace(k, NetBounds(net_, &net_.transitions[k]));
       history_[k] = 1;
     }
     for (const StaticQueue& q : part.queues) {
@@ -656,7 +656,7 @@ class PartWriter {
   std::map<uint32_t, size_t> servers_of_;
   std::map<std::pair<uint32_t, uint32_t>, size_t> queue_of_, fed_by_;
   std::map<std::pair<uint32_t, uint32_t>, const StaticEnd*> source_of_;
-  std::map<uint32_t, Bounds> bounds_;
+  std::map<uint32_t, NetBounds> bounds_;
   std::set<string> known_;
   std::map<std::tuple<uint32_t, uint32_t, ExprId, int64_t, int, uint32_t>, string> values_;
   std::map<string, size_t> number_;  // of a commit in the order of the sequence
