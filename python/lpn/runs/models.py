@@ -18,13 +18,18 @@ def bundled():
 
 
 def commands():
-    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands.py."""
-    return {name: _about(path) for name, path in _files("commands.py").items()}
+    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands.py, or of
+    the folder models/NAME/commands."""
+    return {name: _about(path) for name, path in _command_files().items()}
 
 
 def command(name):
-    """The click command of the model `name`: the object `command` of its commands.py."""
-    return _bundled_module(name, _files("commands.py")[name], "commands").command
+    """The click command of the model `name`: the object `command` of its commands.py or commands/."""
+    return _bundled_module(name, _command_files()[name], "commands").command
+
+
+def _command_files():
+    return {**_files("commands.py"), **_files(os.path.join("commands", "__init__.py"))}
 
 
 def _files(file):

@@ -9,17 +9,17 @@ Rates are packets per us, times us.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from lpn import Error
 
+from ..scenario import COUNTERS, ENGINE_LAWS, RUN_TO_COMPLETION
 from . import laws
-from .predictor import RATE_SD, RIVAL_SD
-from .profiles import FLOWS, MATCHES, SIZE
-from .scenario import COUNTERS, ENGINE_LAWS, RUN_TO_COMPLETION
+from .function_predictor import RATE_SD, RIVAL_SD
+from .profile_table import FLOWS, MATCHES, SIZE
 
-__all__ = ["Forecast", "forecast", "solve"]
+__all__ = ["Forecast", "changed", "forecast", "solve"]
 
 # Relative standard deviation of a time on cores: the white-box memory law's mean error on rows left out is
 # 1.58 % (FlowMonitor, 50 rows), of a normal error that is sqrt(2 / pi) of its deviation.
@@ -28,7 +28,7 @@ CORE_SD = 0.0158 / math.sqrt(2 / math.pi)
 # know averages only. Root mean square of their error against the net over 12 random sets of two or three
 # functions.
 MEETING_SD = 0.1
-# What the constants of named laws were measured on (README.md, "Parameters"): input -> (least, most).
+# What the constants of named laws were measured on (../net/README.md, "Parameters"): input -> (least, most).
 MEASURED = {
     ("regex", "l7-filter"): {MATCHES: (330.2, 628.0), SIZE: (1500, 1518)},
     ("regex", "emerging-threats"): {MATCHES: (500, 33_000), SIZE: (128, 2048)},
@@ -36,6 +36,8 @@ MEASURED = {
 }
 # FlowMonitor's memory law: working set [MB] and accesses [1e8/s] of the competitors in its profile.
 MEMORY_MEASURED = {"wss_MB": (0.1, 11.82), "accesses_1e8_per_s": (0.04, 3.6)}
+# Inputs of changed() beside the traffic: the pressure on the memory from outside.
+PRESSURE = ("wss_MB", "accesses_per_s")
 _STEADY, _MOST_ROUNDS = 1e-10, 5000
 
 
@@ -188,7 +190,7 @@ def _alone(function, predictor, times):
 
 
 def traffic_row(scenario, name):
-    """The row of `profiles` columns that a predictor of function `name` is asked with: its traffic, and the
+    """The row of `profile_table` columns that a predictor of function `name` is asked with: its traffic, and the
     counters of all others summed."""
     mine = next(f for f in scenario.functions if f.name == name)
     row = {
@@ -219,6 +221,39 @@ def traffic_row(scenario, name):
     for counter in COUNTERS:
         row[f"comp_{counter}"] = sum(part[counter] for part in parts)
     return row
+
+
+def changed(scenario, index, column, value):
+    """The Scenario with one input changed: traffic of a function, or PRESSURE."""
+    f = scenario.functions[index]
+    if column in PRESSURE:
+        return replace(
+            scenario, pressure=replace(scenario.pressure, **{column: value}, counters=None)
+        )
+    if column == FLOWS:
+        traffic = replace(f.traffic, flows=max(1, round(value)))
+    elif column in (MATCHES, SIZE):
+        if len(f.traffic.mix) > 1:
+            raise Error(
+                "E-usage",
+                f"{scenario.path}: '{f.name}' receives a mix of packets; {column} is one number only "
+                "without it",
+            )
+        key, number = (
+            ("matches_per_MB", value)
+            if column == MATCHES
+            else ("packet_bytes", max(1, round(value)))
+        )
+        traffic = replace(f.traffic, mix=(replace(f.traffic.mix[0], **{key: number}),))
+    else:
+        raise Error(
+            "E-usage",
+            f"there is no input '{column}' of a scenario; there are: "
+            f"{', '.join((MATCHES, FLOWS, SIZE, *PRESSURE))}",
+        )
+    functions = list(scenario.functions)
+    functions[index] = replace(f, traffic=traffic)
+    return replace(scenario, functions=tuple(functions))
 
 
 # ---- The fixed point -----------------------------------------------------------------------------------
@@ -349,7 +384,7 @@ def _spread(scenario, times, answers, predictors, rows, z, level):
 
     Each time is moved by a standard deviation either way and the fixed point found again; the effects add up
     as independent ones do. Competitors' engine times are less well known than the function's own
-    (`predictor`).
+    (`function_predictor`).
     """
     down, up = [0.0] * len(times), [0.0] * len(times)
     for k, (f, t) in enumerate(zip(scenario.functions, times)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lpn import Error
 
-from .profiles import FLOWS
+from .profile_table import FLOWS
 
 __all__ = ["Boosted", "WhiteBox", "memory_model"]
 

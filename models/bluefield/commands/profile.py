@@ -9,8 +9,8 @@ import click
 from lpn import Error
 from lpn.command import Progress, counted, json_option, note, print_json
 
-from .profiles import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
-from .profiling import Attribute
+from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
+from ..predictor.measurements import Attribute
 
 # Ranges of the paper's profiles; the shortest steps are those of its sampled flow counts, and as fine
 # elsewhere.
@@ -146,11 +146,11 @@ def command(
 
     Exit status: 0 done; 2 something is wrong; 3 stopped by Ctrl-C, what was measured is written.
     """
-    from . import profiling
+    from ..predictor import measurements
 
     progress = Progress(quota)
-    profiler = profiling.Profiler(
-        profiling.command(line, timeout),
+    profiler = measurements.Profiler(
+        measurements.command(line, timeout),
         list(attributes) or list(ATTRIBUTES),
         _levels(contention),
         quota,
@@ -160,11 +160,11 @@ def command(
     told, stopped = {}, False
     try:
         if method == "adaptive":
-            told = profiling.adaptive(profiler, drop, split, samples)
+            told = measurements.adaptive(profiler, drop, split, samples)
         elif method == "random":
-            profiling.uniform(profiler)
+            measurements.uniform(profiler)
         else:
-            profiling.full(profiler, [steps] * len(profiler.attributes))
+            measurements.full(profiler, [steps] * len(profiler.attributes))
     except KeyboardInterrupt:
         stopped = True
     progress.clear()
@@ -242,9 +242,9 @@ def measure(scenario, name):
     """
     import json
 
-    from . import scenario as scenarios
-    from . import steady
-    from ._cli_diagnose import changed
+    from .. import scenario as scenarios
+    from ..net import steady
+    from ..predictor.scenario_forecast import changed
 
     read = scenarios.read(scenario)
     names = [f.name for f in read.functions]

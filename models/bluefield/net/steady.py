@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import lpn
 
-from . import model, parts
-from .scenario import RUN_TO_COMPLETION
+from ..scenario import RUN_TO_COMPLETION
+from . import build, parts
 
 __all__ = ["Outcome", "Result", "detail", "simulate", "throughputs"]
 
@@ -61,13 +61,13 @@ class _Run:
 
     def __init__(self, scenario, form=None):
         self.scenario = scenario
-        self.form = form or model.shape(scenario)
+        self.form = form or build.shape(scenario)
         self.seats = (
-            model.seats(scenario, self.form) if form else list(range(len(scenario.functions)))
+            build.seats(scenario, self.form) if form else list(range(len(scenario.functions)))
         )
-        self.net, self.kept, self.chains = model.net_of_shape(self.form)
-        self.marking = model.marking(scenario, self.net, WINDOWS + 1, self.seats)
-        self.values = model.parameters(scenario, form=self.form, seats=self.seats)
+        self.net, self.chains, self.counts, self.kept = build.net_of_shape(self.form)
+        self.marking = build.marking(scenario, self.net, WINDOWS + 1, self.seats)
+        self.values = build.parameters(scenario, form=self.form, seats=self.seats)
         self.most_us = scenario.simulate.most_ms * 1e3 / WINDOWS
         self.window_us = min(self._first_window(), self.most_us)
         self.outcome = None
@@ -131,49 +131,25 @@ def _period(function):
     """Time [us] after which a random schedule repeats; of a saturating one by its service times."""
     rate = function.traffic.rate_kpps
     if rate is not None:
-        return model.SCHEDULE * 1e3 / rate
-    return model.SCHEDULE * max(
+        return build.SCHEDULE * 1e3 / rate
+    return build.SCHEDULE * max(
         function.service_us(s) / (function.cores if s.on_core else 1) for s in function.stages
     )
 
 
-def _counted(chain):
-    """How many counts are kept of a function."""
-    return (
-        1
-        + 2 * (chain.lost is not None)
-        + len(chain.works)
-        + sum(map(len, chain.queues))
-        + len(chain.descriptors)
-    )
-
-
 def _read(state, run):
-    scenario, taken = state.scenario, iter(state.kept)
-    # Per function of the net, in the order of model.net_of_shape, the counts of its places.
-    places = [
-        [[n for (n,) in run.tokens[next(taken)]] for _ in range(_counted(chain))]
-        for chain in state.chains
-    ]
+    scenario = state.scenario
+    taken = [counts.each(lambda name: [n for (n,) in run.tokens[name]]) for counts in state.counts]
     window, half, quarter = state.window_us, WINDOWS // 2, WINDOWS // 4
     steady, results, utilisation = True, [], {}
-    counted = {}
-    for f, seat in zip(scenario.functions, state.seats):
-        counts = places[seat][::-1]
-        delivered = counts.pop()
-        arrived, lost = (
-            (counts.pop(), counts.pop()) if f.traffic.rate_kpps is not None else (None, None)
-        )
-        works = [counts.pop() for _ in f.stages]
-        queues = [
-            [counts.pop() for _ in range(s.queues)] if not s.on_core else None for s in f.stages
-        ]
-        free = [counts.pop() for s in f.stages if not s.on_core]
-        counted[f.name] = delivered, arrived, lost, works, queues, free
+    counted = {f.name: taken[seat] for f, seat in zip(scenario.functions, state.seats)}
     # By chance a random function's packets vary by the root of their number, and others with them.
     by_chance = max(
         (
-            3 / math.sqrt(max(counted[f.name][0][WINDOWS] - counted[f.name][0][half], 1))
+            3
+            / math.sqrt(
+                max(counted[f.name].delivered[WINDOWS] - counted[f.name].delivered[half], 1)
+            )
             for f in scenario.functions
             if _random(f)
         ),
@@ -211,7 +187,7 @@ def _read(state, run):
             result.work.append(busy)
             result.queued.append(
                 None
-                if stage_queues is None
+                if stage.on_core
                 else min(map(sum, zip(*(queue[half:] for queue in stage_queues))))
             )
         result.bottleneck, result.why = _bottleneck(f, result)
@@ -249,7 +225,7 @@ def _bottleneck(function, result):
 def throughputs(scenarios, *, form=None, threads=None, progress=None):
     """An Outcome per Scenario. Those of one structure share a compiled net and go as one batch.
 
-    `form`: a model.Shape in which all of them find a seat: one net for all. `progress(finished, of)` is
+    `form`: a build.Shape in which all of them find a seat: one net for all. `progress(finished, of)` is
     called as they finish. Raises Error "E-no-compiler" without a compiler.
     """
     runs = [_Run(scenario, form) for scenario in scenarios]
@@ -340,16 +316,14 @@ class _Follower:
     def __init__(self, net, chains, since):
         self.latencies = [[] for _ in chains]
         self._since = since
-        self._born = (
-            {}
-        )  # (transition, firing) -> when its packets entered: one time for all, or a list
+        # (transition, firing) -> when its packets entered: one time for all, or a list
+        self._born = {}
         entries = {chain.entry: chain.entry_at_start for chain in chains}
         lefts = {chain.left: k for k, chain in enumerate(chains)}
         # A pipeline's firing hands on one packet, so that its entry is read once.
         single = {chain.entry.split(".")[0] for chain in chains if chain.single}
-        self._about = (
-            []
-        )  # per transition: (arc t, entry_at_start or None, chain that it leaves, single)
+        # Per transition: (arc t, entry_at_start or None, chain that it leaves, single).
+        self._about = []
         for t in net._core.transitions:
             arc = next((k for k, arc in enumerate(t.inputs) if arc.name == "t"), None)
             self._about.append(

@@ -2,21 +2,21 @@
 
 import click
 
-# Command -> (module next to this one, what it does). They are imported on use. The module's object is
+# Command -> (module in this folder, what it does). They are imported on use. The module's object is
 # `command`, or has the command's name.
 _COMMANDS = {
-    "simulate": ("_cli_simulate", "Throughput, latency and bottleneck of a scenario, simulated."),
-    "predict": ("_cli_predict", "Throughput by laws and trained predictors, with intervals."),
+    "simulate": ("simulate", "Throughput, latency and bottleneck of a scenario, simulated."),
+    "predict": ("predict", "Throughput by laws and trained predictors, with intervals."),
     "diagnose": (
-        "_cli_diagnose",
+        "diagnose",
         "What holds each function back, and how that shifts with traffic.",
     ),
-    "profile": ("_cli_profile", "Measure a function under a quota, where it matters."),
-    "measure": ("_cli_profile", "Measure one configuration by simulation, for profile."),
-    "train": ("_cli_train", "Train a predictor of one function from its profiles."),
-    "evaluate": ("_cli_evaluate", "Judge a predictor and its baselines on measured rows."),
+    "profile": ("profile", "Measure a function under a quota, where it matters."),
+    "measure": ("profile", "Measure one configuration by simulation, for profile."),
+    "train": ("train", "Train a predictor of one function from its profiles."),
+    "evaluate": ("evaluate", "Judge a predictor and its baselines on measured rows."),
     "place": (
-        "_cli_place",
+        "place",
         "Place arriving functions on NICs under promised drops; compare policies.",
     ),
 }

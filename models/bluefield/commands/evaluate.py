@@ -3,7 +3,8 @@
 import click
 from lpn.command import Progress, json_option, note, print_json, table
 
-from ._cli_train import kinds, memory_option, pattern_option, show
+from .options import kinds, memory_option, pattern_option
+from .shown import show_outside_rows, show_trained
 
 
 @click.command("evaluate")
@@ -45,15 +46,15 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
     Memory model and training file are chosen by cross-validation on the training files alone, and printed
     before the test rows are predicted.
     """
-    from .evaluation import evaluate
-    from .profiles import read
+    from ..predictor.prediction_errors import evaluate
+    from ..predictor.profile_table import read
 
     progress = Progress(1)
 
     def trained(predictor, candidates):
         progress.clear()
         if not as_json:
-            show(predictor, candidates)
+            show_trained(predictor, candidates)
             click.echo()
 
     profiles = [read(file) for file in (*train, *more)]
@@ -104,16 +105,5 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
             f"{figures['rows_trained_on']} of {figures['rows']} rows stand in the training files too: their "
             "errors are no judgement"
         )
-    show_outside(figures["outside"], figures["rows"])
+    show_outside_rows(figures["outside"], figures["rows"])
     return 0
-
-
-def show_outside(rows_of, rows):
-    """A note that names inputs outside the range trained on. rows_of: input -> in how many of `rows`."""
-    if rows_of:
-        note(
-            "outside the range trained on: "
-            + ", ".join(
-                f"{name} ({count} of {rows} rows)" for name, count in sorted(rows_of.items())
-            )
-        )

@@ -2,22 +2,9 @@
 
 import click
 from lpn.command import json_option, note, print_json, table
-from lpn import Error
 
-level_option = click.option(
-    "--level",
-    type=click.FloatRange(0.5, 0.99),
-    default=0.9,
-    show_default=True,
-    help="Share of truths that the intervals should hold.",
-)
-models_option = click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="[NAME=]MODEL.json",
-    help="A trained predictor, for the function of its name.",
-)
+from .options import level_option, load_models, models_option, one_model
+from .shown import show_outside, show_outside_rows
 
 
 @click.command("predict")
@@ -66,47 +53,14 @@ def command(file, models, level, as_json):
 
 def forecasts(file, models, level):
     """The Forecasts of a scenario file with the predictors of --model."""
-    from . import scenario
-    from .forecast import forecast
+    from .. import scenario
+    from ..predictor.scenario_forecast import forecast
 
     return forecast(scenario.read(file), load_models(models), level)
 
 
-def load_models(models):
-    """{function: Predictor} of the --model options."""
-    from .predictor import load
-
-    found = {}
-    for spec in models:
-        name, equals, path = spec.partition("=")
-        predictor = load(path if equals else spec)
-        found[name if equals else predictor.function] = predictor
-    return found
-
-
-def one_model(models, file):
-    """The Predictor for the rows of a CSV file."""
-    loaded = list(load_models(models).values())
-    if len(loaded) != 1:
-        raise Error(
-            "E-usage",
-            f"{file} is a table of one function's rows: write one --model MODEL.json "
-            "(lpn bluefield train makes it)",
-        )
-    return loaded[0]
-
-
-def show_outside(outside, prefix=""):
-    for one in outside:
-        note(
-            f"{prefix}{one['input']} {one['value']:g} lies outside {one['low']:g}..{one['high']:g}, the "
-            "range trained or measured on"
-        )
-
-
 def _rows(file, models, level, as_json):
-    from ._cli_evaluate import show_outside as outside_of
-    from .profiles import read
+    from ..predictor.profile_table import read
 
     predictor = one_model(models, file)
     profile = read(file, measured=False)
@@ -140,7 +94,7 @@ def _rows(file, models, level, as_json):
     for answer in answers:
         for one in answer.outside:
             counts[one["input"]] = counts.get(one["input"], 0) + 1
-    outside_of(counts, len(answers))
+    show_outside_rows(counts, len(answers))
     for engine in unused:
         note(
             f"competitors at the {engine} engine are ignored: the model of '{predictor.function}' does not "

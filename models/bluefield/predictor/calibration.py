@@ -5,7 +5,7 @@ request, both backlogged, Eq 2 makes the function's time per packet a straight l
 
     1 / T = t + t_b / n        slope 1 / n: its queues; intercept t: its time per request.
 
-Over traffic the time is a line of its own (`profiles.ENGINES`: matches per MB, bytes).
+Over traffic the time is a line of its own (`profile_table.ENGINES`: matches per MB, bytes).
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy
 from lpn import Error
 
-from .predictor import RATE_SD, Engine
-from .profiles import ENGINES, MATCHES, SIZE, THROUGHPUT
+from .function_predictor import RATE_SD, Engine
+from .profile_table import ENGINES, MATCHES, SIZE, THROUGHPUT
 
 __all__ = ["Calibration", "co_run", "engine"]
 

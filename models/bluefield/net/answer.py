@@ -1,47 +1,19 @@
-"""lpn bluefield simulate: a scenario's functions, by simulation."""
+"""What is known of a scenario after simulating it: throughputs, latencies, bottlenecks, promises.
+
+answer() is the object that --json prints, show() the same for people.
+"""
 
 import click
+from lpn.command import grouped, table
 
-from lpn.command import grouped, json_option, print_json, table
+from .. import scenario as scenarios
+from . import steady
 
-from . import scenario as scenarios
-
-ANSWERED, NO, UNKNOWN = 0, 1, 3
-
-
-@click.command("simulate")
-@click.argument("scenario", type=click.Path(dir_okay=False))
-@click.option(
-    "--alone/--no-alone",
-    default=True,
-    show_default=True,
-    help="Also simulate each function alone, to tell what contention costs it.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["compiled", "interp"]),
-    default=None,
-    help="Default: interpreted when that is quick, else compiled.",
-)
-@json_option
-def command(scenario, alone, engine, as_json):
-    """Simulates SCENARIO until its throughputs are steady: throughput, latency, bottleneck of each function.
-
-    Exit status: 0 answered; 1 a promised drop is broken; 2 something is wrong; 3 not steady in the time of
-    simulate.most_ms.
-    """
-    read = scenarios.read(scenario)
-    data = answer(read, alone=alone, engine=engine)
-    print_json(data) if as_json else show(data)
-    if not data["steady"]:
-        return UNKNOWN
-    return NO if any(f.get("promise_kept") is False for f in data["functions"]) else ANSWERED
+__all__ = ["answer", "keeps", "show"]
 
 
 def answer(scenario, alone=True, engine=None):
     """What is known of a Scenario after simulating it, for --json."""
-    from . import steady
-
     outcome = steady.simulate(scenario, engine=engine)
     functions = []
     for f, result in zip(scenario.functions, outcome.results):

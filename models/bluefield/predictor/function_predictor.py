@@ -15,7 +15,7 @@ from lpn import Error
 
 from . import laws
 from .memory import memory_model
-from .profiles import ENGINES, MATCHES, SIZE
+from .profile_table import ENGINES, MATCHES, SIZE
 
 __all__ = ["Answer", "Bound", "Engine", "Memory", "PATTERNS", "Predictor", "load"]
 
@@ -216,7 +216,7 @@ def quantile(ordered, level):
 
 @dataclass
 class Predictor:
-    """Predicts one function's rate from rows of `profiles` columns.
+    """Predicts one function's rate from rows of `profile_table` columns.
 
     pattern: "pipeline", "run-to-completion", or one of these per stage with commas between: the memory and
     CPU stage, then the engines; trained_on: (file, kind, rows).

@@ -1,16 +1,15 @@
 """lpn bluefield diagnose: what holds a function back, and how that shifts with traffic and contention."""
 
 import re
-from dataclasses import replace
 
 import click
 from lpn import Error
 from lpn.command import json_option, print_json, table
 
-from ._cli_predict import level_option, load_models, models_option, one_model, show_outside
-from .profiles import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
+from ..predictor.profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
+from .options import level_option, load_models, models_option, one_model
+from .shown import show_outside
 
-PRESSURE = ("wss_MB", "accesses_per_s")
 LEAST_STEPS = 2
 
 
@@ -76,7 +75,7 @@ def command(file, models, name, sweep, steps, line, plot, level, as_json):
 
 
 def _sweep(source, column, low, high, steps, plot, as_json):
-    from . import diagnosis
+    from ..predictor import diagnosis
 
     values = [low + (high - low) * k / (steps - 1) for k in range(steps)]
     answers = [source.at(column, value) for value in values]
@@ -133,7 +132,7 @@ class _Rows:
     """Rows of a CSV file and a trained predictor."""
 
     def __init__(self, file, models, line, level):
-        from .profiles import read
+        from ..predictor.profile_table import read
 
         self.predictor, self.level = one_model(models, file), level
         self.profile = read(file, measured=False)
@@ -147,7 +146,7 @@ class _Rows:
         self.name = self.predictor.function
 
     def at(self, column, value):
-        from .diagnosis import at
+        from ..predictor.diagnosis import at
 
         known = (
             *COUNTERS,
@@ -177,7 +176,7 @@ class _Rows:
         ]
 
     def answer(self, as_json):
-        from .diagnosis import diagnose
+        from ..predictor.diagnosis import diagnose
 
         found = diagnose(self.predictor, self.profile.rows, self.level)
         if as_json:
@@ -218,7 +217,7 @@ class _Scenario:
     """A scenario file, its functions forecast by the laws and by trained predictors."""
 
     def __init__(self, file, models, name, level):
-        from . import scenario
+        from .. import scenario
 
         self.scenario, self.models, self.level = scenario.read(file), load_models(models), level
         names = [f.name for f in self.scenario.functions]
@@ -228,7 +227,7 @@ class _Scenario:
         self.name = names[self.index]
 
     def at(self, column, value):
-        from .forecast import forecast
+        from ..predictor.scenario_forecast import changed, forecast
 
         return forecast(changed(self.scenario, self.index, column, value), self.models, self.level)[
             self.index
@@ -238,7 +237,7 @@ class _Scenario:
         return ()
 
     def answer(self, as_json):
-        from .forecast import forecast
+        from ..predictor.scenario_forecast import forecast
 
         found = forecast(self.scenario, self.models, self.level)
         if as_json:
@@ -260,37 +259,3 @@ class _Scenario:
         for f in found:
             show_outside(f.outside, f"{f.name}: ")
         return 0
-
-
-def changed(scenario, index, column, value):
-    """The Scenario with one input changed: traffic of a function, or the pressure on the memory from
-    outside."""
-    f = scenario.functions[index]
-    if column in PRESSURE:
-        return replace(
-            scenario, pressure=replace(scenario.pressure, **{column: value}, counters=None)
-        )
-    if column == FLOWS:
-        traffic = replace(f.traffic, flows=max(1, round(value)))
-    elif column in (MATCHES, SIZE):
-        if len(f.traffic.mix) > 1:
-            raise Error(
-                "E-usage",
-                f"{scenario.path}: '{f.name}' receives a mix of packets; {column} is one number only "
-                "without it",
-            )
-        key, number = (
-            ("matches_per_MB", value)
-            if column == MATCHES
-            else ("packet_bytes", max(1, round(value)))
-        )
-        traffic = replace(f.traffic, mix=(replace(f.traffic.mix[0], **{key: number}),))
-    else:
-        raise Error(
-            "E-usage",
-            f"there is no input '{column}' of a scenario; there are: "
-            f"{', '.join((MATCHES, FLOWS, SIZE, *PRESSURE))}",
-        )
-    functions = list(scenario.functions)
-    functions[index] = replace(f, traffic=traffic)
-    return replace(scenario, functions=tuple(functions))

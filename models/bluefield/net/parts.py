@@ -18,10 +18,10 @@ __all__ = [
     "Chain",
     "Engine",
     "SharedMemory",
+    "Snapshots",
     "Stage",
     "pipeline",
     "run_to_completion",
-    "snapshots",
     "source",
     "ticks",
 ]
@@ -485,22 +485,31 @@ class Count(lpn.Token):
     tokens: lpn.Int
 
 
-def snapshots(net, counted, window):
-    """Every `window` ticks, from time 0 on, how many tokens each of the places `counted` holds.
+class Snapshots:
+    """Every `window` ticks, from time 0 on, how many tokens places hold; the place `windows` is done with
+    one token per snapshot.
 
-    Returns the names of the places that keep the counts, in the order of `counted`; the place `windows` is
-    done with one token per snapshot.
+    kept: the names of the places that keep the counts, in the order of keep().
     """
-    windows = net.place("windows", done=True)
-    kept = []
-    for k, place in enumerate(counted):
-        count = net.place(f"count{k}", Count, sink=True)
-        net.transition(
-            f"count{k}.read",
+
+    def __init__(self, net, window):
+        self._net, self._window = net, window
+        self._windows = net.place("windows", done=True)
+        self.kept = []
+
+    def keep(self, place):
+        """The name of the place that keeps the counts of `place`."""
+        name = f"count{len(self.kept)}"
+        count = self._net.place(name, Count, sink=True)
+        self._net.transition(
+            f"{name}.read",
             take={"place": place.watch()},
-            interval=window,
+            interval=self._window,
             put=[count.emit(tokens=lambda place: place.count)],
         )
-        kept.append(count.name)
-    net.transition("windows.pass", put=[windows], interval=window)
-    return kept
+        self.kept.append(count.name)
+        return count.name
+
+    def done(self):
+        """After the last place."""
+        self._net.transition("windows.pass", put=[self._windows], interval=self._window)

@@ -1,6 +1,6 @@
 """Which resource holds a function back, from predictions and, where there are any, from measured rates.
 
-A bottleneck caps the rate: the resource with the lowest bound (`predictor`). A measured rate says more: a
+A bottleneck caps the rate: the resource with the lowest bound (`function_predictor`). A measured rate says more: a
 resource whose bound it exceeds is none; and over rows with the same load on the engines, a rate that stays
 flat while the pressure on the memory changes is held by an engine, one that follows the pressure is held by
 the memory.
@@ -10,7 +10,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from .profiles import ENGINES, MATCHES, SIZE, THROUGHPUT
+from .profile_table import ENGINES, MATCHES, SIZE, THROUGHPUT
 
 __all__ = ["Diagnosis", "at", "crossings", "diagnose", "plot"]
 

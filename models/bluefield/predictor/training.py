@@ -1,6 +1,6 @@
 """Fits a predictor to profiles: memory models, engine times, the choice between them, and their errors.
 
-The only module that needs NumPy and scikit-learn; what it makes is read without them (`predictor`).
+The only module that needs NumPy and scikit-learn; what it makes is read without them (`function_predictor`).
 """
 
 import math
@@ -13,8 +13,8 @@ from lpn import Error
 
 from . import calibration
 from .memory import Boosted, WhiteBox
-from .predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
-from .profiles import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
+from .function_predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
+from .profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
 
 __all__ = [
     "DEFAULT_FLOWS",

@@ -8,10 +8,10 @@ import click
 import lpn
 from lpn.command import Progress, counted, json_option, print_json, seconds, table
 
-from . import scenario as scenarios
+from .. import scenario as scenarios
 
 ANSWERED, UNKNOWN = 0, 3
-_CATALOGUE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "catalogue.json")
+_CATALOGUE = os.path.join(os.path.dirname(os.path.abspath(scenarios.__file__)), "catalogue.json")
 _POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracle")
 
 
@@ -73,7 +73,7 @@ def command(
     without it, sequences are drawn at random. What co-located functions really deliver, and whether that
     breaks a promise, is simulated.
     """
-    from . import placement
+    from ..net import placement
 
     functions, nic = scenarios.read_catalogue(catalogue or _CATALOGUE)
     known = placement.Catalogue(functions, nic)
@@ -98,7 +98,7 @@ def command(
 
 def _read(path, catalogue):
     """The Arrivals of a CSV file. Raises Error "E-arrivals" naming file, line and what is allowed."""
-    from .placement import Arrival
+    from ..net.placement import Arrival
 
     numbers = {f.name: k for k, f in enumerate(catalogue.functions)}
     found = []

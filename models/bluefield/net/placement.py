@@ -7,7 +7,7 @@ it has alone. A NIC takes functions while it has cores. The policies:
     greedy           the NIC with the most free cores, of those with the most the one whose engines have
                      the least to do; a new one only when none has cores left. Promises are not looked at.
     memory-only      the first NIC on which every promise is predicted to be kept, by memory contention alone
-    both-resources   the same, by memory and engines (predictor.py)
+    both-resources   the same, by memory and engines (../predictor)
     oracle           the same, by the truth
 
 The truth is the net, simulated once per set of co-located functions. Predictors are trained as for a real
@@ -22,8 +22,7 @@ from dataclasses import dataclass, replace
 
 import lpn
 
-from . import model, steady
-from .scenario import (
+from ..scenario import (
     ENGINES,
     RUN_TO_COMPLETION,
     Function,
@@ -35,6 +34,7 @@ from .scenario import (
     Simulate,
     Stage,
 )
+from . import build, steady
 
 __all__ = ["POLICIES", "Arrival", "Catalogue", "Placement", "draw", "optimum", "place"]
 
@@ -84,7 +84,7 @@ class Catalogue:
         """A Shape that seats every set of functions with cores for it, and benchmarks; None: too large."""
         alike = {}
         for f in self.functions:
-            alike.setdefault(model.shape(Scenario((f,), self.nic)).functions[0], []).append(f)
+            alike.setdefault(build.shape(Scenario((f,), self.nic)).functions[0], []).append(f)
         seats = [
             _benchmark(name, 1.0, self.nic)
             for name in ENGINES
@@ -92,7 +92,7 @@ class Catalogue:
         ]
         for functions in alike.values():
             seats += [functions[0]] * max(self.nic.cores // f.cores for f in functions)
-        return model.shape(Scenario(tuple(seats), self.nic)) if len(seats) <= _MOST_SEATS else None
+        return build.shape(Scenario(tuple(seats), self.nic)) if len(seats) <= _MOST_SEATS else None
 
     def fits(self, together):
         """Whether a NIC has cores for these functions."""
@@ -153,7 +153,7 @@ class Catalogue:
         return [self._predicted(k, together, engines) for k in range(len(together))]
 
     def _predicted(self, k, together, engines):
-        from .profiles import FLOWS, MATCHES, SIZE
+        from ..predictor.profile_table import FLOWS, MATCHES, SIZE
 
         mine, rivals = together[k], together[:k] + together[k + 1 :]
         predictor, traffic = self.predictor(mine), self.functions[mine].traffic
@@ -180,7 +180,7 @@ class Catalogue:
 
     def _engine_time(self, function, name):
         """Queues times time per request [us] that a function takes of an engine's round, as calibrated."""
-        from .profiles import MATCHES, SIZE
+        from ..predictor.profile_table import MATCHES, SIZE
 
         engine = self.predictor(function).engines.get(name)
         traffic = self.functions[function].traffic
@@ -199,8 +199,8 @@ class Catalogue:
 
     def train(self, functions, progress=None):
         """Measures the profiles of these functions and trains their predictors."""
-        from . import training
-        from .profiles import Profile
+        from ..predictor import training
+        from ..predictor.profile_table import Profile
 
         plans = {f: _profiles(self.functions[f], self.nic, self.simulate) for f in functions}
         asked = [
@@ -255,7 +255,7 @@ def _profiles(function, nic, simulate):
     tells nothing of a run-to-completion function, whose other time always counts: its times per request are
     taken from its laws (rows without a Scenario).
     """
-    from .profiles import FLOWS, MATCHES, SIZE
+    from ..predictor.profile_table import FLOWS, MATCHES, SIZE
 
     source = random.Random(function.name)
     compresses = any(s.resource == "compression" for s in function.stages)

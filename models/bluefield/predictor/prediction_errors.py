@@ -9,8 +9,8 @@ import statistics
 from lpn import Error
 
 from . import laws, training
-from .predictor import ImpossiblePattern
-from .profiles import COUNTERS, FLOWS, SIZE, THROUGHPUT
+from .function_predictor import ImpossiblePattern
+from .profile_table import COUNTERS, FLOWS, SIZE, THROUGHPUT
 
 __all__ = ["evaluate", "scores"]
 
