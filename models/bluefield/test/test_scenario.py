@@ -7,7 +7,8 @@ from pathlib import Path
 
 import lpn
 import pytest
-from models.bluefield import model, scenario as scenarios, steady
+from models.bluefield import model, scenario as scenarios
+from models.bluefield.net import steady
 
 FOLDER = Path(scenarios.__file__).parent
 GOOD = {

@@ -1,6 +1,6 @@
 """A family of synthetic network functions, and what a model learns of them by profiling.
 
-    python3 testbenches/accuracy/bluefield/synthetic.py [--quota 60] [--seeds 3]
+    python3 testbenches/accuracy/bluefield/predictor/synthetic.py [--quota 60] [--seeds 3]
 
 Each is a time per packet in us,
 
@@ -25,8 +25,8 @@ import statistics
 import sys
 from dataclasses import replace
 
-from models.bluefield import training
-from models.bluefield.profiling import Attribute, Profiler, adaptive, uniform
+from models.bluefield.predictor import training
+from models.bluefield.predictor.measurements import Attribute, Profiler, adaptive, uniform
 
 ATTRIBUTES = [
     Attribute("flow_count", 1, 16_000_000, 16_384, step=100),

@@ -1,79 +1,12 @@
-"""Forecasts of whole scenarios by the laws against the net, and what they say beside the rate."""
-
-import random
+"""What a forecast of a whole scenario says beside the rate."""
 
 import pytest
 from lpn import Error
-
-from models.bluefield import forecast as forecasts
 from models.bluefield import scenario as scenarios
-from models.bluefield import steady
-from models.bluefield.forecast import forecast
+from models.bluefield.predictor import scenario_forecast, training
+from models.bluefield.predictor.scenario_forecast import forecast
+from rows import memory_rows, profile, regex_times
 
-
-def drawn(seed, pattern):
-    """Two to four functions with core stages and engines in any mix; some with a rate."""
-    draw = random.Random(seed)
-    functions = []
-    for k in range(draw.randint(2, 4)):
-        stages = [{"resource": "memory", "service_us": round(draw.uniform(0.5, 3), 3)}]
-        for engine in ("regex", "compression"):
-            if draw.random() < 0.6:
-                stages.append(
-                    {
-                        "resource": engine,
-                        "queues": draw.randint(1, 3),
-                        "slots": 64,
-                        "service_us": round(draw.uniform(0.3, 2), 3),
-                    }
-                )
-        functions.append(
-            {
-                "name": f"f{k}",
-                "stages": stages,
-                "pattern": pattern,
-                "cores": 1,
-                "memory": {
-                    "wss_MB": round(draw.uniform(0, 4), 2),
-                    "accesses_per_packet": 60,
-                    "us_per_MB": 0.0136,
-                    "us_per_MB_1e8": 0.00957,
-                },
-                "traffic": {"rate_kpps": draw.randint(50, 800)} if draw.random() < 0.3 else {},
-            }
-        )
-    return scenarios.parse({"functions": functions})
-
-
-def against_the_net(seeds, pattern):
-    """(Forecast, throughput of the net [packets/us]) of every function of the scenarios drawn."""
-    found = []
-    for seed in seeds:
-        scenario = drawn(seed, pattern)
-        outcome = steady.simulate(scenario, engine="interp", latencies=False)
-        found += [
-            (f, result.throughput_kpps / 1e3)
-            for f, result in zip(forecast(scenario), outcome.results)
-        ]
-    return found
-
-
-def test_pipelines():
-    assert max(abs(f.rate / net - 1) for f, net in against_the_net(range(12), "pipeline")) < 0.005
-
-
-def test_run_to_completion():
-    """Batches of several such functions meet at an engine or miss each other; the intervals say so."""
-    found = against_the_net(range(10), "run-to-completion")
-    errors = [abs(f.rate / net - 1) for f, net in found]
-    assert sum(errors) / len(errors) < 0.06
-    assert sum(f.low <= net <= f.high for f, net in found) >= 0.85 * len(found)
-
-
-BENCH = {
-    "name": "bench",
-    "stages": [{"resource": "cpu", "service_us": 0.7}, {"resource": "regex", "service_us": 1.0}],
-}
 MONITOR = {
     "name": "monitor",
     "cores": 1,
@@ -84,6 +17,12 @@ MONITOR = {
     ],
     "traffic": {"packet_bytes": 1518, "matches_per_MB": 400},
     "memory": {"us_per_MB": 0.01363, "us_per_MB_1e8": 0.00957},
+}
+
+
+BENCH = {
+    "name": "bench",
+    "stages": [{"resource": "cpu", "service_us": 0.7}, {"resource": "regex", "service_us": 1.0}],
 }
 
 
@@ -134,10 +73,6 @@ def test_functions_press_on_each_others_memory():
 
 
 def test_models_need_counters():
-    from test_predictor import memory_rows, profile, regex_times
-
-    from models.bluefield import training
-
     predictor, _ = training.train([profile(memory_rows(60)), regex_times()], function="monitor")
     scenario = scenarios.parse({"functions": [MONITOR, BENCH]})
     with pytest.raises(Error, match="needs the counters of 'bench'"):
@@ -168,7 +103,7 @@ def test_models_need_counters():
 
 
 def test_rates_that_do_not_settle_are_refused(monkeypatch):
-    monkeypatch.setattr(forecasts, "_MOST_ROUNDS", 1)
+    monkeypatch.setattr(scenario_forecast, "_MOST_ROUNDS", 1)
     with pytest.raises(Error, match="does not settle") as error:
         forecast(scenarios.parse({"functions": [MONITOR, BENCH]}))
     assert error.value.code == "E-forecast"

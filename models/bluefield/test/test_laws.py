@@ -6,7 +6,7 @@ import random
 import pytest
 from lpn import Error
 
-from models.bluefield.laws import (
+from models.bluefield.predictor.laws import (
     PIPELINE,
     RUN_TO_COMPLETION,
     Load,

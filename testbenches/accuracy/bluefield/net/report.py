@@ -12,11 +12,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import test_lpn_composition as composition
-import test_lpn_engines as engines
-import test_lpn_flowmonitor as flowmonitor
-import test_lpn_rxp as rxp
-from models.bluefield import laws, placement, scenario as scenarios, steady
+import test_composition as composition
+import test_engines as engines
+import test_flowmonitor as flowmonitor
+import test_rxp as rxp
+from models.bluefield import scenario as scenarios
+from models.bluefield.net import placement, steady
+from models.bluefield.predictor import laws
 
 
 def line(what, asked, found):
@@ -106,7 +108,7 @@ def monitor():
 
 
 def placed():
-    folder = Path(placement.__file__).parent
+    folder = Path(scenarios.__file__).parent
     catalogue = placement.Catalogue(*scenarios.read_catalogue(folder / "catalogue.json"))
     catalogue.prepare(catalogue.sets())
     nics, broken = dict.fromkeys(placement.POLICIES, 0), dict.fromkeys(placement.POLICIES, 0)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import lpn
 import pytest
-from models.bluefield import placement, scenario as scenarios
+from models.bluefield import scenario as scenarios
+from models.bluefield.net import placement
 
-CATALOGUE = Path(placement.__file__).parent / "catalogue.json"
+CATALOGUE = Path(scenarios.__file__).parent / "catalogue.json"
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,9 @@ from the net.
 import random
 
 import pytest
-from models.bluefield import laws, scenario as scenarios, steady
+from models.bluefield import scenario as scenarios
+from models.bluefield.net import steady
+from models.bluefield.predictor import laws
 
 # NF1 and NF2 of the paper's table 4: memory and regex; memory, regex and compression.
 RESOURCES = {"NF1": ("regex",), "NF2": ("regex", "compression")}

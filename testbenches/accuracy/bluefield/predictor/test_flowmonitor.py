@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from flowmon import TEST, TRAIN, bottleneck, needs_profile
 
-from models.bluefield import diagnosis, evaluation, profiles, training
+from models.bluefield.predictor import diagnosis, prediction_errors, profile_table, training
 
 pytestmark = needs_profile
 
@@ -43,11 +43,11 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained():
-    return training.train([profiles.read(file) for file in TRAIN])[0]
+    return training.train([profile_table.read(file) for file in TRAIN])[0]
 
 
 def test_accuracy(figures):
-    assert figures["rows"] == len(profiles.read(TEST).rows)
+    assert figures["rows"] == len(profile_table.read(TEST).rows)
     assert figures["mape"] <= 3.6
     assert figures["within_10"] >= 94
 
@@ -74,10 +74,10 @@ def test_peers_are_what_they_published(figures):
 
 
 def test_the_choice_does_not_look_at_measured_test_rates():
-    read = [profiles.read(file) for file in TRAIN]
-    test = profiles.read(TEST)
+    read = [profile_table.read(file) for file in TRAIN]
+    test = profile_table.read(TEST)
     wrong = replace(test, rows=[{**row, "throughput_kpps": 1.0} for row in test.rows])
-    right, other = evaluation.evaluate(read, test), evaluation.evaluate(read, wrong)
+    right, other = prediction_errors.evaluate(read, test), prediction_errors.evaluate(read, wrong)
     assert right["chosen"] == other["chosen"]
     assert right["candidates"] == other["candidates"]
     assert [p["throughput_kpps"] for p in right["predictions"]] == [
@@ -96,7 +96,7 @@ def test_profiles_that_disagree_are_named(figures):
 
 
 def test_extrapolation_is_named(figures):
-    test = profiles.read(TEST)
+    test = profile_table.read(TEST)
     low = [row["mtbr_matches_per_MB"] < 330 for row in test.rows]
     assert figures["outside"]["mtbr_matches_per_MB"] == sum(low)
     assert figures["outside"]["comp_mem_wr_per_s"] > 0
@@ -105,14 +105,15 @@ def test_extrapolation_is_named(figures):
 
 
 def test_bottlenecks_from_measured_rows(trained):
-    rows = profiles.read(TEST).rows
+    rows = profile_table.read(TEST).rows
     found = diagnosis.diagnose(trained, rows)
     assert [d.bottleneck for d in found] == [bottleneck(row) for row in rows]
 
 
 def test_bottlenecks_from_predictions_alone(trained):
     rows = [
-        {k: v for k, v in row.items() if k != "throughput_kpps"} for row in profiles.read(TEST).rows
+        {k: v for k, v in row.items() if k != "throughput_kpps"}
+        for row in profile_table.read(TEST).rows
     ]
     certain = [
         (d, bottleneck(row)) for d, row in zip(diagnosis.diagnose(trained, rows), rows) if d.certain
@@ -127,7 +128,7 @@ def test_bottlenecks_from_predictions_alone(trained):
 
 def test_the_bottleneck_shifts_with_matches(trained):
     """Memory at 80 matches per MB and regex at 1000 (paper, 7.5.2)."""
-    row = next(row for row in profiles.read(TEST).rows if not row["comp_regex_sum_nt_ms"])
+    row = next(row for row in profile_table.read(TEST).rows if not row["comp_regex_sum_nt_ms"])
     at = lambda m: trained.answer(
         diagnosis.at(row, "mtbr_matches_per_MB", m)
     ).bottleneck  # noqa: E731

@@ -5,9 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
-from models.bluefield import scenario as scenarios, steady
+from models.bluefield import scenario as scenarios
+from models.bluefield.net import steady
 
-SHARED = Path(os.environ.get("LPN_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+SHARED = Path(os.environ.get("LPN_SHARED", Path(__file__).resolve().parents[5] / "shared"))
 TRUTH = SHARED / "truth" / "bluefield"
 needs_truth = pytest.mark.skipif(
     not (TRUTH / "rxp").is_dir(),

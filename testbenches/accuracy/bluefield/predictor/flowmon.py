@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SHARED = Path(os.environ.get("LPN_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+SHARED = Path(os.environ.get("LPN_SHARED", Path(__file__).resolve().parents[5] / "shared"))
 FOLDER = SHARED / "truth" / "bluefield" / "flowmon"
 TRAIN = [str(FOLDER / f"flowmon_{name}_train.csv") for name in ("slomo", "yala_mem", "yala_reg")]
 TEST = str(FOLDER / "flowmon_test.csv")

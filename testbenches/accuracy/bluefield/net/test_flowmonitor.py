@@ -8,9 +8,10 @@ import os
 from pathlib import Path
 
 import pytest
-from models.bluefield import scenario as scenarios, steady
+from models.bluefield import scenario as scenarios
+from models.bluefield.net import steady
 
-SHARED = Path(os.environ.get("LPN_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+SHARED = Path(os.environ.get("LPN_SHARED", Path(__file__).resolve().parents[5] / "shared"))
 ROWS = SHARED / "truth" / "bluefield" / "flowmon" / "flowmon_test.csv"
 pytestmark = pytest.mark.skipif(
     not ROWS.exists(),

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from test_predictor import memory_rows, row_of, write
+from rows import memory_rows, row_of, write
 
 LPN = [sys.executable, "-m", "lpn", "bluefield"]
 ROOT = Path(__file__).resolve().parents[3]

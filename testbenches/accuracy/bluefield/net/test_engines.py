@@ -5,7 +5,9 @@ import random
 
 import lpn
 import pytest
-from models.bluefield import laws, scenario as scenarios, steady
+from models.bluefield import scenario as scenarios
+from models.bluefield.net import steady
+from models.bluefield.predictor import laws
 
 
 def simulated(scenario):
@@ -202,10 +204,10 @@ def test_one_net_serves_many_structures():
     """A scenario simulated in the seats of a larger net has the rates that it has in its own."""
     scenario = on_engine([(0.5, 1, None), (1.5, 2, None)])
     larger = on_engine([(1, 2, None), (1, 1, None), (1, 1, None), (1, 2, None)])
-    from models.bluefield import model
+    from models.bluefield.net import build
 
     own = simulated(scenario)
-    seated = steady._Run(scenario, model.shape(larger))
+    seated = steady._Run(scenario, build.shape(larger))
     while not seated.take(
         lpn.simulate(
             seated.net, seated.marking, seated.parameters(), engine="interp", read=seated.kept
@@ -215,5 +217,5 @@ def test_one_net_serves_many_structures():
     for a, b in zip(own.results, seated.outcome.results):
         assert a.throughput_kpps == pytest.approx(b.throughput_kpps, rel=2e-3)
     with pytest.raises(lpn.Error, match="no place left for f1") as refused:
-        model.seats(scenario, model.shape(on_engine([(1, 1, None), (1, 1, None)])))
+        build.seats(scenario, build.shape(on_engine([(1, 1, None), (1, 1, None)])))
     assert refused.value.code == "E-shape"
