@@ -9,8 +9,8 @@ import click
 from lpn import Error
 from lpn.command import Progress, counted, json_option, note, print_json
 
-from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
 from ..predictor.measurements import Attribute
+from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
 
 # Ranges of the paper's profiles; the shortest steps are those of its sampled flow counts, and as fine
 # elsewhere.

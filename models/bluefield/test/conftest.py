@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-try:
-    import lpn  # noqa: F401
-except ImportError:
-    sys.path.insert(0, str(Path(os.environ.get("LPN_BUILD", ROOT / "build")) / "python"))
+BUILD = Path(os.environ.get("LPN_BUILD", ROOT / "build"))
+if str(BUILD / "python") not in sys.path:
+    sys.path.insert(0, str(BUILD / "python"))
 
 
 @pytest.fixture(scope="session")

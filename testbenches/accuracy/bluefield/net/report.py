@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the accuracy of the BlueField-2 net: the table of models/bluefield/README.md.
 
-    PYTHONPATH=build/python python3 testbenches/accuracy/bluefield/report.py
+    PYTHONPATH=build/python python3 testbenches/accuracy/bluefield/net/report.py
 
 Measurements are read from $LPN_SHARED/truth/bluefield (default: ../shared); else those are left out.
 """

@@ -6,9 +6,9 @@ import click
 
 from lpn.command import Progress, json_option, note, print_json, rate, seconds, table
 
-from . import costs as cost_table
-from .guarantee import METRICS, guarantee as find
-from .program import load
+from .. import costs as cost_table
+from ..guarantee import METRICS, guarantee as find
+from ..program import load
 
 ANSWERED, UNKNOWN = 0, 3
 HOT = 12  # instructions that are shown

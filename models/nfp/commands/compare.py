@@ -4,8 +4,8 @@ import click
 
 from lpn.command import json_option, print_json, table
 
-from . import costs as cost_table
-from .guarantee import METRICS
+from .. import costs as cost_table
+from ..guarantee import METRICS
 
 FASTER_OR_SAME, SLOWER, UNKNOWN = 0, 1, 3
 
@@ -62,7 +62,7 @@ def compare(a, b, metric, cores, paths, threshold, unroll, unroll_b, limit, cost
 
     Exit status: 0 not slower; 1 slower; 2 something is wrong; 3 a limit came first and nothing slower was found.
     """
-    from .compare import compare as run
+    from ..compare import compare as run
 
     found = run(
         a,

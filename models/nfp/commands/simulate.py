@@ -97,8 +97,8 @@ def simulate(
     lpn nfp simulate firewall.asm --cores 20
     lpn nfp simulate firewall.asm --mix traffic.json --rate 20e6 --json
     """
-    from . import mix as mixes
-    from .simulate import simulate as run
+    from .. import mix as mixes
+    from ..simulate import simulate as run
 
     if mix_file and paths:
         raise click.UsageError(

@@ -4,8 +4,8 @@ import click
 
 from lpn.command import json_option, print_json
 
-from . import costs as cost_table
-from .program import load
+from .. import costs as cost_table
+from ..program import load
 
 
 @click.command()

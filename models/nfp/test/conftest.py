@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[2]
+REPO = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("LPN_BUILD", REPO / "build"))
 DEMO = REPO / "models" / "nfp" / "demo"
 if str(BUILD / "python") not in sys.path:

@@ -6,11 +6,11 @@ import click
 
 # Subcommand -> (module, function); loaded when called.
 COMMANDS = {
-    "guarantee": ("models.nfp._cli_guarantee", "guarantee"),
-    "graph": ("models.nfp._cli_graph", "graph"),
-    "simulate": ("models.nfp._cli_simulate", "simulate"),
-    "compare": ("models.nfp._cli_compare", "compare"),
-    "sweep": ("models.nfp._cli_sweep", "sweep"),
+    "guarantee": ("models.nfp.commands.guarantee", "guarantee"),
+    "graph": ("models.nfp.commands.graph", "graph"),
+    "simulate": ("models.nfp.commands.simulate", "simulate"),
+    "compare": ("models.nfp.commands.compare", "compare"),
+    "sweep": ("models.nfp.commands.sweep", "sweep"),
 }
 
 

@@ -16,7 +16,7 @@ ADD, READ = 3.219818925010342, 4.052463035413383  # memory engine cycles
 
 def test_the_slowest_packet_of_a_program(nfp):
     found = nfp("guarantee", DEMO / "portcount.asm", "--json").data
-    # 55 instructions' cycles: see testbenches/nfp/costs_test.cc, where they are added up.
+    # 55 instructions' cycles: see native/test/costs_test.cc, where they are added up.
     slow = found["slowest"]
     assert found["verdict"] == "exact"
     assert slow["path"] == "->0--13--17--20--24--27->30->45->15000"

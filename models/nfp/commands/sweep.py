@@ -6,9 +6,9 @@ import click
 
 from lpn.command import Progress, json_option, print_json, table
 
-from . import costs as cost_table
-from ._cli_compare import rate
-from .guarantee import METRICS
+from .. import costs as cost_table
+from ..guarantee import METRICS
+from .compare import rate
 
 
 @click.command()
@@ -102,8 +102,8 @@ def sweep(
     """
     from lpn.plots import check_plot, plot_lines
 
-    from .guarantee import guarantee
-    from .sweep import evaluate, members, parse_expression
+    from ..guarantee import guarantee
+    from ..sweep import evaluate, members, parse_expression
 
     derived = []
     for text in derive:
@@ -218,9 +218,9 @@ def sweep(
 
 
 def _simulated(file, slow, cores, packets, unroll, bits):
-    from . import mix as mixes
-    from .program import load
-    from .simulate import simulate
+    from .. import mix as mixes
+    from ..program import load
+    from ..simulate import simulate
 
     found = simulate(
         mixes.Mix([mixes.path_of(load(file, unroll=unroll), slow.path)], packets), cores=cores
