@@ -8,6 +8,7 @@
 #include "analysis.h"
 #include "conditions.h"
 #include "graph.h"
+#include "liveness.h"
 #include "symbolic.h"
 #include "term.h"
 
