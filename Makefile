@@ -1,24 +1,26 @@
 # make demo: sets everything up and runs real images through the JPEG decoder's net.
 # make test: sets everything up and runs the tests.      make bench: the speed figures.
+# make lint: formatting and likely mistakes, which make test looks for too.
 # Everything built lands in build/; BUILD=... names another folder, JOBS=... the parallel jobs.
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-dev libz3-dev \
-            libglpk-dev pybind11-dev python3-dev libjpeg62-turbo-dev python3-click python3-rich \
-            python3-pytest python3-distributed python3-matplotlib python3-pil python3-sklearn \
-            python3-sympy cvc5
+            libglpk-dev nlohmann-json3-dev pybind11-dev python3-dev libjpeg62-turbo-dev \
+            python3-click python3-rich python3-pytest python3-distributed python3-matplotlib \
+            python3-pil python3-sklearn python3-sympy cvc5
 # Beside these: for the page of lpn viz, where there is no npm yet, and to test it in a browser. The demo
 # needs neither.
 BUILD_PACKAGES := $(if $(shell command -v npm),,nodejs npm)
-TEST_PACKAGES := chromium chromium-driver python3-selenium
+LINT_PACKAGES := clang-format clang-tidy black python3-flake8 mypy
+TEST_PACKAGES := chromium chromium-driver python3-selenium $(LINT_PACKAGES)
 LPN := $(BUILD)/bin/lpn
 DEMO := models/jpeg/demo
 
 # What the command line needs; tests need everything.
 TOOLS := _lpn models_native lpn_run
 
-.PHONY: demo test test-slow bench tools page build configure setup clean
+.PHONY: demo test test-slow bench lint tools page build configure setup clean
 
 # Compiled simulators are kept in the build folder, so that a demo leaves nothing elsewhere.
 export LPN_CACHE ?= $(abspath $(BUILD))/lpn-cache
@@ -27,6 +29,7 @@ WANTED = $(PACKAGES) $(MORE)
 build: WANTED = $(PACKAGES) $(BUILD_PACKAGES) $(MORE)
 test test-slow: MORE = $(TEST_PACKAGES)
 bench: MORE = $(BUILD_PACKAGES) $(TEST_PACKAGES)
+lint: MORE = $(LINT_PACKAGES)
 
 demo: tools
 	@echo "== A hardware JPEG decoder (ultraembedded core_jpeg) as a Latency Petri Net, against its RTL =="
@@ -48,6 +51,10 @@ bench: tools page
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/bench.py
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/proofs.py
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/pages.py
+
+lint: configure
+	/usr/bin/python3 testbenches/lint/lint.py
+	/usr/bin/python3 testbenches/lint/lint.py clang-tidy --build $(BUILD)
 
 tools: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target $(TOOLS)

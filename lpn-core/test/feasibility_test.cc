@@ -192,6 +192,7 @@ namespace {
 class TryAll : public Feasibility {
  public:
   int asked = 0;
+  std::string smtlib() const override { return ""; }
   void interrupt() override {}
 
  protected:

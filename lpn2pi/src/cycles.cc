@@ -4,12 +4,12 @@
 #include <numeric>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
+#include "lpn/graph/components.h"
 
 namespace lpn::pi {
 
 namespace {
-
-using Wide = __int128;
 
 [[noreturn]] void too_large() {
   throw Error("E-pi", "the delays of a loop add up to more than 64 bits hold");
@@ -18,48 +18,6 @@ using Wide = __int128;
 std::int64_t narrow(Wide x) {
   if (x > INT64_MAX || x < INT64_MIN) too_large();
   return static_cast<std::int64_t>(x);
-}
-
-// Tarjan's components without recursion; `of[v]` numbers them so that arcs lead to smaller numbers.
-std::vector<std::size_t> components(std::size_t events, const std::vector<EventArc>& arcs,
-                                    const std::vector<std::vector<std::size_t>>& out) {
-  constexpr std::size_t kNone = kNoCycle;
-  std::vector<std::size_t> index(events, kNone), low(events), of(events, kNone), stack;
-  std::size_t next = 0, found = 0;
-  struct Frame {
-    std::size_t event, arc;
-  };
-  for (std::size_t root = 0; root < events; ++root) {
-    if (index[root] != kNone) continue;
-    std::vector<Frame> frames{{root, 0}};
-    index[root] = low[root] = next++;
-    stack.push_back(root);
-    while (!frames.empty()) {
-      Frame& top = frames.back();
-      const std::size_t v = top.event;
-      if (top.arc < out[v].size()) {
-        const std::size_t w = arcs[out[v][top.arc++]].to;
-        if (index[w] == kNone) {
-          index[w] = low[w] = next++;
-          stack.push_back(w);
-          frames.push_back({w, 0});
-        } else if (of[w] == kNone) {
-          low[v] = std::min(low[v], index[w]);
-        }
-        continue;
-      }
-      frames.pop_back();
-      if (!frames.empty()) low[frames.back().event] = std::min(low[frames.back().event], low[v]);
-      if (low[v] != index[v]) continue;
-      for (std::size_t w = kNone; w != v;) {
-        w = stack.back();
-        stack.pop_back();
-        of[w] = found;
-      }
-      ++found;
-    }
-  }
-  return of;
 }
 
 // One component: its events, and the arcs that stay inside it.
@@ -208,11 +166,18 @@ bool operator<(const Ratio& a, const Ratio& b) { return Wide{a.num} * b.den < Wi
 Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs) {
   check_tokens(events, arcs);
   std::vector<std::vector<std::size_t>> out(events);
-  for (std::size_t a = 0; a < arcs.size(); ++a) out[arcs[a].from].push_back(a);
-  const std::vector<std::size_t> of = components(events, arcs, out);
-  const std::size_t count = events == 0 ? 0 : *std::max_element(of.begin(), of.end()) + 1;
-  std::vector<std::vector<std::size_t>> members(count), inside(count);
-  for (std::size_t v = 0; v < events; ++v) members[of[v]].push_back(v);
+  std::vector<std::vector<std::uint32_t>> next(events);
+  for (std::size_t a = 0; a < arcs.size(); ++a) {
+    out[arcs[a].from].push_back(a);
+    next[arcs[a].from].push_back(static_cast<std::uint32_t>(arcs[a].to));
+  }
+  const std::vector<std::vector<std::uint32_t>> members = strong_components(next);
+  const std::size_t count = members.size();
+  std::vector<std::size_t> of(events);
+  for (std::size_t c = 0; c < count; ++c) {
+    for (const std::uint32_t v : members[c]) of[v] = c;
+  }
+  std::vector<std::vector<std::size_t>> inside(count);
   for (std::size_t a = 0; a < arcs.size(); ++a)
     if (of[arcs[a].from] == of[arcs[a].to]) inside[of[arcs[a].from]].push_back(a);
 
@@ -225,7 +190,8 @@ Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs) {
   };
   for (std::size_t c = count; c-- > 0;) {  // sources first
     if (!inside[c].empty()) {
-      result.cycles.push_back(Howard(arcs, members[c], inside[c], events).run());
+      result.cycles.push_back(
+          Howard(arcs, {members[c].begin(), members[c].end()}, inside[c], events).run());
       for (const std::size_t v : members[c]) result.of_event[v] = result.cycles.size() - 1;
     }
     std::size_t pace = kNoCycle;

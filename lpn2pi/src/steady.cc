@@ -48,9 +48,7 @@ class Events {
 
   // A formula over parameters. `what` belongs behind the transition's name.
   std::int64_t constant(std::size_t t, const Formula& formula, const char* what) const {
-    const Reads reads = net_.exprs.reads(formula.id);
-    if (!reads.tokens.empty() || !reads.occupancy.empty() || !reads.free.empty() ||
-        !reads.taken.empty() || reads.index) {
+    if (!net_.exprs.reads(formula.id).only_params()) {
       refuse(t, fmt::format("has a {} that depends on tokens", what));
     }
     return value(formula);

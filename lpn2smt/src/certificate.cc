@@ -1,6 +1,8 @@
 // Derives the bounds of certificates again, in the plainest way: nothing of the search is used,
 // only how a path is taken apart (path_units.h) and bounds of differences of instants
 // (differences.h).
+#include "lpn/smt/certificate.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -10,8 +12,6 @@
 #include "lpn/base/error.h"
 #include "lpn/classes/differences.h"
 #include "lpn/expr/eval.h"
-#include "lpn/smt/search.h"
-#include "lpn/smt/z3_feasibility.h"
 #include "path_units.h"
 #include "question_formula.h"
 
@@ -33,7 +33,7 @@ using Values = std::vector<std::int64_t>;
 class Checker {
  public:
   Checker(const InputSpace& space, const Target& target, const PathCertificate& certificate,
-          const std::function<bool(const std::string&)>& trusted)
+          const Trusted& trusted)
       : negated_(!certificate.maximum &&
                  (is_sum(target) || std::any_of(certificate.steps.begin(), certificate.steps.end(),
                                                 [](const Step& s) { return !s.parts.empty(); }))),
@@ -130,10 +130,12 @@ class Checker {
         const Time threshold = negated_ ? -step.threshold : step.threshold;
         const bool weaker = maximum_ ? threshold > bound_ : threshold < bound_;
         if (weaker) throw Rejected{"a solver was asked about another bound"};
-        Z3Feasibility solver;
-        require_beyond(solver, p_, box, maximum_, threshold);
-        if (solver.smtlib() != step.smtlib) throw Rejected{"a formula about something else"};
-        if (!trusted_ || !trusted_(step.smtlib))
+        const bool vouched = trusted_.solver && trusted_.unsatisfiable;
+        if (!vouched) throw Rejected{"a formula not shown unsatisfiable"};
+        const std::unique_ptr<Feasibility> solver = trusted_.solver();
+        require_beyond(*solver, p_, box, maximum_, threshold);
+        if (solver->smtlib() != step.smtlib) throw Rejected{"a formula about something else"};
+        if (!trusted_.unsatisfiable(step.smtlib))
           throw Rejected{"a formula not shown unsatisfiable"};
         return;
       }
@@ -166,20 +168,10 @@ class Checker {
 
   // ---- the least: chains of delays
 
-  std::int64_t lo(const Sum& sum) const {
-    std::int64_t t = sum.constant;
-    for (const std::uint32_t f : sum.functions) t += p_.function(f).lo;
-    return t;
-  }
-  std::int64_t hi(const Sum& sum) const {
-    std::int64_t t = sum.constant + sum.slack;
-    for (const std::uint32_t f : sum.functions) t += p_.function(f).hi;
-    return t;
-  }
   // Greatest (a + delay) - (b + its delay).
   Time apart(std::uint32_t a, Time delay, const TimedArc& b) {
     const Time d = differences_.upper(static_cast<InstantId>(a), static_cast<InstantId>(b.from));
-    return d == kForever ? kForever : d + delay - lo(b.delay);
+    return d == kForever ? kForever : d + delay - p_.least(b.delay);
   }
 
   // What a chain to an instant adds up to at least: a constant, and functions.
@@ -201,7 +193,7 @@ class Checker {
         continue;
       }
       if (p_.timing()[static_cast<InstantId>(v)].kind == Timing::Kind::kGate && number != 0) {
-        if (number == 1 || apart(arcs[1].from, hi(arcs[1].delay), arcs[0]) > 0) {
+        if (number == 1 || apart(arcs[1].from, p_.most(arcs[1].delay), arcs[0]) > 0) {
           throw Rejected{"a gate that may be open"};
         }
       }
@@ -571,9 +563,9 @@ class Checker {
     const std::vector<TimedArc>& arcs = p_.arcs(v);
     const TimedArc &start = arcs[0], &closes = arcs[1], &opens = arcs[2];
     Tables here = arrive(box, charge, start.from, v, {&start.delay}, 0);
-    if (apart(start.from, hi(start.delay), closes) < 0) return here;
+    if (apart(start.from, p_.most(start.delay), closes) < 0) return here;
     Tables opened = arrive(box, charge, opens.from, v, {&opens.delay}, 0);
-    const Time closed = apart(opens.from, hi(opens.delay), closes);
+    const Time closed = apart(opens.from, p_.most(opens.delay), closes);
     if (closed == kForever || closed > *p_.magnitude()) {
       join(here, opened);
       return here;
@@ -583,7 +575,7 @@ class Checker {
     if (start.from != 0 &&
         p_.timing()[static_cast<InstantId>(start.from)].kind == Timing::Kind::kMax) {
       for (const TimedArc& arc : p_.arcs(start.from)) {
-        if (apart(arc.from, hi(arc.delay) + hi(start.delay), closes) < 0) continue;
+        if (apart(arc.from, p_.most(arc.delay) + p_.most(start.delay), closes) < 0) continue;
         join(late, arrive(box, charge, arc.from, v, {&arc.delay, &start.delay}, closed));
       }
       if (late.empty()) return here;
@@ -604,10 +596,10 @@ class Checker {
   bool negated_;  // a measure's least is its negative's largest
   bool maximum_;
   Wide bound_;
-  Problem p_;
+  PathUnits p_;
   Differences differences_;
   const PathCertificate& certificate_;
-  const std::function<bool(const std::string&)>& trusted_;
+  const Trusted& trusted_;
   std::vector<bool> used_;
   std::vector<std::vector<bool>> later_, earlier_;
   std::vector<Tables> tables_;
@@ -619,8 +611,7 @@ class Checker {
 }  // namespace
 
 std::optional<std::string> check(const InputSpace& space, const Target& target,
-                                 const PathCertificate& certificate,
-                                 const std::function<bool(const std::string& smtlib)>& trusted) {
+                                 const PathCertificate& certificate, const Trusted& trusted) {
   for (const Param& param : space.variables.params) {
     if (!param.range) throw Error("E-space", "variable '" + param.name + "' has no range");
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/classes/differences.h"
 #include "lpn/net/lower.h"
 
@@ -117,7 +118,6 @@ Measure Measures::commits(TransitionId transition) {
 }
 
 std::int64_t value(const Measure& measure, const std::vector<Time>& times) {
-  __extension__ typedef __int128 Wide;
   Wide sum = measure.constant;
   for (const auto& [weight, instant] : measure.instants) {
     sum += Wide{weight} * times[static_cast<std::size_t>(instant)];

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "lpn/base/error.h"
 #include "lpn/expr/eval.h"
 #include "lpn/expr/range.h"
+#include "lpn/graph/union_find.h"
 
 namespace lpn::smt {
 namespace {
@@ -61,16 +61,15 @@ void split(const ExprPool& pool, ExprId id, std::int64_t factor, Summands& out) 
 
 }  // namespace
 
-class Problem::Builder {
+class PathUnits::Builder {
  public:
-  Builder(Problem& problem)
-      : p_(problem),
-        pool_(problem.space_->variables.exprs),
-        params_(problem.space_->variables.params),
-        bounds_(problem.space_->variables, nullptr),
-        parent_(params_.size()),
+  explicit Builder(PathUnits& path)
+      : p_(path),
+        pool_(path.space_->variables.exprs),
+        params_(path.space_->variables.params),
+        bounds_(path.space_->variables, nullptr),
+        tied_(params_.size()),
         tuples_(params_.size()) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
     for (std::size_t k = 0; k < params_.size(); ++k) {
       const Range range = *params_[k].range;
       const auto width =
@@ -95,10 +94,7 @@ class Problem::Builder {
  private:
   using Variables = std::vector<std::uint32_t>;
 
-  std::uint32_t root(std::uint32_t v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
+  std::uint32_t root(std::uint32_t v) { return tied_.find(v); }
   const Variables& reads(ExprId id) {
     const auto [it, fresh] = reads_.try_emplace(static_cast<std::uint32_t>(id));
     if (fresh) {
@@ -125,7 +121,7 @@ class Problem::Builder {
     }
     if (roots.empty()) return true;
     const std::uint32_t first = *roots.begin();
-    for (const std::uint32_t r : roots) parent_[r] = first;
+    for (const std::uint32_t r : roots) tied_.join(r, first);
     tuples_[first] = product;
     return true;
   }
@@ -497,11 +493,11 @@ class Problem::Builder {
 
   static constexpr std::uint32_t kNoUnit = std::numeric_limits<std::uint32_t>::max();
 
-  Problem& p_;
+  PathUnits& p_;
   const ExprPool& pool_;
   const std::vector<Param>& params_;
   Bounds bounds_;
-  std::vector<std::uint32_t> parent_;
+  UnionFind tied_;                     // variables that are looked at together
   std::vector<std::uint64_t> tuples_;  // per root
   std::size_t many_ = 0;               // variables with several values
   std::vector<std::uint32_t> unit_of_;
@@ -512,7 +508,7 @@ class Problem::Builder {
   bool too_large_ = false;
 };
 
-Problem::Problem(const InputSpace& space, const Path& path, Measure measure)
+PathUnits::PathUnits(const InputSpace& space, const Path& path, Measure measure)
     : space_(&space), path_(&path) {
   for (const Param& param : space.variables.params) LPN_ASSERT(param.range);
   std::map<InstantId, std::int64_t> weights;
@@ -527,7 +523,7 @@ Problem::Problem(const InputSpace& space, const Path& path, Measure measure)
   Builder(*this).build();
 }
 
-std::uint32_t Problem::intern(std::uint32_t unit, std::vector<std::int64_t> values) {
+std::uint32_t PathUnits::intern(std::uint32_t unit, std::vector<std::int64_t> values) {
   std::uint64_t hash = unit;
   for (const std::int64_t x : values) {
     hash = (hash ^ static_cast<std::uint64_t>(x)) * 0x9E3779B97F4A7C15U;
@@ -547,7 +543,7 @@ std::uint32_t Problem::intern(std::uint32_t unit, std::vector<std::int64_t> valu
   return id;
 }
 
-std::uint32_t Problem::plus(std::uint32_t f, std::uint32_t g) {
+std::uint32_t PathUnits::plus(std::uint32_t f, std::uint32_t g) {
   const std::uint64_t key = (std::uint64_t{std::min(f, g)} << 32) | std::max(f, g);
   if (const auto it = sums_.find(key); it != sums_.end()) return it->second;
   LPN_ASSERT(functions_[f].unit == functions_[g].unit);
@@ -558,7 +554,19 @@ std::uint32_t Problem::plus(std::uint32_t f, std::uint32_t g) {
   return id;
 }
 
-Assignment Problem::assignment(const Choice& choice) const {
+Time PathUnits::least(const Sum& sum) const {
+  Time t = sum.constant;
+  for (const std::uint32_t f : sum.functions) t += functions_[f].lo;
+  return t;
+}
+
+Time PathUnits::most(const Sum& sum) const {
+  Time t = sum.constant + sum.slack;
+  for (const std::uint32_t f : sum.functions) t += functions_[f].hi;
+  return t;
+}
+
+Assignment PathUnits::assignment(const Choice& choice) const {
   Assignment values = rest_;
   for (std::size_t u = 0; u < units_.size(); ++u) {
     const Unit& unit = units_[u];
@@ -570,7 +578,7 @@ Assignment Problem::assignment(const Choice& choice) const {
   return values;
 }
 
-std::optional<Choice> Problem::choice(const Assignment& values) const {
+std::optional<Choice> PathUnits::choice(const Assignment& values) const {
   Choice choice(units_.size());
   for (std::size_t u = 0; u < units_.size(); ++u) {
     const Unit& unit = units_[u];
@@ -597,7 +605,7 @@ std::optional<Choice> Problem::choice(const Assignment& values) const {
   return choice;
 }
 
-std::optional<Time> Problem::value(const Assignment& values) const {
+std::optional<Time> PathUnits::value(const Assignment& values) const {
   if (!contains(*space_, values) || !follows(*path_, *space_, values)) return std::nullopt;
   try {
     return smt::value(measure_, evaluate(path_->timing, *space_, values));
@@ -606,7 +614,7 @@ std::optional<Time> Problem::value(const Assignment& values) const {
   }
 }
 
-std::optional<InstantId> Problem::instant() const {
+std::optional<InstantId> PathUnits::instant() const {
   const auto& all = measure_.instants;
   if (measure_.constant != 0 || all.size() != 1 || all[0].first != 1) return std::nullopt;
   return all[0].second;
@@ -626,7 +634,7 @@ Measure measure_of(const Target& target, bool negated) {
   return measure;
 }
 
-Time Problem::estimate(const Choice& choice) const {
+Time PathUnits::estimate(const Choice& choice) const {
   times_.assign(arcs_.size(), 0);
   for (std::size_t v = 1; v < arcs_.size(); ++v) {
     if (!needed_[v]) continue;
@@ -661,7 +669,7 @@ Time Problem::estimate(const Choice& choice) const {
   return sum;
 }
 
-bool Problem::within_limits(const Choice& choice) const {
+bool PathUnits::within_limits(const Choice& choice) const {
   return std::all_of(limits_.begin(), limits_.end(), [&](const Limit& limit) {
     Wide sum = 0;
     for (const std::uint32_t f : limit.functions) {
@@ -671,9 +679,9 @@ bool Problem::within_limits(const Choice& choice) const {
   });
 }
 
-std::size_t most_arrivals(const Problem& problem) {
+std::size_t most_arrivals(const PathUnits& path) {
   std::size_t arcs = 0;
-  for (std::size_t v = 0; v < problem.timing().size(); ++v) arcs += problem.arcs(v).size();
+  for (std::size_t v = 0; v < path.timing().size(); ++v) arcs += path.arcs(v).size();
   return 20'000 + 16 * arcs;
 }
 

@@ -14,12 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "lpn/base/wide.h"
 #include "lpn/classes/timing.h"
-#include "lpn/smt/search.h"
+#include "lpn/smt/measures.h"
 
 namespace lpn::smt {
-
-__extension__ typedef __int128 Wide;
 
 inline std::size_t at(InstantId v) { return static_cast<std::size_t>(v); }
 
@@ -58,10 +57,10 @@ struct Limit {
 // For each unit one of its tuples.
 using Choice = std::vector<std::uint32_t>;
 
-class Problem {
+class PathUnits {
  public:
   // Borrows space and path. Delays matter for what the measure depends on.
-  Problem(const InputSpace& space, const Path& path, Measure measure);
+  PathUnits(const InputSpace& space, const Path& path, Measure measure);
 
   const InputSpace& space() const { return *space_; }
   const Path& path() const { return *path_; }
@@ -99,6 +98,10 @@ class Problem {
   Time estimate(const Choice& choice) const;
   bool within_limits(const Choice& choice) const;
 
+  // What a delay is at least and at most, whatever the tuples.
+  Time least(const Sum& sum) const;
+  Time most(const Sum& sum) const;
+
   // The sum of two functions of a unit.
   std::uint32_t plus(std::uint32_t f, std::uint32_t g);
 
@@ -130,6 +133,6 @@ Measure measure_of(const Target& target, bool negated);
 
 // Of a pass that has a state per set of open units (upper_bound.h): how often a state follows
 // another before units are charged once and for all.
-std::size_t most_arrivals(const Problem& problem);
+std::size_t most_arrivals(const PathUnits& path);
 
 }  // namespace lpn::smt

@@ -7,14 +7,14 @@
 
 namespace lpn::smt {
 
-void require_beyond(Feasibility& solver, const Problem& problem, const Box& box, bool maximum,
+void require_beyond(Feasibility& solver, const PathUnits& p, const Box& box, bool maximum,
                     Time threshold) {
-  const Net& variables = problem.space().variables;
+  const Net& variables = p.space().variables;
   std::vector<Range> ranges;
   for (const Param& param : variables.params) ranges.push_back(*param.range);
   // What a box means for the first variable of a unit; for others by conditions below.
   for (std::size_t u = 0; u < box.size(); ++u) {
-    const Unit& unit = problem.units()[u];
+    const Unit& unit = p.units()[u];
     const std::size_t width = unit.variables.size();
     ranges[unit.variables[0]] = {unit.tuples[box[u].first * width],
                                  unit.tuples[(box[u].second - 1) * width]};
@@ -27,11 +27,11 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
   const auto copy = [&](ExprId id) {
     return substitute(variables.exprs, id, solver.pool(), params);
   };
-  for (const ExprId id : problem.space().constraints) solver.require(copy(id));
-  for (const ExprId id : problem.path().conditions) solver.require(copy(id));
-  if (problem.path().fault) solver.require_fault(copy(*problem.path().fault));
+  for (const ExprId id : p.space().constraints) solver.require(copy(id));
+  for (const ExprId id : p.path().conditions) solver.require(copy(id));
+  if (p.path().fault) solver.require_fault(copy(*p.path().fault));
   for (std::size_t u = 0; u < box.size(); ++u) {
-    const Unit& unit = problem.units()[u];
+    const Unit& unit = p.units()[u];
     const std::size_t width = unit.variables.size();
     if (width == 1) continue;
     // Not before the box's first tuple and not after its last, lexicographically.
@@ -49,11 +49,11 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
     if (box[u].second != unit.size) solver.require(from(box[u].second - 1, false));
   }
 
-  const Timing& timing = problem.timing();
+  const Timing& timing = p.timing();
   std::vector<ExprId> instants(timing.size(), solver.pool().constant(0));
   std::vector<bool> wanted(timing.size(), false);
-  for (const auto& [weight, v] : problem.measure().instants) wanted[at(v)] = true;
-  for (const Order& order : problem.path().orders) {
+  for (const auto& [weight, v] : p.measure().instants) wanted[at(v)] = true;
+  for (const Order& order : p.path().orders) {
     wanted[at(order.before)] = wanted[at(order.after)] = true;
   }
   for (std::size_t v = timing.size(); v-- > 1;) {
@@ -73,13 +73,13 @@ void require_beyond(Feasibility& solver, const Problem& problem, const Box& box,
     solver.require(build.eq(instant, instant_term(node, solver.pool(), of)));
     instants[v] = instant;
   }
-  for (const Order& order : problem.path().orders) {
+  for (const Order& order : p.path().orders) {
     const ExprId before = instants[at(order.before)], after = instants[at(order.after)];
     solver.require(order.strict ? build.lt(before, after) : build.le(before, after));
   }
   const ExprId limit = solver.pool().constant(threshold);
-  ExprId target = solver.pool().constant(problem.measure().constant);
-  for (const auto& [weight, v] : problem.measure().instants) {
+  ExprId target = solver.pool().constant(p.measure().constant);
+  for (const auto& [weight, v] : p.measure().instants) {
     target = build.add(target, build.mul(solver.pool().constant(weight), instants[at(v)]));
   }
   solver.require(maximum ? build.lt(limit, target) : build.lt(target, limit));

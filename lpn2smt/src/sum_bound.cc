@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "linear_programme.h"
 #include "lpn/base/error.h"
@@ -17,37 +16,127 @@ constexpr std::int64_t kEntries = 20'000;  // of a table
 constexpr std::size_t kMostPairs = 4000;   // of instants, compared
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Cutting planes for the weights of a part's chains and for its multipliers: its bound is convex in
+// them.
+class PartCuts {
+ public:
+  // Multipliers of these `limits`, chains to these `negatives`; begins with the part's own chains.
+  PartCuts(const PathUnits& path, const Chains& chains, const Step::Part& part,
+           const std::vector<std::pair<InstantId, std::int64_t>>& negatives,
+           const std::vector<std::size_t>& limits, std::int64_t denominator)
+      : p_(path),
+        known_(chains),
+        negatives_(negatives),
+        limits_(limits),
+        scale_(static_cast<double>(denominator)),
+        denominator_(denominator) {
+    double steepest = 1;
+    for (const Unit& unit : p_.units()) steepest += unit.size;
+    steepest *= static_cast<double>(std::max<std::int64_t>(part.weight, 1));
+    total_ = lp_.add_column(-kInfinity, kInfinity, 1);
+    for (const auto& [instant, weight] : negatives_) {
+      rows_[instant] = lp_.add_row(-kInfinity, static_cast<double>(weight), {});
+    }
+    for (std::size_t k = 0; k < limits_.size(); ++k) {
+      multipliers_.push_back(lp_.add_column(0, steepest, 0));
+    }
+    for (const Step::Toll& toll : part.tolls) add_chain(toll);
+  }
+
+  // False: it is there already.
+  bool add_chain(const Step::Toll& toll) {
+    for (const Step::Toll& known : chains_) {
+      if (known.instant == toll.instant && known.chain.arcs == toll.chain.arcs) return false;
+    }
+    std::vector<std::pair<int, double>> entries{{rows_.at(toll.instant), 1.0}};
+    for (const Cut& cut : cuts_) entries.emplace_back(cut.row, length(toll, cut.choice));
+    chains_.push_back(toll);
+    weights_.push_back(lp_.add_column(0, kInfinity, 0, entries));
+    return true;
+  }
+
+  // The part is, for any weights, at least what the path and choice of this solution come to.
+  // `total`: what it was for those tried.
+  void add_cut(const Step::Part& tried, Wide total, const UpperBound::Result& result) {
+    double constant = static_cast<double>(total) / scale_;
+    for (const Step::Toll& toll : tried.tolls) {
+      constant += static_cast<double>(toll.chain.weight) / scale_ * length(toll, result.whole);
+    }
+    std::vector<std::pair<int, double>> entries{{total_, 1.0}};
+    for (std::size_t k = 0; k < limits_.size(); ++k) {
+      const auto slack = static_cast<double>(result.slack[limits_[k]]);
+      constant -= slack * static_cast<double>(tried.multipliers[limits_[k]]) / scale_;
+      entries.emplace_back(multipliers_[k], -slack);
+    }
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      entries.emplace_back(weights_[c], length(chains_[c], result.whole));
+    }
+    cuts_.push_back({lp_.add_row(constant, kInfinity, entries), result.whole});
+  }
+
+  // The least that the cuts allow; nullopt: no solution in time.
+  std::optional<double> solve() {
+    if (!lp_.solve(1)) return std::nullopt;
+    return lp_.objective();
+  }
+
+  // Weights and multipliers of the solution. False: they are too large.
+  bool read(Step::Part& part) const {
+    std::map<InstantId, std::int64_t> room;
+    for (const auto& [instant, weight] : negatives_) room[instant] = weight * denominator_;
+    part.tolls.clear();
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      std::int64_t& left = room[chains_[c].instant];
+      const std::int64_t w =
+          std::min(left, std::int64_t{std::llround(lp_.value(weights_[c]) * scale_)});
+      if (w <= 0) continue;
+      left -= w;
+      part.tolls.push_back({chains_[c].instant, {w, chains_[c].chain.arcs}});
+    }
+    Wide heaviest = 0;
+    for (std::size_t k = 0; k < limits_.size(); ++k) {
+      const double m = lp_.value(multipliers_[k]) * scale_;
+      part.multipliers[limits_[k]] = std::llround(std::clamp(m, 0.0, 1e15));
+      for (const std::uint32_t f : p_.limits()[limits_[k]].functions) {
+        heaviest += (Wide{p_.function(f).hi} - p_.function(f).lo) * part.multipliers[limits_[k]];
+      }
+    }
+    return heaviest <= (Wide{1} << 59);
+  }
+
+ private:
+  struct Cut {
+    int row;
+    Choice choice;
+  };
+
+  double length(const Step::Toll& toll, const Choice& choice) const {
+    const Chains::Chain known = known_.of(toll.instant, toll.chain.arcs);
+    std::int64_t t = known.constant;
+    for (const std::uint32_t f : known.functions)
+      t += p_.function(f).values[choice[p_.function(f).unit]];
+    return static_cast<double>(t);
+  }
+
+  const PathUnits& p_;
+  const Chains& known_;
+  const std::vector<std::pair<InstantId, std::int64_t>>& negatives_;
+  const std::vector<std::size_t>& limits_;
+  double scale_;
+  std::int64_t denominator_;
+  LinearProgramme lp_;
+  int total_ = 0;                   // column: what the part comes to
+  std::map<InstantId, int> rows_;   // chains to an instant do not count more often than it does
+  std::vector<int> multipliers_;    // columns, per limit
+  std::vector<Step::Toll> chains_;  // tolls of weights to be found
+  std::vector<int> weights_;        // columns, per chain
+  std::vector<Cut> cuts_;
+};
+
 }  // namespace
 
-std::int64_t quantum(const Problem& problem, const Box& box, std::size_t limit, std::int64_t least,
-                     std::int64_t entries) {
-  std::int64_t common = 0;
-  for (const std::uint32_t f : problem.limits()[limit].functions) {
-    const Function& function = problem.function(f);
-    const auto [first, end] = box[function.unit];
-    const std::int64_t lo =
-        *std::min_element(function.values.begin() + first, function.values.begin() + end);
-    for (std::uint32_t row = first; row < end; ++row) {
-      common = std::gcd(common, function.values[row] - lo);
-    }
-  }
-  common = std::max<std::int64_t>(common, 1);
-  const std::int64_t budget = (problem.limits()[limit].cap - least) / common;
-  return common * (budget / entries + 1);
-}
-
-bool binding(const Problem& problem, const Box& box, std::size_t limit) {
-  Wide most = 0;
-  for (const std::uint32_t f : problem.limits()[limit].functions) {
-    const Function& function = problem.function(f);
-    const auto [first, end] = box[function.unit];
-    most += *std::max_element(function.values.begin() + first, function.values.begin() + end);
-  }
-  return most > problem.limits()[limit].cap;
-}
-
 // Positive instants go with negative ones so that, added up, they can be least far behind them.
-Sums::Sums(Problem& problem) : p_(problem), mix_(problem) {
+SumBound::SumBound(PathUnits& path) : p_(path), chains_(path) {
   if (p_.measure().instants.empty()) return;
   Differences differences(p_.timing(), p_.space());
   std::vector<std::pair<InstantId, std::int64_t>> left;
@@ -98,7 +187,7 @@ Sums::Sums(Problem& problem) : p_(problem), mix_(problem) {
     const std::int64_t both =
         std::min({weight, own, std::int64_t{std::llround(lp.value(columns[k]))}});
     if (both <= 0) continue;
-    Part part{positive, both, {{negative, both}}, {}, std::make_unique<Longest>(p_, positive)};
+    Part part{positive, both, {{negative, both}}, {}, std::make_unique<UpperBound>(p_, positive)};
     if (pair.apart < *p_.magnitude()) part.apart = pair.apart;
     parts_.push_back(std::move(part));
     own -= both;
@@ -106,17 +195,17 @@ Sums::Sums(Problem& problem) : p_(problem), mix_(problem) {
   }
   for (const auto& [instant, weight] : open) {
     if (weight > 0) {
-      parts_.push_back({instant, weight, {}, {}, std::make_unique<Longest>(p_, instant)});
+      parts_.push_back({instant, weight, {}, {}, std::make_unique<UpperBound>(p_, instant)});
     }
   }
-  Part rest{kTimeZero, 0, {}, {}, std::make_unique<Longest>(p_, kTimeZero)};
+  Part rest{kTimeZero, 0, {}, {}, std::make_unique<UpperBound>(p_, kTimeZero)};
   for (const auto& [instant, weight] : left) {
     if (weight > 0) rest.negatives.emplace_back(instant, weight);
   }
   if (!rest.negatives.empty()) parts_.push_back(std::move(rest));
 }
 
-Step Sums::first(const Box& box, const Choice& choice) {
+Step SumBound::first(const Box& box, const Choice& choice) {
   Step step;
   std::int64_t& denominator = step.denominator;
   denominator = 1 << 10;
@@ -138,22 +227,24 @@ Step Sums::first(const Box& box, const Choice& choice) {
     made.budget = budget;
     if (budget) made.quantum = quantum(p_, box, *budget, least[*budget], kEntries);
     for (const auto& [instant, weight] : part.negatives) {
-      made.tolls.push_back({instant, {weight * denominator, mix_.longest(instant, choice).arcs}});
+      made.tolls.push_back(
+          {instant, {weight * denominator, chains_.longest(instant, choice).arcs}});
     }
     step.parts.push_back(std::move(made));
   }
   return step;
 }
 
-Longest::Charge Sums::charge(const Step::Part& part, std::int64_t denominator, Wide& constant) {
-  Longest::Charge charge{.scale = denominator * std::max<std::int64_t>(part.weight, 1),
-                         .budget = part.budget,
-                         .quantum = part.quantum,
-                         .multipliers = part.multipliers,
-                         .tolls = {}};
+UpperBound::Charge SumBound::charge(const Step::Part& part, std::int64_t denominator,
+                                    Wide& constant) {
+  UpperBound::Charge charge{.scale = denominator * std::max<std::int64_t>(part.weight, 1),
+                            .budget = part.budget,
+                            .quantum = part.quantum,
+                            .multipliers = part.multipliers,
+                            .tolls = {}};
   std::map<std::uint32_t, std::int64_t> tolls;
   for (const Step::Toll& toll : part.tolls) {
-    const Mix::Chain chain = mix_.chain(toll.instant, toll.chain.arcs);
+    const Chains::Chain chain = chains_.of(toll.instant, toll.chain.arcs);
     constant -= Wide{toll.chain.weight} * chain.constant;
     for (const std::uint32_t f : chain.functions) tolls[f] += toll.chain.weight;
   }
@@ -161,15 +252,15 @@ Longest::Charge Sums::charge(const Step::Part& part, std::int64_t denominator, W
   return charge;
 }
 
-Sums::Result Sums::solve(const Box& box, const Step& step, int rounds) {
+SumBound::Result SumBound::solve(const Box& box, const Step& step, int rounds) {
   Result result;
   result.step = step;
   Wide total = Wide{p_.measure().constant} * step.denominator;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Step::Part& part = result.step.parts[k];
     Wide sum = 0;
-    const Longest::Charge charged = charge(part, step.denominator, sum);
-    Longest::Result solved = parts_[k].longest->solve(box, charged);
+    const UpperBound::Charge charged = charge(part, step.denominator, sum);
+    UpperBound::Result solved = parts_[k].longest->solve(box, charged);
     sum += solved.total;
     if (rounds > 0) {
       sum = improve(box, k, part, sum, solved, step.denominator, rounds);
@@ -180,8 +271,8 @@ Sums::Result Sums::solve(const Box& box, const Step& step, int rounds) {
         other.budget.reset();
         other.quantum = 1;
         Wide total_other = 0;
-        const Longest::Charge charged_other = charge(other, step.denominator, total_other);
-        Longest::Result solved_other = parts_[k].longest->solve(box, charged_other);
+        const UpperBound::Charge charged_other = charge(other, step.denominator, total_other);
+        UpperBound::Result solved_other = parts_[k].longest->solve(box, charged_other);
         total_other = improve(box, k, other, total_other + solved_other.total, solved_other,
                               step.denominator, rounds);
         if (total_other < sum) sum = total_other, part = other, solved = std::move(solved_other);
@@ -200,113 +291,37 @@ Sums::Result Sums::solve(const Box& box, const Step& step, int rounds) {
   return result;
 }
 
-// Cutting planes for the weights of chains and for multipliers: the part's bound is convex in them.
-Wide Sums::improve(const Box& box, std::size_t number, Step::Part& part, Wide best,
-                   Longest::Result& found, std::int64_t denominator, int rounds) {
+// Better tolls and multipliers for a part, in so many rounds; what it comes to then.
+Wide SumBound::improve(const Box& box, std::size_t number, Step::Part& part, Wide best,
+                       UpperBound::Result& found, std::int64_t denominator, int rounds) {
   std::vector<std::size_t> limits;
-  double steepest = 1;
   for (std::size_t l = 0; l < p_.limits().size(); ++l) {
     if (part.budget != l && binding(p_, box, l)) limits.push_back(l);
   }
   if (part.tolls.empty() && limits.empty()) return best;
-  const auto scale = static_cast<double>(denominator);
-  for (const Unit& unit : p_.units()) steepest += unit.size;
-  steepest *= static_cast<double>(std::max<std::int64_t>(part.weight, 1));
-
-  LinearProgramme lp;
-  const int theta = lp.add_column(-kInfinity, kInfinity, 1);
-  std::map<InstantId, int> rows;
-  for (const auto& [instant, weight] : parts_[number].negatives) {
-    rows[instant] = lp.add_row(-kInfinity, static_cast<double>(weight), {});
-  }
-  std::vector<int> multipliers;
-  for (std::size_t k = 0; k < limits.size(); ++k)
-    multipliers.push_back(lp.add_column(0, steepest, 0));
-  std::vector<Step::Toll> chains;
-  std::vector<int> weights;
-  struct Cut {
-    int row;
-    Choice choice;
-  };
-  std::vector<Cut> cuts;
-  const auto add_chain = [&](const Step::Toll& toll) {
-    for (const Step::Toll& known : chains) {
-      if (known.instant == toll.instant && known.chain.arcs == toll.chain.arcs) return false;
-    }
-    std::vector<std::pair<int, double>> entries{{rows.at(toll.instant), 1.0}};
-    for (const Cut& cut : cuts) {
-      entries.emplace_back(cut.row,
-                           static_cast<double>(length(toll.chain, toll.instant, cut.choice)));
-    }
-    chains.push_back(toll);
-    weights.push_back(lp.add_column(0, kInfinity, 0, entries));
-    return true;
-  };
-  for (const Step::Toll& toll : part.tolls) add_chain(toll);
-
+  const auto& negatives = parts_[number].negatives;
+  PartCuts cuts(p_, chains_, part, negatives, limits, denominator);
   Step::Part tried = part;
-  Longest::Result result = found;
+  UpperBound::Result result = found;
   Wide total = best;
   for (int round = 0; round < rounds; ++round) {
-    // theta >= what the path and choice of this solution come to, for any weights.
-    double constant = static_cast<double>(total) / scale;
-    for (const Step::Toll& toll : tried.tolls) {
-      constant += static_cast<double>(toll.chain.weight) / scale *
-                  static_cast<double>(length(toll.chain, toll.instant, result.whole));
-    }
-    std::vector<std::pair<int, double>> entries{{theta, 1.0}};
-    for (std::size_t k = 0; k < limits.size(); ++k) {
-      const auto slack = static_cast<double>(result.slack[limits[k]]);
-      constant -= slack * static_cast<double>(tried.multipliers[limits[k]]) / scale;
-      entries.emplace_back(multipliers[k], -slack);
-    }
-    for (std::size_t c = 0; c < chains.size(); ++c) {
-      entries.emplace_back(weights[c], static_cast<double>(length(
-                                           chains[c].chain, chains[c].instant, result.whole)));
-    }
-    cuts.push_back({lp.add_row(constant, kInfinity, entries), result.whole});
+    cuts.add_cut(tried, total, result);
     bool added = false;
-    for (const auto& [instant, weight] : parts_[number].negatives) {
-      added |= add_chain({instant, {0, mix_.longest(instant, result.whole).arcs}});
+    for (const auto& [instant, weight] : negatives) {
+      added |= cuts.add_chain({instant, {0, chains_.longest(instant, result.whole).arcs}});
     }
-    if (!lp.solve(1)) break;
-    if (!added && lp.objective() > static_cast<double>(best) / scale - 0.01) break;
-    std::map<InstantId, std::int64_t> room;
-    for (const auto& [instant, weight] : parts_[number].negatives)
-      room[instant] = weight * denominator;
-    tried.tolls.clear();
-    for (std::size_t c = 0; c < chains.size(); ++c) {
-      std::int64_t& left = room[chains[c].instant];
-      const std::int64_t w =
-          std::min(left, std::int64_t{std::llround(lp.value(weights[c]) * scale)});
-      if (w <= 0) continue;
-      left -= w;
-      tried.tolls.push_back({chains[c].instant, {w, chains[c].chain.arcs}});
-    }
-    Wide heaviest = 0;
-    for (std::size_t k = 0; k < limits.size(); ++k) {
-      const double m = lp.value(multipliers[k]) * scale;
-      tried.multipliers[limits[k]] = std::llround(std::clamp(m, 0.0, 1e15));
-      for (const std::uint32_t f : p_.limits()[limits[k]].functions) {
-        heaviest += (Wide{p_.function(f).hi} - p_.function(f).lo) * tried.multipliers[limits[k]];
-      }
-    }
-    if (heaviest > (Wide{1} << 59)) break;
+    const std::optional<double> hope = cuts.solve();
+    if (!hope) break;
+    if (!added && *hope > static_cast<double>(best) / static_cast<double>(denominator) - 0.01)
+      break;
+    if (!cuts.read(tried)) break;
     total = 0;
-    const Longest::Charge charged = charge(tried, denominator, total);
+    const UpperBound::Charge charged = charge(tried, denominator, total);
     result = parts_[number].longest->solve(box, charged);
     total += result.total;
     if (total < best) best = total, part = tried, found = result;
   }
   return best;
-}
-
-std::int64_t Sums::length(const Step::Chain& chain, InstantId instant, const Choice& choice) const {
-  const Mix::Chain known = mix_.chain(instant, chain.arcs);
-  std::int64_t t = known.constant;
-  for (const std::uint32_t f : known.functions)
-    t += p_.function(f).values[choice[p_.function(f).unit]];
-  return t;
 }
 
 }  // namespace lpn::smt

@@ -8,23 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "lower_bound.h"
-#include "lpn/smt/search.h"
+#include "box.h"
+#include "chains.h"
+#include "lpn/smt/certificate.h"
 #include "path_units.h"
 #include "upper_bound.h"
 
 namespace lpn::smt {
 
-// Uses of a limit are multiples of it beyond the least, or it is more than that so that a table has
-// `entries` at most.
-std::int64_t quantum(const Problem& problem, const Box& box, std::size_t limit, std::int64_t least,
-                     std::int64_t entries);
-// Whether a limit can matter in the box.
-bool binding(const Problem& problem, const Box& box, std::size_t limit);
-
-class Sums {
+class SumBound {
  public:
-  explicit Sums(Problem& problem);
+  explicit SumBound(PathUnits& path);
 
   struct Result {
     Time bound = 0;
@@ -43,15 +37,14 @@ class Sums {
     std::int64_t weight = 0;
     std::vector<std::pair<InstantId, std::int64_t>> negatives;  // with weights
     std::optional<Time> apart;  // most that the instant is behind its only negative
-    std::unique_ptr<Longest> longest;
+    std::unique_ptr<UpperBound> longest;
   };
-  Longest::Charge charge(const Step::Part& part, std::int64_t denominator, Wide& constant);
-  std::int64_t length(const Step::Chain& chain, InstantId instant, const Choice& choice) const;
+  UpperBound::Charge charge(const Step::Part& part, std::int64_t denominator, Wide& constant);
   Wide improve(const Box& box, std::size_t number, Step::Part& part, Wide total,
-               Longest::Result& result, std::int64_t denominator, int rounds);
+               UpperBound::Result& result, std::int64_t denominator, int rounds);
 
-  Problem& p_;
-  Mix mix_;
+  PathUnits& p_;
+  Chains chains_;
   std::vector<Part> parts_;
 };
 

@@ -14,35 +14,15 @@ constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 }  // namespace
 
-Box whole(const Problem& problem) {
-  Box box;
-  for (const Unit& unit : problem.units()) box.emplace_back(0, unit.size);
-  return box;
-}
-
-std::vector<std::int64_t> least_use(const Problem& problem, const Box& box) {
-  std::vector<std::int64_t> least;
-  for (const Limit& limit : problem.limits()) {
-    std::int64_t sum = 0;
-    for (const std::uint32_t f : limit.functions) {
-      const Function& function = problem.function(f);
-      const auto [first, end] = box[function.unit];
-      sum += *std::min_element(function.values.begin() + first, function.values.begin() + end);
-    }
-    least.push_back(sum);
-  }
-  return least;
-}
-
-Longest::Longest(Problem& problem, InstantId target)
-    : p_(problem), target_(target), differences_(problem.timing(), problem.space()) {
+UpperBound::UpperBound(PathUnits& path, InstantId target)
+    : p_(path), target_(target), differences_(path.timing(), path.space()) {
   LPN_ASSERT(!p_.empty() && p_.magnitude());
   read_sets();
   if (!compile(false)) LPN_ASSERT(compile(true));
 }
 
 // Which units are read behind and in front of each instant.
-void Longest::read_sets() {
+void UpperBound::read_sets() {
   const std::size_t nodes = at(target_) + 1;
   words_ = (p_.units().size() + 63) / 64;
   after_.assign(nodes * words_, 0);
@@ -70,7 +50,7 @@ void Longest::read_sets() {
   }
 }
 
-bool Longest::compile(bool split) {
+bool UpperBound::compile(bool split) {
   split_ = split;
   tables_.assign(1, Table{});
   closed_.clear();
@@ -104,7 +84,7 @@ bool Longest::compile(bool split) {
   return true;
 }
 
-std::uint32_t Longest::close(std::uint32_t table, std::uint32_t function, Kind kind) {
+std::uint32_t UpperBound::close(std::uint32_t table, std::uint32_t function, Kind kind) {
   const std::uint64_t key = (std::uint64_t{table} << 32) | (function * 2 + (kind == Kind::kFree));
   const auto [it, fresh] = closed_.try_emplace(key, static_cast<std::uint32_t>(tables_.size()));
   if (fresh) {
@@ -113,8 +93,8 @@ std::uint32_t Longest::close(std::uint32_t table, std::uint32_t function, Kind k
   return it->second;
 }
 
-void Longest::arrive(std::size_t from, std::size_t v, const std::vector<const Sum*>& delays,
-                     std::int64_t extra, std::uint8_t group, std::vector<Candidate>& out) {
+void UpperBound::arrive(std::size_t from, std::size_t v, const std::vector<const Sum*>& delays,
+                        std::int64_t extra, std::uint8_t group, std::vector<Candidate>& out) {
   Open added;  // one function per unit
   for (const Sum* delay : delays) {
     extra += delay->constant + delay->slack;
@@ -156,7 +136,7 @@ void Longest::arrive(std::size_t from, std::size_t v, const std::vector<const Su
   }
 }
 
-void Longest::settle(std::size_t v, std::vector<Candidate>& candidates) {
+void UpperBound::settle(std::size_t v, std::vector<Candidate>& candidates) {
   std::map<Open, std::vector<Part>> by_open;
   for (Candidate& candidate : candidates) {
     std::vector<Part>& parts = by_open[candidate.open];
@@ -181,31 +161,21 @@ void Longest::settle(std::size_t v, std::vector<Candidate>& candidates) {
 
 // s < closes ? s : max(s, opens): no later than opens, and no later than s and the longest that the
 // gate stays closed. Predecessors of s that are surely before it closes then do not count.
-void Longest::gate(std::size_t v, std::vector<Candidate>& candidates) {
+void UpperBound::gate(std::size_t v, std::vector<Candidate>& candidates) {
   const TimedArc& start = p_.arcs(v)[0];
   const TimedArc& closes = p_.arcs(v)[1];
   const TimedArc& opens = p_.arcs(v)[2];
-  const auto most = [&](const Sum& sum) {
-    Time t = sum.constant + sum.slack;
-    for (const std::uint32_t f : sum.functions) t += p_.function(f).hi;
-    return t;
-  };
-  const auto least = [&](const Sum& sum) {
-    Time t = sum.constant;
-    for (const std::uint32_t f : sum.functions) t += p_.function(f).lo;
-    return t;
-  };
   // Greatest (a + delay) - (closes + its delay).
   const auto past_closing = [&](std::uint32_t a, Time delay) {
     const Time d =
         differences_.upper(static_cast<InstantId>(a), static_cast<InstantId>(closes.from));
-    return d == kForever ? kForever : d + delay - least(closes.delay);
+    return d == kForever ? kForever : d + delay - p_.least(closes.delay);
   };
   arrive(start.from, v, {&start.delay}, 0, 0, candidates);
-  if (past_closing(start.from, most(start.delay)) < 0) return;
+  if (past_closing(start.from, p_.most(start.delay)) < 0) return;
   std::vector<Candidate> by_opening, late;
   arrive(opens.from, v, {&opens.delay}, 0, 0, by_opening);
-  const Time closed = past_closing(opens.from, most(opens.delay));
+  const Time closed = past_closing(opens.from, p_.most(opens.delay));
   if (closed == kForever || closed > *p_.magnitude()) {
     candidates.insert(candidates.end(), by_opening.begin(), by_opening.end());
     return;
@@ -213,7 +183,7 @@ void Longest::gate(std::size_t v, std::vector<Candidate>& candidates) {
   const Timing::Node& before = p_.timing()[static_cast<InstantId>(start.from)];
   if (before.kind == Timing::Kind::kMax && start.from != 0) {
     for (const TimedArc& arc : p_.arcs(start.from)) {
-      if (past_closing(arc.from, most(arc.delay) + most(start.delay)) < 0) continue;
+      if (past_closing(arc.from, p_.most(arc.delay) + p_.most(start.delay)) < 0) continue;
       arrive(arc.from, v, {&arc.delay, &start.delay}, closed, 0, late);
     }
     if (late.empty()) return;
@@ -254,7 +224,7 @@ void Longest::gate(std::size_t v, std::vector<Candidate>& candidates) {
   gates_.push_back(std::move(made));
 }
 
-void Longest::edge(std::size_t v, std::vector<Candidate>& candidates) {
+void UpperBound::edge(std::size_t v, std::vector<Candidate>& candidates) {
   const Timing::Node& node = p_.timing()[static_cast<InstantId>(v)];
   const TimedArc& arc = p_.arcs(v)[0];
   arrive(arc.from, v, {&arc.delay}, 0, 0, candidates);
@@ -286,7 +256,7 @@ void Longest::edge(std::size_t v, std::vector<Candidate>& candidates) {
 }
 
 // What the unit of a function can cost and bring; none that costs more and brings less.
-const std::vector<Longest::Point>& Longest::points(std::uint32_t function) {
+const std::vector<UpperBound::Point>& UpperBound::points(std::uint32_t function) {
   std::optional<std::vector<Point>>& known = points_[function];
   if (known) return *known;
   known.emplace();
@@ -309,86 +279,94 @@ const std::vector<Longest::Point>& Longest::points(std::uint32_t function) {
   return *known;
 }
 
-void Longest::fill(std::uint32_t number) {
+void UpperBound::fill(std::uint32_t number) {
   const Table& table = tables_[number];
   std::vector<std::int64_t>& out = values_[number];
   out.clear();
   switch (table.kind) {
     case Kind::kZero: out.assign(1, 0); return;
     case Kind::kMax:
-    case Kind::kLeast: {
-      std::size_t size = 0;
-      for (const Part& part : table.parts) {
-        if (part.group != 0 && chosen_[part.gate] == 0) {
-          const auto reach = [&](const std::vector<std::pair<Part, Open>>& ways) {
-            std::int64_t most = kNone;
-            for (const auto& [way, open] : ways) {
-              if (values_[way.table].empty()) continue;
-              std::int64_t t = value(way.table, budget_) + way.offset * scale_;
-              for (const std::uint32_t f : open) {
-                const Function& function = p_.function(f);
-                const auto [begin, end] = (*box_)[function.unit];
-                const auto values = function.values.begin();
-                t += *std::max_element(values + begin, values + end) * scale_;
-              }
-              most = std::max(most, t);
-            }
-            return most;
-          };
-          const Gate& gate = gates_[part.gate];
-          chosen_[part.gate] = reach(gate.opens) <= reach(gate.late) ? 1 : 2;
-        }
-        size = std::max(size, values_[part.table].size());
-      }
-      bool first = true;
-      for (const Part& part : table.parts) {
-        if (part.group != 0 && chosen_[part.gate] != part.group) continue;
-        const std::vector<std::int64_t>& from = values_[part.table];
-        if (from.empty()) continue;
-        const std::int64_t offset = part.offset * scale_;
-        if (first) {
-          out.resize(size);
-          for (std::size_t b = 0; b < size; ++b)
-            out[b] = from[std::min(b, from.size() - 1)] + offset;
-        } else if (table.kind == Kind::kMax) {
-          const std::size_t common = std::min(size, from.size());
-          for (std::size_t b = 0; b < common; ++b) out[b] = std::max(out[b], from[b] + offset);
-          for (std::size_t b = common; b < size; ++b) {
-            out[b] = std::max(out[b], from.back() + offset);
-          }
-        } else {
-          for (std::size_t b = 0; b < size; ++b) {
-            out[b] = std::min(out[b], from[std::min(b, from.size() - 1)] + offset);
-          }
-        }
-        first = false;
-      }
-      return;
-    }
-    case Kind::kFree: {
-      const Function& f = p_.function(table.function);
-      const auto [begin, end] = (*box_)[f.unit];
-      const std::int64_t most =
-          *std::max_element(f.values.begin() + begin, f.values.begin() + end) * scale_;
-      out = values_[table.parts[0].table];
-      for (std::int64_t& t : out) t += most;
-      return;
-    }
-    case Kind::kEdge: {
-      const Part& part = table.parts[0];
-      out = values_[part.table];
-      for (std::int64_t& t : out) {
-        t += part.offset * scale_;
-        if (multiplied_) {
-          t += (table.period - 1) * scale_;
-        } else if (const Time past = floor_mod(t - table.phase, table.period); past != 0) {
-          t += table.period - past;
-        }
-      }
-      return;
-    }
-    case Kind::kClose: break;
+    case Kind::kLeast: join(table, out); return;
+    case Kind::kFree: add_largest(table, out); return;
+    case Kind::kEdge: round_up(table, out); return;
+    case Kind::kClose: add_unit(table, out); return;
   }
+}
+
+// The most that ways into a gate allow, whatever open units add.
+std::int64_t UpperBound::most(const std::vector<std::pair<Part, Open>>& ways) const {
+  std::int64_t most = kNone;
+  for (const auto& [way, open] : ways) {
+    if (values_[way.table].empty()) continue;
+    std::int64_t t = value(way.table, budget_) + way.offset * scale_;
+    for (const std::uint32_t f : open) t += largest(p_.function(f)) * scale_;
+    most = std::max(most, t);
+  }
+  return most;
+}
+
+// Of a function, in the box.
+std::int64_t UpperBound::largest(const Function& function) const {
+  const auto [begin, end] = (*box_)[function.unit];
+  const auto values = function.values.begin();
+  return *std::max_element(values + begin, values + end);
+}
+
+// The largest, or the least, of the parts.
+void UpperBound::join(const Table& table, std::vector<std::int64_t>& out) {
+  std::size_t size = 0;
+  for (const Part& part : table.parts) {
+    if (part.group != 0 && chosen_[part.gate] == 0) {
+      const Gate& gate = gates_[part.gate];
+      chosen_[part.gate] = most(gate.opens) <= most(gate.late) ? 1 : 2;
+    }
+    size = std::max(size, values_[part.table].size());
+  }
+  bool first = true;
+  for (const Part& part : table.parts) {
+    if (part.group != 0 && chosen_[part.gate] != part.group) continue;
+    const std::vector<std::int64_t>& from = values_[part.table];
+    if (from.empty()) continue;
+    const std::int64_t offset = part.offset * scale_;
+    if (first) {
+      out.resize(size);
+      for (std::size_t b = 0; b < size; ++b) out[b] = from[std::min(b, from.size() - 1)] + offset;
+    } else if (table.kind == Kind::kMax) {
+      const std::size_t common = std::min(size, from.size());
+      for (std::size_t b = 0; b < common; ++b) out[b] = std::max(out[b], from[b] + offset);
+      for (std::size_t b = common; b < size; ++b) out[b] = std::max(out[b], from.back() + offset);
+    } else {
+      for (std::size_t b = 0; b < size; ++b) {
+        out[b] = std::min(out[b], from[std::min(b, from.size() - 1)] + offset);
+      }
+    }
+    first = false;
+  }
+}
+
+// A function whose unit was charged already.
+void UpperBound::add_largest(const Table& table, std::vector<std::int64_t>& out) {
+  const std::int64_t most = largest(p_.function(table.function)) * scale_;
+  out = values_[table.parts[0].table];
+  for (std::int64_t& t : out) t += most;
+}
+
+// To the next edge of a clock.
+void UpperBound::round_up(const Table& table, std::vector<std::int64_t>& out) {
+  const Part& part = table.parts[0];
+  out = values_[part.table];
+  for (std::int64_t& t : out) {
+    t += part.offset * scale_;
+    if (multiplied_) {
+      t += (table.period - 1) * scale_;
+    } else if (const Time past = floor_mod(t - table.phase, table.period); past != 0) {
+      t += table.period - past;
+    }
+  }
+}
+
+// A function whose unit takes, for each budget, the tuple that is best.
+void UpperBound::add_unit(const Table& table, std::vector<std::int64_t>& out) {
   const std::vector<std::int64_t>& from = values_[table.parts[0].table];
   if (from.empty()) return;
   const std::vector<Point>& all = points(table.function);
@@ -401,20 +379,7 @@ void Longest::fill(std::uint32_t number) {
     linear = all[k].cost == all[k - 1].cost + 1 && all[k].value == all[k - 1].value + gain;
   }
   if (linear) {
-    // max over j in (b - n, b] of from(j) + (b - j) * gain: a window that slides.
-    const auto n = static_cast<std::int64_t>(all.size());
-    std::deque<std::int64_t> best;  // positions, from(j) - j * gain falling
-    const auto height = [&](std::int64_t j) {
-      return from[static_cast<std::size_t>(j)] - j * gain;
-    };
-    for (std::int64_t b = 0; b < size; ++b) {
-      if (b < static_cast<std::int64_t>(from.size())) {
-        while (!best.empty() && height(best.back()) <= height(b)) best.pop_back();
-        best.push_back(b);
-      }
-      while (best.front() <= b - n) best.pop_front();
-      out[static_cast<std::size_t>(b)] = height(best.front()) + b * gain + all[0].value;
-    }
+    add_linear(from, static_cast<std::int64_t>(all.size()), all[0].value, gain, out);
     return;
   }
   for (const Point& point : all) {
@@ -429,7 +394,46 @@ void Longest::fill(std::uint32_t number) {
   }
 }
 
-Longest::Result Longest::solve(const Box& box, const Charge& charge) {
+// The same of n points whose costs are 0, 1, ... and whose values rise evenly: the largest over j
+// in (b - n, b] of from(j) + (b - j) * gain, by a window that slides.
+void UpperBound::add_linear(const std::vector<std::int64_t>& from, std::int64_t n,
+                            std::int64_t first, std::int64_t gain, std::vector<std::int64_t>& out) {
+  std::deque<std::int64_t> best;  // positions, from(j) - j * gain falling
+  const auto height = [&](std::int64_t j) { return from[static_cast<std::size_t>(j)] - j * gain; };
+  const auto size = static_cast<std::int64_t>(out.size());
+  for (std::int64_t b = 0; b < size; ++b) {
+    if (b < static_cast<std::int64_t>(from.size())) {
+      while (!best.empty() && height(best.back()) <= height(b)) best.pop_back();
+      best.push_back(b);
+    }
+    while (best.front() <= b - n) best.pop_front();
+    out[static_cast<std::size_t>(b)] = height(best.front()) + b * gain + first;
+  }
+}
+
+UpperBound::Result UpperBound::solve(const Box& box, const Charge& charge) {
+  begin(box, charge);
+  Result result;
+  result.total = charge_limits(charge);
+  for (const auto& [f, weight] : charge.tolls) charge_function(p_.function(f), weight, 0);
+  result.whole = lightest(result.total);
+  for (std::uint32_t t = 0; t < tables_.size(); ++t) fill(t);
+  result.total += value(result_, budget_) + Wide{result_offset_} * scale_;
+  trace(result.choice);
+  for (std::size_t u = 0; u < result.choice.size(); ++u) {
+    if (result.choice[u] != kUnset) result.whole[u] = result.choice[u];
+  }
+  for (const Limit& limit : p_.limits()) {
+    Wide slack = limit.cap;
+    for (const std::uint32_t f : limit.functions) {
+      slack -= p_.function(f).values[result.whole[p_.function(f).unit]];
+    }
+    result.slack.push_back(slack);
+  }
+  return result;
+}
+
+void UpperBound::begin(const Box& box, const Charge& charge) {
   box_ = &box;
   scale_ = charge.scale;
   multiplied_ = scale_ != 1 || !charge.tolls.empty();
@@ -443,16 +447,22 @@ Longest::Result Longest::solve(const Box& box, const Charge& charge) {
   points_.assign(functions, std::nullopt);
   chosen_.assign(gates_.size(), 0);
   budget_ = 0;
+}
 
-  const auto charge_unit = [&](const Function& function, std::int64_t weight, std::int64_t lo) {
-    const auto [first, end] = box[function.unit];
-    auto& penalties = penalty_[function.unit];
-    penalties.resize(end - first);
-    for (std::uint32_t row = first; row < end; ++row) {
-      penalties[row - first] += weight * (function.values[row] - lo);
-    }
-  };
-  const std::vector<std::int64_t> least = least_use(p_, box);
+// Every tuple of a function's unit is charged so much for what it is above `lo`.
+void UpperBound::charge_function(const Function& function, std::int64_t weight, std::int64_t lo) {
+  const auto [first, end] = (*box_)[function.unit];
+  auto& penalties = penalty_[function.unit];
+  penalties.resize(end - first);
+  for (std::uint32_t row = first; row < end; ++row) {
+    penalties[row - first] += weight * (function.values[row] - lo);
+  }
+}
+
+// Multipliers become penalties, the main limit costs and a budget. What the multipliers give back
+// for the limits' caps.
+Wide UpperBound::charge_limits(const Charge& charge) {
+  const std::vector<std::int64_t> least = least_use(p_, *box_);
   Wide total = 0;
   for (std::size_t l = 0; l < p_.limits().size(); ++l) {
     const Limit& limit = p_.limits()[l];
@@ -464,10 +474,10 @@ Longest::Result Longest::solve(const Box& box, const Charge& charge) {
     if (main) budget_ = (limit.cap - least[l]) / charge.quantum;
     for (const std::uint32_t f : limit.functions) {
       const Function& function = p_.function(f);
-      const auto [first, end] = box[function.unit];
-      const auto begin = function.values.begin();
-      const std::int64_t lo = *std::min_element(begin + first, begin + end);
-      if (multiplier != 0) charge_unit(function, multiplier, lo);
+      const auto [first, end] = (*box_)[function.unit];
+      const auto values = function.values.begin();
+      const std::int64_t lo = *std::min_element(values + first, values + end);
+      if (multiplier != 0) charge_function(function, multiplier, lo);
       if (!main) continue;
       auto& costs = cost_[function.unit];
       costs.resize(end - first);
@@ -476,27 +486,29 @@ Longest::Result Longest::solve(const Box& box, const Charge& charge) {
       }
     }
   }
-  for (const auto& [f, weight] : charge.tolls) charge_unit(p_.function(f), weight, 0);
-  // What a unit is charged at least it is charged in any case.
-  Result result;
-  result.whole.resize(units);
-  for (std::size_t u = 0; u < units; ++u) {
-    result.whole[u] = box[u].first;
+  return total;
+}
+
+// What a unit is charged at least it is charged in any case: that goes off the total. The tuples
+// that are charged no more.
+Choice UpperBound::lightest(Wide& total) {
+  Choice choice;
+  for (std::size_t u = 0; u < penalty_.size(); ++u) {
+    choice.push_back((*box_)[u].first);
     auto& penalties = penalty_[u];
     if (penalties.empty()) continue;
     const auto lightest = std::min_element(penalties.begin(), penalties.end());
     const std::int64_t base = *lightest;
-    result.whole[u] += static_cast<std::uint32_t>(lightest - penalties.begin());
+    choice.back() += static_cast<std::uint32_t>(lightest - penalties.begin());
     total -= base;
     for (std::int64_t& penalty : penalties) penalty -= base;
   }
-  for (std::uint32_t t = 0; t < tables_.size(); ++t) fill(t);
+  return choice;
+}
 
-  total += value(result_, budget_) + Wide{result_offset_} * scale_;
-  result.total = total;
-
-  // The path: at each table the part, or the tuple, that its value came from.
-  result.choice.assign(units, kUnset);
+// The longest path: at each table the part, or the tuple, that its value came from.
+void UpperBound::trace(Choice& choice) {
+  choice.assign(p_.units().size(), kUnset);
   std::int64_t budget = budget_;
   for (std::uint32_t t = result_; tables_[t].kind != Kind::kZero;) {
     const Table& table = tables_[t];
@@ -511,30 +523,19 @@ Longest::Result Longest::solve(const Box& box, const Charge& charge) {
       }
     } else {
       next = &table.parts[0];
-      if (table.kind == Kind::kClose) {
-        const Point* taken = nullptr;
-        for (const Point& point : points(table.function)) {
-          if (point.cost > budget) break;
-          const std::int64_t x = value(next->table, budget - point.cost) + point.value;
-          if (taken == nullptr || x > best) taken = &point, best = x;
-        }
-        result.choice[p_.function(table.function).unit] = taken->row;
-        budget -= taken->cost;
+    }
+    if (table.kind == Kind::kClose) {
+      const Point* taken = nullptr;
+      for (const Point& point : points(table.function)) {
+        if (point.cost > budget) break;
+        const std::int64_t x = value(next->table, budget - point.cost) + point.value;
+        if (taken == nullptr || x > best) taken = &point, best = x;
       }
+      choice[p_.function(table.function).unit] = taken->row;
+      budget -= taken->cost;
     }
     t = next->table;
   }
-  for (std::size_t u = 0; u < units; ++u) {
-    if (result.choice[u] != kUnset) result.whole[u] = result.choice[u];
-  }
-  for (const Limit& limit : p_.limits()) {
-    Wide slack = limit.cap;
-    for (const std::uint32_t f : limit.functions) {
-      slack -= p_.function(f).values[result.whole[p_.function(f).unit]];
-    }
-    result.slack.push_back(slack);
-  }
-  return result;
 }
 
 }  // namespace lpn::smt

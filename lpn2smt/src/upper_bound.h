@@ -11,24 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "box.h"
 #include "lpn/classes/differences.h"
-#include "lpn/smt/search.h"
 #include "path_units.h"
 
 namespace lpn::smt {
 
-inline constexpr std::uint32_t kUnset = 0xFFFFFFFF;
-
-// Per unit a run of its tuples, [first, second).
-using Box = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-Box whole(const Problem& problem);
-
-// Least sum of each limit's functions over the box.
-std::vector<std::int64_t> least_use(const Problem& problem, const Box& box);
-
-class Longest {
+class UpperBound {
  public:
-  Longest(Problem& problem, InstantId target);
+  UpperBound(PathUnits& path, InstantId target);
 
   // What a path costs beside its delays, all of the same denominator.
   struct Charge {
@@ -100,13 +91,27 @@ class Longest {
     std::uint32_t row;
   };
   const std::vector<Point>& points(std::uint32_t function);
+  std::int64_t largest(const Function& function) const;
+  std::int64_t most(const std::vector<std::pair<Part, Open>>& ways) const;
+  // Tables of values by budget, each of the tables before it.
   void fill(std::uint32_t table);
+  void join(const Table& table, std::vector<std::int64_t>& out);
+  void add_largest(const Table& table, std::vector<std::int64_t>& out);
+  void round_up(const Table& table, std::vector<std::int64_t>& out);
+  void add_unit(const Table& table, std::vector<std::int64_t>& out);
+  static void add_linear(const std::vector<std::int64_t>& from, std::int64_t n, std::int64_t first,
+                         std::int64_t gain, std::vector<std::int64_t>& out);
+  void begin(const Box& box, const Charge& charge);
+  void charge_function(const Function& function, std::int64_t weight, std::int64_t lo);
+  Wide charge_limits(const Charge& charge);
+  Choice lightest(Wide& total);
+  void trace(Choice& choice);
   std::int64_t value(std::uint32_t table, std::int64_t budget) const {
     const auto& t = values_[table];
     return t[static_cast<std::size_t>(std::min(budget, static_cast<std::int64_t>(t.size()) - 1))];
   }
 
-  Problem& p_;
+  PathUnits& p_;
   InstantId target_;
   Differences differences_;
   bool split_ = false;

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 
 namespace lpn::smt {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();

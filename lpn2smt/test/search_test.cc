@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "by_hand.h"
 #include "lpn/expr/build.h"
 #include "lpn/expr/eval.h"
 #include "lpn/smt/z3_feasibility.h"
@@ -17,34 +18,7 @@ using namespace lpn::smt;
 
 namespace {
 
-// A space and one path of it, made by hand.
-struct Case {
-  InputSpace space;
-  Path path;
-
-  ExprBuilder build() { return ExprBuilder(space.variables.exprs); }
-  ExprPool& pool() { return space.variables.exprs; }
-  ExprId number(std::int64_t value) { return pool().constant(value); }
-  ExprId variable(const std::string& name, std::int64_t lo, std::int64_t hi) {
-    const auto index = static_cast<std::uint32_t>(space.variables.params.size());
-    space.variables.params.push_back(
-        {.name = name, .value = lo, .range = Range{lo, hi}, .source = {}});
-    return pool().param(index);
-  }
-  ExprId sum(const std::vector<ExprId>& terms) {
-    ExprId total = number(0);
-    for (const ExprId term : terms) total = build().add(total, term);
-    return total;
-  }
-  // a * x + c
-  ExprId linear(std::int64_t a, ExprId x, std::int64_t c) {
-    return build().add(build().mul(number(a), x), number(c));
-  }
-  InstantId latest(std::vector<Timing::Arc> after) {
-    return path.timing.add({.kind = Timing::Kind::kMax, .after = std::move(after)});
-  }
-  std::vector<Target> targets() const { return {{.path = &path, .instant = path.latency}}; }
-};
+using Case = ByHand;
 
 // t[i][j] = max(t[i][j-1], t[i-1][j], t[i-2][j+1]) + d_j(x_i), sum of x <= budget.
 Case pipeline(int blocks, std::int64_t budget) {
@@ -533,7 +507,8 @@ TEST_CASE(
   // 71 = 4 * 17 + 3 is the largest sum up to 80 with that rest.
   CHECK(*most.proved == 2 * 71 + 4 * 3);
   CHECK(value_of(c, targets[0], most) == *most.found);
-  const auto believed = [](const std::string&) { return true; };
+  const Trusted believed{.solver = [] { return std::make_unique<Z3Feasibility>(); },
+                         .unsatisfiable = [](const std::string&) { return true; }};
   CHECK(check(c.space, targets[0], most.certificates[0], believed) == std::nullopt);
   bool decided = false;
   for (const Step& step : most.certificates[0].steps) {

@@ -1,11 +1,10 @@
 #include "lpn/viz/picture.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 #include "lpn/structure/structure.h"
 #include "lpn/text/text.h"
@@ -14,176 +13,154 @@
 namespace lpn::viz {
 namespace {
 
+using Json = nlohmann::ordered_json;  // members stay in the order of writing
+
 class Picture {
  public:
   Picture(const Net& net, const ParamValues& params, const Marking& marking)
       : net_(net),
         params_(params),
         marking_(marking),
-        initial_(initial_tokens(net, params, marking)) {}
+        initial_(initial_tokens(net, params, marking)),
+        uses_(place_uses(net)) {}
 
-  std::string text() {
-    add("{{\"format\":1,\"name\":\"{}\",\"files\":[", escaped(net_.name));
-    list(net_.files.size(), [&](std::size_t k) { add("\"{}\"", escaped(net_.files[k])); });
-    add("],\"params\":[");
-    list(net_.params.size(), [&](std::size_t k) { param(k); });
-    add("],\"types\":[");
-    list(net_.types.size(), [&](std::size_t k) { type(net_.types[k]); });
-    add("],\"places\":[");
-    list(net_.places.size(), [&](std::size_t k) { place(k); });
-    add("],\"transitions\":[");
-    list(net_.transitions.size(), [&](std::size_t k) { transition(net_.transitions[k]); });
-    add("],\"loops\":[");
-    loops();
-    add("]}}");
-    return std::move(out_);
+  Json all() const {
+    Json params = Json::array(), places = Json::array();
+    for (std::size_t k = 0; k < net_.params.size(); ++k) params.push_back(param(k));
+    for (std::size_t k = 0; k < net_.places.size(); ++k) places.push_back(place(k));
+    return {
+        {"format", 1},
+        {"name", net_.name},
+        {"files", net_.files},
+        {"params", std::move(params)},
+        {"types", list(net_.types, [&](const TokenType& each) { return type(each); })},
+        {"places", std::move(places)},
+        {"transitions",
+         list(net_.transitions, [&](const Transition& each) { return transition(each); })},
+        {"loops", list(credit_loops(net_), [&](const CreditLoop& each) { return loop(each); })}};
   }
 
  private:
-  template <typename... Args>
-  void add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  template <typename Items, typename Each>
+  static Json list(const Items& items, const Each& each) {
+    Json all = Json::array();
+    for (const auto& item : items) all.push_back(each(item));
+    return all;
   }
-  template <typename Each>
-  void list(std::size_t count, const Each& each) {
-    for (std::size_t k = 0; k < count; ++k) {
-      if (k != 0) out_ += ',';
-      each(k);
-    }
+  template <typename T>
+  static Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
   }
-  void at(const char* key, Source source) {
-    if (source.line == 0) {
-      add("\"{}\":null", key);
-    } else {
-      add("\"{}\":[{},{}]", key, source.file, source.line);
-    }
+  template <typename Ids>
+  static Json numbers(const Ids& ids) {
+    return list(ids, [](auto id) { return Json(static_cast<std::uint32_t>(id)); });
   }
-  void range(const std::optional<Range>& r) {
+  static Json at(Source source) {
+    return source.line == 0 ? Json(nullptr) : Json::array({source.file, source.line});
+  }
+  static Json range(const std::optional<Range>& r) {
     // As text: a bound of 64 bits does not fit a number of JavaScript.
-    r ? add("[\"{}\",\"{}\"]", r->lo, r->hi) : add("null");
+    return r ? Json::array({std::to_string(r->lo), std::to_string(r->hi)}) : Json(nullptr);
   }
   std::string words(const Formula& f, const Transition* t) const {
-    return escaped(print_expr(net_, t, f.id));
+    return print_expr(net_, t, f.id);
   }
-  void formula(const char* key, const std::optional<Formula>& f, const Transition* t) {
-    f ? add("\"{}\":\"{}\"", key, words(*f, t)) : add("\"{}\":null", key);
+  Json formula(const std::optional<Formula>& f, const Transition* t) const {
+    return f ? Json(words(*f, t)) : Json(nullptr);
   }
   std::optional<std::int64_t> constant(const Formula& f) const {
     const Node& node = net_.exprs[f.id];
     return node.op == Op::kConst ? std::optional(node.value) : std::nullopt;
   }
   // A formula over parameters, with its value in this run.
-  void valued(const char* key, const std::optional<Formula>& f) {
-    if (!f) {
-      add("\"{}\":null", key);
-      return;
-    }
-    add("\"{}\":{{\"text\":\"{}\",\"value\":{}}}", key, words(*f, nullptr),
-        param_value(net_, params_, *f, key, 0));
+  Json valued(const char* what, const std::optional<Formula>& f) const {
+    if (!f) return nullptr;
+    return {{"text", words(*f, nullptr)}, {"value", param_value(net_, params_, *f, what, 0)}};
   }
 
-  void param(std::size_t k) {
+  Json param(std::size_t k) const {
     const Param& p = net_.params[k];
-    add("{{\"name\":\"{}\",\"value\":\"{}\",\"default\":\"{}\",\"range\":", escaped(p.name),
-        params_[k], p.value);
-    range(p.range);
-    out_ += ',';
-    at("at", p.source);
-    out_ += '}';
+    return {{"name", p.name},
+            {"value", std::to_string(params_[k])},
+            {"default", std::to_string(p.value)},
+            {"range", range(p.range)},
+            {"at", at(p.source)}};
   }
 
-  void type(const TokenType& t) {
-    add("{{\"name\":\"{}\",\"fields\":[", escaped(t.name));
-    list(t.fields.size(), [&](std::size_t k) {
-      add("{{\"name\":\"{}\",\"range\":", escaped(t.fields[k].name));
-      range(t.fields[k].range);
-      out_ += '}';
-    });
-    out_ += "],";
-    at("at", t.source);
-    out_ += '}';
+  static Json type(const TokenType& t) {
+    const auto field = [](const Field& each) {
+      return Json{{"name", each.name}, {"range", range(each.range)}};
+    };
+    return {{"name", t.name}, {"fields", list(t.fields, field)}, {"at", at(t.source)}};
   }
 
-  void place(std::size_t k) {
+  Json place(std::size_t k) const {
     const Place& p = net_.places[k];
-    add("{{\"name\":\"{}\",\"type\":{},", escaped(p.name), static_cast<std::uint32_t>(p.type));
-    valued("capacity", p.capacity);
-    add(",\"initial\":{},\"tokens\":{},\"start\":{},\"done\":{},\"drain\":{},\"sink\":{},",
-        initial_[k] - marking_[static_cast<PlaceId>(k)].count,
-        marking_[static_cast<PlaceId>(k)].count, p.start, p.done, p.drain, p.sink);
-    at("at", p.source);
-    out_ += '}';
+    const std::uint64_t marked = marking_[static_cast<PlaceId>(k)].count;
+    return {{"name", p.name},
+            {"type", static_cast<std::uint32_t>(p.type)},
+            {"capacity", valued("capacity", p.capacity)},
+            {"initial", initial_[k] - marked},
+            {"tokens", marked},
+            {"start", p.start},
+            {"done", p.done},
+            {"drain", p.drain},
+            {"sink", p.sink},
+            {"at", at(p.source)}};
   }
 
-  void transition(const Transition& t) {
-    add("{{\"name\":\"{}\",\"delay\":\"{}\",", escaped(t.name), words(t.delay, &t));
-    valued("servers", t.servers);
-    out_ += ',';
-    formula("interval", t.interval, &t);
-    add(",\"ordered\":{},\"clock\":", t.ordered);
+  Json transition(const Transition& t) const {
+    Json clock = nullptr, inputs = Json::array();
+    for (std::uint32_t a = 0; a < t.inputs.size(); ++a) inputs.push_back(input(t, a));
     if (t.clock) {
-      add("{{\"period\":\"{}\",\"phase\":\"{}\"}}", words(t.clock->period, nullptr),
-          words(t.clock->phase, nullptr));
-    } else {
-      add("null");
+      clock = {{"period", words(t.clock->period, nullptr)},
+               {"phase", words(t.clock->phase, nullptr)}};
     }
-    out_ += ',';
-    at("at", t.source);
-    out_ += ",\"inputs\":[";
-    list(t.inputs.size(), [&](std::size_t a) { input(t, t.inputs[a]); });
-    out_ += "],\"outputs\":[";
-    list(t.outputs.size(), [&](std::size_t a) { output(t, t.outputs[a]); });
-    out_ += "]}";
+    return {{"name", t.name},
+            {"delay", words(t.delay, &t)},
+            {"servers", valued("servers", t.servers)},
+            {"interval", formula(t.interval, &t)},
+            {"ordered", t.ordered},
+            {"clock", std::move(clock)},
+            {"at", at(t.source)},
+            {"inputs", std::move(inputs)},
+            {"outputs", list(t.outputs, [&](const OutputArc& arc) { return output(t, arc); })}};
   }
 
-  void input(const Transition& t, const InputArc& arc) {
-    const auto weight = arc.inhibit ? std::optional<std::int64_t>(0) : constant(arc.weight);
-    const auto need = arc.threshold ? constant(*arc.threshold) : std::nullopt;
+  Json input(const Transition& t, std::uint32_t a) const {
+    const InputArc& arc = t.inputs[a];
+    const ArcFacts facts = arc_facts(net_, t, a);
     const char* kind = "take";
     if (arc.inhibit) {
       kind = "empty";
-    } else if (weight == 0) {
-      // Without a threshold, weight 0 asks for nothing.
-      kind = arc.threshold && need != 0 ? "peek" : "watch";
+    } else if (facts.takes_nothing()) {
+      kind = facts.only_watches() ? "watch" : "peek";
     }
-    add("{{\"name\":\"{}\",\"place\":{},\"kind\":\"{}\",\"weight\":\"{}\",\"constant\":{},",
-        escaped(arc.name), static_cast<std::uint32_t>(arc.place), kind,
-        arc.inhibit ? "0" : words(arc.weight, &t), weight ? std::to_string(*weight) : "null");
-    formula("need", arc.threshold, &t);
-    out_ += ',';
-    formula("guard", arc.guard, &t);
-    out_ += ',';
-    at("at", arc.source);
-    out_ += ',';
-    at("guardAt", arc.guard ? arc.guard->source : Source{});
-    out_ += '}';
+    return {{"name", arc.name},
+            {"place", static_cast<std::uint32_t>(arc.place)},
+            {"kind", kind},
+            {"weight", arc.inhibit ? "0" : words(arc.weight, &t)},
+            {"constant", or_null(facts.weight)},
+            {"need", formula(arc.threshold, &t)},
+            {"guard", formula(arc.guard, &t)},
+            {"at", at(arc.source)},
+            {"guardAt", at(arc.guard ? arc.guard->source : Source{})}};
   }
 
-  void output(const Transition& t, const OutputArc& arc) {
+  Json output(const Transition& t, const OutputArc& arc) const {
     std::optional<std::int64_t> total = 0;
     for (const Emission& e : arc.emissions) {
       const auto count = constant(e.count);
       total = total && count ? std::optional(*total + *count) : std::nullopt;
     }
-    add("{{\"place\":{},\"constant\":{},", static_cast<std::uint32_t>(arc.place),
-        total ? std::to_string(*total) : "null");
-    at("at", arc.source);
-    out_ += ",\"emissions\":[";
-    list(arc.emissions.size(), [&](std::size_t e) {
-      const Emission& emission = arc.emissions[e];
-      add("{{\"count\":\"{}\",\"fields\":[", words(emission.count, &t));
-      list(emission.fields.size(),
-           [&](std::size_t f) { add("\"{}\"", words(emission.fields[f], &t)); });
-      out_ += "]}";
-    });
-    out_ += "]}";
-  }
-
-  bool is_filled(PlaceId place) const {
-    return std::any_of(net_.transitions.begin(), net_.transitions.end(), [&](const Transition& t) {
-      return std::any_of(t.outputs.begin(), t.outputs.end(),
-                         [&](const OutputArc& arc) { return arc.place == place; });
-    });
+    const auto emission = [&](const Emission& e) {
+      const auto field = [&](const Formula& f) { return Json(words(f, &t)); };
+      return Json{{"count", words(e.count, &t)}, {"fields", list(e.fields, field)}};
+    };
+    return {{"place", static_cast<std::uint32_t>(arc.place)},
+            {"constant", or_null(total)},
+            {"at", at(arc.source)},
+            {"emissions", list(arc.emissions, emission)}};
   }
 
   // The place of a loop that is there to count only: tokens without properties, all of the loop's
@@ -194,7 +171,7 @@ class Picture {
       const auto k = static_cast<std::size_t>(id);
       const Place& p = net_[id];
       const bool plain = net_.type_of(id).fields.empty() && !p.start && !p.done && !p.drain &&
-                         !p.sink && !p.capacity && is_filled(id);
+                         !p.sink && !p.capacity && !uses_[k].producers.empty();
       if (plain && tokens > 0 && initial_[k] == static_cast<std::uint64_t>(tokens)) {
         if (found) return std::nullopt;
         found = k;
@@ -203,35 +180,27 @@ class Picture {
     return loop.places.size() > 1 ? found : std::nullopt;
   }
 
-  void loops() {
-    bool first = true;
-    for (const CreditLoop& loop : credit_loops(net_)) {
-      const std::int64_t tokens = loop_tokens(net_, params_, loop);
-      if (!first) out_ += ',';
-      first = false;
-      add("{{\"places\":[");
-      list(loop.places.size(),
-           [&](std::size_t k) { add("{}", static_cast<std::uint32_t>(loop.places[k])); });
-      add("],\"transitions\":[");
-      list(loop.transitions.size(),
-           [&](std::size_t k) { add("{}", static_cast<std::uint32_t>(loop.transitions[k])); });
-      const auto credit = loop.capacity ? std::nullopt : credit_of(loop, tokens);
-      add("],\"capacity\":{},\"tokens\":{},\"credit\":{}}}", loop.capacity, tokens,
-          credit ? std::to_string(*credit) : "null");
-    }
+  Json loop(const CreditLoop& loop) const {
+    const std::int64_t tokens = loop_tokens(net_, params_, loop);
+    const auto credit = loop.capacity ? std::nullopt : credit_of(loop, tokens);
+    return {{"places", numbers(loop.places)},
+            {"transitions", numbers(loop.transitions)},
+            {"capacity", loop.capacity},
+            {"tokens", tokens},
+            {"credit", or_null(credit)}};
   }
 
   const Net& net_;
   const ParamValues& params_;
   const Marking& marking_;
-  const std::vector<std::uint64_t> initial_;
-  std::string out_;
+  const std::vector<std::uint64_t> initial_;  // per place
+  const std::vector<PlaceUse> uses_;
 };
 
 }  // namespace
 
 std::string describe(const Net& net, const ParamValues& params, const Marking& marking) {
-  return Picture(net, params, marking).text();
+  return in_script(Picture(net, params, marking).all().dump());
 }
 
 }  // namespace lpn::viz

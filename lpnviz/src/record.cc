@@ -10,12 +10,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "lpn/viz/export.h"
 
 namespace lpn::viz {
 namespace {
+
+using Json = nlohmann::ordered_json;  // members stay in the order of writing
 
 constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;  // of a double
 
@@ -329,18 +332,15 @@ void Record::finish(Time end) {
 }
 
 std::string Record::index() const {
-  std::string out =
-      fmt::format("{{\"format\":1,\"end\":{},\"firings\":{},\"segments\":[", end_, firings_);
-  for (std::size_t k = 0; k < about_.size(); ++k) {
-    fmt::format_to(std::back_inserter(out), "{}[{},{}]", k == 0 ? "" : ",", about_[k].begin,
-                   about_[k].firings);
-  }
-  out += "],\"varying\":[";
-  for (std::size_t k = 0; k < actors_.size(); ++k) {
-    fmt::format_to(std::back_inserter(out), "{}[[{}],[{}]]", k == 0 ? "" : ",",
-                   fmt::join(actors_[k].inputs, ","), fmt::join(actors_[k].outputs, ","));
-  }
-  return out + "]}";
+  Json segments = Json::array(), varying = Json::array();
+  for (const Segment& each : about_) segments.push_back(Json::array({each.begin, each.firings}));
+  for (const Actor& each : actors_) varying.push_back(Json::array({each.inputs, each.outputs}));
+  return Json{{"format", 1},
+              {"end", end_},
+              {"firings", firings_},
+              {"segments", std::move(segments)},
+              {"varying", std::move(varying)}}
+      .dump();
 }
 
 }  // namespace lpn::viz

@@ -5,7 +5,7 @@ from collections import Counter
 from operator import sub
 
 from lpn import Error
-from lpn.runs.run import compiled, execute, parameter_values
+from lpn.runs import compiled, execute, parameter_values
 
 from . import model
 from . import nic as constants

@@ -1,42 +1,21 @@
 // Compiled simulators, and the one way in which Python runs either engine: in slices of time, with
-// the GIL released, so that Ctrl-C ends a run at a well-defined time with its partial result.
-#include "lpn/sim/sim.h"
-
-#include <algorithm>
+// the GIL released.
+#include <cerrno>
 #include <chrono>
-#include <exception>
+#include <filesystem>
 #include <utility>
 
 #include "bind.h"
 #include "lpn/run/interp.h"
-#include "lpn/sim/generate.h"
+#include "lpn/sim/library.h"
+#include "lpn/sim/program.h"
+#include "lpn/sim/simulator.h"
+#include "lpn/sim/sliced.h"
 #include "lpn/smt/z3_feasibility.h"
 #include "watch.h"
 
 namespace lpn::python {
 namespace {
-
-// An engine must not be left by an exception of its observer: the first one is kept, later commits
-// are not handed on, and the runner throws it after the slice.
-class Guarded : public Observer {
- public:
-  explicit Guarded(Observer& inner) : inner_(inner) {}
-  void on_commit(const Commit& commit) override {
-    if (failure_) return;
-    try {
-      inner_.on_commit(commit);
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
-  }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  Observer& inner_;
-  std::exception_ptr failure_;
-};
 
 // Hands each commit to a Python function.
 class Caller : public Observer {
@@ -51,80 +30,21 @@ class Caller : public Observer {
   py::function function_;
 };
 
-// Small at first: in a wide net thousands of firings share an instant.
-constexpr Time kFirstSlice = 16;
-constexpr double kSliceSeconds = 0.05;
-
-// Order-free: no instants to stop at, so the run asks now and then.
-py::tuple run_free(sim::Simulator& engine, const py::object& on_slice) {
-  using Clock = std::chrono::steady_clock;
-  bool stop = false;
-  std::exception_ptr failure;
-  auto asked = Clock::now();
-  engine.set_poll([&](Time time, std::uint64_t commits) {
-    if (Clock::now() - asked < std::chrono::duration<double>(kSliceSeconds)) return false;
-    asked = Clock::now();
-    const py::gil_scoped_acquire gil;
-    try {
-      stop = interrupted() || (!on_slice.is_none() && py::bool_(on_slice(time, commits)));
-    } catch (...) {
-      failure = std::current_exception();
-      stop = true;
-    }
-    return stop;
-  });
-  RunResult result;
-  const auto begin = Clock::now();
-  {
-    const py::gil_scoped_release nogil;
-    result = engine.run();
-  }
-  const double took = std::chrono::duration<double>(Clock::now() - begin).count();
-  engine.set_poll({});
-  if (failure) std::rethrow_exception(failure);
-  return py::make_tuple(result, took, stop, stop ? engine.now() : kForever);
-}
-
-// (result, seconds, interrupted, time the run is complete up to). Slices grow until each takes
-// about kSliceSeconds; `on_slice` is called between them with the time and the commits so far, and
-// ends the run when it returns true. `budget`: give up after so many seconds (result None), for
-// callers that would rather compile.
+// (result or None, seconds, interrupted, time the run is complete up to).
 template <typename Engine>
 py::tuple run(Engine& engine, Time limit, Observer* observer, const py::object& on_slice,
               double budget) {
-  using Clock = std::chrono::steady_clock;
-  std::optional<Guarded> guarded;
-  if (observer != nullptr) guarded.emplace(*observer);
-  if constexpr (std::is_same_v<Engine, sim::Simulator>) {
-    if (limit == kForever && observer == nullptr && engine.will_run_order_free()) {
-      return run_free(engine, on_slice);
-    }
+  sim::Slices slices{limit, observer, {}, budget};
+  slices.keep_on = [&](Time time, std::uint64_t commits) {
+    const py::gil_scoped_acquire gil;
+    return !interrupted() && (on_slice.is_none() || !py::bool_(on_slice(time, commits)));
+  };
+  sim::SlicedRun done;
+  {
+    const py::gil_scoped_release nogil;
+    done = sim::run_sliced(engine, slices);
   }
-  double total = 0;
-  Time slice = kFirstSlice;
-  Time until = std::max<Time>(engine.now(), 0);
-  for (;;) {
-    until = limit - until <= slice ? limit : until + slice;
-    RunResult result;
-    const auto begin = Clock::now();
-    {
-      const py::gil_scoped_release nogil;
-      result = engine.run(until, guarded ? &*guarded : nullptr);
-    }
-    const double took = std::chrono::duration<double>(Clock::now() - begin).count();
-    total += took;
-    if (guarded) guarded->rethrow();
-    if (result.ending != Ending::kLimit || until == limit) {
-      return py::make_tuple(result, total, false, until);
-    }
-    if (interrupted()) return py::make_tuple(result, total, true, until);
-    if (budget > 0 && total > budget) return py::make_tuple(py::none(), total, false, until);
-    if (!on_slice.is_none() && py::bool_(on_slice(until, result.commits))) {
-      return py::make_tuple(result, total, true, until);
-    }
-    if (took < kSliceSeconds / 2 && slice < kForever / 16) slice *= took < 1e-3 ? 8 : 2;
-    if (took > kSliceSeconds * 2) slice = std::max<Time>(slice / 2, 1);
-  }
+  return py::make_tuple(done.result, done.seconds, done.stopped, done.until);
 }
 
 template <typename Engine>
@@ -159,6 +79,17 @@ sim::CompileOptions with_solver() {
   return options;
 }
 
+double write_program(const Net& net, const std::string& what, const std::string& file) {
+  try {
+    const py::gil_scoped_release nogil;
+    return sim::write_program(net, what, file, with_solver());
+  } catch (const std::filesystem::filesystem_error& error) {
+    errno = error.code().value();
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.path1().c_str());
+    throw py::error_already_set();
+  }
+}
+
 void set_defaults(Net& net, const ParamValues& values) {
   if (values.size() != net.params.size()) throw py::value_error("one value per parameter");
   for (std::size_t k = 0; k < values.size(); ++k) net.params[k].value = values[k];
@@ -186,12 +117,9 @@ void bind_sim(py::module_& parent) {
           "build",
           [](const Net& net, bool trace, bool stats, bool path) {
             const py::gil_scoped_release nogil;
-            // Defaults stand in the source, but a Simulator is always given every value: nets of
-            // one model with other parameters share one artefact.
-            Net plain = net;
-            for (Param& p : plain.params)
-              p.value = p.range ? std::clamp<std::int64_t>(0, p.range->lo, p.range->hi) : 0;
-            return sim::Library::build(plain, {trace, stats, path}, with_solver());
+            // A Simulator is always given every value.
+            return sim::Library::build(sim::without_defaults(net), {trace, stats, path},
+                                       with_solver());
           },
           py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,
           py::arg("path") = false,
@@ -323,7 +251,6 @@ void bind_sim(py::module_& parent) {
   bind_run<sim::Simulator>(m);
   bind_run<Interp>(m);
   m.def("cache_folder", [] { return sim::cache_folder().string(); });
-  m.def("runtime_folder", [] { return sim::runtime_folder().string(); });
   m.def(
       "ways",
       [](const Net& net) {
@@ -337,8 +264,10 @@ void bind_sim(py::module_& parent) {
       "How the compiled net runs: \"events\", \"mixed\" or \"order-free\", and per transition "
       "(runs order-free, why not, in lock step, why not).");
   m.def(
-      "generate", [](const Net& net) { return sim::generate(net, solver()); },
-      "The net as C++ source; it includes lpnrt/runtime.h of runtime_folder().");
+      "write_program", write_program, py::arg("net"), py::arg("what"), py::arg("file"),
+      "Writes FILE.cc, the source; FILE.so, a library with the C interface of lpnrt/abi.h; or else "
+      "a program. `what` names the net in messages. The seconds that the compiler took. Raises "
+      "Error E-no-compiler, E-compile, E-too-large, and OSError.");
   m.def(
       "with_defaults",
       [](const Net& net, const ParamValues& values) {

@@ -5,15 +5,14 @@ and put tokens. See docs/authoring.md.
 """
 
 from .authoring.arc import max, min, sum
-from .errors import Error, RunError
 from .authoring.expr import ceil_div, lookup, select
-from .runs.models import Model, load
-from .runs.marking import Marking
+from .authoring.marking import Marking
 from .authoring.net import Net
 from .authoring.place import Place, tokens
-from .runs.run import Run, run_batch, simulate
-from .spaces.space import InputSpace, total
 from .authoring.token import Bool, Int, Token
+from .errors import Error, RunError
+from .runs import Model, Run, load, run_batch, simulate
+from .spaces.space import InputSpace, total
 
 __all__ = [
     "Bool",

@@ -1,11 +1,42 @@
-"""What the commands share: options, models with parameters, JSON and tables."""
+"""What commands are made of, those of `lpn` and those that a device adds in models/NAME/commands.
+
+A command is a click command that returns one of the exit codes below; what goes wrong it raises as
+lpn.Error, which `lpn` shows. Groups load their commands when they are called (Commands).
+"""
 
 import os
 import sys
 
 import click
 
-from .runs.models import load
+from .runs.engines import ENGINES
+
+__all__ = [
+    "ANSWERED",
+    "Commands",
+    "NO",
+    "Parameter",
+    "Progress",
+    "UNKNOWN",
+    "WRONG",
+    "compile_aloud",
+    "counted",
+    "engine_option",
+    "grouped",
+    "json_option",
+    "model_argument",
+    "need_input",
+    "note",
+    "params_option",
+    "print_json",
+    "rate",
+    "seconds",
+    "table",
+]
+
+# Exit codes: answered; the answer is no; the request or the model is wrong; not known, because of a
+# limit or Ctrl-C.
+ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
 
 model_argument = click.argument("model")
 json_option = click.option(
@@ -13,7 +44,9 @@ json_option = click.option(
 )
 
 
-class _Parameter(click.ParamType):
+class Parameter(click.ParamType):
+    """NAME=NUMBER, as (name, number)."""
+
     name = "name=value"
 
     def convert(self, value, param, ctx):
@@ -32,19 +65,68 @@ params_option = click.option(
     "--param",
     "params",
     multiple=True,
-    type=_Parameter(),
+    type=Parameter(),
     help="Sets a parameter of the model; may be given several times.",
 )
 
 
-def load_model(spec, params=()):
-    """(model, net, parameter values) of a MODEL argument; the net is checked."""
-    from .runs.run import parameter_values
+def engine_option(default="compiled", help=None):
+    """--engine, one of lpn.runs.ENGINES; a default of None leaves the choice to the command."""
+    return click.option(
+        "--engine",
+        type=click.Choice(list(ENGINES)),
+        default=default,
+        show_default=default is not None,
+        help=help,
+    )
 
-    model = load(spec)
-    net = model.net(**dict(params))
-    net.done()
-    return model, net, parameter_values(net, None)
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called: a short run should not wait for them.
+
+    `table`: command -> (module, its click command there, what it does).
+    """
+
+    def __init__(self, *args, table, **options):
+        super().__init__(*args, **options)
+        self.table = table
+
+    def list_commands(self, ctx):
+        return list(self.table)
+
+    def get_command(self, ctx, name):
+        import importlib
+
+        if name not in self.table:
+            return None
+        module, command, _ = self.table[name]
+        return getattr(importlib.import_module(module), command)
+
+    def format_commands(self, ctx, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, _, about) in self.table.items()])
+
+
+def need_input(model, input, what=""):
+    """Refuses a call without INPUT where the model's workload needs one, ' for this' or in general."""
+    if not input and model.has_workload:
+        raise click.UsageError(f"model '{model.name}' needs an INPUT{what}")
+
+
+def compile_aloud(ready):
+    """The library of a lpn.runs.Ready, said while it is compiled; a note when it has to be interpreted."""
+    if ready.engine != "compiled":
+        return ready.library
+    progress = Progress(1)
+    progress.say(f"compiling '{ready.net.name}', once for all inputs and parameters", now=True)
+    try:
+        library = ready.library
+    finally:
+        progress.clear()
+    error = ready.fallback
+    if error is not None:
+        note(f"{str(error).splitlines()[0]} [{error.code}]; this run uses the interpreter")
+    return library
 
 
 def print_json(data):
@@ -127,21 +209,24 @@ def _draw(names, right, least, rows):
 
 
 class Progress:
-    """One line on stderr, rewritten at most ten times a second; silent unless it is a terminal."""
+    """One line on stderr, rewritten at most ten times a second; silent unless it is a terminal.
+
+    `finished`: how many of the `total` are.
+    """
 
     def __init__(self, total):
         import time
 
         self._clock = time.monotonic
         self._total = total
-        self._finished = 0
+        self.finished = 0
         self._begin = self._last = self._clock()
         self._shown = False
         self.on = sys.stderr.isatty()
 
     def step(self, what):
         """One of `total` is finished."""
-        self._finished += 1
+        self.finished += 1
         self.say(what)
 
     def say(self, what, now=False):
@@ -150,9 +235,9 @@ class Progress:
             return
         self._last = time
         spent = time - self._begin
-        text = f"{self._finished}/{self._total}" if self._total > 1 else ""
-        if 0 < self._finished < self._total:
-            left = spent / self._finished * (self._total - self._finished)
+        text = f"{self.finished}/{self._total}" if self._total > 1 else ""
+        if 0 < self.finished < self._total:
+            left = spent / self.finished * (self._total - self.finished)
             text += f"  {spent:.0f} s, about {left:.0f} s to go"
         sys.stderr.write(f"\r\x1b[K{text}  {what}"[:118])
         sys.stderr.flush()

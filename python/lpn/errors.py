@@ -1,12 +1,24 @@
 """Errors of the author's or user's making: a code, what is wrong, what to write, and where."""
 
 import contextlib
+import os
 
 from _lpn import Error, RunError
 
-from .authoring import source as _source
+from . import source
 
-__all__ = ["Error", "RunError", "formulas", "mistake", "within", "listed"]
+__all__ = [
+    "Error",
+    "RunError",
+    "describe",
+    "formulas",
+    "listed",
+    "mistake",
+    "near",
+    "placed",
+    "refusal",
+    "within",
+]
 
 _context = []
 
@@ -29,7 +41,7 @@ def mistake(code, message, at=None):
     text = message
     if _context:
         text += "\n  in " + ", ".join(_context)
-    text += _source.excerpt(at if at is not None else _source.caller(columns=bool(formulas)))
+    text += source.excerpt(at if at is not None else source.caller(columns=bool(formulas)))
     error = Error(code, text)
     error.placed = True
     return error
@@ -45,3 +57,60 @@ def placed(error, at=None):
 def listed(names, none="none"):
     """'a, b, c' for messages."""
     return ", ".join(names) or none
+
+
+def near(name, known):
+    """'; did you mean 'depth'?' for messages; '' when no known name is like it."""
+    import difflib
+
+    found = difflib.get_close_matches(str(name), list(known), 1)
+    return f"; did you mean '{found[0]}'?" if found else ""
+
+
+def debugging():
+    """Whether LPN_DEBUG asks for tracebacks."""
+    return os.environ.get("LPN_DEBUG", "") not in ("", "0")
+
+
+def describe(error):
+    """(code, message) of what went wrong, for the user: never a traceback."""
+    code = getattr(error, "code", None)
+    if isinstance(code, str) and code.startswith("E-"):
+        return code, str(error)
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return "E-input", f"{name}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "E-memory", "out of memory"
+    if isinstance(error, SyntaxError):
+        return "E-model", f"{error.msg} ({error.filename}:{error.lineno})"
+    return "E-model", (
+        f"{type(error).__name__}: {error}{_innermost(error.__traceback__)}\n"
+        "  LPN_DEBUG=1 shows where it comes from"
+    )
+
+
+def refusal(error):
+    """(code, message) of what a model, its workload or a run raised.
+
+    A workload refuses an input with ValueError or OSError. What is nobody's refusal is raised again
+    when LPN_DEBUG is set.
+    """
+    if isinstance(error, ValueError):
+        return "E-input", str(error) or type(error).__name__
+    if debugging() and not isinstance(error, (Error, OSError)):
+        raise error
+    return describe(error)
+
+
+def _innermost(traceback):
+    """'\\n  at model.py:12' for the innermost line outside this package."""
+    here = os.path.dirname(os.path.realpath(__file__)) + os.sep
+    found = ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        ours = os.path.realpath(file).startswith(here) or "/click/" in file
+        if os.path.isfile(file) and not ours:
+            found = f"\n  at {file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return found

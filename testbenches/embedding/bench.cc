@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "lpn/net/verify.h"
-#include "lpn/sim/sim.h"
+#include "lpn/sim/library.h"
 #include "lpn/text/text.h"
 #include "lpnrt/embed.h"
 

@@ -8,7 +8,7 @@
 
 #include "../fuzz/random_net.h"
 #include "case.h"
-#include "lpn/sim/sim.h"
+#include "lpn/sim/library.h"
 
 namespace lpn::bench {
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "many.h"
+
 namespace lpn::bench {
 
 sim::CompileOptions quick_options(std::uint64_t group_limit) {
@@ -17,10 +19,9 @@ Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& o
                       bool free, bool traced) {
   Engines engines;
   if (nets.empty()) return engines;
-  if (plain) engines.plain = sim::Library::build_many(nets, {}, options);
-  if (traced)
-    engines.traced = sim::Library::build_many(nets, {.trace = true, .stats = true}, options);
-  if (free) engines.free = sim::Library::build_many(nets, {.trace = true}, options);
+  if (plain) engines.plain = build_many(nets, {}, options);
+  if (traced) engines.traced = build_many(nets, {.trace = true, .stats = true}, options);
+  if (free) engines.free = build_many(nets, {.trace = true}, options);
   for (const auto* libraries : {&engines.plain, &engines.traced, &engines.free}) {
     if (libraries->empty()) continue;
     engines.seconds += libraries->front().provenance().seconds;

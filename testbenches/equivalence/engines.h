@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "case.h"
-#include "lpn/sim/sim.h"
+#include "lpn/sim/library.h"
 #include "outcome.h"
 
 namespace lpn::bench {

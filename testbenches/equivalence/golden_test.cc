@@ -14,6 +14,7 @@
 #include "engines.h"
 #include "lpn/net/verify.h"
 #include "lpn/text/text.h"
+#include "many.h"
 #include "outcome.h"
 
 namespace lpn::bench {
@@ -64,9 +65,9 @@ TEST_CASE("golden nets: every engine does what the trace says") {
   }
   const std::vector<Net> nets = nets_of(cases);
   const sim::CompileOptions quick = quick_options(kGoldenGroups);
-  const auto plain = sim::Library::build_many(nets, {}, quick);
-  const auto traced = sim::Library::build_many(nets, {.trace = true}, quick);
-  const auto metered = sim::Library::build_many(nets, {.stats = true}, quick);
+  const auto plain = build_many(nets, {}, quick);
+  const auto traced = build_many(nets, {.trace = true}, quick);
+  const auto metered = build_many(nets, {.stats = true}, quick);
   for (std::size_t k = 0; k < files.size(); ++k) {
     INFO(files[k].stem().string());
     const Case& c = cases[k];
@@ -89,7 +90,7 @@ TEST_CASE("the default limit of groups is 2^20 in both engines") {
   REQUIRE(defined.steps[0].fault.has_value());
   CHECK(defined.steps[0].fault->value == 1 << 20);
   sim::CompileOptions quick = quick_options();
-  const auto libraries = sim::Library::build_many({c.net}, {}, quick);
+  const auto libraries = build_many({c.net}, {}, quick);
   CHECK(difference(c, defined, play(c, libraries[0], {})) == "");
 }
 

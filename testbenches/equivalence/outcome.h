@@ -7,7 +7,7 @@
 #include "case.h"
 #include "lpn/run/interp.h"
 #include "lpn/run/run.h"
-#include "lpn/sim/sim.h"
+#include "lpn/sim/simulator.h"
 
 namespace lpn::bench {
 

@@ -18,6 +18,7 @@
 #include "lpn/expr/build.h"
 #include "lpn/run/interp.h"
 #include "lpn/text/text.h"
+#include "many.h"
 #include "outcome.h"
 
 namespace lpn::bench {
@@ -346,7 +347,7 @@ std::string check(const Case& c, const sim::Library& whole, const sim::Library& 
 std::vector<sim::Library> build(const std::vector<Net>& nets, const char* nodes) {
   sim::CompileOptions options = quick_options(kGroups);
   options.flags += std::string(" -DLPNRT_PATH_NODES=") + nodes;
-  return sim::Library::build_many(nets, {.path = true}, options);
+  return build_many(nets, {.path = true}, options);
 }
 
 int run(const fs::path& folder, std::uint64_t seed, std::uint64_t nets) {

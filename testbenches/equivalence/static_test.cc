@@ -17,6 +17,7 @@
 #include "lpn/expr/build.h"
 #include "lpn/net/verify.h"
 #include "lpn/text/text.h"
+#include "many.h"
 #include "outcome.h"
 
 namespace lpn::bench {
@@ -302,7 +303,7 @@ const Made& made() {
     if (groups != kDefaultGroupLimit)
       options.flags += fmt::format(" -DLPNRT_GROUP_LIMIT={}", groups);
     options.flags += " -DLPNRT_TEST_STATIC";
-    m.libraries = sim::Library::build_many(m.nets, {}, options);
+    m.libraries = build_many(m.nets, {}, options);
     m.handle = ::dlopen(m.libraries[0].provenance().artefact.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(m.handle != nullptr);
     const auto counter = [&m](const char* name) {

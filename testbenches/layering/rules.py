@@ -54,6 +54,7 @@ THIRD_PARTY = {
     "pybind11/": ("python/bindings/", "models/*/native/"),
     "z3": ("lpn2smt/",),
     "glpk.h": ("lpn2smt/src/",),
+    "nlohmann/": ("lpn2smt/src/", "lpnviz/src/", "lpnviz/test/"),
     "Python.h": ("lpn2pi/",),
     "doctest/": ("*/test/", "models/*/native/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
@@ -78,6 +79,7 @@ LINK_PARTY = {
     "pybind11::": ("python/bindings/", "models/*/native/"),
     "Boost::": ("lpn2sim/",),
     "z3": ("lpn2smt/",),
+    "nlohmann_json::": ("lpn2smt/", "lpnviz/"),
     "Python3::": ("lpn2pi/",),
 }
 

@@ -37,7 +37,7 @@ def exports(report, tokens):
     """Rows: seconds of one core to run the net and write the file, and its size."""
     from lpn.runs import models as _load
     from lpn.pages import export as _viz_export
-    from lpn.runs.run import parameter_values
+    from lpn.runs import parameter_values
 
     import _lpn
 

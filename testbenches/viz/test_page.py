@@ -133,7 +133,7 @@ return {
 def short_segments(tmp_path_factory):
     """The page of the JPEG run with its record in some hundred segments."""
     require_page()
-    from lpn.runs.run import parameter_values
+    from lpn.runs import parameter_values
     from lpn.pages.page import page as page_of
     from lpn.pages.page import record
 

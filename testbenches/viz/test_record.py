@@ -7,7 +7,7 @@ import pytest
 from conftest import DEMO, NETS, REPO
 
 import lpn
-from lpn.runs.run import execute, parameter_values
+from lpn.runs import execute, parameter_values
 from lpn.pages.page import record
 
 WAITS = ["none", "no token", "no credit", "guard", "inhibited", "no server", "interval", "clock"]

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "lpn/base/wide.h"
+
 namespace lpn {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 Time clamp(Wide x) {
   if (x >= kForever) return kForever;

@@ -19,8 +19,10 @@
 #include <utility>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/expr/build.h"
 #include "lpn/expr/feasibility.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 
 namespace lpn {
@@ -40,7 +42,6 @@ bool Totality::compute(const Node& n) {
   for (int k = 0; k < arity; ++k) {
     if (!(*this)(n.kids[static_cast<std::size_t>(k)])) return false;
   }
-  __extension__ typedef __int128 Wide;
   const auto fits = [](Wide lo, Wide hi) {
     return lo >= std::numeric_limits<std::int64_t>::min() &&
            hi <= std::numeric_limits<std::int64_t>::max();
@@ -147,6 +148,7 @@ struct TransitionState {
   bool in_order = false;
   bool local = false;
   bool inhibits = false;
+  std::vector<bool> reads_head;       // per input arc: its weight or threshold reads the head
   std::vector<std::uint32_t> counts;  // places of which it reads how full they are
   std::uint64_t started = 0;
   InstantId last_start{};
@@ -430,39 +432,27 @@ class Run {
         state.period = setting(t.clock->period, t.name + ": period", 1);
         state.phase = setting(t.clock->phase, t.name + ": phase", 0);
       }
-      const Reads reads = net_.exprs.reads(t.delay.id);
-      const bool constant = reads.tokens.empty() && reads.taken.empty() &&
-                            reads.occupancy.empty() && reads.free.empty();
-      state.in_order = t.ordered || state.servers == 1 || constant;
+      state.in_order = t.ordered || state.servers == 1 || constant_delay(net_, t);
       state.least_delay = std::max<Time>(0, bounds(net_, &t, t.delay.id).lo);
       if (state.period > 1 &&
           __builtin_mul_overflow(state.least_delay, state.period, &state.least_delay)) {
         state.least_delay = kForever;
       }
-      for (const InputArc& arc : t.inputs) {
-        PlaceState& place = at(arc.place);
-        std::int64_t weight = 0;
-        if (arc.inhibit) {
-          place.watched = true;
-          state.inhibits = true;
-          place.watchers.push_back(k);
-        } else if (!net_.exprs.is_const(arc.weight.id, weight) || weight != 0) {
-          place.takers.push_back(k);
-        } else if (!(arc.threshold && net_.exprs.is_const(arc.threshold->id, weight) &&
-                     weight == 0)) {
-          place.readers.push_back(k);
-        }
+      for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
+        state.reads_head.push_back(arc_facts(net_, t, a).reads_head);
+        if (!t.inputs[a].inhibit) continue;
+        PlaceState& place = at(t.inputs[a].place);
+        place.watched = true;
+        state.inhibits = true;
+        place.watchers.push_back(k);
       }
       for (const std::uint32_t arc : counted_arcs(t)) {
         at(t.inputs[arc].place).counted = true;
         at(t.inputs[arc].place).counters.push_back(k);
         state.counts.push_back(static_cast<std::uint32_t>(t.inputs[arc].place));
       }
-      for (const OutputArc& arc : t.outputs) {
-        auto& producers = at(arc.place).producers;
-        if (producers.empty() || producers.back() != k) producers.push_back(k);
-      }
     }
+    find_users();
     for (PlaceState& place : places_) {
       const auto overtakes = [&](std::uint32_t k) { return !transitions_[k].in_order; };
       place.merged = place.producers.size() > 1 ||
@@ -487,25 +477,30 @@ class Run {
     for (std::uint32_t k = 0; k < transitions_.size(); ++k) dirty_.insert(k);
   }
 
+  void find_users() {
+    const auto numbers = [](const std::vector<TransitionId>& ids) {
+      std::vector<std::uint32_t> all;
+      for (const TransitionId id : ids) all.push_back(static_cast<std::uint32_t>(id));
+      return all;
+    };
+    const std::vector<PlaceUse> uses = place_uses(net_);
+    for (std::size_t p = 0; p < places_.size(); ++p) {
+      places_[p].producers = numbers(uses[p].producers);
+      places_[p].takers = numbers(uses[p].takers);
+      places_[p].readers = numbers(uses[p].readers);
+    }
+  }
+
   // Input arcs whose place's tokens some formula counts.
   std::set<std::uint32_t> counted_arcs(const Transition& t) const {
     std::set<std::uint32_t> arcs;
-    const auto read = [&](const Formula& formula) {
+    for_each_formula(t, [&](const Formula& formula, const Site& site) {
+      // A weight or threshold that counts tokens is refused when it is looked at.
+      if (site.kind == SiteKind::kWeight || site.kind == SiteKind::kThreshold) return;
       const Reads reads = net_.exprs.reads(formula.id);
       arcs.insert(reads.occupancy.begin(), reads.occupancy.end());
       arcs.insert(reads.free.begin(), reads.free.end());
-    };
-    read(t.delay);
-    if (t.interval) read(*t.interval);
-    for (const InputArc& arc : t.inputs) {
-      if (arc.guard) read(*arc.guard);
-    }
-    for (const OutputArc& arc : t.outputs) {
-      for (const Emission& emission : arc.emissions) {
-        read(emission.count);
-        for (const Formula& field : emission.fields) read(field);
-      }
-    }
+    });
     return arcs;
   }
 
@@ -621,11 +616,7 @@ class Run {
       if (!place.fresh.empty()) put_in_order(place);
       if (arc.inhibit) continue;
       const std::uint64_t available = place.tokens.size();
-      const auto reads_head = [&](const Formula& f) {
-        const Reads reads = net_.exprs.reads(f.id);
-        return std::find(reads.tokens.begin(), reads.tokens.end(), a) != reads.tokens.end();
-      };
-      if (reads_head(arc.weight) || (arc.threshold && reads_head(*arc.threshold))) {
+      if (transitions_[k].reads_head[a]) {
         if (available == 0) {
           c.lacking.push_back(static_cast<std::uint32_t>(arc.place));
           return false;
@@ -1191,9 +1182,7 @@ class Run {
       last.push_back({firing.commit, zero_});
     }
     const auto undrained = [&](std::size_t p) {
-      const Place& place = declared_.places[p];
-      const bool bounded = place.capacity && !place.done && !place.sink;
-      return (place.start || bounded || place.drain) &&
+      return must_drain(declared_.places[p]) &&
              places_[p].tokens.size() + places_[p].fresh.size() > 0;
     };
     for (std::size_t p = 0; p < declared_.places.size(); ++p) {

@@ -4,11 +4,10 @@
 #include <limits>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 
 namespace lpn {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 constexpr Wide kLo = std::numeric_limits<std::int64_t>::min();
 constexpr Wide kHi = std::numeric_limits<std::int64_t>::max();

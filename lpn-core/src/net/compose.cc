@@ -6,6 +6,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/build.h"
+#include "lpn/net/facts.h"
 
 namespace lpn {
 namespace {
@@ -182,23 +183,15 @@ class Composer {
     Transition copy = theirs;
     copy.name = prefixed(theirs.name);
     copy.source = source(theirs.source);
+    for_each_formula(copy, [this](Formula& f, const Site&) { f = formula(f); });
     for (InputArc& arc : copy.inputs) {
       arc.place = places[static_cast<std::size_t>(arc.place)];
-      arc.weight = formula(arc.weight);
-      arc.threshold = formula(arc.threshold);
-      arc.guard = formula(arc.guard);
       arc.source = source(arc.source);
     }
     for (OutputArc& arc : copy.outputs) {
       arc.place = places[static_cast<std::size_t>(arc.place)];
-      for (Emission& e : arc.emissions) e = {formula(e.count), formulas(e.fields)};
       arc.source = source(arc.source);
     }
-    copy.delay = formula(theirs.delay);
-    copy.servers = formula(theirs.servers);
-    copy.interval = formula(theirs.interval);
-    if (theirs.clock)
-      copy.clock = Clock{formula(theirs.clock->period), formula(theirs.clock->phase)};
     net_.transitions.push_back(std::move(copy));
     return static_cast<TransitionId>(net_.transitions.size() - 1);
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lpn/base/error.h"
+#include "lpn/net/facts.h"
 
 namespace lpn {
 namespace {
@@ -157,10 +158,8 @@ class Verifier {
       }
     }
     if (!arcs_fine) return;
-    reads_own_head_.clear();  // once per arc: expressions ask it for every token they read
-    for (std::uint32_t k = 0; k < t.inputs.size(); ++k) {
-      reads_own_head_.push_back(reads_own_head(t.inputs[k], k));
-    }
+    arcs_.clear();  // once per arc: expressions ask it for every token they read
+    for (std::uint32_t k = 0; k < t.inputs.size(); ++k) arcs_.push_back(arc_facts(net_, t, k));
     for (std::uint32_t k = 0; k < t.inputs.size(); ++k) check_input(t, k, at);
     const Scope all{.transition = &t, .token_arcs = kAllArcs};
     check(t.delay, Type::kInt, all, at + ".delay", t.source);
@@ -237,8 +236,8 @@ class Verifier {
     if (t.servers) return;
     std::int64_t value = 0;
     if (t.interval && (!net_.exprs.is_const(t.interval->id, value) || value >= 1)) return;
-    for (const InputArc& arc : t.inputs) {
-      if (!arc.inhibit && (!net_.exprs.is_const(arc.weight.id, value) || value > 0)) return;
+    for (const ArcFacts& arc : arcs_) {
+      if (!arc.weight || *arc.weight > 0) return;
     }
     for (const OutputArc& arc : t.outputs) {
       if (net_[arc.place].capacity) return;
@@ -342,11 +341,12 @@ class Verifier {
           return bad(
               fmt::format("of '{}' itself, only the head (token 0) may be read here", input.name));
         }
-        if (constant && !reads_own_head_[n.a] && which >= const_need(input)) {
+        const ArcFacts& facts = arcs_[n.a];
+        if (constant && !facts.reads_head && facts.need && which >= *facts.need) {
           return bad(
               fmt::format("reads token {} of '{}', which needs only {}; raise its weight or "
                           "threshold",
-                          which, input.name, const_need(input)));
+                          which, input.name, *facts.need));
         }
         break;
       }
@@ -413,27 +413,9 @@ class Verifier {
     return true;
   }
 
-  // The tokens an arc needs when that is a constant, else no bound.
-  std::int64_t const_need(const InputArc& arc) const {
-    std::int64_t weight = 0, threshold = 0;
-    if (!net_.exprs.is_const(arc.weight.id, weight)) return kMaxTokens;
-    if (!arc.threshold) return weight;
-    if (!net_.exprs.is_const(arc.threshold->id, threshold)) return kMaxTokens;
-    return std::max(weight, threshold);
-  }
-
-  bool reads_own_head(const InputArc& arc, std::uint32_t k) const {
-    const auto reads = [&](const Formula& f) {
-      if (static_cast<std::size_t>(f.id) >= net_.exprs.size()) return false;
-      const Reads r = net_.exprs.reads(f.id);
-      return std::find(r.tokens.begin(), r.tokens.end(), k) != r.tokens.end();
-    };
-    return reads(arc.weight) || (arc.threshold && reads(*arc.threshold));
-  }
-
   const Net& net_;
   std::vector<Violation> violations_;
-  std::vector<bool> reads_own_head_;  // per input arc of the transition being checked
+  std::vector<ArcFacts> arcs_;  // inputs of the transition being checked
 };
 
 }  // namespace

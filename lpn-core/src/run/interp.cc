@@ -16,7 +16,9 @@
 #include <queue>
 #include <tuple>
 
+#include "lpn/base/wide.h"
 #include "lpn/expr/eval.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 #include "lpn/net/lower.h"
 #include "lpn/net/verify.h"
@@ -58,8 +60,6 @@ class Rows {
   std::size_t width_ = 0, head_ = 0, size_ = 0, mask_ = 0;
   std::vector<std::int64_t> buffer_;
 };
-
-__extension__ typedef __int128 Wide;
 
 struct PlaceState {
   std::size_t width = 0;
@@ -217,11 +217,7 @@ struct Interp::Impl {
         ArcPlan plan;
         plan.place = static_cast<std::size_t>(arc.place);
         plan.inhibit = arc.inhibit;
-        const auto reads = [&](const Formula& f) {
-          const Reads r = net.exprs.reads(f.id);
-          return std::find(r.tokens.begin(), r.tokens.end(), a) != r.tokens.end();
-        };
-        plan.reads_head = reads(arc.weight) || (arc.threshold && reads(*arc.threshold));
+        plan.reads_head = arc_facts(net, t, a).reads_head;
         state.arcs.push_back(plan);
         neighbours[plan.place].push_back(static_cast<std::uint32_t>(k));
       }
@@ -735,9 +731,7 @@ struct Interp::Impl {
 
   void list_undrained(RunResult& r) const {
     for (std::size_t k = 0; k < declared.places.size(); ++k) {
-      const Place& place = declared.places[k];
-      const bool bounded = place.capacity && !place.done && !place.sink;
-      if ((place.start || place.drain || bounded) && places[k].occupancy() > 0) {
+      if (must_drain(declared.places[k]) && places[k].occupancy() > 0) {
         r.undrained.push_back(static_cast<PlaceId>(k));
       }
     }

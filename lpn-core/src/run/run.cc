@@ -129,21 +129,6 @@ std::string site_name(const Net& net, const Transition& t, const Site& site) {
   return "";
 }
 
-const Formula* site_formula(const Transition& t, const Site& site) {
-  switch (site.kind) {
-    case SiteKind::kWeight: return &t.inputs[site.arc].weight;
-    case SiteKind::kThreshold:
-      return t.inputs[site.arc].threshold ? &*t.inputs[site.arc].threshold : nullptr;
-    case SiteKind::kGuard: return t.inputs[site.arc].guard ? &*t.inputs[site.arc].guard : nullptr;
-    case SiteKind::kDelay: return &t.delay;
-    case SiteKind::kInterval: return t.interval ? &*t.interval : nullptr;
-    case SiteKind::kCount: return &t.outputs[site.arc].emissions[site.emission].count;
-    case SiteKind::kField: return &t.outputs[site.arc].emissions[site.emission].fields[site.field];
-    case SiteKind::kNone: return nullptr;
-  }
-  return nullptr;
-}
-
 std::string explain(const Net& net, const RunFault& f, const Transition& t) {
   switch (f.fault) {
     case Fault::kOverflow:
@@ -202,7 +187,7 @@ std::string fault_message(const Net& declared, const RunFault& f, const std::str
   const Transition& t = net[f.transition];
   std::string message = fmt::format("net '{}', transition '{}{}' at time {}: {}", net.name, t.name,
                                     site_name(net, t, f.site), f.time, explain(net, f, t));
-  const Formula* formula = site_formula(t, f.site);
+  const Formula* formula = formula_at(t, f.site);
   if (formula != nullptr) message += fmt::format("\n  in {}", print_expr(net, &t, formula->id));
   if (!heads.empty()) message += "\n  tokens: " + heads;
   const Source source =

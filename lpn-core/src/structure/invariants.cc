@@ -8,13 +8,12 @@
 #include <unordered_map>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/expr/eval.h"
 #include "lpn/expr/range.h"
 
 namespace lpn {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 std::size_t at(PlaceId p) { return static_cast<std::size_t>(p); }
 std::size_t at(TransitionId t) { return static_cast<std::size_t>(t); }

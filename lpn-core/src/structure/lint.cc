@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lpn/expr/range.h"
+#include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
 
 namespace lpn {
@@ -166,9 +167,7 @@ class Linter {
 
   bool varies(const Transition& t, const Formula& f) const {
     const Range r = range(t, f);
-    const Reads reads = net_.exprs.reads(f.id);
-    return r.lo != r.hi && !(reads.tokens.empty() && reads.occupancy.empty() &&
-                             reads.free.empty() && reads.taken.empty());
+    return r.lo != r.hi && !net_.exprs.reads(f.id).only_params();
   }
 
   void overtake(std::size_t k) {
@@ -295,33 +294,33 @@ class Linter {
 
   void divisors(std::size_t k) {
     const Transition& t = net_.transitions[k];
-    const auto look = [&](const Formula& f, const std::string& part) {
+    for_each_formula(t, [&](const Formula& f, const Site& site) {
       std::set<ExprId> positive;
-      if (!divides_safely(t, f.id, positive)) {
-        warn("W-divisor", fmt::format("transition '{}'", t.name),
-             f.source.line != 0 ? f.source : t.source,
-             fmt::format("{} divides by something that may be 0 or less; declare a range from 1 on "
-                         "the property, or write max(1, x)",
-                         part));
+      if (site.kind == SiteKind::kNone || divides_safely(t, f.id, positive)) return;
+      warn("W-divisor", fmt::format("transition '{}'", t.name),
+           f.source.line != 0 ? f.source : t.source,
+           fmt::format("{} divides by something that may be 0 or less; declare a range from 1 on "
+                       "the property, or write max(1, x)",
+                       part_name(t, site)));
+    });
+  }
+
+  std::string part_name(const Transition& t, const Site& site) const {
+    const auto into = [&] { return net_[t.outputs[site.arc].place].name; };
+    switch (site.kind) {
+      case SiteKind::kWeight: return t.inputs[site.arc].name + ".weight";
+      case SiteKind::kThreshold: return t.inputs[site.arc].name + ".threshold";
+      case SiteKind::kGuard: return t.inputs[site.arc].name + ".guard";
+      case SiteKind::kDelay: return "delay";
+      case SiteKind::kInterval: return "interval";
+      case SiteKind::kCount: return fmt::format("the count put into '{}'", into());
+      case SiteKind::kField: {
+        const auto& fields = net_.type_of(t.outputs[site.arc].place).fields;
+        return fmt::format("'{}' put into '{}'", fields[site.field].name, into());
       }
-    };
-    for (const InputArc& arc : t.inputs) {
-      look(arc.weight, arc.name + ".weight");
-      if (arc.threshold) look(*arc.threshold, arc.name + ".threshold");
-      if (arc.guard) look(*arc.guard, arc.name + ".guard");
+      case SiteKind::kNone: break;
     }
-    look(t.delay, "delay");
-    if (t.interval) look(*t.interval, "interval");
-    for (const OutputArc& arc : t.outputs) {
-      const auto& fields = net_.type_of(arc.place).fields;
-      for (const Emission& e : arc.emissions) {
-        look(e.count, fmt::format("the count put into '{}'", net_[arc.place].name));
-        for (std::size_t j = 0; j < e.fields.size(); ++j) {
-          look(e.fields[j],
-               fmt::format("'{}' put into '{}'", fields[j].name, net_[arc.place].name));
-        }
-      }
-    }
+    return "";
   }
 
   // `positive`: what conditions already passed say to be > 0.
@@ -452,39 +451,11 @@ class Linter {
   }
 
   void unused_params() {
-    std::vector<bool> used(net_.params.size(), false);
-    const auto look = [&](const Formula& f) {
-      for (std::uint32_t k : net_.exprs.reads(f.id).params) used[k] = true;
-    };
-    const auto look_if = [&](const std::optional<Formula>& f) {
-      if (f) look(*f);
-    };
     if (net_.params.empty()) return;
-    for (const Place& p : net_.places) {
-      look_if(p.capacity);
-      for (const Initial& group : p.initial) {
-        look(group.count);
-        for (const Formula& f : group.fields) look(f);
-      }
-    }
-    for (const Transition& t : net_.transitions) {
-      for (const InputArc& arc : t.inputs) {
-        look(arc.weight);
-        look_if(arc.threshold);
-        look_if(arc.guard);
-      }
-      for (const OutputArc& arc : t.outputs) {
-        for (const Emission& e : arc.emissions) {
-          look(e.count);
-          for (const Formula& f : e.fields) look(f);
-        }
-      }
-      look(t.delay);
-      look_if(t.servers);
-      look_if(t.interval);
-      if (t.clock) look(t.clock->period), look(t.clock->phase);
-    }
-    look_if(net_.done_count);
+    std::vector<bool> used(net_.params.size(), false);
+    for_each_formula(net_, [&](const Formula& f) {
+      for (std::uint32_t k : net_.exprs.reads(f.id).params) used[k] = true;
+    });
     for (std::size_t k = 0; k < used.size(); ++k) {
       if (used[k]) continue;
       warn("W-unused", fmt::format("parameter '{}'", net_.params[k].name), net_.params[k].source,

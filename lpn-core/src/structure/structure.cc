@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "lpn/base/error.h"
 #include "lpn/expr/build.h"
 #include "lpn/expr/range.h"
+#include "lpn/graph/components.h"
+#include "lpn/graph/union_find.h"
 #include "lpn/net/initial.h"
 
 namespace lpn {
@@ -24,15 +25,6 @@ bool is_constant(const Net& net, const Formula& formula, std::int64_t value) {
   std::int64_t found = 0;
   return net.exprs.is_const(formula.id, found) && found == value;
 }
-bool takes_nothing(const Net& net, const InputArc& arc) {
-  return arc.inhibit || is_constant(net, arc.weight, 0);
-}
-// Neither takes nor needs a token.
-bool only_watches(const Net& net, const InputArc& arc) {
-  return arc.inhibit || (is_constant(net, arc.weight, 0) &&
-                         (!arc.threshold || is_constant(net, *arc.threshold, 0)));
-}
-
 const InputArc* find_arc(const Transition& t, PlaceId place, std::uint32_t& number) {
   for (std::uint32_t k = 0; k < t.inputs.size(); ++k) {
     if (t.inputs[k].place == place && !t.inputs[k].inhibit) {
@@ -272,20 +264,11 @@ bool Excluder::impossible(TransitionId a, TransitionId b, Feasibility& solver) {
     std::uint32_t own = 0;
     if (find_arc(t, place_, own) == nullptr) continue;
     // How many tokens an arc needs, and takes, matters to aggregates; only constants are used.
-    leaves.needed = [&](std::uint32_t arc) -> std::optional<std::int64_t> {
-      const InputArc& input = t.inputs[arc];
-      std::int64_t weight = 0, threshold = 0;
-      if (input.inhibit) return 0;
-      if (!net_.exprs.is_const(input.weight.id, weight)) return std::nullopt;
-      if (input.threshold && !net_.exprs.is_const(input.threshold->id, threshold))
-        return std::nullopt;
-      return std::max({weight, threshold, std::int64_t{0}});
-    };
+    leaves.needed = [&](std::uint32_t arc) { return arc_facts(net_, t, arc).need; };
     leaves.taken = [&](std::uint32_t arc) -> std::optional<ExprId> {
-      std::int64_t weight = 0;
-      if (!t.inputs[arc].inhibit && !net_.exprs.is_const(t.inputs[arc].weight.id, weight))
-        return std::nullopt;
-      return solver.pool().constant(weight);
+      const auto weight = arc_facts(net_, t, arc).weight;
+      if (!weight) return std::nullopt;
+      return solver.pool().constant(*weight);
     };
     leaves.token = [&](std::uint32_t arc, std::uint32_t field,
                        std::int64_t which) -> std::optional<ExprId> {
@@ -457,30 +440,6 @@ class LoopSearch {
 
 }  // namespace
 
-std::vector<PlaceUse> place_uses(const Net& net) {
-  std::vector<PlaceUse> uses(net.places.size());
-  for (std::uint32_t k = 0; k < net.transitions.size(); ++k) {
-    const auto id = static_cast<TransitionId>(k);
-    for (const InputArc& arc : net.transitions[k].inputs) {
-      PlaceUse& use = uses[at(arc.place)];
-      if (only_watches(net, arc))
-        use.watchers.push_back(id);
-      else if (takes_nothing(net, arc))
-        use.readers.push_back(id);
-      else
-        use.takers.push_back(id);
-    }
-    for (const OutputArc& arc : net.transitions[k].outputs) {
-      const bool never =
-          std::all_of(arc.emissions.begin(), arc.emissions.end(),
-                      [&](const Emission& e) { return is_constant(net, e.count, 0); });
-      auto& producers = uses[at(arc.place)].producers;
-      if (!never && (producers.empty() || producers.back() != id)) producers.push_back(id);
-    }
-  }
-  return uses;
-}
-
 bool exclude_each_other(const Net& net, PlaceId place, TransitionId a, TransitionId b,
                         Feasibility* solver) {
   Excluder excluder(net, place);
@@ -499,11 +458,14 @@ std::vector<Conflict> conflicts(const Net& net, Feasibility* solver) {
     const auto [it, is_new] = proofs.try_emplace({a, b}, Proof::kNone);
     if (!is_new) return it->second;
     std::vector<PlaceId> places{shared};
-    for (const InputArc& arc : net[a].inputs) {
+    for (std::uint32_t k = 0; k < net[a].inputs.size(); ++k) {
+      const PlaceId place = net[a].inputs[k].place;
+      if (place == shared || arc_facts(net, net[a], k).only_watches()) continue;
       std::uint32_t number = 0;
-      if (arc.place == shared || only_watches(net, arc)) continue;
-      const InputArc* other = find_arc(net[b], arc.place, number);
-      if (other != nullptr && !only_watches(net, *other)) places.push_back(arc.place);
+      const InputArc* other = find_arc(net[b], place, number);
+      if (other != nullptr && !arc_facts(net, net[b], number).only_watches()) {
+        places.push_back(place);
+      }
     }
     for (const PlaceId place : places) {
       if (excluders.try_emplace(place, net, place).first->second.exclusive(a, b))
@@ -653,72 +615,29 @@ std::vector<TransitionId> dead_transitions(const Net& net) {
 }
 
 std::vector<std::vector<TransitionId>> components(const Net& net) {
-  // Tarjan's algorithm on the bipartite graph transition -> place -> transition, with a stack of
-  // our own: a chain of 100 000 stages must not overflow the machine's. Places come after
-  // transitions.
-  const std::size_t n = net.transitions.size(), all = n + net.places.size();
-  std::vector<std::vector<std::uint32_t>> next(all);
+  // The bipartite graph transition -> place -> transition; places come after transitions.
+  const std::size_t n = net.transitions.size();
+  std::vector<std::vector<std::uint32_t>> next(n + net.places.size());
   for (std::uint32_t k = 0; k < n; ++k) {
     for (const OutputArc& arc : net.transitions[k].outputs) {
       next[k].push_back(static_cast<std::uint32_t>(n + at(arc.place)));
     }
     for (const InputArc& arc : net.transitions[k].inputs) next[n + at(arc.place)].push_back(k);
   }
-  constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
-  struct Frame {
-    std::uint32_t node;
-    std::size_t edge;
-  };
-  std::vector<std::uint32_t> order(all, kUnseen), low(all, 0);
-  std::vector<bool> on_path(all, false);
-  std::vector<std::uint32_t> path;
-  std::vector<Frame> frames;
   std::vector<std::vector<TransitionId>> found;
-  std::uint32_t count = 0;
-  const auto enter = [&](std::uint32_t node) {
-    order[node] = low[node] = count++;
-    path.push_back(node);
-    on_path[node] = true;
-    frames.push_back({node, 0});
-  };
-  for (std::uint32_t root = 0; root < n; ++root) {
-    if (order[root] != kUnseen) continue;
-    enter(root);
-    while (!frames.empty()) {
-      const std::uint32_t node = frames.back().node;
-      if (frames.back().edge < next[node].size()) {
-        const std::uint32_t to = next[node][frames.back().edge++];
-        if (order[to] == kUnseen)
-          enter(to);
-        else if (on_path[to])
-          low[node] = std::min(low[node], order[to]);
-        continue;
-      }
-      frames.pop_back();
-      if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[node]);
-      if (low[node] != order[node]) continue;
-      std::vector<TransitionId> component;
-      for (std::uint32_t member = kUnseen; member != node;) {
-        member = path.back();
-        path.pop_back();
-        on_path[member] = false;
-        if (member < n) component.push_back(static_cast<TransitionId>(member));
-      }
-      std::sort(component.begin(), component.end());
-      if (!component.empty()) found.push_back(std::move(component));
+  for (const std::vector<std::uint32_t>& members : strong_components(next)) {
+    std::vector<TransitionId> component;
+    for (const std::uint32_t member : members) {
+      if (member < n) component.push_back(static_cast<TransitionId>(member));
     }
+    if (!component.empty()) found.push_back(std::move(component));
   }
   return found;
 }
 
 std::vector<MarkedGraph> marked_graphs(const Net& net) {
   const std::vector<PlaceUse> uses = place_uses(net);
-  std::vector<std::uint32_t> leader(net.transitions.size());
-  std::iota(leader.begin(), leader.end(), 0u);
-  const auto find = [&leader](std::uint32_t k) {
-    while (leader[k] != k) k = leader[k] = leader[leader[k]];
-    return k;
-  };
+  UnionFind connected(net.transitions.size());
   std::vector<std::uint32_t> simple;
   for (std::uint32_t p = 0; p < net.places.size(); ++p) {
     const PlaceUse& use = uses[p];
@@ -728,10 +647,10 @@ std::vector<MarkedGraph> marked_graphs(const Net& net) {
     }
     const auto place = static_cast<PlaceId>(p);
     std::uint32_t number = 0;
-    const InputArc& in = *find_arc(net[use.takers.front()], place, number);
+    find_arc(net[use.takers.front()], place, number);
+    const ArcFacts in = arc_facts(net, net[use.takers.front()], number);
     std::size_t emissions = 0;
-    bool ones =
-        is_constant(net, in.weight, 1) && (!in.threshold || is_constant(net, *in.threshold, 1));
+    bool ones = in.weight == 1 && in.need == 1;
     for (const OutputArc& arc : net[use.producers.front()].outputs) {
       if (arc.place != place) continue;
       emissions += arc.emissions.size();
@@ -741,15 +660,15 @@ std::vector<MarkedGraph> marked_graphs(const Net& net) {
     }
     if (!ones || emissions != 1) continue;
     simple.push_back(p);
-    leader[find(static_cast<std::uint32_t>(use.producers.front()))] =
-        find(static_cast<std::uint32_t>(use.takers.front()));
+    connected.join(static_cast<std::uint32_t>(use.producers.front()),
+                   static_cast<std::uint32_t>(use.takers.front()));
   }
   std::map<std::uint32_t, MarkedGraph> parts;
   for (std::uint32_t k = 0; k < net.transitions.size(); ++k) {
-    parts[find(k)].transitions.push_back(static_cast<TransitionId>(k));
+    parts[connected.find(k)].transitions.push_back(static_cast<TransitionId>(k));
   }
   for (const std::uint32_t p : simple) {
-    parts[find(static_cast<std::uint32_t>(uses[p].takers.front()))].places.push_back(
+    parts[connected.find(static_cast<std::uint32_t>(uses[p].takers.front()))].places.push_back(
         static_cast<PlaceId>(p));
   }
   std::vector<MarkedGraph> found;

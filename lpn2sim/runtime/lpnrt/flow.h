@@ -5,10 +5,16 @@
 // horizon are made before it moves on; that bounds how far actors run ahead, and with it memory.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "lpnrt/runtime.h"
 #if LPNRT_STATS
 #include "lpnrt/observe.h"
 #endif
-#include "lpnrt/runtime.h"
 
 namespace lpnrt {
 

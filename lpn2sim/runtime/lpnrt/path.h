@@ -9,7 +9,10 @@
 // is needed: where all chains meet, the path is decided and is already folded into one node.
 #pragma once
 
-#include "lpnrt/runtime.h"
+#include <algorithm>
+#include <vector>
+
+#include "lpnrt/codes.h"
 
 namespace lpnrt {
 

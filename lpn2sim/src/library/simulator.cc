@@ -1,8 +1,9 @@
+#include "lpn/sim/simulator.h"
+
 #include <fmt/format.h>
 
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
-#include "lpn/sim/sim.h"
 
 namespace lpn::sim {
 namespace {

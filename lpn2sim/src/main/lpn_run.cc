@@ -13,7 +13,7 @@
 #include <string>
 
 #include "lpn/run/interp.h"
-#include "lpn/sim/sim.h"
+#include "lpn/sim/simulator.h"
 #include "lpn/text/text.h"
 
 namespace {

@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "lpn/expr/range.h"
-#include "lpn/net/lower.h"
+#include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
-#include "plan/schedule.h"
 
 namespace lpn::sim {
 namespace {
@@ -75,28 +74,15 @@ class Planner {
   void reads_clock(size_t k) {
     const Transition& t = net_.transitions[k];
     Reads all;
-    const auto add = [&](const Formula& f) {
+    for_each_formula(t, [&](const Formula& f, const Site&) {
       const Reads r = net_.exprs.reads(f.id);
       all.occupancy.insert(all.occupancy.end(), r.occupancy.begin(), r.occupancy.end());
       all.free.insert(all.free.end(), r.free.begin(), r.free.end());
-    };
+    });
     for (const InputArc& arc : t.inputs) {
-      if (arc.inhibit) {
-        why(k, fmt::format("starts only while place '{}' is empty (inhibit)",
-                           name(static_cast<size_t>(arc.place))));
-        continue;
-      }
-      add(arc.weight);
-      if (arc.threshold) add(*arc.threshold);
-      if (arc.guard) add(*arc.guard);
-    }
-    add(t.delay);
-    if (t.interval) add(*t.interval);
-    for (const OutputArc& arc : t.outputs) {
-      for (const Emission& e : arc.emissions) {
-        add(e.count);
-        for (const Formula& f : e.fields) add(f);
-      }
+      if (!arc.inhibit) continue;
+      why(k, fmt::format("starts only while place '{}' is empty (inhibit)",
+                         name(static_cast<size_t>(arc.place))));
     }
     const auto place_of = [&](uint32_t arc) {
       return name(static_cast<size_t>(t.inputs[arc].place));
@@ -196,15 +182,8 @@ class Planner {
     return {static_cast<uint32_t>(k)};
   }
 
-  bool constant_delay(size_t k) const {
-    const Reads r = net_.exprs.reads(net_.transitions[k].delay.id);
-    return r.tokens.empty() && r.taken.empty() && r.occupancy.empty() && r.free.empty();
-  }
-  bool one_server(size_t k) const {
-    std::int64_t value = 0;
-    const auto& servers = net_.transitions[k].servers;
-    return servers && net_.exprs.is_const(servers->id, value) && value == 1;
-  }
+  bool constant_delay(size_t k) const { return lpn::constant_delay(net_, net_.transitions[k]); }
+  bool one_server(size_t k) const { return lpn::one_server(net_, net_.transitions[k]); }
   bool in_order(size_t k) const {
     return one_server(k) || net_.transitions[k].ordered || constant_delay(k);
   }
@@ -424,23 +403,5 @@ bool Plan::mixed() const {
 }
 
 Plan make_plan(const Net& net, const Solver& solver) { return Planner(net, solver).run(); }
-
-std::vector<Way> ways(const Net& net, const Solver& solver) {
-  const Net lowered = lower(net);
-  const Plan plan = make_plan(lowered, solver);
-  const StaticParts parts = static_parts(lowered);
-  std::vector<Way> all;
-  for (size_t k = 0; k < plan.why_not.size(); ++k) {
-    const string& why = plan.why_not[k];
-    const bool lock_step = plan.whole() && parts.why_not[k].empty();
-    all.push_back({why.empty(), why, lock_step, plan.whole() ? parts.why_not[k] : ""});
-  }
-  return all;
-}
-
-Runs runs(const Net& net, const Solver& solver) {
-  const Plan plan = make_plan(lower(net), solver);
-  return plan.whole() ? Runs::kFree : plan.mixed() ? Runs::kMixed : Runs::kEvents;
-}
 
 }  // namespace lpn::sim

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "lpn/base/error.h"
+#include "lpn/graph/union_find.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 
 namespace lpn::sim {
@@ -43,20 +44,19 @@ class Scheduler {
   StaticParts run() {
     const size_t n = net_.transitions.size();
     result_.why_not.resize(n);
-    root_.resize(n);
-    std::iota(root_.begin(), root_.end(), 0u);
+    parts_ = UnionFind(n);
     for (uint32_t k = 0; k < n; ++k) result_.why_not[k] = why_not(k);
     for (size_t p = 0; p < net_.places.size(); ++p) join_users(p);
     // One transition that is not static keeps its whole part from being so.
     std::vector<string> reason(n);
     for (uint32_t k = 0; k < n; ++k) {
-      string& r = reason[find(k)];
+      string& r = reason[parts_.find(k)];
       if (r.empty() && !result_.why_not[k].empty()) {
         r = fmt::format("'{}' is connected and {}", net_.transitions[k].name, result_.why_not[k]);
       }
     }
     std::vector<std::vector<uint32_t>> members(n);
-    for (uint32_t k = 0; k < n; ++k) members[find(k)].push_back(k);
+    for (uint32_t k = 0; k < n; ++k) members[parts_.find(k)].push_back(k);
     for (uint32_t r = 0; r < n; ++r) {
       if (members[r].empty()) continue;
       StaticPart part;
@@ -75,11 +75,6 @@ class Scheduler {
   }
 
  private:
-  uint32_t find(uint32_t k) {
-    while (root_[k] != k) k = root_[k] = root_[root_[k]];
-    return k;
-  }
-
   // A place with several users on one side is a choice or a merge: its users share a fate.
   void join_users(size_t p) {
     const auto& in = producers_[p];
@@ -91,7 +86,7 @@ class Scheduler {
     if (in.size() > 1) why = fmt::format("shares place '{}' with a producer", net_.places[p].name);
     for (const auto* ends : {&in, &out}) {
       for (const End& e : *ends) {
-        root_[find(e.transition)] = find((in.empty() ? out : in)[0].transition);
+        parts_.join(e.transition, (in.empty() ? out : in)[0].transition);
         if (!why.empty() && result_.why_not[e.transition].empty()) {
           result_.why_not[e.transition] = why;
         }
@@ -139,8 +134,7 @@ class Scheduler {
       if (!r.occupancy.empty() || !r.free.empty()) return "reads an occupancy";
       if (net_.exprs.tree_size(id) > kMaxIteration) return "has a large expression";
     }
-    const bool one_server = t.servers && constant(*t.servers) == 1;
-    if (!one_server && !t.ordered && !net_.exprs.reads(t.delay.id).tokens.empty()) {
+    if (!one_server(net_, t) && !t.ordered && !net_.exprs.reads(t.delay.id).tokens.empty()) {
       return "has commits that may overtake";
     }
     return "";
@@ -354,7 +348,7 @@ class Scheduler {
 
   const Net& net_;
   std::vector<std::vector<End>> producers_, consumers_;
-  std::vector<uint32_t> root_;
+  UnionFind parts_;
   std::vector<uint32_t> index_;  // of a transition in its part
   StaticParts result_;
 };

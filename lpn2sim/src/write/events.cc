@@ -22,6 +22,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/range.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/lower.h"
 #include "lpn/run/run.h"
 #include "lpn/sim/generate.h"
@@ -38,7 +39,6 @@ using std::string;
 using std::uint32_t;
 
 constexpr std::uint64_t kMaxNodes = 1 << 20;  // of all expressions, as trees
-constexpr std::size_t kContested = 6;         // competitors that make a place contested
 constexpr std::size_t kSmall = 16;            // transitions whose code is part of the engine's loop
 constexpr std::size_t kInlined = 64;          // transitions whose code shares one function
 
@@ -78,15 +78,14 @@ struct TransitionInfo {
 
 class Generator final : Operands {
  public:
-  // `contested`: how many competitors make a place contested.
-  Generator(const Net& net, string space, const Solver& solver = {}, size_t contested = kContested)
+  Generator(const Net& net, const GenerateOptions& options)
       : declared_(net),
         net_(lower(net)),
-        plan_(make_plan(net_, solver)),
+        plan_(make_plan(net_, options.solver)),
         metered_(plan_.whole() && FlowStats(net_, declared_.places.size(), plan_).possible()),
         printer_(net_, *this),
-        space_(std::move(space)),
-        contested_(contested) {
+        space_("lpn_net" + options.suffix),
+        contested_(options.contested) {
     analyse();
   }
 
@@ -165,19 +164,13 @@ class Generator final : Operands {
           arcs.add(f->id);
           all.add(f->id);
         }
-        Readers own(net_.exprs, t.inputs.size());
-        own.add(arc.weight.id);
-        if (arc.threshold) own.add(arc.threshold->id);
-        ai.reads_head = own.tokens[a];
-        std::int64_t w = 0, n = 0;
-        if (!arc.inhibit && net_.exprs.is_const(arc.weight.id, w)) {
-          ai.weight = w;
-          if (!arc.threshold)
-            ai.need = w;
-          else if (net_.exprs.is_const(arc.threshold->id, n))
-            ai.need = std::max(w, n);
+        const ArcFacts facts = arc_facts(net_, t, a);
+        ai.reads_head = facts.reads_head;
+        if (!arc.inhibit) {
+          ai.weight = facts.weight.value_or(-1);
+          ai.need = facts.need.value_or(-1);
         }
-        ai.least_need = std::max<std::int64_t>(ai.need, ai.reads_head ? 1 : 0);
+        ai.least_need = facts.least_need();
         info.arcs.push_back(ai);
         consumers_[ai.place].push_back(static_cast<uint32_t>(k));
       }
@@ -304,15 +297,12 @@ class Generator final : Operands {
   void choose_keep(const Transition& t, TransitionInfo& info) {
     std::int64_t value = 0;
     info.zero_delay = net_.exprs.is_const(t.delay.id, value) && value == 0;
-    info.one_server = t.servers && net_.exprs.is_const(t.servers->id, value) && value == 1;
-    const Reads delay = net_.exprs.reads(t.delay.id);
-    const bool constant_delay = delay.tokens.empty() && delay.occupancy.empty() &&
-                                delay.free.empty() && delay.taken.empty();
+    info.one_server = one_server(net_, t);
     if (info.zero_delay && !remembers(t, info))
       info.keep = Keep::kCount;
     else if (info.one_server)
       info.keep = Keep::kSingle;
-    else if (t.ordered || constant_delay)
+    else if (t.ordered || constant_delay(net_, t))
       info.keep = Keep::kFifo;
     else
       info.keep = Keep::kPool;
@@ -1439,10 +1429,7 @@ class Generator final : Operands {
   void access() {
     line("bool undrained() const {{ return false");
     for (size_t p = 0; p < declared_.places.size(); ++p) {
-      const Place& place = declared_.places[p];
-      if (place.start || place.drain || (place.capacity && !place.done && !place.sink)) {
-        line("|| f{} != 0", p);
-      }
+      if (must_drain(declared_.places[p])) line("|| f{} != 0", p);
     }
     line("; }}");
 
@@ -1561,24 +1548,12 @@ class Generator final : Operands {
 
 }  // namespace
 
-string generate(const Net& net, const Solver& solver) {
-  return "#include \"lpnrt/static.h\"\n" + Generator(net, "lpn_net", solver).run() +
-         "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* lpn_sim_entry() "
-         "{ return &lpn_net::kApi; }\n";
-}
-
-string generate_many(const std::vector<Net>& nets) {
-  string text = "#include \"lpnrt/static.h\"\n", entries;
-  for (size_t k = 0; k < nets.size(); ++k) {
-    const string space = fmt::format("lpn_net_{}", k);
-    // Random nets are small; sets of competitors have to be seen to work too.
-    text += Generator(nets[k], space, {}, k % 2 == 0 ? 2 : kContested).run();
-    entries += fmt::format("&{}::kApi, ", space);
-  }
-  return text +
-         "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* const "
-         "lpn_sim_entries[] = {" +
-         entries + "nullptr};\n";
+string generate(const Net& net, const GenerateOptions& options) {
+  return "#include \"lpnrt/static.h\"\n" + Generator(net, options).run() +
+         fmt::format(
+             "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* "
+             "lpn_sim_entry{0}() {{ return &lpn_net{0}::kApi; }}\n",
+             options.suffix);
 }
 
 }  // namespace lpn::sim

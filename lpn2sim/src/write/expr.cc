@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
+#include "lpn/base/wide.h"
+
 namespace lpn::sim {
 namespace {
 
 using std::size_t;
 using std::string;
 using std::uint32_t;
-
-__extension__ typedef __int128 Wide;
 
 }  // namespace
 

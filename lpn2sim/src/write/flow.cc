@@ -14,6 +14,7 @@
 #include <set>
 
 #include "lpn/base/error.h"
+#include "lpn/net/facts.h"
 #include "write/expr.h"
 #include "write/flow_stats.h"
 #include "write/straight_line.h"
@@ -180,10 +181,7 @@ class FlowGenerator final : Operands {
   bool no_row(const Emission& e) const { return const_count(e) && const_of(e.count) == 0; }
 
   // Whether all tokens of the place are gone at the end of a run that has not stalled.
-  bool drains(size_t p) const {
-    const Place& place = net_.places[p];
-    return place.start || place.drain || (place.capacity && !place.done && !place.sink);
-  }
+  bool drains(size_t p) const { return must_drain(net_.places[p]); }
 
   // The tokens that an arc's formulas may read, by property.
   void read(size_t k, ExprId id, bool& changed) {
@@ -324,23 +322,9 @@ class FlowGenerator final : Operands {
     std::int64_t least_need = 0;
   };
   Arc arc(size_t k, uint32_t a) const {
-    const InputArc& in = net_.transitions[k].inputs[a];
-    Arc about;
-    std::int64_t n = 0;
-    const auto reads_own = [&](const Formula& f) {
-      const Reads r = net_.exprs.reads(f.id);
-      return std::find(r.tokens.begin(), r.tokens.end(), a) != r.tokens.end();
-    };
-    about.reads_head = reads_own(in.weight) || (in.threshold && reads_own(*in.threshold));
-    if (is_const(in.weight)) {
-      about.weight = const_of(in.weight);
-      if (!in.threshold)
-        about.need = about.weight;
-      else if (net_.exprs.is_const(in.threshold->id, n))
-        about.need = std::max(about.weight, n);
-    }
-    about.least_need = std::max<std::int64_t>(about.need, about.reads_head ? 1 : 0);
-    return about;
+    const ArcFacts facts = arc_facts(net_, net_.transitions[k], a);
+    return {facts.weight.value_or(-1), facts.need.value_or(-1), facts.reads_head,
+            facts.least_need()};
   }
 
   // ---- operands ---------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lpn/base/error.h"
+#include "lpn/net/facts.h"
 
 namespace lpn::sim {
 
@@ -31,17 +32,12 @@ FlowStats::FlowStats(const Net& net, size_t declared, const Plan& plan)
 // ---- what is known of the net -------------------------------------------------------------
 
 FlowStats::Arc FlowStats::arc(uint32_t k, uint32_t i) const {
-  const InputArc& in = net_.transitions[k].inputs[i];
+  const Transition& t = net_.transitions[k];
+  const ArcFacts facts = arc_facts(net_, t, i);
   Arc about;
-  about.place = static_cast<size_t>(in.place);
-  int64_t value = 0;
-  if (net_.exprs.is_const(in.weight.id, value)) {
-    about.weight = value;
-    if (!in.threshold)
-      about.need = value;
-    else if (net_.exprs.is_const(in.threshold->id, value))
-      about.need = std::max(about.weight, value);
-  }
+  about.place = static_cast<size_t>(t.inputs[i].place);
+  if (facts.weight) about.weight = *facts.weight;
+  if (facts.need) about.need = *facts.need;
   return about;
 }
 bool FlowStats::is_credit(uint32_t k, uint32_t i) const {
@@ -53,11 +49,7 @@ const char* FlowStats::reason(uint32_t k, uint32_t i) const {
 bool FlowStats::several(uint32_t k) const {
   return plan_.actors[plan_.actor_of[k]].members.size() > 1;
 }
-bool FlowStats::one_at_a_time(uint32_t k) const {
-  const auto& servers = net_.transitions[k].servers;
-  int64_t value = 0;
-  return servers && net_.exprs.is_const(servers->id, value) && value == 1;
-}
+bool FlowStats::one_at_a_time(uint32_t k) const { return one_server(net_, net_.transitions[k]); }
 uint32_t FlowStats::route_arc(uint32_t k) const {
   const Actor& actor = plan_.actors[plan_.actor_of[k]];
   const auto& inputs = net_.transitions[k].inputs;

@@ -9,7 +9,9 @@
 #include <tuple>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/expr/range.h"
+#include "lpn/net/facts.h"
 #include "write/expr.h"
 
 namespace lpn::sim {
@@ -19,8 +21,6 @@ using std::int64_t;
 using std::size_t;
 using std::string;
 using std::uint32_t;
-
-__extension__ typedef __int128 Wide;
 
 constexpr int64_t kLongDelay = int64_t{1} << 31;  // longer ones are looked for at run time
 
@@ -266,9 +266,7 @@ class PartWriter {
   // Whether `ordered` says more than servers and delay do.
   bool ordered(uint32_t k) {
     const Transition& t = net_.transitions[k];
-    int64_t servers = 0;
-    const bool one = t.servers && net_.exprs.is_const(t.servers->id, servers) && servers == 1;
-    return t.ordered && !one && !net_.exprs.reads(t.delay.id).tokens.empty();
+    return t.ordered && !one_server(net_, t) && !net_.exprs.reads(t.delay.id).tokens.empty();
   }
 
   string latest(const string& x, const string& y) {

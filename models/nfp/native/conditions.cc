@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lpn/base/error.h"
+#include "lpn/graph/union_find.h"
 #include "lpn/smt/bitvectors.h"
 
 namespace lpn::nfp {
@@ -284,22 +285,17 @@ const Conditions::Bits& Conditions::domain(TermId atom, TermId variable) {
 
 std::vector<std::vector<TermId>> Conditions::components(std::span<const TermId> atoms) {
   std::unordered_map<TermId, std::uint32_t> owner;  // variable -> an atom that has it
-  std::vector<std::uint32_t> parent(atoms.size());
-  const auto root = [&](std::uint32_t k) {
-    while (parent[k] != k) k = parent[k] = parent[parent[k]];
-    return k;
-  };
+  UnionFind tied(static_cast<std::size_t>(atoms.size()));
   for (std::uint32_t k = 0; k < atoms.size(); ++k) {
-    parent[k] = k;
     for (const TermId v : variables(atoms[k])) {
       const auto [at, fresh] = owner.emplace(v, k);
-      if (!fresh) parent[root(k)] = root(at->second);
+      if (!fresh) tied.join(k, at->second);
     }
   }
   std::vector<std::vector<TermId>> out;
   std::unordered_map<std::uint32_t, std::size_t> place;
   for (std::uint32_t k = 0; k < atoms.size(); ++k) {
-    const auto [at, fresh] = place.emplace(root(k), out.size());
+    const auto [at, fresh] = place.emplace(tied.find(k), out.size());
     if (fresh) out.emplace_back();
     out[at->second].push_back(atoms[k]);
   }

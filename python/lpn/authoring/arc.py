@@ -2,10 +2,9 @@
 
 import builtins
 
-from . import expr as _expr
-from . import trace as _trace
 from ..errors import listed, mistake
-from .expr import Expr, Ratio, Scope, tracers
+from . import trace
+from .expr import Expr, Ratio, Scope, _joined, as_index, extreme, text_of, tracers
 
 __all__ = ["Arc", "TokenProxy", "max", "min", "sum"]
 
@@ -117,9 +116,9 @@ class TokenProxy(_NoNumber):
 
 
 def _index(which):
-    index = _expr.as_index(which)
+    index = as_index(which)
     if index is None:
-        raise mistake("E-index", f"the number of a token must be int, got {_expr.text_of(which)}")
+        raise mistake("E-index", f"the number of a token must be int, got {text_of(which)}")
     return index
 
 
@@ -178,7 +177,7 @@ class Arc(_NoNumber):
         arc = self._scope.transition.inputs[self._number]
         needed = Expr(self._scope, arc.weight[0])
         if arc.threshold is not None:
-            needed = _expr.extreme("max", [needed, Expr(self._scope, arc.threshold[0])])
+            needed = extreme("max", [needed, Expr(self._scope, arc.threshold[0])])
         return needed
 
     def _check_readable(self):
@@ -231,7 +230,7 @@ class Arc(_NoNumber):
                 f"cannot use the ratio {which} as the number of a token; use // or math.ceil",
             )
         if isinstance(which, Expr):
-            return TokenProxy(self, which._int()._id, _expr._joined(self._scope, which._scope))
+            return TokenProxy(self, which._int()._id, _joined(self._scope, which._scope))
         which = _index(which)
         needed = self._needed()
         const = needed._const()
@@ -295,7 +294,7 @@ def _aggregate(op, arc, body):
     inner = Scope(scope.core, scope.transition, f"lpn.{op} over arc '{arc._arc_name}'", outer)
     try:
         bound = scope.core.bound(depth)
-        number = _trace.trace_body(inner, body, TokenProxy(arc, bound, inner), op)
+        number = trace.trace_body(inner, body, TokenProxy(arc, bound, inner), op)
     finally:
         _depth[0] -= 1
     return Expr(outer, scope.core.aggregate(op, arc._number, depth, number))
@@ -320,7 +319,7 @@ def _extreme(name, values):
         values = list(values[0])
     if not values:
         raise mistake("E-operand", f"lpn.{name} of nothing")
-    return _expr.extreme(name, list(values))
+    return extreme(name, list(values))
 
 
 def min(*values):

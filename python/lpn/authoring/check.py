@@ -2,8 +2,8 @@
 
 import _lpn
 
-from . import expr as _expr
-from ..errors import listed, mistake
+from ..errors import listed, mistake, near
+from .expr import INT_MAX, INT_MIN, as_index, text_of
 
 __all__ = ["check_fields", "check_name", "check_options", "plain"]
 
@@ -35,13 +35,10 @@ def check_name(name, what, dots=False):
 
 def check_options(what, unknown, known):
     if unknown:
-        import difflib
-
         name = next(iter(unknown))
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
         raise mistake(
-            "E-option", f"net.{what} has no option '{name}'; it has: {listed(known)}{hint}"
+            "E-option",
+            f"net.{what} has no option '{name}'; it has: {listed(known)}{near(name, known)}",
         )
 
 
@@ -51,10 +48,10 @@ def plain(value, what):
         raise mistake(
             "E-operand", f"{what} must be int, got float {value!r}; use math.ceil or math.floor"
         )
-    number = _expr.as_index(value)
+    number = as_index(value)
     if number is None:
-        raise mistake("E-operand", f"{what} must be int, got {_expr.text_of(value)}")
+        raise mistake("E-operand", f"{what} must be int, got {text_of(value)}")
     value = number
-    if not _expr.INT_MIN <= value <= _expr.INT_MAX:
+    if not INT_MIN <= value <= INT_MAX:
         raise mistake("E-overflow", f"{what} is {value}, which does not fit in 64 bits")
     return value

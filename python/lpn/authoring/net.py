@@ -2,17 +2,16 @@
 
 import _lpn
 
-from . import expr as _expr
-from . import source as _source
-from . import trace as _trace
-from .check import check_fields, check_name, check_options, plain
+from .. import source
 from ..errors import listed, mistake, placed, within
-from .expr import Expr, Scope
+from . import trace
+from .check import check_fields, check_name, check_options, plain
+from .expr import Expr, Scope, as_index
 from .place import Place, Tokens, Type
 from .token import Token
 from .transition import TransitionBuilder
 
-__all__ = ["Instance", "Net"]
+__all__ = ["Instance", "Net", "parameter_values"]
 
 
 class Instance:
@@ -382,8 +381,8 @@ class Net:
         return self._add_place(name, other._type, **options)
 
     def _here(self, at=None):
-        filename, line = at or _source.caller()
-        return (self._core.file(_source.shown(filename)) if line else 0), line
+        filename, line = at or source.caller()
+        return (self._core.file(source.shown(filename)) if line else 0), line
 
     def _located(self, number, at=None):
         """A formula for the C++ side: (expression, file, line)."""
@@ -446,7 +445,7 @@ class Net:
         one = self._located(self._core.constant(1))
         if isinstance(init, Tokens):
             return [self._token_group(kind, init)]
-        if isinstance(init, Expr) or _expr.as_index(init) is not None:
+        if isinstance(init, Expr) or as_index(init) is not None:
             if kind.fields:
                 first = next(iter(kind.fields))
                 raise mistake(
@@ -489,10 +488,10 @@ class Net:
         for name in kind.fields:
             value = group.values[name]
             if callable(value) and not isinstance(value, (type, Expr)):
-                _trace.check_names(value, [], True, f"initial property '{name}'")
+                trace.check_names(value, [], True, f"initial property '{name}'")
                 index = Expr(self._scope, self._core.index())
-                number = _trace.trace(self._scope, value, {"i": index}, "int", "units")
-                fields.append(self._located(number, _source.of_function(value)))
+                number = trace.trace(self._scope, value, {"i": index}, "int", "units")
+                fields.append(self._located(number, source.of_function(value)))
             else:
                 fields.append(self._formula(value, f"property '{name}'"))
         return (self._formula(group.count, "the number of initial tokens"), fields)
@@ -502,3 +501,19 @@ def _unpickled(text, bound):
     net = Net.parse(text)
     net.bound = bound
     return net
+
+
+def parameter_values(net, params):
+    """The values of the net's parameters in order: defaults, then the net's bound ones, then `params`."""
+    given = {**net.bound, **(params or {})}
+    pairs = []
+    for name, value in given.items():
+        if not isinstance(value, int) and not hasattr(value, "__index__"):
+            raise mistake(
+                "E-param", f"parameter '{name}' of net '{net.name}' must be int, got {value!r}"
+            )
+        pairs.append((name, int(value)))
+    try:
+        return net._core.bind_params(pairs)
+    except _lpn.Error as error:
+        raise placed(error) from None

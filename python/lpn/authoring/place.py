@@ -1,6 +1,6 @@
 """Places, and what transitions say about them: arcs and emissions."""
 
-from . import source as _source
+from .. import source
 
 __all__ = ["ArcSpec", "Emission", "Place", "Tokens", "Type", "tokens"]
 
@@ -97,19 +97,19 @@ class Place:
         `n` and `need` may be functions of earlier arcs and of the head of this place; `guard` is a
         function of this and earlier arcs that returns a condition.
         """
-        return ArcSpec(self, "take", n, need, guard, _source.caller())
+        return ArcSpec(self, "take", n, need, guard, source.caller())
 
     def peek(self, n=1, guard=None):
         """An arc that needs `n` tokens and reads them, but takes none."""
-        return ArcSpec(self, "peek", 0, n, guard, _source.caller())
+        return ArcSpec(self, "peek", 0, n, guard, source.caller())
 
     def empty(self):
         """An arc that lets the transition start only while the place has no token (inhibitor)."""
-        return ArcSpec(self, "empty", 0, None, None, _source.caller())
+        return ArcSpec(self, "empty", 0, None, None, source.caller())
 
     def watch(self, guard=None):
         """An arc that needs and takes nothing; formulas may read `arc.count` and `arc.free`."""
-        return ArcSpec(self, "watch", 0, 0, guard, _source.caller())
+        return ArcSpec(self, "watch", 0, 0, guard, source.caller())
 
     def emit(self, /, count=1, **values):
         """`count` tokens appended at commit, with one value per property.
@@ -117,8 +117,8 @@ class Place:
         Count and values are ints, parameters or functions of arcs; a function of a value may also
         name `i`, the position 0..count-1 of the token.
         """
-        return Emission(self, None, count, values, _source.caller())
+        return Emission(self, None, count, values, source.caller())
 
     def forward(self, arc, /, **values):
         """A copy of every token that the arc named `arc` takes (or peeks), with some values replaced."""
-        return Emission(self, arc, None, values, _source.caller())
+        return Emission(self, arc, None, values, source.caller())

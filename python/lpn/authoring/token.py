@@ -4,8 +4,8 @@ import enum
 import sys
 
 from ..errors import mistake
+from ..source import is_ours
 from .expr import INT_MAX, INT_MIN
-from .source import is_ours
 
 __all__ = ["Bool", "Int", "Token"]
 
@@ -101,9 +101,9 @@ class Token:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        from . import source as _source
+        from .. import source
 
-        at = _source.caller()
+        at = source.caller()
         properties = {}
         for base in reversed(cls.__mro__):
             if base is not cls:

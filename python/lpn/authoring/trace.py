@@ -7,10 +7,9 @@ into `select`. Python itself executes the function, so every construct means wha
 Python; source text is read for messages only.
 """
 
-from . import expr as _expr
-from . import source as _source
+from .. import source
 from ..errors import Error, listed, mistake, placed
-from .expr import Expr, Ratio
+from .expr import Expr, Ratio, _constant, as_index, check_visible, text_of, tracers
 
 __all__ = ["Over", "call_names", "check_names", "trace", "trace_body"]
 
@@ -87,7 +86,7 @@ def signature(function):
                 "E-function",
                 f"{_described(function)} takes {star}{p.name}; a function receives the arcs "
                 "that its parameters name, so name them",
-                _source.of_function(function),
+                source.of_function(function),
             )
         if p.default is not p.empty:
             defaults.append(p.name)
@@ -110,7 +109,7 @@ class _Tracer:
         self.call = call
         self.what = what
         self.name = _described(function)
-        self.at = _source.of_function(function)
+        self.at = source.of_function(function)
         self.script = []  # (expression, answer) of this path, to be repeated
         self.position = 0
         self.known = {}  # expression -> answer on this path
@@ -119,7 +118,7 @@ class _Tracer:
     # Called by bool() of an expression.
 
     def answer(self, expr):
-        _expr.check_visible(self.scope, expr)
+        check_visible(self.scope, expr)
         core = self.scope.core
         number = expr._id
         if number in self.known:
@@ -184,7 +183,7 @@ class _Tracer:
         self.position = 0
         self.known = {}
         self.repeats = 0
-        _expr.tracers.append(self)
+        tracers.append(self)
         try:
             result = self.call()
         except AssertionError as failure:
@@ -205,7 +204,7 @@ class _Tracer:
                 _innermost(error) or self.at,
             ) from error
         finally:
-            _expr.tracers.pop()
+            tracers.pop()
         if self.position < len(self.script):
             raise self.nondeterministic(
                 f"it tested {self.text(self.script[self.position][0])} first and ended before that "
@@ -279,10 +278,10 @@ def _assertion(failure):
     if failure.args and isinstance(failure.args[0], str) and failure.args[0]:
         return failure.args[0].splitlines()[0]
     at = _innermost(failure)
-    text = _source.line_text(at) if at else ""
+    text = source.line_text(at) if at else ""
     if text.startswith("assert "):
         return text[len("assert ") :].split("#")[0].strip()
-    return f"assert at {_source.shown(at[0])}:{at[1]}" if at else "assert"
+    return f"assert at {source.shown(at[0])}:{at[1]}" if at else "assert"
 
 
 def _innermost(error):
@@ -291,7 +290,7 @@ def _innermost(error):
     trace = error.__traceback__
     while trace is not None:
         filename = trace.tb_frame.f_code.co_filename
-        if not _source.is_ours(filename):
+        if not source.is_ours(filename):
             at = (filename, trace.tb_lineno)
         trace = trace.tb_next
     return at
@@ -300,12 +299,12 @@ def _innermost(error):
 def _to_int(tracer, value):
     scope = tracer.scope
     if isinstance(value, Expr):
-        _expr.check_visible(scope, value)
+        check_visible(scope, value)
         if value._id in tracer.known:
             return scope.core.constant(int(tracer.known[value._id]))
         return value._int()._id
     if isinstance(value, int):
-        return _expr._constant(scope, value)._id
+        return _constant(scope, value)._id
     name, what, at = tracer.name, tracer.what, tracer.at
     if value is None:
         raise mistake(
@@ -315,7 +314,7 @@ def _to_int(tracer, value):
         kind = "float" if isinstance(value, float) else "ratio"
         raise mistake(
             "E-result",
-            f"{name} must return int, got {kind} {_expr.text_of(value)}; use // or "
+            f"{name} must return int, got {kind} {text_of(value)}; use // or "
             f"math.ceil to make a whole number of {what}",
             at,
         )
@@ -326,10 +325,10 @@ def _to_int(tracer, value):
             f"{next(iter(value._names()), 'x')}, or {value._arc_name}.count for the tokens in its place",
             at,
         )
-    index = _expr.as_index(value)
+    index = as_index(value)
     if index is not None:
-        return _expr._constant(scope, index)._id
-    raise mistake("E-result", f"{name} must return int, got {_expr.text_of(value)}", at)
+        return _constant(scope, index)._id
+    raise mistake("E-result", f"{name} must return int, got {text_of(value)}", at)
 
 
 def _to_bool(tracer, value):
@@ -337,7 +336,7 @@ def _to_bool(tracer, value):
     if isinstance(value, bool):
         return scope.core.boolean(value)
     if isinstance(value, Expr):
-        _expr.check_visible(scope, value)
+        check_visible(scope, value)
         if value._id in tracer.known:
             return scope.core.boolean(tracer.known[value._id])
         if value._is_bool():
@@ -354,7 +353,7 @@ def _to_bool(tracer, value):
     kind = (
         "int" if isinstance(value, (Expr, int)) else "ratio" if isinstance(value, Ratio) else None
     )
-    shown = f"{kind} {_expr.text_of(value)}" if kind else _expr.text_of(value)
+    shown = f"{kind} {text_of(value)}" if kind else text_of(value)
     raise mistake(
         "E-result",
         f"{tracer.name} must return a condition, got {shown}; compare it with " "something: x > 0",
@@ -396,7 +395,7 @@ def check_names(function, known, reserved_index, owner, later=()):
     `owner`: "transition 'huffman'".
     """
     names = signature(function)
-    at = _source.of_function(function)
+    at = source.of_function(function)
     for name in names.defaults:
         if name in known:
             raise mistake(

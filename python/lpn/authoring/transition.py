@@ -2,13 +2,12 @@
 
 import _lpn
 
-from . import expr as _expr
-from . import source as _source
-from . import trace as _trace
+from .. import source
+from ..errors import listed, mistake, within
+from . import trace
 from .arc import Arc
 from .check import check_fields, check_name, plain
-from ..errors import listed, mistake, within
-from .expr import Expr, Scope
+from .expr import Expr, Ratio, Scope, text_of
 from .place import ArcSpec, Emission, Place
 
 __all__ = ["TransitionBuilder"]
@@ -29,7 +28,7 @@ class TransitionBuilder:
         self.net = net
         self.core = net._core
         self.name = name
-        self.at = _source.caller()
+        self.at = source.caller()
         self.t = _lpn.Transition(name, *net._here(self.at))
         self.scope = Scope(self.core, self.t, _owner(name))
         self.arcs = {}  # name -> Arc
@@ -167,13 +166,13 @@ class TransitionBuilder:
             raise mistake(
                 "E-operand",
                 f"a guard is a function of arcs that returns a condition, got "
-                f"{_expr.text_of(function)}",
+                f"{text_of(function)}",
             )
         order = list(self.arcs)
         if not order:
             raise mistake("E-arc", "a guard needs an input arc to stand at; take or watch a place")
         known = order if at_least is None else order[: order.index(at_least) + 1]
-        names = _trace.check_names(function, known, False, _owner(self.name), order[len(known) :])
+        names = trace.check_names(function, known, False, _owner(self.name), order[len(known) :])
         place = max([order.index(n) for n in names], default=0)
         if at_least is not None:
             place = order.index(at_least)
@@ -183,9 +182,9 @@ class TransitionBuilder:
                 f"the guard would stand at arc '{order[place]}', which needs an empty place; "
                 "name an arc that takes, peeks or watches last",
             )
-        at = _source.of_function(function) or self.at
+        at = source.of_function(function) or self.at
         with within("guard"):
-            number = _trace.trace(self.scope, function, self.arcs, "bool")
+            number = trace.trace(self.scope, function, self.arcs, "bool")
         old = self.t.inputs[place].guard
         if old is not None:
             number = self.core.logical_and(old[0], number)
@@ -197,12 +196,12 @@ class TransitionBuilder:
         """An int formula over the arcs known so far."""
         with within(part):
             if _is_function(value):
-                _trace.check_names(value, list(self.arcs), index, _owner(self.name), self.later)
+                trace.check_names(value, list(self.arcs), index, _owner(self.name), self.later)
                 arguments = self.arcs
                 if index:
                     arguments = dict(self.arcs, i=Expr(self.scope, self.core.index()))
-                number = _trace.trace(self.scope, value, arguments, "int", what)
-                return self.net._located(number, _source.of_function(value) or at or self.at)
+                number = trace.trace(self.scope, value, arguments, "int", what)
+                return self.net._located(number, source.of_function(value) or at or self.at)
             if isinstance(value, Expr):
                 if value._scope.core is not self.core or value._scope.transition is not None:
                     raise mistake(
@@ -216,10 +215,10 @@ class TransitionBuilder:
                     "E-operand",
                     f"{part} is None; write a number, a parameter or a function of arcs",
                 )
-            if isinstance(value, _expr.Ratio) or type(value).__name__ == "Fraction":
+            if isinstance(value, Ratio) or type(value).__name__ == "Fraction":
                 raise mistake(
                     "E-result",
-                    f"{part} must be int, got ratio {_expr.text_of(value)}; use // or math.ceil "
+                    f"{part} must be int, got ratio {text_of(value)}; use // or math.ceil "
                     f"to make a whole number of {what}",
                 )
             return self.net._located(self.core.constant(plain(value, part)), at or self.at)
@@ -277,8 +276,8 @@ class TransitionBuilder:
         if spec.kind in ("empty", "watch"):
             raise mistake("E-arc", f"arc '{name}' has no token to forward; use peek() or take()")
         check_fields(kind, emission.values, f"{emission.place.name}.forward(...)", missing_ok=True)
-        source = spec.place._type
-        lacking = [f for f in kind.fields if f not in source.fields and f not in emission.values]
+        taken = spec.place._type
+        lacking = [f for f in kind.fields if f not in taken.fields and f not in emission.values]
         if lacking:
             raise mistake(
                 "E-emit",
@@ -294,8 +293,8 @@ class TransitionBuilder:
             count = self.net._located(core.taken(arc._number), emission.at)
         which = core.constant(0) if const == 1 else core.index()
         fields = {
-            f: self.net._located(core.token(arc._number, source.fields[f], which), emission.at)
+            f: self.net._located(core.token(arc._number, taken.fields[f], which), emission.at)
             for f in kind.fields
-            if f in source.fields
+            if f in taken.fields
         }
         return count, fields

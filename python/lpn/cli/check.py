@@ -6,11 +6,18 @@ import click
 
 import _lpn
 
-from ..command import counted, json_option, model_argument, params_option, print_json
-from ..errors import Error
+from ..authoring.net import parameter_values
+from ..command import (
+    ANSWERED,
+    WRONG,
+    counted,
+    json_option,
+    model_argument,
+    params_option,
+    print_json,
+)
+from ..errors import Error, debugging, describe
 from ..runs.models import load
-from ..runs.run import parameter_values
-from .main import describe
 
 
 @click.command()
@@ -35,9 +42,7 @@ def check(model, params, as_json):
             warnings = [_entry(net, w.code, w.where, w.source, w.message) for w in core.lint()]
             structure = _structure(core, values)
     except Exception as error:
-        import os
-
-        if os.environ.get("LPN_DEBUG", "") not in ("", "0") and not isinstance(error, Error):
+        if debugging() and not isinstance(error, Error):
             raise
         code, message = describe(error)
         at = re.search(r"^  at (\S+:\d+)", message, re.MULTILINE)
@@ -63,7 +68,7 @@ def check(model, params, as_json):
         )
     else:
         _show(name, errors, warnings, structure)
-    return 2 if errors else 0
+    return WRONG if errors else ANSWERED
 
 
 def _entry(net, code, where, source, message):

@@ -5,6 +5,9 @@ import time
 import click
 
 from ..command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
     Progress,
     counted,
     grouped,
@@ -15,11 +18,10 @@ from ..command import (
     seconds,
     table,
 )
-from .space import input_text, load_space, space_options
+from ..runs import simulate
 from ..spaces.partition import OUTCOMES, partition
-from ..runs.run import simulate
+from .space import input_text, load_space, space_options
 
-ANSWERED, NO, UNKNOWN = 0, 1, 3
 _MOST_SHOWN = 20  # classes in words
 
 

@@ -1,63 +1,13 @@
 """lpn compile, marking, print: a model and its inputs as files for programs without Python."""
 
 import os
-import shutil
 
 import click
 
 import _lpn
 
-from ..command import json_option, load_model, model_argument, params_option, print_json
-from ..errors import Error, mistake
-
-
-# What makes a program of the source, when asked for.
-_MAIN = '#ifdef LPN_SIM_MAIN\n#include "lpnrt/main.h"\n#endif\n'
-
-
-def _compile(name, source, kind, output):
-    """Runs the compiler; the seconds it took. Raises Error "E-no-compiler" or "E-compile"."""
-    import subprocess
-    import tempfile
-    import time
-
-    wanted = os.environ.get("LPN_CXX") or "g++"
-    compiler = shutil.which(wanted)
-    if compiler is None:
-        raise Error(
-            "E-no-compiler",
-            f"no C++ compiler '{wanted}' found, so '{name}' cannot be "
-            "compiled; install g++ (apt-get install g++), set LPN_CXX, or write the source "
-            "with -o FILE.cc",
-        )
-    begin = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="lpn-") as folder:
-        file = os.path.join(folder, "net.cc")
-        with open(file, "w", encoding="ascii") as out:
-            out.write(source)
-        # Under a new name first: the old file may be mapped by a running process.
-        fresh = f"{output}.{os.getpid()}"
-        command = [
-            compiler,
-            "-O2",
-            "-std=c++20",
-            "-w",
-            "-DNDEBUG",
-            *kind,
-            f"-I{_lpn.sim.runtime_folder()}",
-            "-o",
-            os.path.abspath(fresh),
-            file,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise Error(
-                "E-compile",
-                f"'{compiler}' failed on '{name}' (status {done.returncode})\n"
-                + done.stderr[:2000],
-            )
-        os.replace(fresh, output)
-    return time.perf_counter() - begin
+from ..command import ANSWERED, json_option, model_argument, params_option, print_json
+from ..runs import prepare
 
 
 @click.command()
@@ -79,28 +29,19 @@ def compile(model, params, output, as_json):
     The program reads a marking file (lpn marking) and prints JSON; call it with --help. Parameters
     given here become its defaults.
     """
-    loaded, net, values = load_model(model, params)
-    source = _lpn.sim.generate(_lpn.sim.with_defaults(net._core, values)) + _MAIN
-    seconds = 0.0
-    if output.endswith(".cc"):
-        with open(output, "w", encoding="ascii") as file:
-            file.write(source)
-    else:
-        kind = ["-DLPN_SIM_MAIN"]
-        if output.endswith(".so"):
-            kind = ["-shared", "-fPIC", "-fvisibility=hidden"]
-        seconds = _compile(loaded.name, source, kind, output)
+    ready = prepare(model, params=params)
+    name = ready.model.name
+    core = _lpn.sim.with_defaults(ready.net.core, ready.values)
+    seconds = _lpn.sim.write_program(core, name, output)
     size = os.path.getsize(output)
     if as_json:
-        print_json(
-            {"model": loaded.name, "file": output, "bytes": size, "seconds": round(seconds, 6)}
-        )
+        print_json({"model": name, "file": output, "bytes": size, "seconds": round(seconds, 6)})
     else:
         click.echo(
-            f"{output}: {loaded.name}, {size / 1e3:.0f} kB"
+            f"{output}: {name}, {size / 1e3:.0f} kB"
             + (f", compiled in {seconds:.1f} s" if seconds else "")
         )
-    return 0
+    return ANSWERED
 
 
 @click.command()
@@ -111,14 +52,14 @@ def compile(model, params, output, as_json):
 @json_option
 def marking(model, input, params, output, as_json):
     """Writes the tokens that MODEL's workload makes of INPUT as a marking file."""
-    loaded, net, _ = load_model(model, params)
-    tokens = workload(loaded, net, input)
+    ready = prepare(model, input, params)
+    tokens = ready.read()
     tokens.save(output)
-    counts = {name: tokens.count(name) for name in net.places if tokens.count(name)}
+    counts = {name: tokens.count(name) for name in ready.net.places if tokens.count(name)}
     if as_json:
         print_json(
             {
-                "model": loaded.name,
+                "model": ready.model.name,
                 "input": input,
                 "file": output,
                 "bytes": os.path.getsize(output),
@@ -131,16 +72,7 @@ def marking(model, input, params, output, as_json):
             + ", ".join(f"{n} in {name}" for name, n in counts.items())
             + f"; {os.path.getsize(output) / 1e3:.1f} kB"
         )
-    return 0
-
-
-def workload(model, net, name):
-    """The marking of an input; what the workload raises to refuse it becomes Error "E-input"."""
-    try:
-        return model.workload(name, net)
-    except (ValueError, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise mistake("E-input", f"{name}: {reason}") from None
+    return ANSWERED
 
 
 @click.command("print")
@@ -151,11 +83,11 @@ def workload(model, net, name):
 )
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
-    _, net, values = load_model(model, params)
-    text = _lpn.sim.with_defaults(net._core, values).print()
+    ready = prepare(model, params=params)
+    text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
     else:
         click.echo(text, nl=False)
-    return 0
+    return ANSWERED

@@ -10,6 +10,11 @@ import sys
 
 import click
 
+from .. import source
+from ..command import ANSWERED, UNKNOWN, WRONG, Commands
+from ..errors import debugging, describe
+from ..runs import models
+
 __all__ = ["COMMANDS", "main"]
 
 # Command -> (module, function, what it does). A device adds its own in models/NAME/commands.py.
@@ -28,37 +33,28 @@ COMMANDS = {
 }
 
 
-class _Commands(click.Group):
-    """A group whose commands are imported on use."""
+class _AllCommands(Commands):
+    """These, and those that the devices add."""
 
     def list_commands(self, ctx):
-        from ..runs import models as _load
-
-        return [*COMMANDS, *_load.commands()]
+        return [*self.table, *models.commands()]
 
     def get_command(self, ctx, name):
-        if name not in COMMANDS:
-            from ..runs import models as _load
-
-            return _load.command(name) if name in _load.commands() else None
-        import importlib
-
-        module, function, _ = COMMANDS[name]
-        return getattr(importlib.import_module(module), function)
+        if name in self.table:
+            return super().get_command(ctx, name)
+        return models.command(name) if name in models.commands() else None
 
     def format_commands(self, ctx, formatter):
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, _, about) in COMMANDS.items()])
-        from ..runs import models as _load
-
-        devices = _load.commands()
+        super().format_commands(ctx, formatter)
+        devices = models.commands()
         if devices:
             with formatter.section("Commands of one device"):
                 formatter.write_dl(list(devices.items()))
 
 
 @click.command(
-    cls=_Commands,
+    cls=_AllCommands,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 def _lpn():
@@ -73,11 +69,8 @@ def _lpn():
 
 def main(arguments=None):
     """Runs one command and exits with its status."""
-    from ..authoring import source as _source
-
-    _source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>")
+    source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    debug = os.environ.get("LPN_DEBUG", "") not in ("", "0")
     try:
         status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False)
     except click.UsageError as error:
@@ -87,63 +80,32 @@ def main(arguments=None):
         status = _refuse("E-usage", error.format_message(), arguments)
     except (click.Abort, KeyboardInterrupt):
         status = _refuse(
-            "E-interrupted", "stopped by Ctrl-C before there was a result", arguments, 3
+            "E-interrupted", "stopped by Ctrl-C before there was a result", arguments, UNKNOWN
         )
     except BrokenPipeError:
         # The reader of stdout went away; what it wanted it has.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        status = 0
+        status = ANSWERED
     except SystemExit as error:  # click itself returns its status, but for this:
         if isinstance(error.__context__, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            status = 0
+            status = ANSWERED
         else:
             status = _refuse(
                 "E-model", f"the model ended Python itself (SystemExit: {error})", arguments
             )
     except Exception as error:
-        if debug:
+        if debugging():
             raise
         status = _refuse(*describe(error), arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.exit(status or 0)
+    sys.exit(status or ANSWERED)
 
 
-def describe(error):
-    """(code, message) of what went wrong, for the user: never a traceback."""
-    code = getattr(error, "code", None)
-    if isinstance(code, str) and code.startswith("E-"):
-        return code, str(error)
-    if isinstance(error, OSError):
-        name = f"{error.filename}: " if error.filename else ""
-        return "E-input", f"{name}{error.strerror or error}"
-    if isinstance(error, MemoryError):
-        return "E-memory", "out of memory"
-    if isinstance(error, SyntaxError):
-        return "E-model", f"{error.msg} ({error.filename}:{error.lineno})"
-    place = _place(error.__traceback__)
-    return "E-model", (
-        f"{type(error).__name__}: {error}{place}\n" "  LPN_DEBUG=1 shows where it comes from"
-    )
-
-
-def _place(traceback):
-    """'\\n  at model.py:12' for the innermost line outside this package."""
-    here = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
-    found = ""
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        ours = os.path.realpath(file).startswith(here) or "/click/" in file
-        if os.path.isfile(file) and not ours:
-            found = f"\n  at {file}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
-    return found
-
-
-def _refuse(code, message, arguments, status=2):
+def _refuse(code, message, arguments, status=WRONG):
     click.echo(
         f"error: {message} [{code}]"
         if "\n" not in message

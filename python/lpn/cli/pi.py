@@ -5,20 +5,22 @@ import time
 import click
 
 from ..command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
+    WRONG,
     counted,
     grouped,
     json_option,
-    load_model,
     note,
     params_option,
     print_json,
     seconds,
     table,
 )
-from .space import _Bound, load_space
 from ..errors import Error, mistake, placed
-
-ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
+from ..runs import prepare
+from .space import _Bound, load_space
 
 
 @click.command()
@@ -128,14 +130,12 @@ def pi(
 def _loops(model, params, as_json):
     import _lpn
 
-    from ..runs.marking import Marking
-
-    loaded, net, values = load_model(model, params)
+    ready = prepare(model, params=params)
     try:
-        found = _lpn.pi.steady_state(net._core, list(values), Marking(net)._core)
+        found = _lpn.pi.steady_state(ready.net.core, list(ready.values), ready.marking._core)
     except _lpn.Error as error:
         raise placed(error) from None
-    names = net.transitions
+    names = ready.net.transitions
     loops = [
         {"cycles": list(ratio), "transitions": [names[t] for t in transitions]}
         for ratio, transitions, _ in found["loops"]
@@ -145,7 +145,7 @@ def _loops(model, params, as_json):
         for name, (gap, loop, often) in zip(names, found["paces"])
     ]
     if as_json:
-        print_json({"model": loaded.name, "loops": loops, "transitions": rows})
+        print_json({"model": ready.model.name, "loops": loops, "transitions": rows})
         return ANSWERED
     table(
         ["transition", ">gap", "set by the loop through"],
@@ -237,11 +237,11 @@ def _evaluate(path, model, inputs, as_json):
         raise mistake(
             "E-usage", f"--evaluate needs inputs: lpn pi --evaluate {path} --model {model} INPUT..."
         )
-    loaded, net, _ = load_model(model, list(interface.PARAMETERS.items()))
+    ready = prepare(model, params=interface.PARAMETERS)
     rows, refused, wrong = [], [], False
     for name in inputs:
         try:
-            x = aggregate(interface, rows_of(net, loaded.workload(name, net)))
+            x = aggregate(interface, rows_of(ready.net, ready.on(name).marking))
             cycles = interface.latency(x)
             rows.append(
                 {

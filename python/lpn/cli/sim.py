@@ -1,45 +1,42 @@
 """lpn sim: many inputs through one compiled net."""
 
 import contextlib
+import os
 
 import click
 
 import _lpn
 
 from ..command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
+    WRONG,
     Progress,
+    compile_aloud,
     counted,
+    engine_option,
     grouped,
     json_option,
     model_argument,
-    note,
+    need_input,
     params_option,
     print_json,
     rate,
     seconds,
     table,
 )
-from .explain import explanation, show as show_ways
-from ..errors import Error, mistake
-from ..runs.models import load
-from ..runs.marking import Marking
-from ..runs.run import _NOT_COMPILED, execute, parameter_values
-from .main import describe
-
-ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
+from ..errors import refusal
+from ..runs import fields_of, load, prepare
+from .explain import explanation
+from .explain import show as show_ways
 
 
 @click.command()
 @model_argument
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @params_option
-@click.option(
-    "--engine",
-    type=click.Choice(["compiled", "interp"]),
-    default="compiled",
-    show_default=True,
-    help="interp defines the meaning, compiled is fast; they agree " "commit for commit.",
-)
+@engine_option(help="interp defines the meaning, compiled is fast; they agree commit for commit.")
 @click.option(
     "--stats", is_flag=True, help="Per transition why it waited, per place how full it was."
 )
@@ -92,7 +89,7 @@ def sim(
     """
     if trace and len(inputs) > 1:
         raise click.UsageError(
-            "--trace writes one run into one file, but there are " f"{len(inputs)} inputs"
+            f"--trace writes one run into one file, but there are {len(inputs)} inputs"
         )
     if path and (engine == "interp" or stats or trace):
         raise click.UsageError(
@@ -100,185 +97,99 @@ def sim(
             "--engine interp, --stats and --trace"
         )
     loaded = load(model)
-    own_nets = bool(inputs) and getattr(loaded.module, "net_of", None) is not None
-    net, values = net_for(loaded, inputs[0] if own_nets else None, params)
+    kept = {"trace": bool(trace), "stats": stats, "path": path}
+    ready = prepare(loaded, inputs[0] if inputs else None, params, engine, **kept)
     if explain and not inputs:
-        about = {"model": loaded.name, **explanation(net)}
+        about = {"model": loaded.name, **explanation(ready.net)}
         print_json(about) if as_json else show_ways(about)
-        return 0
-    if not inputs and getattr(loaded.module, "workload", None) is not None:
-        raise click.UsageError(f"model '{loaded.name}' needs an INPUT")
-    library, fallback = library_of(net, engine, trace, stats, path)
-    if path and fallback is not None:
-        raise fallback
-    about = {
-        "model": loaded.name,
-        "engine": "interp" if library is None else "compiled",
-        "cached": None if library is None else library.cached,
-        "compile_seconds": None if library is None or library.cached else round(library.seconds, 6),
-        "parameters": {p.name: value for p, value in zip(net._core.params, values)},
-    }
-    if fallback is not None:
-        about["fallback"] = {"code": fallback.code, "message": str(fallback)}
-    progress = Progress(max(1, len(inputs)))
-    rows = []
-    for k, name in enumerate(inputs or [None]):
-        try:
-            if k and own_nets:
-                net, values = net_for(loaded, name, params)
-                library, _ = library_of(net, engine, trace, stats, path)
-            row = _one(
-                loaded,
-                net,
-                values,
-                library,
-                name,
-                limit,
-                stats,
-                trace,
-                progress,
-                (top, path_memory << 20) if path else (None, None),
-                changed=limit is not None or bool(params),
-            )
-        except KeyboardInterrupt:  # while the input was read: it has no partial result
-            about["interrupted"] = True
-            break
-        rows.append(row)
-        progress.step(name or net.name)
-        if row.get("ending") == "interrupted":
-            about["interrupted"] = True
-            break
-    progress.clear()
+        return ANSWERED
+    need_input(loaded, inputs)
+    about = _about(ready)
+    if path and ready.fallback is not None:
+        raise ready.fallback
+    how = {"limit": limit, "stats": stats}
+    if path:
+        how.update(path=top, path_memory=path_memory << 20)
+    own_answer = limit is None and not params
+    rows = _rows(ready, inputs, how, trace, own_answer, about)
     status = _status(rows, "interrupted" in about)
     if explain:
-        about["ways"] = explanation(net)
+        about["ways"] = explanation(ready.net)
     if as_json:
         print_json({**about, "runs": rows})
     else:
         if explain:
             show_ways(about["ways"])
             click.echo("")
-        _show(loaded, net, about, rows, max(1, len(inputs)))
+        _show(ready, about, rows, max(1, len(inputs)))
         if trace:
             _say_trace(trace)
     return status
 
 
-def net_for(loaded, name, params):
-    """(the checked net, its parameter values) of a model, or of its input `name` when it has one per input."""
-    net = loaded.net(**dict(params)) if name is None else loaded.net_of(name, **dict(params))
-    net.done()
-    return net, parameter_values(net, None)
+def _about(ready):
+    """What is the same for all inputs."""
+    library = compile_aloud(ready)
+    about = {
+        "model": ready.model.name,
+        "engine": "interp" if library is None else "compiled",
+        "cached": None if library is None else library.cached,
+        "compile_seconds": None if library is None or library.cached else round(library.seconds, 6),
+        "parameters": ready.parameters,
+    }
+    if ready.fallback is not None:
+        about["fallback"] = {"code": ready.fallback.code, "message": str(ready.fallback)}
+    return about
 
 
-def library_of(net, engine, trace=None, stats=False, path=False):
-    """(the compiled net or None, why it is None although it was asked for)."""
-    if engine == "interp":
-        return None, None
-    progress = Progress(1)
-    progress.say(f"compiling '{net.name}', once for all inputs and parameters", now=True)
-    try:
-        return _lpn.sim.Library.build(net._core, trace=bool(trace), stats=stats, path=path), None
-    except Error as error:
-        if error.code not in _NOT_COMPILED:
-            raise
-        note(f"{str(error).splitlines()[0]} [{error.code}]; this run uses the interpreter")
-        return None, error
-    finally:
-        progress.clear()
+def _rows(first, inputs, how, trace, own_answer, about):
+    """A row per input; `about` says when Ctrl-C ended them."""
+    progress = Progress(max(1, len(inputs)))
+    rows = []
+    for name in inputs or [None]:
+        try:
+            ready = first.on(name)
+            if ready.net is not first.net:
+                compile_aloud(ready)
+            row = _one(ready, how, trace, progress, own_answer)
+        except KeyboardInterrupt:  # while the input was read: it has no partial result
+            about["interrupted"] = True
+            break
+        rows.append(row)
+        progress.step(name or ready.net.name)
+        if row.get("ending") == "interrupted":
+            about["interrupted"] = True
+            break
+    progress.clear()
+    return rows
 
 
-def _one(
-    model,
-    net,
-    values,
-    library,
-    name,
-    limit,
-    stats,
-    trace,
-    progress,
-    path=(None, None),
-    changed=False,
-):
-    """The row of one input; what is wrong with it is in the row, so that the others still run. `changed`: the
-    run is not the whole input with its own parameters, so that the model's own answer would not be of it.
+def _one(ready, how, trace, progress, own_answer):
+    """The row of one input; what is wrong with it is in the row, so that the others still run.
+
+    `own_answer`: the run is the whole input with its own parameters, so that the model's own answer
+    is of it.
     """
+    name, net = ready.input, ready.net
     row = {"input": name}
+
+    def on_slice(time, commits):
+        progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
+
     try:
-        marking = Marking(net) if name is None else model.workload(name, net)
-        if not isinstance(marking, Marking):
-            raise mistake(
-                "E-model",
-                f"model '{model.name}': workload() must return an " f"lpn.Marking, got {marking!r}",
-            )
-        with _timeline(net, values, marking, trace) as observer:
-
-            def on_slice(time, commits):
-                progress.say(
-                    f"{name or net.name}: cycle {grouped(time)}, " f"{grouped(commits)} firings"
-                )
-
-            run = execute(
-                net,
-                values,
-                marking,
-                library,
-                limit=limit,
-                observer=observer,
-                stats=stats,
-                on_slice=on_slice if progress.on else None,
-                path=path[0],
-                path_memory=path[1],
-            )
+        marking = ready.marking
+        with _timeline(net, ready.values, marking, trace) as observer:
+            run = ready.run(observer=observer, on_slice=on_slice if progress.on else None, **how)
             if observer is not None:
                 observer.finish(run.ending, run.end)
-    except (ValueError, OSError) as error:  # how a workload refuses an input
-        code = error.code if isinstance(error, Error) else "E-input"
-        message = refusal(error)
-        return {**row, "error": {"code": code, "message": message}}
     except Exception as error:
-        import os
-
-        if os.environ.get("LPN_DEBUG", "") not in ("", "0"):
-            raise
-        code, message = describe(error)
+        code, message = refusal(error)
         return {**row, "error": {"code": code, "message": message}}
-    row.update(fields_of(net, run))
-    answer = getattr(model.module, "answer", None)
-    if answer is not None and name is not None and not changed and run.ending != "interrupted":
+    row.update(fields_of(run))
+    answer = getattr(ready.model.module, "answer", None)
+    if answer is not None and name is not None and own_answer and run.ending != "interrupted":
         row["answer"] = answer(name)
     return row
-
-
-def fields_of(net, run):
-    """What --json says of a run that has ended."""
-    row = dict(
-        latency=run.latency,
-        ending=run.ending,
-        firings=run.commits,
-        done_tokens=run.done_tokens,
-        last_commit=run.last_commit,
-        stalled=run.stalled,
-    )
-    if run.until is not None or run.ending == "interrupted":
-        row["until"] = run.until
-    row["blocked"] = [explain(net, run, *blocked) for blocked in run.blocked]
-    row["undrained"] = [{"place": p, "tokens": run.left.get(p, 0)} for p in run.undrained]
-    row["seconds"] = round(run.seconds, 9)
-    if run.stats is not None:
-        row["stats"] = shares(run.stats)
-    if run.path is not None:
-        row["critical_path"] = run.path
-    return row
-
-
-def refusal(error):
-    """Why a workload refuses its input, in words."""
-    if isinstance(error, OSError):
-        name = f"{error.filename}: " if error.filename else ""
-        return f"{name}{error.strerror or error}"
-    return str(error) or type(error).__name__
 
 
 @contextlib.contextmanager
@@ -308,69 +219,7 @@ def _status(rows, interrupted):
     return ANSWERED
 
 
-def explain(net, run, name, reason, what):
-    """One blocked transition, for programs and in words."""
-    core = net._core
-    t = core.transitions[net._transitions[name]]
-    entry = {"transition": name, "reason": reason, "arc": None, "place": None}
-    where = core.where(*t.source)
-    if reason == "no credit":
-        entry["place"] = what
-        text = f"waits for room in place '{what}', which is full ({run.left.get(what, 0)} tokens)"
-    elif what is not None:
-        arc = next(a for a in t.inputs if a.name == what)
-        place = core.places[arc.place].name
-        there = run.left.get(place, 0)
-        entry.update(arc=what, place=place)
-        if reason == "no token":
-            needs = core.text(t, (arc.threshold or arc.weight)[0])
-            if arc.threshold and core.value(arc.threshold[0]) == 0:
-                needs = core.text(t, arc.weight[0])
-            text = (
-                f"waits for tokens over arc '{what}': place '{place}' has {there}, "
-                f"it needs {needs}"
-            )
-        elif reason == "guard":
-            text = (
-                f"is kept by the guard of arc '{what}' (place '{place}', {there} tokens): "
-                f"{core.text(t, arc.guard[0])} does not hold"
-            )
-            where = core.where(*arc.guard[1:]) or where
-        else:
-            text = (
-                f"may start only when place '{place}' is empty (arc '{what}'), but it has "
-                f"{there} tokens"
-            )
-    else:
-        text = {
-            "no server": "waits for a free server",
-            "interval": "waits for its interval to pass",
-            "clock": "waits for its clock's edge",
-        }.get(reason, reason)
-    entry["line"] = where or None
-    entry["text"] = f"{name} {text}" + (f" ({where})" if where else "")
-    return entry
-
-
-def shares(stats):
-    """Statistics with what a reader wants beside the cycles: utilisation, shares of the time."""
-    end = stats["end"]
-
-    def share(cycles):
-        return round(cycles / end, 6) if end else 0.0
-
-    transitions = {}
-    for name, t in stats["transitions"].items():
-        transitions[name] = {
-            "commits": t["commits"],
-            "busy": t["busy"],
-            "utilisation": share(t["busy"]),
-            "waited": {why: {"cycles": c, "share": share(c)} for why, c in t["waited"].items()},
-        }
-    return {"end": end, "transitions": transitions, "places": stats["places"]}
-
-
-def _show(loaded, net, about, rows, given):
+def _show(ready, about, rows, given):
     """The answer for people."""
     how = "interpreted"
     if about["engine"] == "compiled":
@@ -411,12 +260,12 @@ def _show(loaded, net, about, rows, given):
         if row["stalled"]:
             left = ", ".join(f"{u['place']} ({u['tokens']})" for u in row["undrained"])
             how = f"with tokens left in {left}" if left else "before all done tokens were produced"
-            click.echo(f"\n{row['input'] or net.name} stalled {how}:")
+            click.echo(f"\n{row['input'] or ready.net.name} stalled {how}:")
             for blocked in row["blocked"]:
                 click.echo(f"  {blocked['text']}")
         if "answer" in row:
             click.echo("")
-            loaded.module.show(row["answer"])
+            ready.model.module.show(row["answer"])
         if "stats" in row:
             click.echo("")
             _show_stats(row)
@@ -427,7 +276,8 @@ def _show(loaded, net, about, rows, given):
     for row in failed:
         error = row["error"]
         click.echo(
-            f"error: {row['input'] or net.name}: {error['message']} [{error['code']}]", err=True
+            f"error: {row['input'] or ready.net.name}: {error['message']} [{error['code']}]",
+            err=True,
         )
     if "interrupted" in about:
         text = "interrupted"
@@ -489,8 +339,6 @@ def _show_path(row):
 
 
 def _say_trace(path):
-    import os
-
     click.echo(
         f"trace: {path} ({os.path.getsize(path) / 1e3:.1f} kB); open it in "
         "https://ui.perfetto.dev",

@@ -7,8 +7,10 @@ import time
 
 import click
 
-from ..proofs.question import check, maximize, minimize, prove
 from ..command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
     Progress,
     counted,
     grouped,
@@ -19,10 +21,10 @@ from ..command import (
     seconds,
     table,
 )
-from .space import input_text, load_space, space_options
 from ..errors import mistake
+from ..proofs.question import check, maximize, minimize, prove
+from .space import input_text, load_space, space_options
 
-ANSWERED, NO, UNKNOWN = 0, 1, 3
 MOST_VALUES = 256  # that --free tries when it does not say which
 STATUS = {
     "optimal": ANSWERED,

@@ -4,8 +4,8 @@ import re
 
 import click
 
-from ..command import load_model
 from ..errors import Error, mistake
+from ..runs import prepare
 
 
 class _Bound(click.ParamType):
@@ -57,7 +57,8 @@ def space_options(function):
 
 def load_space(spec, params, bounds):
     """(model, net, space) of a MODEL argument and its bounds."""
-    model, net, _ = load_model(spec, params)
+    ready = prepare(spec, params=params)
+    model, net = ready.model, ready.net
     given = {}
     for name, value in (pair for pairs in bounds for pair in pairs):
         if name in given:

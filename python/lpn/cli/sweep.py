@@ -5,21 +5,26 @@ import os
 import click
 
 from ..command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
+    WRONG,
     Progress,
     counted,
+    engine_option,
     grouped,
     json_option,
     model_argument,
+    need_input,
     note,
     print_json,
     seconds,
     table,
 )
 from ..errors import mistake
-from ..runs.models import load
+from ..runs import load
 from ..sweeps.plot import METRICS
 
-ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
 _SHOWN = 40
 
 
@@ -73,9 +78,7 @@ class _Values(click.ParamType):
 @click.option(
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="End each run after cycle T."
 )
-@click.option(
-    "--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True
-)
+@engine_option()
 @click.option(
     "--jobs",
     type=click.IntRange(1, 4096),
@@ -122,8 +125,7 @@ def sweep(
         raise click.UsageError(f"-p {twice[0]} is given twice; write all its values into one")
     loaded = load(model)
     points, point_inputs = _read_list(list_path) if list_path is not None else (None, None)
-    if not inputs and point_inputs is None and getattr(loaded.module, "workload", None) is not None:
-        raise click.UsageError(f"model '{loaded.name}' needs an INPUT")
+    need_input(loaded, inputs or point_inputs is not None)
     definition = _sweep.Definition(
         loaded, list(inputs), dict(params), points, point_inputs, limit, engine
     )
@@ -141,7 +143,7 @@ def sweep(
                 progress.step(_named(definition, row))
 
         def wait(text):
-            progress.say(text or ("simulating" if progress._finished else "compiling"))
+            progress.say(text or ("simulating" if progress.finished else "compiling"))
 
         progress.say("starting", now=True)
         try:

@@ -10,8 +10,14 @@ import os
 import click
 
 from ..command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
+    WRONG,
     Progress,
+    compile_aloud,
     counted,
+    engine_option,
     grouped,
     json_option,
     model_argument,
@@ -20,10 +26,8 @@ from ..command import (
     seconds,
     table,
 )
-from ..errors import Error, mistake
-from ..runs.models import load
-from ..runs.run import execute, parameter_values
-from .sim import library_of, refusal
+from ..errors import Error, mistake, refusal
+from ..runs import load, prepare
 
 
 @click.command()
@@ -42,9 +46,7 @@ from .sim import library_of, refusal
     help="Where the inputs are; default: beside FILE. A relative DIR may also be beside " "FILE.",
 )
 @params_option
-@click.option(
-    "--engine", type=click.Choice(["compiled", "interp"]), default="compiled", show_default=True
-)
+@engine_option()
 @click.option(
     "--all", "show_all", is_flag=True, help="Every row in the order of FILE, not only the worst."
 )
@@ -57,50 +59,69 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
     """
     loaded = load(model)
     wanted = list(_rows(loaded, truth))
-    folder = _folder(truth, inputs)
-    nets, rows, not_covered = {}, [], []
-    simulated = 0.0
-    stalled = interrupted = failed = False
+    found = _Comparison(loaded, _folder(truth, inputs), engine)
     progress = Progress(len(wanted))
     for name, parameters, measured in wanted:
-        parameters = {**dict(params), **parameters}
-        about = {"input": name, "parameters": parameters, "truth": measured}
         progress.step(name)
-        try:
-            if not isinstance(measured, int) or measured <= 0:
-                raise mistake(
-                    "E-truth-file",
-                    f"the truth is {measured!r}, which is no number of " "cycles > 0",
-                )
-            key = tuple(sorted(parameters.items()))
-            if key not in nets:
-                net = loaded.net(**parameters)
-                net.done()
-                nets[key] = net, parameter_values(net, None), library_of(net, engine)[0]
-            net, values, library = nets[key]
-            run = execute(net, values, loaded.workload(os.path.join(folder, name), net), library)
-        except KeyboardInterrupt:
-            interrupted = True
+        found.compare(name, {**dict(params), **parameters}, measured)
+        if found.interrupted:
             break
+    progress.clear()
+    rows, not_covered = found.rows, found.not_covered
+    summary = found.summary(truth)
+    if as_json:
+        print_json({**summary, "rows": rows, "not_covered": not_covered})
+    else:
+        _show(summary, rows, not_covered, show_all)
+    if found.interrupted:
+        return UNKNOWN
+    if not rows:
+        click.echo(f"error: no row of {truth} could be compared [E-truth-file]", err=True)
+        return WRONG
+    if found.failed:
+        return WRONG
+    return NO if found.stalled else ANSWERED
+
+
+class _Comparison:
+    """Predictions beside truths: `rows` that could be compared, and those `not_covered` with the reason."""
+
+    def __init__(self, model, folder, engine):
+        self._model = model
+        self._folder = folder
+        self._engine = engine
+        self._ready = {}  # parameters -> Ready
+        self.rows, self.not_covered = [], []
+        self.seconds = 0.0
+        self.stalled = self.failed = self.interrupted = False
+
+    def compare(self, name, parameters, measured):
+        """Adds the row of an input."""
+        about = {"input": name, "parameters": parameters, "truth": measured}
+        try:
+            run = self._run(name, parameters, measured)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return
         except (Error, ValueError, OSError) as error:  # anything else is the model's own mistake
-            code = error.code if isinstance(error, Error) else "E-input"
+            code, reason = refusal(error)
             if code == "E-param":
                 raise
-            failed = failed or isinstance(error, Error)
-            not_covered.append({**about, "code": code, "reason": refusal(error)})
-            continue
+            self.failed = self.failed or isinstance(error, Error)
+            self.not_covered.append({**about, "code": code, "reason": reason})
+            return
         if run.ending == "interrupted":
-            interrupted = True
-            break
-        simulated += run.seconds
+            self.interrupted = True
+            return
+        self.seconds += run.seconds
         if run.stalled or run.latency is None:
-            stalled = stalled or run.stalled
+            self.stalled = self.stalled or run.stalled
             state = "no done token was produced"
             if run.stalled:
                 state = "stalled: " + "; ".join(f"{t} ({why})" for t, why, _ in run.blocked)
-            not_covered.append({**about, "code": "E-stalled", "reason": state})
-            continue
-        rows.append(
+            self.not_covered.append({**about, "code": "E-stalled", "reason": state})
+            return
+        self.rows.append(
             {
                 **about,
                 "predicted": run.latency,
@@ -108,31 +129,35 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
                 "seconds": round(run.seconds, 9),
             }
         )
-    progress.clear()
-    sizes = [abs(row["error"]) for row in rows]
-    summary = {
-        "model": loaded.name,
-        "truth": truth,
-        "compared": len(rows),
-        "mean_error": sum(sizes) / len(sizes) if sizes else None,
-        "worst_error": max(sizes) if sizes else None,
-        "exact": sum(row["predicted"] == row["truth"] for row in rows),
-        "seconds": round(simulated, 9),
-    }
-    if interrupted:
-        summary["interrupted"] = True
-    if as_json:
-        print_json({**summary, "rows": rows, "not_covered": not_covered})
-    else:
-        _show(summary, rows, not_covered, show_all)
-    if interrupted:
-        return 3
-    if not rows:
-        click.echo(f"error: no row of {truth} could be compared [E-truth-file]", err=True)
-        return 2
-    if failed:
-        return 2
-    return 1 if stalled else 0
+
+    def _run(self, name, parameters, measured):
+        if not isinstance(measured, int) or measured <= 0:
+            raise mistake(
+                "E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0"
+            )
+        path = os.path.join(self._folder, name)
+        key = tuple(sorted(parameters.items()))
+        if key not in self._ready:
+            ready = prepare(self._model, path, parameters, self._engine)
+            compile_aloud(ready)
+            self._ready[key] = ready
+        return self._ready[key].on(path).run()
+
+    def summary(self, truth):
+        """What is said of all rows together."""
+        sizes = [abs(row["error"]) for row in self.rows]
+        summary = {
+            "model": self._model.name,
+            "truth": truth,
+            "compared": len(self.rows),
+            "mean_error": sum(sizes) / len(sizes) if sizes else None,
+            "worst_error": max(sizes) if sizes else None,
+            "exact": sum(row["predicted"] == row["truth"] for row in self.rows),
+            "seconds": round(self.seconds, 9),
+        }
+        if self.interrupted:
+            summary["interrupted"] = True
+        return summary
 
 
 def _folder(truth, inputs):

@@ -5,20 +5,26 @@ import os
 import click
 
 from ..command import (
+    ANSWERED,
+    UNKNOWN,
+    Parameter,
     Progress,
+    compile_aloud,
     counted,
+    engine_option,
     grouped,
     json_option,
-    load_model,
     model_argument,
+    need_input,
     note,
     params_option,
     print_json,
-    _Parameter,
 )
-from ..pages.export import FORMATS, Window, format_of
+from ..pages.export import FORMATS, Window, format_of, write_run
 from ..pages.image import Look, write_movie
 from ..pages.image import write as write_picture
+from ..runs import prepare
+from ..runs.result import outline_of
 
 MOVIES = ("gif", "webm")
 PICTURES = ("svg", "png")
@@ -75,12 +81,9 @@ def refuse_idle(kind):
 @click.option(
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T."
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["compiled", "interp"]),
-    default="interp",
-    show_default=True,
-    help="Of .vcd and .json: compiled is faster for long runs, interp knows why transitions wait.",
+@engine_option(
+    "interp",
+    "Of .vcd and .json: compiled is faster for long runs, interp knows why transitions wait.",
 )
 @click.option(
     "--theme",
@@ -118,7 +121,7 @@ def refuse_idle(kind):
     "--versus-param",
     "versus_params",
     multiple=True,
-    type=_Parameter(),
+    type=Parameter(),
     help="Of a page: a run with another value of a parameter, beside the first.",
 )
 @click.option(
@@ -170,63 +173,54 @@ def viz(
 
 def export(kind, model, name, params, output, window, limit, engine, look, as_json):
     """Writes one of the formats of other tools."""
-    from ..pages.export import start_of
-
     part = Window() if window is None else Window.parse(window)
-    loaded, net, values = load_model(model, params)
-    if kind in RUNS and name is None and getattr(loaded.module, "workload", None) is not None:
-        raise click.UsageError(f"model '{loaded.name}' needs an INPUT for a {kind} file")
-    marking = start_of(loaded, net, name)
+    ready = prepare(model, name, params, engine, trace=True)
+    if kind in RUNS:
+        need_input(ready.model, name, f" for a {kind} file")
+    ready.read()
     about = {
-        "model": loaded.name,
+        "model": ready.model.name,
         "input": name,
         "file": output,
         "format": kind,
-        "parameters": {p.name: value for p, value in zip(net._core.params, values)},
+        "parameters": ready.parameters,
     }
-    status = 0
+    status = ANSWERED
     if kind in RUNS:
-        run = _run(kind, net, values, marking, output, part, limit, engine, look, name)
-        about.update(
-            latency=run.latency,
-            ending=run.ending,
-            firings=run.commits,
-            stalled=run.stalled,
-            last_commit=run.last_commit,
-        )
+        run = _run(kind, ready, output, part, limit, look)
+        about.update(outline_of(run), last_commit=run.last_commit)
         if window is not None:
             about["window"] = [part.begin, None if window.endswith(":") else part.end]
-        status = 3 if run.ending == "interrupted" else 0
+        status = UNKNOWN if run.ending == "interrupted" else ANSWERED
     elif kind in PICTURES:
-        write_picture(kind, net, values, marking, output, look)
+        write_picture(kind, ready.net, ready.values, ready.marking, output, look)
     else:
         from ..pages.pnml import write
 
-        lost, rewritten = write(net, values, marking, output)
+        lost, rewritten = write(ready.net, ready.values, ready.marking, output)
         about.update(lost=lost, rewritten=rewritten)
     about["bytes"] = os.path.getsize(output)
     if as_json:
         print_json(about)
         return status
     click.echo(
-        f"{output}: {loaded.name}, {about['bytes'] / 1e3:.1f} kB"
+        f"{output}: {about['model']}, {about['bytes'] / 1e3:.1f} kB"
         + (f", {counted(run.commits, 'firing')}" if kind in RUNS else "")
     )
     if kind == "pnml":
         _show_lost(lost, rewritten)
-    if status == 3:
+    if status == UNKNOWN:
         note(f"interrupted: the run is complete only up to cycle {grouped(run.until)}")
     return status
 
 
-def _run(kind, net, values, marking, output, window, limit, engine, look, name):
-    from .sim import library_of
-    from ..pages.export import write_run
-
+def _run(kind, ready, output, window, limit, look):
+    net, values, marking = ready.net, ready.values, ready.marking
+    name = ready.input or net.name
     progress = Progress(1)
 
     def on_slice(time, commits):
-        progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
+        progress.say(f"{name}: cycle {grouped(time)}, {grouped(commits)} firings")
 
     try:
         if kind in MOVIES:
@@ -246,13 +240,12 @@ def _run(kind, net, values, marking, output, window, limit, engine, look, name):
                 )
             finally:
                 drawing.clear()
-        library, _ = library_of(net, engine, trace=True)
         return write_run(
             kind,
             net,
             values,
             marking,
-            library,
+            compile_aloud(ready),
             output,
             window,
             limit,

@@ -4,12 +4,15 @@ import os
 
 import click
 
-from ..command import Progress, counted, grouped, load_model, note, print_json
-from ..errors import mistake
-from ..authoring.source import shown
+from ..command import ANSWERED, UNKNOWN, Progress, counted, grouped, need_input, note, print_json
+from ..errors import Error, mistake
+from ..pages.export import Window
 from ..pages.page import page, page_folder, record
-from ..pages.export import Window, start_of
 from ..pages.witness import read_witness
+from ..runs import execute, prepare
+from ..runs.engines import library_of
+from ..runs.result import outline_of
+from ..source import shown
 
 
 class Asked:
@@ -34,18 +37,17 @@ def write_page(model, name, params, output, asked, as_json):
     witness = asked.witness and read_witness(asked.witness)
     if witness:
         params = [*witness.parameters.items(), *params]
-    loaded, net, values = load_model(model, params)
-    has_run = witness or name is not None or getattr(loaded.module, "workload", None) is None
-    if not has_run and (
-        asked.versus or asked.versus_params or asked.path or asked.window or asked.limit is not None
-    ):
-        raise click.UsageError(f"model '{loaded.name}' needs an INPUT for a run to show")
-    title = witness.title if witness else shown_input(name) or net.name
-    marking = witness.fill(net) if witness else start_of(loaded, net, name)
-    runs = [_recorded(net, values, marking, title, asked.limit, asked.path)] if has_run else []
+    ready = prepare(model, name, params)
+    asks_run = asked.versus or asked.versus_params or asked.path or asked.window
+    if not witness and (asks_run or asked.limit is not None):
+        need_input(ready.model, name, " for a run to show")
+    has_run = witness or name is not None or not ready.model.has_workload
+    title = witness.title if witness else shown_input(name) or ready.net.name
+    start = ready.on(witness.fill(ready.net)) if witness else ready
+    runs = [_recorded(start, title, asked)] if has_run else []
     if asked.versus or asked.versus_params:
-        runs.append(_other(net, loaded, model, name, params, witness, title, asked))
-    about = {"title": loaded.name, "subtitle": title if has_run else ""}
+        runs.append(_other(start, params, witness, title, asked))
+    about = {"title": ready.model.name, "subtitle": title if has_run else ""}
     if asked.window:
         end = max(r.run.stats["end"] for r in runs)
         if asked.window.begin > end:
@@ -54,33 +56,27 @@ def write_page(model, name, params, output, asked, as_json):
                 f"the window begins at cycle {asked.window.begin}, after the run has ended at {end}",
             )
         about["window"] = [asked.window.begin, min(asked.window.end, end)]
-    text = page(net, values, marking, about, runs)
+    text = page(start.net, start.values, start.read(), about, runs)
     with open(output, "w", encoding="utf-8") as file:
         file.write(text)
     answer = {
-        "model": loaded.name,
+        "model": ready.model.name,
         "input": name,
         "file": output,
         "format": "page",
         "bytes": os.path.getsize(output),
         "runs": [
-            {
-                "title": r.title,
-                "latency": r.run.latency,
-                "ending": r.run.ending,
-                "firings": r.run.commits,
-                "stalled": r.run.stalled,
-                "critical_path": r.path is not None,
-            }
+            {"title": r.title, **outline_of(r.run), "critical_path": r.path is not None}
             for r in runs
         ],
     }
-    status = 3 if any(r.run.ending == "interrupted" for r in runs) else 0
+    stopped = any(r.run.ending == "interrupted" for r in runs)
+    status = UNKNOWN if stopped else ANSWERED
     if as_json:
         print_json(answer)
         return status
     click.echo(
-        f"{output}: {loaded.name}, {answer['bytes'] / 1e6:.1f} MB"
+        f"{output}: {ready.model.name}, {answer['bytes'] / 1e6:.1f} MB"
         + "".join(f", {counted(r.run.commits, 'firing')}" for r in runs)
         + "; open it in a browser"
     )
@@ -92,21 +88,20 @@ def write_page(model, name, params, output, asked, as_json):
     return status
 
 
-def _other(net, loaded, model, name, params, witness, title, asked):
+def _other(first, params, witness, title, asked):
     """The run beside: the same net with other parameters, another input, or both."""
-    _, other, values = load_model(model, [*params, *asked.versus_params])
-    if _shape(net) != _shape(other):
+    name = asked.versus or (None if witness else first.input)
+    other = prepare(first.model, name, [*params, *asked.versus_params])
+    if _shape(first.net) != _shape(other.net):
         raise mistake(
             "E-viz-versus",
             "the other parameters make another net: its places, transitions or arcs differ, "
             "and a page shows two runs of one\n  write a page of each",
         )
-    if asked.versus:
-        marking = start_of(loaded, other, asked.versus)
-    else:
-        marking = witness.fill(other) if witness else start_of(loaded, other, name)
+    if witness and not asked.versus:
+        other = other.on(witness.fill(other.net))
     words = [shown_input(asked.versus) or title, *(f"{k}={v}" for k, v in asked.versus_params)]
-    return _recorded(other, values, marking, ", ".join(words), asked.limit, asked.path)
+    return _recorded(other, ", ".join(words), asked)
 
 
 def shown_input(name):
@@ -127,7 +122,8 @@ def _shape(net):
     )
 
 
-def _recorded(net, values, marking, title, limit, path):
+def _recorded(ready, title, asked):
+    """The run as the page plays it, with its critical path when that is asked for."""
     progress = Progress(1)
 
     def on_slice(time, commits):
@@ -135,26 +131,30 @@ def _recorded(net, values, marking, title, limit, path):
 
     try:
         made = record(
-            net, values, marking, title, limit=limit, on_slice=on_slice if progress.on else None
+            ready.net,
+            ready.values,
+            ready.read(),
+            title,
+            limit=asked.limit,
+            on_slice=on_slice if progress.on else None,
         )
-        if path and made.run.ending != "interrupted":
-            made.path = _path(net, values, marking, limit, progress)
+        if asked.path and made.run.ending != "interrupted":
+            made.path = _path(ready, asked.limit, progress)
     finally:
         progress.clear()
     return made
 
 
-def _path(net, values, marking, limit, progress):
+def _path(ready, limit, progress):
     """The Run that has the critical path, which the compiled engine finds; None, with a note, without a compiler."""
-    from ..runs.critical import library
-    from ..errors import Error
-    from ..runs.run import _NOT_COMPILED, execute
-
-    progress.say(f"compiling '{net.name}' for the critical path", now=True)
+    progress.say(f"compiling '{ready.net.name}' for the critical path", now=True)
+    library, error = library_of(ready.net, "compiled", path=True)
     try:
-        return execute(net, values, marking, library(net), limit=limit, path=0)
-    except Error as error:
-        if error.code not in _NOT_COMPILED and error.code != "E-path-memory":
+        if error is None:
+            return execute(ready.net, ready.values, ready.marking, library, limit=limit, path=0)
+    except Error as problem:
+        if problem.code != "E-path-memory":
             raise
-        note(f"no critical path: {str(error).splitlines()[0]} [{error.code}]")
-        return None
+        error = problem
+    note(f"no critical path: {str(error).splitlines()[0]} [{error.code}]")
+    return None

@@ -10,11 +10,11 @@ import math
 
 import _lpn
 
-from ..errors import mistake
 from ..authoring.expr import Expr
+from ..errors import mistake
 from ..spaces.partition import partition
-from .form import Form, Reader
 from ..spaces.space import InputSpace
+from .form import Form, Reader
 
 __all__ = ["Chains", "Shape", "constants", "digest", "mean_form", "named", "shape_of", "unit_of"]
 

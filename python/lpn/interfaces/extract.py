@@ -7,15 +7,15 @@ import textwrap
 
 import _lpn
 
+from ..authoring.marking import Marking
 from ..errors import Error, mistake
-from ..runs.marking import Marking
+from ..runs import simulate
 from ..spaces.partition import partition
 from .closed_form import digest, shape_of, unit_of
-from .input import aggregate, execute_interface
 from .counted_list import TokenList
+from .input import aggregate, execute_interface
 from .stream import Stream
 from .write import write_list, write_stream
-from ..runs.run import simulate
 
 __all__ = ["Extracted", "extract"]
 

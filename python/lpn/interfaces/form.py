@@ -4,8 +4,8 @@ import ast
 import re
 from fractions import Fraction
 
-from ..spaces import text as _space_text
 from ..errors import mistake
+from ..spaces import text as _space_text
 
 __all__ = ["Form", "Reader", "evaluate"]
 

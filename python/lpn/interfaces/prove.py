@@ -2,9 +2,9 @@
 
 import math
 
-from ..errors import mistake
-from ..authoring.expr import Expr, Ratio
 from ..authoring.arc import max as largest
+from ..authoring.expr import Expr, Ratio
+from ..errors import mistake
 from .input import added, aggregate, execute_interface, given, units_of
 
 __all__ = ["is_interface", "predicted"]

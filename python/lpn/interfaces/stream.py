@@ -4,10 +4,10 @@ import itertools
 import random
 from fractions import Fraction
 
-from .closed_form import Chains, constants, mean_form, named
-from .form import evaluate
-from .counted_list import merge_thresholds, single_limits
 from ..errors import mistake
+from .closed_form import Chains, constants, mean_form, named
+from .counted_list import merge_thresholds, single_limits
+from .form import evaluate
 
 __all__ = ["Bottleneck", "Stream", "cut"]
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import _lpn
 
+from ..spaces.text import span
 from .closed_form import constants, unit_of
 from .form import Form
-from ..spaces.text import span
 
 __all__ = ["Formulas", "write_list", "write_stream"]
 

@@ -1,9 +1,9 @@
 """Arbiters: several queues into one, one grant at a time."""
 
-from ..errors import mistake
 from ..authoring.expr import select
 from ..authoring.token import Int, Token
 from ..authoring.trace import Over
+from ..errors import mistake
 from ._queues import output_like
 
 __all__ = ["priority", "round_robin"]

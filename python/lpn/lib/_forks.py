@@ -1,8 +1,8 @@
 """One into several, and several into one."""
 
-from ..errors import mistake
 from ..authoring.place import Place
 from ..authoring.trace import Over
+from ..errors import mistake
 from ._queues import output_like
 
 __all__ = ["fork", "join"]

@@ -1,7 +1,7 @@
 """FIFOs, pipelines and credits."""
 
-from ..errors import mistake
 from ..authoring.place import Place
+from ..errors import mistake
 
 __all__ = ["credit", "fifo", "pipeline"]
 

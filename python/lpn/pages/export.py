@@ -6,7 +6,6 @@ import os
 import _lpn
 
 from ..errors import mistake
-from ..runs.marking import Marking
 from ..runs.run import execute
 
 __all__ = ["FORMATS", "Window", "format_of", "opened", "write_run"]
@@ -117,12 +116,3 @@ def write_run(kind, net, values, marking, library, path, window, limit=None, on_
         else:
             observer.finish(run.end, file.write)
     return run
-
-
-def start_of(model, net, name):
-    """The marking of an input, or the net's own tokens for None."""
-    if name is None:
-        return Marking(net)
-    from ..cli.files import workload
-
-    return workload(model, net, name)

@@ -13,8 +13,8 @@ import zlib
 import _lpn
 
 from ..errors import mistake
-from .page import page_folder, record
 from .export import opened
+from .page import page_folder, record
 
 __all__ = ["Look", "write", "write_movie"]
 

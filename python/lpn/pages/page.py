@@ -7,10 +7,10 @@ import os
 
 import _lpn
 
-from ..cli.sim import fields_of
 from ..errors import mistake
+from ..runs.result import fields_of
 from ..runs.run import execute
-from ..authoring.source import file_of
+from ..source import file_of
 
 __all__ = ["Recorded", "page", "page_folder", "record"]
 
@@ -75,7 +75,7 @@ class Recorded:
     def scripts(self, prefix):
         """(id, type, text) of what the page carries of it."""
         about = {
-            **fields_of(self.net, self.run),
+            **fields_of(self.run),
             "title": self.title,
             "parameters": {p.name: str(v) for p, v in zip(self.net._core.params, self.values)},
             "record": json.loads(self.record.index()),

@@ -2,9 +2,9 @@
 
 import json
 
+from ..authoring.marking import Marking
 from ..errors import mistake
-from ..runs.marking import Marking
-from ..authoring.source import shown
+from ..source import shown
 
 __all__ = ["Witness", "read_witness"]
 

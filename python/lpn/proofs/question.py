@@ -1,19 +1,21 @@
 """Bounds proved over all inputs of a space, with inputs that come as close, and their certificates."""
 
+import json
 import time
 from fractions import Fraction
 
 import _lpn
 
-from . import property as _property
-from .cases import cases
-from ..errors import Error, RunError, mistake
 from ..authoring.expr import Expr
 from ..authoring.net import Net
+from ..errors import Error, RunError, mistake
+from ..interrupt import Interrupt
+from ..runs import simulate
 from ..spaces.partition import OUTCOMES, partition
-from .property import text_of, timed, whole
-from ..runs.run import _Interrupt, simulate
 from ..spaces.space import InputSpace
+from . import property as _property
+from .cases import cases
+from .property import text_of, timed, whole
 
 __all__ = ["Answer", "check", "maximize", "minimize", "prove"]
 
@@ -280,7 +282,7 @@ class _Work:
         core, terms = self.parts.core, self.parts.core.variables
         weight, goals = form[time], []
         for each, path, data, interface in self.with_time(form):
-            measured = _lpn.Measured(core, self.net._core, _lpn.scaled(core, data, abs(weight)))
+            measured = _lpn.MeasuredPath(core, self.net._core, _lpn.scaled(core, data, abs(weight)))
             predicted = terms.mul(terms.constant(abs(form["E",])), interface)
             shift = -terms.bounds(None, predicted)[0]
             instants = [
@@ -304,7 +306,7 @@ class _Work:
     def sums(self, form):
         goals = []
         for each, _, data, interface in self.with_time(form):
-            measured = _lpn.Measured(self.parts.core, self.net._core, data)
+            measured = _lpn.MeasuredPath(self.parts.core, self.net._core, data)
             instants, constant = {}, self.constant(form, each)
             for atom, c in form.items():
                 if not atom or atom[0] == "commits":
@@ -341,7 +343,7 @@ class _Work:
 
     def measure(self, path):
         if path not in self.measured:
-            self.measured[path] = _lpn.Measured(self.parts.core, self.net._core, path._core)
+            self.measured[path] = _lpn.MeasuredPath(self.parts.core, self.net._core, path._core)
         return self.measured[path]
 
     def instant(self, time, path, changed):
@@ -410,14 +412,14 @@ class _Work:
             witness = dict(zip(self.parts._names, result["witness"]))
             self.replay(form, witness, value(found))
         if proved is not None:
-            self.verify(goals, maximum, result["certificates"])
+            self.verify(goals, result["certificates"])
             self.claims.append(
                 {
                     "form": [[list(atom), c] for atom, c in form.items()],
                     "maximum": maximum,
                     "most": value(proved),
                     "paths": len(goals),
-                    "certificates": result["certificates"],
+                    "certificates": [json.loads(each.json) for each in result["certificates"]],
                 }
             )
         return (
@@ -427,9 +429,9 @@ class _Work:
             result["exact"],
         )
 
-    def verify(self, goals, maximum, certificates):
+    def verify(self, goals, certificates):
         """A bound is not printed unless its certificates hold; after Ctrl-C it is said that nobody looked."""
-        with _Interrupt() as stop:
+        with Interrupt() as stop:
             for certificate in certificates:
                 if stop.asked or self.answer.interrupted:
                     self.answer.interrupted = True
@@ -441,8 +443,7 @@ class _Work:
                 # What the search's own solver decided is taken here; check() does not.
                 wrong = _lpn.check_bound(
                     self.parts.core,
-                    goals[certificate["path"]],
-                    maximum=maximum,
+                    goals[certificate.path],
                     certificate=certificate,
                     trusted=lambda smtlib: True,
                 )
@@ -483,10 +484,10 @@ class _Work:
         path = self.parts.path_of(witness)
         if path is None:
             raise _bug("an input found is in no class", witness)
-        measured = _lpn.Measured(self.parts.core, self.net._core, path._core)
+        measured = _lpn.MeasuredPath(self.parts.core, self.net._core, path._core)
 
         def times():
-            return measured.times(self.parts.core, self.space._ordered(witness))
+            return measured.times(self.space._ordered(witness))
 
         known = times()
         said = {
@@ -781,13 +782,12 @@ class _Check:
         for k, goal in enumerate(goals):
             if k not in by_path:
                 return f"path {k} has no bound"
-            certificate = by_path[k]
-            if value(certificate["bound"]) > bound["most"]:
-                return f"path {k} is bounded by {value(certificate['bound'])} only"
+            certificate = _lpn.PathCertificate.parse(json.dumps(by_path[k]), maximum=maximum)
+            if value(certificate.bound) > bound["most"]:
+                return f"path {k} is bounded by {value(certificate.bound)} only"
             why = _lpn.check_bound(
                 self.work.parts.core,
                 goal,
-                maximum=maximum,
                 certificate=certificate,
                 trusted=self.trusted,
             )
@@ -849,8 +849,8 @@ class _Input:
 
 def interface_term(space, function):
     """The term of the space that a performance interface computes for an input."""
-    from ..authoring import trace as _trace
+    from ..authoring import trace
 
-    term = _trace.trace(space._scope, lambda: function(_Input(space)), {}, "int")
+    term = trace.trace(space._scope, lambda: function(_Input(space)), {}, "int")
     space._made = None  # the space's plain data must have the new term
     return Expr(space._scope, term)._id

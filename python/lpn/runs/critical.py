@@ -1,13 +1,6 @@
 """The critical path of a run, and what it gains when one of its transitions is twice as fast."""
 
-import _lpn
-
 _KINDS = ("delay", "interval", "clock", "pushed")
-
-
-def library(net):
-    """The variant that keeps the path."""
-    return _lpn.sim.Library.build(net._core, path=True)
 
 
 def critical_path(net, engine, target, again, top):
@@ -17,7 +10,7 @@ def critical_path(net, engine, target, again, top):
     transition (its number) are halved, rounded up. `top`: for how many transitions to ask.
     """
     rows, _ = engine.path()
-    names = [t.name for t in net._core.transitions], [p.name for p in net._core.places]
+    names = [t.name for t in net.core.transitions], [p.name for p in net.core.places]
     entries = []
     for kind, index, count, cycles in rows:
         what = _KINDS[kind]

@@ -2,14 +2,15 @@
 
 import os
 
-from ..errors import listed, mistake
-from .marking import Marking
+from ..authoring.marking import Marking
 from ..authoring.net import Net
+from ..errors import listed, mistake, near
 from ..spaces.space import InputSpace
 
 __all__ = ["Model", "bundled", "command", "commands", "load"]
 
 _MODELS = os.path.join(os.path.realpath(__file__).rsplit(os.sep, 4)[0], "models")
+_COMMANDS = ("commands.py", os.path.join("commands", "__init__.py"))
 
 
 def bundled():
@@ -18,28 +19,27 @@ def bundled():
 
 
 def commands():
-    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands.py, or of
-    the folder models/NAME/commands."""
-    return {name: _about(path) for name, path in _command_files().items()}
+    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands."""
+    return {name: _about(path) for name, path in _files(*_COMMANDS).items()}
 
 
 def command(name):
-    """The click command of the model `name`: the object `command` of its commands.py or commands/."""
-    return _bundled_module(name, _command_files()[name], "commands").command
+    """The click command of the model `name`: the object `command` of its module commands."""
+    return _bundled_module(name, _files(*_COMMANDS)[name], "commands").command
 
 
-def _command_files():
-    return {**_files("commands.py"), **_files(os.path.join("commands", "__init__.py"))}
-
-
-def _files(file):
-    """Model name -> path of its `file`, of those that have one."""
+def _files(*files):
+    """Model name -> path of the first of these files that it has, of those that have one."""
     try:
         names = sorted(os.listdir(_MODELS))
     except OSError:
         return {}
-    found = {name: os.path.join(_MODELS, name, file) for name in names}
-    return {name: path for name, path in found.items() if os.path.isfile(path)}
+    found = {}
+    for name in names:
+        for path in (os.path.join(_MODELS, name, file) for file in files):
+            if os.path.isfile(path):
+                found.setdefault(name, path)
+    return found
 
 
 def _about(path):
@@ -65,6 +65,16 @@ class Model:
 
     def __repr__(self):
         return f"<model '{self.name}'>"
+
+    @property
+    def has_workload(self):
+        """Whether the model reads inputs of its own; otherwise an input is a file of tokens."""
+        return getattr(self.module, "workload", None) is not None
+
+    @property
+    def has_net_per_input(self):
+        """Whether net_of() makes the net of an input."""
+        return getattr(self.module, "net_of", None) is not None
 
     def net(self, **params):
         """The net with these parameters. Raises Error "E-param" for an unknown one."""
@@ -114,10 +124,21 @@ class Model:
 
         JSON is {place: count or [{property: value}, ...]}.
         """
-        function = getattr(self.module, "workload", None)
-        if function is not None:
-            return function(input, net)
-        return read_marking(input, net)
+        if not self.has_workload:
+            return read_marking(input, net)
+        marking = self.module.workload(input, net)
+        if not isinstance(marking, Marking):
+            raise mistake(
+                "E-model",
+                f"model '{self.name}': workload() must return an lpn.Marking, got {marking!r}",
+            )
+        if marking.net is not net:
+            raise mistake(
+                "E-foreign",
+                f"model '{self.name}': workload() must return a marking of the net that it is "
+                "given, write lpn.Marking(net)",
+            )
+        return marking
 
     def space(self, net, **bounds):
         """The inputs of `net` within bounds: what the model's space(net, **bounds) says.
@@ -149,7 +170,6 @@ class Model:
 
 def _check_bounds(model, function, bounds):
     """Raises Error "E-space" for a bound that space() does not know, listing those it does."""
-    import difflib
     import inspect
 
     parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -165,9 +185,9 @@ def _check_bounds(model, function, bounds):
     if not wrong and not lacking:
         return
     if wrong:
-        near = difflib.get_close_matches(wrong[0], known, 1)
-        text = f"the input space of model '{model}' has no bound '{wrong[0]}'"
-        text += f"; did you mean '{near[0]}'?" if near else ""
+        text = (
+            f"the input space of model '{model}' has no bound '{wrong[0]}'{near(wrong[0], known)}"
+        )
     else:
         text = f"the input space of model '{model}' needs the bound '{lacking[0]}'"
     listed_ = ", ".join(

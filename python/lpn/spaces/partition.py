@@ -2,11 +2,11 @@
 
 import _lpn
 
-from . import shared as _partition_work
-from . import text as _space_text
-from ..errors import mistake, placed
 from ..authoring.net import Net
+from ..errors import mistake, placed
+from . import shared
 from .space import InputSpace
+from .text import Writer
 
 __all__ = ["InputClass", "Partition", "Path", "partition"]
 
@@ -161,7 +161,7 @@ class Partition:
         self.unresolved = core.unresolved
         self.interrupted = interrupted
         self._names = [v.name for v in space.variables]
-        self._writer = _space_text.Writer(core.variables, self._names)
+        self._writer = Writer(core.variables, self._names)
         self._transitions = space.net.transitions
         self.classes = [InputClass(self, each) for each in core.classes]
 
@@ -216,7 +216,7 @@ def partition(
         )
     net.done()
     try:
-        core, interrupted, why = _partition_work.partition(
+        core, interrupted, why = shared.partition(
             net,
             space,
             jobs,

@@ -1,19 +1,18 @@
 """Input spaces: what inputs there may be, as markings and parameters over integer variables."""
 
-import difflib
 import itertools
 
 import _lpn
 
-from ..authoring import source as _source
-from . import text as _space_text
-from ..authoring import trace as _trace
+from .. import source
+from ..authoring import trace
 from ..authoring.check import plain
-from ..errors import Error, listed, mistake, placed, within
 from ..authoring.expr import Expr, Ratio, Scope, as_index, text_of
-from ..runs.marking import Marking
-from ..authoring.net import Net
+from ..authoring.marking import Marking
+from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
+from ..errors import Error, listed, mistake, near, placed, within
+from . import text
 
 __all__ = ["InputSpace", "SpaceToken", "Variable", "total"]
 
@@ -125,7 +124,7 @@ class SpaceToken:
             raise mistake(
                 "E-field",
                 f"tokens of place '{self._place}' have no property '{name}'; they have: "
-                f"{listed(self._values)}{_near(name, self._values)}",
+                f"{listed(self._values)}{near(name, self._values)}",
             )
         return self._values[name]
 
@@ -186,11 +185,11 @@ class InputSpace:
 
     def describe(self):
         """The space in words: per place its tokens, the parameters that vary, the constraints."""
-        return _space_text.describe(self)
+        return text.describe(self)
 
     def text(self, expression):
         """A condition or number of this space, to read."""
-        return _space_text.term(self, self._own(expression, "text"))
+        return text.term(self, self._own(expression, "text"))
 
     # Building.
 
@@ -273,7 +272,7 @@ class InputSpace:
                 raise mistake(
                     "E-field",
                     f"tokens of place '{place.name}' have no property '{name}'; they have: "
-                    f"{listed(fields)}{_near(name, fields)}",
+                    f"{listed(fields)}{near(name, fields)}",
                 )
         before = self._tokens.get(place.name, [])
         if before and (count is not None or place.name in self._counts):
@@ -313,7 +312,7 @@ class InputSpace:
 
     def _require(self, condition):
         if callable(condition) and not isinstance(condition, (type, Expr)):
-            condition = Expr(self._scope, _trace.trace(self._scope, condition, {}, "bool"))
+            condition = Expr(self._scope, trace.trace(self._scope, condition, {}, "bool"))
         if isinstance(condition, bool):
             if not condition:
                 raise mistake(
@@ -437,16 +436,14 @@ class InputSpace:
                     pending.pop()
                     continue
                 made_by, *given = self._terms.node(top)
-                kids = _space_text.kids(made_by, given)
+                kids = text.kids(made_by, given)
                 missing = [kid for kid in kids if kid not in numbers]
                 if missing:
                     pending.extend(missing)
                     continue
                 pending.pop()
                 numbers[top] = len(nodes)
-                nodes.append(
-                    [made_by, *_space_text.with_kids(made_by, given, [numbers[k] for k in kids])]
-                )
+                nodes.append([made_by, *text.with_kids(made_by, given, [numbers[k] for k in kids])])
             return numbers[expr]
 
         params = {name: add(self._term(value)) for name, value in self._params.items()}
@@ -508,10 +505,10 @@ class InputSpace:
                 raise ValueError(f"no operator {made_by!r}")
             if made_by == "param" and not 0 <= given[0] < len(self._variables):
                 raise IndexError("no such variable")
-            kids = _space_text.kids(made_by, given)
+            kids = text.kids(made_by, given)
             if any(type(k) is not int or not 0 <= k < len(numbers) for k in kids):
                 raise IndexError("a node comes before what it is made of")
-            arguments = _space_text.with_kids(made_by, given, [numbers[k] for k in kids])
+            arguments = text.with_kids(made_by, given, [numbers[k] for k in kids])
             numbers.append(
                 _lpn.Net.add(terms, *arguments)
                 if made_by == "add"
@@ -580,8 +577,8 @@ class InputSpace:
             raise mistake(
                 "E-duplicate", f"the space has a variable '{name}' already; choose another name"
             )
-        filename, line = _source.caller()
-        file = self._terms.file(_source.shown(filename)) if line else 0
+        filename, line = source.caller()
+        file = self._terms.file(source.shown(filename)) if line else 0
         number = self._terms.add_param(name, lo, (lo, hi), file, line)
         self._names[name] = number
         self._variables.append(Variable(name, lo, hi))
@@ -704,8 +701,6 @@ class InputSpace:
 
     def _fixed(self):
         """The parameters' values in the net, in order."""
-        from ..runs.run import parameter_values
-
         return dict(zip(self._net.params, parameter_values(self._net, self._set)))
 
     def _known_param(self, name):
@@ -715,7 +710,7 @@ class InputSpace:
         raise mistake(
             "E-param",
             f"net '{self._net.name}' has no parameter '{name}'; it has: "
-            f"{listed(self._net.params)}{_near(name, self._net.params)}",
+            f"{listed(self._net.params)}{near(name, self._net.params)}",
         )
 
     def _place(self, place):
@@ -732,7 +727,7 @@ class InputSpace:
             raise mistake(
                 "E-place",
                 f"net '{self._net.name}' has no place {place!r}; it has: "
-                f"{listed(self._net._places)}{_near(place, self._net._places)}",
+                f"{listed(self._net._places)}{near(place, self._net._places)}",
             )
         return found
 
@@ -759,7 +754,7 @@ class InputSpace:
                     raise mistake(
                         "E-space",
                         f"the space has no variable '{name}'; it has: {self._some_names()}"
-                        f"{_near(name, self._names)}",
+                        f"{near(name, self._names)}",
                     )
             lacking = [name for name in self._names if name not in values]
             if lacking:
@@ -799,11 +794,6 @@ def _decided(condition):
     """The bool of a condition that the ranges decide, else the condition."""
     lo, hi = condition._bounds()
     return condition if lo != hi else bool(lo)
-
-
-def _near(name, known):
-    near = difflib.get_close_matches(str(name), list(known), 1)
-    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def _counted(number, noun):

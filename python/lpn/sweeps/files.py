@@ -9,7 +9,7 @@ import json
 import os
 import stat
 
-from ..errors import Error, mistake
+from ..errors import mistake
 from .sweep import FIELDS
 
 __all__ = ["Files"]

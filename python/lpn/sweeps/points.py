@@ -12,11 +12,12 @@ from typing import NamedTuple, Optional
 
 import _lpn
 
-from ..authoring import source as _source
-from ..errors import Error, mistake
-from ..runs.marking import Marking
+from .. import source
+from ..authoring.marking import Marking
 from ..authoring.net import Net
-from ..runs.run import _NOT_COMPILED
+from ..errors import refusal
+from ..runs.engines import library_of, start
+from ..runs.run import named_blocked
 
 # A worker keeps so many nets and markings that came as data.
 _KEPT = 8
@@ -49,22 +50,6 @@ class Built(NamedTuple):
     cached: bool
     seconds: float
     fallback: Optional[tuple] = None  # (code, message): why it interprets instead
-
-
-def problem(error):
-    """(code, message) of what a model, an input or a run raised."""
-    if isinstance(error, Error):
-        return error.code, str(error)
-    if isinstance(error, OSError):
-        name = f"{error.filename}: " if error.filename else ""
-        return "E-input", f"{name}{error.strerror or error}"
-    if isinstance(error, ValueError):  # how a workload refuses an input
-        return "E-input", str(error) or type(error).__name__
-    if os.environ.get("LPN_DEBUG", "") not in ("", "0"):
-        raise error
-    from ..cli.main import describe
-
-    return describe(error)
 
 
 class Reads(dict):
@@ -156,40 +141,22 @@ def parse(definition, variant, number, row):
     bound = net.bound
     reads = net.bound = Reads({**bound, **definition.bound(row)})
     try:
-        marking = definition.model.workload(given, net)
-        if not isinstance(marking, Marking):
-            raise mistake(
-                "E-model",
-                f"model '{definition.model.name}': workload() must return an "
-                f"lpn.Marking, got {marking!r}",
-            )
-        if marking.net is not net:
-            raise mistake(
-                "E-foreign",
-                f"model '{definition.model.name}': workload() must return a "
-                "marking of the net that it is given, write lpn.Marking(net)",
-            )
-        return marking, None, reads.seen
+        return definition.model.workload(given, net), None, reads.seen
     except SystemExit as error:
         said = f"the model ended Python itself (SystemExit: {error})"
         return None, ("E-model", said), reads.seen
     except Exception as error:
-        return None, problem(error), reads.seen
+        return None, refusal(error), reads.seen
     finally:
         net.bound = bound
 
 
 def build(net, engine):
     """(the compiled net or None for the interpreter, Built or None)."""
-    if engine == "interp":
-        return None, None
-    try:
-        library = _lpn.sim.Library.build(net._core)
-    except Error as error:
-        if error.code not in _NOT_COMPILED:
-            raise
+    library, error = library_of(net, engine)
+    if error is not None:
         return None, Built(False, 0.0, (error.code, str(error).splitlines()[0]))
-    return library, Built(library.cached, library.seconds)
+    return library, None if library is None else Built(library.cached, library.seconds)
 
 
 def _run_points(net, library, marking, points, limit=None, stop=None):
@@ -205,13 +172,10 @@ def _run_points(net, library, marking, points, limit=None, stop=None):
         if stop is not None and stop():
             return
         try:
-            if library is None:
-                engine = _lpn.Interp(net._core, values, marking._core, stats=False, trace=False)
-            else:
-                engine = _lpn.sim.Simulator(library, values, marking._core)
-            result, seconds, interrupted, _ = _lpn.sim.run(engine, until, None, between, 0.0)
+            machine = start(net, values, marking, library)
+            result, seconds, interrupted, _ = _lpn.sim.run(machine, until, None, between, 0.0)
         except Exception as error:
-            code, message = problem(error)
+            code, message = refusal(error)
             yield {"row": row, "code": code, "message": message}
             continue
         if interrupted:
@@ -240,16 +204,10 @@ def _result(net, row, result, seconds):
 
 def _waiting(net, blocked, most=3):
     """'write (no credit: buffer), read (no token: word)': who waits in a stalled run."""
-    places, transitions = net._core.places, net._core.transitions
-    parts = []
-    for number, reason, arc in blocked[:most]:
-        transition = transitions[number]
-        what = ""
-        if reason == "no credit":
-            what = f": {places[arc].name}"
-        elif reason in ("no token", "guard", "inhibited"):
-            what = f": {transition.inputs[arc].name}"
-        parts.append(f"{transition.name} ({reason}{what})")
+    parts = [
+        f"{name} ({reason}: {what})" if what is not None else f"{name} ({reason})"
+        for name, reason, what in named_blocked(net.core, blocked[:most])
+    ]
     if len(blocked) > most:
         parts.append(f"{len(blocked) - most} more")
     return "waiting: " + ", ".join(parts) if parts else "too few done tokens"
@@ -342,13 +300,13 @@ class _Local:
         results, left, seconds = _answer(
             net, library, part._replace(points=same), marking, deadline, definition.limit, self.stop
         )
-        source = None
+        kept = None
         if (part.more or left) and not self.stop():
             key = f"{variant}-{part.input}-{first}"
-            source = key, os.path.join(self.folder, key + ".lpnm")
-            marking.save(source[1])
+            kept = key, os.path.join(self.folder, key + ".lpnm")
+            marking.save(kept[1])
             self.markings.keep(key, marking)
-        return Answer(results, left + other, reads, source, None, parsed, seconds)
+        return Answer(results, left + other, reads, kept, None, parsed, seconds)
 
 
 _here = None
@@ -376,7 +334,7 @@ def forked(parent):
     import signal
 
     for module in (concurrent.futures, multiprocessing):  # nobody's line
-        _source.count_as_ours(os.path.dirname(module.__file__) + os.sep)
+        source.count_as_ours(os.path.dirname(module.__file__) + os.sep)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A run may be endless, so a worker must not outlive the sweep: PR_SET_PDEATHSIG.
     with contextlib.suppress(OSError, AttributeError):

@@ -8,7 +8,6 @@ import contextlib
 import inspect
 import os
 import queue
-import signal
 import tempfile
 import time
 from collections import Counter, deque
@@ -16,12 +15,14 @@ from collections.abc import Iterable, Mapping
 
 import _lpn
 
-from . import points as work
-from ..errors import Error, listed, mistake, placed
-from ..runs.models import Model, load
-from ..runs.marking import Marking
+from ..authoring.marking import Marking
 from ..authoring.net import Net
-from ..runs.run import _whole_limit
+from ..errors import Error, listed, mistake, placed, refusal
+from ..interrupt import Interrupt
+from ..runs.engines import check_engine
+from ..runs.models import Model, load
+from ..runs.run import whole_limit
+from . import points as work
 
 __all__ = ["Definition", "Outcome", "run", "sweep", "whole_values"]
 
@@ -173,10 +174,8 @@ class Definition:
         engine="compiled",
     ):
         self.model = _as_model(model)
-        if engine not in ("compiled", "interp"):
-            raise mistake("E-engine", f'there is no engine {engine!r}; use "compiled" or "interp"')
-        self.engine = engine
-        self.limit = _whole_limit(limit)
+        self.engine = check_engine(engine)
+        self.limit = whole_limit(limit)
         self.grid = {name: _values(name, given) for name, given in (params or {}).items()}
         self.points = self._product(points)
         self.names = list(self.points[0])
@@ -304,7 +303,7 @@ class Definition:
             net.bound = {}
             return Variant(net.done())
         except Exception as error:
-            code, message = work.problem(error)
+            code, message = refusal(error)
             if code == "E-param":
                 raise
             return Variant(None, (code, message))
@@ -986,40 +985,6 @@ class _Cluster:
             self._client.close(timeout=5)
 
 
-class _Interrupt:
-    """Ctrl-C as a wish, so that a run ends between slices and its rows are kept; an exception while
-    an input is parsed here, and at the second time. Only in the main thread, and where the program
-    has no handler of its own.
-    """
-
-    def __enter__(self):
-        self.asked = False
-        self._at_once = False
-        self._installed = False
-        with contextlib.suppress(ValueError):
-            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                signal.signal(signal.SIGINT, self._ask)
-                self._installed = True
-        return self
-
-    def _ask(self, number, frame):
-        again, self.asked = self.asked, True
-        if again or self._at_once:
-            raise KeyboardInterrupt
-
-    @contextlib.contextmanager
-    def immediately(self):
-        self._at_once = True
-        try:
-            yield
-        finally:
-            self._at_once = False
-
-    def __exit__(self, *_):
-        if self._installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 class Outcome:
     """How a sweep went. `rows`: by number, those of earlier runs too."""
 
@@ -1069,7 +1034,7 @@ def run(definition, *, jobs=None, scheduler=None, known=None, on_rows=None, on_w
     if not todo:
         return outcome
     with contextlib.ExitStack() as stack:
-        stop = stack.enter_context(_Interrupt())
+        stop = stack.enter_context(Interrupt())
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="lpn-sweep-"))
         executor = _executor(definition, folder, stop, jobs, scheduler, len(todo))
         stack.callback(executor.close)

@@ -63,6 +63,11 @@ struct Reads {
   std::vector<std::uint32_t> taken;      // arcs whose taken count is read
   std::vector<std::uint32_t> params;
   bool index = false;
+
+  // Whatever tokens there are, it has one value.
+  bool only_params() const {
+    return tokens.empty() && occupancy.empty() && free.empty() && taken.empty() && !index;
+  }
 };
 
 // Owns the nodes. Ids are dense, children precede parents, equal nodes have equal ids.

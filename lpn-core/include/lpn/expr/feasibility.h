@@ -86,6 +86,10 @@ class Feasibility {
   // Bounds of a term from the ranges of variables alone.
   Range bounds(ExprId term) { return bounds_->of(term); }
 
+  // What is required of the variables, as SMT-LIB 2 with a (check-sat) at the end: the same text for
+  // the same calls. Not what check() was asked beside that.
+  virtual std::string smtlib() const = 0;
+
   // A check() in progress answers kUnknown soon. From any thread, not from a signal handler;
   // without effect when none is in progress.
   virtual void interrupt() = 0;

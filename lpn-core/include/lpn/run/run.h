@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lpn/base/error.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/net.h"
 
 namespace lpn {
@@ -140,24 +141,6 @@ enum class Fault : std::uint8_t {
   kZeroDelay,     // more than the limit of groups at one instant
 };
 const char* fault_code(Fault fault);  // "E-overflow", ... (docs/errors.md)
-
-enum class SiteKind : std::uint8_t {
-  kWeight,
-  kThreshold,
-  kGuard,  // arc
-  kDelay,
-  kInterval,
-  kCount,  // arc = output arc, emission
-  kField,  // arc = output arc, emission, field
-  kNone,
-};
-struct Site {
-  SiteKind kind = SiteKind::kNone;
-  std::uint32_t arc = 0;
-  std::uint32_t emission = 0;
-  std::uint32_t field = 0;
-  bool operator==(const Site&) const = default;
-};
 
 struct RunFault {
   Fault fault{};

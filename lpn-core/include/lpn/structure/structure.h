@@ -11,18 +11,10 @@
 #include <vector>
 
 #include "lpn/expr/feasibility.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/net.h"
 
 namespace lpn {
-
-// Who touches a place; each list in order of declaration, without repetition.
-struct PlaceUse {
-  std::vector<TransitionId> producers;  // may append to it
-  std::vector<TransitionId> takers;     // may take from it: weight not constantly 0
-  std::vector<TransitionId> readers;    // need or look at its tokens and take none
-  std::vector<TransitionId> watchers;   // inhibited by it, or k=0, w=0: see how many, need none
-};
-std::vector<PlaceUse> place_uses(const Net& net);
 
 // A place from which several transitions take or read: the least id wins (docs/semantics.md).
 struct Conflict {

@@ -1,23 +1,26 @@
 // A net as the C++ source of its own simulator.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "lpn/net/net.h"
 #include "lpn/sim/ways.h"
 
 namespace lpn::sim {
 
+struct GenerateOptions {
+  Solver solver;  // with one more transitions may be found to need no clock; same results
+  // At the end of the names `lpn_net` (the namespace) and `lpn_sim_entry`, so that several nets may
+  // stand in one translation unit.
+  std::string suffix;
+  std::size_t contested = 6;  // competitors for a place from which on they queue for it; >= 2
+};
+
 // The source of a translation unit that exports `lpn_sim_entry` (lpnrt/abi.h). It contains numbers
 // only: no name, text or path of the net reaches it except as bytes of a table. REQUIRES
 // verify(net).empty(). Throws Error "E-too-large" when the expressions are too large to compile in
-// reasonable time; the interpreter still runs such a net. With a `solver` more transitions may be
-// found to need no clock; the results are the same.
-std::string generate(const Net& net, const Solver& solver = {});
-
-// Several nets in one translation unit, for tests: exports `lpn_sim_entries`, an array of
-// `const lpn_sim_api*` with a null pointer at the end.
-std::string generate_many(const std::vector<Net>& nets);
+// reasonable time; the interpreter still runs such a net.
+std::string generate(const Net& net, const GenerateOptions& options = {});
 
 }  // namespace lpn::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,13 @@ namespace lpn::smt {
 struct Measure {
   std::vector<std::pair<std::int64_t, InstantId>> instants;
   std::int64_t constant = 0;
+};
+
+// What is bounded: an instant of a path, or a sum of several. The path is borrowed.
+struct Target {
+  const Path* path = nullptr;
+  InstantId instant{};
+  std::optional<Measure> measure = {};  // instead of the instant
 };
 
 // Measures of one path; instants that they need are added to its timing. Borrows all three.

@@ -20,8 +20,7 @@ class Z3Feasibility final : public Feasibility {
 
   void interrupt() override;
 
-  // The variables and requirements as SMT-LIB 2, with a (check-sat) at the end.
-  std::string smtlib() const;
+  std::string smtlib() const override;
 
  protected:
   void on_variable(VarId var, Range range) override;

@@ -12,8 +12,11 @@
 
 namespace lpn::viz {
 
-// The body of a JSON string, which may stand in an HTML script element too.
+// The body of a JSON string, for files that are written event by event. No '<' is left in it.
 std::string escaped(const std::string& text);
+
+// JSON that may stand in an HTML script element: no string of it can end that.
+std::string in_script(const std::string& json);
 
 // Takes the next bytes of a file; what it throws ends the writing.
 using Sink = std::function<void(std::string_view)>;

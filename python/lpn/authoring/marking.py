@@ -3,10 +3,10 @@
 import _lpn
 
 from ..errors import listed, mistake, placed
-from ..authoring.expr import as_index
-from ..authoring.net import Net
-from ..authoring.place import Place
-from ..authoring.token import Token
+from .expr import as_index
+from .net import Net
+from .place import Place
+from .token import Token
 
 __all__ = ["Marking"]
 

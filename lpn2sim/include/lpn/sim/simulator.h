@@ -1,67 +1,18 @@
-// Compiled simulators: a net compiled once, loaded from the cache ever after, run many times.
+// Runs of a compiled net.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "lpn/net/marking.h"
 #include "lpn/net/net.h"
 #include "lpn/run/run.h"
-#include "lpn/sim/ways.h"
-#include "lpnrt/abi.h"
+#include "lpn/sim/library.h"
 
 namespace lpn::sim {
-
-// What the compiled code keeps besides the run itself; each is its own artefact.
-struct Variant {
-  bool trace = false;  // token identities, for an observer
-  bool stats = false;
-  bool path = false;  // the critical path; not together with `stats`
-};
-
-struct CompileOptions {
-  std::string compiler;           // empty: $LPN_CXX, else g++
-  std::filesystem::path cache;    // empty: $LPN_CACHE, else $XDG_CACHE_HOME/lpn, ~/.cache/lpn
-  std::filesystem::path runtime;  // folder that holds lpnrt/; empty: found beside this library
-  std::string flags = "-O2";
-  Solver solver;  // see generate()
-};
-
-// How a library came to be.
-struct Provenance {
-  std::filesystem::path artefact;
-  bool cached = false;  // no compiler ran
-  double seconds = 0;   // to compile, or to look up and load
-};
-
-// One compiled net, loaded; shared by its simulators. Copies are cheap.
-class Library {
- public:
-  // Compiles `net`, or takes it from the cache: the key is the generated source, the runtime, the
-  // compiler and its flags, so parameters and inputs never cause a compilation. Throws Error:
-  // "E-no-compiler" (none found; the interpreter still answers), "E-compile" (with its output),
-  // "E-cache" (the folder cannot be written), "E-too-large".
-  static Library build(const Net& net, Variant variant = {}, const CompileOptions& options = {});
-  // Loads an artefact; the caller vouches for the file, which is code. Throws Error "E-load".
-  static Library open(const Net& net, const std::filesystem::path& artefact);
-
-  // Compiles the nets as one translation unit, for tests: a library per net, in their order.
-  static std::vector<Library> build_many(const std::vector<Net>& nets, Variant variant = {},
-                                         const CompileOptions& options = {});
-
-  const Net& net() const;
-  const Provenance& provenance() const;
-  const lpn_sim_api& api() const;
-
- private:
-  struct Impl;
-  std::shared_ptr<const Impl> impl_;
-};
 
 // The chain of firings that decided when the last done token came or, in a net without done places,
 // the last commit.
@@ -147,11 +98,5 @@ class Simulator {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// The folder of compiled artefacts in force.
-std::filesystem::path cache_folder(const CompileOptions& options = {});
-
-// The folder that holds lpnrt/, which generated source includes.
-std::filesystem::path runtime_folder(const CompileOptions& options = {});
 
 }  // namespace lpn::sim

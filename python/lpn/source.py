@@ -6,7 +6,7 @@ import sys
 __all__ = ["caller", "count_as_ours", "excerpt", "file_of", "is_ours", "of_function", "shown"]
 
 _shown = {}  # (file name, current folder) -> name in messages
-_ours = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,)
+_ours = (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
 
 
 def is_ours(filename):

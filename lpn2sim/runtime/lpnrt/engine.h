@@ -1,0 +1,449 @@
+// The event-driven engine, which keeps the time for a generated net.
+//
+// A generated net is one struct derived from Engine: members for its places and its transitions'
+// firings in flight, a `try_k` and a `commit_k` per transition. There is an event per transition
+// with firings in flight (its earliest), on a bucket wheel when it is due within 1024 ticks, else
+// on a Boost.Heap, where also firings wait that may be overtaken; and two sets of transitions,
+// `dirty` (to be looked at) and `due` (to commit in this group), visited from the least id upwards
+// as the semantics demand.
+#pragma once
+
+#include <map>
+#include <new>
+#include <vector>
+
+#include "lpnrt/abi.h"
+#include "lpnrt/arith.h"
+#include "lpnrt/identities.h"
+#include "lpnrt/meters.h"
+#include "lpnrt/origins.h"
+#include "lpnrt/outside.h"
+#include "lpnrt/rings.h"
+#include "lpnrt/variants.h"
+#include "lpnrt/wheel.h"
+
+namespace lpnrt {
+
+// How an order-free run ended.
+enum : int { kFlowed, kBailed, kStopped };
+
+// Net derives from Engine<Net, N> and provides
+//   void begin()                  credits from capacities, once all initial tokens are there
+//   void start(u32 k)             try_k: starts k as often as it is ready and least
+//   void commit(u32 k)            commits all firings of k that are due now
+//   void start_here, commit_here  the same, as part of the caller where the net is small
+//   void overtaken(u32 k, u32 slot)  a firing of k that is due now
+//   bool undrained() const        some place that must drain has tokens
+//   void arrive(u32 place, const i64* values)  a token, or credits that come back
+//   u64* credits(u32 place)       the free slots, of a place with a capacity
+//   i64 room(u32 place) const     the same also before begin()
+//   u64 take(u32 place, u64 most, i64* values, lpn_instant* when)
+//   Stamps* stamps(u32 place)     of a place that the net does not read, else null
+//   bool waiting(u32 k, bool ask) k was woken; if asked, whether it is ready but for the time
+//   bool any_waiting()            some transition waits for the time alone
+//   int run_flow()                where Net::kFlow: from the initial tokens to quiet (flow.h)
+//   u32 why(u32 k)                (LPNRT_STATS) why k cannot start
+//   void touch_rivals()           (LPNRT_STATS) who may have another reason, of contested places
+template <typename Net, u32 N>
+struct Engine {
+  i64 now = 0;
+  Set<N> dirty;
+  Set<N> due;              // to commit in the current group
+  Set<N> zero;             // have firings for the next group of this instant
+  Wheel<2 * N> wheel;      // node k: the oldest firing of transition k; node N + k: look at k again
+  std::vector<u32> woken;  // of the instant: see gather
+  Events events;           // what is due later than the wheel reaches, or may be overtaken
+  u64 commits = 0;
+  u64 starts_made = 0;  // counted where Net::kTimed: some transition has an interval or a clock
+  u64 done_tokens = 0;
+  i64 done_target = -1;
+  i64 latency = -1;
+  i64 last_commit = 0;
+  u64 group = 0;
+  bool armed = false;  // the initial tokens are complete
+  bool begun = false;
+  bool over = false;
+  bool dead = false;
+  bool rows_lost = false;  // ran in lock step: tokens that nobody takes were only counted
+  int32_t mode = LPN_AUTO;
+  int32_t order_free = 0;  // see lpn_result
+  lpn_poll poll = nullptr;
+  void* poll_user = nullptr;
+  lpn_fault fault = {};
+  std::map<i64, std::vector<Arrival>> arrivals;
+  // Where in an instant a caller of enter() is; kNone: no instant is under way.
+  enum class Phase : unsigned char { kNone, kEntered, kCommitted, kStarted };
+  Phase phase = Phase::kNone;
+  std::vector<i64> held;  // per place: slots that the outside holds; empty: none
+  bool joined = false;    // the outside held slots or collects tokens: only events serve it
+#if LPNRT_TRACE
+  lpn_observer observer = nullptr;
+  void* observer_user = nullptr;
+#endif
+#if LPNRT_STATS
+  Set<N> touched;
+  i64 end = 0;
+  TransitionMeter meters[N];
+#endif
+#if LPNRT_PATH
+  Causes causes{N};
+  bool halved[N] = {};
+  u32 done_node = 0, last_node = 0;  // of the last done token and the last commit
+  u64 flowed = 0;                    // commits of the order-free run
+#endif
+
+  Engine() {
+    events.reserve(N + 16);
+    woken.reserve(16);
+  }
+
+  // Whether a token's values keep the ranges of its properties.
+  static bool in_range(u32 place, const i64* values) {
+    const u32 first = Net::kFirstRange[place];
+    for (u32 f = 0; f < Net::kPlaceFields[place]; ++f) {
+      if (values[f] < Net::kRangeLo[first + f] || values[f] > Net::kRangeHi[first + f])
+        return false;
+    }
+    return true;
+  }
+
+  Net& self() { return static_cast<Net&>(*this); }
+
+  // ---- for generated code
+  void schedule(i64 when, u32 k) {
+    if (when - now < Wheel<2 * N>::kSlots)
+      wheel.insert(when, k);
+    else
+      schedule_far({when, k, kFront});
+  }
+  [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
+  void schedule_slot(i64 when, u32 k, u32 slot) { schedule_far({when, k, slot}); }
+  void wake_at(i64 when, u32 k, i64& planned) {
+    if (when == kForever || planned == when) return;
+    if (planned <= now && when - now < Wheel<2 * N>::kSlots)
+      wheel.insert(when, N + k);
+    else
+      schedule_far({when, k, kWake});
+    planned = when;
+  }
+  void touch(u32 k) {
+#if LPNRT_STATS
+    touched.insert(k);
+#else
+    (void)k;
+#endif
+  }
+
+  // ---- the run
+  void starts() {
+    while (!dirty.empty()) self().start(dirty.take_least());
+  }
+
+  // Gathers what is due now, firings in `due` and transitions to look at again in `woken`; whether
+  // there was a firing.
+  bool gather() {
+    bool any = false;
+    for (u32 node = wheel.take(now); node != wheel.kNone; node = wheel.after(node)) {
+      if (node < N) {
+        due.insert(node);
+        any = true;
+      } else {
+        woken.push_back(node - N);
+      }
+    }
+    while (!events.empty() && events.top().due == now) {
+      const Event event = events.top();
+      events.pop();
+      if (event.slot == kWake) {
+        woken.push_back(event.transition);
+        continue;
+      }
+      if (event.slot != kFront) self().overtaken(event.transition, event.slot);
+      due.insert(event.transition);
+      any = true;
+    }
+    return any;
+  }
+
+  void commit_group() {
+    last_commit = now;
+    while (!due.empty()) self().commit(due.take_least());
+  }
+
+  // Looks at the woken again. When nothing else happens at this instant, only at those that still
+  // have what they waited with; false when there is none.
+  bool look_again(bool alone) {
+    bool any = false;
+    for (const u32 k : woken) {
+      if (!self().waiting(k, alone)) continue;
+      any = true;
+      dirty.insert(k);
+      touch(k);
+    }
+    woken.clear();
+    return any;
+  }
+
+  // False when there was nothing at this instant.
+  bool instant() {
+    group = 0;
+    bool alone = begun;
+    begun = true;
+    if (!arrivals.empty() && arrivals.begin()->first == now) {
+      for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
+      arrivals.erase(arrivals.begin());
+      alone = false;
+    }
+    const bool firing = gather();
+    // Before the commits: what a transition had when it began to wait is what counts.
+    const bool any = woken.empty() || look_again(alone && !firing);
+    if (firing)
+      commit_group();
+    else if (alone && !any)
+      return false;
+    starts();
+    if (!zero.empty()) further_groups();
+    observe();
+    return true;
+  }
+
+  [[gnu::noinline]] void further_groups() {
+    while (!zero.empty()) {
+      if (++group > kGroupLimit) {
+        fail(kZeroDelay, site(zero.take_least(), 7), static_cast<i64>(kGroupLimit));
+      }
+      due = zero;
+      zero = {};
+      commit_group();
+      starts();
+    }
+  }
+
+  // Instants at which one firing is due and nothing else happens, which most are, as long as they
+  // follow one another. REQUIRES begun, and no number of done tokens to stop at.
+  void lone_firings(i64 limit) {
+    while (arrivals.empty() && !wheel.empty()) {
+      const i64 next = wheel.earliest(now);
+      if (next > limit) return;
+      const u32 only = wheel.only(next);
+      if (only >= N || (!events.empty() && events.top().due <= next)) return;
+      now = next;
+      wheel.take(now);
+      last_commit = now;
+      group = 0;
+      self().commit_here(only);
+      while (!dirty.empty()) self().start_here(dirty.take_least());
+      if (!zero.empty()) further_groups();
+      observe();
+    }
+  }
+
+  // At the end of an instant.
+  void observe() {
+#if LPNRT_STATS
+    self().touch_rivals();
+    while (!touched.empty()) {
+      const u32 k = touched.take_least();
+      meters[k].observe(self().why(k), now);
+    }
+#endif
+  }
+
+  // ---- an instant in steps
+  bool outside_may_act_at(i64 time) const {
+    return time >= 0 && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
+  }
+
+  i64 next() const {
+    if (over || dead) return kForever;
+    if (!begun) return 0;
+    if (phase == Phase::kEntered || phase == Phase::kCommitted || !zero.empty()) return now;
+    i64 at = wheel.empty() ? kForever : wheel.earliest(now);
+    if (!events.empty()) at = min(at, events.top().due);
+    if (!arrivals.empty()) at = min(at, arrivals.begin()->first);
+    return at;
+  }
+
+  int32_t enter(i64 time) {
+    if (dead) return LPN_FAULT;
+    if (phase != Phase::kNone && (phase != Phase::kStarted || !zero.empty())) return LPN_BAD_CALL;
+    if (begun ? time <= now : time < 0) return LPN_LATE;
+    if (over || time > next()) return LPN_BAD_CALL;
+    return guarded([&] {
+      if (phase == Phase::kStarted) observe();
+      if (!begun) {
+        if (!armed && !self().begin()) return LPN_FULL;
+        armed = true;
+        for (u32 k = 0; k < N; ++k) {
+          dirty.insert(k);
+          touch(k);
+        }
+      }
+      begun = true;
+      now = time;
+      group = 0;
+      phase = Phase::kEntered;
+      if (!arrivals.empty() && arrivals.begin()->first == now) {
+        for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
+        arrivals.erase(arrivals.begin());
+      }
+      gather();
+      look_again(false);
+      return LPN_OK;
+    });
+  }
+
+  int32_t commit_next() {
+    if (dead) return LPN_FAULT;
+    if (phase != Phase::kEntered && phase != Phase::kStarted) return LPN_BAD_CALL;
+    return guarded([&] {
+      if (phase == Phase::kStarted) {
+        ++group;
+        if (!zero.empty()) {
+          if (group > kGroupLimit) {
+            fail(kZeroDelay, site(zero.take_least(), 7), static_cast<i64>(kGroupLimit));
+          }
+          due = zero;
+          zero = {};
+        }
+      }
+      phase = Phase::kCommitted;
+      if (!due.empty()) commit_group();
+      return LPN_OK;
+    });
+  }
+
+  int32_t start_ready(int32_t* more) {
+    if (dead) return LPN_FAULT;
+    if (phase != Phase::kCommitted) return LPN_BAD_CALL;
+    return guarded([&] {
+      phase = Phase::kStarted;
+      starts();
+      if (more != nullptr) *more = !zero.empty();
+      return LPN_OK;
+    });
+  }
+
+  // Completes an instant that was begun in steps.
+  int32_t leave() {
+    while (phase != Phase::kStarted || !zero.empty()) {
+      const int32_t status = phase == Phase::kCommitted ? start_ready(nullptr) : commit_next();
+      if (status != LPN_OK) return status;
+    }
+    phase = Phase::kNone;
+    return guarded([&] {
+      observe();
+      return LPN_OK;
+    });
+  }
+
+  int32_t run(i64 limit, lpn_result* result) {
+    if (phase != Phase::kNone) {
+      if (const int32_t status = leave(); status != LPN_OK) return status;
+    }
+    return guarded([&] { return simulate(limit, result); });
+  }
+
+  template <typename Part>
+  int32_t guarded(const Part& part) {
+    if (dead) return LPN_FAULT;
+    try {
+      return part();
+    } catch (const Failure& f) {
+      dead = true;
+      fault.fault = f.code;
+      fault.time = now;
+      fault.group = group;
+      fault.site_kind = static_cast<u32>(f.site >> 47 & 0xf);
+      fault.transition = static_cast<u32>(f.site >> 27 & 0xfffff);
+      fault.site_arc = static_cast<u32>(f.site >> 16 & 0x7ff);
+      fault.site_emission = static_cast<u32>(f.site >> 6 & 0x3ff);
+      fault.site_field = static_cast<u32>(f.site & 0x3f);
+      fault.value = f.value;
+      return LPN_FAULT;
+    } catch (const std::bad_alloc&) {
+      dead = true;
+      return LPN_NO_MEMORY;
+    }
+  }
+
+  int32_t simulate(i64 limit, lpn_result* result) {
+    if (!begun && limit >= 0) {
+      if (!armed && !self().begin()) return LPN_FULL;
+      armed = true;
+      if constexpr (Net::kFlow) {
+        if (order_free == 0 && flows(limit)) {
+          const int how = self().run_flow();
+#if LPNRT_PATH
+          if (how == kBailed) causes.clear();
+#endif
+          order_free = how == kBailed ? -1 : 1;
+          if (how != kBailed) {
+            begun = true;
+            dead = how == kStopped;
+            return finish(dead ? LPN_STOPPED : LPN_QUIET, limit, result);
+          }
+        }
+      }
+      for (u32 k = 0; k < N; ++k) {
+        dirty.insert(k);
+        touch(k);
+      }
+      instant();
+    }
+    for (;;) {
+      if (done_target >= 0 && done_tokens >= static_cast<u64>(done_target)) over = true;
+      if (over) return finish(LPN_DONE, limit, result);
+      if (done_target < 0) lone_firings(limit);
+      bool some = !wheel.empty();
+      i64 next = some ? wheel.earliest(now) : kForever;
+      if (!events.empty() && (!some || events.top().due < next)) {
+        next = events.top().due;
+        some = true;
+      }
+      if (!arrivals.empty() && (!some || arrivals.begin()->first < next)) {
+        next = arrivals.begin()->first;
+        some = true;
+      }
+      if (!some) return finish(LPN_QUIET, limit, result);
+      if (next > limit) {
+        // Wake-ups of transitions that no longer have what they waited with are nothing to come.
+        const bool quiet =
+            Net::kTimed && starts_made == commits && arrivals.empty() && !self().any_waiting();
+        return finish(quiet ? LPN_QUIET : LPN_LIMIT, limit, result);
+      }
+      const i64 before = now;
+      now = next;
+      if (!instant()) now = before;
+    }
+  }
+
+  // Whether a run goes from the initial tokens to quiet, whatever happens.
+  bool flows(i64 limit) const {
+    if (limit != kForever || done_target >= 0 || !arrivals.empty() || joined) return false;
+    return mode == LPN_ORDER_FREE || (mode == LPN_AUTO && LPNRT_TRACE == 0);
+  }
+
+  bool ask_stop(i64 at, u64 so_far) { return poll != nullptr && poll(poll_user, at, so_far) != 0; }
+
+  int32_t finish(int32_t ending, i64 limit, lpn_result* result) {
+#if LPNRT_STATS
+    end = ending == LPN_LIMIT ? limit : last_commit;
+#else
+    (void)limit;
+#endif
+    result->ending = ending;
+    result->stalled =
+        ending == LPN_QUIET &&
+        (self().undrained() || (done_target >= 0 && done_tokens < static_cast<u64>(done_target)));
+    result->has_latency = latency >= 0 || !Net::kHasDone;
+    result->latency = Net::kHasDone ? latency : last_commit;
+    result->last_commit = last_commit;
+    result->commits = commits;
+    result->done_tokens = done_tokens;
+    result->order_free = order_free;
+    return LPN_OK;
+  }
+};
+
+}  // namespace lpnrt

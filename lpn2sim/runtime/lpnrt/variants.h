@@ -1,0 +1,41 @@
+// What a simulator keeps besides the run itself, fixed when it is compiled, so that the plain one
+// pays for none: LPNRT_TRACE=1 keeps token identities for an observer, LPNRT_STATS=1 keeps
+// statistics, LPNRT_PATH=1 the causes of firings (path.h). Generated code writes what only one
+// variant needs as the argument of a macro.
+#pragma once
+
+#ifndef LPNRT_TRACE
+#define LPNRT_TRACE 0
+#endif
+#ifndef LPNRT_STATS
+#define LPNRT_STATS 0
+#endif
+#ifndef LPNRT_PATH
+#define LPNRT_PATH 0
+#endif
+#if LPNRT_PATH && LPNRT_STATS
+#error "statistics and the critical path are variants of their own"
+#endif
+
+#if LPNRT_STATS
+#define LPNRT_IF_STATS(...) __VA_ARGS__
+#else
+#define LPNRT_IF_STATS(...)
+#endif
+#if LPNRT_TRACE
+#define LPNRT_IF_TRACE(...) __VA_ARGS__
+#else
+#define LPNRT_IF_TRACE(...)
+#endif
+#if LPNRT_PATH
+#define LPNRT_IF_PATH(...) __VA_ARGS__
+#define LPNRT_DELAY(k, ...) lpnrt::halved_if(halved[k], __VA_ARGS__)
+#else
+#define LPNRT_IF_PATH(...)
+#define LPNRT_DELAY(k, ...) __VA_ARGS__
+#endif
+#if LPNRT_TRACE || LPNRT_PATH
+#define LPNRT_IF_RECORD(...) __VA_ARGS__
+#else
+#define LPNRT_IF_RECORD(...)
+#endif

@@ -1,0 +1,74 @@
+// The runtime knows nobody, so it numbers faults, waits and sites again, and repeats two limits.
+// This file sees both sides and does not compile unless they agree; a new fault or wait that is
+// missing here does not either (-Werror=switch).
+
+#include <cstdint>
+
+#include "lpn/net/facts.h"
+#include "lpn/run/run.h"
+#include "lpnrt/codes.h"
+
+namespace lpn::sim {
+namespace {
+
+enum class Same : std::uint8_t { kNo, kYes, kNoSuchCode };
+
+constexpr Same agree(int mine, int theirs) { return mine == theirs ? Same::kYes : Same::kNo; }
+
+constexpr Same same(Fault fault) {
+  const auto is = [fault](int theirs) { return agree(static_cast<int>(fault), theirs); };
+  switch (fault) {
+    case Fault::kOverflow: return is(lpnrt::kOverflow);
+    case Fault::kDivisor: return is(lpnrt::kDivisor);
+    case Fault::kNegativeDelay: return is(lpnrt::kNegativeDelay);
+    case Fault::kNegativeWeight: return is(lpnrt::kNegativeWeight);
+    case Fault::kNegativeCount: return is(lpnrt::kNegativeCount);
+    case Fault::kNegativeInterval: return is(lpnrt::kNegativeInterval);
+    case Fault::kTooMany: return is(lpnrt::kTooMany);
+    case Fault::kRange: return is(lpnrt::kRange);
+    case Fault::kLookup: return is(lpnrt::kLookup);
+    case Fault::kTokenIndex: return is(lpnrt::kTokenIndex);
+    case Fault::kEmpty: return is(lpnrt::kEmpty);
+    case Fault::kAssume: return is(lpnrt::kAssume);
+    case Fault::kTakesNothing: return is(lpnrt::kTakesNothing);
+    case Fault::kZeroDelay: return is(lpnrt::kZeroDelay);
+  }
+  return Same::kNoSuchCode;
+}
+
+constexpr Same same(Wait wait) {
+  const auto is = [wait](lpnrt::WaitCode theirs) {
+    return agree(static_cast<int>(wait), static_cast<int>(theirs));
+  };
+  switch (wait) {
+    case Wait::kNone: return is(lpnrt::kReady);
+    case Wait::kToken: return is(lpnrt::kToken);
+    case Wait::kCredit: return is(lpnrt::kCredit);
+    case Wait::kGuard: return is(lpnrt::kGuard);
+    case Wait::kInhibited: return is(lpnrt::kInhibited);
+    case Wait::kServer: return is(lpnrt::kServer);
+    case Wait::kInterval: return is(lpnrt::kInterval);
+    case Wait::kClock: return is(lpnrt::kClock);
+  }
+  return Same::kNoSuchCode;
+}
+
+template <typename Code>
+constexpr bool all_same() {
+  for (int k = 0;; ++k) {
+    const Same found = same(static_cast<Code>(k));
+    if (found != Same::kYes) return found == Same::kNoSuchCode && k > 0;
+  }
+}
+
+static_assert(all_same<Fault>());
+static_assert(all_same<Wait>());
+static_assert(same(static_cast<Wait>(kWaits)) == Same::kNoSuchCode);
+static_assert(kMaxTokens == lpnrt::kMaxTokens);
+static_assert(kForever == lpnrt::kForever);
+static_assert(kDefaultGroupLimit == lpnrt::kGroupLimit);
+// lpnrt::Engine writes it as a number, for a fault of no formula.
+static_assert(static_cast<int>(SiteKind::kNone) == 7);
+
+}  // namespace
+}  // namespace lpn::sim

@@ -1,0 +1,75 @@
+#include "upper_bound.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "by_hand.h"
+
+using namespace lpn;
+using namespace lpn::smt;
+
+TEST_CASE("upper bound: the longest path, each unit charged once") {
+  // x0 + x1 + x2 of five that add up to 20 at most.
+  ByHand s;
+  const std::vector<ExprId> x = s.variables(5, 0, 9);
+  s.space.constraints = {s.build().le(s.sum(x), s.number(20))};
+  s.chain({x[0], x[1], x[2]});
+  PathUnits p(s.space, s.path, measure_of(s.target(), false));
+  UpperBound bound(p, s.path.latency);
+  const Box box = whole(p);
+
+  const UpperBound::Result free = bound.solve(box, {});
+  CHECK(free.total == 27);
+  CHECK(free.choice == Choice{9, 9, 9, kUnset, kUnset});
+  CHECK(free.slack[0] == 20 - 27);
+
+  // The limit as a budget of which every entry is a table's.
+  const UpperBound::Result kept = bound.solve(box, {.budget = 0, .multipliers = {}, .tolls = {}});
+  CHECK(kept.total == 20);
+  CHECK(kept.whole[0] + kept.whole[1] + kept.whole[2] == 20);
+  CHECK(kept.slack[0] == 0);
+  // Coarser: uses are rounded down to multiples of 8, of which the budget has 2.
+  const UpperBound::Result coarse =
+      bound.solve(box, {.budget = 0, .quantum = 8, .multipliers = {}, .tolls = {}});
+  CHECK(coarse.total == 9 + 9 + 7);
+
+  // As a multiplier: what a tuple adds it pays for.
+  CHECK(bound.solve(box, {.budget = {}, .multipliers = {1}, .tolls = {}}).total == 20);
+  CHECK(bound.solve(box, {.scale = 4, .budget = {}, .multipliers = {3}, .tolls = {}}).total ==
+        3 * 20 + 27);
+
+  // In a part of the inputs.
+  Box half = box;
+  half[0] = {0, 3};
+  CHECK(bound.solve(half, {}).total == 2 + 9 + 9);
+}
+
+TEST_CASE("upper bound: a unit that is read twice takes one tuple") {
+  ByHand s;
+  const ExprId x = s.variable("x", 0, 9);
+  // x, then 9 - x; or 5.
+  s.path.latency =
+      s.latest({{s.latest({{kTimeZero, x}}), s.linear(-1, x, 9)}, {kTimeZero, s.number(5)}});
+  PathUnits p(s.space, s.path, measure_of(s.target(), false));
+  UpperBound bound(p, s.path.latency);
+  CHECK(bound.solve(whole(p), {}).total == 9);
+  CHECK(!bound.split());
+}
+
+TEST_CASE("upper bound: gates are late by what differences allow, clocks by a period") {
+  ByHand s;
+  const ExprId x = s.variable("x", 0, 3), zero = s.number(0);
+  const InstantId start = s.latest({{kTimeZero, x}});
+  const InstantId closes = s.latest({{kTimeZero, s.number(2)}});
+  const InstantId opens = s.latest({{closes, s.number(7)}});
+  const InstantId gate = s.path.timing.add(
+      {.kind = Timing::Kind::kGate, .after = {{start, zero}, {closes, zero}, {opens, zero}}});
+  s.path.latency = s.path.timing.add(
+      {.kind = Timing::Kind::kEdge, .after = {{gate, zero}}, .period = 5, .phase = 1});
+  PathUnits p(s.space, s.path, measure_of(s.target(), false));
+  CHECK(UpperBound(p, gate).solve(whole(p), {}).total == 9);
+  const Wide edge = UpperBound(p, s.path.latency).solve(whole(p), {}).total;
+  CHECK(edge >= 11);  // the first edge at or after 9
+  CHECK(edge <= 9 + 4);
+}

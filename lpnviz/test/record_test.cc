@@ -1,0 +1,72 @@
+#include "lpn/viz/record.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lpn/base/error.h"
+#include "queue_net.h"
+
+using namespace lpn;
+using namespace lpn::viz;
+
+namespace {
+
+// The numbers of a segment or an overview: LEB128 (lpnviz/README.md).
+std::vector<std::uint64_t> numbers(const std::string& bytes) {
+  std::vector<std::uint64_t> all;
+  std::uint64_t value = 0;
+  int shift = 0;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    value |= std::uint64_t{byte & 0x7FU} << shift;
+    shift += 7;
+    if ((byte & 0x80) != 0) continue;
+    all.push_back(value);
+    value = 0, shift = 0;
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("record: a run in one segment, and its overview") {
+  const QueueNet queue;
+  Record record(queue.net, {}, queue.marking);
+  const Time end = queue.run(&record);
+  CHECK(end == 5);
+  record.finish(end);
+  CHECK(record.index() ==
+        R"({"format":1,"end":5,"firings":4,"segments":[[0,4]],"varying":[[[],[]],[[],[]]]})");
+  REQUIRE(record.segments().size() == 1);
+  // No firing reaches into it; of `work`, from number 0 on, 2 start: at 0 and 3 later, of 3 cycles
+  // and (zigzag) 1 less.
+  const std::vector<std::uint64_t> segment = numbers(record.segments()[0]);
+  CHECK(std::vector(segment.begin(), segment.begin() + 7) ==
+        std::vector<std::uint64_t>{0, 0, 2, 0, 3, 6, 1});
+  // One cycle a bin: `work` is busy in each, and starts at 0 and 3.
+  const std::vector<std::uint64_t> overview = numbers(record.overview());
+  CHECK(std::vector(overview.begin(), overview.begin() + 2) == std::vector<std::uint64_t>{1, 6});
+  CHECK(std::vector(overview.begin() + 2, overview.begin() + 9) ==
+        std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 0});
+  CHECK(std::vector(overview.begin() + 9, overview.begin() + 16) ==
+        std::vector<std::uint64_t>{1, 1, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("record: segments of few entries begin with what is so") {
+  const QueueNet queue;
+  Record record(queue.net, {}, queue.marking, {.segment = 1});
+  record.finish(queue.run(&record));
+  CHECK(record.segments().size() == 3);  // the instants 0, 3 and 5
+  CHECK(record.index().find(R"("segments":[[0,1],[3,2],[5,1]])") != std::string::npos);
+}
+
+TEST_CASE("record: what a page cannot count is refused") {
+  const QueueNet queue;
+  Record record(queue.net, {}, queue.marking, {.bins = 1024});
+  queue.run(&record);
+  CHECK_THROWS_WITH_AS(record.finish((Time{1} << 53) + 1), doctest::Contains("counts to 2^53"),
+                       Error);
+}

@@ -1,0 +1,61 @@
+"""What runs a net: the engines by name, and what each needs before it can.
+
+The interpreter defines the meaning and needs nothing; it is what a library of None stands for. A
+compiled net is a library, made once and kept in the cache; they agree commit for commit.
+"""
+
+import _lpn
+
+from ..errors import Error, mistake
+
+__all__ = ["ENGINES", "check_engine", "compiled", "library_of", "name_of", "start"]
+
+# Errors that say that a net cannot be compiled here, not that it is wrong: then it is interpreted.
+_NOT_COMPILED = ("E-no-compiler", "E-compile", "E-cache", "E-too-large")
+
+
+def compiled(net, *, trace=False, stats=False, path=False):
+    """The library of a net; `trace`, `stats`, `path`: what its runs are to keep.
+
+    Raises Error "E-no-compiler", "E-compile", "E-cache" or "E-too-large".
+    """
+    return _lpn.sim.Library.build(net.core, trace=trace, stats=stats, path=path)
+
+
+def interpreted(net, **_):
+    """No library: the interpreter keeps what it is asked for."""
+    return None
+
+
+# Name -> what makes the library that start() takes.
+ENGINES = {"compiled": compiled, "interp": interpreted}
+
+
+def check_engine(name):
+    """The name of an engine. Raises Error "E-engine" for another one."""
+    if name not in ENGINES:
+        words = " or ".join(f'"{each}"' for each in reversed(ENGINES))
+        raise mistake("E-engine", f"there is no engine {name!r}; use {words}")
+    return name
+
+
+def library_of(net, engine, **kept):
+    """(what `engine` runs the net with, None); (None, the Error) for a net that cannot be compiled here."""
+    try:
+        return ENGINES[engine](net, **kept), None
+    except Error as error:
+        if error.code not in _NOT_COMPILED:
+            raise
+        return None, error
+
+
+def name_of(library):
+    """The engine that runs with this library."""
+    return "interp" if library is None else "compiled"
+
+
+def start(net, values, marking, library, *, stats=False, trace=False):
+    """The machine at time 0 that _lpn.sim.run takes: an _lpn.sim.Simulator or an _lpn.Interp."""
+    if library is None:
+        return _lpn.Interp(net.core, values, marking._core, stats=stats, trace=trace)
+    return _lpn.sim.Simulator(library, values, marking._core)

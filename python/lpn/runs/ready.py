@@ -1,0 +1,102 @@
+"""All that a run takes, from a model, an input, parameters and the name of an engine."""
+
+import functools
+import os
+
+from ..authoring.marking import Marking
+from ..authoring.net import Net, parameter_values
+from ..errors import mistake
+from .engines import check_engine, library_of
+from .models import Model, load
+from .run import execute
+
+__all__ = ["Ready", "prepare"]
+
+
+class Ready:
+    """A net, the values of its parameters, a marking and an engine.
+
+    `net` is checked; `values` are in the order of its parameters. `marking` is made when it is first
+    asked for, and raises what the model's workload raises to refuse its input: ValueError, OSError;
+    `read()` makes Error "E-input" of that.
+    `library` is made when it is first asked for; it is None for the interpreter, also when the net
+    cannot be compiled here: then `fallback` is the Error that says why, else None.
+    """
+
+    def __init__(self, model, net, values, input, params, engine, kept):
+        self.model = model
+        self.net = net
+        self.values = values
+        self.input = input
+        self.engine = engine
+        self._params = params
+        self._kept = kept
+
+    @property
+    def parameters(self):
+        """Name -> value."""
+        return dict(zip(self.net.params, self.values))
+
+    @functools.cached_property
+    def marking(self):
+        if self.input is None:
+            return Marking(self.net)
+        if isinstance(self.input, Marking):
+            return self.input
+        return self.model.workload(self.input, self.net)
+
+    def read(self):
+        """The marking; a refusal is Error "E-input" with the input's name."""
+        try:
+            return self.marking
+        except (ValueError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise mistake("E-input", f"{self.input}: {reason}") from None
+
+    @functools.cached_property
+    def _built(self):
+        return library_of(self.net, self.engine, **self._kept)
+
+    @property
+    def library(self):
+        return self._built[0]
+
+    @property
+    def fallback(self):
+        return self._built[1]
+
+    def on(self, input):
+        """The same for another input, with this library unless the model has a net per input."""
+        if self.model.has_net_per_input and input not in (None, self.input):
+            return prepare(self.model, input, self._params, self.engine, **self._kept)
+        other = Ready(
+            self.model, self.net, self.values, input, self._params, self.engine, self._kept
+        )
+        other._built = self._built
+        return other
+
+    def run(self, **options):
+        """The lpn.Run; `options` as execute() takes them."""
+        return execute(self.net, self.values, self.marking, self.library, **options)
+
+
+def prepare(model, input=None, params=None, engine="interp", **kept):
+    """What a run of a model takes: a Ready.
+
+    `model`: a Model, a Net, or what lpn.load takes. `input`: what the model's workload takes, or a
+    Marking; None: the net's own tokens. `params`: {name: value}, or pairs. `engine`: see
+    lpn.runs.engines; `kept`: what its runs are to keep (trace, stats, path).
+    Raises Error: for what is no model, for parameters that it does not have, for a net that is wrong.
+    """
+    check_engine(engine)
+    if isinstance(model, Net):
+        model = Model(model.name, model)
+    elif isinstance(model, (str, os.PathLike)):
+        model = load(model)
+    params = dict(params or {})
+    if model.has_net_per_input and input is not None:
+        net = model.net_of(input, **params)
+    else:
+        net = model.net(**params)
+    net.done()
+    return Ready(model, net, parameter_values(net, None), input, params, engine, kept)
