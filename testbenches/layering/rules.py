@@ -23,7 +23,7 @@ ALLOWED = {
     },
 }  # fmt: skip
 IMPORTED_MODELS = {"pcie"}  # the only model that others build on
-PUBLIC_MODULES = {"lpn", "lpn.command", "lpn.lib"}  # what models may import of the package
+PUBLIC_MODULES = {"lpn", "lpn.command", "lpn.lib", "lpn.plots", "lpn.runs"}  # what models may import of the package
 
 # Folders inside a part, from the ground up: a folder may use those on floors below its own, and
 # itself. Folders of one floor do not know each other. "" is what lies in the part's own folder.

@@ -4,7 +4,7 @@ import re
 
 import click
 from lpn import Error
-from lpn.command import json_option, print_json, table
+from lpn.command import ANSWERED, json_option, print_json, table
 
 from ..predictor.profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
 from .options import level_option, load_models, models_option, one_model
@@ -43,7 +43,7 @@ LEAST_STEPS = 2
 )
 @level_option
 @json_option
-def command(file, models, name, sweep, steps, line, plot, level, as_json):
+def diagnose(file, models, name, sweep, steps, line, plot, level, as_json):
     """Names the bottleneck of each function of SCENARIO.json, or of each row of a .csv with one --model.
 
     Rows that have a measured throughput_kpps are diagnosed from it as well: a resource whose bound it exceeds
@@ -94,7 +94,7 @@ def _sweep(source, column, low, high, steps, plot, as_json):
                 "shifts": [{"at": at, "from": before, "to": after} for at, before, after in shifts],
             }
         )
-        return 0
+        return ANSWERED
     bounds = [answer.data()["bounds_kpps"] for answer in answers]
     resources = list(bounds[0])
     table(
@@ -125,7 +125,7 @@ def _sweep(source, column, low, high, steps, plot, as_json):
         click.echo(f"the bottleneck is {answers[0].bottleneck} throughout")
     if plot:
         click.echo(f"wrote {plot}")
-    return 0
+    return ANSWERED
 
 
 class _Rows:
@@ -188,7 +188,7 @@ class _Rows:
                     ],
                 }
             )
-            return 0
+            return ANSWERED
         table(
             [
                 ">line",
@@ -210,7 +210,7 @@ class _Rows:
                 for k, d in enumerate(found)
             ],
         )
-        return 0
+        return ANSWERED
 
 
 class _Scenario:
@@ -242,7 +242,7 @@ class _Scenario:
         found = forecast(self.scenario, self.models, self.level)
         if as_json:
             print_json({"functions": [f.data() for f in found]})
-            return 0
+            return ANSWERED
         resources = list(dict.fromkeys(r for f in found for r in f.bounds))
         table(
             ["function", *(f">{r} [kpps]" for r in resources), ">predicted", "bottleneck"],
@@ -258,4 +258,4 @@ class _Scenario:
         )
         for f in found:
             show_outside(f.outside, f"{f.name}: ")
-        return 0
+        return ANSWERED

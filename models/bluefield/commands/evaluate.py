@@ -1,7 +1,7 @@
 """lpn bluefield evaluate: a predictor and its baselines on measured rows."""
 
 import click
-from lpn.command import Progress, json_option, note, print_json, table
+from lpn.command import ANSWERED, Progress, json_option, note, print_json, table
 
 from .options import kinds, memory_option, pattern_option
 from .shown import show_outside_rows, show_trained
@@ -37,7 +37,7 @@ from .shown import show_outside_rows, show_trained
 @pattern_option
 @memory_option
 @json_option
-def command(train, more, test, level, all_rows, pattern, memory, as_json):
+def evaluate(train, more, test, level, all_rows, pattern, memory, as_json):
     """Trains on profiles, predicts the rows of another file once, and says how far off that is.
 
     \b
@@ -64,7 +64,7 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
         figures.pop("predictions")
     if as_json:
         print_json(figures)
-        return 0
+        return ANSWERED
     judged = [["this predictor", figures], *([b["name"], b] for b in figures["baselines"])]
     table(
         ["method", ">mean error", ">within 5 %", ">within 10 %", ">worst"],
@@ -106,4 +106,4 @@ def command(train, more, test, level, all_rows, pattern, memory, as_json):
             "errors are no judgement"
         )
     show_outside_rows(figures["outside"], figures["rows"])
-    return 0
+    return ANSWERED

@@ -6,11 +6,19 @@ import os
 import click
 
 import lpn
-from lpn.command import Progress, counted, json_option, print_json, seconds, table
+from lpn.command import (
+    ANSWERED,
+    UNKNOWN,
+    Progress,
+    counted,
+    json_option,
+    print_json,
+    seconds,
+    table,
+)
 
 from .. import scenario as scenarios
 
-ANSWERED, UNKNOWN = 0, 3
 _CATALOGUE = os.path.join(os.path.dirname(os.path.abspath(scenarios.__file__)), "catalogue.json")
 _POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracle")
 
@@ -64,9 +72,7 @@ _POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracl
 )
 @click.option("--plan", is_flag=True, help="Which NIC gets which functions.")
 @json_option
-def command(
-    arrivals, catalogue, count, sequences, seed, promised, policies, optimum, plan, as_json
-):
+def place(arrivals, catalogue, count, sequences, seed, promised, policies, optimum, plan, as_json):
     """Places functions on NICs as they arrive, by several policies: NICs used, promises broken.
 
     ARRIVALS is a CSV file with columns function and promised_drop (0.1: a tenth of its throughput alone);

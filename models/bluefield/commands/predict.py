@@ -1,7 +1,7 @@
 """lpn bluefield predict: throughputs in milliseconds, from laws and trained predictors."""
 
 import click
-from lpn.command import json_option, note, print_json, table
+from lpn.command import ANSWERED, NO, json_option, note, print_json, table
 
 from .options import level_option, load_models, models_option, one_model
 from .shown import show_outside, show_outside_rows
@@ -12,7 +12,7 @@ from .shown import show_outside, show_outside_rows
 @models_option
 @level_option
 @json_option
-def command(file, models, level, as_json):
+def predict(file, models, level, as_json):
     """Predicts what each function of SCENARIO.json delivers, with an interval, its bottleneck, and the inputs
     that lie outside what the laws and predictors were measured on.
 
@@ -48,7 +48,7 @@ def command(file, models, level, as_json):
         )
         for f in functions:
             show_outside(f.outside, f"{f.name}: ")
-    return 1 if any(f.broken for f in functions) else 0
+    return NO if any(f.broken for f in functions) else ANSWERED
 
 
 def forecasts(file, models, level):
@@ -76,7 +76,7 @@ def _rows(file, models, level, as_json):
                 ],
             }
         )
-        return 0
+        return ANSWERED
     table(
         [">line", ">kpps", ">interval", "bottleneck", "outside the range trained on"],
         [
@@ -100,4 +100,4 @@ def _rows(file, models, level, as_json):
             f"competitors at the {engine} engine are ignored: the model of '{predictor.function}' does not "
             "use it"
         )
-    return 0
+    return ANSWERED

@@ -7,7 +7,7 @@ import sys
 
 import click
 from lpn import Error
-from lpn.command import Progress, counted, json_option, note, print_json
+from lpn.command import ANSWERED, UNKNOWN, Progress, counted, json_option, note, print_json
 
 from ..predictor.measurements import Attribute
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
@@ -26,7 +26,6 @@ LEVELS = [(0.0, 0.0)] + [
     for wss in (1.0, 3.0, 5.0, 6.0, 8.0, 10.0, 11.8)
     for accesses in (1e7, 5e7, 1e8, 1.5e8, 2e8, 2.5e8, 3e8)
 ]
-UNKNOWN = 3
 
 
 class _Attribute(click.ParamType):
@@ -121,7 +120,7 @@ class _Attribute(click.ParamType):
     help="Seconds that one measurement may take.",
 )
 @json_option
-def command(
+def profile(
     line,
     output,
     quota,
@@ -195,7 +194,7 @@ def command(
         )
         if stopped:
             note("stopped by Ctrl-C")
-    return UNKNOWN if stopped else 0
+    return UNKNOWN if stopped else ANSWERED
 
 
 def _levels(file):
@@ -275,4 +274,4 @@ def measure(scenario, name):
             f"{scenario}: not steady within {read.simulate.most_ms:g} ms; raise simulate.most_ms",
         )
     print_json({"throughput_kpps": outcome.results[index].throughput_kpps})
-    return 0
+    return ANSWERED

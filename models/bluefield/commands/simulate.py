@@ -1,12 +1,9 @@
 """lpn bluefield simulate: a scenario's functions, by simulation."""
 
 import click
-
-from lpn.command import json_option, print_json
+from lpn.command import ANSWERED, NO, UNKNOWN, engine_option, json_option, print_json
 
 from .. import scenario as scenarios
-
-ANSWERED, NO, UNKNOWN = 0, 1, 3
 
 
 @click.command("simulate")
@@ -17,14 +14,9 @@ ANSWERED, NO, UNKNOWN = 0, 1, 3
     show_default=True,
     help="Also simulate each function alone, to tell what contention costs it.",
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["compiled", "interp"]),
-    default=None,
-    help="Default: interpreted when that is quick, else compiled.",
-)
+@engine_option(default=None, help="Default: interpreted when that is quick, else compiled.")
 @json_option
-def command(scenario, alone, engine, as_json):
+def simulate(scenario, alone, engine, as_json):
     """Simulates SCENARIO until its throughputs are steady: throughput, latency, bottleneck of each function.
 
     Exit status: 0 answered; 1 a promised drop is broken; 2 something is wrong; 3 not steady in the time of

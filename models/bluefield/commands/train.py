@@ -1,7 +1,7 @@
 """lpn bluefield train: a predictor of one function from its profiles."""
 
 import click
-from lpn.command import Progress, json_option, print_json
+from lpn.command import ANSWERED, Progress, json_option, print_json
 
 from .options import kinds, memory_option, pattern_option
 from .shown import show_trained
@@ -25,7 +25,7 @@ from .shown import show_trained
 @pattern_option
 @memory_option
 @json_option
-def command(profiles, output, function, flows, pattern, memory, as_json):
+def train(profiles, output, function, flows, pattern, memory, as_json):
     """Trains a predictor from PROFILE.csv files: memory contention, engine times, co-runs with a benchmark.
 
     What a file holds is told by its columns (models/bluefield/predictor/README.md). The memory model is chosen
@@ -51,10 +51,10 @@ def command(profiles, output, function, flows, pattern, memory, as_json):
     predictor.save(output)
     if as_json:
         print_json(data(predictor, candidates, output))
-        return 0
+        return ANSWERED
     show_trained(predictor, candidates)
     click.echo(f"wrote {output}")
-    return 0
+    return ANSWERED
 
 
 def data(predictor, candidates, output):

@@ -324,7 +324,7 @@ class _Follower:
         single = {chain.entry.split(".")[0] for chain in chains if chain.single}
         # Per transition: (arc t, entry_at_start or None, chain that it leaves, single).
         self._about = []
-        for t in net._core.transitions:
+        for t in net.core.transitions:
             arc = next((k for k, arc in enumerate(t.inputs) if arc.name == "t"), None)
             self._about.append(
                 (arc, entries.get(t.name), lefts.get(t.name), t.name.split(".")[0] in single)

@@ -1,31 +1,39 @@
 """SmartNIC programs on the Netronome NFP: guaranteed rates, the slowest packets, simulation."""
 
-import importlib
-
 import click
+from lpn.command import Commands
 
-# Subcommand -> (module, function); loaded when called.
+# Subcommand -> (module, function, what it does).
 COMMANDS = {
-    "guarantee": ("models.nfp.commands.guarantee", "guarantee"),
-    "graph": ("models.nfp.commands.graph", "graph"),
-    "simulate": ("models.nfp.commands.simulate", "simulate"),
-    "compare": ("models.nfp.commands.compare", "compare"),
-    "sweep": ("models.nfp.commands.sweep", "sweep"),
+    "guarantee": (
+        f"{__name__}.guarantee",
+        "guarantee",
+        "The rate sustained whatever packets arrive, and the slowest packets.",
+    ),
+    "graph": (
+        f"{__name__}.graph",
+        "graph",
+        "The control-flow graph, with cycles on its edges, as Graphviz text.",
+    ),
+    "simulate": (
+        f"{__name__}.simulate",
+        "simulate",
+        "Packet rate, latencies and bottleneck under a traffic mix.",
+    ),
+    "compare": (
+        f"{__name__}.compare",
+        "compare",
+        "Whether the new version of a program is slower than the old.",
+    ),
+    "sweep": (
+        f"{__name__}.sweep",
+        "sweep",
+        "Guaranteed rates of a family of programs that differ in a parameter.",
+    ),
 }
 
 
-class _Commands(click.Group):
-    def list_commands(self, ctx):
-        return list(COMMANDS)
-
-    def get_command(self, ctx, name):
-        if name not in COMMANDS:
-            return None
-        module, function = COMMANDS[name]
-        return getattr(importlib.import_module(module), function)
-
-
-@click.command(cls=_Commands)
+@click.command(cls=Commands, table=COMMANDS)
 def command():
     """SmartNIC programs on the Netronome NFP: guaranteed rates, the slowest packets, simulation.
 

@@ -2,12 +2,10 @@
 
 import click
 
-from lpn.command import json_option, print_json, table
+from lpn.command import ANSWERED, NO, UNKNOWN, json_option, print_json, table
 
 from .. import costs as cost_table
 from ..guarantee import METRICS
-
-FASTER_OR_SAME, SLOWER, UNKNOWN = 0, 1, 3
 
 
 @click.command()
@@ -75,7 +73,7 @@ def compare(a, b, metric, cores, paths, threshold, unroll, unroll_b, limit, cost
         limit,
         cost_table.load(costs),
     )
-    status = SLOWER if found.slower else FASTER_OR_SAME if found.complete else UNKNOWN
+    status = NO if found.slower else ANSWERED if found.complete else UNKNOWN
     if as_json:
         print_json(
             {

@@ -2,7 +2,7 @@
 
 import click
 
-from lpn.command import json_option, print_json
+from lpn.command import ANSWERED, json_option, print_json
 
 from .. import costs as cost_table
 from ..program import load
@@ -53,7 +53,7 @@ def graph(program, unroll, costs, code, as_json):
                 ],
             }
         )
-        return 0
+        return ANSWERED
     names = [f".{i}" + (f" round {depth + 1}" if depth else "") for i, depth, _ in drawn["blocks"]]
     click.echo("digraph program {\n  node [shape=box, fontname=monospace];")
     for k, (_, _, parts) in enumerate(drawn["blocks"]):
@@ -74,4 +74,4 @@ def graph(program, unroll, costs, code, as_json):
         label += f", DRAM {dram:.2f}" if dram else ""
         click.echo(f'  b{source} -> b{to} [label="{label}"{"" if taken else ", style=dashed"}];')
     click.echo("}")
-    return 0
+    return ANSWERED

@@ -4,13 +4,22 @@ import os
 
 import click
 
-from lpn.command import Progress, json_option, note, print_json, rate, seconds, table
+from lpn.command import (
+    ANSWERED,
+    UNKNOWN,
+    Progress,
+    json_option,
+    note,
+    print_json,
+    rate,
+    seconds,
+    table,
+)
 
 from .. import costs as cost_table
 from ..guarantee import METRICS, guarantee as find
 from ..program import load
 
-ANSWERED, UNKNOWN = 0, 3
 HOT = 12  # instructions that are shown
 ROW = 16  # bytes of a packet per line
 

@@ -3,6 +3,8 @@
 import click
 
 from lpn.command import (
+    ANSWERED,
+    UNKNOWN,
     Progress,
     grouped,
     json_option,
@@ -165,7 +167,7 @@ def simulate(
                 "seconds": found.seconds,
             }
         )
-        return 0 if found.complete else 3
+        return ANSWERED if found.complete else UNKNOWN
     offered = f"{per_second(mix.rate)} packets/s arrive" if mix.rate else "there is always a packet"
     click.echo(f"{program}: {cores} cores of {threads} threads, {offered}")
     click.echo(
@@ -194,7 +196,7 @@ def simulate(
         )
     if not found.complete:
         click.echo("interrupted: the figures are those of the packets that had ended by then")
-    return 0 if found.complete else 3
+    return ANSWERED if found.complete else UNKNOWN
 
 
 _BOTTLENECKS = {

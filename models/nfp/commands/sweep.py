@@ -4,7 +4,7 @@ import csv
 
 import click
 
-from lpn.command import Progress, json_option, print_json, table
+from lpn.command import ANSWERED, UNKNOWN, Progress, json_option, print_json, table
 
 from .. import costs as cost_table
 from ..guarantee import METRICS
@@ -214,7 +214,7 @@ def sweep(
         )
         if not complete:
             click.echo("not all searches came to their end: those guarantees hold, better ones may")
-    return 0 if complete else 3
+    return ANSWERED if complete else UNKNOWN
 
 
 def _simulated(file, slow, cores, packets, unroll, bits):
