@@ -43,4 +43,11 @@ std::vector<Link> critical_chain(const Timing& timing, const InputSpace& space,
   return chain;
 }
 
+bool only_waits(const Timing& timing) {
+  for (std::size_t k = 0; k < timing.size(); ++k) {
+    if (timing[static_cast<InstantId>(k)].kind != Timing::Kind::kMax) return false;
+  }
+  return true;
+}
+
 }  // namespace lpn::pi

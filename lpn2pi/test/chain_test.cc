@@ -80,3 +80,11 @@ TEST_CASE("chain: a gate lets pass, or opens later") {
   CHECK(s.chain(4, gate).back().from == opens);
   CHECK(s.chain(9, gate).back().from == s.ready);
 }
+
+TEST_CASE("chain: whether all that is waited for is delays") {
+  Sample s;
+  CHECK(!only_waits(s.timing));  // a clock
+  Timing plain;
+  plain.add({.kind = Timing::Kind::kMax, .after = {{kTimeZero, s.x}}});
+  CHECK(only_waits(plain));
+}

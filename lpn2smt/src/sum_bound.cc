@@ -260,7 +260,7 @@ SumBound::Result SumBound::solve(const Box& box, const Step& step, int rounds) {
     Step::Part& part = result.step.parts[k];
     Wide sum = 0;
     const UpperBound::Charge charged = charge(part, step.denominator, sum);
-    UpperBound::Result solved = parts_[k].longest->solve(box, charged);
+    UpperBound::Result solved = parts_[k].upper->solve(box, charged);
     sum += solved.total;
     if (rounds > 0) {
       sum = improve(box, k, part, sum, solved, step.denominator, rounds);
@@ -272,7 +272,7 @@ SumBound::Result SumBound::solve(const Box& box, const Step& step, int rounds) {
         other.quantum = 1;
         Wide total_other = 0;
         const UpperBound::Charge charged_other = charge(other, step.denominator, total_other);
-        UpperBound::Result solved_other = parts_[k].longest->solve(box, charged_other);
+        UpperBound::Result solved_other = parts_[k].upper->solve(box, charged_other);
         total_other = improve(box, k, other, total_other + solved_other.total, solved_other,
                               step.denominator, rounds);
         if (total_other < sum) sum = total_other, part = other, solved = std::move(solved_other);
@@ -317,7 +317,7 @@ Wide SumBound::improve(const Box& box, std::size_t number, Step::Part& part, Wid
     if (!cuts.read(tried)) break;
     total = 0;
     const UpperBound::Charge charged = charge(tried, denominator, total);
-    result = parts_[number].longest->solve(box, charged);
+    result = parts_[number].upper->solve(box, charged);
     total += result.total;
     if (total < best) best = total, part = tried, found = result;
   }

@@ -37,7 +37,7 @@ class SumBound {
     std::int64_t weight = 0;
     std::vector<std::pair<InstantId, std::int64_t>> negatives;  // with weights
     std::optional<Time> apart;  // most that the instant is behind its only negative
-    std::unique_ptr<UpperBound> longest;
+    std::unique_ptr<UpperBound> upper;
   };
   UpperBound::Charge charge(const Step::Part& part, std::int64_t denominator, Wide& constant);
   Wide improve(const Box& box, std::size_t number, Step::Part& part, Wide total,

@@ -47,12 +47,7 @@ void bind_pi(py::module_& m) {
       },
       "The chain of delays that decides the latency of an input: (from, to, delay, extra).");
   pi.def(
-      "only_waits",
-      [](const Path& path) {
-        for (std::size_t k = 0; k < path.timing.size(); ++k)
-          if (path.timing[static_cast<InstantId>(k)].kind != Timing::Kind::kMax) return false;
-        return true;
-      },
+      "only_waits", [](const Path& path) { return pi::only_waits(path.timing); },
       "Whether every instant is the latest of others plus delays: then no chain exceeds the "
       "latency.");
   pi.def(

@@ -4,6 +4,7 @@
 #include "bind.h"
 #include "lpn/net/lower.h"
 #include "lpn/smt/z3_feasibility.h"
+#include "lpn/structure/exclusion.h"
 #include "lpn/structure/invariants.h"
 
 namespace lpn::python {
@@ -16,29 +17,34 @@ py::list names(const Net& net, const Ids& ids) {
   return list;
 }
 
-py::dict structure(const Net& net, const ParamValues& params) {
-  py::list conflict_list, loop_list, component_list, part_list;
+py::object reason(Exclusion why) {
+  switch (why) {
+    case Exclusion::kNone: return py::none();
+    case Exclusion::kGuards: return py::str("guards");
+    case Exclusion::kSolver: return py::str("solver");
+    case Exclusion::kTokens: return py::str("tokens");
+  }
+  return py::none();
+}
+
+py::list conflict_list(const Net& net) {
   smt::Z3Feasibility solver;
   const std::vector<Conflict> shared = conflicts(net, &solver);
-  const Net lowered = lower(net);
-  std::optional<Invariants> invariants;
-  for (const Conflict& c : shared) {
-    // Comparing every pair is quadratic.
-    constexpr std::size_t kMaxCompared = 32;
-    const char* proof = nullptr;
-    if (c.router) {
-      proof = c.by_solver ? "solver" : "guards";
-    } else if (c.consumers.size() <= kMaxCompared) {
-      if (!invariants) invariants.emplace(lowered, &solver);
-      if (invariants->mutually_exclusive(c.consumers)) proof = "tokens";
-    }
+  const std::vector<Exclusion> why = exclusions(net, shared, &solver);
+  py::list list;
+  for (std::size_t k = 0; k < shared.size(); ++k) {
     py::dict d;
-    d["place"] = net[c.place].name;
-    d["consumers"] = names(net, c.consumers);
-    d["router"] = c.router;
-    d["proof"] = proof;
-    conflict_list.append(d);
+    d["place"] = net[shared[k].place].name;
+    d["consumers"] = names(net, shared[k].consumers);
+    d["router"] = shared[k].router;
+    d["proof"] = reason(why[k]);
+    list.append(d);
   }
+  return list;
+}
+
+py::dict structure(const Net& net, const ParamValues& params) {
+  py::list loop_list, component_list, part_list;
   for (const CreditLoop& loop : credit_loops(net)) {
     py::dict d;
     d["places"] = names(net, loop.places);
@@ -57,7 +63,7 @@ py::dict structure(const Net& net, const ParamValues& params) {
     part_list.append(d);
   }
   py::dict all;
-  all["conflicts"] = conflict_list;
+  all["conflicts"] = conflict_list(net);
   all["credit_loops"] = loop_list;
   all["unbounded_concurrency"] = names(net, unbounded_concurrency(net));
   all["dead"] = names(net, dead_transitions(net));

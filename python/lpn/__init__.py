@@ -4,6 +4,8 @@ Places are FIFOs of tokens, transitions are pieces of hardware that take tokens,
 and put tokens. See docs/authoring.md.
 """
 
+import importlib
+
 from .authoring.arc import max, min, sum
 from .authoring.expr import ceil_div, lookup, select
 from .authoring.marking import Marking
@@ -13,6 +15,17 @@ from .authoring.token import Bool, Int, Token
 from .errors import Error, RunError
 from .runs import Model, Run, load, run_batch, simulate
 from .spaces.space import InputSpace, total
+
+# Names that are loaded when they are first used -> (module, name there; None: the module itself).
+_LATE = {
+    "check_certificate": ("lpn.proofs.certificate", "check"),
+    "lib": ("lpn.lib", None),
+    "maximize": ("lpn.proofs.question", "maximize"),
+    "minimize": ("lpn.proofs.question", "minimize"),
+    "partition": ("lpn.spaces.partition", "partition"),
+    "prove": ("lpn.proofs.question", "prove"),
+    "sweep": ("lpn.sweeps.sweep", "sweep"),
+}
 
 __all__ = [
     "Bool",
@@ -47,24 +60,12 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "lib":
-        import importlib
+    if name not in _LATE:
+        raise AttributeError(f"module 'lpn' has no attribute '{name}'")
+    module, attribute = _LATE[name]
+    loaded = importlib.import_module(module)
+    return loaded if attribute is None else getattr(loaded, attribute)
 
-        return importlib.import_module("lpn.lib")
-    if name == "sweep":
-        from .sweeps.sweep import sweep
 
-        return sweep
-    if name == "partition":
-        from .spaces.partition import partition
-
-        return partition
-    if name in ("maximize", "minimize", "prove"):
-        from .proofs import question as _bounds
-
-        return getattr(_bounds, name)
-    if name == "check_certificate":
-        from .proofs.question import check
-
-        return check
-    raise AttributeError(f"module 'lpn' has no attribute '{name}'")
+def __dir__():
+    return sorted({*globals(), *_LATE})

@@ -18,6 +18,7 @@ __all__ = [
     "placed",
     "refusal",
     "within",
+    "without_place",
 ]
 
 _context = []
@@ -43,6 +44,13 @@ def mistake(code, message, at=None):
         text += "\n  in " + ", ".join(_context)
     text += source.excerpt(at if at is not None else source.caller(columns=bool(formulas)))
     error = Error(code, text)
+    error.placed = True
+    return error
+
+
+def without_place(code, message):
+    """An Error of which no line of the author's Python is the reason."""
+    error = Error(code, message)
     error.placed = True
     return error
 

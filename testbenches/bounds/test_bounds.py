@@ -8,7 +8,9 @@ from pathlib import Path
 import _lpn
 import lpn
 import pytest
-from lpn.proofs import question as _bounds
+from lpn.proofs.answer import PARTITION
+from lpn.proofs.question import maximize, minimize, prove
+from lpn.proofs.certificate import check
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -44,24 +46,24 @@ def test_random_pipelines_agree_with_brute_force(seed):
         if sum(x) <= budget
     ]
     for answer, expected in (
-        (_bounds.maximize(space), max(values)),
-        (_bounds.minimize(space), min(values)),
+        (maximize(space), max(values)),
+        (minimize(space), min(values)),
     ):
         assert (answer.verdict, answer.lower, answer.upper) == ("optimal", expected, expected)
-        assert answer.replayed and _bounds.check(answer.certificate).holds
-    assert _bounds.prove(space, f"{min(values)} <= latency <= {max(values)}").verdict == "proved"
-    assert _bounds.prove(space, f"latency < {max(values)}").verdict == "refuted"
+        assert answer.replayed and check(answer.certificate).holds
+    assert prove(space, f"{min(values)} <= latency <= {max(values)}").verdict == "proved"
+    assert prove(space, f"latency < {max(values)}").verdict == "refuted"
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_pipelines_of_48_blocks(seed):
     net, *_ = random_pipeline(100 + seed)
     space = pipeline.space(net, 48, budget=random.Random(seed).randint(10, 40) * 48)
-    answer = _bounds.maximize(space, seconds=10)
+    answer = maximize(space, seconds=10)
     assert answer.seconds < 12
     assert answer.upper - answer.lower <= 0.005 * answer.lower
     assert answer.replayed
-    assert _bounds.check(answer.certificate).holds
+    assert check(answer.certificate).holds
 
 
 def test_quantities_agree_with_brute_force():
@@ -90,10 +92,10 @@ def test_quantities_agree_with_brute_force():
         values = values or [
             lpn.simulate(net, space.marking(i), engine="interp").latency / 3 for i in inputs
         ]
-        answer = _bounds.maximize(space, quantity)
+        answer = maximize(space, quantity)
         assert answer.verdict == "optimal" and float(answer.upper) == max(values), quantity
         if not quantity.startswith("max"):
-            answer = _bounds.minimize(space, quantity)
+            answer = minimize(space, quantity)
             assert answer.verdict == "optimal" and float(answer.lower) == min(values), quantity
 
 
@@ -144,11 +146,11 @@ def test_every_input_is_in_the_class_of_what_happens():
         assert path.latency(values) == run.latency
         latencies.append(run.latency)
     assert len({str(c.commits) + str(c.outcome) for c in parts.classes}) <= len(parts.classes)
-    answer = _bounds.maximize(space)
+    answer = maximize(space)
     assert (answer.verdict, answer.upper) == ("optimal", max(latencies))
-    answer = _bounds.minimize(space)
+    answer = minimize(space)
     assert (answer.verdict, answer.lower) == ("optimal", min(latencies))
-    assert _bounds.check(answer.certificate).holds
+    assert check(answer.certificate).holds
 
 
 def test_a_witness_that_does_not_replay_is_our_bug(monkeypatch):
@@ -162,7 +164,7 @@ def test_a_witness_that_does_not_replay_is_our_bug(monkeypatch):
 
     monkeypatch.setattr(_lpn, "bound", lying)
     with pytest.raises(lpn.Error, match="this is our bug") as caught:
-        _bounds.maximize(space)
+        maximize(space)
     assert caught.value.code == "E-bug"
 
 
@@ -170,15 +172,15 @@ def test_a_bound_whose_certificate_fails_is_our_bug(monkeypatch):
     space = pipeline.space(pipeline.net(), 4)
     monkeypatch.setattr(_lpn, "check_bound", lambda *_, **__: "it is wrong")
     with pytest.raises(lpn.Error, match="does not prove it: it is wrong") as caught:
-        _bounds.maximize(space)
+        maximize(space)
     assert caught.value.code == "E-bug"
 
 
 def test_an_incomplete_partition_proves_nothing(monkeypatch):
     net, space = sorter()
-    monkeypatch.setitem(_bounds._PARTITION, "max_paths", 2)
-    answer = _bounds.maximize(space)
+    monkeypatch.setitem(PARTITION, "max_paths", 2)
+    answer = maximize(space)
     assert answer.verdict == "unknown" and answer.upper is None and not answer.complete
     assert answer.certificate is None and answer.why
-    assert _bounds.prove(space, "latency <= 1000").verdict == "unknown"
-    assert _bounds.prove(space, "latency <= 0").verdict in ("refuted", "unknown")
+    assert prove(space, "latency <= 1000").verdict == "unknown"
+    assert prove(space, "latency <= 0").verdict in ("refuted", "unknown")

@@ -1,5 +1,7 @@
 """Nets as authors write them: places, transitions with named arcs, parameters, instances."""
 
+from collections.abc import Mapping
+
 import _lpn
 
 from .. import source
@@ -11,7 +13,7 @@ from .place import Place, Tokens, Type
 from .token import Token
 from .transition import TransitionBuilder
 
-__all__ = ["Instance", "Net", "parameter_values"]
+__all__ = ["Bound", "Instance", "Net", "parameter_values"]
 
 
 class Instance:
@@ -34,6 +36,34 @@ class Instance:
         return f"<instance '{self.prefix}' in net '{self.net.name}'>"
 
 
+class Bound(Mapping):
+    """Values of parameters by name, which cannot be changed. `read`: those that were looked at.
+
+    A sweep parses an input again only for other values of what its workload read.
+    """
+
+    def __init__(self, values):
+        self._values = dict(values)
+        self.read = {}
+
+    def __getitem__(self, name):
+        value = self._values[name]
+        self.read[name] = value
+        return value
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __repr__(self):
+        return repr(dict(self))
+
+    def __reduce__(self):  # a copy knows of no reads, so that making one reads all
+        return dict, (dict(self),)
+
+
 class Net:
     """A Latency Petri Net under construction, and afterwards the net that engines run.
 
@@ -52,7 +82,7 @@ class Net:
         self._transitions = {}
         self._params = {}
         self._types = {}
-        self.bound = {}  # values given to parameters when a model was loaded
+        self.bound = {}
         self._checked = False
 
     @classmethod
@@ -101,6 +131,18 @@ class Net:
     def params(self):
         """Name -> default value."""
         return {p.name: p.value for p in self._core.params}
+
+    @property
+    def bound(self):
+        """Name -> value of the parameters that were given one when the model was loaded; read-only.
+
+        A workload reads here what it depends on: `net.bound["slots"]`.
+        """
+        return self._bound
+
+    @bound.setter
+    def bound(self, values):
+        self._bound = values if isinstance(values, Bound) else Bound(values)
 
     def __getitem__(self, name):
         """The place of that name."""

@@ -183,7 +183,7 @@ def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_j
         with open(output, "w", encoding="utf-8") as file:
             file.write(found.text)
     if plot is not None:
-        from ..interfaces.plot import plot_samples
+        from ..plots import plot_samples
 
         plot_samples(found.samples, plot, f"{loaded.name}: interface against simulation")
     if as_json:

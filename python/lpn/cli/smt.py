@@ -22,7 +22,8 @@ from ..command import (
     table,
 )
 from ..errors import mistake
-from ..proofs.question import check, maximize, minimize, prove
+from ..proofs.certificate import check
+from ..proofs.question import maximize, minimize, prove
 from .space import input_text, load_space, space_options
 
 MOST_VALUES = 256  # that --free tries when it does not say which

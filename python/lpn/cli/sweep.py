@@ -22,8 +22,11 @@ from ..command import (
     table,
 )
 from ..errors import mistake
+from ..plots import METRICS, check_sweep, plot_sweep
 from ..runs import load
-from ..sweeps.plot import METRICS
+from ..sweeps.definition import Definition
+from ..sweeps.files import Files
+from ..sweeps.sweep import run
 
 _SHOWN = 40
 
@@ -109,10 +112,6 @@ def sweep(
     Exit status: 0 answered; 1 a point stalled; 2 something is wrong, or a point had an error; 3 a
     limit was reached, or Ctrl-C: what is finished is in the files, and the same command goes on.
     """
-    from ..sweeps import sweep as _sweep
-    from ..sweeps import plot as _sweep_plot
-    from ..sweeps.files import Files
-
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs is for local processes; a cluster has its own workers")
     if scheduler is not None:
@@ -126,13 +125,28 @@ def sweep(
     loaded = load(model)
     points, point_inputs = _read_list(list_path) if list_path is not None else (None, None)
     need_input(loaded, inputs or point_inputs is not None)
-    definition = _sweep.Definition(
-        loaded, list(inputs), dict(params), points, point_inputs, limit, engine
-    )
+    definition = Definition(loaded, list(inputs), dict(params), points, point_inputs, limit, engine)
     if plot is not None:
-        _sweep_plot.check(definition, plot)
+        check_sweep(definition, plot)
     metrics = list(dict.fromkeys(metrics)) or ["latency", "throughput"]
-    with Files(definition, output, jsonl) as files:
+    outcome = _run(definition, output, jsonl, jobs, scheduler)
+    if outcome.fallback is not None:
+        code, message = outcome.fallback
+        note(f"{message} [{code}]; the sweep uses the interpreter")
+    rows = outcome.ordered()
+    drawn = plot if not outcome.interrupted else None
+    if drawn is not None:
+        plot_sweep(definition, rows, drawn, metrics)
+    if as_json:
+        _print(definition, outcome, rows, drawn)
+    else:
+        _show(definition, outcome, rows, metrics, show_all)
+    return _status(rows, outcome)
+
+
+def _run(definition, csv_path, jsonl_path, jobs, scheduler):
+    """The Outcome; its rows are in the files too."""
+    with Files(definition, csv_path, jsonl_path) as files:
         if files.rows:
             note(f"{counted(len(files.rows), 'row')} of {len(definition)} were there already")
         progress = Progress(len(definition) - len(files.rows))
@@ -147,7 +161,7 @@ def sweep(
 
         progress.say("starting", now=True)
         try:
-            outcome = _sweep.run(
+            outcome = run(
                 definition,
                 jobs=jobs,
                 scheduler=scheduler,
@@ -159,19 +173,7 @@ def sweep(
             progress.clear()
         if not outcome.interrupted:
             files.finish()
-    if outcome.fallback is not None:
-        code, message = outcome.fallback
-        note(f"{message} [{code}]; the sweep uses the interpreter")
-    rows = outcome.ordered()
-    drawn = None
-    if plot is not None and not outcome.interrupted:
-        _sweep_plot.draw(definition, rows, plot, metrics)
-        drawn = plot
-    if as_json:
-        _print(definition, outcome, rows, drawn)
-    else:
-        _show(definition, outcome, rows, metrics, show_all)
-    return _status(rows, outcome)
+    return outcome
 
 
 def _read_list(path):

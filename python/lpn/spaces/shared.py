@@ -5,11 +5,18 @@ branches, and returns the choices of the paths it found; going along them again 
 """
 
 import contextlib
+import json
+import os
+import queue
 import time
 
 import _lpn
 
-from ..errors import Error, mistake
+from ..authoring.net import Net
+from ..errors import without_place
+from ..interrupt import Interrupt
+from ..parallel import Cluster, Lost, Processes
+from .space import InputSpace
 
 _SHARE = 4  # branches per worker before the work is shared out, so that small ones even out
 _ROUND = 5.0  # seconds after which a worker returns what it has not begun, to be shared out anew
@@ -29,7 +36,8 @@ def partition(net, space, jobs, scheduler, progress, options, samples):
     if jobs == 1 and scheduler is None:
         core, interrupted = _lpn.partition(net._core, space.core, **alone)
         return core, interrupted, core.why or None
-    with _workers(jobs, scheduler) as workers:
+    workers = Processes(jobs or os.cpu_count() or 1) if scheduler is None else Cluster(scheduler)
+    with contextlib.closing(workers):
         core, interrupted = _lpn.partition(
             net._core, space.core, **{**alone, "max_open": _SHARE * workers.count}
         )
@@ -72,6 +80,7 @@ class _Shared:
         self.progress = progress
         self.options = options
         self.paths, self.open = [], []
+        self._given = 0
         self.interrupted = False
         self.why = None
 
@@ -80,42 +89,70 @@ class _Shared:
         limit = self.options["seconds"]
         self.paths = _paths(core)
         self.open = list(core.open)
-        waiting = set()
-        try:
-            while (self.open or waiting) and len(self.paths) < self.options["max_paths"]:
+        self._out, self._answers = {}, queue.SimpleQueue()
+        with Interrupt() as stop:
+            while (self.open or self._out) and len(self.paths) < self.options["max_paths"]:
                 left = limit - (time.monotonic() - begin) if limit else _ROUND
                 if left <= 0:
                     self.why = f"the limit of {limit:g} s"
                     break
-                while self.open and len(waiting) < 2 * self.workers.count:
-                    share = max(1, len(self.open) // (2 * self.workers.count))
-                    some, self.open = self.open[:share], self.open[share:]
-                    options = {
-                        **self.options,
-                        "seconds": min(left, _ROUND),
-                        "max_paths": self.options["max_paths"] - len(self.paths),
-                    }
-                    waiting.add(
-                        self.workers.submit(self.text, self.space, some, core.exact, options)
-                    )
-                done, waiting = self.workers.wait(waiting)
-                for paths, still_open, restart in done:
-                    if restart:
-                        return "restart"
-                    self.paths += paths
-                    self.open += still_open
-                if self.progress is not None and self.progress(
-                    len(self.paths), len(self.open) + len(waiting)
-                ):
+                self._hand_out(core.exact, min(left, _ROUND))
+                if self._take():
+                    return "restart"
+                ends = self.progress is not None and self.progress(
+                    len(self.paths), len(self.open) + len(self._out)
+                )
+                self.interrupted = stop.asked
+                if ends or stop.asked:
                     self.why = "a request to stop"
                     break
-        except KeyboardInterrupt:
-            self.interrupted, self.why = True, "a request to stop"
         # What was handed out and did not come back is still to do.
-        self.open += [branch for future in waiting for branch in self.workers.branches(future)]
+        self.open += [branch for branches in self._out.values() for branch in branches]
         if self.open and self.why is None:
             self.why = f"the limit of {self.options['max_paths']} paths"
         return None
+
+    def _hand_out(self, exact, seconds):
+        most = 2 * max(1, self.workers.count)
+        while self.open and len(self._out) < most:
+            share = max(1, len(self.open) // most)
+            some, self.open = self.open[:share], self.open[share:]
+            options = {
+                **self.options,
+                "seconds": seconds,
+                "max_paths": self.options["max_paths"] - len(self.paths),
+            }
+            key = self._given = self._given + 1
+            self._out[key] = some
+            self.workers.submit(
+                lambda answer, key=key: self._answers.put((key, answer)),
+                _do,
+                *(self.text, self.space, some, exact, options),
+            )
+
+    def _take(self):
+        """Waits a little for answers; whether all must begin again."""
+        with contextlib.suppress(queue.Empty):
+            wait = 0.5
+            while True:
+                key, answer = self._answers.get(timeout=wait)
+                if isinstance(answer, Lost):
+                    raise without_place("E-worker", _DIED)
+                if isinstance(answer, BaseException):
+                    raise answer
+                paths, still_open, restart = answer
+                if restart:
+                    return True
+                del self._out[key]
+                self.paths += paths
+                self.open += still_open
+                wait = 0
+        return False
+
+
+_DIED = (
+    "a process that sorted the inputs died: out of memory? With fewer --jobs each has more of it"
+)
 
 
 def _paths(core):
@@ -127,11 +164,6 @@ _known = {}  # (net text, space) -> (net, space), in a worker
 
 def _do(text, space_data, branches, exact, options):
     """In a worker: (paths, open branches, whether all must begin again)."""
-    import json
-
-    from ..authoring.net import Net
-    from .space import InputSpace
-
     key = (text, json.dumps(space_data, sort_keys=True))
     if key not in _known:
         while len(_known) >= _WORKERS_KNOWN:
@@ -150,94 +182,3 @@ def _do(text, space_data, branches, exact, options):
         progress=None,
     )
     return _paths(core), core.open, core.restart
-
-
-@contextlib.contextmanager
-def _workers(jobs, scheduler):
-    workers = _Processes(jobs) if scheduler is None else _Cluster(scheduler)
-    try:
-        yield workers
-    finally:
-        workers.close()
-
-
-class _Processes:
-    def __init__(self, jobs):
-        import multiprocessing
-        import os
-        from concurrent.futures import ProcessPoolExecutor
-
-        self.count = jobs or os.cpu_count() or 1
-        self._pool = ProcessPoolExecutor(self.count, multiprocessing.get_context("fork"), _quiet)
-        self._branches = {}
-
-    def submit(self, text, space, branches, exact, options):
-        future = self._pool.submit(_do, text, space, branches, exact, options)
-        self._branches[future] = branches
-        return future
-
-    def wait(self, futures):
-        from concurrent.futures import FIRST_COMPLETED, wait
-
-        done, waiting = wait(futures, timeout=0.5, return_when=FIRST_COMPLETED)
-        for future in done:
-            self._branches.pop(future)
-        return [future.result() for future in done], set(waiting)
-
-    def branches(self, future):
-        return self._branches[future]
-
-    def close(self):
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for worker in list((self._pool._processes or {}).values()):
-            worker.terminate()
-
-
-def _quiet():
-    """Ctrl-C is for the parent, which ends its workers."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-class _Cluster:
-    def __init__(self, address):
-        from ..sweeps.sweep import cluster_client
-
-        _, self._client = cluster_client(address)
-        self.count = max(1, sum(self._client.nthreads().values()))
-        self._branches = {}
-
-    def submit(self, text, space, branches, exact, options):
-        future = self._client.submit(_do, text, space, branches, exact, options, pure=False)
-        self._branches[future.key] = branches
-        return future
-
-    def wait(self, futures):
-        until = time.monotonic() + 0.5
-        while (
-            not (done := {future for future in futures if future.done()})
-            and time.monotonic() < until
-        ):
-            time.sleep(0.01)
-        results = []
-        for future in done:
-            self._branches.pop(future.key)
-            try:
-                results.append(future.result())
-            except Error:
-                raise
-            except Exception as error:
-                raise mistake(
-                    "E-scheduler",
-                    f"a worker cannot do its part: {type(error).__name__}: {error}; start "
-                    "workers with this package on their PYTHONPATH",
-                ) from None
-        return results, futures - done
-
-    def branches(self, future):
-        return self._branches[future.key]
-
-    def close(self):
-        with contextlib.suppress(Exception):
-            self._client.close(timeout=5)

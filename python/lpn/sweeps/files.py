@@ -10,7 +10,8 @@ import os
 import stat
 
 from ..errors import mistake
-from .sweep import FIELDS
+from .identity import identity_of
+from .points import FIELDS
 
 __all__ = ["Files"]
 
@@ -43,7 +44,7 @@ class Files:
         self._tables = []
         if csv_path is None and jsonl_path is None:
             return
-        identity = definition.identity()
+        identity = identity_of(definition)
         self.id = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
         try:
             for kind, path in ((_Csv, csv_path), (_Jsonl, jsonl_path)):

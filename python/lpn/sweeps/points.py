@@ -12,12 +12,25 @@ from typing import NamedTuple, Optional
 
 import _lpn
 
-from .. import source
 from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import refusal
 from ..runs.engines import library_of, start
 from ..runs.run import named_blocked
+
+# What a row says besides its number, input and parameters; None where a run did not get so far.
+FIELDS = (
+    "latency",
+    "last_commit",
+    "firings",
+    "done_tokens",
+    "throughput",
+    "stalled",
+    "ending",
+    "seconds",
+    "code",
+    "message",
+)
 
 # A worker keeps so many nets and markings that came as data.
 _KEPT = 8
@@ -52,74 +65,6 @@ class Built(NamedTuple):
     fallback: Optional[tuple] = None  # (code, message): why it interprets instead
 
 
-class Reads(dict):
-    """The bound parameters of a net while a workload runs; notes which of them it looks at."""
-
-    def __init__(self, values):
-        super().__init__(values)
-        self.seen = {}
-
-    def _note(self, name):
-        if super().__contains__(name):
-            self.seen[name] = super().__getitem__(name)
-
-    def _note_all(self):
-        self.seen.update(super().items())
-
-    def __getitem__(self, name):
-        self._note(name)
-        return super().__getitem__(name)
-
-    def get(self, name, default=None):
-        self._note(name)
-        return super().get(name, default)
-
-    # With an __iter__ of its own, dict(x), {**x} and f(**x) go through keys() and __getitem__.
-    def __iter__(self):
-        return super().__iter__()
-
-    def items(self):
-        self._note_all()
-        return super().items()
-
-    def values(self):
-        self._note_all()
-        return super().values()
-
-    def copy(self):
-        self._note_all()
-        return dict(super().items())
-
-    def __or__(self, other):
-        return self.copy() | other
-
-    def __ror__(self, other):
-        return other | self.copy()
-
-    def __eq__(self, other):
-        return self.copy() == other
-
-    __hash__ = None
-
-    def __repr__(self):
-        return repr(self.copy())
-
-    def pop(self, name, *default):
-        self._note(name)
-        return super().pop(name, *default)
-
-    def popitem(self):
-        self._note_all()
-        return super().popitem()
-
-    def setdefault(self, name, default=None):
-        self._note(name)
-        return super().setdefault(name, default)
-
-    def __reduce__(self):
-        return dict, (self.copy(),)
-
-
 def parse(definition, variant, number, row):
     """(marking or None, (code, message) or None, reads) of an input for the parameters of a row."""
     net = definition.variants[variant].net
@@ -139,14 +84,15 @@ def parse(definition, variant, number, row):
             {},
         )
     bound = net.bound
-    reads = net.bound = Reads({**bound, **definition.bound(row)})
+    net.bound = {**bound, **definition.bound(row)}
+    reads = net.bound.read
     try:
-        return definition.model.workload(given, net), None, reads.seen
+        return definition.model.workload(given, net), None, reads
     except SystemExit as error:
         said = f"the model ended Python itself (SystemExit: {error})"
-        return None, ("E-model", said), reads.seen
+        return None, ("E-model", said), reads
     except Exception as error:
-        return None, refusal(error), reads.seen
+        return None, refusal(error), reads
     finally:
         net.bound = bound
 
@@ -326,23 +272,6 @@ def end():
     _here = None
 
 
-def forked(parent):
-    """The first call in a forked worker: Ctrl-C is the sweep's business, which tells its workers."""
-    import concurrent.futures
-    import ctypes
-    import multiprocessing
-    import signal
-
-    for module in (concurrent.futures, multiprocessing):  # nobody's line
-        source.count_as_ours(os.path.dirname(module.__file__) + os.sep)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A run may be endless, so a worker must not outlive the sweep: PR_SET_PDEATHSIG.
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
 def local(variant, parts, seconds):
     """(an Answer per part, Built when this process just got its compiled net)."""
     return _here.run(variant, parts, seconds)
@@ -351,11 +280,6 @@ def local(variant, parts, seconds):
 # Workers of a cluster.
 
 _nets, _markings = _Kept(), _Kept()
-
-
-def constant(data):
-    """As a task, so that the cluster can make the data again when the worker that holds it dies."""
-    return data
 
 
 def remote(key, text, blobs, parts, seconds, limit, engine):

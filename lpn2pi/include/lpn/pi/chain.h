@@ -18,4 +18,8 @@ struct Link {
 std::vector<Link> critical_chain(const Timing& timing, const InputSpace& space,
                                  const Assignment& input, InstantId target);
 
+// Whether every instant is the latest of others plus delays: then no chain of delays that leads to
+// one, whether it decides or not, adds up to more than when that is.
+bool only_waits(const Timing& timing);
+
 }  // namespace lpn::pi

@@ -1,0 +1,164 @@
+"""What a bound rests on: the classes of a space, which of their paths have a latency, and runs."""
+
+import _lpn
+
+from ..errors import RunError, mistake
+from ..runs import simulate
+from ..spaces.partition import OUTCOMES, partition
+from .answer import PARTITION, bug
+from .goals import Goals
+
+__all__ = ["Basis"]
+
+
+class Basis:
+    """A space sorted into classes, for questions about its inputs and for those who check the answers.
+
+    `term`, `denominator`: of the performance interface, None and 1 when there is none. What is known
+    of the classes is written into `answer`. `undecided`: it is not known whether some input stalls or
+    fails. `goals`: see there. Raises Error "E-space" when the space has no input.
+    """
+
+    def __init__(self, space, answer, term, denominator, seed, seconds, say):
+        self.space = space
+        self.term = term
+        self.denominator = denominator
+        self.parts = parts = partition(
+            space.net,
+            space,
+            seconds=seconds,
+            **{**PARTITION, "seed": seed},
+            progress=lambda paths, open: say(f"{paths} paths, {open} begun"),
+        )
+        answer.classes = len(parts.classes)
+        answer.paths = sum(len(c.paths) for c in parts.classes)
+        answer.complete, answer.why = parts.complete, parts.why
+        answer.unresolved, answer.interrupted = parts.unresolved, parts.interrupted
+        if parts.complete and not parts.classes:
+            raise self.no_input()
+        self.undecided = False
+        ending = self._sort(answer)
+        self.goals = Goals(space.net, parts.core, ending, term)
+
+    def _sort(self, answer):
+        """The paths that end, as [(class, path)]; about the others notes what there is to say."""
+        ending, silent = [], 0
+        for each in self.parts.classes:
+            for path in each.paths:
+                if path.outcome in ("latency", "none"):
+                    silent += path.outcome == "none"
+                    ending.append((each, path))
+                elif path.samples:
+                    if answer.stalled is None:
+                        answer.stalled = self._stall(path)
+                else:
+                    self.undecided = True
+                    answer.notes.append(
+                        f"it is not known whether any input {OUTCOMES[path.outcome]} this way: "
+                        f"{path.trouble}"
+                    )
+        if silent and silent == answer.paths:
+            answer.silent = True
+            answer.notes.append(
+                "no input produces a done token, so none has a latency; give the space more tokens, "
+                "or mark a place with done=True"
+            )
+        elif silent:
+            answer.notes.append(
+                "inputs that produce no done token have no latency and do not count in it"
+            )
+        return ending
+
+    def no_input(self):
+        return mistake(
+            "E-space",
+            "the input space has no input: its conditions contradict each other\n"
+            + self.space.describe(),
+        )
+
+    def _stall(self, path):
+        """A path without end, its first sample run."""
+        sample = path.samples[0]
+        try:
+            run = self._run(sample)
+            seen = "stalled" if run.stalled else "ended"
+        except RunError:
+            seen = "error"
+        if seen != path.outcome:
+            raise bug(f"an input is said to be '{path.outcome}', but run it is '{seen}'", sample)
+        return {"outcome": path.outcome, "witness": sample, "why": path.trouble}
+
+    def rescaled(self, form):
+        """(form, denominator): a form with the term of E instead of E."""
+        if ("E",) not in form or self.denominator == 1:
+            return form, 1
+        d = self.denominator
+        return {atom: c if atom == ("E",) else c * d for atom, c in form.items()}, d
+
+    # Inputs that are run.
+
+    def _run(self, values, **options):
+        return simulate(
+            self.space.net,
+            self.space.marking(values),
+            params=self.space.parameters(values),
+            engine="interp",
+            **options,
+        )
+
+    def value(self, form, witness):
+        """A form's value for an input, by running it in the interpreter."""
+        needs = {atom[0] for atom in form if atom}
+        run = self._run(witness, stats="busy" in needs, trace=bool(needs - {"latency", "E"}))
+        if "stall" in needs:
+            times = self._same_times(run, witness)
+        seen = 0
+        for atom, c in form.items():
+            if atom and atom[0] == "stall":
+                instants, more = self.goals.sum(atom, times[0])
+                seen += c * (more + sum(w * times[1]()[instant] for w, instant in instants))
+                continue
+            seen += c * (1 if not atom else self._measured_in(run, atom, witness))
+        return seen
+
+    def _same_times(self, run, witness):
+        """A witness's path, whose instants have been compared with every firing of its run.
+
+        How long a transition waited for a place is no event of a run, but follows from the events.
+        """
+        path = self.parts.path_of(witness)
+        if path is None:
+            raise bug("an input found is in no class", witness)
+        measured = _lpn.MeasuredPath(self.parts.core, self.space.net._core, path._core)
+
+        def times():
+            return measured.times(self.space._ordered(witness))
+
+        known = times()
+        said = {
+            (f.transition, f.number): (known[f.start], known[f.commit]) for f in path._core.firings
+        }
+        if said != {(c.transition, c.firing): (c.start, c.time) for c in run.trace}:
+            raise bug("the firings of an input are not when its class says", witness)
+        return measured, times
+
+    def _measured_in(self, run, atom, witness):
+        if atom[0] == "latency":
+            return run.latency
+        if atom[0] == "busy":
+            return run.stats["transitions"][atom[1]]["busy"]
+        if atom[0] == "E":
+            return self.space.core.value(self.term, self.space._ordered(witness))
+        if atom[0] == "commits":
+            return sum(
+                commit.transition == self.space.net._transitions[atom[1]] for commit in run.trace
+            )
+        core, produced = self.space.net._core, 0
+        for commit in run.trace:
+            outputs = core.transitions[commit.transition].outputs
+            produced += sum(
+                n for n, o in zip(commit.produced, outputs) if core.places[o.place].done
+            )
+            if produced >= atom[1]:
+                return commit.time
+        return None

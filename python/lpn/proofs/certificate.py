@@ -1,0 +1,182 @@
+"""Certificates of bounds, verified without anything of the search that made them."""
+
+import json
+from fractions import Fraction
+
+import _lpn
+
+from ..authoring.net import Net
+from ..errors import mistake
+from ..spaces.space import InputSpace
+from .answer import FORMAT, Answer, form_text, number
+from .basis import Basis
+from .property import claims, largest, whole
+
+__all__ = ["Checked", "check"]
+
+
+class Checked:
+    """What check() found: whether the certificate `holds`, its `claim` in words, about which `space`, and
+    if not `why`.
+
+    `unknown`: it holds but for formulas that no solver at hand decides. `formulas`: how many solver
+    decided formulas it has. `witness`, `classes`, `paths`, `stalls` as of Answer.
+    """
+
+    def __init__(self, claim, space):
+        self.claim = claim
+        self.space = space
+        self.holds = False
+        self.unknown = False
+        self.why = None
+        self.formulas = 0
+        self.witness = None
+        self.classes = self.paths = 0
+        self.stalls = False
+
+
+def check(data, decide=None, progress=None):
+    """Verifies a certificate (Answer.certificate, or its JSON read again); a Checked.
+
+    Nothing of the search is used: the net is executed over the space again, every step of every
+    bound is computed again from it, and the witness is run. `decide(smtlib)` says of a formula
+    whether it is unsatisfiable (True, False, or None when it cannot tell); the formulas of steps that
+    rest on a solver are put to it.
+    Raises Error "E-certificate" for what is no certificate.
+    """
+    try:
+        return _Check(data, decide, progress).run()
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+        raise mistake(
+            "E-certificate",
+            f"this is no certificate as `lpn smt --certificate` writes it "
+            f"({type(error).__name__}: {error})",
+        ) from None
+
+
+class _Check:
+    def __init__(self, data, decide, progress):
+        if data["lpn certificate"] != FORMAT:
+            raise mistake(
+                "E-certificate",
+                f"a certificate in format {data['lpn certificate']!r}; this program reads "
+                f"{FORMAT}",
+            )
+        self.data = data
+        self.decide = decide
+        net = Net.parse(data["net"])
+        self.space = InputSpace.from_json(net, data["space"])
+        self.progress = progress
+        self.term = self.space._read_terms.get("E")
+        self.denominator = int(data["interface denominator"])
+        if self.denominator < 1:
+            raise ValueError("the interface is divided by what is not positive")
+        claim = data["claim"]
+        interface = self.term is not None
+        if "property" in claim:
+            self.forms = [(form, 1) for form in claims(claim["property"], net, interface)]
+            self.result = Checked(f"{claim['property']}, for all inputs of the space", self.space)
+        else:
+            self.sign = 1 if "largest" in claim else -1
+            quantity = claim["largest" if self.sign > 0 else "least"]
+            self.forms = [whole(form) for form in largest(quantity, net, interface, self.sign)]
+            self.result = Checked(
+                f"{quantity} {'<=' if self.sign > 0 else '>='} {claim['proved']}, for all inputs of "
+                "the space",
+                self.space,
+            )
+
+    def run(self):
+        result = self.result
+        result.why = self.wrong()
+        result.holds = result.why is None and not result.unknown
+        return result
+
+    def wrong(self):
+        """Why the certificate proves nothing, else None."""
+        data, result = self.data, self.result
+        answer = Answer("check", self.space)
+        self.basis = basis = Basis(
+            self.space,
+            answer,
+            self.term,
+            self.denominator,
+            data["partition"]["seed"],
+            0,
+            self.progress or (lambda text: None),
+        )
+        self.forms = [
+            (again, denominator * more)
+            for form, denominator in self.forms
+            for again, more in [basis.rescaled(form)]
+        ]
+        result.classes, result.paths = answer.classes, answer.paths
+        result.stalls = answer.stalled is not None
+        if not answer.complete or basis.undecided:
+            return f"the classes of the space are not complete: {answer.why or '; '.join(answer.notes)}"
+        if result.stalls != bool(data["stalls"]):
+            return "whether inputs stall or fail is not as it says"
+        if len(data["bounds"]) != len(self.forms):
+            return f"it has {len(data['bounds'])} bounds for {len(self.forms)} comparisons"
+        proved = []
+        for (form, denominator), bound in zip(self.forms, data["bounds"]):
+            why = self.wrong_bound(form, bound)
+            if why is not None:
+                return f"{form_text(form)} <= {bound['most']}: {why}"
+            proved.append(Fraction(bound["most"], denominator))
+        if "property" in data["claim"]:
+            if max(proved) > 0:
+                return "what it bounds does not give the property"
+        elif self.sign * max(proved) != Fraction(data["claim"]["proved"]):
+            return (
+                f"its bounds give {number(self.sign * max(proved))}, not {data['claim']['proved']}"
+            )
+        return self.wrong_witness()
+
+    def wrong_bound(self, form, bound):
+        goals, maximum, value, _ = self.basis.goals.of(form)
+        if bound["paths"] != len(goals) or len(bound["certificates"]) != len(goals):
+            return (
+                f"it has {len(bound['certificates'])} bounds of {bound['paths']} paths, but the net has {len(goals)} "
+                "over this space"
+            )
+        by_path = {each["path"]: each for each in bound["certificates"]}
+        for k, goal in enumerate(goals):
+            if k not in by_path:
+                return f"path {k} has no bound"
+            certificate = _lpn.PathCertificate.parse(json.dumps(by_path[k]), maximum=maximum)
+            if value(certificate.bound) > bound["most"]:
+                return f"path {k} is bounded by {value(certificate.bound)} only"
+            why = _lpn.check_bound(
+                self.basis.parts.core,
+                goal,
+                certificate=certificate,
+                trusted=self.trusted,
+            )
+            if why is not None:
+                return f"path {k}: {why}"
+        return None
+
+    def trusted(self, smtlib):
+        self.result.formulas += 1
+        verdict = None if self.decide is None else self.decide(smtlib)
+        if verdict is None:
+            self.result.unknown = True
+            return True
+        return verdict
+
+    def wrong_witness(self):
+        data = self.data
+        witness = data["witness"]
+        if witness is None:
+            return None
+        if not self.space.contains(witness):
+            return "its witness is no input of the space"
+        values = [
+            Fraction(self.basis.value(form, witness), denominator)
+            for form, denominator in self.forms
+        ]
+        if "property" in data["claim"] and max(values) > 0:
+            return "its witness does not have the property"
+        self.result.witness = witness
+        return None

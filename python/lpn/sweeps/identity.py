@@ -1,0 +1,120 @@
+"""What has to be equal for two sweeps to have the same rows, so that one may go on where the other ended."""
+
+import ast
+import hashlib
+import os
+import pickle
+import re
+
+from ..authoring.marking import Marking
+from ..errors import mistake
+
+__all__ = ["identity_of"]
+
+
+def identity_of(definition):
+    """What has to be equal for two sweeps to have the same rows: JSON data.
+
+    The nets' text and what the inputs hold count, and the model's Python apart from comments,
+    since its workload makes the tokens.
+    """
+    texts = ["-" if v.net is None else _without_lines(v.net.text()) for v in definition.variants]
+    bound = [
+        repr(sorted(v.net.bound.items())) if v.net is not None else "" for v in definition.variants
+    ]
+    points = [repr(tuple(point.values())) for point in definition.points]
+    places = "" if definition._point_inputs is None else repr(definition._point_inputs)
+    names = _hash([*(i.name for i in definition.inputs), places])
+    return {
+        "version": 1,
+        "model": definition.model.name,
+        "rows": len(definition),
+        "parameters": _ranges(definition),
+        "net": _hash(texts + bound)[:24],
+        "workload": _source_digest(definition.model.module),
+        "points": _hash([repr(definition.names), *points])[:24],
+        "inputs": len(definition.inputs),
+        "input_names": names[:24],
+        "input_data": _hash([_digest(i) for i in definition.inputs])[:24],
+        "limit": definition.limit,
+    }
+
+
+def _hash(parts):
+    hashed = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        hashed.update(len(data).to_bytes(8, "little") + data)
+    return hashed.hexdigest()
+
+
+def _ranges(definition):
+    """The parameters for people: {'slots': '1,2,4'}."""
+    text = {}
+    for name in definition.names:
+        values = list(dict.fromkeys(point[name] for point in definition.points))
+        shown = [str(v) for v in values]
+        if len(shown) > 12:
+            shown = [*shown[:6], "...", *shown[-3:]]
+        text[name] = ",".join(shown)
+    return text
+
+
+def _digest(given):
+    """A hash of what an Input holds, so that a file is the same input only while it is the same."""
+    if given.value is None:
+        return _of(b"none")
+    if isinstance(given.value, Marking):
+        return _of(b"marking", given.value.save_bytes())
+    if isinstance(given.value, (str, os.PathLike)):
+        return _digest_of_path(os.fspath(given.value))
+    try:
+        return _of(b"object", pickle.dumps(given.value, 5))
+    except Exception as error:
+        raise mistake(
+            "E-sweep",
+            f"input '{given.name}' is {type(given.value).__name__}, which cannot be told from "
+            f"another one ({error}); a sweep that keeps a file needs file names, markings or data "
+            "that can be pickled",
+        ) from None
+
+
+def _of(*parts):
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _digest_of_path(path):
+    if os.path.isdir(path):
+        files = []
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            for name in sorted(names):
+                status = os.stat(os.path.join(folder, name))
+                files.append(f"{folder}/{name} {status.st_size} {status.st_mtime_ns}")
+        return _of(b"folder", "\n".join(files).encode())
+    try:
+        with open(path, "rb") as file:
+            hashed = hashlib.sha256(b"file\0")
+            while block := file.read(1 << 20):
+                hashed.update(block)
+            return hashed.hexdigest()
+    except OSError:  # no file, or none that can be read: its rows will say so
+        return _of(b"text", path.encode())
+
+
+def _without_lines(text):
+    """A .lpn text without the places in the author's Python: `file "m.py"` and `@12`."""
+    return re.sub(r" @(\?|[\d:]+)(?=[\s,;()\[\]]|$)|^file .*\n", "", text, flags=re.MULTILINE)
+
+
+def _source_digest(module):
+    """A hash of the model's Python without its comments; None for a net alone."""
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:24]
