@@ -27,28 +27,24 @@ struct Summands {
 void split(const ExprPool& pool, ExprId id, std::int64_t factor, Summands& out) {
   const Node& n = pool[id];
   std::int64_t value = 0, product = 0;
-  switch (n.op) {
-    case Op::kConst: out.constant += Wide{factor} * n.value; return;
-    case Op::kAdd:
-      split(pool, n.kids[0], factor, out);
-      split(pool, n.kids[1], factor, out);
-      return;
-    case Op::kSub:
-      split(pool, n.kids[0], factor, out);
-      split(pool, n.kids[1], -factor, out);
-      return;
-    case Op::kNeg: split(pool, n.kids[0], -factor, out); return;
-    case Op::kAssume: split(pool, n.kids[1], factor, out); return;
-    case Op::kMul:
-      for (int k = 0; k < 2; ++k) {
-        if (pool.is_const(n.kids[static_cast<std::size_t>(k)], value) &&
-            !__builtin_mul_overflow(factor, value, &product) && std::abs(product) < kLargest) {
-          if (product != 0) split(pool, n.kids[static_cast<std::size_t>(1 - k)], product, out);
-          return;
-        }
+  if (n.op == Op::kConst) {
+    out.constant += Wide{factor} * n.value;
+    return;
+  }
+  if (n.op == Op::kAdd || n.op == Op::kSub) {
+    split(pool, n.kids[0], factor, out);
+    return split(pool, n.kids[1], n.op == Op::kAdd ? factor : -factor, out);
+  }
+  if (n.op == Op::kNeg) return split(pool, n.kids[0], -factor, out);
+  if (n.op == Op::kAssume) return split(pool, n.kids[1], factor, out);
+  if (n.op == Op::kMul) {
+    for (int k = 0; k < 2; ++k) {
+      if (pool.is_const(n.kids[static_cast<std::size_t>(k)], value) &&
+          !__builtin_mul_overflow(factor, value, &product) && std::abs(product) < kLargest) {
+        if (product != 0) split(pool, n.kids[static_cast<std::size_t>(1 - k)], product, out);
+        return;
       }
-      break;
-    default: break;
+    }
   }
   for (auto& [f, part] : out.parts) {
     if (part == id) {

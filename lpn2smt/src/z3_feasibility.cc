@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lpn/base/error.h"
-#include "lpn/base/wide.h"
+#include "lpn/expr/range.h"
 
 namespace lpn::smt {
 namespace {
@@ -23,22 +23,6 @@ struct Translated {
   z3::expr value;
   z3::expr defined;
 };
-
-// Least and greatest result of an operator on exact integers; the operands are within 64 bits.
-std::pair<Wide, Wide> reach(Op op, Range x, Range y) {
-  switch (op) {
-    case Op::kNeg: return {-Wide{x.hi}, -Wide{x.lo}};
-    case Op::kAbs: return {0, std::max(Wide{x.hi}, -Wide{x.lo})};
-    case Op::kAdd: return {Wide{x.lo} + y.lo, Wide{x.hi} + y.hi};
-    case Op::kSub: return {Wide{x.lo} - y.hi, Wide{x.hi} - y.lo};
-    case Op::kMul: {
-      const Wide a = Wide{x.lo} * y.lo, b = Wide{x.lo} * y.hi, c = Wide{x.hi} * y.lo,
-                 d = Wide{x.hi} * y.hi;
-      return {std::min({a, b, c, d}), std::max({a, b, c, d})};
-    }
-    default: LPN_ASSERT(!"an operator that may overflow"); return {};
-  }
-}
 
 }  // namespace
 
@@ -79,121 +63,118 @@ struct Z3Feasibility::Impl {
     return *done[k];
   }
 
-  // `value` within 64 bits, unless the ranges of the operands say that it is.
-  Translated fitting(const Node& n, const z3::expr& value, const z3::expr& defined) {
-    const Range x = self.term_bounds().of(n.kids[0]);
-    const Range y = op_info(n.op).arity == 2 ? self.term_bounds().of(n.kids[1]) : Range{0, 0};
-    const auto [lo, hi] = reach(n.op, x, y);
-    z3::expr all = defined;
-    if (lo < kLowest) all = both(all, value >= number(kLowest));
-    if (hi > kHighest) all = both(all, value <= number(kHighest));
-    return {value, all};
-  }
-
   Translated make(const Node node) {
-    switch (node.op) {
-      case Op::kConst: return {number(node.value), yes};
-      case Op::kTrue: return {yes, yes};
-      case Op::kFalse: return {z3.bool_val(false), yes};
-      case Op::kParam: {
+    switch (kind_of(node.op)) {
+      case Kind::kConstant:
+        if (node.op == Op::kConst) return {number(node.value), yes};
+        return {z3.bool_val(node.op == Op::kTrue), yes};
+      case Kind::kVariable: {
         const z3::expr& variable = variables.at(node.a);
         if (!variable.is_bool()) return {variable, yes};
         return {z3::ite(variable, number(1), number(0)), yes};
       }
-      case Op::kNeg:
-      case Op::kAbs: {
-        const Translated x = translate(node.kids[0]);
-        const z3::expr negative = -x.value;
-        if (node.op == Op::kNeg) return fitting(node, negative, x.defined);
-        const Range r = self.term_bounds().of(node.kids[0]);
-        if (r.lo >= 0) return x;
-        return fitting(node, z3::ite(x.value >= 0, x.value, negative), x.defined);
-      }
-      case Op::kNot: {
-        const Translated x = translate(node.kids[0]);
-        return {!x.value, x.defined};
-      }
-      case Op::kAdd:
-      case Op::kSub:
-      case Op::kMul:
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod:
-      case Op::kMin:
-      case Op::kMax:
-      case Op::kEq:
-      case Op::kNe:
-      case Op::kLt:
-      case Op::kLe: return binary(node);
-      case Op::kAnd: {
-        const Translated x = translate(node.kids[0]), y = translate(node.kids[1]);
-        return {x.value && y.value, both(x.defined, implied(x.value, y.defined))};
-      }
-      case Op::kOr: {
-        const Translated x = translate(node.kids[0]), y = translate(node.kids[1]);
-        return {x.value || y.value, both(x.defined, implied(!x.value, y.defined))};
-      }
-      case Op::kSelect: {
+      case Kind::kArithmetic:
+      case Kind::kComparison: return strict(node);
+      case Kind::kLogic: return logic(node);
+      case Kind::kChoice: {
         const Translated c = translate(node.kids[0]);
         const Translated x = translate(node.kids[1]), y = translate(node.kids[2]);
         return {z3::ite(c.value, x.value, y.value),
                 both(c.defined, both(implied(c.value, x.defined), implied(!c.value, y.defined)))};
       }
-      case Op::kLookup: {
+      case Kind::kTable: {
         const auto& table = self.pool().table(node.a);
         const Translated x = translate(node.kids[0]);
-        const auto last = static_cast<std::int64_t>(table.size()) - 1;
-        const Range r = self.term_bounds().of(node.kids[0]);
-        z3::expr defined = x.defined;
-        if (r.lo < 0) defined = both(defined, x.value >= 0);
-        if (r.hi > last) defined = both(defined, x.value <= number(last));
-        return {entries(table, x.value), defined};
+        const Range entries_are{0, static_cast<std::int64_t>(table.size()) - 1};
+        return {entries(table, x.value),
+                both(x.defined, within(x.value, self.term_bounds().of(node.kids[0]), entries_are))};
       }
-      case Op::kAssume: {
+      case Kind::kAssumption: {
         const Translated c = translate(node.kids[0]), x = translate(node.kids[1]);
         return {x.value, both(both(c.defined, c.value), implied(c.value, x.defined))};
       }
+      case Kind::kRun:
+      case Kind::kAggregate: break;
+    }
+    LPN_ASSERT(!"a term reads variables only; see instantiate()");
+    return {yes, yes};
+  }
+
+  // That a value of `known` is in `wanted`, as far as that is not plain.
+  z3::expr within(const z3::expr& value, Range known, Range wanted) {
+    z3::expr all = yes;
+    if (known.lo < wanted.lo) all = both(all, value >= number(wanted.lo));
+    if (known.hi > wanted.hi) all = both(all, value <= number(wanted.hi));
+    return all;
+  }
+
+  // All operands are evaluated, the right one is in the operator's domain, the result in 64 bits.
+  Translated strict(const Node& node) {
+    const bool binary = op_info(node.op).arity == 2;
+    const ExprId left = node.kids[0], right = binary ? node.kids[1] : left;
+    const Translated x = translate(left), y = translate(right);
+    const Range a = self.term_bounds().of(left), b = self.term_bounds().of(right);
+    z3::expr defined = x.defined;
+    if (binary) {
+      defined = both(both(defined, y.defined), within(y.value, b, domain_of(node.op).range));
+    }
+    const z3::expr value = value_of(node.op, x.value, y.value, a);
+    const WideRange exact = exact_range(node.op, a, b);
+    if (exact.lo < kLowest) defined = both(defined, value >= number(kLowest));
+    if (exact.hi > kHighest) defined = both(defined, value <= number(kHighest));
+    return {value, defined};
+  }
+
+  // `known`: where x is. For a positive divisor div and mod of SMT-LIB round down, as ours do.
+  z3::expr value_of(Op op, const z3::expr& x, const z3::expr& y, Range known) {
+    switch (op) {
+      case Op::kNeg: return -x;
+      case Op::kAbs: return known.lo >= 0 ? x : z3::ite(x >= 0, x, -x);
+      case Op::kAdd: return x + y;
+      case Op::kSub: return x - y;
+      case Op::kMul: return x * y;
+      case Op::kFloorDiv: return x / y;
+      case Op::kCeilDiv: return (x + y - 1) / y;
+      case Op::kMod: return z3::mod(x, y);
+      case Op::kMin: return z3::ite(x < y, x, y);
+      case Op::kMax: return z3::ite(x > y, x, y);
+      case Op::kEq: return x == y;
+      case Op::kNe: return x != y;
+      case Op::kLt: return x < y;
+      case Op::kLe: return x <= y;
+      case Op::kConst:
+      case Op::kTrue:
+      case Op::kFalse:
+      case Op::kParam:
       case Op::kToken:
       case Op::kIndex:
       case Op::kBound:
       case Op::kOccupancy:
       case Op::kFree:
       case Op::kTaken:
+      case Op::kNot:
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kSelect:
+      case Op::kLookup:
+      case Op::kAssume:
       case Op::kSum:
       case Op::kMinOf:
       case Op::kMaxOf: break;
     }
-    LPN_ASSERT(!"a term reads variables only; see instantiate()");
-    return {yes, yes};
+    LPN_ASSERT(!"arithmetic or a comparison");
+    return x;
   }
 
-  Translated binary(const Node& node) {
-    const Translated x = translate(node.kids[0]), y = translate(node.kids[1]);
-    const z3::expr defined = both(x.defined, y.defined);
-    switch (node.op) {
-      case Op::kAdd: return fitting(node, x.value + y.value, defined);
-      case Op::kSub: return fitting(node, x.value - y.value, defined);
-      case Op::kMul: return fitting(node, x.value * y.value, defined);
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod: {
-        // For a positive divisor div and mod of SMT-LIB round down, as ours do.
-        z3::expr all = defined;
-        if (self.term_bounds().of(node.kids[1]).lo < 1) all = both(all, y.value >= 1);
-        if (node.op == Op::kFloorDiv) return {x.value / y.value, all};
-        if (node.op == Op::kMod) return {z3::mod(x.value, y.value), all};
-        return {(x.value + y.value - 1) / y.value, all};
-      }
-      case Op::kMin: return {z3::ite(x.value < y.value, x.value, y.value), defined};
-      case Op::kMax: return {z3::ite(x.value > y.value, x.value, y.value), defined};
-      case Op::kEq: return {x.value == y.value, defined};
-      case Op::kNe: return {x.value != y.value, defined};
-      case Op::kLt: return {x.value < y.value, defined};
-      case Op::kLe: return {x.value <= y.value, defined};
-      default: break;
+  // The right operand counts where the left one does not decide.
+  Translated logic(const Node& node) {
+    const Translated x = translate(node.kids[0]);
+    if (node.op == Op::kNot) return {!x.value, x.defined};
+    const Translated y = translate(node.kids[1]);
+    if (node.op == Op::kAnd) {
+      return {x.value && y.value, both(x.defined, implied(x.value, y.defined))};
     }
-    LPN_ASSERT(!"a binary operator");
-    return x;
+    return {x.value || y.value, both(x.defined, implied(!x.value, y.defined))};
   }
 
   // A decision tree over runs of equal entries.

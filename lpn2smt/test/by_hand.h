@@ -53,4 +53,16 @@ struct ByHand {
   std::vector<Target> targets() const { return {target()}; }
 };
 
+// a * b = 2, and what a adds to five x is a limit of 12; the latency is a + b + 2 x0.
+struct Related : ByHand {
+  Related() {
+    const ExprId a = variable("a", 0, 3), b = variable("b", 0, 3);
+    x = variables(5, 0, 9);
+    space.constraints = {build().eq(build().mul(a, b), number(2)),
+                         build().le(build().add(a, sum(x)), number(12))};
+    chain({build().add(a, b), linear(2, x[0], 0)});
+  }
+  std::vector<ExprId> x;
+};
+
 }  // namespace lpn::smt

@@ -20,9 +20,10 @@ namespace lpn::python {
 
 void bind_errors(py::module_& m);  // Error, RunError
 void bind_net(py::module_& m);     // Net, Transition and their parts; verify, text form, instance
-void bind_expr(py::class_<Net, std::shared_ptr<Net>>& net);  // expressions, as ints, on Net
-void bind_marking(py::module_& m);                           // Marking
-void bind_interp(py::module_& m);                            // Interp, RunResult, Commit
+// Expressions, as ints, on Net; OPERATORS.
+void bind_expr(py::module_& m, py::class_<Net, std::shared_ptr<Net>>& net);
+void bind_marking(py::module_& m);    // Marking
+void bind_interp(py::module_& m);     // Interp, RunResult, Commit
 void bind_sim(py::module_& m);        // _lpn.sim: Library, Simulator, run() for both engines
 void bind_exports(py::module_& m);    // _lpn.sim.Timeline, Vcd; after bind_sim
 void bind_structure(py::module_& m);  // structure()

@@ -1,4 +1,6 @@
-// Expressions on a Net: numbers in, numbers out. python/lpn/_expr.py wraps them in operators.
+// Expressions on a Net: numbers in, numbers out. python/lpn/authoring/expr.py wraps them in
+// operators.
+#include <array>
 #include <limits>
 
 #include "bind.h"
@@ -13,25 +15,65 @@ namespace {
 using Id = std::uint32_t;
 using NetClass = py::class_<Net, std::shared_ptr<Net>>;
 
-template <ExprId (ExprBuilder::*kMember)(ExprId)>
-void unary(NetClass& c, const char* name) {
-  c.def(name, [](Net& net, Id x) {
-    return static_cast<Id>((ExprBuilder(net.exprs).*kMember)(expr(net, x)));
-  });
-}
-
-template <ExprId (ExprBuilder::*kMember)(ExprId, ExprId)>
-void binary(NetClass& c, const char* name) {
-  c.def(name, [](Net& net, Id x, Id y) {
-    return static_cast<Id>((ExprBuilder(net.exprs).*kMember)(expr(net, x), expr(net, y)));
-  });
-}
-
 Op aggregate_op(const std::string& name) {
-  if (name == "sum") return Op::kSum;
-  if (name == "min") return Op::kMinOf;
-  if (name == "max") return Op::kMaxOf;
+  for (std::size_t k = 0; k < kOps.size(); ++k) {
+    if (kOps[k].kind == Kind::kAggregate && kOps[k].python == name) return static_cast<Op>(k);
+  }
   throw py::value_error("not an aggregate: " + name);
+}
+
+// What a formula without tokens is made of, in the order of ExprBuilder::build.
+bool plain(Kind kind) {
+  return kind == Kind::kArithmetic || kind == Kind::kComparison || kind == Kind::kLogic ||
+         kind == Kind::kChoice;
+}
+
+// A method per operator with operands only, by its name in the table.
+void bind_operators(NetClass& c) {
+  for (std::size_t k = 0; k < kOps.size(); ++k) {
+    const OpInfo& info = kOps[k];
+    if (!plain(info.kind)) continue;
+    const auto build = [op = static_cast<Op>(k)](Net& net, std::array<ExprId, 3> kids) {
+      return static_cast<Id>(ExprBuilder(net.exprs).build({.op = op, .kids = kids}));
+    };
+    const std::string name(info.python);
+    if (info.arity == 1) {
+      c.def(name.c_str(), [build](Net& n, Id x) { return build(n, {expr(n, x)}); });
+    } else if (info.arity == 2) {
+      c.def(name.c_str(), [build](Net& n, Id x, Id y) {
+        return build(n, {expr(n, x), expr(n, y)});
+      });
+    } else {
+      c.def(name.c_str(), [build](Net& n, Id x, Id y, Id z) {
+        return build(n, {expr(n, x), expr(n, y), expr(n, z)});
+      });
+    }
+  }
+}
+
+// What Python has to know of the operators: expr/ops.def as {name: Operator}.
+void bind_table(py::module_& m) {
+  py::class_<OpInfo>(m, "Operator", "A line of the table of operators.")
+      .def_readonly("text", &OpInfo::text)
+      .def_readonly("arity", &OpInfo::arity)
+      .def_readonly("smt", &OpInfo::smt, "in SMT-LIB 2, {0}, {1}, {2} being the operands; or ''")
+      .def_property_readonly(
+          "level", [](const OpInfo& o) { return static_cast<int>(o.level); },
+          "how tightly it holds together")
+      .def_property_readonly("infix",
+                             [](const OpInfo& o) { return o.notation == Notation::kInfix; })
+      .def_property_readonly("prefix",
+                             [](const OpInfo& o) { return o.notation == Notation::kPrefix; })
+      .def_property_readonly(
+          "is_term",
+          [](const OpInfo& o) { return o.kind != Kind::kRun && o.kind != Kind::kAggregate; },
+          "whether a formula over parameters, a term of an input space, may have it");
+  py::dict table;
+  for (const OpInfo& info : kOps) {
+    if (info.kind == Kind::kAggregate) continue;  // made by aggregate(name, ...)
+    table[py::str(std::string(info.python))] = py::cast(&info, py::return_value_policy::reference);
+  }
+  m.attr("OPERATORS") = table;
 }
 
 // How a term is made: the name of the method below, and what it was given.
@@ -39,47 +81,31 @@ py::tuple node(const Net& net, Id x) {
   const ExprPool& pool = net.exprs;
   const Node& n = pool[expr(net, x)];
   const auto kid = [&](std::size_t k) { return static_cast<Id>(n.kids[k]); };
-  switch (n.op) {
-    case Op::kConst: return py::make_tuple("constant", n.value);
-    case Op::kTrue: return py::make_tuple("boolean", true);
-    case Op::kFalse: return py::make_tuple("boolean", false);
-    case Op::kParam: return py::make_tuple("param", n.a);
-    case Op::kLookup: return py::make_tuple("lookup", pool.table(n.a), kid(0));
-    case Op::kAssume: return py::make_tuple("assume", kid(0), kid(1), pool.text(n.a));
-    case Op::kNot: return py::make_tuple("logical_not", kid(0));
-    case Op::kAnd: return py::make_tuple("logical_and", kid(0), kid(1));
-    case Op::kOr: return py::make_tuple("logical_or", kid(0), kid(1));
-    case Op::kSelect: return py::make_tuple("select", kid(0), kid(1), kid(2));
-    case Op::kNeg:
-    case Op::kAbs: return py::make_tuple(op_info(n.op).cpp, kid(0));
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kFloorDiv:
-    case Op::kCeilDiv:
-    case Op::kMod:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe: return py::make_tuple(op_info(n.op).cpp, kid(0), kid(1));
-    case Op::kToken:
-    case Op::kIndex:
-    case Op::kBound:
-    case Op::kOccupancy:
-    case Op::kFree:
-    case Op::kTaken:
-    case Op::kSum:
-    case Op::kMinOf:
-    case Op::kMaxOf: break;
+  const std::string name(op_info(n.op).python);
+  switch (kind_of(n.op)) {
+    case Kind::kConstant:
+      if (n.op == Op::kConst) return py::make_tuple(name, n.value);
+      return py::make_tuple(name, n.op == Op::kTrue);
+    case Kind::kVariable: return py::make_tuple(name, n.a);
+    case Kind::kTable: return py::make_tuple(name, pool.table(n.a), kid(0));
+    case Kind::kAssumption: return py::make_tuple(name, kid(0), kid(1), pool.text(n.a));
+    case Kind::kArithmetic:
+    case Kind::kComparison:
+    case Kind::kLogic:
+    case Kind::kChoice:
+      if (op_info(n.op).arity == 1) return py::make_tuple(name, kid(0));
+      if (op_info(n.op).arity == 2) return py::make_tuple(name, kid(0), kid(1));
+      return py::make_tuple(name, kid(0), kid(1), kid(2));
+    case Kind::kRun:
+    case Kind::kAggregate: break;
   }
   throw py::index_error("not a term over parameters");
 }
 
 }  // namespace
 
-void bind_expr(NetClass& c) {
+void bind_expr(py::module_& m, NetClass& c) {
+  bind_table(m);
   c.def("constant", [](Net& n, std::int64_t v) { return static_cast<Id>(n.exprs.constant(v)); });
   c.def("boolean", [](Net& n, bool v) { return static_cast<Id>(n.exprs.boolean(v)); });
   c.def("param", [](Net& n, Id k) { return static_cast<Id>(n.exprs.param(k)); });
@@ -101,29 +127,11 @@ void bind_expr(NetClass& c) {
   c.def("assume", [](Net& n, Id condition, Id value, const std::string& text) {
     return static_cast<Id>(ExprBuilder(n.exprs).assume(expr(n, condition), expr(n, value), text));
   });
-  c.def("select", [](Net& n, Id condition, Id then, Id otherwise) {
-    return static_cast<Id>(
-        ExprBuilder(n.exprs).select(expr(n, condition), expr(n, then), expr(n, otherwise)));
-  });
-  unary<&ExprBuilder::neg>(c, "neg");
-  unary<&ExprBuilder::abs>(c, "abs");
-  unary<&ExprBuilder::logical_not>(c, "logical_not");
-  unary<&ExprBuilder::to_int>(c, "to_int");
-  unary<&ExprBuilder::to_bool>(c, "to_bool");
-  binary<&ExprBuilder::add>(c, "add");
-  binary<&ExprBuilder::sub>(c, "sub");
-  binary<&ExprBuilder::mul>(c, "mul");
-  binary<&ExprBuilder::floor_div>(c, "floor_div");
-  binary<&ExprBuilder::ceil_div>(c, "ceil_div");
-  binary<&ExprBuilder::mod>(c, "mod");
-  binary<&ExprBuilder::min>(c, "min");
-  binary<&ExprBuilder::max>(c, "max");
-  binary<&ExprBuilder::eq>(c, "eq");
-  binary<&ExprBuilder::ne>(c, "ne");
-  binary<&ExprBuilder::lt>(c, "lt");
-  binary<&ExprBuilder::le>(c, "le");
-  binary<&ExprBuilder::logical_and>(c, "logical_and");
-  binary<&ExprBuilder::logical_or>(c, "logical_or");
+  c.def("to_int",
+        [](Net& n, Id x) { return static_cast<Id>(ExprBuilder(n.exprs).to_int(expr(n, x))); });
+  c.def("to_bool",
+        [](Net& n, Id x) { return static_cast<Id>(ExprBuilder(n.exprs).to_bool(expr(n, x))); });
+  bind_operators(c);
 
   c.def("is_bool", [](const Net& n, Id x) { return n.exprs[expr(n, x)].type == Type::kBool; });
   c.def(

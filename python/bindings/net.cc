@@ -128,6 +128,22 @@ void bind_transition(py::module_& m) {
       .def_property_readonly("source", [](const Transition& t) { return source(t.source); });
 }
 
+// A violation or a warning; `place` and `transition` are numbers, or None.
+template <typename Finding>
+void bind_finding(py::module_& m, const char* name) {
+  const auto number = [](const auto& id) {
+    return id ? std::optional(static_cast<Id>(*id)) : std::nullopt;
+  };
+  py::class_<Finding>(m, name)
+      .def_readonly("code", &Finding::code)
+      .def_readonly("where", &Finding::where)
+      .def_readonly("message", &Finding::message)
+      .def_property_readonly("place", [number](const Finding& f) { return number(f.place); })
+      .def_property_readonly("transition",
+                             [number](const Finding& f) { return number(f.transition); })
+      .def_property_readonly("source", [](const Finding& f) { return source(f.source); });
+}
+
 void bind_parts(py::module_& m) {
   py::class_<Field>(m, "Field")
       .def_readonly("name", &Field::name)
@@ -158,16 +174,8 @@ void bind_parts(py::module_& m) {
       .def_readonly("drain", &Place::drain)
       .def_readonly("sink", &Place::sink)
       .def_property_readonly("source", [](const Place& p) { return source(p.source); });
-  py::class_<Violation>(m, "Violation")
-      .def_readonly("code", &Violation::code)
-      .def_readonly("where", &Violation::where)
-      .def_readonly("message", &Violation::message)
-      .def_property_readonly("source", [](const Violation& v) { return source(v.source); });
-  py::class_<Warning>(m, "Warning")
-      .def_readonly("code", &Warning::code)
-      .def_readonly("where", &Warning::where)
-      .def_readonly("message", &Warning::message)
-      .def_property_readonly("source", [](const Warning& w) { return source(w.source); });
+  bind_finding<Violation>(m, "Violation");
+  bind_finding<Warning>(m, "Warning");
 }
 
 }  // namespace
@@ -182,7 +190,7 @@ void bind_net(py::module_& m) {
     n->name = std::move(name);
     return n;
   }));
-  bind_expr(net);
+  bind_expr(m, net);
   net.def_readonly("name", &Net::name)
       .def_readonly("files", &Net::files)
       .def_readonly("params", &Net::params)

@@ -76,16 +76,7 @@ class Rewriter {
 void drop_input(Net& net, Transition& t, std::uint32_t dropped) {
   ExprPool& pool = net.exprs;
   Rewriter rewrite(pool, [&](ExprId, const Node& n) -> std::optional<ExprId> {
-    switch (n.op) {
-      case Op::kToken:
-      case Op::kOccupancy:
-      case Op::kFree:
-      case Op::kTaken:
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf: break;
-      default: return std::nullopt;
-    }
+    if (!names_arc(n.op)) return std::nullopt;
     if (n.a == dropped) return pool.constant(1);
     if (n.a < dropped) return std::nullopt;
     Node copy = n;

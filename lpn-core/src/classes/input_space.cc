@@ -173,9 +173,7 @@ class Checker {
   }
 
   static bool reads_a_net(Op op) {
-    return op == Op::kToken || op == Op::kIndex || op == Op::kBound || op == Op::kOccupancy ||
-           op == Op::kFree || op == Op::kTaken || op == Op::kSum || op == Op::kMinOf ||
-           op == Op::kMaxOf;
+    return kind_of(op) == Kind::kRun || kind_of(op) == Kind::kAggregate;
   }
 
   // A formula over the net's parameters as a term over the variables.

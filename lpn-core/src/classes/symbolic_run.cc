@@ -19,61 +19,12 @@
 #include <utility>
 
 #include "lpn/base/error.h"
-#include "lpn/base/wide.h"
 #include "lpn/expr/build.h"
 #include "lpn/expr/feasibility.h"
 #include "lpn/net/facts.h"
 #include "lpn/net/initial.h"
 
 namespace lpn {
-
-// ---- totality --------------------------------------------------------------------------------
-
-bool Totality::operator()(ExprId term) {
-  const auto key = static_cast<std::uint32_t>(term);
-  if (const auto it = known_.find(key); it != known_.end()) return it->second;
-  const bool result = compute(pool_[term]);
-  known_[key] = result;
-  return result;
-}
-
-bool Totality::compute(const Node& n) {
-  const int arity = op_info(n.op).arity;
-  for (int k = 0; k < arity; ++k) {
-    if (!(*this)(n.kids[static_cast<std::size_t>(k)])) return false;
-  }
-  const auto fits = [](Wide lo, Wide hi) {
-    return lo >= std::numeric_limits<std::int64_t>::min() &&
-           hi <= std::numeric_limits<std::int64_t>::max();
-  };
-  const auto kid = [&](std::size_t k) { return bounds_.of(n.kids[k]); };
-  switch (n.op) {
-    case Op::kNeg:
-    case Op::kAbs: return kid(0).lo > std::numeric_limits<std::int64_t>::min();
-    case Op::kAdd: return fits(Wide{kid(0).lo} + kid(1).lo, Wide{kid(0).hi} + kid(1).hi);
-    case Op::kSub: return fits(Wide{kid(0).lo} - kid(1).hi, Wide{kid(0).hi} - kid(1).lo);
-    case Op::kMul: {
-      const Range x = kid(0), y = kid(1);
-      const Wide corners[] = {Wide{x.lo} * y.lo, Wide{x.lo} * y.hi, Wide{x.hi} * y.lo,
-                              Wide{x.hi} * y.hi};
-      return fits(*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4));
-    }
-    case Op::kFloorDiv:
-    case Op::kCeilDiv:
-    case Op::kMod: return kid(1).lo >= 1;
-    case Op::kLookup: {
-      const Range x = kid(0);
-      return x.lo >= 0 && x.hi < static_cast<std::int64_t>(pool_.table(n.a).size());
-    }
-    case Op::kAssume: return kid(0).lo == 1;
-    // Of formulas only: a token that is not needed, or an extreme of none.
-    case Op::kToken: return kid(0).lo == 0 && kid(0).hi == 0;
-    case Op::kMinOf:
-    case Op::kMaxOf:
-    case Op::kSum: return false;
-    default: return true;
-  }
-}
 
 // ---- one path --------------------------------------------------------------------------------
 
@@ -641,7 +592,7 @@ class Run {
       c.need[a] = std::max(needed, c.need[a]);
       if (arc.guard && counts(*arc.guard)) {
         // It is looked at only when all else is there.
-        if (!Totality(net_, t)(arc.guard->id)) {
+        if (!Totality(net_, &t)(arc.guard->id)) {
           refuse(t, arc.guard->source, "its guard counts tokens and may fail",
                  "keep to counts and properties with declared ranges");
         }

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "lpn/classes/differences.h"
 #include "lpn/classes/timing.h"
+#include "lpn/expr/total.h"
 #include "lpn/net/net.h"
 
 namespace lpn {
@@ -25,23 +25,6 @@ class Oracle {
   virtual void added(InstantId instant) = 0;    // to the path's timing
   // The position of one that is probably the earliest, to choose what is asked first.
   virtual std::size_t probably_first(const std::vector<InstantId>& instants) = 0;
-};
-
-// Whether evaluating a term of the space, or a formula of a transition, can fail, from the ranges
-// of variables, or from declared ones.
-class Totality {
- public:
-  explicit Totality(const InputSpace& space)
-      : pool_(space.variables.exprs), bounds_(space.variables, nullptr) {}
-  Totality(const Net& net, const Transition& t) : pool_(net.exprs), bounds_(net, &t) {}
-  bool operator()(ExprId term);
-  Range range(ExprId term) { return bounds_.of(term); }
-
- private:
-  bool compute(const Node& node);
-  const ExprPool& pool_;
-  Bounds bounds_;
-  std::unordered_map<std::uint32_t, bool> known_;
 };
 
 // Times alone do not tell in which group something happens at an instant, and here it matters.

@@ -5,6 +5,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/eval.h"
+#include "lpn/expr/partial.h"
 
 namespace lpn {
 namespace {
@@ -22,45 +23,13 @@ std::optional<std::int64_t> fold(Op op, std::int64_t x, std::int64_t y) {
 
 bool ExprBuilder::total(ExprId id) const {
   const Node& n = pool_[id];
-  std::int64_t value = 0;
-  switch (n.op) {
-    case Op::kConst:
-    case Op::kTrue:
-    case Op::kFalse:
-    case Op::kParam:
-    case Op::kIndex:
-    case Op::kBound:
-    case Op::kOccupancy:
-    case Op::kFree:
-    case Op::kTaken: return true;
-    // A token other than the head may be missing; so may the head of an arc that takes none, but
-    // then reading it is the author's mistake wherever it stands, and verify() or the run says so.
-    case Op::kToken: return constant(n.kids[0], value) && value == 0;
-    case Op::kFloorDiv:
-    case Op::kCeilDiv:
-    case Op::kMod: return constant(n.kids[1], value) && value > 0 && total(n.kids[0]);
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kAnd:
-    case Op::kOr: return total(n.kids[0]) && total(n.kids[1]);
-    case Op::kNot: return total(n.kids[0]);
-    case Op::kSelect: return total(n.kids[0]) && total(n.kids[1]) && total(n.kids[2]);
-    case Op::kNeg:
-    case Op::kAbs:
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kLookup:
-    case Op::kAssume:
-    case Op::kSum:
-    case Op::kMinOf:
-    case Op::kMaxOf: return false;
+  std::array<Range, 3> kids;
+  for (int k = 0; k < op_info(n.op).arity; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    if (!total(n.kids[at])) return false;
+    if (std::int64_t value = 0; constant(n.kids[at], value)) kids[at] = {value, value};
   }
-  return false;
+  return !partial(pool_, n, kids).any();
 }
 
 ExprId ExprBuilder::neg(ExprId x) {
@@ -311,7 +280,7 @@ ExprId ExprBuilder::nested(ExprId id, std::uint32_t depth,
   const Node before = n;
   if (n.op == Op::kBound) {
     if (n.a < depths.size()) n.a = depths[n.a];
-  } else if (n.op == Op::kSum || n.op == Op::kMinOf || n.op == Op::kMaxOf) {
+  } else if (kind_of(n.op) == Kind::kAggregate) {
     std::vector<std::uint32_t> inner(depths.begin(),
                                      depths.begin() + std::min<std::size_t>(n.b, depths.size()));
     inner.resize(n.b + 1, depth);
@@ -395,51 +364,17 @@ struct Substitution {
     }
     ExprBuilder builder(to);
     ExprId copy{};
-    switch (n.op) {
-      case Op::kParam: copy = params.at(n.a); break;
-      case Op::kLookup: {
-        const std::vector<std::int64_t> table = from.table(n.a);
-        copy = builder.lookup(table, n.kids[0]);
-        break;
-      }
-      case Op::kAssume: {
-        const std::string text = from.text(n.a);
-        copy = builder.assume(n.kids[0], n.kids[1], text);
-        break;
-      }
-      case Op::kToken:
-      case Op::kOccupancy:
-      case Op::kFree:
-      case Op::kTaken:
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf:
-        if (!arcs.empty()) n.a = arcs.at(n.a);
-        copy = to.make(n);
-        break;
-      case Op::kConst:
-      case Op::kTrue:
-      case Op::kFalse:
-      case Op::kIndex:
-      case Op::kBound:
-      case Op::kNeg:
-      case Op::kAbs:
-      case Op::kAdd:
-      case Op::kSub:
-      case Op::kMul:
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod:
-      case Op::kMin:
-      case Op::kMax:
-      case Op::kEq:
-      case Op::kNe:
-      case Op::kLt:
-      case Op::kLe:
-      case Op::kNot:
-      case Op::kAnd:
-      case Op::kOr:
-      case Op::kSelect: copy = builder.build(n); break;
+    if (n.op == Op::kParam) {
+      copy = params.at(n.a);
+    } else if (n.op == Op::kLookup) {
+      const std::vector<std::int64_t> table = from.table(n.a);
+      copy = builder.lookup(table, n.kids[0]);
+    } else if (n.op == Op::kAssume) {
+      const std::string text = from.text(n.a);
+      copy = builder.assume(n.kids[0], n.kids[1], text);
+    } else {
+      if (names_arc(n.op) && !arcs.empty()) n.a = arcs.at(n.a);
+      copy = builder.build(n);
     }
     done.emplace(key, copy);
     return copy;

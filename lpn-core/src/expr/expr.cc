@@ -11,13 +11,6 @@
 namespace lpn {
 namespace {
 
-constexpr OpInfo kOps[] = {
-#define LPN_OP(enumerator, text, arity, result, operands, cpp, smt, sympy) \
-  {text, arity, Type::result, Type::operands, cpp, smt, sympy},
-#include "lpn/expr/ops.def"
-#undef LPN_OP
-};
-
 std::size_t hash_node(const Node& n) {
   std::uint64_t h = 0x9e3779b97f4a7c15ull;
   auto mix = [&h](std::uint64_t x) {
@@ -34,21 +27,23 @@ std::size_t hash_node(const Node& n) {
 
 const char* type_name(Type type) { return type == Type::kInt ? "int" : "bool"; }
 
+// Int or bool, like what it chooses from.
+bool typed_by_operand(Op op) {
+  return kind_of(op) == Kind::kChoice || kind_of(op) == Kind::kAssumption;
+}
+
 // The type an operator wants of its child `k`.
 Type operand_type(const Node& node, int k) {
-  if (node.op == Op::kSelect) return k == 0 ? Type::kBool : node.type;
-  if (node.op == Op::kAssume) return k == 0 ? Type::kBool : node.type;
+  if (typed_by_operand(node.op)) return k == 0 ? Type::kBool : node.type;
   return op_info(node.op).operands;
 }
 
 }  // namespace
 
-const OpInfo& op_info(Op op) { return kOps[static_cast<std::size_t>(op)]; }
-
 ExprId ExprPool::make(const Node& given) {
   Node node = given;
   const OpInfo& info = op_info(node.op);
-  if (node.op != Op::kSelect && node.op != Op::kAssume) node.type = info.result;
+  if (!typed_by_operand(node.op)) node.type = info.result;
   std::uint64_t tree = 1;
   std::uint32_t depth = 1;
   for (int k = 0; k < 3; ++k) {
@@ -118,7 +113,7 @@ ExprId ExprPool::assume(ExprId condition, ExprId value, std::string text) {
 }
 
 ExprId ExprPool::aggregate(Op op, std::uint32_t arc, std::uint32_t depth, ExprId body) {
-  LPN_ASSERT(op == Op::kSum || op == Op::kMinOf || op == Op::kMaxOf);
+  LPN_ASSERT(kind_of(op) == Kind::kAggregate);
   return make({.op = op, .a = arc, .b = depth, .kids = {body}});
 }
 
@@ -141,41 +136,12 @@ Reads ExprPool::reads(ExprId root) const {
     const Node& n = (*this)[id];
     for (int k = 0; k < op_info(n.op).arity; ++k)
       todo.push_back(n.kids[static_cast<std::size_t>(k)]);
-    switch (n.op) {
-      case Op::kToken:
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf: tokens.insert(n.a); break;
-      case Op::kOccupancy: occupancy.insert(n.a); break;
-      case Op::kFree: free.insert(n.a); break;
-      case Op::kTaken: taken.insert(n.a); break;
-      case Op::kParam: params.insert(n.a); break;
-      case Op::kIndex: reads.index = true; break;
-      case Op::kConst:
-      case Op::kTrue:
-      case Op::kFalse:
-      case Op::kBound:
-      case Op::kNeg:
-      case Op::kAbs:
-      case Op::kAdd:
-      case Op::kSub:
-      case Op::kMul:
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod:
-      case Op::kMin:
-      case Op::kMax:
-      case Op::kEq:
-      case Op::kNe:
-      case Op::kLt:
-      case Op::kLe:
-      case Op::kNot:
-      case Op::kAnd:
-      case Op::kOr:
-      case Op::kSelect:
-      case Op::kLookup:
-      case Op::kAssume: break;
-    }
+    if (n.op == Op::kToken || kind_of(n.op) == Kind::kAggregate) tokens.insert(n.a);
+    if (n.op == Op::kOccupancy) occupancy.insert(n.a);
+    if (n.op == Op::kFree) free.insert(n.a);
+    if (n.op == Op::kTaken) taken.insert(n.a);
+    if (n.op == Op::kParam) params.insert(n.a);
+    if (n.op == Op::kIndex) reads.index = true;
   }
   reads.tokens.assign(tokens.begin(), tokens.end());
   reads.occupancy.assign(occupancy.begin(), occupancy.end());

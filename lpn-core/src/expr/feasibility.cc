@@ -156,51 +156,40 @@ class Instantiation {
   ExprId copy(ExprId id) {
     if (++steps_ > kMaxSteps) throw NoCounterpart{};
     Node n = from_[id];
-    switch (n.op) {
-      case Op::kConst: return to_.constant(n.value);
-      case Op::kTrue:
-      case Op::kFalse: return to_.boolean(n.op == Op::kTrue);
-      case Op::kParam:
+    switch (kind_of(n.op)) {
+      case Kind::kConstant:
+        return n.op == Op::kConst ? to_.constant(n.value) : to_.boolean(n.op == Op::kTrue);
+      case Kind::kVariable:
         if (n.a >= leaves_.params.size()) throw NoCounterpart{};
         return leaves_.params[n.a];
-      case Op::kToken: return token(n);
-      case Op::kIndex: return known(leaves_.index);
-      case Op::kBound: return to_.constant(bound_.at(n.a));
-      case Op::kOccupancy: return ask(leaves_.occupancy, n.a);
-      case Op::kFree: return ask(leaves_.free, n.a);
-      case Op::kTaken: return ask(leaves_.taken, n.a);
-      case Op::kLookup: return build_.lookup(from_.table(n.a), (*this)(n.kids[0]));
-      case Op::kAssume: {
+      case Kind::kRun: return read(n);
+      case Kind::kTable: return build_.lookup(from_.table(n.a), (*this)(n.kids[0]));
+      case Kind::kAssumption: {
         const ExprId condition = (*this)(n.kids[0]);
         return build_.assume(condition, (*this)(n.kids[1]), from_.text(n.a));
       }
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf: return aggregate(n);
-      case Op::kNeg:
-      case Op::kAbs:
-      case Op::kAdd:
-      case Op::kSub:
-      case Op::kMul:
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod:
-      case Op::kMin:
-      case Op::kMax:
-      case Op::kEq:
-      case Op::kNe:
-      case Op::kLt:
-      case Op::kLe:
-      case Op::kNot:
-      case Op::kAnd:
-      case Op::kOr:
-      case Op::kSelect: break;
+      case Kind::kAggregate: return aggregate(n);
+      case Kind::kArithmetic:
+      case Kind::kComparison:
+      case Kind::kLogic:
+      case Kind::kChoice: break;
     }
     for (int k = 0; k < op_info(n.op).arity; ++k) {
       auto& kid = n.kids[static_cast<std::size_t>(k)];
       kid = (*this)(kid);
     }
     return build_.build(n);
+  }
+
+  // What only a run has.
+  ExprId read(const Node& n) {
+    if (n.op == Op::kToken) return token(n);
+    if (n.op == Op::kIndex) return known(leaves_.index);
+    if (n.op == Op::kBound) return to_.constant(bound_.at(n.a));
+    if (n.op == Op::kOccupancy) return ask(leaves_.occupancy, n.a);
+    if (n.op == Op::kFree) return ask(leaves_.free, n.a);
+    LPN_ASSERT(n.op == Op::kTaken);
+    return ask(leaves_.taken, n.a);
   }
 
   // A failure that no variable can avoid.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <type_traits>
 
 #include "lpn/base/error.h"
 #include "lpn/net/facts.h"
@@ -28,8 +29,15 @@ class Verifier {
   std::vector<Violation> run() {
     check_header();
     for (const TokenType& type : net_.types) check_type(type);
-    for (const Place& place : net_.places) check_place(place);
-    for (const Transition& t : net_.transitions) check_transition(t);
+    for (const Place& place : net_.places) {
+      about(place);
+      check_place(place);
+    }
+    for (const Transition& t : net_.transitions) {
+      about(t);
+      check_transition(t);
+    }
+    about(net_);
     check_done();
     return std::move(violations_);
   }
@@ -41,13 +49,26 @@ class Verifier {
     std::string message =
         fmt::format("{}: {}", where_, fmt::format(format, std::forward<Args>(args)...));
     if (const std::string at = where(net_, source); !at.empty()) message += "\n  at " + at;
-    violations_.push_back({code, std::move(where_), source, std::move(message)});
+    violations_.push_back(
+        {code, std::move(where_), source, std::move(message), place_, transition_});
+  }
+
+  // What is wrong from now on is wrong with this part; of others no id is told.
+  template <typename Part>
+  void about(const Part& part) {
+    place_.reset();
+    transition_.reset();
+    if constexpr (std::is_same_v<Part, Place>)
+      place_ = static_cast<PlaceId>(&part - net_.places.data());
+    if constexpr (std::is_same_v<Part, Transition>)
+      transition_ = static_cast<TransitionId>(&part - net_.transitions.data());
   }
 
   template <typename Items>
   void check_names(const Items& items, const char* what) {
     std::set<std::string_view> seen;
     for (const auto& item : items) {
+      if constexpr (!std::is_same_v<Items, std::vector<InputArc>>) about(item);
       if (!is_name(item.name)) {
         fail("E-name", fmt::format("{} '{}'", what, item.name), source_of(item),
              "not a name; use letters, digits and _, starting with a letter or _");
@@ -305,71 +326,15 @@ class Verifier {
       fail("E-expr", at, source, "{}", what);
       return false;
     };
-    const auto arc_exists = [&](std::uint32_t arc) {
-      return scope.transition != nullptr && arc < scope.transition->inputs.size();
-    };
-    const auto may_read_tokens = [&](std::uint32_t arc) {
-      if (!arc_exists(arc)) return bad("reads tokens where only parameters may be read");
-      const InputArc& input = scope.transition->inputs[arc];
-      if (input.inhibit) {
-        return bad(
-            fmt::format("reads tokens of '{}', an inhibitor arc, which has none", input.name));
-      }
-      if (arc >= scope.token_arcs && !(scope.head_of_next && arc == scope.token_arcs)) {
-        return bad(fmt::format("reads '{}', which is declared after it; move that arc to the front",
-                               input.name));
-      }
-      return true;
-    };
-    switch (n.op) {
-      case Op::kParam:
+    switch (kind_of(n.op)) {
+      case Kind::kVariable:
         if (n.a >= net_.params.size()) return bad("reads a parameter that does not exist");
         break;
-      case Op::kToken: {
-        if (!may_read_tokens(n.a)) return false;
-        const InputArc& input = scope.transition->inputs[n.a];
-        const TokenType& type = net_.type_of(input.place);
-        if (n.b >= type.fields.size()) {
-          return bad(fmt::format("reads a property that type '{}' of '{}' does not have", type.name,
-                                 input.name));
-        }
-        std::int64_t which = 0;
-        const bool constant = pool.is_const(n.kids[0], which);
-        if (constant && which < 0)
-          return bad(fmt::format("reads token {} of '{}'", which, input.name));
-        if (scope.head_of_next && n.a == scope.token_arcs && !(constant && which == 0)) {
-          return bad(
-              fmt::format("of '{}' itself, only the head (token 0) may be read here", input.name));
-        }
-        const ArcFacts& facts = arcs_[n.a];
-        if (constant && !facts.reads_head && facts.need && which >= *facts.need) {
-          return bad(
-              fmt::format("reads token {} of '{}', which needs only {}; raise its weight or "
-                          "threshold",
-                          which, input.name, *facts.need));
-        }
+      case Kind::kRun:
+        if (const std::string what = misread(n, scope, nesting); !what.empty()) return bad(what);
         break;
-      }
-      case Op::kTaken:
-        if (!arc_exists(n.a) || n.a >= scope.token_arcs) {
-          return bad("reads how many tokens an arc takes before that is known");
-        }
-        break;
-      case Op::kOccupancy:
-      case Op::kFree:
-        if (!arc_exists(n.a)) return bad("reads an occupancy where only parameters may be read");
-        break;
-      case Op::kIndex:
-        if (!scope.index)
-          return bad("reads the index, which only the properties of an emission have");
-        break;
-      case Op::kBound:
-        if (n.a >= nesting) return bad("reads the position of an aggregate outside of it");
-        break;
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf:
-        if (!may_read_tokens(n.a)) return false;
+      case Kind::kAggregate: {
+        if (const std::string what = unreadable(n.a, scope); !what.empty()) return bad(what);
         if (scope.head_of_next && n.a == scope.token_arcs) {
           return bad("aggregates over the tokens of the arc whose weight it is");
         }
@@ -377,35 +342,22 @@ class Verifier {
           return bad(fmt::format("aggregates nest wrongly or deeper than {}", kMaxNesting));
         }
         return walk(n.kids[0], scope, nesting + 1, at, source);
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod: {
-        std::int64_t divisor = 0;
-        if (pool.is_const(n.kids[1], divisor) && divisor <= 0) {
-          return bad(fmt::format("divides by {}; a divisor must be positive", divisor));
+      }
+      case Kind::kArithmetic: {
+        const DomainInfo& domain = domain_of(n.op);
+        std::int64_t right = 0;
+        if (op_info(n.op).arity == 2 && pool.is_const(n.kids[1], right) &&
+            (right < domain.range.lo || right > domain.range.hi)) {
+          return bad(fmt::format(fmt::runtime(domain.text), right));
         }
         break;
       }
-      case Op::kConst:
-      case Op::kTrue:
-      case Op::kFalse:
-      case Op::kNeg:
-      case Op::kAbs:
-      case Op::kAdd:
-      case Op::kSub:
-      case Op::kMul:
-      case Op::kMin:
-      case Op::kMax:
-      case Op::kEq:
-      case Op::kNe:
-      case Op::kLt:
-      case Op::kLe:
-      case Op::kNot:
-      case Op::kAnd:
-      case Op::kOr:
-      case Op::kSelect:
-      case Op::kLookup:
-      case Op::kAssume: break;
+      case Kind::kConstant:
+      case Kind::kComparison:
+      case Kind::kLogic:
+      case Kind::kChoice:
+      case Kind::kTable:
+      case Kind::kAssumption: break;
     }
     for (int k = 0; k < op_info(n.op).arity; ++k) {
       if (!walk(n.kids[static_cast<std::size_t>(k)], scope, nesting, at, source)) return false;
@@ -413,8 +365,69 @@ class Verifier {
     return true;
   }
 
+  static bool arc_exists(std::uint32_t arc, const Scope& scope) {
+    return scope.transition != nullptr && arc < scope.transition->inputs.size();
+  }
+
+  // Why tokens of an arc may not be read; "" when they may.
+  static std::string unreadable(std::uint32_t arc, const Scope& scope) {
+    if (!arc_exists(arc, scope)) return "reads tokens where only parameters may be read";
+    const InputArc& input = scope.transition->inputs[arc];
+    if (input.inhibit) {
+      return fmt::format("reads tokens of '{}', an inhibitor arc, which has none", input.name);
+    }
+    if (arc >= scope.token_arcs && !(scope.head_of_next && arc == scope.token_arcs)) {
+      return fmt::format("reads '{}', which is declared after it; move that arc to the front",
+                         input.name);
+    }
+    return "";
+  }
+
+  // What is wrong with reading the state of a run; "" when nothing is.
+  std::string misread(const Node& n, const Scope& scope, std::uint32_t nesting) const {
+    if (n.op == Op::kToken) return misread_token(n, scope);
+    if (n.op == Op::kTaken && (!arc_exists(n.a, scope) || n.a >= scope.token_arcs)) {
+      return "reads how many tokens an arc takes before that is known";
+    }
+    if ((n.op == Op::kOccupancy || n.op == Op::kFree) && !arc_exists(n.a, scope)) {
+      return "reads an occupancy where only parameters may be read";
+    }
+    if (n.op == Op::kIndex && !scope.index) {
+      return "reads the index, which only the properties of an emission have";
+    }
+    if (n.op == Op::kBound && n.a >= nesting) {
+      return "reads the position of an aggregate outside of it";
+    }
+    return "";
+  }
+
+  std::string misread_token(const Node& n, const Scope& scope) const {
+    if (std::string what = unreadable(n.a, scope); !what.empty()) return what;
+    const InputArc& input = scope.transition->inputs[n.a];
+    const TokenType& type = net_.type_of(input.place);
+    if (n.b >= type.fields.size()) {
+      return fmt::format("reads a property that type '{}' of '{}' does not have", type.name,
+                         input.name);
+    }
+    std::int64_t which = 0;
+    const bool constant = net_.exprs.is_const(n.kids[0], which);
+    if (constant && which < 0) return fmt::format("reads token {} of '{}'", which, input.name);
+    if (scope.head_of_next && n.a == scope.token_arcs && !(constant && which == 0)) {
+      return fmt::format("of '{}' itself, only the head (token 0) may be read here", input.name);
+    }
+    const ArcFacts& facts = arcs_[n.a];
+    if (constant && !facts.reads_head && facts.need && which >= *facts.need) {
+      return fmt::format(
+          "reads token {} of '{}', which needs only {}; raise its weight or threshold", which,
+          input.name, *facts.need);
+    }
+    return "";
+  }
+
   const Net& net_;
   std::vector<Violation> violations_;
+  std::optional<PlaceId> place_;  // that is being checked
+  std::optional<TransitionId> transition_;
   std::vector<ArcFacts> arcs_;  // inputs of the transition being checked
 };
 

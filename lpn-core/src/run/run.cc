@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "lpn/expr/eval.h"
 #include "lpn/net/lower.h"
 #include "lpn/text/text.h"
 
@@ -22,46 +21,6 @@ const char* wait_name(Wait wait) {
     case Wait::kClock: return "clock";
   }
   return "";
-}
-
-const char* fault_code(Fault fault) {
-  switch (fault) {
-    case Fault::kOverflow: return "E-overflow";
-    case Fault::kDivisor: return "E-divisor";
-    case Fault::kNegativeDelay: return "E-negative-delay";
-    case Fault::kNegativeWeight: return "E-negative-weight";
-    case Fault::kNegativeCount: return "E-negative-count";
-    case Fault::kNegativeInterval: return "E-negative-interval";
-    case Fault::kTooMany: return "E-too-many";
-    case Fault::kRange: return "E-range";
-    case Fault::kLookup: return "E-lookup";
-    case Fault::kTokenIndex: return "E-token-index";
-    case Fault::kEmpty: return "E-empty";
-    case Fault::kAssume: return "E-assume";
-    case Fault::kTakesNothing: return "E-takes-nothing";
-    case Fault::kZeroDelay: return "E-zero-delay";
-  }
-  return "";
-}
-
-std::int64_t eval_params(const ExprPool& pool, ExprId id, const ParamValues& params,
-                         std::int64_t index) {
-  struct Env : EvalScope {
-    const ParamValues& params;
-    explicit Env(const ParamValues& p) : params(p) {}
-    std::int64_t param(std::uint32_t k) const { return params[k]; }
-    std::int64_t token(std::uint32_t, std::uint32_t, std::int64_t) const { return fail(); }
-    std::int64_t occupancy(std::uint32_t) const { return fail(); }
-    std::int64_t free(std::uint32_t) const { return fail(); }
-    std::int64_t taken(std::uint32_t) const { return fail(); }
-    std::int64_t needed(std::uint32_t) const { return fail(); }
-    static std::int64_t fail() {
-      LPN_ASSERT(!"verify() lets only parameters through");
-      return 0;
-    }
-  } env(params);
-  env.index = index;
-  return eval(pool, id, env);
 }
 
 namespace {
@@ -129,57 +88,29 @@ std::string site_name(const Net& net, const Transition& t, const Site& site) {
   return "";
 }
 
+// What the table of faults cannot say, since it takes the net.
 std::string explain(const Net& net, const RunFault& f, const Transition& t) {
-  switch (f.fault) {
-    case Fault::kOverflow:
-      return "a value leaves 64 bits; give the properties ranges or scale the formula";
-    case Fault::kDivisor:
-      return fmt::format(
-          "divides by {}; a divisor must be positive: guard it with select or max(x, "
-          "1)",
-          f.value);
-    case Fault::kNegativeDelay:
-      return fmt::format("the delay is {}; a delay must be >= 0: use max(0, ...)", f.value);
-    case Fault::kNegativeWeight:
-      return fmt::format("asks for {} tokens; a weight or threshold must be >= 0", f.value);
-    case Fault::kNegativeCount:
-      return fmt::format("emits {} tokens; a count must be >= 0: use max(0, ...)", f.value);
-    case Fault::kNegativeInterval:
-      return fmt::format("the interval is {}; an interval must be >= 0", f.value);
-    case Fault::kTooMany: return fmt::format("{} tokens at once; at most {}", f.value, kMaxTokens);
-    case Fault::kRange: {
-      const Field& field = net.type_of(t.outputs[f.site.arc].place).fields[f.site.field];
-      return fmt::format(
-          "the value {} is outside the range {}..{} that type '{}' declares for '{}'", f.value,
-          field.range->lo, field.range->hi, net.type_of(t.outputs[f.site.arc].place).name,
-          field.name);
-    }
-    case Fault::kLookup:
-      return fmt::format("looks up entry {}, which its table does not have", f.value);
-    case Fault::kTokenIndex:
-      return fmt::format(
-          "reads token {} of an arc that does not need so many; raise its weight or "
-          "threshold",
-          f.value);
-    case Fault::kEmpty: return "takes the minimum or maximum over an arc that needs no token here";
-    case Fault::kAssume:
-      return fmt::format("the assumption '{}' of the model's author does not hold",
-                         net.exprs.text(static_cast<std::uint32_t>(f.value)));
-    case Fault::kTakesNothing:
-      return "starts without taking a token and has neither servers nor an interval >= 1; it would "
-             "start for ever: give it servers or an interval";
-    case Fault::kZeroDelay: {
-      std::string names;
-      for (TransitionId id : zero_delay_loop(net, f.transition)) {
-        names += (names.empty() ? "" : ", ") + net[id].name;
-      }
-      return fmt::format(
-          "more than {} groups of zero-delay firings at one instant; these fire "
-          "without delay in a loop: {}; give one of them a delay >= 1",
-          f.value, names.empty() ? t.name : names);
-    }
+  if (f.fault == Fault::kRange) {
+    const Field& field = net.type_of(t.outputs[f.site.arc].place).fields[f.site.field];
+    return fmt::format("the value {} is outside the range {}..{} that type '{}' declares for '{}'",
+                       f.value, field.range->lo, field.range->hi,
+                       net.type_of(t.outputs[f.site.arc].place).name, field.name);
   }
-  return "";
+  if (f.fault == Fault::kAssume) {
+    return fmt::format("the assumption '{}' of the model's author does not hold",
+                       net.exprs.text(static_cast<std::uint32_t>(f.value)));
+  }
+  if (f.fault == Fault::kZeroDelay) {
+    std::string names;
+    for (TransitionId id : zero_delay_loop(net, f.transition)) {
+      names += (names.empty() ? "" : ", ") + net[id].name;
+    }
+    return fmt::format(
+        "more than {} groups of zero-delay firings at one instant; these fire without delay in a "
+        "loop: {}; give one of them a delay >= 1",
+        f.value, names.empty() ? t.name : names);
+  }
+  return fmt::format(fmt::runtime(fault_text(f.fault)), f.value, kMaxTokens);
 }
 
 std::string fault_message(const Net& declared, const RunFault& f, const std::string& heads) {

@@ -399,23 +399,12 @@ class Amounts {
   std::optional<bool> decided(ExprId id) {
     if (const auto it = facts_.find(id); it != facts_.end()) return it->second;
     const Node& n = net_.exprs[id];
-    switch (n.op) {
-      case Op::kNot:
-        if (const auto x = decided(n.kids[0])) return !*x;
-        break;
-      case Op::kEq:
-      case Op::kNe: {
-        const auto x = constant(n.kids[0]), y = constant(n.kids[1]);
-        if (x && y) return (*x == *y) == (n.op == Op::kEq);
-        break;
-      }
-      case Op::kLt:
-      case Op::kLe: {
-        const auto x = constant(n.kids[0]), y = constant(n.kids[1]);
-        if (x && y) return n.op == Op::kLt ? *x < *y : *x <= *y;
-        break;
-      }
-      default: break;
+    if (n.op == Op::kNot) {
+      if (const auto x = decided(n.kids[0])) return !*x;
+    }
+    if (kind_of(n.op) == Kind::kComparison) {
+      const auto x = constant(n.kids[0]), y = constant(n.kids[1]);
+      if (x && y) return apply_op(n.op, *x, *y) != 0;
     }
     const Range r = bounds_.of(id);
     if (r.lo == 1) return true;
@@ -436,30 +425,25 @@ class Amounts {
       return true;
     }
     const Node n = net_.exprs[id];
-    std::int64_t value = 0;
-    switch (n.op) {
-      case Op::kAdd: return split(n.kids[0], factor, into) && split(n.kids[1], factor, into);
-      case Op::kSub:
-        return split(n.kids[0], factor, into) &&
-               split(n.kids[1], Amount::checked(-Wide{factor}), into);
-      case Op::kMul:
-        for (int k = 0; k < 2; ++k) {
-          if (!net_.exprs.is_const(n.kids[static_cast<std::size_t>(k)], value)) continue;
-          return split(n.kids[static_cast<std::size_t>(1 - k)],
-                       Amount::checked(Wide{factor} * value), into);
-        }
-        break;
-      case Op::kSelect:
-        if (const auto side = decided(n.kids[0])) {
-          return split(n.kids[*side ? 1 : 2], factor, into);
-        }
-        break;
-      case Op::kAssume: return split(n.kids[1], factor, into);
-      case Op::kTaken: {
-        const InputArc& arc = transition_.inputs[n.a];
-        return arc.inhibit || split(arc.weight.id, factor, into);
-      }
-      default: break;
+    const ExprId x = n.kids[0], y = n.kids[1];
+    if (n.op == Op::kAdd) return split(x, factor, into) && split(y, factor, into);
+    if (n.op == Op::kSub) {
+      return split(x, factor, into) && split(y, Amount::checked(-Wide{factor}), into);
+    }
+    if (n.op == Op::kMul) {
+      std::int64_t value = 0;
+      if (net_.exprs.is_const(x, value))
+        return split(y, Amount::checked(Wide{factor} * value), into);
+      if (net_.exprs.is_const(y, value))
+        return split(x, Amount::checked(Wide{factor} * value), into);
+    }
+    if (n.op == Op::kSelect) {
+      if (const auto side = decided(x)) return split(n.kids[*side ? 1 : 2], factor, into);
+    }
+    if (n.op == Op::kAssume) return split(y, factor, into);
+    if (n.op == Op::kTaken) {
+      const InputArc& arc = transition_.inputs[n.a];
+      return arc.inhibit || split(arc.weight.id, factor, into);
     }
     return atom(id, factor, into);
   }
@@ -514,21 +498,11 @@ class LeafUse {
   // False when something else is read.
   bool look(ExprId id) {
     const Node& n = net_->exprs[id];
-    switch (n.op) {
-      case Op::kParam:
-      case Op::kToken: return leaf(n, nullptr);
-      case Op::kIndex:
-      case Op::kBound:
-      case Op::kOccupancy:
-      case Op::kFree:
-      case Op::kTaken:
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf: return false;
-      case Op::kEq:
-      case Op::kNe:
-      case Op::kLt:
-      case Op::kLe:
+    switch (kind_of(n.op)) {
+      case Kind::kVariable: return leaf(n, nullptr);
+      case Kind::kRun: return n.op == Op::kToken && leaf(n, nullptr);
+      case Kind::kAggregate: return false;
+      case Kind::kComparison:
         for (int k = 0; k < 2; ++k) {
           const Node& x = net_->exprs[n.kids[static_cast<std::size_t>(k)]];
           std::int64_t value = 0;
@@ -536,7 +510,12 @@ class LeafUse {
           if (x.op == Op::kParam || x.op == Op::kToken) return leaf(x, &value);
         }
         break;
-      default: break;
+      case Kind::kConstant:
+      case Kind::kArithmetic:
+      case Kind::kLogic:
+      case Kind::kChoice:
+      case Kind::kTable:
+      case Kind::kAssumption: break;
     }
     for (int k = 0; k < op_info(n.op).arity; ++k) {
       if (!look(n.kids[static_cast<std::size_t>(k)])) return false;

@@ -62,13 +62,18 @@ class Linter {
   void warn(const char* code, std::string where_, Source source, const std::string& text) {
     std::string message = fmt::format("{}: {}", where_, text);
     if (const std::string at = where(net_, source); !at.empty()) message += "\n  at " + at;
-    warnings_.push_back({code, std::move(where_), source, std::move(message)});
+    warnings_.push_back({code, std::move(where_), source, std::move(message), {}, {}});
+  }
+  void warn(const char* code, const Transition& t, Source source, const std::string& text) {
+    warn(code, fmt::format("transition '{}'", t.name), source, text);
+    warnings_.back().transition = static_cast<TransitionId>(&t - net_.transitions.data());
   }
   void warn(const char* code, const Transition& t, const std::string& text) {
-    warn(code, fmt::format("transition '{}'", t.name), t.source, text);
+    warn(code, t, t.source, text);
   }
   void warn(const char* code, const Place& p, const std::string& text) {
     warn(code, fmt::format("place '{}'", p.name), p.source, text);
+    warnings_.back().place = static_cast<PlaceId>(&p - net_.places.data());
   }
 
   // Facts.
@@ -297,8 +302,7 @@ class Linter {
     for_each_formula(t, [&](const Formula& f, const Site& site) {
       std::set<ExprId> positive;
       if (site.kind == SiteKind::kNone || divides_safely(t, f.id, positive)) return;
-      warn("W-divisor", fmt::format("transition '{}'", t.name),
-           f.source.line != 0 ? f.source : t.source,
+      warn("W-divisor", t, f.source.line != 0 ? f.source : t.source,
            fmt::format("{} divides by something that may be 0 or less; declare a range from 1 on "
                        "the property, or write max(1, x)",
                        part_name(t, site)));
@@ -327,7 +331,7 @@ class Linter {
   bool divides_safely(const Transition& t, ExprId id, std::set<ExprId>& positive) const {
     const Node& n = net_.exprs[id];
     const auto kid = [&n](int k) { return n.kids[static_cast<std::size_t>(k)]; };
-    if (n.op == Op::kFloorDiv || n.op == Op::kCeilDiv || n.op == Op::kMod) {
+    if (op_info(n.op).domain == Domain::kDivisor) {
       if (range(t, kid(1)).lo < 1 && positive.count(kid(1)) == 0) return false;
     }
     if (n.op == Op::kSelect || n.op == Op::kAnd || n.op == Op::kOr || n.op == Op::kAssume) {
@@ -349,59 +353,27 @@ class Linter {
     const Node& n = net_.exprs[condition];
     const ExprId x = n.kids[0], y = n.kids[1];
     const auto lo = [&](ExprId id) { return range(t, id).lo; };
-    switch (n.op) {
-      case Op::kNot: learn(t, x, !holds, positive); break;
-      case Op::kAnd:
-        if (holds) learn(t, x, true, positive), learn(t, y, true, positive);
-        break;
-      case Op::kOr:
-        if (!holds) learn(t, x, false, positive), learn(t, y, false, positive);
-        break;
-      case Op::kLt:  // x < y, or y <= x
-        if (holds && lo(x) >= 0) positive.insert(y);
-        if (!holds && lo(y) >= 1) positive.insert(x);
-        break;
-      case Op::kLe:  // x <= y, or y < x
-        if (holds && lo(x) >= 1) positive.insert(y);
-        if (!holds && lo(y) >= 0) positive.insert(x);
-        break;
-      case Op::kEq:
-      case Op::kNe:
-        if (holds == (n.op == Op::kEq)) {
-          if (lo(x) >= 1) positive.insert(y);
-          if (lo(y) >= 1) positive.insert(x);
-        } else {
-          std::int64_t value = 0;
-          if (net_.exprs.is_const(y, value) && value == 0 && lo(x) >= 0) positive.insert(x);
-          if (net_.exprs.is_const(x, value) && value == 0 && lo(y) >= 0) positive.insert(y);
-        }
-        break;
-      case Op::kConst:
-      case Op::kTrue:
-      case Op::kFalse:
-      case Op::kParam:
-      case Op::kToken:
-      case Op::kIndex:
-      case Op::kBound:
-      case Op::kOccupancy:
-      case Op::kFree:
-      case Op::kTaken:
-      case Op::kNeg:
-      case Op::kAbs:
-      case Op::kAdd:
-      case Op::kSub:
-      case Op::kMul:
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod:
-      case Op::kMin:
-      case Op::kMax:
-      case Op::kSelect:
-      case Op::kLookup:
-      case Op::kAssume:
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf: break;
+    if (n.op == Op::kNot) learn(t, x, !holds, positive);
+    if (n.op == (holds ? Op::kAnd : Op::kOr)) {
+      learn(t, x, holds, positive);
+      learn(t, y, holds, positive);
+    }
+    if (n.op == Op::kLt) {  // x < y, or y <= x
+      if (holds && lo(x) >= 0) positive.insert(y);
+      if (!holds && lo(y) >= 1) positive.insert(x);
+    }
+    if (n.op == Op::kLe) {  // x <= y, or y < x
+      if (holds && lo(x) >= 1) positive.insert(y);
+      if (!holds && lo(y) >= 0) positive.insert(x);
+    }
+    if (n.op == (holds ? Op::kEq : Op::kNe)) {
+      if (lo(x) >= 1) positive.insert(y);
+      if (lo(y) >= 1) positive.insert(x);
+    }
+    if (n.op == (holds ? Op::kNe : Op::kEq)) {
+      std::int64_t value = 0;
+      if (net_.exprs.is_const(y, value) && value == 0 && lo(x) >= 0) positive.insert(x);
+      if (net_.exprs.is_const(x, value) && value == 0 && lo(y) >= 0) positive.insert(y);
     }
   }
 

@@ -108,7 +108,7 @@ class Excluder {
   // Aggregates run over as many tokens as the arc needs, which differs between two arcs.
   bool has_aggregate(ExprId id) const {
     const Node& node = net_.exprs[id];
-    if (node.op == Op::kSum || node.op == Op::kMinOf || node.op == Op::kMaxOf) return true;
+    if (kind_of(node.op) == Kind::kAggregate) return true;
     for (int k = 0; k < op_info(node.op).arity; ++k) {
       if (has_aggregate(node.kids[static_cast<std::size_t>(k)])) return true;
     }
@@ -123,10 +123,12 @@ class Excluder {
       const Literal literal = todo.back();
       todo.pop_back();
       const Node node = pool_[literal.id];
-      switch (node.op) {
-        case Op::kNot: todo.push_back({node.kids[0], !literal.negated}); continue;
-        case Op::kAnd:
-        case Op::kOr: {
+      switch (kind_of(node.op)) {
+        case Kind::kLogic: {
+          if (node.op == Op::kNot) {
+            todo.push_back({node.kids[0], !literal.negated});
+            continue;
+          }
           if ((node.op == Op::kAnd) != literal.negated) {
             todo.push_back({node.kids[0], literal.negated});
             todo.push_back({node.kids[1], literal.negated});
@@ -137,7 +139,7 @@ class Excluder {
           other.push_back({node.kids[1], literal.negated});
           return contradictory(std::move(todo), facts) && contradictory(std::move(other), facts);
         }
-        case Op::kSelect: {  // of conditions: the type of a literal is boolean
+        case Kind::kChoice: {  // of conditions: the type of a literal is boolean
           auto other = todo;
           todo.push_back({node.kids[0], false});
           todo.push_back({node.kids[1], literal.negated});
@@ -145,16 +147,21 @@ class Excluder {
           other.push_back({node.kids[2], literal.negated});
           return contradictory(std::move(todo), facts) && contradictory(std::move(other), facts);
         }
-        case Op::kAssume:  // a false condition is an error, and then nothing starts
+        case Kind::kAssumption:  // a false condition is an error, and then nothing starts
           todo.push_back({node.kids[0], false});
           todo.push_back({node.kids[1], literal.negated});
           continue;
-        case Op::kTrue:
-        case Op::kFalse:
+        case Kind::kConstant:
           if ((node.op == Op::kTrue) == literal.negated) return true;
           continue;
-        default:
+        case Kind::kComparison:
           if (clashes(literal, node, facts)) return true;
+          continue;
+        case Kind::kVariable:
+        case Kind::kRun:
+        case Kind::kArithmetic:
+        case Kind::kTable:
+        case Kind::kAggregate: LPN_ASSERT(!"a condition"); continue;
       }
     }
     return false;
@@ -164,38 +171,34 @@ class Excluder {
   bool clashes(const Literal& literal, const Node& node, Facts& facts) {
     std::int64_t constant = 0;
     const ExprId left = node.kids[0], right = node.kids[1];
-    switch (node.op) {
-      case Op::kEq:
-      case Op::kNe: {
-        const bool equal = (node.op == Op::kEq) != literal.negated;
-        if (pool_.is_const(right, constant)) return add_equal(left, constant, equal, facts);
-        if (pool_.is_const(left, constant)) return add_equal(right, constant, equal, facts);
-        // Written as x == y whichever way it was asked, so that complements meet.
-        Node plain = node;
-        plain.op = Op::kEq;
-        if (plain.kids[1] < plain.kids[0]) std::swap(plain.kids[0], plain.kids[1]);
-        return add_condition(pool_.make(plain), equal, facts);
-      }
-      case Op::kLt:
-      case Op::kLe: {
-        const bool strict = node.op == Op::kLt;
-        if (pool_.is_const(right, constant)) {
-          // x < c, x <= c, and their complements c <= x, c < x.
-          return literal.negated ? add_least(left, constant, !strict, facts)
-                                 : add_most(left, constant, strict, facts);
-        }
-        if (pool_.is_const(left, constant)) {
-          return literal.negated ? add_most(right, constant, !strict, facts)
-                                 : add_least(right, constant, strict, facts);
-        }
-        // not (x <= y) is y < x: kept as "y < x holds", and x <= y as "y < x fails".
-        Node plain = node;
-        plain.op = Op::kLt;
-        if (!strict) std::swap(plain.kids[0], plain.kids[1]);
-        return add_condition(pool_.make(plain), strict != literal.negated, facts);
-      }
-      default: return add_condition(literal.id, !literal.negated, facts);
+    if (node.op == Op::kEq || node.op == Op::kNe) {
+      const bool equal = (node.op == Op::kEq) != literal.negated;
+      if (pool_.is_const(right, constant)) return add_equal(left, constant, equal, facts);
+      if (pool_.is_const(left, constant)) return add_equal(right, constant, equal, facts);
+      // Written as x == y whichever way it was asked, so that complements meet.
+      Node plain = node;
+      plain.op = Op::kEq;
+      if (plain.kids[1] < plain.kids[0]) std::swap(plain.kids[0], plain.kids[1]);
+      return add_condition(pool_.make(plain), equal, facts);
     }
+    if (node.op != Op::kLt && node.op != Op::kLe) {
+      return add_condition(literal.id, !literal.negated, facts);
+    }
+    const bool strict = node.op == Op::kLt;
+    if (pool_.is_const(right, constant)) {
+      // x < c, x <= c, and their complements c <= x, c < x.
+      return literal.negated ? add_least(left, constant, !strict, facts)
+                             : add_most(left, constant, strict, facts);
+    }
+    if (pool_.is_const(left, constant)) {
+      return literal.negated ? add_most(right, constant, !strict, facts)
+                             : add_least(right, constant, strict, facts);
+    }
+    // not (x <= y) is y < x: kept as "y < x holds", and x <= y as "y < x fails".
+    Node plain = node;
+    plain.op = Op::kLt;
+    if (!strict) std::swap(plain.kids[0], plain.kids[1]);
+    return add_condition(pool_.make(plain), strict != literal.negated, facts);
   }
 
   bool add_condition(ExprId id, bool value, Facts& facts) {

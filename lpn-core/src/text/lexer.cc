@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+#include <vector>
 
 #include "lpn/base/error.h"
 #include "lpn/net/net.h"
@@ -76,11 +76,10 @@ std::string describe(const Token& token) {
 }
 
 bool is_reserved(std::string_view word) {
-  static constexpr std::array<std::string_view, 20> kWords{
-      "abs",       "and", "assume", "ceil_div", "false",  "free", "index",
-      "lookup",    "max", "max_of", "min",      "min_of", "not",  "nothing",
-      "occupancy", "or",  "select", "sum",      "taken",  "true"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  if (word == "nothing") return true;
+  return std::any_of(kOps.begin(), kOps.end(), [word](const OpInfo& info) {
+    return info.notation != Notation::kNamed && info.text == word;
+  });
 }
 
 std::string unescape(const Token& token) {
@@ -231,12 +230,25 @@ Token Lexer::string(Token token) {
   return token;
 }
 
+// What stands between words: of operators, and the rest of the grammar; longer ones first.
+static const std::vector<std::string_view>& symbols() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> found{">=", ">", "..", "(", ")", "[", "]", "{",
+                                        "}",  ",", ":",  ".", "=", "@", "?"};
+    for (const OpInfo& info : kOps) {
+      const bool sign = info.notation == Notation::kPrefix || info.notation == Notation::kInfix;
+      if (sign && !is_letter(info.text[0])) found.push_back(info.text);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](auto x, auto y) { return x.size() > y.size(); });
+    return found;
+  }();
+  return all;
+}
+
 Token Lexer::symbol(Token token) {
-  static constexpr std::array<std::string_view, 24> kSymbols{
-      "..", "//", "==", "!=", "<=", ">=", "(", ")", "[", "]", "{", "}",
-      ",",  ":",  ".",  "=",  "@",  "?",  "+", "-", "*", "%", "<", ">"};
   token.kind = Kind::kSymbol;
-  for (std::string_view symbol : kSymbols) {
+  for (std::string_view symbol : symbols()) {
     if (!rest().starts_with(symbol)) continue;
     token.text = text_.substr(at_, symbol.size());
     at_ += symbol.size();

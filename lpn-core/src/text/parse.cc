@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,39 +37,48 @@ using text::Token;
 // Twice the deepest tree of ExprPool (each level may stand in parentheses) and some.
 constexpr int kMaxOpen = 1'200;
 
-// Binary operators by how tightly they bind, as in Python; `swap` gives > and >=.
+// The operators between two operands by their symbol; `swap` gives > and >=.
 struct Binary {
-  std::string_view text;
-  int level;
   Op op;
+  Level level;
   bool swap = false;
 };
-constexpr int kNotLevel = 3;
-constexpr int kCompareLevel = 4;
-constexpr Binary kBinaries[] = {
-    {"or", 1, Op::kOr}, {"and", 2, Op::kAnd}, {"==", 4, Op::kEq},      {"!=", 4, Op::kNe},
-    {"<", 4, Op::kLt},  {"<=", 4, Op::kLe},   {">", 4, Op::kLt, true}, {">=", 4, Op::kLe, true},
-    {"+", 5, Op::kAdd}, {"-", 5, Op::kSub},   {"*", 6, Op::kMul},      {"//", 6, Op::kFloorDiv},
-    {"%", 6, Op::kMod},
-};
+
+const std::unordered_map<std::string_view, Binary>& binaries() {
+  static const std::unordered_map<std::string_view, Binary> all = [] {
+    std::unordered_map<std::string_view, Binary> found{{">", {Op::kLt, Level::kCompare, true}},
+                                                       {">=", {Op::kLe, Level::kCompare, true}}};
+    for (std::size_t k = 0; k < kOps.size(); ++k) {
+      if (kOps[k].notation != Notation::kInfix) continue;
+      found.emplace(kOps[k].text, Binary{static_cast<Op>(k), kOps[k].level});
+    }
+    return found;
+  }();
+  return all;
+}
 
 const Binary* binary_of(const Token& token) {
   if (token.kind != Kind::kSymbol && token.kind != Kind::kName) return nullptr;
-  for (const Binary& binary : kBinaries) {
-    if (token.text == binary.text) return &binary;
-  }
-  return nullptr;
+  const auto found = binaries().find(token.text);
+  return found == binaries().end() ? nullptr : &found->second;
 }
 
-constexpr std::pair<std::string_view, Op> kCalls[] = {
-    {"abs", Op::kAbs},          {"assume", Op::kAssume},
-    {"ceil_div", Op::kCeilDiv}, {"free", Op::kFree},
-    {"lookup", Op::kLookup},    {"max", Op::kMax},
-    {"max_of", Op::kMaxOf},     {"min", Op::kMin},
-    {"min_of", Op::kMinOf},     {"occupancy", Op::kOccupancy},
-    {"select", Op::kSelect},    {"sum", Op::kSum},
-    {"taken", Op::kTaken},
-};
+// The operator written as `text` in this notation.
+std::optional<Op> op_written(std::string_view text, Notation notation) {
+  for (std::size_t k = 0; k < kOps.size(); ++k) {
+    if (kOps[k].notation == notation && kOps[k].text == text) return static_cast<Op>(k);
+  }
+  return std::nullopt;
+}
+
+// "abs, assume, ...": what may stand before '('.
+std::string functions() {
+  std::set<std::string_view> names;
+  for (const OpInfo& info : kOps) {
+    if (info.notation == Notation::kCall) names.insert(info.text);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 class Parser {
  public:
@@ -113,7 +123,7 @@ class Parser {
   std::vector<Group> groups(PlaceId place, Source inherited);
 
   // Expressions.
-  ExprId expr(int level);
+  ExprId expr(Level level);
   ExprId unary();
   ExprId primary();
   ExprId named();
@@ -610,7 +620,7 @@ Source Parser::source(Source inherited) {
 
 Formula Parser::formula(Source inherited) {
   Formula formula;
-  formula.id = expr(0);
+  formula.id = expr(Level::kLoose);
   formula.source = source(inherited);
   return formula;
 }
@@ -630,12 +640,12 @@ ExprId Parser::build(const Token& at, Make make) {
   }
 }
 
-ExprId Parser::expr(int level) {
+ExprId Parser::expr(Level level) {
   const Nested nested(*this);
   const Token start = token_;
   ExprId left{};
-  if (level <= kNotLevel && accept_word("not")) {
-    const ExprId operand = expr(kNotLevel);
+  if (level <= Level::kNegation && accept_word("not")) {
+    const ExprId operand = expr(Level::kNegation);
     left = build(start, [&] { return net_.exprs.unary(Op::kNot, operand); });
   } else {
     left = unary();
@@ -646,12 +656,12 @@ ExprId Parser::expr(int level) {
     const Binary* binary = binary_of(token_);
     if (binary == nullptr || binary->level < level) return left;
     const Token at = token_;
-    if (compared && binary->level == kCompareLevel) {
+    if (compared && binary->level == Level::kCompare) {
       fail(at, "comparisons do not chain; write 'a < b and b < c'");
     }
-    compared = binary->level == kCompareLevel;
+    compared = binary->level == Level::kCompare;
     next();
-    const ExprId right = expr(binary->level + 1);
+    const ExprId right = expr(tighter(binary->level));
     left = build(at, [&] {
       return binary->swap ? net_.exprs.binary(binary->op, right, left)
                           : net_.exprs.binary(binary->op, left, right);
@@ -662,16 +672,18 @@ ExprId Parser::expr(int level) {
 // A sign before digits belongs to the number; elsewhere it negates.
 ExprId Parser::unary() {
   const Token at = token_;
-  if (!token_.is("-")) return primary();
+  const auto op =
+      at.kind == Kind::kSymbol ? op_written(at.text, Notation::kPrefix) : std::optional<Op>();
+  if (!op) return primary();
   const Nested nested(*this);
   text::Lexer ahead = lexer_;
-  if (ahead.next().kind == Kind::kNumber) {
+  if (*op == Op::kNeg && ahead.next().kind == Kind::kNumber) {
     const std::int64_t value = integer("a number");
     return build(at, [&] { return net_.exprs.constant(value); });
   }
   next();
   const ExprId operand = unary();
-  return build(at, [&] { return net_.exprs.unary(Op::kNeg, operand); });
+  return build(at, [&] { return net_.exprs.unary(*op, operand); });
 }
 
 ExprId Parser::primary() {
@@ -681,7 +693,7 @@ ExprId Parser::primary() {
     return build(at, [&] { return net_.exprs.constant(value); });
   }
   if (accept("(")) {
-    const ExprId inner = expr(0);
+    const ExprId inner = expr(Level::kLoose);
     if (!token_.is(")")) unexpected(fmt::format("an operator or the ')' of line {}", at.line));
     next();
     return inner;
@@ -703,12 +715,8 @@ ExprId Parser::named() {
     return field(at, *arc, at.text.substr(dot + 1), net_.exprs.constant(0));
   }
   if (token_.is("(")) {
-    for (const auto& [word, op] : kCalls) {
-      if (word == at.text) return call(at, op);
-    }
-    fail(at, fmt::format("no function {}; there are: abs, assume, ceil_div, free, lookup, max, "
-                         "max_of, min, min_of, occupancy, select, sum, taken",
-                         describe(at)));
+    if (const auto op = op_written(at.text, Notation::kCall)) return call(at, *op);
+    fail(at, fmt::format("no function {}; there are: {}", describe(at), functions()));
   }
   if (at.text == "true" || at.text == "false") {
     return build(at, [&] { return net_.exprs.boolean(at.text == "true"); });
@@ -758,7 +766,7 @@ std::uint32_t Parser::arc_name(const Token& name) const {
 ExprId Parser::token_of(const Token& name, std::uint32_t arc) {
   ExprId which{};
   if (accept("[")) {
-    which = expr(0);
+    which = expr(Level::kLoose);
     if (!token_.is("]")) unexpected(fmt::format("an operator or the ']' of line {}", name.line));
     next();
   } else {
@@ -788,30 +796,29 @@ ExprId Parser::field(const Token& at, std::uint32_t arc, std::string_view field,
 
 ExprId Parser::call(const Token& function, Op op) {
   next();  // (
-  switch (op) {
-    case Op::kOccupancy:
-    case Op::kFree:
-    case Op::kTaken: return arc_call(function, op);
-    case Op::kSum:
-    case Op::kMinOf:
-    case Op::kMaxOf: return aggregate(function, op);
-    case Op::kLookup: return lookup(function);
-    case Op::kAssume: return assume(function);
-    default: break;  // plain operands
+  switch (kind_of(op)) {
+    case lpn::Kind::kRun: return arc_call(function, op);
+    case lpn::Kind::kAggregate: return aggregate(function, op);
+    case lpn::Kind::kTable: return lookup(function);
+    case lpn::Kind::kAssumption: return assume(function);
+    case lpn::Kind::kArithmetic:
+    case lpn::Kind::kComparison:
+    case lpn::Kind::kLogic:
+    case lpn::Kind::kChoice: break;  // plain operands
+    case lpn::Kind::kConstant:
+    case lpn::Kind::kVariable: LPN_ASSERT(!"written as a call");
   }
   std::vector<ExprId> operands;
   const auto arity = static_cast<std::size_t>(op_info(op).arity);
   for (std::size_t k = 0; k < arity; ++k) {
     if (k > 0) expect(",", fmt::format("and operand {} of '{}'", k + 1, function.text));
-    operands.push_back(expr(0));
+    operands.push_back(expr(Level::kLoose));
   }
   expect(")", fmt::format("after operand {} of '{}'", arity, function.text));
   return build(function, [&] {
-    switch (arity) {
-      case 1: return net_.exprs.unary(op, operands[0]);
-      case 2: return net_.exprs.binary(op, operands[0], operands[1]);
-      default: return net_.exprs.select(operands[0], operands[1], operands[2]);
-    }
+    if (arity == 1) return net_.exprs.unary(op, operands[0]);
+    if (arity == 2) return net_.exprs.binary(op, operands[0], operands[1]);
+    return net_.exprs.select(operands[0], operands[1], operands[2]);
   });
 }
 
@@ -837,7 +844,7 @@ ExprId Parser::aggregate(const Token& function, Op op) {
   expect(":", fmt::format("and what '{}' goes over", function.text));
   const auto depth = static_cast<std::uint32_t>(variables_.size());
   variables_.push_back(variable.text);
-  const ExprId body = expr(0);
+  const ExprId body = expr(Level::kLoose);
   variables_.pop_back();
   expect(")", fmt::format("after the operand of '{}'", function.text));
   return build(function, [&] { return net_.exprs.aggregate(op, arc, depth, body); });
@@ -852,7 +859,7 @@ ExprId Parser::lookup(const Token& function) {
   }
   next();
   expect(",", "and the position in the table");
-  const ExprId x = expr(0);
+  const ExprId x = expr(Level::kLoose);
   expect(")", "after the operands of 'lookup'");
   const auto [entry, fresh] =
       tables_.try_emplace(table, static_cast<std::uint32_t>(net_.exprs.tables()));
@@ -866,9 +873,9 @@ ExprId Parser::lookup(const Token& function) {
 }
 
 ExprId Parser::assume(const Token& function) {
-  const ExprId condition = expr(0);
+  const ExprId condition = expr(Level::kLoose);
   expect(",", "and the value of 'assume'");
-  const ExprId value = expr(0);
+  const ExprId value = expr(Level::kLoose);
   expect(",", "and the text of 'assume'");
   std::string reason = string("the text of 'assume' in double quotes");
   expect(")", "after the operands of 'assume'");

@@ -13,48 +13,6 @@
 namespace lpn {
 namespace {
 
-// How tightly an expression holds together, as in Python.
-enum Level { kLoose, kOrLevel, kAndLevel, kNotLevel, kCompare, kSum, kProduct, kSign, kTight };
-
-Level level_of(Op op) {
-  switch (op) {
-    case Op::kOr: return kOrLevel;
-    case Op::kAnd: return kAndLevel;
-    case Op::kNot: return kNotLevel;
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe: return kCompare;
-    case Op::kAdd:
-    case Op::kSub: return Level::kSum;
-    case Op::kMul:
-    case Op::kFloorDiv:
-    case Op::kMod: return kProduct;
-    case Op::kNeg: return kSign;
-    case Op::kConst:
-    case Op::kTrue:
-    case Op::kFalse:
-    case Op::kParam:
-    case Op::kToken:
-    case Op::kIndex:
-    case Op::kBound:
-    case Op::kOccupancy:
-    case Op::kFree:
-    case Op::kTaken:
-    case Op::kAbs:
-    case Op::kCeilDiv:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kSelect:
-    case Op::kLookup:
-    case Op::kAssume:
-    case Op::kSum:
-    case Op::kMinOf:
-    case Op::kMaxOf: break;
-  }
-  return kTight;
-}
-
 class Printer {
  public:
   explicit Printer(const Net& net) : net_(net) {
@@ -71,7 +29,7 @@ class Printer {
 
   void print();
   // Writes `id`, in parentheses when it holds together less tightly than `least`.
-  void expr(ExprId id, int least);
+  void expr(ExprId id, Level least);
   std::string take() && { return std::move(out_); }
 
  private:
@@ -83,6 +41,7 @@ class Printer {
   void leaf(const Node& node);
   void call(const Node& node);
   void binary(const Node& node, Level level);
+  void prefix(const Node& node, Level level);
   void token(const Node& node);
   std::string variable(std::uint32_t depth) const;
   std::string arc_name(std::uint32_t arc) const;
@@ -142,7 +101,7 @@ void Printer::token(const Node& node) {
   }
   if (!head) {
     put("[");
-    expr(node.kids[0], kLoose);
+    expr(node.kids[0], Level::kLoose);
     put("]");
   }
   if (transition_ != nullptr && node.a < transition_->inputs.size()) {
@@ -159,7 +118,9 @@ void Printer::token(const Node& node) {
 }
 
 void Printer::leaf(const Node& node) {
-  if (node.op == Op::kConst) {
+  if (node.op == Op::kToken) {
+    token(node);
+  } else if (node.op == Op::kConst) {
     put("{}", node.value);
   } else if (node.op == Op::kBound) {
     put("{}", variable(node.a));
@@ -185,12 +146,10 @@ void Printer::leaf(const Node& node) {
 
 void Printer::call(const Node& node) {
   put("{}(", op_info(node.op).text);
-  if (node.op == Op::kSum || node.op == Op::kMinOf || node.op == Op::kMaxOf) {
+  if (kind_of(node.op) == Kind::kAggregate) {
     put("{} in {}: ", variable(node.b), arc_name(node.a));
   }
-  if (node.op == Op::kOccupancy || node.op == Op::kFree || node.op == Op::kTaken) {
-    put("{}", arc_name(node.a));
-  }
+  if (kind_of(node.op) == Kind::kRun) put("{}", arc_name(node.a));
   if (node.op == Op::kLookup) {
     if (node.a < net_.exprs.tables()) {
       put("[{}], ", fmt::join(net_.exprs.table(node.a), ", "));
@@ -200,7 +159,7 @@ void Printer::call(const Node& node) {
   }
   for (int k = 0; k < op_info(node.op).arity; ++k) {
     if (k > 0) put(", ");
-    expr(node.kids[static_cast<std::size_t>(k)], kLoose);
+    expr(node.kids[static_cast<std::size_t>(k)], Level::kLoose);
   }
   if (node.op == Op::kAssume) {
     if (node.a < net_.exprs.texts()) {
@@ -216,68 +175,41 @@ void Printer::call(const Node& node) {
 void Printer::binary(const Node& node, Level level) {
   ExprId left = node.kids[0];
   ExprId right = node.kids[1];
-  const char* text = op_info(node.op).text;
+  std::string_view text = op_info(node.op).text;
   if ((node.op == Op::kLt || node.op == Op::kLe) && net_.exprs.is_const(left) &&
       !net_.exprs.is_const(right)) {
     // "x > 3" is the same tree as "3 < x" and what people write.
     std::swap(left, right);
     text = node.op == Op::kLt ? ">" : ">=";
   }
-  expr(left, level == kCompare ? level + 1 : level);
+  expr(left, level == Level::kCompare ? tighter(level) : level);
   put(" {} ", text);
-  expr(right, level + 1);
+  expr(right, tighter(level));
 }
 
-void Printer::expr(ExprId id, int least) {
+// -(5), since -5 is the constant; and -(-x).
+void Printer::prefix(const Node& node, Level level) {
+  const std::string_view text = op_info(node.op).text;
+  const Op operand = net_.exprs[node.kids[0]].op;
+  const bool parens = node.op == Op::kNeg && (operand == Op::kConst || operand == Op::kNeg);
+  put("{}{}", text, level == Level::kNegation ? " " : "");
+  if (parens) put("(");
+  expr(node.kids[0], level);
+  if (parens) put(")");
+}
+
+void Printer::expr(ExprId id, Level least) {
   count(id);
   const Node& node = net_.exprs[id];
-  const Level level = level_of(node.op);
-  const bool parens = level < least;
+  const OpInfo& info = op_info(node.op);
+  const bool parens = info.level < least;
   if (parens) put("(");
-  switch (node.op) {
-    case Op::kConst:
-    case Op::kTrue:
-    case Op::kFalse:
-    case Op::kParam:
-    case Op::kIndex:
-    case Op::kBound: leaf(node); break;
-    case Op::kToken: token(node); break;
-    case Op::kNeg: {
-      // -(5), since -5 is the constant.
-      const Op operand = net_.exprs[node.kids[0]].op;
-      put("-");
-      const bool sign = operand == Op::kConst || operand == Op::kNeg;
-      expr(node.kids[0], sign ? kTight + (operand == Op::kConst ? 1 : 0) : kSign);
-      break;
-    }
-    case Op::kNot:
-      put("not ");
-      expr(node.kids[0], kNotLevel);
-      break;
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kFloorDiv:
-    case Op::kMod:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kAnd:
-    case Op::kOr: binary(node, level); break;
-    case Op::kOccupancy:
-    case Op::kFree:
-    case Op::kTaken:
-    case Op::kAbs:
-    case Op::kCeilDiv:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kSelect:
-    case Op::kLookup:
-    case Op::kAssume:
-    case Op::kSum:
-    case Op::kMinOf:
-    case Op::kMaxOf: call(node); break;
+  switch (info.notation) {
+    case Notation::kNamed:
+    case Notation::kWord: leaf(node); break;
+    case Notation::kCall: call(node); break;
+    case Notation::kPrefix: prefix(node, info.level); break;
+    case Notation::kInfix: binary(node, info.level); break;
   }
   if (parens) put(")");
 }
@@ -315,7 +247,7 @@ void Printer::source(Source source, Source inherited) {
 }
 
 void Printer::formula(const Formula& formula, Source inherited) {
-  expr(formula.id, kLoose);
+  expr(formula.id, Level::kLoose);
   source(formula.source, inherited);
   limit(out_.size(), kMaxTextBytes, "bytes");
 }
@@ -492,7 +424,7 @@ std::string print_net(const Net& net) {
 std::string print_expr(const Net& net, const Transition* transition, ExprId id) {
   Printer printer(net);
   printer.enter(transition);
-  printer.expr(id, kLoose);
+  printer.expr(id, Level::kLoose);
   return std::move(printer).take();
 }
 

@@ -47,8 +47,8 @@ inline i64 mod(i64 x, i64 y) {
   const i64 r = x % y;
   return r < 0 ? r + y : r;
 }
-inline i64 min(i64 x, i64 y) { return x < y ? x : y; }
-inline i64 max(i64 x, i64 y) { return x > y ? x : y; }
+[[gnu::always_inline]] inline i64 min(i64 x, i64 y) { return x < y ? x : y; }
+[[gnu::always_inline]] inline i64 max(i64 x, i64 y) { return x > y ? x : y; }
 template <std::size_t N>
 inline i64 lookup(const i64 (&table)[N], i64 x, u64 where) {
   if (static_cast<u64>(x) >= N) fail(kLookup, where, x);

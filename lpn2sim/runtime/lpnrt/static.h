@@ -38,8 +38,6 @@ template <typename T>
 [[gnu::always_inline]] inline T later(T x, T y) {
   return x > y ? x : y;
 }
-[[gnu::always_inline]] inline i64 most(i64 x, i64 y) { return x > y ? x : y; }
-[[gnu::always_inline]] inline i64 least(i64 x, i64 y) { return x < y ? x : y; }
 [[gnu::always_inline]] inline u64 fewer(u64 x, u64 y) { return x < y ? x : y; }
 
 // Whole iterations that `tokens` last for, each taking `rate`; the last firing sees `beyond` more

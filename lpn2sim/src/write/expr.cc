@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "lpn/base/wide.h"
+#include "lpn/base/error.h"
 
 namespace lpn::sim {
-namespace {
 
 using std::size_t;
 using std::string;
 using std::uint32_t;
-
-}  // namespace
 
 string literal(std::int64_t value) {
   if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
@@ -25,13 +20,24 @@ string site(size_t transition, SiteKind kind, size_t arc, size_t emission, size_
                      field);
 }
 
+ExprPrinter::Context ExprPrinter::context(size_t k, const Formula& f, const string& site) const {
+  Context c;
+  c.transition = k;
+  c.site = site;
+  if (net_->exprs.tree_size(f.id) <= kMaxBoundedNodes) {
+    c.bounds.emplace(*net_, k < net_->transitions.size() ? &net_->transitions[k] : nullptr);
+  }
+  return c;
+}
+
 string ExprPrinter::of(size_t k, const Formula& f, const string& where) const {
-  return expr(f.id, {k, where, net_->exprs.tree_size(f.id) <= kMaxBoundedNodes});
+  Context c = context(k, f, where);
+  return expr(f.id, c);
 }
 
 string ExprPrinter::of_params(const Formula& f) const {
-  return expr(f.id,
-              {net_->transitions.size(), "0", net_->exprs.tree_size(f.id) <= kMaxBoundedNodes});
+  Context c = context(net_->transitions.size(), f, "0");
+  return expr(f.id, c);
 }
 
 Range ExprPrinter::range(size_t k, const Formula& f) const {
@@ -39,109 +45,105 @@ Range ExprPrinter::range(size_t k, const Formula& f) const {
   return bounds(*net_, &net_->transitions[k], f.id);
 }
 
-string ExprPrinter::expr(ExprId id, const Context& c) const {
-  const ExprPool& pool = net_->exprs;
-  const Node& n = pool[id];
-  const auto kid = [&](int k) { return expr(n.kids[static_cast<size_t>(k)], c); };
-  const auto range = [&](int k) {
-    if (!c.elide) return Range{};
-    const Transition* t =
-        c.transition < net_->transitions.size() ? &net_->transitions[c.transition] : nullptr;
-    return bounds(*net_, t, n.kids[static_cast<size_t>(k)]);
-  };
-  const auto fits = [](Wide lo, Wide hi) {
-    return lo >= std::numeric_limits<std::int64_t>::min() &&
-           hi <= std::numeric_limits<std::int64_t>::max();
-  };
-  switch (n.op) {
-    case Op::kConst: return literal(n.value);
-    case Op::kTrue: return "true";
-    case Op::kFalse: return "false";
-    case Op::kParam: return fmt::format("P{}", n.a);
-    case Op::kToken: return token(n, c);
-    case Op::kIndex: return "i";
-    case Op::kBound: return fmt::format("j{}", n.a);
-    case Op::kOccupancy: return operands_->occupancy(c.transition, n.a);
-    case Op::kFree: return operands_->free(c.transition, n.a);
-    case Op::kTaken: return operands_->taken(c.transition, n.a);
-    case Op::kNeg: {
-      const Range x = range(0);
-      if (c.elide && fits(-Wide{x.hi}, -Wide{x.lo})) return fmt::format("(-{})", kid(0));
-      return fmt::format("neg({}, {})", kid(0), c.site);
-    }
-    case Op::kAbs: return fmt::format("abs({}, {})", kid(0), c.site);
-    case Op::kAdd: {
-      const Range x = range(0), y = range(1);
-      if (c.elide && fits(Wide{x.lo} + y.lo, Wide{x.hi} + y.hi)) {
-        return both("({} + {})", kid(0), kid(1), c);
+string operator_text(Op op, const std::array<string, 3>& operands, const Partial& may,
+                     const std::array<Range, 3>& ranges, const string& site) {
+  const bool natural = !may.any() && ranges[0].lo >= 0 && ranges[1].lo > 0;
+  if (natural && (op == Op::kFloorDiv || op == Op::kMod)) {
+    // Unsigned: by a power of two it is a shift or a mask.
+    return fmt::format("static_cast<i64>(static_cast<u64>({}) {} static_cast<u64>({}))",
+                       operands[0], op == Op::kMod ? '%' : '/', operands[1]);
+  }
+  const OpInfo& info = op_info(op);
+  return fmt::format(fmt::runtime(may.any() ? info.checked : info.cpp), operands[0], operands[1],
+                     operands[2], site);
+}
+
+string assume_text(const Node& n, const string& condition, const string& value,
+                   const string& site) {
+  return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", condition, value,
+                     n.type == Type::kBool ? "(" : "", site, n.a,
+                     n.type == Type::kBool ? " != 0)" : "");
+}
+
+string ExprPrinter::expr(ExprId id, Context& c) const {
+  const Node& n = net_->exprs[id];
+  switch (kind_of(n.op)) {
+    case Kind::kConstant: return n.op == Op::kConst ? literal(n.value) : string(op_info(n.op).text);
+    case Kind::kVariable: return fmt::format("P{}", n.a);
+    case Kind::kRun: return read(n, c);
+    case Kind::kArithmetic:
+    case Kind::kComparison: return strict(n, c);
+    case Kind::kLogic:
+    case Kind::kChoice: {
+      std::array<string, 3> kids;
+      for (int k = 0; k < op_info(n.op).arity; ++k) {
+        kids[static_cast<size_t>(k)] = expr(n.kids[static_cast<size_t>(k)], c);
       }
-      return both("add({}, {}, " + c.site + ")", kid(0), kid(1), c);
+      return operator_text(n.op, kids, {}, {}, c.site);
     }
-    case Op::kSub: {
-      const Range x = range(0), y = range(1);
-      if (c.elide && fits(Wide{x.lo} - y.hi, Wide{x.hi} - y.lo)) {
-        return both("({} - {})", kid(0), kid(1), c);
-      }
-      return both("sub({}, {}, " + c.site + ")", kid(0), kid(1), c);
-    }
-    case Op::kMul: {
-      const Range x = range(0), y = range(1);
-      const Wide all[] = {Wide{x.lo} * y.lo, Wide{x.lo} * y.hi, Wide{x.hi} * y.lo,
-                          Wide{x.hi} * y.hi};
-      if (c.elide && fits(*std::min_element(all, all + 4), *std::max_element(all, all + 4))) {
-        return both("({} * {})", kid(0), kid(1), c);
-      }
-      return both("mul({}, {}, " + c.site + ")", kid(0), kid(1), c);
-    }
-    case Op::kFloorDiv:
-    case Op::kCeilDiv:
-    case Op::kMod: {
-      const bool positive = c.elide && range(1).lo > 0;
-      const bool natural = c.elide && range(0).lo >= 0;
-      const string d = positive ? kid(1) : fmt::format("divisor({}, {})", kid(1), c.site);
-      if (positive && natural && (n.op == Op::kFloorDiv || n.op == Op::kMod)) {
-        // Unsigned: by a power of two it is a shift or a mask.
-        return both(
-            fmt::format("static_cast<i64>(static_cast<u64>({{}}) {} static_cast<u64>({{}}))",
-                        n.op == Op::kMod ? '%' : '/'),
-            kid(0), d, c);
-      }
-      return both(op_info(n.op).cpp + string("({}, {})"), kid(0), d, c);
-    }
-    case Op::kMin:
-    case Op::kMax:
-      return both(string("lpnrt::") + op_info(n.op).cpp + "({}, {})", kid(0), kid(1), c);
-    case Op::kEq: return both("({} == {})", kid(0), kid(1), c);
-    case Op::kNe: return both("({} != {})", kid(0), kid(1), c);
-    case Op::kLt: return both("({} < {})", kid(0), kid(1), c);
-    case Op::kLe: return both("({} <= {})", kid(0), kid(1), c);
-    case Op::kNot: return fmt::format("(!{})", kid(0));
-    case Op::kAnd: return fmt::format("({} && {})", kid(0), kid(1));
-    case Op::kOr: return fmt::format("({} || {})", kid(0), kid(1));
-    case Op::kSelect: return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
-    case Op::kLookup: return fmt::format("lookup(kTable{}, {}, {})", n.a, kid(0), c.site);
-    case Op::kAssume:
-      return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", kid(0), kid(1),
-                         n.type == Type::kBool ? "(" : "", c.site, n.a,
-                         n.type == Type::kBool ? " != 0)" : "");
-    case Op::kSum:
-    case Op::kMinOf:
-    case Op::kMaxOf: return aggregate(n, c);
+    case Kind::kTable:
+      return fmt::format("lookup(kTable{}, {}, {})", n.a, expr(n.kids[0], c), c.site);
+    case Kind::kAssumption: return assume_text(n, expr(n.kids[0], c), expr(n.kids[1], c), c.site);
+    case Kind::kAggregate: return aggregate(n, c);
   }
   return "";
 }
 
-// `format` over x and y, x being evaluated first: C++ leaves the order open, and when both can
-// fail it must be the failure of x that counts. An expression that can fail mentions its site.
-string ExprPrinter::both(const string& format, const string& x, const string& y, const Context& c) {
-  if (x.find(c.site) == string::npos || y.find(c.site) == string::npos) {
-    return fmt::format(fmt::runtime(format), x, y);
+// All operands are evaluated, the left one first: C++ leaves the order open, and when both can fail
+// it must be the failure of the left one that counts.
+string ExprPrinter::strict(const Node& n, Context& c) const {
+  std::array<string, 3> kids;
+  std::array<Range, 3> ranges;
+  for (int k = 0; k < op_info(n.op).arity; ++k) {
+    const auto at = static_cast<size_t>(k);
+    kids[at] = expr(n.kids[at], c);
+    ranges[at] = c.range(n.kids[at]);
   }
-  return fmt::format("[&] {{ const i64 x_ = {}; const i64 y_ = {}; return {}; }}()", x, y,
-                     fmt::format(fmt::runtime(format), "x_", "y_"));
+  const Partial may = partial(net_->exprs, n, ranges);
+  if (op_info(n.op).arity < 2 || !may_fail(n.kids[0], c) || !may_fail(n.kids[1], c)) {
+    return operator_text(n.op, kids, may, ranges, c.site);
+  }
+  return fmt::format("[&] {{ const i64 x_ = {}; const i64 y_ = {}; return {}; }}()", kids[0],
+                     kids[1], operator_text(n.op, {"x_", "y_", ""}, may, ranges, c.site));
 }
 
-string ExprPrinter::token(const Node& n, const Context& c) const {
+bool ExprPrinter::may_fail(ExprId id, Context& c) const {
+  if (const auto it = c.may_fail.find(id); it != c.may_fail.end()) return it->second;
+  const Node& n = net_->exprs[id];
+  bool may = false;
+  std::array<Range, 3> ranges;
+  for (int k = 0; k < op_info(n.op).arity && !may; ++k) {
+    const auto at = static_cast<size_t>(k);
+    may = may_fail(n.kids[at], c);
+    ranges[at] = c.range(n.kids[at]);
+  }
+  if (!may && n.op == Op::kToken) {
+    std::int64_t which = 0;
+    may = !net_->exprs.is_const(n.kids[0], which) ||
+          which >= operands_->least_need(c.transition, n.a);
+  } else if (!may) {
+    may = partial(net_->exprs, n, ranges).any();
+  }
+  c.may_fail.emplace(id, may);
+  return may;
+}
+
+bool ExprPrinter::may_fail(size_t k, const Formula& f) const {
+  Context c = context(k, f, "");
+  return may_fail(f.id, c);
+}
+
+string ExprPrinter::read(const Node& n, Context& c) const {
+  if (n.op == Op::kToken) return token(n, c);
+  if (n.op == Op::kIndex) return "i";
+  if (n.op == Op::kBound) return fmt::format("j{}", n.a);
+  if (n.op == Op::kOccupancy) return operands_->occupancy(c.transition, n.a);
+  if (n.op == Op::kFree) return operands_->free(c.transition, n.a);
+  LPN_ASSERT(n.op == Op::kTaken);
+  return operands_->taken(c.transition, n.a);
+}
+
+string ExprPrinter::token(const Node& n, Context& c) const {
   const uint32_t column = operands_->column(c.transition, n.a, n.b);
   std::int64_t which = 0;
   if (net_->exprs.is_const(n.kids[0], which)) {
@@ -159,7 +161,7 @@ string ExprPrinter::token(const Node& n, const Context& c) const {
       operands_->row(c.transition, n.a, "static_cast<u64>(x_)"), column, c.site);
 }
 
-string ExprPrinter::aggregate(const Node& n, const Context& c) const {
+string ExprPrinter::aggregate(const Node& n, Context& c) const {
   const string body = expr(n.kids[0], c);
   const string count = operands_->needed(c.transition, n.a);
   const string j = fmt::format("j{}", n.b);

@@ -2,9 +2,13 @@
 // since the engines keep tokens in different ways.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 
+#include "lpn/expr/partial.h"
 #include "lpn/expr/range.h"
 #include "lpn/net/net.h"
 #include "lpn/run/run.h"
@@ -18,6 +22,13 @@ std::string literal(std::int64_t value);
 // The lpnrt::site(...) of an expression, for failures.
 std::string site(std::size_t transition, SiteKind kind, std::size_t arc = 0,
                  std::size_t emission = 0, std::size_t field = 0);
+
+// An operator applied to operands that are C++ already: with checks where it may fail or leave 64
+// bits. Of kinds kArithmetic, kComparison, kLogic and kChoice.
+std::string operator_text(Op op, const std::array<std::string, 3>& operands, const Partial& may,
+                          const std::array<Range, 3>& ranges, const std::string& site);
+std::string assume_text(const Node& n, const std::string& condition, const std::string& value,
+                        const std::string& site);
 
 // C++ expressions for what transition `k` sees over its input arc `arc`.
 class Operands {
@@ -46,6 +57,8 @@ class ExprPrinter {
   std::string of(std::size_t k, const Formula& f, const std::string& site) const;
   // A formula over parameters.
   std::string of_params(const Formula& f) const;
+  // Whether evaluating a formula of transition `k` can be an error.
+  bool may_fail(std::size_t k, const Formula& f) const;
   // Bounds of a formula of transition `k`; everything when it is large.
   Range range(std::size_t k, const Formula& f) const;
 
@@ -53,13 +66,18 @@ class ExprPrinter {
   struct Context {
     std::size_t transition = 0;
     std::string site;
-    bool elide = true;  // use bounds to leave out overflow checks
+    std::optional<Bounds> bounds;  // none: keep all checks
+    std::map<ExprId, bool> may_fail{};
+
+    Range range(ExprId id) { return bounds ? bounds->of(id) : Range{}; }
   };
-  std::string expr(ExprId id, const Context& c) const;
-  std::string token(const Node& n, const Context& c) const;
-  std::string aggregate(const Node& n, const Context& c) const;
-  static std::string both(const std::string& format, const std::string& x, const std::string& y,
-                          const Context& c);
+  Context context(std::size_t k, const Formula& f, const std::string& site) const;
+  std::string expr(ExprId id, Context& c) const;
+  std::string strict(const Node& n, Context& c) const;
+  std::string read(const Node& n, Context& c) const;
+  std::string token(const Node& n, Context& c) const;
+  std::string aggregate(const Node& n, Context& c) const;
+  bool may_fail(ExprId id, Context& c) const;
 
   const Net* net_;
   const Operands* operands_;

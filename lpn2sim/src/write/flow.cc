@@ -304,8 +304,7 @@ class FlowGenerator final : Operands {
     const OutputArc& arc = net_.transitions[k].outputs[o];
     const Formula& formula = arc.emissions[e].fields[f];
     if (is_const(formula)) return false;
-    const string text = printer_.of(k, formula, "@");
-    return text.find('@') != string::npos || range_check(k, o, e, f);
+    return printer_.may_fail(k, formula) || range_check(k, o, e, f);
   }
   bool range_check(size_t k, size_t o, size_t e, size_t f) const {
     const OutputArc& arc = net_.transitions[k].outputs[o];

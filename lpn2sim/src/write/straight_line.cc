@@ -453,38 +453,50 @@ class PartWriter {
   string expr(ExprId id, const Context& c) {
     const Node& n = net_.exprs[id];
     if (lanes_) within_lane(range(c.transition, id));
-    switch (n.op) {
-      case Op::kConst: return number(n.value);
-      case Op::kIndex: return number(c.index);
-      case Op::kBound: return number(c.running.at(n.a));
-      case Op::kTrue: return lanes_ ? "(I{} == I{})" : "true";
-      case Op::kFalse: return lanes_ ? "(I{} != I{})" : "false";
-      case Op::kParam: params_.insert(n.a); return fmt::format("P{}", n.a);
-      case Op::kTaken: {
-        int64_t w = 0;
-        net_.exprs.is_const(net_.transitions[c.transition].inputs[n.a].weight.id, w);
-        return number(w);
-      }
-      case Op::kToken: {
-        const auto which = constant(n.kids[0], c);
-        const int64_t need = needed(c.transition, n.a);
-        if (which && *which >= 0 && *which < need) {
-          return field(c.transition, c.firing, n.a, *which, n.b);
-        }
-        if (lanes_) throw NoLanes{"a token's index is computed"};
-        string all;
-        for (int64_t i = 0; i < need; ++i) {
-          all += field(c.transition, c.firing, n.a, i, n.b) + ", ";
-        }
-        return fmt::format("pick({{{}}}, {}, {})", all, expr(n.kids[0], c), c.site);
-      }
-      case Op::kSum:
-      case Op::kMinOf:
-      case Op::kMaxOf: return aggregate(n, c);
-      case Op::kOccupancy:
-      case Op::kFree: LPN_ASSERT(!"a static part reads no occupancy"); return "";
-      default: return lanes_ ? lane_operator(n, c) : operator_of(n, c);
+    switch (kind_of(n.op)) {
+      case Kind::kConstant:
+        if (n.op == Op::kConst) return number(n.value);
+        if (lanes_) return n.op == Op::kTrue ? "(I{} == I{})" : "(I{} != I{})";
+        return string(op_info(n.op).text);
+      case Kind::kVariable: params_.insert(n.a); return fmt::format("P{}", n.a);
+      case Kind::kRun: return read(n, c);
+      case Kind::kArithmetic:
+      case Kind::kComparison:
+      case Kind::kLogic:
+      case Kind::kChoice: return lanes_ ? lane_operator(n, c) : scalar_operator(n, c);
+      case Kind::kTable: return lanes_ ? lane_lookup(n, c) : scalar_lookup(n, c);
+      case Kind::kAssumption: return assumption(n, c);
+      case Kind::kAggregate: return aggregate(n, c);
     }
+    return "";
+  }
+
+  string read(const Node& n, const Context& c) {
+    if (n.op == Op::kToken) return token_read(n, c);
+    if (n.op == Op::kIndex) return number(c.index);
+    if (n.op == Op::kBound) return number(c.running.at(n.a));
+    LPN_ASSERT(n.op == Op::kTaken);  // a static part reads no occupancy
+    int64_t w = 0;
+    net_.exprs.is_const(net_.transitions[c.transition].inputs[n.a].weight.id, w);
+    return number(w);
+  }
+
+  string token_read(const Node& n, const Context& c) {
+    const auto which = constant(n.kids[0], c);
+    const int64_t need = needed(c.transition, n.a);
+    if (which && *which >= 0 && *which < need) {
+      return field(c.transition, c.firing, n.a, *which, n.b);
+    }
+    if (lanes_) throw NoLanes{"a token's index is computed"};
+    string all;
+    for (int64_t i = 0; i < need; ++i) all += field(c.transition, c.firing, n.a, i, n.b) + ", ";
+    return fmt::format("pick({{{}}}, {}, {})", all, expr(n.kids[0], c), c.site);
+  }
+
+  string assumption(const Node& n, const Context& c) {
+    if (!lanes_) return assume_text(n, expr(n.kids[0], c), expr(n.kids[1], c), c.site);
+    if (range(c.transition, n.kids[0]).lo != 1) throw NoLanes{"an assertion might be false"};
+    return expr(n.kids[1], c);
   }
 
   string number(int64_t value) const {
@@ -509,74 +521,25 @@ class PartWriter {
       else if (lanes_)
         text = extreme(n.op == Op::kMinOf ? '<' : '>', text, item);
       else
-        text = fmt::format("{}({}, {})", n.op == Op::kMinOf ? "least" : "most", text, item);
+        text = fmt::format("lpnrt::{}({}, {})", n.op == Op::kMinOf ? "min" : "max", text, item);
     }
     return text;
   }
 
-  static bool fits(Wide lo, Wide hi) {
-    return lo >= std::numeric_limits<int64_t>::min() && hi <= std::numeric_limits<int64_t>::max();
+  // Which of several failures comes first does not matter here: the run is made again.
+  string scalar_operator(const Node& n, const Context& c) {
+    std::array<string, 3> kids;
+    std::array<Range, 3> ranges;
+    for (int k = 0; k < op_info(n.op).arity; ++k) {
+      const auto at = static_cast<size_t>(k);
+      kids[at] = expr(n.kids[at], c);
+      ranges[at] = range(c.transition, n.kids[at]);
+    }
+    return operator_text(n.op, kids, partial(net_.exprs, n, ranges), ranges, c.site);
   }
 
-  // Which of several failures comes first does not matter here: the run is made again.
-  string operator_of(const Node& n, const Context& c) {
-    const auto kid = [&](int i) { return expr(n.kids[static_cast<size_t>(i)], c); };
-    const auto at = [&](int i) { return range(c.transition, n.kids[static_cast<size_t>(i)]); };
-    const auto infix = [&](const char* op) {
-      return fmt::format("({} {} {})", kid(0), op, kid(1));
-    };
-    const auto checked = [&](const char* name) {
-      return fmt::format("{}({}, {}, {})", name, kid(0), kid(1), c.site);
-    };
-    switch (n.op) {
-      case Op::kNeg:
-        if (fits(-Wide{at(0).hi}, -Wide{at(0).lo})) return fmt::format("(-{})", kid(0));
-        return fmt::format("neg({}, {})", kid(0), c.site);
-      case Op::kAbs: return fmt::format("abs({}, {})", kid(0), c.site);
-      case Op::kAdd:
-        return fits(Wide{at(0).lo} + at(1).lo, Wide{at(0).hi} + at(1).hi) ? infix("+")
-                                                                          : checked("add");
-      case Op::kSub:
-        return fits(Wide{at(0).lo} - at(1).hi, Wide{at(0).hi} - at(1).lo) ? infix("-")
-                                                                          : checked("sub");
-      case Op::kMul: {
-        const Range x = at(0), y = at(1);
-        const Wide all[] = {Wide{x.lo} * y.lo, Wide{x.lo} * y.hi, Wide{x.hi} * y.lo,
-                            Wide{x.hi} * y.hi};
-        return fits(*std::min_element(all, all + 4), *std::max_element(all, all + 4))
-                   ? infix("*")
-                   : checked("mul");
-      }
-      case Op::kFloorDiv:
-      case Op::kCeilDiv:
-      case Op::kMod: {
-        const bool positive = at(1).lo > 0, natural = at(0).lo >= 0;
-        if (positive && natural && n.op != Op::kCeilDiv) {
-          return fmt::format("static_cast<i64>(static_cast<u64>({}) {} static_cast<u64>({}))",
-                             kid(0), n.op == Op::kMod ? '%' : '/', kid(1));
-        }
-        const string d = positive ? kid(1) : fmt::format("divisor({}, {})", kid(1), c.site);
-        return fmt::format("{}({}, {})", op_info(n.op).cpp, kid(0), d);
-      }
-      case Op::kMin: return fmt::format("least({}, {})", kid(0), kid(1));
-      case Op::kMax: return fmt::format("most({}, {})", kid(0), kid(1));
-      case Op::kEq: return infix("==");
-      case Op::kNe: return infix("!=");
-      case Op::kLt: return infix("<");
-      case Op::kLe: return infix("<=");
-      case Op::kNot: return fmt::format("(!{})", kid(0));
-      case Op::kAnd: return infix("&&");
-      case Op::kOr: return infix("||");
-      case Op::kSelect: return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
-      case Op::kLookup: return fmt::format("lookup(kTable{}, {}, {})", n.a, kid(0), c.site);
-      case Op::kAssume:
-        return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", kid(0), kid(1),
-                           n.type == Type::kBool ? "(" : "", c.site, n.a,
-                           n.type == Type::kBool ? " != 0)" : "");
-      default: break;
-    }
-    LPN_ASSERT(!"known operator");
-    return "";
+  string scalar_lookup(const Node& n, const Context& c) {
+    return fmt::format("lookup(kTable{}, {}, {})", n.a, expr(n.kids[0], c), c.site);
   }
 
   // ---- vectors ----------------------------------------------------------------------------
@@ -645,24 +608,37 @@ class PartWriter {
           return fmt::format("(({0} & {1}) | (~{0} & {2}))", condition, kid(1), kid(2));
         }
         return fmt::format("({} ? {} : {})", kid(0), kid(1), kid(2));
-      case Op::kLookup: {
-        const auto& table = net_.exprs.table(n.a);
-        if (at(0).lo < 0 || at(0).hi >= static_cast<int64_t>(table.size())) {
-          throw NoLanes{"an index might be outside its table"};
-        }
-        const string x = named(kid(0)), name = fmt::format("v{}", names_++);
-        line("I {};", name);
-        line("for (int i = 0; i < kLanes; ++i) {0}[i] = static_cast<u32>(kTable{1}[{2}[i]]);", name,
-             n.a, x);
-        return name;
-      }
+      case Op::kConst:
+      case Op::kTrue:
+      case Op::kFalse:
+      case Op::kParam:
+      case Op::kToken:
+      case Op::kIndex:
+      case Op::kBound:
+      case Op::kOccupancy:
+      case Op::kFree:
+      case Op::kTaken:
+      case Op::kLookup:
       case Op::kAssume:
-        if (at(0).lo != 1) throw NoLanes{"an assertion might be false"};
-        return kid(1);
-      default: break;
+      case Op::kSum:
+      case Op::kMinOf:
+      case Op::kMaxOf: break;
     }
-    LPN_ASSERT(!"known operator");
+    LPN_ASSERT(!"an operator with operands");
     return "";
+  }
+
+  string lane_lookup(const Node& n, const Context& c) {
+    const auto& table = net_.exprs.table(n.a);
+    const Range at = range(c.transition, n.kids[0]);
+    if (at.lo < 0 || at.hi >= static_cast<int64_t>(table.size())) {
+      throw NoLanes{"an index might be outside its table"};
+    }
+    const string x = named(expr(n.kids[0], c)), name = fmt::format("v{}", names_++);
+    line("I {};", name);
+    line("for (int i = 0; i < kLanes; ++i) {0}[i] = static_cast<u32>(kTable{1}[{2}[i]]);", name,
+         n.a, x);
+    return name;
   }
 
  public:

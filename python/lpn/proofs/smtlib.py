@@ -2,20 +2,10 @@
 
 import re
 
+import _lpn
 from ..spaces import text as _space_text
 
 __all__ = ["path_text"]
-
-_BINARY = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "floor_div": "div",
-    "mod": "mod",
-    "eq": "=",
-    "lt": "<",
-    "le": "<=",
-}
 
 
 def _symbol(name):
@@ -64,33 +54,12 @@ class _Writer:
 
     def formula(self, made_by, given):
         kids = [self.done[k] for k in _space_text.kids(made_by, given)]
-        if made_by in _BINARY:
-            return f"({_BINARY[made_by]} {kids[0]} {kids[1]})"
-        if made_by == "ne":
-            return f"(not (= {kids[0]} {kids[1]}))"
-        if made_by == "neg":
-            return f"(- {kids[0]})"
-        if made_by == "abs":
-            return f"(ite (< {kids[0]} 0) (- {kids[0]}) {kids[0]})"
-        if made_by == "ceil_div":
-            return f"(- (div (- {kids[0]}) {kids[1]}))"
-        if made_by in ("min", "max"):
-            sign = "<" if made_by == "min" else ">"
-            return f"(ite ({sign} {kids[0]} {kids[1]}) {kids[0]} {kids[1]})"
         if made_by == "lookup":
             text = _number(given[0][-1])
             for index in range(len(given[0]) - 2, -1, -1):
                 text = f"(ite (= {kids[0]} {index}) {_number(given[0][index])} {text})"
             return text
-        if made_by == "assume":
-            return kids[1]
-        operator = {
-            "logical_not": "not",
-            "logical_and": "and",
-            "logical_or": "or",
-            "select": "ite",
-        }[made_by]
-        return f"({operator} {' '.join(kids)})"
+        return _lpn.OPERATORS[made_by].smt.format(*kids)
 
 
 def path_text(partition, each, path):

@@ -23,33 +23,8 @@ MAX_INPUTS = 1_000_000
 
 FORMAT = 1
 
-_NODES = frozenset(
-    (
-        "constant",
-        "boolean",
-        "param",
-        "lookup",
-        "assume",
-        "logical_not",
-        "logical_and",
-        "logical_or",
-        "select",
-        "neg",
-        "abs",
-        "add",
-        "sub",
-        "mul",
-        "floor_div",
-        "ceil_div",
-        "mod",
-        "min",
-        "max",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-    )
-)
+# What terms are made of.
+_NODES = frozenset(name for name, each in _lpn.OPERATORS.items() if each.is_term)
 
 
 def total(values):

@@ -2,24 +2,16 @@
 
 import re
 
+import _lpn
+
 __all__ = ["Writer", "describe", "kids", "span", "term", "with_kids"]
 
-# How tightly an operator binds, and how it is written between its operands.
-_BETWEEN = {
-    "logical_or": (1, " or "),
-    "logical_and": (2, " and "),
-    "eq": (4, " == "),
-    "ne": (4, " != "),
-    "lt": (4, " < "),
-    "le": (4, " <= "),
-    "add": (5, " + "),
-    "sub": (5, " - "),
-    "mul": (6, " * "),
-    "floor_div": (6, " // "),
-    "mod": (6, " % "),
-}
+_OPERATORS = _lpn.OPERATORS
+_TIGHT = _OPERATORS["constant"].level
+_NOT = _OPERATORS["logical_not"].level
+_COMPARED = _OPERATORS["eq"].level
+_ADDED = _OPERATORS["add"].level
 _TURNED = {"lt": "le", "le": "lt", "eq": "ne", "ne": "eq"}
-_CALLED = {"min", "max", "abs", "ceil_div", "select"}
 _INDEX = re.compile(r"(?<=\w)\[(\d+)\]")  # of a token or of one of several variables
 _ANY = 1 << 64
 _MOST = 12  # summands, joined conditions and values that are written out
@@ -76,23 +68,33 @@ class Writer:
             return f"lookup([{table}], {self.write(given[1])})"
         if made_by == "assume":
             return self.write(given[1], outer)
-        if made_by == "neg":
-            return f"-{self.write(given[0], 7)}"
         if made_by == "logical_not":
             return self.negated(given[0], outer)
-        if made_by in _CALLED:
-            return f"{made_by}({', '.join(self.write(k) for k in given)})"
         if made_by == "add":
-            return self.wrapped(self.sum(number), 5, outer)
+            return self.wrapped(self.sum(number), _ADDED, outer)
+        operator = _OPERATORS[made_by]
         if made_by in ("logical_and", "logical_or"):
-            return self.wrapped(self.joined(number, made_by), _BETWEEN[made_by][0], outer)
+            return self.wrapped(self.joined(number, made_by), operator.level, outer)
+        if operator.prefix:
+            return f"{operator.text}{self.write(given[0], _TIGHT)}"
+        if not operator.infix:
+            return f"{operator.text}({', '.join(self.write(k) for k in given)})"
         left, right = given
         if made_by in ("lt", "le") and self.core.value(left) is not None:
-            sign = " > " if made_by == "lt" else " >= "
-            return self.wrapped(f"{self.write(right, 4)}{sign}{self.write(left, 4)}", 4, outer)
-        strength, sign = _BETWEEN[made_by]
+            return self.compared(right, ">" if made_by == "lt" else ">=", left, outer)
+        if operator.level == _COMPARED:
+            return self.compared(left, operator.text, right, outer)
         return self.wrapped(
-            f"{self.write(left, strength)}{sign}{self.write(right, strength + 1)}", strength, outer
+            f"{self.write(left, operator.level)} {operator.text} "
+            f"{self.write(right, operator.level + 1)}",
+            operator.level,
+            outer,
+        )
+
+    def compared(self, left, sign, right, outer):
+        level = _COMPARED + 1
+        return self.wrapped(
+            f"{self.write(left, level)} {sign} {self.write(right, level)}", _COMPARED, outer
         )
 
     @staticmethod
@@ -104,13 +106,12 @@ class Writer:
         if made_by in _TURNED:
             left, right = given
             if made_by in ("eq", "ne"):
-                sign = _BETWEEN[_TURNED[made_by]][1]
-            else:
-                sign = " >= " if made_by == "lt" else " > "
-                if self.core.value(left) is not None:
-                    left, right, sign = right, left, {" >= ": " <= ", " > ": " < "}[sign]
-            return self.wrapped(f"{self.write(left, 4)}{sign}{self.write(right, 4)}", 4, outer)
-        return self.wrapped(f"not {self.write(number, 4)}", 3, outer)
+                return self.compared(left, _OPERATORS[_TURNED[made_by]].text, right, outer)
+            sign = ">=" if made_by == "lt" else ">"
+            if self.core.value(left) is not None:
+                left, right, sign = right, left, {">=": "<=", ">": "<"}[sign]
+            return self.compared(left, sign, right, outer)
+        return self.wrapped(f"not {self.write(number, _NOT + 1)}", _NOT, outer)
 
     def all(self, conditions):
         """Conditions that hold together, as a list: what is said about one term is said at once."""
@@ -173,7 +174,7 @@ class Writer:
             lo += 1
         while hi in out:
             hi -= 1
-        text = self.write(term, 4)
+        text = self.write(term, _COMPARED)
         least, most = self.core.bounds(None, term)
         if lo == hi:
             return [f"{text} == {lo}"]
@@ -199,11 +200,11 @@ class Writer:
         return found
 
     def joined(self, number, operator):
-        strength, sign = _BETWEEN[operator]
-        parts = [self.write(k, strength + 1) for k in self.leaves(number, operator)]
+        made = _OPERATORS[operator]
+        parts = [self.write(k, made.level + 1) for k in self.leaves(number, operator)]
         if len(parts) > _MOST:
             parts[_MOST - 1 :] = [f"... ({len(parts) - _MOST + 1} more)"]
-        return sign.join(parts)
+        return f" {made.text} ".join(parts)
 
     def sum(self, number):
         """Summands; of those that differ in the token only, which tokens they belong to."""
@@ -213,7 +214,7 @@ class Writer:
             if value is not None:
                 constant += value
                 continue
-            text = self.write(k, 5)
+            text = self.write(k, _ADDED)
             indices = set(_INDEX.findall(text))
             if len(indices) != 1:
                 parts.append(text)

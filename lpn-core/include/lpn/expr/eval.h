@@ -5,17 +5,10 @@
 #include <cstdint>
 
 #include "lpn/base/error.h"
+#include "lpn/base/fault.h"
 #include "lpn/expr/expr.h"
-#include "lpn/net/net.h"
-#include "lpn/run/run.h"
 
 namespace lpn {
-
-// Thrown by eval(); the engine adds time, transition and site.
-struct EvalFault {
-  Fault fault{};
-  std::int64_t value = 0;
-};
 
 // Division by a positive divisor, rounded towards minus and plus infinity.
 inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
@@ -37,9 +30,11 @@ inline std::int64_t apply_op(Op op, std::int64_t x, std::int64_t y) {
     if (overflow) throw EvalFault{Fault::kOverflow};
     return r;
   };
-  const auto divisor = [](std::int64_t d) {
-    if (d <= 0) throw EvalFault{Fault::kDivisor, d};
-    return d;
+  // The right operand, where it is in the operator's domain.
+  const auto right = [op, y] {
+    const DomainInfo& domain = domain_of(op);
+    if (y < domain.range.lo || y > domain.range.hi) throw EvalFault{domain.fault, y};
+    return y;
   };
   switch (op) {
     case Op::kNeg: return checked(__builtin_sub_overflow(std::int64_t{0}, x, &r));
@@ -47,9 +42,9 @@ inline std::int64_t apply_op(Op op, std::int64_t x, std::int64_t y) {
     case Op::kAdd: return checked(__builtin_add_overflow(x, y, &r));
     case Op::kSub: return checked(__builtin_sub_overflow(x, y, &r));
     case Op::kMul: return checked(__builtin_mul_overflow(x, y, &r));
-    case Op::kFloorDiv: return floor_div(x, divisor(y));
-    case Op::kCeilDiv: return ceil_div(x, divisor(y));
-    case Op::kMod: return floor_mod(x, divisor(y));
+    case Op::kFloorDiv: return floor_div(x, right());
+    case Op::kCeilDiv: return ceil_div(x, right());
+    case Op::kMod: return floor_mod(x, right());
     case Op::kMin: return x < y ? x : y;
     case Op::kMax: return x > y ? x : y;
     case Op::kEq: return x == y;

@@ -7,38 +7,175 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "lpn/base/fault.h"
+#include "lpn/base/integers.h"
+
 namespace lpn {
 
 enum class Op : std::uint8_t {
-#define LPN_OP(enumerator, text, arity, result, operands, cpp, smt, sympy) enumerator,
+#define LPN_OP(enumerator, ...) enumerator,
 #include "lpn/expr/ops.def"
 #undef LPN_OP
 };
 
-enum class Type : std::uint8_t { kInt, kBool };
-
-enum class ExprId : std::uint32_t {};
-
-struct OpInfo {
-  const char* text;
-  int arity;
-  Type result;
-  Type operands;
-  const char* cpp;
-  const char* smt;
-  const char* sympy;
-};
-const OpInfo& op_info(Op op);
 inline constexpr int kOpCount = 0
-#define LPN_OP(enumerator, text, arity, result, operands, cpp, smt, sympy) +1
+#define LPN_OP(...) +1
 #include "lpn/expr/ops.def"
 #undef LPN_OP
     ;
+
+enum class Type : std::uint8_t { kInt, kBool };
+
+// What an operator needs and does. Where a switch asks for the kind, a new operator of a known kind
+// needs no case of its own.
+enum class Kind : std::uint8_t {
+  kConstant,    // its value is in the node, or in its name
+  kVariable,    // a parameter of the net, a variable of an input space
+  kRun,         // read from the tokens and places of a run
+  kArithmetic,  // int of ints; all operands are evaluated, from the left
+  kComparison,  // bool of two ints; both are evaluated, from the left
+  kLogic,       // bool of bools
+  kChoice,      // evaluates a condition and one of two others
+  kTable,       // an entry of a constant table
+  kAssumption,  // evaluates a condition, and a value where it holds
+  kAggregate,   // evaluates its child for each token that an arc needs
+};
+
+enum class Notation : std::uint8_t { kNamed, kWord, kCall, kPrefix, kInfix };
+
+// How tightly an expression holds together, as in Python, from `or` to a number.
+enum class Level : std::uint8_t {
+  kLoose,
+  kDisjunction,
+  kConjunction,
+  kNegation,
+  kCompare,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kSum,
+  kProduct,
+  kSign,
+  kTight,
+};
+constexpr Level tighter(Level level) { return static_cast<Level>(static_cast<int>(level) + 1); }
+
+// What the right operand of an operator must be.
+enum class Domain : std::uint8_t {
+#define LPN_DOMAIN(enumerator, ...) enumerator,
+#include "lpn/expr/ops.def"
+#undef LPN_DOMAIN
+};
+
+struct DomainInfo {
+  Range range;
+  Fault fault;            // of an operand outside
+  std::string_view text;  // of a constant outside, a format string
+};
+
+// The columns of expr/ops.def.
+struct OpInfo {
+  std::string_view text;
+  Notation notation;
+  Level level;
+  Kind kind;
+  int arity;
+  Type result;
+  Type operands;
+  Domain domain;
+  std::string_view python;
+  std::string_view smt;
+  std::string_view cpp;
+  std::string_view checked;
+};
+
+inline constexpr std::array kDomains{
+#define LPN_DOMAIN(enumerator, least, greatest, fault, text) \
+  DomainInfo{{least, greatest}, fault, text},
+#include "lpn/expr/ops.def"
+#undef LPN_DOMAIN
+};
+
+inline constexpr std::array<OpInfo, kOpCount> kOps{{
+#define LPN_OP(enumerator, text, notation, level, kind, arity, result, operands, domain, python, \
+               smt, cpp, checked)                                                                \
+  {text,           Notation::notation, Level::level, Kind::kind, arity, Type::result,            \
+   Type::operands, Domain::domain,     python,       smt,        cpp,   checked},
+#include "lpn/expr/ops.def"
+#undef LPN_OP
+}};
+
+constexpr const OpInfo& op_info(Op op) { return kOps[static_cast<std::size_t>(op)]; }
+constexpr Kind kind_of(Op op) { return op_info(op).kind; }
+constexpr const DomainInfo& domain_of(Op op) {
+  return kDomains[static_cast<std::size_t>(op_info(op).domain)];
+}
+
+// Whether `a` of its nodes is an input arc.
+constexpr bool names_arc(Op op) {
+  return kind_of(op) == Kind::kAggregate ||
+         (kind_of(op) == Kind::kRun && op != Op::kIndex && op != Op::kBound);
+}
+
+// Whether an operator's line says all that its readers rely on.
+constexpr bool complete(const OpInfo& info) {
+  const bool pattern = !info.smt.empty() && !info.cpp.empty();
+  if (info.text.empty() || info.python.empty() || info.arity < 0 || info.arity > 3) return false;
+  if (info.domain != Domain::kAny && (info.arity != 2 || info.checked.empty())) return false;
+  if ((info.notation == Notation::kInfix) !=
+      (info.level > Level::kLoose && info.level < Level::kSign && info.level != Level::kNegation)) {
+    return false;
+  }
+  switch (info.notation) {
+    case Notation::kNamed:
+    case Notation::kWord:
+    case Notation::kCall:
+      if (info.level != Level::kTight) return false;
+      break;
+    case Notation::kPrefix:
+      if (info.arity != 1) return false;
+      break;
+    case Notation::kInfix:
+      if (info.arity != 2) return false;
+      break;
+  }
+  switch (info.kind) {
+    case Kind::kConstant: return info.arity == 0;
+    case Kind::kVariable: return info.arity == 0 && info.result == Type::kInt;
+    case Kind::kRun: return info.arity <= 1 && info.result == Type::kInt;
+    case Kind::kArithmetic:
+      return pattern && (info.arity == 1 || info.arity == 2) && info.result == Type::kInt &&
+             info.operands == Type::kInt;
+    case Kind::kComparison:
+      return pattern && info.arity == 2 && info.result == Type::kBool &&
+             info.operands == Type::kInt && info.level == Level::kCompare;
+    case Kind::kLogic:
+      return pattern && (info.arity == 1 || info.arity == 2) && info.result == Type::kBool &&
+             info.operands == Type::kBool;
+    case Kind::kChoice: return pattern && info.arity == 3;
+    case Kind::kTable: return info.arity == 1;
+    case Kind::kAssumption: return !info.smt.empty() && info.arity == 2;
+    case Kind::kAggregate: return info.arity == 1 && info.notation == Notation::kCall;
+  }
+  return false;
+}
+static_assert(
+    [] {
+      for (const OpInfo& info : kOps) {
+        if (!complete(info)) return false;
+      }
+      return true;
+    }(),
+    "each operator of expr/ops.def is complete");
+
+enum class ExprId : std::uint32_t {};
 
 // One node. `a`, `b`, `value` hold the immediates:
 //   kConst: value · kParam: a = parameter · kToken: a = input arc, b = property, child = which
@@ -54,6 +191,11 @@ struct Node {
 
   bool operator==(const Node&) const = default;
 };
+
+inline constexpr std::uint32_t kMaxNesting = 8;  // aggregates inside aggregates
+
+// Values of the parameters, in their order.
+using ParamValues = std::vector<std::int64_t>;
 
 // What an expression reads; sets of input arcs are lists without repetition, in ascending order.
 struct Reads {

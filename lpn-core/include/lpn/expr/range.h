@@ -20,14 +20,18 @@ class Bounds {
 
  private:
   Range compute(const Node& n);
+  Range read(const Node& n);
   Range needed(std::uint32_t arc);
-  Range divide(const Node& n);
-  Range modulo(const Node& n);
 
   const Net* net_;
   const Transition* transition_;
   std::unordered_map<std::uint32_t, Range> done_;
 };
+
+// What an arithmetic operator or a comparison makes of operands within x and y (of one operand: x),
+// before a result that leaves 64 bits becomes an error. Of a right operand only what lies in the
+// operator's domain counts; when nothing does, any range.
+WideRange exact_range(Op op, Range x, Range y);
 
 // The same for a single expression.
 Range bounds(const Net& net, const Transition* transition, ExprId id);

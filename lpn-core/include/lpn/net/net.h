@@ -30,13 +30,6 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
-// Inclusive. A promise by the model's author: engines check it, provers assume it.
-struct Range {
-  std::int64_t lo = std::numeric_limits<std::int64_t>::min();
-  std::int64_t hi = std::numeric_limits<std::int64_t>::max();
-  bool operator==(const Range&) const = default;
-};
-
 struct Formula {
   ExprId id{};
   Source source;
@@ -153,9 +146,6 @@ bool is_name(std::string_view text);
 // "model.py:37", or "" when unknown.
 std::string where(const Net& net, Source source);
 
-// The values of the net's parameters, in the order of Net::params.
-using ParamValues = std::vector<std::int64_t>;
-
 // The defaults overridden by `given`. Throws Error "E-param" on an unknown name (with the known
 // ones) or a value outside the parameter's range.
 ParamValues bind_params(const Net& net,
@@ -165,8 +155,7 @@ ParamValues bind_params(const Net& net,
 inline constexpr std::size_t kMaxPlaces = 100'000;
 inline constexpr std::size_t kMaxTransitions = 100'000;
 inline constexpr std::size_t kMaxFields = 64;
-inline constexpr std::size_t kMaxArcs = 1'024;   // inputs, and outputs, of one transition
-inline constexpr std::uint32_t kMaxNesting = 8;  // aggregates inside aggregates
+inline constexpr std::size_t kMaxArcs = 1'024;  // inputs, and outputs, of one transition
 // Most tokens one emission may append, and one marking may put into one place.
 inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 31;
 

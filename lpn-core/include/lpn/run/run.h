@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lpn/base/error.h"
+#include "lpn/base/fault.h"
 #include "lpn/net/facts.h"
 #include "lpn/net/net.h"
 
@@ -123,25 +124,7 @@ struct Stats {
   std::vector<PlaceStats> places;  // declared places
 };
 
-// Errors during a run, the same in every engine. `site` says which expression of the transition.
-enum class Fault : std::uint8_t {
-  kOverflow,  // an intermediate, a due time or a token count leaves 64 bits
-  kDivisor,   // a divisor <= 0
-  kNegativeDelay,
-  kNegativeWeight,  // weight or threshold < 0
-  kNegativeCount,
-  kNegativeInterval,
-  kTooMany,       // more than kMaxTokens
-  kRange,         // a property outside its field's range
-  kLookup,        // outside the table
-  kTokenIndex,    // a token the arc does not need
-  kEmpty,         // minimum or maximum over no token
-  kAssume,        // an `assert` of the author's failed
-  kTakesNothing,  // takes no token and has neither servers nor interval >= 1
-  kZeroDelay,     // more than the limit of groups at one instant
-};
-const char* fault_code(Fault fault);  // "E-overflow", ... (docs/errors.md)
-
+// An error during a run. `site` says which expression of the transition.
 struct RunFault {
   Fault fault{};
   Time time = 0;
