@@ -60,3 +60,14 @@ def test_identity(pipe):
 
     assert of() == of(engine="interp")
     assert {k for k, v in of().items() if of(limit=5)[k] != v} == {"limit"}
+
+
+def test_comments_change_no_identity(pipe, tmp_path):
+    moved = tmp_path / "moved" / "pipe.py"
+    moved.parent.mkdir()
+    text = open(pipe, encoding="utf-8").read()
+    moved.write_text("# Some words.\n\n" + text)
+    assert identity_of(Definition(pipe, ["3"])) == identity_of(Definition(str(moved), ["3"]))
+    moved.write_text(text.replace("servers=lanes", "servers=lanes + 1"))
+    changed = identity_of(Definition(str(moved), ["3"]))
+    assert changed["net"] != identity_of(Definition(pipe, ["3"]))["net"]

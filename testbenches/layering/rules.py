@@ -67,7 +67,7 @@ POSIX_FREE = {"lpn-core"}  # the standard library and fmt
 POSIX = re.compile(r"(unistd|dlfcn|fcntl|signal|spawn|poll|pthread|sys/\w+)\.h$")
 C_HEADERS = {"stdint.h", "stddef.h", "string.h", "stdio.h", "stdlib.h", "setjmp.h"}
 PYTHON_PARTY = {
-    "click": ("python/lpn/", "models/"),  # a device's own commands
+    "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
     "pytest": ("testbenches/", "python/test/", "models/"),
