@@ -1,13 +1,11 @@
 // The containers of generated simulators against plain ones: what small random nets reach rarely,
-// such as sets of more than 4096 transitions and a wheel that has turned many times.
+// such as sets of more than 4096 transitions.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "lpnrt/runtime.h"
+#include "lpnrt/rings.h"
 
 #include <doctest/doctest.h>
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -47,39 +45,6 @@ TEST_CASE("sets of transitions give their least member") {
   check_set<100000>();
 }
 
-TEST_CASE("the wheel gives every node at its time") {
-  constexpr u32 kNodes = 40;
-  std::mt19937_64 random(7);
-  const auto wheel = std::make_unique<Wheel<kNodes>>();
-  std::map<i64, std::set<u32>> plain;
-  std::set<u32> idle;
-  for (u32 k = 0; k < kNodes; ++k) idle.insert(k);
-  i64 now = 0;
-  for (int step = 0; step < 200000; ++step) {
-    while (!idle.empty() && random() % 4 != 0) {
-      const u32 node = *idle.begin();
-      idle.erase(idle.begin());
-      const i64 reach = random() % 2 == 0 ? 8 : Wheel<kNodes>::kSlots - 1;
-      const i64 due = now + 1 + static_cast<i64>(random() % static_cast<u64>(reach));
-      wheel->insert(due, node);
-      plain[due].insert(node);
-    }
-    CHECK(wheel->empty() == plain.empty());
-    if (plain.empty()) continue;
-    REQUIRE(wheel->earliest(now) == plain.begin()->first);
-    now = plain.begin()->first;
-    const std::set<u32> expected = plain.begin()->second;
-    CHECK(wheel->only(now) == (expected.size() == 1 ? *expected.begin() : Wheel<kNodes>::kNone));
-    std::set<u32> got;
-    for (u32 node = wheel->take(now); node != Wheel<kNodes>::kNone; node = wheel->after(node)) {
-      got.insert(node);
-    }
-    CHECK(got == expected);
-    idle.insert(got.begin(), got.end());
-    plain.erase(plain.begin());
-  }
-}
-
 TEST_CASE("rings and rows are FIFOs") {
   std::mt19937_64 random(11);
   Ring<i64> ring;
@@ -108,17 +73,31 @@ TEST_CASE("rings and rows are FIFOs") {
   }
 }
 
-TEST_CASE("clock edges") {
-  for (i64 period = 1; period < 6; ++period) {
-    for (i64 phase = 0; phase < 12; ++phase) {
-      for (i64 at = 0; at < 30; ++at) {
-        i64 expected = at;
-        while (mod(expected - phase, period) != 0) ++expected;
-        CHECK(edge(at, period, phase) == expected);
-      }
-    }
+TEST_CASE("a pool gives slots again, the last one first") {
+  Pool<int> pool;
+  const u32 a = pool.take(), b = pool.take();
+  CHECK(a != b);
+  pool[b] = 7;
+  pool.give(b);
+  CHECK(pool.take() == b);
+  CHECK(pool.slots() == 2);
+}
+
+TEST_CASE("rows change places without being copied, where they do not lie in the place itself") {
+  Rows<2> from, to;
+  for (i64 k = 0; k < 20; ++k) {
+    i64* const row = from.push();
+    row[0] = k, row[1] = -k;
   }
-  CHECK(edge(kForever - 1, 1000, 0) == kForever);
+  const i64* const third = from.row(2);
+  from.pop(20);  // what a run has used up stays where it was
+  REQUIRE(to.take(from, third, 18));
+  CHECK(to.row(0) == third);
+  CHECK(to.row(17)[1] == -19);
+  Rows<2> few;
+  few.push()[0] = 1;
+  few.pop(1);
+  CHECK_FALSE(Rows<2>().take(few, few.row(0), 1));
 }
 
 }  // namespace
