@@ -552,7 +552,9 @@ def _unpickled(text, bound):
 
 
 def parameter_values(net: Net, params: Mapping[str, int] | None) -> list[int]:
-    """The values of the net's parameters in order: defaults, then the net's bound ones, then `params`."""
+    """The values of the net's parameters in order: defaults, then the net's bound ones, then
+    `params`.
+    """
     given = {**net.bound, **(params or {})}
     pairs = []
     for name, value in given.items():

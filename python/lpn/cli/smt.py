@@ -1,4 +1,6 @@
-"""lpn smt: bounds and properties proved over all inputs of a model's space, and their certificates."""
+"""lpn smt: bounds and properties proved over all inputs of a model's space, and their
+certificates.
+"""
 
 import json
 import os
@@ -125,8 +127,8 @@ def smt(
     lpn smt model.py --prove 'latency <= 2300' --free slots=1..8
     lpn smt --check proof.json
 
-    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit or
-    Ctrl-C left a gap.
+    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit
+    or Ctrl-C left a gap.
     """
     if checked:
         if model or largest or least or property_ or bounds or more:

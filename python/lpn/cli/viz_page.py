@@ -30,7 +30,9 @@ class Asked:
 
 
 def write_page(model, name, params, output, asked, as_json):
-    """Writes the page of a model, of its run on an input when one is given, and of another run beside it."""
+    """Writes the page of a model, of its run on an input when one is given, and of another run
+    beside it.
+    """
     page_folder()  # first: without it the runs would be for nothing
     if asked.witness and name is not None:
         raise click.UsageError("--witness is an input: leave out INPUT")
@@ -146,7 +148,9 @@ def _recorded(ready, title, asked):
 
 
 def _path(ready, limit, progress):
-    """The Run that has the critical path, which the compiled engine finds; None, with a note, without a compiler."""
+    """The Run that has the critical path, which the compiled engine finds; None, with a note,
+    without a compiler.
+    """
     progress.say(f"compiling '{ready.net.name}' for the critical path", now=True)
     library, error = library_of(ready.net, "compiled", path=True)
     try:

@@ -28,16 +28,19 @@ _LEARNT = (32, 256)  # that bottlenecks are chosen by: of a stream, of a list
 class Extracted:
     """An interface and what is known about it.
 
-    `text`: the module. `classes`: per class a dict of `unit` or `shape`, `bottlenecks` {name: formula},
-    `dropped` [(name, why)], `mean_error`, `worst_error`. `refused`: [(class, reason)]. `samples`:
-    [(predicted, simulated)]. `thresholds`: resolutions, in cycles, at which bottlenecks merge.
+    `text`: the module. `classes`: per class a dict of `unit` or `shape`, `bottlenecks` {name:
+    formula}, `dropped` [(name, why)], `mean_error`, `worst_error`. `refused`: [(class, reason)].
+    `samples`: [(predicted, simulated)]. `thresholds`: resolutions, in cycles, at which bottlenecks
+    merge.
     """
 
 
 def extract(
     net, space, model_name="model", parameters=None, clock=1.0, resolution=0, seed=1, seconds=60
 ):
-    """The interface of a net over the classes of a space. Raises Error "E-pi" when no class has one."""
+    """The interface of a net over the classes of a space. Raises Error "E-pi" when no class has
+    one.
+    """
     found = partition(net, space, seconds=seconds)
     result = Extracted()
     result.refused, analysed = [], []
@@ -204,7 +207,9 @@ def _simulated(shape, tokens):
 
 
 def _stream_sample(shape, rng, units=None):
-    """A stream like those a device meets: all alike, in stretches of more and less work, or at random."""
+    """A stream like those a device meets: all alike, in stretches of more and less work, or at
+    random.
+    """
     units = units or rng.choice(_LENGTHS)
     stretch = rng.choice((1, max(1, units // 4), max(1, units // 2), units))
     tokens = {}

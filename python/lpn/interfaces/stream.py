@@ -21,8 +21,8 @@ _WORTH_MEAN, _WORTH_WORST = (
 
 
 class Bottleneck:
-    """A loop that can set the pace. `pace`: cycles per unit; `ends`: cycles before and after a stream of
-    which it is the bottleneck throughout, filling and draining the pipeline.
+    """A loop that can set the pace. `pace`: cycles per unit; `ends`: cycles before and after a
+    stream of which it is the bottleneck throughout, filling and draining the pipeline.
     """
 
     def __init__(self, name, pace, ends, point):
@@ -127,8 +127,8 @@ class Stream:
         return Bottleneck(named(self.chains, links[a + 1 : b + 1], commits), pace, ends, point)
 
     def border(self, one, other):
-        """Cycles that a change from one bottleneck to another adds beside the ends of the first; negative
-        where both work at once. None: there is no such change.
+        """Cycles that a change from one bottleneck to another adds beside the ends of the first;
+        negative where both work at once. None: there is no such change.
         """
         key = one.pace.key, other.pace.key
         if key not in self._borders:
@@ -189,7 +189,9 @@ class Stream:
         )
 
     def sums(self, keys, sample):
-        """Per unit of a sample {place: [{property: value}]}: {key: sum}; singles are in every unit."""
+        """Per unit of a sample {place: [{property: value}]}: {key: sum}; singles are in every
+        unit.
+        """
         units = []
         number = next(
             len(sample[place]) // len(self.shape.unit(place)) for place in self.shape.many
@@ -293,11 +295,13 @@ class Stream:
 
 
 def cut(paces, ends, borders):
-    """(latency, bottleneck per unit): the stream cut into phases so that the chain through them is longest.
+    """(latency, bottleneck per unit): the stream cut into phases so that the chain through them is
+    longest.
 
     Every sequence of phases is a chain of delays that the input has to go through, so the longest
     decides; a change costs its border, which is why short disturbances make no phase of their own.
-    `borders`: per unit the cycles of a change to it, [from][to]; None where there is no such change.
+    `borders`: per unit the cycles of a change to it, [from][to]; None where there is no such
+    change.
     """
     number = len(ends)
     best = [ends[k] + paces[0][k] for k in range(number)]

@@ -21,7 +21,9 @@ def kind_text(kind):
 
 
 class Formulas:
-    """Writes forms as Python. Atoms are symbols while SymPy simplifies, and what they stand for then."""
+    """Writes forms as Python. Atoms are symbols while SymPy simplifies, and what they stand for
+    then.
+    """
 
     def __init__(self):
         self.symbols = {}
@@ -99,7 +101,9 @@ def _once_terms(stream, form, merged):
 
 
 def merges(stream, chosen):
-    """Whether every pace treats all kinds of tokens of a place alike, so that one sum does for them."""
+    """Whether every pace treats all kinds of tokens of a place alike, so that one sum does for
+    them.
+    """
     for each in chosen:
         for place in stream.shape.many:
             kinds = {constants(row) for row in stream.shape.unit(place)}

@@ -20,8 +20,8 @@ __all__ = ["Checked", "check"]
 
 
 class Checked:
-    """What check() found: whether the certificate `holds`, its `claim` in words, about which `space`, and
-    if not `why`.
+    """What check() found: whether the certificate `holds`, its `claim` in words, about which
+    `space`, and if not `why`.
 
     `unknown`: it holds but for formulas that no solver at hand decides. `formulas`: how many solver
     decided formulas it has. `witness`, `classes`, `paths`, `stalls` as of Answer.
@@ -48,9 +48,8 @@ def check(
 
     Nothing of the search is used: the net is executed over the space again, every step of every
     bound is computed again from it, and the witness is run. `decide(smtlib)` says of a formula
-    whether it is unsatisfiable (True, False, or None when it cannot tell); the formulas of steps that
-    rest on a solver are put to it.
-    Raises Error "E-certificate" for what is no certificate.
+    whether it is unsatisfiable (True, False, or None when it cannot tell); the formulas of steps
+    that rest on a solver are put to it. Raises Error "E-certificate" for what is no certificate.
     """
     try:
         return _Check(data, decide, progress).run()

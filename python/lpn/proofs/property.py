@@ -193,8 +193,8 @@ class _Reader:
     def cleared(self, small, large):
         """Both sides of small <= large without a quotient of quantities on either.
 
-        What is divided by is a time or a number of commits and hence not negative; where it is 0, the
-        comparison is about the dividend alone.
+        What is divided by is a time or a number of commits and hence not negative; where it is 0,
+        the comparison is about the dividend alone.
         """
         for _ in range(2):
             for this, other in ((small, large), (large, small)):
@@ -296,7 +296,8 @@ def whole(form):
 
 
 def claims(text, net, interface=False):
-    """The linear forms, with whole coefficients, that are <= 0 for exactly the inputs with the property.
+    """The linear forms, with whole coefficients, that are <= 0 for exactly the inputs with the
+    property.
 
     Raises Error "E-property" for what cannot be read or is not covered.
     """

@@ -99,8 +99,8 @@ class Variant:
 
 
 class Definition:
-    """The rows of a sweep: every point with every input, or for points with inputs of their own each
-    with its own. Row numbers are 0, 1, ... in that order.
+    """The rows of a sweep: every point with every input, or for points with inputs of their own
+    each with its own. Row numbers are 0, 1, ... in that order.
     """
 
     def __init__(

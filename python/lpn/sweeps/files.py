@@ -211,7 +211,9 @@ class _Jsonl:
         return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
     def read(self, text):
-        """({row number: row} or what differs, whether lines had to be left out); None: no sweep's."""
+        """({row number: row} or what differs, whether lines had to be left out); None: no
+        sweep's.
+        """
         lines = text.split("\n")[:-1]
         try:
             header = json.loads(lines[0])["sweep"]
