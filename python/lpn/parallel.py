@@ -161,7 +161,8 @@ class Cluster:
             return error
         return without_place(
             "E-scheduler",
-            f"a worker cannot do its part: {type(error).__name__}: {error}; start workers with this "
+            f"a worker cannot do its part: {type(error).__name__}: {error}; start workers with "
+            "this "
             "package on their PYTHONPATH",
         )
 

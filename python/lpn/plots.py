@@ -139,7 +139,8 @@ def check_sweep(definition, path):
         raise mistake(
             "E-plot",
             f"the plot would need {len(lines)} lines, one per {' and '.join(more)}; at most "
-            f"{_MOST_LINES} can be read: sweep fewer values, or draw the table with a tool of your own",
+            f"{_MOST_LINES} can be read: sweep fewer values, or draw the table with a tool of "
+            "your own",
         )
 
 

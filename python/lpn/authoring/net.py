@@ -160,7 +160,8 @@ class Net:
 
     def __repr__(self):
         return (
-            f"<net '{self.name}': {len(self._places)} places, {len(self._transitions)} transitions, "
+            f"<net '{self.name}': {len(self._places)} places, {len(self._transitions)} "
+            "transitions, "
             f"{len(self._params)} parameters>"
         )
 

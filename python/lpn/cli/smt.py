@@ -143,7 +143,8 @@ def smt(
         )
     if pareto and not free or free and not (property_ or pareto):
         raise click.UsageError(
-            "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value of it"
+            "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value "
+            "of it"
         )
     progress = Progress(1)
     ask = maximize if largest else minimize if least else prove
@@ -199,7 +200,8 @@ def _values_of(free, net, one, limit, pareto):
     if param is None:
         raise mistake(
             "E-param",
-            f"net '{net.name}' has no parameter '{name}'; it has: {', '.join(net.params) or 'none'}",
+            f"net '{net.name}' has no parameter '{name}'; it has: "
+            f"{', '.join(net.params) or 'none'}",
         )
     found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", span)
     if equals and not found:
@@ -487,7 +489,8 @@ def _check(path, as_json):
         click.echo(f"{path}: {found.claim}")
         if found.unknown:
             click.echo(
-                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand decides; install "
+                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand "
+                "decides; install "
                 "cvc5"
             )
         else:

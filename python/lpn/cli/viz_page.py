@@ -55,7 +55,8 @@ def write_page(model, name, params, output, asked, as_json):
         if asked.window.begin > end:
             raise mistake(
                 "E-window",
-                f"the window begins at cycle {asked.window.begin}, after the run has ended at {end}",
+                f"the window begins at cycle {asked.window.begin}, after the run has ended at "
+                f"{end}",
             )
         about["window"] = [asked.window.begin, min(asked.window.end, end)]
     text = page(start.net, start.values, start.read(), about, runs)
@@ -85,7 +86,8 @@ def write_page(model, name, params, output, asked, as_json):
     for run in runs:
         if run.run.ending == "interrupted":
             note(
-                f"interrupted: the run of {run.title} is complete only up to cycle {grouped(run.run.until)}"
+                f"interrupted: the run of {run.title} is complete only up to cycle "
+                f"{grouped(run.run.until)}"
             )
     return status
 

@@ -157,7 +157,8 @@ class TokenList:
                 (
                     f"{len(left)} more chains",
                     "on the samples none is more than "
-                    f"{max(0, *gains) if len(gains) > 1 else max(0, gains[0]):.2%} above the others",
+                    f"{max(0, *gains) if len(gains) > 1 else max(0, gains[0]):.2%} above the "
+                    "others",
                 )
             )
         kept = [candidates[k] for k in chosen]

@@ -152,10 +152,16 @@ def _analyse(shape, seed, resolution):
     if shape.units:
         shape.promote()
         one.analysis = _stream(shape, seed)
-        draw = lambda: _stream_sample(shape, rng)
+
+        def draw():
+            return _stream_sample(shape, rng)
+
     else:
         one.analysis = TokenList(shape, seed)
-        draw = lambda: one.analysis.sample(rng)
+
+        def draw():
+            return one.analysis.sample(rng)
+
     learnt = [_simulated(shape, draw()) for _ in range(_LEARNT[shape.units is None])]
     one.checks = [
         _simulated(shape, draw()) for _ in range(_SAMPLES)
@@ -262,18 +268,23 @@ def _header(result, model_name, resolution):
         "",
     ]
     lines.append(
-        f"Model {model_name}, net {result.net_digest}. x: sums of token properties, see SUMS and SINGLES."
+        f"Model {model_name}, net {result.net_digest}. x: sums of token properties, see SUMS and "
+        "SINGLES."
     )
     if type(result.analysed[0].analysis) is Stream:
         lines += [
-            "x['unit'] is the unit of tokens that repeats, x['phases'] {bottleneck: aggregates of its units},",
-            "x['first'] the first phase's bottleneck, x['borders'] {(from, to): aggregates of the units that",
-            "begin a phase}; count: units. The stream is cut so that the sum is largest; with sums of the",
+            "x['unit'] is the unit of tokens that repeats, x['phases'] {bottleneck: aggregates "
+            "of its units},",
+            "x['first'] the first phase's bottleneck, x['borders'] {(from, to): aggregates of "
+            "the units that",
+            "begin a phase}; count: units. The stream is cut so that the sum is largest; with "
+            "sums of the",
             "whole input alone: one phase, of the bottleneck that gives the largest latency.",
         ]
     else:
         lines += [
-            "x['shape'] stands for the constant properties of the tokens; sums go over the tokens of a phase of",
+            "x['shape'] stands for the constant properties of the tokens; sums go over the "
+            "tokens of a phase of",
             "the list, whose numbers stand behind `of`.",
         ]
     for number, about in enumerate(result.classes, 1):
@@ -297,7 +308,8 @@ def _header(result, model_name, resolution):
     if not result.complete:
         lines += [
             "",
-            "The partition into classes was not completed: inputs outside of these classes may exist.",
+            "The partition into classes was not completed: inputs outside of these classes may "
+            "exist.",
         ]
     for number, why in result.refused:
         lines.append(f"Class {number} has no interface: {why}")
@@ -305,7 +317,8 @@ def _header(result, model_name, resolution):
         lines.append(f"Resolution {resolution} cycles.")
     if result.thresholds:
         lines.append(
-            f"The interface changes at resolutions of {', '.join(map(str, result.thresholds[:8]))} cycles."
+            "The interface changes at resolutions of "
+            f"{', '.join(map(str, result.thresholds[:8]))} cycles."
         )
     return "\n".join(
         part

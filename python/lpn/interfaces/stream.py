@@ -121,7 +121,10 @@ class Stream:
             return None
         (from_unit, a), (to_unit, b) = best[0], best[-1]
         rounds = to_unit - from_unit
-        total = lambda part: mean_form(self.shape, self.chains.total(part))
+
+        def total(part):
+            return mean_form(self.shape, self.chains.total(part))
+
         pace = total(links[a + 1 : b + 1]).scaled(Fraction(1, rounds))
         ends = total(links).add(pace, -units)
         return Bottleneck(named(self.chains, links[a + 1 : b + 1], commits), pace, ends, point)
@@ -216,7 +219,10 @@ class Stream:
     def predict(self, chosen, units):
         """The latency of a stream that is cut into phases of `chosen` bottlenecks."""
         mean = {key: Fraction(sum(u[key] for u in units), len(units)) for key in units[0]}
-        once = lambda form: float(self.number(mean, form))
+
+        def once(form):
+            return float(self.number(mean, form))
+
         paces = [[float(self.number(u, b.pace)) for b in chosen] for u in units]
         forms = [[None if a is b else self.border(a, b) for b in chosen] for a in chosen]
         borders = [

@@ -327,7 +327,8 @@ def write_list(header, model, parameters, clock, classes):
         lines.append(_named(short))
         lines.append(_wrapped(f"return {_entries(entries)}", 16, 8))
     lines.append(
-        "    raise NotImplementedError(f\"tokens like {x['shape']} are in no class; covered: {SHAPES}\")"
+        "    raise NotImplementedError(f\"tokens like {x['shape']} are in no class; covered: "
+        '{SHAPES}")'
     )
     lines.append(_LIST_TAIL)
     return _documented(header) + "\n".join(lines)

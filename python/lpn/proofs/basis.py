@@ -61,7 +61,8 @@ class Basis:
         if silent and silent == answer.paths:
             answer.silent = True
             answer.notes.append(
-                "no input produces a done token, so none has a latency; give the space more tokens, "
+                "no input produces a done token, so none has a latency; give the space more "
+                "tokens, "
                 "or mark a place with done=True"
             )
         elif silent:

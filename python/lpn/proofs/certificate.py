@@ -88,7 +88,8 @@ class _Check:
             quantity = claim["largest" if self.sign > 0 else "least"]
             self.forms = [whole(form) for form in largest(quantity, net, interface, self.sign)]
             self.result = Checked(
-                f"{quantity} {'<=' if self.sign > 0 else '>='} {claim['proved']}, for all inputs of "
+                f"{quantity} {'<=' if self.sign > 0 else '>='} {claim['proved']}, for all inputs "
+                "of "
                 "the space",
                 self.space,
             )
@@ -120,7 +121,8 @@ class _Check:
         result.classes, result.paths = answer.classes, answer.paths
         result.stalls = answer.stalled is not None
         if not answer.complete or basis.undecided:
-            return f"the classes of the space are not complete: {answer.why or '; '.join(answer.notes)}"
+            why = answer.why or "; ".join(answer.notes)
+            return f"the classes of the space are not complete: {why}"
         if result.stalls != bool(data["stalls"]):
             return "whether inputs stall or fail is not as it says"
         if len(data["bounds"]) != len(self.forms):
@@ -144,7 +146,8 @@ class _Check:
         goals, maximum, value, _ = self.basis.goals.of(form)
         if bound["paths"] != len(goals) or len(bound["certificates"]) != len(goals):
             return (
-                f"it has {len(bound['certificates'])} bounds of {bound['paths']} paths, but the net has {len(goals)} "
+                f"it has {len(bound['certificates'])} bounds of {bound['paths']} paths, but the "
+                f"net has {len(goals)} "
                 "over this space"
             )
         by_path = {each["path"]: each for each in bound["certificates"]}

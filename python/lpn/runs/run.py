@@ -69,7 +69,8 @@ class Run:
 
     def __repr__(self):
         state = "stalled" if self.stalled else self.ending
-        return f"<run of net '{self.net.name}': latency {self.latency}, {self.commits} commits, {state}>"
+        about = f"latency {self.latency}, {self.commits} commits, {state}"
+        return f"<run of net '{self.net.name}': {about}>"
 
 
 def named_blocked(core: Any, blocked: Any) -> list[tuple[str, str, str | None]]:

@@ -69,7 +69,8 @@ class Path:
         if self.outcome != "latency" or not self.contains(values):
             raise mistake(
                 "E-space",
-                "this input does not end with a latency on this path; ask partition.path_of(values)",
+                "this input does not end with a latency on this path; ask "
+                "partition.path_of(values)",
             )
         return self._owner.core.times(self._core, self._owner.space._ordered(values))[
             self._core.latency

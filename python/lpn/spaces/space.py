@@ -134,7 +134,8 @@ class InputSpace:
         self._terms = _Variables(net.name)
         self._scope = Scope(self._terms, None, f"an input space of net '{net.name}'")
         self._scope.hint = (
-            "here: it has a value per input only; join conditions with & and |, use lpn.select, or write "
+            "here: it has a value per input only; join conditions with & and |, use lpn.select, "
+            "or write "
             "a function: space.require(lambda: 0 <= x <= 9)"
         )
 
@@ -156,7 +157,8 @@ class InputSpace:
 
     def __repr__(self):
         return (
-            f"<input space of net '{self._net.name}': {_counted(len(self._variables), 'variable')}, "
+            f"<input space of net '{self._net.name}': "
+            f"{_counted(len(self._variables), 'variable')}, "
             f"{_counted(len(self._constraints), 'constraint')}>"
         )
 

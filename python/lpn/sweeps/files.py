@@ -302,7 +302,8 @@ class _Csv:
                 continue
             if len(cells) == len(columns) and cells[1] != self._sweep:
                 return (
-                    f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of the parameters, "
+                    f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of "
+                    "the parameters, "
                     "another net, other inputs or another limit"
                 ), False
             row = self._row(cells) if len(cells) == len(columns) else None

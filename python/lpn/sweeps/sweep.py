@@ -179,7 +179,8 @@ class _Running:
 
 _DIED = (
     "E-worker",
-    "the process that ran this point died, also when it ran nothing else: out of memory, or a crash "
+    "the process that ran this point died, also when it ran nothing else: out of memory, or a "
+    "crash "
     "in the model's own native code",
 )
 
