@@ -128,6 +128,22 @@ void bind_transition(py::module_& m) {
       .def_property_readonly("source", [](const Transition& t) { return source(t.source); });
 }
 
+// A violation or a warning; `place` and `transition` are numbers, or None.
+template <typename Finding>
+void bind_finding(py::module_& m, const char* name) {
+  const auto number = [](const auto& id) {
+    return id ? std::optional(static_cast<Id>(*id)) : std::nullopt;
+  };
+  py::class_<Finding>(m, name)
+      .def_readonly("code", &Finding::code)
+      .def_readonly("where", &Finding::where)
+      .def_readonly("message", &Finding::message)
+      .def_property_readonly("place", [number](const Finding& f) { return number(f.place); })
+      .def_property_readonly("transition",
+                             [number](const Finding& f) { return number(f.transition); })
+      .def_property_readonly("source", [](const Finding& f) { return source(f.source); });
+}
+
 void bind_parts(py::module_& m) {
   py::class_<Field>(m, "Field")
       .def_readonly("name", &Field::name)
@@ -158,16 +174,8 @@ void bind_parts(py::module_& m) {
       .def_readonly("drain", &Place::drain)
       .def_readonly("sink", &Place::sink)
       .def_property_readonly("source", [](const Place& p) { return source(p.source); });
-  py::class_<Violation>(m, "Violation")
-      .def_readonly("code", &Violation::code)
-      .def_readonly("where", &Violation::where)
-      .def_readonly("message", &Violation::message)
-      .def_property_readonly("source", [](const Violation& v) { return source(v.source); });
-  py::class_<Warning>(m, "Warning")
-      .def_readonly("code", &Warning::code)
-      .def_readonly("where", &Warning::where)
-      .def_readonly("message", &Warning::message)
-      .def_property_readonly("source", [](const Warning& w) { return source(w.source); });
+  bind_finding<Violation>(m, "Violation");
+  bind_finding<Warning>(m, "Warning");
 }
 
 }  // namespace
@@ -272,7 +280,12 @@ void bind_net(py::module_& m) {
       .def("verify", [](const Net& n) { return verify(n); })
       .def("lint", [](const Net& n) { return lint(n); })
       .def("require_valid", [](const Net& n) { require_valid(n); })
-      .def("print", [](const Net& n) { return print_net(n); });
+      .def(
+          "print",
+          [](const Net& n, bool sources) {
+            return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut);
+          },
+          py::arg("sources") = true);
 
   m.def("parse_net",
         [](const std::string& text) { return std::make_shared<Net>(parse_net(text)); });

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "case.h"
+#include "lpn/classes/check_partition.h"
 #include "lpn/classes/partition.h"
 #include "lpn/expr/build.h"
 #include "lpn/run/interp.h"

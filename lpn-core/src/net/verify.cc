@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <type_traits>
 
 #include "lpn/base/error.h"
 #include "lpn/net/facts.h"
@@ -28,8 +29,15 @@ class Verifier {
   std::vector<Violation> run() {
     check_header();
     for (const TokenType& type : net_.types) check_type(type);
-    for (const Place& place : net_.places) check_place(place);
-    for (const Transition& t : net_.transitions) check_transition(t);
+    for (const Place& place : net_.places) {
+      about(place);
+      check_place(place);
+    }
+    for (const Transition& t : net_.transitions) {
+      about(t);
+      check_transition(t);
+    }
+    about(net_);
     check_done();
     return std::move(violations_);
   }
@@ -41,13 +49,26 @@ class Verifier {
     std::string message =
         fmt::format("{}: {}", where_, fmt::format(format, std::forward<Args>(args)...));
     if (const std::string at = where(net_, source); !at.empty()) message += "\n  at " + at;
-    violations_.push_back({code, std::move(where_), source, std::move(message)});
+    violations_.push_back(
+        {code, std::move(where_), source, std::move(message), place_, transition_});
+  }
+
+  // What is wrong from now on is wrong with this part; of others no id is told.
+  template <typename Part>
+  void about(const Part& part) {
+    place_.reset();
+    transition_.reset();
+    if constexpr (std::is_same_v<Part, Place>)
+      place_ = static_cast<PlaceId>(&part - net_.places.data());
+    if constexpr (std::is_same_v<Part, Transition>)
+      transition_ = static_cast<TransitionId>(&part - net_.transitions.data());
   }
 
   template <typename Items>
   void check_names(const Items& items, const char* what) {
     std::set<std::string_view> seen;
     for (const auto& item : items) {
+      if constexpr (!std::is_same_v<Items, std::vector<InputArc>>) about(item);
       if (!is_name(item.name)) {
         fail("E-name", fmt::format("{} '{}'", what, item.name), source_of(item),
              "not a name; use letters, digits and _, starting with a letter or _");
@@ -405,6 +426,8 @@ class Verifier {
 
   const Net& net_;
   std::vector<Violation> violations_;
+  std::optional<PlaceId> place_;  // that is being checked
+  std::optional<TransitionId> transition_;
   std::vector<ArcFacts> arcs_;  // inputs of the transition being checked
 };
 

@@ -391,24 +391,18 @@ struct Interp::Impl {
     throw RunError(declared, run_fault, heads);
   }
 
+  // Everything of the firing is evaluated before anything changes.
   void start(std::size_t k, const Transition& t, TransitionState& state, Env& env) {
-    // Everything of the firing is evaluated before anything changes.
     const Time scale = state.period == 0 ? 1 : state.period;
     const std::int64_t delay = env(t.delay, SiteKind::kDelay);
     if (delay < 0) throw EvalFault{Fault::kNegativeDelay, delay};
-    Time due = 0;
-    if (__builtin_mul_overflow(delay, scale, &due) || __builtin_add_overflow(due, now, &due)) {
-      throw EvalFault{Fault::kOverflow};
-    }
-    Time next_start = 0;
+    Time due = later(delay, scale);
     std::int64_t interval = 0;
+    Time next_start = state.next_start;
     if (t.interval) {
       interval = env(*t.interval, SiteKind::kInterval);
       if (interval < 0) throw EvalFault{Fault::kNegativeInterval, interval};
-      if (interval > 0 && (__builtin_mul_overflow(interval, scale, &next_start) ||
-                           __builtin_add_overflow(next_start, now, &next_start))) {
-        throw EvalFault{Fault::kOverflow};
-      }
+      if (interval > 0) next_start = later(interval, scale);
     }
     std::uint64_t total = 0;
     for (std::size_t a = 0; a < state.arcs.size(); ++a) total += env.take[a];
@@ -418,29 +412,8 @@ struct Interp::Impl {
     }
     const std::uint32_t slot = new_slot();
     Firing& firing = firings[slot];
-    firing.values.clear();
-    firing.produced.assign(t.outputs.size(), 0);
     try {
-      for (std::uint32_t o = 0; o < t.outputs.size(); ++o) {
-        const OutputArc& arc = t.outputs[o];
-        const auto& fields = net.type_of(arc.place).fields;
-        for (std::uint32_t e = 0; e < arc.emissions.size(); ++e) {
-          const Emission& emission = arc.emissions[e];
-          const std::int64_t count = env(emission.count, SiteKind::kCount, o, e);
-          if (count < 0) throw EvalFault{Fault::kNegativeCount, count};
-          if (count > kMaxTokens) throw EvalFault{Fault::kTooMany, count};
-          firing.produced[o] += static_cast<std::uint64_t>(count);
-          for (env.index = 0; !fields.empty() && env.index < count; ++env.index) {
-            for (std::uint32_t f = 0; f < fields.size(); ++f) {
-              const std::int64_t value = env(emission.fields[f], SiteKind::kField, o, e, f);
-              if (fields[f].range && (value < fields[f].range->lo || value > fields[f].range->hi)) {
-                throw EvalFault{Fault::kRange, value};
-              }
-              firing.values.push_back(value);
-            }
-          }
-        }
-      }
+      emit(t, env, firing);
     } catch (const EvalFault&) {
       free_slots.push_back(slot);
       throw;
@@ -448,10 +421,55 @@ struct Interp::Impl {
 
     if (t.ordered) due = std::max(due, state.last_due);
     state.last_due = due;
-    if (t.interval && interval > 0) state.next_start = next_start;
+    state.next_start = next_start;
     firing.number = state.started++;
     firing.start = now;
     firing.due = due;
+    lock(state, env, firing);
+    if (state.in_flight++ == 0) state.busy_since = now;
+    happened = true;
+    if (watcher != nullptr) watcher->on_start(started(k, state, firing));
+    mark_transition(k);
+    events.push({due, static_cast<std::uint32_t>(k), firing.number, slot});
+  }
+
+  // now + count * scale
+  Time later(std::int64_t count, Time scale) const {
+    Time at = 0;
+    if (__builtin_mul_overflow(count, scale, &at) || __builtin_add_overflow(at, now, &at)) {
+      throw EvalFault{Fault::kOverflow};
+    }
+    return at;
+  }
+
+  // What the firing will put into places.
+  void emit(const Transition& t, Env& env, Firing& firing) {
+    firing.values.clear();
+    firing.produced.assign(t.outputs.size(), 0);
+    for (std::uint32_t o = 0; o < t.outputs.size(); ++o) {
+      const OutputArc& arc = t.outputs[o];
+      const auto& fields = net.type_of(arc.place).fields;
+      for (std::uint32_t e = 0; e < arc.emissions.size(); ++e) {
+        const Emission& emission = arc.emissions[e];
+        const std::int64_t count = env(emission.count, SiteKind::kCount, o, e);
+        if (count < 0) throw EvalFault{Fault::kNegativeCount, count};
+        if (count > kMaxTokens) throw EvalFault{Fault::kTooMany, count};
+        firing.produced[o] += static_cast<std::uint64_t>(count);
+        for (env.index = 0; !fields.empty() && env.index < count; ++env.index) {
+          for (std::uint32_t f = 0; f < fields.size(); ++f) {
+            const std::int64_t value = env(emission.fields[f], SiteKind::kField, o, e, f);
+            if (fields[f].range && (value < fields[f].range->lo || value > fields[f].range->hi)) {
+              throw EvalFault{Fault::kRange, value};
+            }
+            firing.values.push_back(value);
+          }
+        }
+      }
+    }
+  }
+
+  // Takes the firing's tokens off the front; they fill their slots until the commit.
+  void lock(const TransitionState& state, const Env& env, Firing& firing) {
     firing.taken.assign(env.take.begin(),
                         env.take.begin() + static_cast<std::ptrdiff_t>(state.arcs.size()));
     if (options.trace) {
@@ -469,11 +487,6 @@ struct Interp::Impl {
       if (place.width != 0) place.rows.pop(count);
       mark(state.arcs[a].place);
     }
-    if (state.in_flight++ == 0) state.busy_since = now;
-    happened = true;
-    if (watcher != nullptr) watcher->on_start(started(k, state, firing));
-    mark_transition(k);
-    events.push({due, static_cast<std::uint32_t>(k), firing.number, slot});
   }
 
   static void take_ids(PlaceState& place, std::uint64_t count, std::vector<IdRun>& into) {

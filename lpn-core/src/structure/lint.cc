@@ -62,13 +62,18 @@ class Linter {
   void warn(const char* code, std::string where_, Source source, const std::string& text) {
     std::string message = fmt::format("{}: {}", where_, text);
     if (const std::string at = where(net_, source); !at.empty()) message += "\n  at " + at;
-    warnings_.push_back({code, std::move(where_), source, std::move(message)});
+    warnings_.push_back({code, std::move(where_), source, std::move(message), {}, {}});
+  }
+  void warn(const char* code, const Transition& t, Source source, const std::string& text) {
+    warn(code, fmt::format("transition '{}'", t.name), source, text);
+    warnings_.back().transition = static_cast<TransitionId>(&t - net_.transitions.data());
   }
   void warn(const char* code, const Transition& t, const std::string& text) {
-    warn(code, fmt::format("transition '{}'", t.name), t.source, text);
+    warn(code, t, t.source, text);
   }
   void warn(const char* code, const Place& p, const std::string& text) {
     warn(code, fmt::format("place '{}'", p.name), p.source, text);
+    warnings_.back().place = static_cast<PlaceId>(&p - net_.places.data());
   }
 
   // Facts.
@@ -297,8 +302,7 @@ class Linter {
     for_each_formula(t, [&](const Formula& f, const Site& site) {
       std::set<ExprId> positive;
       if (site.kind == SiteKind::kNone || divides_safely(t, f.id, positive)) return;
-      warn("W-divisor", fmt::format("transition '{}'", t.name),
-           f.source.line != 0 ? f.source : t.source,
+      warn("W-divisor", t, f.source.line != 0 ? f.source : t.source,
            fmt::format("{} divides by something that may be 0 or less; declare a range from 1 on "
                        "the property, or write max(1, x)",
                        part_name(t, site)));

@@ -97,7 +97,7 @@ class Token:
     "E-range" for a value outside its range.
     """
 
-    _properties = {}
+    _properties = {}  # type: ignore[var-annotated]  # an annotation would be a property
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -171,4 +171,4 @@ class Token:
     def __eq__(self, other):
         return type(self) is type(other) and vars(self) == vars(other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]

@@ -36,10 +36,10 @@ def check(model, params, as_json):
         name = loaded.name
         net = loaded.net(**dict(params))
         core = net._core
-        errors = [_entry(net, v.code, v.where, v.source, v.message) for v in core.verify()]
+        errors = [_entry(core, v) for v in core.verify()]
         if not errors:
             values = parameter_values(net, None)
-            warnings = [_entry(net, w.code, w.where, w.source, w.message) for w in core.lint()]
+            warnings = [_entry(core, w) for w in core.lint()]
             structure = _structure(core, values)
     except Exception as error:
         if debugging() and not isinstance(error, Error):
@@ -71,29 +71,19 @@ def check(model, params, as_json):
     return WRONG if errors else ANSWERED
 
 
-def _entry(net, code, where, source, message):
+def _entry(core, found):
     """A violation or warning with the part it is about."""
-    quoted = re.match(r"(transition|place) '([^']+)'", where)
-    transition = place = None
-    if quoted:
-        transition, place = (quoted[2], None) if quoted[1] == "transition" else (None, quoted[2])
-    else:
-        words = where.split(".")
-        for end in range(len(words), 0, -1):
-            part = ".".join(words[:end])
-            if part in net._transitions:
-                transition = part
-                break
-            if part in net._places:
-                place = part
-                break
+
+    def name(number, parts):
+        return None if number is None else parts[number].name
+
     return {
-        "code": code,
-        "where": where,
-        "transition": transition,
-        "place": place,
-        "line": net._core.where(*source) or None,
-        "message": message,
+        "code": found.code,
+        "where": found.where,
+        "transition": name(found.transition, core.transitions),
+        "place": name(found.place, core.places),
+        "line": core.where(*found.source) or None,
+        "message": found.message,
     }
 
 

@@ -1,7 +1,11 @@
 """Certificates of bounds, verified without anything of the search that made them."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import _lpn
 
@@ -35,7 +39,11 @@ class Checked:
         self.stalls = False
 
 
-def check(data, decide=None, progress=None):
+def check(
+    data: dict[str, Any],
+    decide: Callable[[str], bool | None] | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> Checked:
     """Verifies a certificate (Answer.certificate, or its JSON read again); a Checked.
 
     Nothing of the search is used: the net is executed over the space again, every step of every

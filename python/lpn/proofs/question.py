@@ -1,8 +1,11 @@
 """Questions about all inputs of a space: the bound, an input that comes as close, and the certificate."""
 
+from __future__ import annotations
+
 import json
 import time
 from fractions import Fraction
+from typing import Any
 
 import _lpn
 
@@ -17,7 +20,7 @@ from .property import claims, is_strict, largest, timed, whole
 __all__ = ["maximize", "minimize", "prove"]
 
 
-def maximize(space, quantity="latency", **options):
+def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> Answer:
     """The largest value of a quantity over all inputs of a space; an Answer.
 
     `quantity`: latency, completion(k) (when the k-th done token is produced), busy(T) (cycles in which
@@ -33,12 +36,12 @@ def maximize(space, quantity="latency", **options):
     return _Search(space, f"maximize {quantity}", **options).extreme(quantity, 1)
 
 
-def minimize(space, quantity="latency", **options):
+def minimize(space: InputSpace, quantity: str = "latency", **options: Any) -> Answer:
     """The least value of a quantity over all inputs of a space; like maximize."""
     return _Search(space, f"minimize {quantity}", **options).extreme(quantity, -1)
 
 
-def prove(space, property, **options):
+def prove(space: InputSpace, property: str, **options: Any) -> Answer:
     """Whether all inputs of a space have a property, as "latency <= 2300"; an Answer.
 
     Comparisons of quantities (see maximize), joined with `and`; abs and max of what is to be at most

@@ -1,9 +1,16 @@
 """One run of a net, and what it was."""
 
+from __future__ import annotations
+
 import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import _lpn
 
+from ..authoring.marking import Marking
+from ..authoring.net import Net
+from ..authoring.place import Place
 from ..errors import mistake
 from ..interrupt import Interrupt
 from .critical import critical_path
@@ -32,6 +39,7 @@ class Run:
         self.net = net
         self.engine = engine
         self.seconds = seconds
+        self.layout_seconds = 0.0  # of run_batch
         self.until = None
         self.latency = result.latency
         self.ending = result.ending
@@ -55,7 +63,7 @@ class Run:
         self.stats = _named(core, stats) if stats is not None else None
 
     @property
-    def end(self):
+    def end(self) -> int:
         """The time up to which the run is known."""
         return self.last_commit if self.until is None else self.until
 
@@ -64,7 +72,7 @@ class Run:
         return f"<run of net '{self.net.name}': latency {self.latency}, {self.commits} commits, {state}>"
 
 
-def named_blocked(core, blocked):
+def named_blocked(core: Any, blocked: Any) -> list[tuple[str, str, str | None]]:
     """[(transition, reason, the arc or place that it waits for, or None)] of a stalled run, by name."""
     places, transitions = core.places, core.transitions
     named = []
@@ -99,22 +107,22 @@ def read_tokens(place, count, values):
 
 
 def execute(
-    net,
-    values,
-    marking,
-    library,
+    net: Net,
+    values: Sequence[int],
+    marking: Marking,
+    library: Any,
     *,
-    limit=None,
-    observer=None,
-    stats=False,
-    on_slice=None,
-    budget=0.0,
-    path=None,
-    path_memory=None,
-    read=(),
-    collect=(),
-    watch=None,
-):
+    limit: int | None = None,
+    observer: Any = None,
+    stats: bool = False,
+    on_slice: Callable[[int, int], object] | None = None,
+    budget: float = 0.0,
+    path: int | None = None,
+    path_memory: int | None = None,
+    read: Iterable[Place | str] = (),
+    collect: Iterable[str] = (),
+    watch: Any = None,
+) -> Any:
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
     `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
@@ -208,7 +216,7 @@ def _whole_numbers(data):
     return numbers
 
 
-def whole_limit(limit):
+def whole_limit(limit: Any) -> int | None:
     """A limit of time, checked. Raises Error "E-operand"."""
     if limit is None:
         return None

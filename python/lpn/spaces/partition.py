@@ -1,5 +1,9 @@
 """Input classes: the inputs of a space sorted by what happens, as Python objects."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
 import _lpn
 
 from ..authoring.net import Net
@@ -181,20 +185,20 @@ class Partition:
 
 
 def partition(
-    net,
-    space,
+    net: Net,
+    space: InputSpace,
     *,
-    max_paths=10_000,
-    max_firings=200_000,
-    seconds=None,
-    question_seconds=2,
-    enumerate=4096,
-    seed=1,
-    samples=(),
-    progress=None,
-    jobs=1,
-    scheduler=None,
-):
+    max_paths: int = 10_000,
+    max_firings: int = 200_000,
+    seconds: float | None = None,
+    question_seconds: float = 2,
+    enumerate: int = 4096,
+    seed: int = 1,
+    samples: Iterable[Mapping[str, int]] = (),
+    progress: Callable[[int, int], object] | None = None,
+    jobs: int | None = 1,
+    scheduler: str | None = None,
+) -> Partition:
     """The input classes of a space, by symbolic execution of the net; a Partition.
 
     `max_paths`, `max_firings` (of one path) and `seconds` limit the work; what was found by then is

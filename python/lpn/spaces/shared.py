@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import time
+from typing import Any
 
 import _lpn
 
@@ -159,7 +160,7 @@ def _paths(core):
     return [(path.choices, path.samples) for each in core.classes for path in each.paths]
 
 
-_known = {}  # (net text, space) -> (net, space), in a worker
+_known: dict[Any, Any] = {}  # (net text, space) -> (net, space), in a worker
 
 
 def _do(text, space_data, branches, exact, options):

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import stat
+from typing import Any
 
 from ..errors import mistake
 from .identity import identity_of
@@ -320,7 +321,7 @@ class _Csv:
             return None
 
 
-_READ = {
+_READ: dict[str, Any] = {
     **dict.fromkeys(("latency", "last_commit", "firings", "done_tokens"), int),
     **dict.fromkeys(("throughput", "seconds"), float),
     **dict.fromkeys(("ending", "code", "message"), str),

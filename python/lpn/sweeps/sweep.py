@@ -3,14 +3,21 @@
 A Definition says what the rows are. `run` hands their points out in tasks and collects what comes back.
 """
 
+from __future__ import annotations
+
 import contextlib
+import os
 import queue
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
+from ..authoring.net import Net
 from ..errors import mistake
 from ..interrupt import Interrupt
 from ..parallel import Lost
+from ..runs.models import Model
 from .definition import Definition
 from .files import Files
 from .queue import Queue
@@ -177,19 +184,19 @@ _DIED = (
 
 
 def sweep(
-    model,
-    inputs=None,
-    params=None,
+    model: Net | Model | str | os.PathLike[str],
+    inputs: Any = None,
+    params: Mapping[str, Any] | None = None,
     *,
-    points=None,
-    limit=None,
-    engine="compiled",
-    jobs=None,
-    scheduler=None,
-    csv=None,
-    jsonl=None,
-    on_rows=None,
-):
+    points: Iterable[Mapping[str, int]] | None = None,
+    limit: int | None = None,
+    engine: str = "compiled",
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    csv: str | os.PathLike[str] | None = None,
+    jsonl: str | os.PathLike[str] | None = None,
+    on_rows: Callable[[list[dict[str, Any]]], object] | None = None,
+) -> list[dict[str, Any]]:
     """Simulates a model for every combination of parameter values and inputs; a list of rows.
 
     `model`: a Net, a Model, or what lpn.load takes. `inputs`: what the model's workload takes (for a
@@ -227,7 +234,12 @@ def sweep(
         if not outcome.interrupted:
             files.finish()
     if outcome.interrupted:
-        stopped = KeyboardInterrupt()
-        stopped.rows = outcome.ordered()
-        raise stopped
+        raise _stopped(outcome)
     return outcome.ordered()
+
+
+def _stopped(outcome):
+    """Ctrl-C, with the rows that there are."""
+    stopped = KeyboardInterrupt()
+    stopped.rows = outcome.ordered()
+    return stopped

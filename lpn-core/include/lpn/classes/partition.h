@@ -70,13 +70,4 @@ struct PartitionOptions {
 // names the transition, the arc and the line, and says what to write instead).
 Partition partition(const Net& net, const InputSpace& space, const PartitionOptions& options = {});
 
-// Whether no input is in two paths, and, of a complete partition, every input is in one: asked of
-// options.solver, which needs no trust in how the paths were found.
-struct PartitionCheck {
-  Answer overlap = Answer::kUnknown;  // kUnsat: paths are disjoint
-  Answer gap = Answer::kUnknown;      // kUnsat: nothing is missing
-  Assignment witness;                 // of either, when kSat
-};
-PartitionCheck check_partition(const Partition& partition, const PartitionOptions& options);
-
 }  // namespace lpn

@@ -1,6 +1,7 @@
 // The rules a Net must obey before any engine may see it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,12 @@ namespace lpn {
 
 struct Violation {
   std::string code;   // "E-..." with an entry in docs/errors.md
-  std::string where;  // "huffman.blk.weight": transition, arc, part; or a place's or type's name
+  std::string where;  // "transition 'huffman'.blk.weight", "place 'ready'", "type 'block'"
   Source source;
   std::string message;  // complete: names the culprit, says what to write instead
+  // The part it is about, if it is about one.
+  std::optional<PlaceId> place;
+  std::optional<TransitionId> transition;
 };
 
 // All violations, in the order of the net's own parts. Empty: well formed.

@@ -1,6 +1,7 @@
 // What is legal but probably not meant: the warnings of `lpn check`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Warning {
   std::string where;  // "transition 'huffman'", "place 'ready'"
   Source source;
   std::string message;  // complete, with the line
+  std::optional<PlaceId> place;
+  std::optional<TransitionId> transition;
 };
 
 // In order of the net's own parts, transitions first. REQUIRES verify(net).empty().

@@ -1,0 +1,101 @@
+#include "lpn/net/compose.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "lpn/base/error.h"
+#include "lpn/net/verify.h"
+#include "lpn/text/text.h"
+
+using namespace lpn;
+
+namespace {
+
+const char* kPart = R"(lpn 1
+net part
+param time = 2 in 1..9
+type job (size)
+place in : job capacity 3 initial (7)
+place out : job drain
+transition work {
+  take x from in
+  delay time * x.size
+  clock time phase 1
+  put out (x.size)
+}
+end
+)";
+
+Net whole() {
+  return parse_net("lpn 1\nnet whole\nparam n = 4\ntype job (size)\nplace feed : job start\nend\n");
+}
+
+std::string code_of(Net& net, const InstanceSpec& spec) {
+  try {
+    add_instance(net, parse_net(kPart), spec);
+  } catch (const Error& e) {
+    return e.code();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an instance joined at a place, with a parameter of the net") {
+  Net net = whole();
+  const PlaceId feed = *net.find_place("feed");
+  const Instance made =
+      add_instance(net, parse_net(kPart),
+                   {.prefix = "a", .connect = {feed, {}}, .params = {net.exprs.param(0)}});
+  CHECK(verify(net).empty());
+  CHECK(made.places == std::vector{feed, *net.find_place("a.out")});
+  CHECK(made.params == std::vector<std::optional<std::uint32_t>>{std::nullopt});
+  CHECK(print_net(net) == R"(lpn 1
+net whole
+
+param n = 4
+
+type job (size)
+
+place feed : job start capacity 3 initial (7)
+place a.out : job drain
+
+transition a.work {
+  take x from feed
+  delay n * x.size
+  clock n phase 1
+  put a.out (x.size)
+}
+
+end
+)");
+}
+
+TEST_CASE("an instance with parameters and places of its own") {
+  Net net = whole();
+  const Instance made =
+      add_instance(net, parse_net(kPart), {.prefix = "a", .connect = {{}, {}}, .params = {{}}});
+  CHECK(verify(net).empty());
+  CHECK(made.params[0] == net.find_param("a.time"));
+  CHECK(net.params[1].range == Range{1, 9});
+  CHECK(net[made.transitions[0]].name == "a.work");
+}
+
+TEST_CASE("what cannot be joined leaves the net as it was") {
+  Net net = whole();
+  net.types.push_back({.name = "unit", .fields = {}, .source = {}});
+  Place other;
+  other.name = "other";
+  other.type = static_cast<TypeId>(1);
+  net.places.push_back(other);
+  const std::string before = print_net(net);
+  const PlaceId feed{0}, plain{1};
+  CHECK(code_of(net, {"a", {plain, {}}, {{}}}) == "E-connect");
+  CHECK(code_of(net, {"a", {feed, {}}, {net.exprs.constant(10)}}) == "E-param");
+  CHECK(code_of(net, {"no name", {feed, {}}, {{}}}) == "E-name");
+  CHECK(print_net(net) == before);
+  CHECK(code_of(net, {"a", {{}, {}}, {{}}}) == "");
+  CHECK(code_of(net, {"a", {{}, {}}, {{}}}) == "E-duplicate");
+}

@@ -1,0 +1,113 @@
+#include "lpn/classes/partition.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lpn/base/error.h"
+#include "lpn/net/marking.h"
+#include "lpn/run/interp.h"
+#include "lpn/text/text.h"
+
+using namespace lpn;
+
+namespace {
+
+// Short jobs take another way than long ones.
+struct Router {
+  Net net = parse_net(R"(lpn 1
+net router
+type job (size: 0..9)
+type unit ()
+place in : job start
+place out : unit done
+transition short {
+  take j from in when j.size < 4
+  delay 2
+  servers 1
+  put out
+}
+transition long {
+  take j from in when j.size >= 4
+  delay 3 * j.size
+  servers 1
+  put out
+}
+end
+)");
+  InputSpace space;
+
+  explicit Router(std::size_t jobs = 2) {
+    InputSpace::Tokens tokens{.place = PlaceId{0}, .rows = {}, .count = {}};
+    for (std::size_t k = 0; k < jobs; ++k) {
+      space.variables.params.push_back(
+          {.name = "s" + std::to_string(k), .value = 0, .range = Range{0, 9}, .source = {}});
+      tokens.rows.push_back({space.variables.exprs.param(static_cast<std::uint32_t>(k))});
+    }
+    space.tokens.push_back(tokens);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("one class per number of firings; every input is in one path, with its latency") {
+  const Router r;
+  const Partition p = partition(r.net, r.space);
+  CHECK(p.complete);
+  CHECK_FALSE(p.exact);
+  std::set<std::vector<std::uint64_t>> commits;
+  for (const InputClass& one : p.classes) commits.insert(one.commits);
+  CHECK(commits == std::set<std::vector<std::uint64_t>>{{0, 2}, {1, 1}, {2, 0}});
+  each_input(p.space, [&](const Assignment& input) {
+    int paths = 0;
+    for (const InputClass& one : p.classes) {
+      for (const Path& path : one.paths) {
+        if (!follows(path, p.space, input)) continue;
+        ++paths;
+        const auto times = evaluate(path.timing, p.space, input);
+        Interp interp(r.net, {}, marking_of(r.net, p.space, input));
+        CHECK(times[static_cast<std::size_t>(path.latency)] == interp.run().latency);
+      }
+    }
+    CHECK(paths == 1);
+    return true;
+  });
+}
+
+TEST_CASE("the choices of an open branch lead on, here or elsewhere") {
+  const Router r;
+  PartitionOptions options;
+  options.max_paths = 1;
+  const Partition first = partition(r.net, r.space, options);
+  CHECK_FALSE(first.complete);
+  CHECK(first.why == "the limit of 1 paths");
+  REQUIRE_FALSE(first.open.empty());
+  options.max_paths = 100;
+  options.branches = first.open;
+  std::size_t paths = 0;
+  for (const InputClass& one : partition(r.net, r.space, options).classes) {
+    paths += one.paths.size();
+  }
+  CHECK(paths == 3);
+}
+
+TEST_CASE("an input that stalls has a class of its own, and says why") {
+  Router r(1);
+  r.net.transitions.pop_back();
+  const Partition p = partition(r.net, r.space);
+  REQUIRE(p.classes.size() == 2);
+  const bool second = p.classes[1].outcome == Outcome::kStalled;
+  CHECK(p.classes[second].outcome == Outcome::kStalled);
+  CHECK(p.classes[!second].outcome == Outcome::kLatency);
+  CHECK(p.classes[second].paths[0].trouble == "1 left in in; short: the guard on j is false");
+}
+
+TEST_CASE("what is not covered is refused with what to write instead") {
+  Router r;
+  r.net.done_count = Formula{r.net.exprs.constant(1), {}};
+  CHECK_THROWS_WITH(partition(r.net, r.space),
+                    "router: runs that end after a number of done tokens are not covered; leave "
+                    "`done_count` out and give the net a workload that ends");
+}

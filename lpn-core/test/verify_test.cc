@@ -1,0 +1,134 @@
+#include "lpn/net/verify.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "lpn/base/error.h"
+#include "lpn/text/text.h"
+
+using namespace lpn;
+
+namespace {
+
+Net good() {
+  return parse_net(R"(lpn 1
+net n
+type job (size: 1..8)
+place in : job start
+place out : job done
+transition t {
+  take x from in weight 1 need 2
+  delay x.size
+  put out (x.size)
+}
+end
+)");
+}
+
+std::string first_code(const std::function<void(Net&)>& spoil) {
+  Net net = good();
+  spoil(net);
+  const auto found = verify(net);
+  return found.empty() ? "" : found.front().code;
+}
+
+}  // namespace
+
+TEST_CASE("a net that obeys all rules") {
+  CHECK(verify(good()).empty());
+  CHECK_NOTHROW(require_valid(good()));
+}
+
+TEST_CASE("each spoiled part has its code") {
+  const std::pair<const char*, std::function<void(Net&)>> cases[] = {
+      {"E-name", [](Net& n) { n.name = "two words"; }},
+      {"E-duplicate", [](Net& n) { n.places[1].name = "in"; }},
+      {"E-type",
+       [](Net& n) {
+         n.types[0].fields[0].range = Range{2, 1};
+       }},
+      {"E-place", [](Net& n) { n.places[0].done = true; }},
+      {"E-capacity",
+       [](Net& n) {
+         n.places[1].capacity = Formula{n.exprs.constant(-1), {}};
+       }},
+      {"E-arc",
+       [](Net& n) {
+         n.transitions[0].inputs.push_back(n.transitions[0].inputs[0]);
+         n.transitions[0].inputs[1].name = "y";
+       }},
+      {"E-negative-weight",
+       [](Net& n) { n.transitions[0].inputs[0].weight.id = n.exprs.constant(-1); }},
+      {"E-negative-delay", [](Net& n) { n.transitions[0].delay.id = n.exprs.constant(-3); }},
+      {"E-servers",
+       [](Net& n) {
+         n.transitions[0].servers = Formula{n.exprs.constant(0), {}};
+       }},
+      {"E-emission", [](Net& n) { n.transitions[0].outputs[0].emissions[0].fields.clear(); }},
+      {"E-range",
+       [](Net& n) { n.transitions[0].outputs[0].emissions[0].fields[0].id = n.exprs.constant(9); }},
+      {"E-takes-nothing",
+       [](Net& n) { n.transitions[0].inputs[0].weight.id = n.exprs.constant(0); }},
+      {"E-done",
+       [](Net& n) {
+         n.places[1].done = false;
+         n.done_count = Formula{n.exprs.constant(1), {}};
+       }},
+  };
+  for (const auto& [code, spoil] : cases) CHECK(first_code(spoil) == std::string(code));
+}
+
+TEST_CASE("what a formula may read") {
+  Net net = good();
+  ExprPool& pool = net.exprs;
+  Transition& t = net.transitions[0];
+  const auto message = [&] {
+    const auto found = verify(net);
+    return found.empty() ? std::string() : found.front().message;
+  };
+  t.delay.id = pool.token(0, 0, pool.constant(1));  // the arc needs two tokens
+  CHECK(message() == "");
+  t.delay.id = pool.token(0, 0, pool.constant(2));
+  CHECK(message() ==
+        "transition 't'.delay: reads token 2 of 'x', which needs only 2; raise its weight or "
+        "threshold");
+  t.delay.id = pool.token(0, 1, pool.constant(0));
+  CHECK(message() == "transition 't'.delay: reads a property that type 'job' of 'x' does not have");
+  t.delay.id = pool.token(1, 0, pool.constant(0));
+  CHECK(message() == "transition 't'.delay: reads tokens where only parameters may be read");
+  t.delay.id = pool.index();
+  CHECK(message() ==
+        "transition 't'.delay: reads the index, which only the properties of an emission have");
+  t.delay.id = static_cast<ExprId>(pool.size());
+  CHECK(message() == "transition 't'.delay: has no expression");
+}
+
+TEST_CASE("require_valid names all, with the first code") {
+  Net net = good();
+  net.transitions[0].delay.id = net.exprs.constant(-3);
+  net.places[0].done = true;
+  try {
+    require_valid(net);
+    FAIL("accepted");
+  } catch (const Error& e) {
+    CHECK(e.code() == "E-place");
+    CHECK(std::string(e.what()) ==
+          "place 'in': is declared both start and done; use two places\n"
+          "transition 't': delay is -3; it must be >= 0");
+  }
+}
+
+TEST_CASE("the part that a violation is about") {
+  Net net = good();
+  net.types[0].fields[0].range = Range{2, 1};
+  net.places[1].name = "in";
+  net.transitions[0].inputs[0].name = "";
+  const auto found = verify(net);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].place == PlaceId{1});
+  CHECK_FALSE(found[1].place);  // a type
+  CHECK_FALSE(found[1].transition);
+  CHECK(found[2].transition == TransitionId{0});
+}

@@ -1,0 +1,32 @@
+// How the engine and the outside reach places and transitions by number.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "write/event_part.h"
+#include "write/event_wakes.h"
+
+namespace lpn::sim {
+
+class EventAccess final : EventPart {
+ public:
+  EventAccess(const EventNames& names, EventWakes& wakes, Writer& out)
+      : EventPart(names, out), wakes_(wakes) {}
+
+  void dispatch();
+  void collect_causes();
+  void access();
+
+ private:
+  // A token, or slots, from outside are nobody's firing.
+  void arrived(std::size_t p, const char* count);
+  // Slots and tokens as a host sees them (abi.h).
+  void outside();
+  // In the event-driven part of a mixed run the other transitions only deliver their tokens.
+  std::string mixed_case(const std::string& verb) const;
+
+  EventWakes& wakes_;
+};
+
+}  // namespace lpn::sim

@@ -1,0 +1,29 @@
+// Commits: what a firing unlocks and appends, and whom that concerns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+#include "write/event_part.h"
+#include "write/event_wakes.h"
+
+namespace lpn::sim {
+
+class EventCommits final : EventPart {
+ public:
+  EventCommits(const EventNames& names, EventWakes& wakes, Writer& out)
+      : EventPart(names, out), wakes_(wakes) {}
+
+  void commit_function(std::size_t k);
+
+ private:
+  void commit_body(std::size_t k);
+  void unlock(std::size_t k, std::uint32_t a, std::set<std::uint32_t>& marks);
+  void append(std::size_t k, std::size_t o, std::set<std::uint32_t>& marks);
+  void append_rows(std::size_t k, std::size_t o, std::size_t e);
+
+  EventWakes& wakes_;
+};
+
+}  // namespace lpn::sim

@@ -1,0 +1,244 @@
+#include "write/event_members.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lpn::sim {
+
+using std::size_t;
+using std::string;
+
+void EventMembers::constants() {
+  line("static constexpr u32 kParams = {}, kDeclaredPlaces = {}, kTransitions = {};",
+       net_.params.size(), declared_.places.size(), net_.transitions.size());
+  const bool has_done =
+      std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
+  line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, facts_.timed());
+  if (facts_.flows()) {
+    line("static constexpr bool kFlow = {};", facts_.flow_condition());
+    line("int run_flow();");
+    line("static u32 lanes();  // instances that go in lock step");
+    line("static u64 prepare_lanes(Net* const* all, u32 count);");
+    if (facts_.mixed()) {
+      line("#if LPNRT_STATS || LPNRT_PATH");
+      line("static constexpr void* feeder = nullptr;");
+      line("bool deliver(u32) {{ return false; }}");
+      line("void log(const lpn_commit&, u64) {{}}");
+      line("#else");
+      line("struct Run* feeder = nullptr;  // whose event-driven part this is");
+      line("bool deliver(u32 k);");
+      line("LPNRT_IF_TRACE(void log(const lpn_commit& c, u64 outputs);)");
+      line("#endif");
+      string events;
+      for (const string& why : plan_.why_not) events += why.empty() ? "false, " : "true, ";
+      line("static constexpr bool kEvent[] = {{{}}};", events);
+    }
+  } else {
+    line("static constexpr bool kFlow = false;");
+  }
+  string defaults, fields, flags, credit, first, lo, hi;
+  size_t ranges = 0;
+  std::vector<bool> fed(net_.places.size());
+  for (const Transition& t : net_.transitions) {
+    for (const OutputArc& arc : t.outputs) fed[static_cast<size_t>(arc.place)] = true;
+  }
+  for (const Param& p : net_.params) defaults += literal(p.value) + ", ";
+  for (size_t k = 0; k < declared_.places.size(); ++k) {
+    const Place& p = declared_.places[k];
+    fields += fmt::format("{}, ", net_[p.type].fields.size());
+    flags += fmt::format("{}, ", (consumers_[k].empty() ? 0 : 1) | (fed[k] ? 2 : 0) |
+                                     (p.capacity ? 4 : 0) | (p.start ? 8 : 0) | (p.done ? 16 : 0) |
+                                     (p.sink ? 32 : 0));
+    credit += p.capacity ? fmt::format("{}, ", credits_[k]) : string("kNoCredit, ");
+    first += fmt::format("{}, ", ranges);
+    for (const Field& f : net_[p.type].fields) {
+      const Range range = f.range.value_or(Range{});
+      lo += literal(range.lo) + ", ";
+      hi += literal(range.hi) + ", ";
+      ++ranges;
+    }
+  }
+  // A last 0 keeps the arrays legal when there is nothing to list.
+  line("static constexpr i64 kParamDefaults[] = {{{}0}};", defaults);
+  line("static constexpr u32 kPlaceFields[] = {{{}0}};", fields);
+  line("static constexpr u32 kPlaceFlags[] = {{{}0}};", flags);
+  line("static constexpr u32 kCreditOf[] = {{{}kNoCredit}};", credit);
+  line("static constexpr u32 kFirstRange[] = {{{}0}};", first);
+  line("static constexpr i64 kRangeLo[] = {{{}0}}, kRangeHi[] = {{{}0}};", lo, hi);
+  string names;
+  const auto spell = [&names](const string& name) {
+    for (char c : name) names += fmt::format("{},", static_cast<int>(c));
+    names += "0,";
+  };
+  spell(net_.name);
+  for (const Param& p : net_.params) spell(p.name);
+  for (const Place& p : declared_.places) spell(p.name);
+  for (const Transition& t : net_.transitions) spell(t.name);
+  for (const Place& p : declared_.places) {
+    for (const Field& f : net_[p.type].fields) spell(f.name);
+  }
+  line("static constexpr char kNames[] = {{{}0}};", names);
+}
+
+void EventMembers::members() {
+  for (size_t k = 0; k < net_.params.size(); ++k) line("i64 P{} = 0;", k);
+  line("i64 net_done_target = -1;");
+  // A transition's own state lies beside its first input place, to share cache lines.
+  std::vector<bool> placed(net_.places.size());
+  for (size_t k = 0; k < net_.transitions.size(); ++k) {
+    if (!infos_[k].arcs.empty()) place_members(infos_[k].arcs[0].place, placed);
+    transition_members(k);
+  }
+  for (size_t p = 0; p < net_.places.size(); ++p) place_members(p, placed);
+  line("LPNRT_IF_STATS(PlaceMeter place_meters[{}];)", declared_.places.size() + 1);
+}
+
+void EventMembers::configure() {
+  line("int32_t configure(const i64* given) {{");
+  line("(void)given;");
+  for (size_t k = 0; k < net_.params.size(); ++k) {
+    line("P{0} = given[{0}];", k);
+    if (net_.params[k].range) {
+      line("if (P{0} < {1} || P{0} > {2}) return LPN_BAD_PARAM;", k,
+           literal(net_.params[k].range->lo), literal(net_.params[k].range->hi));
+    }
+  }
+  for (size_t k = 0; k < net_.transitions.size(); ++k) {
+    const Transition& t = net_.transitions[k];
+    if (t.servers && !facts_.is_const(*t.servers)) {
+      line("servers{0} = {1}; if (servers{0} < 1) return LPN_BAD_PARAM;", k,
+           names_.param_expr(*t.servers));
+    }
+    if (t.clock) {
+      line(
+          "period{0} = {1}; phase{0} = {2}; if (period{0} < 1 || phase{0} < 0) return "
+          "LPN_BAD_PARAM;",
+          k, names_.param_expr(t.clock->period), names_.param_expr(t.clock->phase));
+    }
+  }
+  for (size_t p = 0; p < declared_.places.size(); ++p) {
+    const Place& place = net_.places[p];
+    if (place.capacity) {
+      line("cap{0} = {1}; if (cap{0} < 0) return LPN_BAD_PARAM;", p,
+           names_.param_expr(*place.capacity));
+    }
+    const auto& fields = net_[place.type].fields;
+    for (const Initial& initial : place.initial) {
+      line("{{ const i64 n = {}; if (n < 0 || n > kMaxTokens) return LPN_BAD_PARAM;",
+           names_.param_expr(initial.count));
+      if (fields.empty()) {
+        line("load({}, static_cast<u64>(n), nullptr); }}", p);
+        continue;
+      }
+      line("for (i64 i = 0; i < n; ++i) {{ (void)i; i64 row[{}];", fields.size());
+      for (size_t f = 0; f < fields.size(); ++f) {
+        line("row[{}] = {};", f, names_.param_expr(initial.fields[f]));
+      }
+      line("if (load({}, 1, row) != LPN_OK) return LPN_BAD_PARAM; }} }}", p);
+    }
+  }
+  if (net_.done_count) {
+    line("net_done_target = {}; if (net_done_target < 0) return LPN_BAD_PARAM;",
+         names_.param_expr(*net_.done_count));
+    line("done_target = net_done_target;");
+  }
+  line("return LPN_OK;");
+  line("}}");
+
+  line("bool begin() {{");
+  for (size_t c = 0; c < net_.places.size(); ++c) {
+    if (!net_.places[c].credit_of) continue;
+    const auto p = static_cast<size_t>(*net_.places[c].credit_of);
+    // Slots that the outside took before are what is missing from zero credits.
+    line("{{ const u64 used = f{} - f{}; if (static_cast<u64>(cap{}) < used) return false;", p, c,
+         p);
+    line("f{} = static_cast<u64>(cap{}) - used; }}", c, p);
+  }
+  for (size_t p = 0; p < declared_.places.size(); ++p) {
+    line("LPNRT_IF_STATS(place_meters[{0}].peak = f{0};)", p);
+  }
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    if (!consumers_[p].empty()) line("LPNRT_IF_PATH(origins{0}.push(0, f{0});)", p);
+  }
+  line("return true;");
+  line("}}");
+}
+
+void EventMembers::place_members(size_t p, std::vector<bool>& placed) {
+  if (placed[p]) return;
+  placed[p] = true;
+  const Place& place = net_.places[p];
+  const size_t width = net_[place.type].fields.size();
+  line("u64 f{} = 0;", p);
+  always_or_stats(locked_[p], fmt::format("u64 l{} = 0;", p));
+  if (width > 0) line("Rows<{}> p{};", width, p);
+  if (place.capacity) line("i64 cap{} = 0;", p);
+  if (facts_.stamped(p)) line("Stamps s{};", p);
+  if (!contests_[p].rivals.empty()) {
+    line("Set<{}> parked{};", contests_[p].rivals.size(), p);
+    line("LPNRT_IF_STATS(bool had{} = false;)", p);
+  }
+  if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
+  if (!consumers_[p].empty()) {
+    line("LPNRT_IF_PATH(Origins origins{0}; u32 taken_by{0} = 0, changed_by{0} = 0;)", p);
+  }
+}
+
+void EventMembers::transition_members(size_t k) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  if (t.servers && !facts_.is_const(*t.servers)) line("i64 servers{} = 0;", k);
+  if (t.clock) line("i64 period{0} = 1, phase{0} = 0;", k);
+  if (t.interval) line("i64 next{} = 0;", k);
+  if (facts_.timed(t)) line("i64 wake{} = -1;", k);
+  if (t.ordered) line("i64 last{} = 0;", k);
+  line("LPNRT_IF_TRACE(u64 started{} = 0;)", k);
+  line("LPNRT_IF_PATH(u32 begun{0} = 0, ended{0} = 0, freed{0} = 0; bool full{0} = false;)", k);
+  if (info.keep == Keep::kCount) {
+    line("#if LPNRT_TRACE || LPNRT_PATH");
+    record(k);
+    line("Ring<R{0}> q{0};", k);
+    line("#endif");
+    line("u64 c{} = 0;", k);
+    return;
+  }
+  record(k);
+  switch (info.keep) {
+    case Keep::kCount: break;
+    case Keep::kSingle: line("R{0} r{0}; bool busy{0} = false;", k); break;
+    case Keep::kFifo: line("Ring<R{0}> q{0};", k); break;
+    case Keep::kPool:
+      line("Pool<R{0}> q{0}; std::vector<u32> batch{0}; u64 c{0} = 0; u64 number{0} = 0;", k);
+      break;
+  }
+  if (facts_.has_rows(t) && info.keep != Keep::kPool) line("Ring<i64> values{};", k);
+}
+
+void EventMembers::record(size_t k) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  line("struct R{} {{", k);
+  if (info.keep == Keep::kFifo) line("i64 due;");
+  if (info.keep == Keep::kPool) line("u64 number;");
+  for (size_t o = 0; o < t.outputs.size(); ++o) {
+    for (size_t e = 0; e < t.outputs[o].emissions.size(); ++e) {
+      const Emission& emission = t.outputs[o].emissions[e];
+      if (!facts_.const_count(emission)) line("i64 c{}_{};", o, e);
+      if (facts_.is_unit(t.outputs[o]) || !facts_.one_row(emission)) continue;
+      for (size_t f = 0; f < emission.fields.size(); ++f) {
+        if (!facts_.is_const(emission.fields[f])) line("i64 v{}_{}_{};", o, e, f);
+      }
+    }
+  }
+  for (size_t a = 0; a < info.arcs.size(); ++a) {
+    if (info.arcs[a].weight >= 0 || t.inputs[a].inhibit) continue;
+    always_or_stats(locked_[info.arcs[a].place], fmt::format("i64 w{};", a));
+  }
+  if (facts_.has_rows(t) && info.keep == Keep::kPool) line("std::vector<i64> values;");
+  line("LPNRT_IF_TRACE(u64 firing; i64 start; std::vector<lpn_token_run> taken;)");
+  line("LPNRT_IF_PATH(u32 me = 0;)");
+  line("}};");
+}
+
+}  // namespace lpn::sim

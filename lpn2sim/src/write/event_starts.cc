@@ -1,0 +1,366 @@
+#include "write/event_starts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lpn::sim {
+
+using std::size_t;
+using std::string;
+using std::uint32_t;
+
+void EventStarts::try_function(size_t k) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  string calls;
+  for (const ArcInfo& ai : info.arcs) {
+    if (facts_.is_rival(ai.place, static_cast<uint32_t>(k)))
+      calls += " " + names_.call_on(ai.place);
+  }
+  if (calls.empty()) {
+    line("void try_{}() {{", k);
+  } else {
+    line("void try_{0}() {{ look_at_{0}();{1} }}", k, calls);
+    line("void look_at_{}() {{", k);
+  }
+  const bool once = info.one_server;
+  line("{}{{", once ? "" : "for (;;) ");
+  if (t.servers) line("if ({}) return;", names_.no_server(k));
+  arcs(
+      k, [](const char*) { return string("return;"); }, true);
+  timing(k, fmt::format("wake_at(at, {0}, wake{0}); return;", k));
+  firing_times(k);
+  progress(k);
+  if (facts_.timed()) line("++starts_made;");
+  line("LPNRT_IF_STATS(meters[{}].start(now);)", k);
+  find_cause(k);
+  new_record(k);
+  line("LPNRT_IF_PATH(r.me = me_;)");
+  emissions(k);
+  take(k);
+  keep(k);
+  if (t.servers) line("LPNRT_IF_PATH(freed{0} = 0; full{0} = {1};)", k, names_.no_server(k));
+  marks_of_start(k);
+  line("}}");
+  line("}}");
+}
+
+void EventStarts::waiting_function(size_t k) {
+  const Transition& t = net_.transitions[k];
+  if (!facts_.timed(t)) return;
+  line("bool waiting_{}() {{", k);
+  if (t.servers) line("if ({}) return false;", names_.no_server(k));
+  arcs(
+      k, [](const char*) { return string("return false;"); }, true);
+  line("return true;");
+  line("}}");
+}
+
+void EventStarts::why_function(size_t k) {
+  const Transition& t = net_.transitions[k];
+  line("#if LPNRT_STATS");
+  line("u32 why_{}() {{", k);
+  line("try {{");
+  arcs(
+      k, [](const char* reason) { return fmt::format("return {};", reason); }, false);
+  line("}} catch (const Failure&) {{ return kGuard; }}");
+  if (t.servers) line("if ({}) return kServer;", names_.no_server(k));
+  timing(k, t.interval ? "return kInterval;" : "return kClock;");
+  line("return kReady;");
+  line("}}");
+  line("#endif");
+}
+
+void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  const size_t safe = facts_.safe_arcs(k);
+  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+    const InputArc& arc = t.inputs[a];
+    const ArcInfo& ai = info.arcs[a];
+    const size_t p = ai.place;
+    const char* missing = ai.credit ? "kCredit" : "kToken";
+    if (arc.inhibit) {
+      line("if (f{0} + l{0} != 0) {1}", p, failed("kInhibited"));
+      continue;
+    }
+    if (ai.reads_head) line("if (f{} == 0) {}", p, failed(missing));
+    const bool early_head = ai.reads_head && ai.tokens_read;
+    if (early_head) line("const i64* const a{} = p{}.row(0);", a, p);
+    if (ai.weight < 0) {
+      line("const i64 w{} = {};", a, names_.value(k, arc.weight, site(k, SiteKind::kWeight, a)));
+      if (names_.range_of(k, arc.weight).lo < 0) {
+        line("if (w{0} < 0) fail(kNegativeWeight, {1}, w{0});", a, site(k, SiteKind::kWeight, a));
+      }
+    }
+    if (ai.need >= 0) {
+      if (parks && a < safe && facts_.is_rival(p, static_cast<uint32_t>(k)) &&
+          ai.need == contests_[p].need) {
+        const string rest = names_.counts(static_cast<uint32_t>(k), a + 1);
+        line("if (f{} < {}ull) {{ {}{} {} }}", p, ai.need,
+             rest.empty() ? "" : fmt::format("if ({}) ", rest),
+             names_.park(p, static_cast<uint32_t>(k)), failed(missing));
+      } else if (ai.need > 0) {
+        line("if (f{} < {}ull) {}", p, ai.need, failed(missing));
+      }
+    } else {
+      if (arc.threshold) {
+        line("const i64 k{} = {};", a,
+             names_.value(k, *arc.threshold, site(k, SiteKind::kThreshold, a)));
+        line("if (k{0} < 0) fail(kNegativeWeight, {1}, k{0});", a,
+             site(k, SiteKind::kThreshold, a));
+        line("u64 n{0} = static_cast<u64>(lpnrt::max({1}, k{0})); (void)n{0};", a,
+             names_.taken(k, a));
+      } else {
+        line("u64 n{0} = static_cast<u64>(w{0}); (void)n{0};", a);
+      }
+      line("if (f{} < n{}) {}", p, a, failed(missing));
+      if (ai.reads_head) line("if (n{0} == 0) n{0} = 1;", a);
+    }
+    if (ai.tokens_read && !early_head)
+      line("const i64* const a{0} = p{1}.row(0); (void)a{0};", a, p);
+    if (arc.guard) {
+      line("if (!{}) {}", names_.value(k, *arc.guard, site(k, SiteKind::kGuard, a)),
+           failed("kGuard"));
+    }
+  }
+}
+
+void EventStarts::timing(size_t k, const string& late) {
+  const Transition& t = net_.transitions[k];
+  if (!t.interval && !t.clock) return;
+  string at = t.interval ? fmt::format("lpnrt::max(now, next{})", k) : string("now");
+  if (t.clock) at = fmt::format("edge({0}, period{1}, phase{1})", at, k);
+  line("if (const i64 at = {}; at > now) {{ {} }}", at, late);
+}
+
+void EventStarts::firing_times(size_t k) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  const string where_ = site(k, SiteKind::kDelay);
+  if (info.zero_delay) {
+    // due is now, also when ordered: no earlier firing can be due later.
+  } else {
+    line("const i64 delay = LPNRT_DELAY({}, {});", k, names_.value(k, t.delay, where_));
+    if (names_.range_of(k, t.delay).lo < 0) {
+      line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
+    }
+    const string ticks = t.clock ? fmt::format("mul(delay, period{}, {})", k, where_) : "delay";
+    line("i64 due_at = add({}, now, {});", ticks, where_);
+    if (t.ordered) {
+      line("LPNRT_IF_PATH(const bool late_ = due_at < last{0};)", k);
+      line("if (due_at < last{0}) due_at = last{0}; last{0} = due_at;", k);
+    }
+  }
+  if (t.interval) {
+    const string at = site(k, SiteKind::kInterval);
+    line("const i64 interval = {};", names_.value(k, *t.interval, at));
+    if (names_.range_of(k, *t.interval).lo < 0) {
+      line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
+    }
+    const string ticks = t.clock ? fmt::format("mul(interval, period{}, {})", k, at) : "interval";
+    line("if (interval > 0) next{} = add({}, now, {});", k, ticks, at);
+  }
+}
+
+void EventStarts::progress(size_t k) {
+  const Transition& t = net_.transitions[k];
+  if (t.servers) return;
+  string none;
+  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+    if (infos_[k].arcs[a].weight > 0) return;
+    if (infos_[k].arcs[a].weight < 0 && !t.inputs[a].inhibit) {
+      none += fmt::format("w{} == 0 && ", a);
+    }
+  }
+  none += t.interval ? "interval == 0" : "true";
+  line("if ({}) fail(kTakesNothing, {});", none, site(k, SiteKind::kNone));
+}
+
+void EventStarts::find_cause(size_t k) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  line("#if LPNRT_PATH");
+  line("if (causes.full()) collect_causes();");
+  line("Causes::Choice why_;");
+  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+    const ArcInfo& ai = info.arcs[a];
+    if (t.inputs[a].inhibit || (ai.need >= 0 && std::max(ai.need, ai.least_need) == 0)) continue;
+    line("{}causes.commit_of(why_, origins{}.at({} - 1, f{}), Cause::kToken);",
+         ai.need < 0 ? fmt::format("if (n{} != 0) ", a) : "", ai.place, names_.need(k, a),
+         ai.place);
+  }
+  if (t.servers) line("causes.commit_of(why_, freed{}, Cause::kServer);", k);
+  for (const ArcInfo& ai : info.arcs) {
+    if (facts_.watched(ai.place))
+      line("causes.commit_of(why_, changed_by{}, Cause::kChange);", ai.place);
+  }
+  if (t.interval) {
+    line(
+        "if (next{0} > causes.start(begun{0})) "
+        "causes.start_of(why_, begun{0}, next{0} - causes.start(begun{0}), Cause::kInterval);",
+        k);
+  }
+  line("causes.start_of(why_, begun{}, 0, Cause::kOrder);", k);
+  for (const ArcInfo& ai : info.arcs) {
+    line("causes.start_of(why_, taken_by{}, 0, Cause::kOrder);", ai.place);
+  }
+  line(
+      "const u32 begun_ = causes.add(now, static_cast<u32>(group), {}, why_.node, {}, "
+      "why_.cause);",
+      info.zero_delay ? "now" : "due_at", k);
+  line("u32 me_ = begun_;");
+  if (t.ordered && !info.zero_delay) line("if (late_) me_ = causes.add_ordered(ended{0}, {0});", k);
+  line("begun{0} = begun_; ended{0} = me_;", k);
+  line("#endif");
+}
+
+void EventStarts::new_record(size_t k) {
+  switch (infos_[k].keep) {
+    case Keep::kCount: line("LPNRT_IF_RECORD(R{0}& r = q{0}.push();)", k); break;
+    case Keep::kSingle: line("R{0}& r = r{0}; (void)r;", k); break;
+    case Keep::kFifo: line("R{0}& r = q{0}.push();", k); break;
+    case Keep::kPool:
+      line("const u32 slot = q{0}.take(); R{0}& r = q{0}[slot]; r.number = number{0}++;", k);
+      if (facts_.has_rows(net_.transitions[k])) line("r.values.clear();");
+      break;
+  }
+}
+
+void EventStarts::emissions(size_t k) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  for (size_t o = 0; o < t.outputs.size(); ++o) {
+    const OutputArc& arc = t.outputs[o];
+    for (size_t e = 0; e < arc.emissions.size(); ++e) {
+      const Emission& emission = arc.emissions[e];
+      string count;
+      if (facts_.const_count(emission)) {
+        count = literal(facts_.const_of(emission.count));
+        if (facts_.const_of(emission.count) == 0) continue;
+      } else {
+        const string where_ = site(k, SiteKind::kCount, o, e);
+        line("const i64 c{}_{} = {};", o, e, names_.value(k, emission.count, where_));
+        count = fmt::format("c{}_{}", o, e);
+        line("if ({0} < 0) fail(kNegativeCount, {1}, {0});", count, where_);
+        line("if ({0} > kMaxTokens) fail(kTooMany, {1}, {0});", count, where_);
+        line("r.{0} = {0};", count);
+      }
+      if (facts_.is_unit(arc)) continue;
+      if (facts_.one_row(emission)) {
+        line("{{ constexpr i64 i = 0; (void)i;");
+        fields(k, o, e, [&](size_t f) { return fmt::format("r.v{}_{}_{} = x_;", o, e, f); });
+        line("}}");
+      } else if (facts_.rows(arc, emission)) {
+        line("for (i64 i = 0; i < {}; ++i) {{", count);
+        const string store = info.keep == Keep::kPool ? "r.values.push_back(x_);"
+                                                      : fmt::format("values{}.push() = x_;", k);
+        fields(k, o, e, [&](size_t) { return store; });
+        line("}}");
+      }
+    }
+  }
+}
+
+void EventStarts::fields(size_t k, size_t o, size_t e, const Store& store) {
+  const OutputArc& arc = net_.transitions[k].outputs[o];
+  const auto& types = net_.type_of(arc.place).fields;
+  for (size_t f = 0; f < types.size(); ++f) {
+    const Formula& formula = arc.emissions[e].fields[f];
+    if (facts_.is_const(formula)) continue;  // verified, and known to the commit
+    const string where_ = site(k, SiteKind::kField, o, e, f);
+    line("{{ const i64 x_ = {};", names_.value(k, formula, where_));
+    if (types[f].range) {
+      const Range r = names_.range_of(k, formula);
+      if (r.lo < types[f].range->lo || r.hi > types[f].range->hi) {
+        line("if (x_ < {} || x_ > {}) fail(kRange, {}, x_);", literal(types[f].range->lo),
+             literal(types[f].range->hi), where_);
+      }
+    }
+    line("{} }}", store(f));
+  }
+}
+
+void EventStarts::take(size_t k) {
+  const Transition& t = net_.transitions[k];
+  const TransitionInfo& info = infos_[k];
+  line("LPNRT_IF_TRACE(r.firing = started{}++; r.start = now; r.taken.clear();)", k);
+  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+    const ArcInfo& ai = info.arcs[a];
+    if (t.inputs[a].inhibit || ai.weight == 0) continue;
+    const string w = fmt::format("static_cast<u64>({})", names_.taken(k, a));
+    const size_t p = ai.place;
+    if (a < info.declared_inputs) {
+      line("LPNRT_IF_TRACE(take_ids(ids{}, {}, {}, r.taken);)", p, w, a);
+    }
+    line("f{} -= {};", p, w);
+    line("LPNRT_IF_PATH(origins{0}.pop({1}); taken_by{0} = begun_;)", p, w);
+    always_or_stats(locked_[p], fmt::format("l{} += {};", p, w));
+    if (!net_.type_of(t.inputs[a].place).fields.empty()) line("p{}.pop({});", p, w);
+    if (ai.weight < 0) always_or_stats(locked_[p], fmt::format("r.w{0} = w{0};", a));
+    wakes_.touch_consumers(p);
+  }
+}
+
+void EventStarts::keep(size_t k) {
+  const TransitionInfo& info = infos_[k];
+  const string due_now = info.zero_delay ? string("true") : string("due_at == now");
+  switch (info.keep) {
+    case Keep::kCount: line("++c{0}; zero.insert({0});", k); break;
+    case Keep::kSingle:
+      line("busy{} = true;", k);
+      if (info.zero_delay)
+        line("zero.insert({});", k);
+      else if (names_.never_zero(k))
+        line("schedule(due_at, {});", k);
+      else
+        line("if (due_at == now) zero.insert({0}); else schedule(due_at, {0});", k);
+      break;
+    case Keep::kFifo:
+      if (info.zero_delay)
+        line("r.due = now; zero.insert({});", k);
+      else {
+        line("r.due = due_at;");
+        if (names_.never_zero(k))
+          line("if (q{0}.size() == 1) schedule(due_at, {0});", k);
+        else
+          line(
+              "if (due_at == now) zero.insert({0}); else if (q{0}.size() == 1) schedule(due_at, "
+              "{0});",
+              k);
+      }
+      break;
+    case Keep::kPool:
+      line("++c{};", k);
+      if (info.zero_delay)
+        line("batch{0}.push_back(slot); zero.insert({0});", k);
+      else
+        line(
+            "if (due_at == now) {{ batch{0}.push_back(slot); zero.insert({0}); }} else "
+            "schedule_slot(due_at, {0}, slot);",
+            k);
+      break;
+  }
+  line("LPNRT_IF_STATS(touch({});)", k);
+}
+
+void EventStarts::marks_of_start(size_t k) {
+  const Transition& t = net_.transitions[k];
+  std::set<uint32_t> others;
+  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+    const ArcInfo& ai = infos_[k].arcs[a];
+    if (t.inputs[a].inhibit || ai.weight == 0) continue;
+    for (uint32_t other : consumers_[ai.place]) {
+      if (other == k) continue;
+      for (const ArcInfo& theirs : infos_[other].arcs) {
+        if (theirs.place == ai.place && theirs.read_by_arcs) others.insert(other);
+      }
+    }
+  }
+  wakes_.mark(others, k);
+  if (infos_[k].one_server) return;
+  if (!others.empty() && *others.begin() < k) line("dirty.insert({}); return;", k);
+}
+
+}  // namespace lpn::sim

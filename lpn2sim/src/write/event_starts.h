@@ -1,0 +1,51 @@
+// Starts: what a transition needs, what is evaluated, taken and kept, and why it cannot start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "write/event_part.h"
+#include "write/event_wakes.h"
+
+namespace lpn::sim {
+
+class EventStarts final : EventPart {
+ public:
+  EventStarts(const EventNames& names, EventWakes& wakes, Writer& out)
+      : EventPart(names, out), wakes_(wakes) {}
+
+  void try_function(std::size_t k);
+  void waiting_function(std::size_t k);
+  void why_function(std::size_t k);
+
+ private:
+  // What to do where an arc is not satisfied, for a reason of enum WaitCode.
+  using Failed = std::function<std::string(const char* reason)>;
+  // What to do with the value of a property.
+  using Store = std::function<std::string(std::size_t field)>;
+
+  // Code that leaves through `failed(reason)` at the first arc that is not satisfied. If that is
+  // all that a transition lacks, it waits for a contested place, unless the code may change
+  // nothing.
+  void arcs(std::size_t k, const Failed& failed, bool parks);
+  // Waits for the interval and the clock; `late` is what to do when they say later.
+  void timing(std::size_t k, const std::string& late);
+  void firing_times(std::size_t k);
+  void progress(std::size_t k);
+  // The node of a firing that starts now: the latest of what it waited for is its parent.
+  void find_cause(std::size_t k);
+  void new_record(std::size_t k);
+  // Evaluates what the commit will append, in the order of the definition.
+  void emissions(std::size_t k);
+  void fields(std::size_t k, std::size_t o, std::size_t e, const Store& store);
+  void take(std::size_t k);
+  void keep(std::size_t k);
+  void marks_of_start(std::size_t k);
+
+  EventWakes& wakes_;
+};
+
+}  // namespace lpn::sim

@@ -1,0 +1,91 @@
+#include "write/event_wakes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace lpn::sim {
+
+using std::size_t;
+using std::string;
+using std::uint32_t;
+
+void EventWakes::mark(const std::set<uint32_t>& members, size_t own) {
+  std::map<uint32_t, std::uint64_t> words;
+  for (uint32_t m : members) {
+    const string condition = names_.may_start(m, m == own);
+    string look;
+    for (const ArcInfo& ai : infos_[m].arcs) {
+      if (!facts_.is_rival(ai.place, m)) continue;
+      look += fmt::format("if (f{} < {}ull) {} else ", ai.place, ai.need, names_.park(ai.place, m));
+    }
+    if (condition.empty() && look.empty()) {
+      words[m / 64] |= std::uint64_t{1} << (m % 64);
+      continue;
+    }
+    look += fmt::format("dirty.insert({});", m);
+    if (condition.empty())
+      line("{}", look);
+    else
+      line("if ({}) {{ {} }}", condition, look);
+  }
+  for (const auto& [word, bits] : words) line("dirty.insert_word({}, {:#x}ull);", word, bits);
+}
+
+void EventWakes::look_at_consumers(size_t p) {
+  for (uint32_t k : consumers_[p]) {
+    if (!facts_.is_rival(p, k)) line("dirty.insert({});", k);
+  }
+  if (!contests_[p].rivals.empty()) line("{}", names_.call_on(p));
+}
+
+void EventWakes::touch(const std::vector<uint32_t>& members) {
+  std::map<uint32_t, std::uint64_t> words;
+  for (uint32_t m : members) words[m / 64] |= std::uint64_t{1} << (m % 64);
+  for (const auto& [word, bits] : words) {
+    line("LPNRT_IF_STATS(touched.insert_word({}, {:#x}ull);)", word, bits);
+  }
+}
+
+void EventWakes::touch_consumers(size_t p) {
+  std::vector<uint32_t> members;
+  for (uint32_t m : consumers_[p]) {
+    if (!facts_.is_rival(p, m)) members.push_back(m);
+  }
+  touch(members);
+}
+
+void EventWakes::meter(size_t p) {
+  if (p < declared_.places.size()) {
+    line("LPNRT_IF_STATS(place_meters[{0}].before(f{0} + l{0}, now);)", p);
+  }
+}
+
+void EventWakes::call_function(size_t p) {
+  const auto& rivals = contests_[p].rivals;
+  if (rivals.empty()) return;
+  line("[[gnu::noinline]] void call_{}() {{", p);
+  if (rivals.back() - rivals.front() + 1 == rivals.size()) {
+    line("dirty.insert({}u + parked{}.take_least());", rivals.front(), p);
+  } else {
+    line("static constexpr u32 kRivals[] = {{{}}};", fmt::join(rivals, ","));
+    line("dirty.insert(kRivals[parked{}.take_least()]);", p);
+  }
+  line("}}");
+}
+
+void EventWakes::touch_rivals_function() {
+  line("void touch_rivals() {{");
+  for (size_t p = 0; p < contests_.size(); ++p) {
+    if (contests_[p].rivals.empty()) continue;
+    line("if (const bool has = f{0} >= {1}ull; has != had{0}) {{ had{0} = has;", p,
+         contests_[p].need);
+    touch(contests_[p].rivals);
+    line("}}");
+  }
+  line("}}");
+}
+
+}  // namespace lpn::sim

@@ -1,0 +1,33 @@
+// Whom a change of a place concerns: who may start now, and whose reason to wait may be another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "write/event_part.h"
+
+namespace lpn::sim {
+
+class EventWakes final : EventPart {
+ public:
+  EventWakes(const EventNames& names, Writer& out) : EventPart(names, out) {}
+
+  // Has the transitions looked at that may have become ready. Whoever is left out by its condition
+  // is marked by the change that makes the condition true.
+  void mark(const std::set<std::uint32_t>& members, std::size_t own);
+  void look_at_consumers(std::size_t p);
+  // Statistics: why these wait has to be asked again at the end of the instant.
+  void touch(const std::vector<std::uint32_t>& members);
+  // To the rivals for a contested place it matters only whether it has the tokens they need, which
+  // touch_rivals compares from instant to instant.
+  void touch_consumers(std::size_t p);
+  void meter(std::size_t p);
+  void call_function(std::size_t p);
+  void touch_rivals_function();
+
+ private:
+};
+
+}  // namespace lpn::sim

@@ -1,0 +1,123 @@
+#include "write/flow_state.h"
+
+namespace lpn::sim {
+
+using std::size_t;
+using std::uint32_t;
+
+void FlowState::members() {
+  for (size_t k = 0; k < net_.params.size(); ++k) line("const i64 P{0} = net.P{0};", k);
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    switch (facts_.passage(p)) {
+      case Passage::kSource: line("Source s{};", p); break;
+      case Passage::kFifo:
+      case Passage::kOutOf: line("Chan<{} + LPNRT_PATH> q{};", facts_.kept(p), p); break;
+      case Passage::kInto:
+        for (uint32_t k : facts_.producers(p)) {
+          line("Chan<{}> in{}_{};", facts_.width(p), p, k);
+          if (p < declared_) line("LPNRT_IF_TRACE(IdRuns idin{}_{};)", p, k);
+        }
+        break;
+      case Passage::kEvent: break;
+      case Passage::kSink:
+        line("u64 sunk{} = 0;", p);
+        if (facts_.unsorted(p)) {
+          for (uint32_t k : facts_.producers(p))
+            line("Out<{}> out{}_{};", facts_.width(p) + 1, p, k);
+        } else if (facts_.width(p) > 0) {
+          line("Out<{}> out{};", facts_.width(p), p);
+        }
+        break;
+    }
+    if (net_.places[p].done) {
+      line("u64 done{0} = 0, produced{0} = 0; LPNRT_IF_PATH(u32 finished{0} = 0;)", p);
+    }
+    if (p < declared_ && !facts_.of_events(p)) line("LPNRT_IF_TRACE(IdRuns ids{};)", p);
+  }
+  for (size_t a = 0; a < plan_.actors.size(); ++a) {
+    line("u64 last{0} = 0; LPNRT_IF_PATH(u32 began{0} = 0;)", a);
+  }
+  for (size_t k = 0; k < net_.transitions.size(); ++k) {
+    if (facts_.event(k)) continue;
+    line("u64 fired{0} = 0, end{0} = 0;", k);
+    line("LPNRT_IF_PATH(u32 ended{0} = 0, begun{0} = 0;)", k);
+    if (facts_.many_servers(k)) line("Chan<LPNRT_PATH> served{};", k);
+    if (net_.transitions[k].interval) line("u64 next{} = 0;", k);
+  }
+  line("LPNRT_IF_TRACE(std::vector<FlowCommit> log;)");
+  line("std::vector<i64> scratch;");
+  out_.add(stats_.members());
+}
+
+void FlowState::start() {
+  line("explicit Run(Net& n) : net(n) {{");
+  for (uint32_t p : plan_.single_token) line("if (net.f{} != 1) bail();", p);
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    switch (facts_.passage(p)) {
+      case Passage::kSource:
+        line("s{0}.count = net.f{0};", p);
+        if (facts_.width(p) > 0) line("if (net.f{0} != 0) s{0}.rows = net.p{0}.row(0);", p);
+        break;
+      case Passage::kFifo:
+      case Passage::kOutOf:
+        line("if (net.f{0} > u64{{1}} << 24) bail();", p);
+        line("q{0}.reserve(net.f{0});", p);
+        if (facts_.refers(p)) {
+          line("if (net.f{} != 0) bail();", p);  // their rows stand where the last ones will
+          break;
+        }
+        line("for (u64 k = 0; k < net.f{0}; ++k) {{ i64* const x = q{0}.push(0); (void)x;", p);
+        for (size_t f = 0; f < facts_.width(p); ++f) {
+          if (facts_.live()[p][f])
+            line("x[{}] = net.p{}.row(k)[{}];", facts_.column_of(p, f), p, f);
+        }
+        line("LPNRT_IF_PATH(x[{}] = 0;)", facts_.kept(p));
+        line("}}");
+        break;
+      case Passage::kSink:
+      case Passage::kInto:
+      case Passage::kEvent: break;
+    }
+    if (p < declared_ && !facts_.of_events(p)) {
+      line(
+          "LPNRT_IF_TRACE(for (u64 k = 0; k < net.ids{0}.size(); ++k) ids{0}.push() = "
+          "net.ids{0}[k];)",
+          p);
+    }
+  }
+  if (facts_.mixed()) start_events();
+  out_.add(stats_.begin());
+  line("}}");
+}
+
+void FlowState::start_events() {
+  line("const i64 params[] = {{");
+  for (size_t k = 0; k < net_.params.size(); ++k) line("P{},", k);
+  line("0}};");
+  line("if (ev->configure(params) != LPN_OK) bail();");
+  line("ev->feeder = this; ev->armed = true;");
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    if (facts_.width(p) > 0) line("ev->p{0}.pop(ev->f{0});", p);
+    line("ev->f{} = 0;", p);
+    if (facts_.of_events(p)) {
+      if (facts_.width(p) > 0) {
+        line(
+            "for (u64 k = 0; k < net.f{0}; ++k) std::memcpy(ev->p{0}.push(), net.p{0}.row(k), "
+            "{1} * sizeof(i64));",
+            p, facts_.width(p));
+      }
+      line("ev->f{0} = net.f{0};", p);
+    }
+    if (facts_.passage(p) == Passage::kOutOf) line("ev->s{}.on = true;", p);
+    if (p < declared_) {
+      line("#if LPNRT_TRACE");
+      line("while (ev->ids{0}.size() != 0) ev->ids{0}.pop();", p);
+      if (facts_.of_events(p)) {
+        line("for (u64 k = 0; k < net.ids{0}.size(); ++k) ev->ids{0}.push() = net.ids{0}[k];", p);
+      }
+      line("#endif");
+    }
+  }
+}
+
+}  // namespace lpn::sim

@@ -1,0 +1,39 @@
+#include "lpn/sim/generate.h"
+
+#include "write/event_facts.h"
+#include "write/event_names.h"
+#include "write/events.h"
+#include "write/expr.h"
+#include "write/flow.h"
+#include "write/writer.h"
+
+namespace lpn::sim {
+
+std::string generate(const Net& net, const GenerateOptions& options) {
+  const EventFacts facts(net, options);
+  Writer out;
+  out.line("#include \"lpnrt/static.h\"");
+  out.line("namespace lpn_net{} {{", options.suffix);
+  out.line("using namespace lpnrt;");
+  const ExprPool& exprs = facts.net.exprs;
+  for (std::size_t k = 0; k < exprs.tables(); ++k) {
+    std::string values;
+    for (std::int64_t v : exprs.table(static_cast<std::uint32_t>(k))) values += literal(v) + ",";
+    out.line("constexpr i64 kTable{}[] = {{{}}};", k, values);
+  }
+  out.add(generate_events(facts));
+  if (facts.flows()) {
+    out.line("#if {}", facts.flow_condition());
+    out.add(generate_flow(facts.net, facts.declared.places.size(), facts.plan));
+    out.line("#endif");
+  }
+  out.line("constexpr lpn_sim_api kApi = Abi<Net>::table();");
+  out.line("}}  // namespace");
+  out.line(
+      "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* "
+      "lpn_sim_entry{0}() {{ return &lpn_net{0}::kApi; }}",
+      options.suffix);
+  return out.take();
+}
+
+}  // namespace lpn::sim
