@@ -208,7 +208,8 @@ def write_stream(header, model, parameters, clock, classes):
         "",
         "",
         "def classify(x):",
-        '    """Cycles of a phase p per bottleneck: its work; the ends around it; a change to it."""',
+        '    """Cycles of a phase p per bottleneck: its work; the ends around it; a change '
+        'to it."""',
     ]
     lines += [f'    {alias(place)} = x["{place}"]' for place, texts in singles.items() if texts]
     if shared:
