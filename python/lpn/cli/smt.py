@@ -1,4 +1,6 @@
-"""lpn smt: bounds and properties proved over all inputs of a model's space, and their certificates."""
+"""lpn smt: bounds and properties proved over all inputs of a model's space, and their
+certificates.
+"""
 
 import json
 import os
@@ -125,8 +127,8 @@ def smt(
     lpn smt model.py --prove 'latency <= 2300' --free slots=1..8
     lpn smt --check proof.json
 
-    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit or
-    Ctrl-C left a gap.
+    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit
+    or Ctrl-C left a gap.
     """
     if checked:
         if model or largest or least or property_ or bounds or more:
@@ -141,7 +143,8 @@ def smt(
         )
     if pareto and not free or free and not (property_ or pareto):
         raise click.UsageError(
-            "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value of it"
+            "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value "
+            "of it"
         )
     progress = Progress(1)
     ask = maximize if largest else minimize if least else prove
@@ -197,7 +200,8 @@ def _values_of(free, net, one, limit, pareto):
     if param is None:
         raise mistake(
             "E-param",
-            f"net '{net.name}' has no parameter '{name}'; it has: {', '.join(net.params) or 'none'}",
+            f"net '{net.name}' has no parameter '{name}'; it has: "
+            f"{', '.join(net.params) or 'none'}",
         )
     found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", span)
     if equals and not found:
@@ -485,7 +489,8 @@ def _check(path, as_json):
         click.echo(f"{path}: {found.claim}")
         if found.unknown:
             click.echo(
-                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand decides; install "
+                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand "
+                "decides; install "
                 "cvc5"
             )
         else:
