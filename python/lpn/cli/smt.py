@@ -167,19 +167,12 @@ def smt(
     else:
         loaded, net, space, answer = one([], limit)
     progress.clear()
-    written = None
-    if certificate and answer.certificate is not None:
-        with open(certificate, "w", encoding="utf-8") as file:
-            json.dump(answer.certificate, file)
-        written = certificate
-    shown = answer.witness or (answer.stalled and answer.stalled["witness"])
-    if witness_file and shown:
-        space.marking(shown).save(witness_file)
+    written, shown = _write_files(answer, space, certificate, witness_file)
     dumped = _dump(smtlib, space, limit) if smtlib else None
     if as_json:
         print_json({**_fields(loaded, space, answer, written, dumped), **(tried or {})})
     else:
-        _show(space, answer, written, witness_file if shown else None, dumped)
+        _show(space, answer, written, shown, dumped)
         if tried:
             _show_tried(tried)
         if certificate and written is None:
@@ -191,6 +184,20 @@ def smt(
             else _found(tried)
         )
     return STATUS[answer.verdict]
+
+
+def _write_files(answer, space, certificate, witness_file):
+    """The names of the two files, each None when there was nothing to write into it."""
+    written = shown = None
+    if certificate and answer.certificate is not None:
+        with open(certificate, "w", encoding="utf-8") as file:
+            json.dump(answer.certificate, file)
+        written = certificate
+    witness = answer.witness or (answer.stalled and answer.stalled["witness"])
+    if witness_file and witness:
+        space.marking(witness).save(witness_file)
+        shown = witness_file
+    return written, shown
 
 
 def _values_of(free, net, one, limit, pareto):

@@ -61,25 +61,7 @@ def extract(
             analysed.append(one)
         except Error as error:
             result.refused.append((number, str(error)))
-    keys = _keys(found)
-    for one in analysed:
-        # What tells two classes apart must be something that x has.
-        same = [
-            number
-            for number, key in keys.items()
-            if key == keys[one.number] and number != one.number
-        ]
-        if same:
-            result.refused.append(
-                (
-                    one.number,
-                    f"the constant properties of its tokens are those of class {same[0]}, "
-                    "and x does not tell them apart; take a narrower space",
-                )
-            )
-    analysed = [
-        one for one in analysed if one.number not in {number for number, _ in result.refused}
-    ]
+    analysed = _told_apart(analysed, found, result)
     if any(one.shape.units for one in analysed):
         lists = [one for one in analysed if not one.shape.units]
         result.refused += [
@@ -121,6 +103,27 @@ def extract(
     result.thresholds = sorted({t for one in analysed for t in one.thresholds})
     result.text = _write(result, model_name, clock, _header(result, model_name, resolution))
     return result
+
+
+def _told_apart(analysed, found, result):
+    """Those that x tells apart from every other class; the others are refused."""
+    keys = _keys(found)
+    for one in analysed:
+        # What tells two classes apart must be something that x has.
+        same = [
+            number
+            for number, key in keys.items()
+            if key == keys[one.number] and number != one.number
+        ]
+        if same:
+            result.refused.append(
+                (
+                    one.number,
+                    f"the constant properties of its tokens are those of class {same[0]}, "
+                    "and x does not tell them apart; take a narrower space",
+                )
+            )
+    return [one for one in analysed if one.number not in {number for number, _ in result.refused}]
 
 
 def _key(shape):
