@@ -2,11 +2,12 @@
 // This file sees both sides and does not compile unless they agree; a new fault or wait that is
 // missing here does not either (-Werror=switch).
 
+#include "lpnrt/codes.h"
+
 #include <cstdint>
 
 #include "lpn/net/facts.h"
 #include "lpn/run/run.h"
-#include "lpnrt/codes.h"
 
 namespace lpn::sim {
 namespace {
@@ -18,20 +19,11 @@ constexpr Same agree(int mine, int theirs) { return mine == theirs ? Same::kYes 
 constexpr Same same(Fault fault) {
   const auto is = [fault](int theirs) { return agree(static_cast<int>(fault), theirs); };
   switch (fault) {
-    case Fault::kOverflow: return is(lpnrt::kOverflow);
-    case Fault::kDivisor: return is(lpnrt::kDivisor);
-    case Fault::kNegativeDelay: return is(lpnrt::kNegativeDelay);
-    case Fault::kNegativeWeight: return is(lpnrt::kNegativeWeight);
-    case Fault::kNegativeCount: return is(lpnrt::kNegativeCount);
-    case Fault::kNegativeInterval: return is(lpnrt::kNegativeInterval);
-    case Fault::kTooMany: return is(lpnrt::kTooMany);
-    case Fault::kRange: return is(lpnrt::kRange);
-    case Fault::kLookup: return is(lpnrt::kLookup);
-    case Fault::kTokenIndex: return is(lpnrt::kTokenIndex);
-    case Fault::kEmpty: return is(lpnrt::kEmpty);
-    case Fault::kAssume: return is(lpnrt::kAssume);
-    case Fault::kTakesNothing: return is(lpnrt::kTakesNothing);
-    case Fault::kZeroDelay: return is(lpnrt::kZeroDelay);
+#define LPN_FAULT(enumerator, ...) \
+  case Fault::enumerator:          \
+    return is(lpnrt::enumerator);
+#include "lpn/base/fault.def"
+#undef LPN_FAULT
   }
   return Same::kNoSuchCode;
 }

@@ -90,8 +90,9 @@ string ExprPrinter::expr(ExprId id, Context& c) const {
   return "";
 }
 
-// All operands are evaluated, the left one first: C++ leaves the order open, and when both can fail
-// it must be the failure of the left one that counts.
+// All operands are evaluated, the left one first, and then the right one has to be in the operator's
+// domain. C++ leaves the order open, and when both can fail it must be the failure of the left one
+// that counts.
 string ExprPrinter::strict(const Node& n, Context& c) const {
   std::array<string, 3> kids;
   std::array<Range, 3> ranges;
@@ -101,7 +102,8 @@ string ExprPrinter::strict(const Node& n, Context& c) const {
     ranges[at] = c.range(n.kids[at]);
   }
   const Partial may = partial(net_->exprs, n, ranges);
-  if (op_info(n.op).arity < 2 || !may_fail(n.kids[0], c) || !may_fail(n.kids[1], c)) {
+  const bool right = op_info(n.op).arity == 2 && (may_fail(n.kids[1], c) || may.undefined);
+  if (!right || !may_fail(n.kids[0], c)) {
     return operator_text(n.op, kids, may, ranges, c.site);
   }
   return fmt::format("[&] {{ const i64 x_ = {}; const i64 y_ = {}; return {}; }}()", kids[0],

@@ -154,5 +154,5 @@ def evaluate(text, values):
         _compiled[text] = compile(tree, "<interface>", "eval")
     try:
         return eval(_compiled[text], {"__builtins__": {}}, {**_FUNCTIONS, **values})
-    except (NameError, TypeError, ArithmeticError, LookupError) as error:
+    except (NameError, TypeError, ValueError, ArithmeticError, LookupError, MemoryError) as error:
         raise mistake("E-pi-file", f"'{text}' has no value for a token: {error}") from None
