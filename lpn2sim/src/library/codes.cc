@@ -2,11 +2,12 @@
 // This file sees both sides and does not compile unless they agree; a new fault or wait that is
 // missing here does not either (-Werror=switch).
 
+#include "lpnrt/codes.h"
+
 #include <cstdint>
 
 #include "lpn/net/facts.h"
 #include "lpn/run/run.h"
-#include "lpnrt/codes.h"
 
 namespace lpn::sim {
 namespace {
