@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lpn/base/error.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 
 namespace lpn::smt {
 namespace {

@@ -90,7 +90,8 @@ def engine_option(
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are called: a short run should not wait for them.
+    """A group whose commands are imported when they are called: a short run should not wait for
+    them.
 
     `table`: command -> (module, its click command there, what it does).
     """
@@ -116,13 +117,17 @@ class Commands(click.Group):
 
 
 def need_input(model: Model, input: object, what: str = "") -> None:
-    """Refuses a call without INPUT where the model's workload needs one, ' for this' or in general."""
+    """Refuses a call without INPUT where the model's workload needs one, ' for this' or in
+    general.
+    """
     if not input and model.has_workload:
         raise click.UsageError(f"model '{model.name}' needs an INPUT{what}")
 
 
 def compile_aloud(ready: Ready) -> Any:
-    """The library of a lpn.runs.Ready, said while it is compiled; a note when it has to be interpreted."""
+    """The library of a lpn.runs.Ready, said while it is compiled; a note when it has to be
+    interpreted.
+    """
     if ready.engine != "compiled":
         return ready.library
     progress = Progress(1)

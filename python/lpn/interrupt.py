@@ -1,4 +1,6 @@
-"""Ctrl-C as a wish instead of an exception, which would hit what it interrupts in the middle of a write."""
+"""Ctrl-C as a wish instead of an exception, which would hit what it interrupts in the middle of a
+write.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,11 @@ __all__ = ["Interrupt"]
 
 
 class Interrupt:
-    """A context in which Ctrl-C only sets `asked`; whoever works looks at it between two pieces of work.
+    """A context in which Ctrl-C only sets `asked`; whoever works looks at it between two pieces of
+    work.
 
-    A second Ctrl-C is the exception, and inside of immediately() the first one. Does nothing in other
-    threads and where the program has a handler of its own.
+    A second Ctrl-C is the exception, and inside of immediately() the first one. Does nothing in
+    other threads and where the program has a handler of its own.
     """
 
     def __enter__(self) -> Interrupt:

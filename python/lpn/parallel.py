@@ -1,7 +1,7 @@
 """Who does work that is shared out: processes of this machine, or the workers of a Dask scheduler.
 
-Both take work one way: `submit(done, function, *arguments)` has done(result) called from any thread,
-with the exception in place of the result when there was one; `Lost` when the worker died.
+Both take work one way: `submit(done, function, *arguments)` has done(result) called from any
+thread, with the exception in place of the result when there was one; `Lost` when the worker died.
 
 Not joblib: it tells of no single result, and ends everything when one worker dies. Not Dask's
 LocalCluster for local processes either: its workers are no forks, so that all they need, a model
@@ -82,7 +82,9 @@ class Processes:
 
 
 def _forked(parent):
-    """The first call in a forked worker: Ctrl-C is the business of its parent, which tells its workers."""
+    """The first call in a forked worker: Ctrl-C is the business of its parent, which tells its
+    workers.
+    """
     import concurrent.futures
     import ctypes
     import multiprocessing
@@ -159,7 +161,8 @@ class Cluster:
             return error
         return without_place(
             "E-scheduler",
-            f"a worker cannot do its part: {type(error).__name__}: {error}; start workers with this "
+            f"a worker cannot do its part: {type(error).__name__}: {error}; start workers with "
+            "this "
             "package on their PYTHONPATH",
         )
 

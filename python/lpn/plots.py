@@ -1,7 +1,7 @@
 """Pictures of numbers: lines over a parameter, sweeps, an interface beside simulations.
 
-All are written by matplotlib, which is imported only for them. Each check_... refuses what cannot be
-drawn before work is done for it; all raise Error "E-plot".
+All are written by matplotlib, which is imported only for them. Each check_... refuses what cannot
+be drawn before work is done for it; all raise Error "E-plot".
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _figure(path, title, panels, **options):
 
 
 def plot_lines(panels: Sequence[Any], across: str, path: str, title: str) -> None:
-    """Writes `path`. `panels`: [(label of the y axis, [(label or None, [(x, y)], dashed)])], one above
-    the other over a common x axis called `across`.
+    """Writes `path`. `panels`: [(label of the y axis, [(label or None, [(x, y)], dashed)])], one
+    above the other over a common x axis called `across`.
     """
     check_plot(path)
     with _figure(path, title, len(panels), figsize=(7, 1 + 3 * len(panels))) as rows:
@@ -139,7 +139,8 @@ def check_sweep(definition, path):
         raise mistake(
             "E-plot",
             f"the plot would need {len(lines)} lines, one per {' and '.join(more)}; at most "
-            f"{_MOST_LINES} can be read: sweep fewer values, or draw the table with a tool of your own",
+            f"{_MOST_LINES} can be read: sweep fewer values, or draw the table with a tool of "
+            "your own",
         )
 
 

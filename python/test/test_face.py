@@ -22,7 +22,8 @@ def test_an_unknown_name():
 def test_import_loads_neither_commands_nor_sweeps():
     code = (
         "import lpn, sys; "
-        "late = ('click', 'lpn.command', 'lpn.sweeps', 'lpn.proofs', 'lpn.spaces.partition', 'lpn.lib'); "
+        "late = ('click', 'lpn.command', 'lpn.sweeps', 'lpn.proofs', 'lpn.spaces.partition', "
+        "'lpn.lib'); "
         "print([name for name in late if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

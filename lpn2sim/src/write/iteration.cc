@@ -52,7 +52,7 @@ Iteration::Iteration(const Net& net, const StaticPart& part, const StaticOptions
   }
   for (const StaticEnd& s : part.sources) source_of_[{s.transition, s.arc}] = &s;
   for (uint32_t k : part.transitions) {
-    bounds_.emplace(k, Bounds(net_, &net_.transitions[k]));
+    bounds_.emplace(k, NetBounds(net_, &net_.transitions[k]));
     history_[k] = 1;
   }
   for (const StaticQueue& q : part.queues) {

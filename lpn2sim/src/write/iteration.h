@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lpn/base/wide.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/net.h"
 #include "lpn/run/run.h"
 #include "plan/schedule.h"
@@ -131,7 +131,7 @@ class Iteration : private Writer {
   std::map<std::uint32_t, std::size_t> servers_of_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> queue_of_, fed_by_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const StaticEnd*> source_of_;
-  std::map<std::uint32_t, Bounds> bounds_;
+  std::map<std::uint32_t, NetBounds> bounds_;
   std::set<std::string> known_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, ExprId, std::int64_t, int, std::uint32_t>,
            std::string>

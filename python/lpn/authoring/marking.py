@@ -83,7 +83,9 @@ class Marking:
         count: int = 1,
         **values: Any,
     ) -> None:
-        """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded", Block(nonzero=5))`."""
+        """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded",
+        Block(nonzero=5))`.
+        """
         to = self._place(place)
         if isinstance(token, int):
             raise mistake("E-marking", f"write add('{to.name}', count={token})")
@@ -154,7 +156,9 @@ class Marking:
 
     @property
     def done_count(self) -> int | None:
-        """Done tokens after which the run ends; None: the net's own, else when nothing can happen."""
+        """Done tokens after which the run ends; None: the net's own, else when nothing can
+        happen.
+        """
         return self._core.done_count
 
     @done_count.setter

@@ -160,7 +160,8 @@ class Net:
 
     def __repr__(self):
         return (
-            f"<net '{self.name}': {len(self._places)} places, {len(self._transitions)} transitions, "
+            f"<net '{self.name}': {len(self._places)} places, {len(self._transitions)} "
+            "transitions, "
             f"{len(self._params)} parameters>"
         )
 
@@ -552,7 +553,9 @@ def _unpickled(text, bound):
 
 
 def parameter_values(net: Net, params: Mapping[str, int] | None) -> list[int]:
-    """The values of the net's parameters in order: defaults, then the net's bound ones, then `params`."""
+    """The values of the net's parameters in order: defaults, then the net's bound ones, then
+    `params`.
+    """
     given = {**net.bound, **(params or {})}
     pairs = []
     for name, value in given.items():

@@ -124,5 +124,7 @@ class Place:
         return Emission(self, None, count, values, source.caller())
 
     def forward(self, arc, /, **values):
-        """A copy of every token that the arc named `arc` takes (or peeks), with some values replaced."""
+        """A copy of every token that the arc named `arc` takes (or peeks), with some values
+        replaced.
+        """
         return Emission(self, arc, None, values, source.caller())

@@ -83,7 +83,8 @@ def _property(owner, name, annotation, at):
         return Int(int(min(values)), int(max(values)))
     raise mistake(
         "E-type",
-        f"property '{name}' of token type {owner.__name__} is {getattr(annotation, '__name__', annotation)!r}; "
+        f"property '{name}' of token type {owner.__name__} is "
+        f"{getattr(annotation, '__name__', annotation)!r}; "
         "a property is lpn.Int, lpn.Int[lo, hi], bool or an enum.IntEnum",
         at,
     )

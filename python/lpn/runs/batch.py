@@ -37,8 +37,9 @@ def run_batch(
     "raise" raises the first RunError, its `index` saying of which run; "return" puts it into the
     list in the place of the Run. Inputs of a net whose transitions all have constant weights go in
     lock step through vector registers, 16 or more at a time. `seconds` of each Run is its share of
-    the time of all; `layout_seconds` of that went into laying inputs side by side. `read`: places whose
-    free tokens at the end Run.tokens keeps. Raises "E-no-compiler" when nothing can be compiled.
+    the time of all; `layout_seconds` of that went into laying inputs side by side. `read`: places
+    whose free tokens at the end Run.tokens keeps. Raises "E-no-compiler" when nothing can be
+    compiled.
     """
     if not isinstance(net, Net):
         raise mistake("E-operand", f"run_batch needs a net, got {net!r}")

@@ -47,7 +47,9 @@ def check_engine(name: str) -> str:
 
 
 def library_of(net: Net, engine: str, **kept: bool) -> tuple[Any, Error | None]:
-    """(what `engine` runs the net with, None); (None, the Error) for a net that cannot be compiled here."""
+    """(what `engine` runs the net with, None); (None, the Error) for a net that cannot be compiled
+    here.
+    """
     try:
         return ENGINES[engine](net, **kept), None
     except Error as error:

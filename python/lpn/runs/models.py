@@ -23,7 +23,9 @@ def bundled() -> dict[str, str]:
 
 
 def commands() -> dict[str, str]:
-    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands."""
+    """Name -> what it does, for the commands of the models: the docstring of
+    models/NAME/commands.
+    """
     return {name: _about(path) for name, path in _files(*_COMMANDS).items()}
 
 
@@ -47,7 +49,9 @@ def _files(*files):
 
 
 def _about(path):
-    """The first line of a module's docstring. The module is read, not imported: --help lists them all."""
+    """The first line of a module's docstring. The module is read, not imported: --help lists them
+    all.
+    """
     import ast
 
     with open(path, encoding="utf-8") as file:
@@ -109,7 +113,8 @@ class Model:
         return net
 
     def net_of(self, input: Any, **params: int) -> Net:
-        """The net of an input, for models in which its structure follows the input: the module's net_of(input).
+        """The net of an input, for models in which its structure follows the input: the module's
+        net_of(input).
 
         `params`: values of the net's parameters in place of those of the input.
         """
@@ -148,8 +153,8 @@ class Model:
     def space(self, net: Net, **bounds: Any) -> InputSpace:
         """The inputs of `net` within bounds: what the model's space(net, **bounds) says.
 
-        Raises Error "E-space" for a bound that space() does not know, and "E-model" when the model has
-        no space() or it returns something else.
+        Raises Error "E-space" for a bound that space() does not know, and "E-model" when the model
+        has no space() or it returns something else.
         """
         function = getattr(self.module, "space", None)
         if function is None:
@@ -302,7 +307,9 @@ def load(spec: str | os.PathLike[str]) -> Model:
 
 
 def _bundled_module(name, path, part="model"):
-    """models.NAME.PART as part of the namespace package `models`, so that it can import neighbours."""
+    """models.NAME.PART as part of the namespace package `models`, so that it can import
+    neighbours.
+    """
     import importlib
     import sys
 

@@ -20,11 +20,11 @@ __all__ = ["Ready", "prepare"]
 class Ready:
     """A net, the values of its parameters, a marking and an engine.
 
-    `net` is checked; `values` are in the order of its parameters. `marking` is made when it is first
-    asked for, and raises what the model's workload raises to refuse its input: ValueError, OSError;
-    `read()` makes Error "E-input" of that.
-    `library` is made when it is first asked for; it is None for the interpreter, also when the net
-    cannot be compiled here: then `fallback` is the Error that says why, else None.
+    `net` is checked; `values` are in the order of its parameters. `marking` is made when it is
+    first asked for, and raises what the model's workload raises to refuse its input: ValueError,
+    OSError; `read()` makes Error "E-input" of that. `library` is made when it is first asked for;
+    it is None for the interpreter, also when the net cannot be compiled here: then `fallback` is
+    the Error that says why, else None.
     """
 
     def __init__(self, model, net, values, input, params, engine, kept):
@@ -95,8 +95,8 @@ def prepare(
 
     `model`: a Model, a Net, or what lpn.load takes. `input`: what the model's workload takes, or a
     Marking; None: the net's own tokens. `params`: {name: value}, or pairs. `engine`: see
-    lpn.runs.engines; `kept`: what its runs are to keep (trace, stats, path).
-    Raises Error: for what is no model, for parameters that it does not have, for a net that is wrong.
+    lpn.runs.engines; `kept`: what its runs are to keep (trace, stats, path). Raises Error: for what
+    is no model, for parameters that it does not have, for a net that is wrong.
     """
     check_engine(engine)
     if isinstance(model, Net):

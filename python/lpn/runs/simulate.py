@@ -40,11 +40,11 @@ def simulate(
     "compiled", which is fast and compiles a net once (later runs take it from the cache); None: the
     interpreter for runs of a tenth of a second, else compiled where there is a compiler. The
     variable LPN_ENGINE sets the default. `trace`: keep every commit, or a function called with
-    each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3), what
-    halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not given.
-    `read`: places whose free tokens at the end Run.tokens keeps.
-    Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a
-    stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
+    each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3),
+    what halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not
+    given. `read`: places whose free tokens at the end Run.tokens keeps. Raises RunError for an
+    error of the run, "E-no-compiler" when "compiled" cannot be had; a stalled run is a result.
+    Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
     """
     start = _checked(net, marking)
     values = parameter_values(net, params)

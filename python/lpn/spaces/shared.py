@@ -1,7 +1,8 @@
 """Paths of a partition found by several processes or a Dask cluster.
 
-A path is named by the choices that lead to it. A worker gets the net and the space as text with some
-branches, and returns the choices of the paths it found; going along them again here takes no solver.
+A path is named by the choices that lead to it. A worker gets the net and the space as text with
+some branches, and returns the choices of the paths it found; going along them again here takes no
+solver.
 """
 
 import contextlib
@@ -25,7 +26,9 @@ _WORKERS_KNOWN = 8  # texts that a worker keeps
 
 
 def partition(net, space, jobs, scheduler, progress, options, samples):
-    """(the partition of _lpn, whether it was interrupted, why it is not complete), as _lpn.partition."""
+    """(the partition of _lpn, whether it was interrupted, why it is not complete), as
+    _lpn.partition.
+    """
     alone = {
         **options,
         "samples": samples,

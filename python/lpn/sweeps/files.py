@@ -211,7 +211,9 @@ class _Jsonl:
         return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
     def read(self, text):
-        """({row number: row} or what differs, whether lines had to be left out); None: no sweep's."""
+        """({row number: row} or what differs, whether lines had to be left out); None: no
+        sweep's.
+        """
         lines = text.split("\n")[:-1]
         try:
             header = json.loads(lines[0])["sweep"]
@@ -300,7 +302,8 @@ class _Csv:
                 continue
             if len(cells) == len(columns) and cells[1] != self._sweep:
                 return (
-                    f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of the parameters, "
+                    f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of "
+                    "the parameters, "
                     "another net, other inputs or another limit"
                 ), False
             row = self._row(cells) if len(cells) == len(columns) else None

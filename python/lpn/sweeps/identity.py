@@ -1,4 +1,6 @@
-"""What has to be equal for two sweeps to have the same rows, so that one may go on where the other ended."""
+"""What has to be equal for two sweeps to have the same rows, so that one may go on where the other
+ended.
+"""
 
 import ast
 import hashlib

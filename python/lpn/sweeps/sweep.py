@@ -1,6 +1,7 @@
 """Sweeps: one model, many parameter values and inputs.
 
-A Definition says what the rows are. `run` hands their points out in tasks and collects what comes back.
+A Definition says what the rows are. `run` hands their points out in tasks and collects what comes
+back.
 """
 
 from __future__ import annotations
@@ -178,7 +179,8 @@ class _Running:
 
 _DIED = (
     "E-worker",
-    "the process that ran this point died, also when it ran nothing else: out of memory, or a crash "
+    "the process that ran this point died, also when it ran nothing else: out of memory, or a "
+    "crash "
     "in the model's own native code",
 )
 
@@ -199,8 +201,8 @@ def sweep(
 ) -> list[dict[str, Any]]:
     """Simulates a model for every combination of parameter values and inputs; a list of rows.
 
-    `model`: a Net, a Model, or what lpn.load takes. `inputs`: what the model's workload takes (for a
-    net: markings of it, or files), as a list or as {name: input}; None: the net's own tokens.
+    `model`: a Net, a Model, or what lpn.load takes. `inputs`: what the model's workload takes (for
+    a net: markings of it, or files), as a list or as {name: input}; None: the net's own tokens.
     `params`: {name: values}, values being ints or "1,2,8:64:8" (ranges include their end).
     `points`: a list of {name: value}; with `params` each of them with each combination. Parameters
     declared with net.param are values of one compiled net; an argument of the model's net() makes
