@@ -18,7 +18,7 @@ LPN := $(BUILD)/bin/lpn
 DEMO := models/jpeg/demo
 
 # What the command line needs; tests need everything.
-TOOLS := _lpn _jpeg _nfp lpn_run
+TOOLS := _lpn models_native lpn_run
 
 .PHONY: demo test test-slow bench lint tools page build configure setup clean
 

@@ -10,7 +10,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/eval.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/text/text.h"
 
 using namespace lpn;

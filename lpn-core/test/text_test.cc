@@ -264,6 +264,17 @@ TEST_CASE("text: every source of the sample survives") {
   CHECK(net.files[1] == "lib/\"odd\"\n\x80.py");
 }
 
+TEST_CASE("text: without sources nets of the same meaning have one text") {
+  Net net = parse_net(sample());
+  const std::string bare = print_net(net, Sources::kLeftOut);
+  CHECK(print_net(parse_net(bare)) == bare);
+  net.transitions[0].source = {1, 99};
+  net.transitions[0].inputs[0].weight.source = {0, 98};
+  net.files[1] = "moved.py";
+  CHECK(print_net(net) != sample());
+  CHECK(print_net(net, Sources::kLeftOut) == bare);
+}
+
 TEST_CASE("text: nets with misleading names and random expressions survive") {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);

@@ -1,7 +1,7 @@
 """What lpn/pi/sympy.h asks of SymPy; lpn2pi compiles this text into itself.
 
-Names stay symbols, whatever SymPy itself calls so (S, N, E, I); `//` becomes floor, which is written
-back as `//`. Everything is parsed by ast first: only arithmetic is ever evaluated.
+Names stay symbols, whatever SymPy itself calls so (S, N, E, I); `//` becomes floor, which is
+written back as `//`. Everything is parsed by ast first: only arithmetic is ever evaluated.
 """
 
 import ast

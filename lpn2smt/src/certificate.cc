@@ -62,7 +62,7 @@ class Checker {
         boxes.push_back(std::move(later));
         boxes.push_back(std::move(box));
       } else {
-        settle(box, step);
+        check_step(box, step);
       }
     }
     if (!boxes.empty()) throw Rejected{"a box is left without a step"};
@@ -75,7 +75,7 @@ class Checker {
     return maximum_ ? numerator < claimed + denominator : numerator > claimed - denominator;
   }
 
-  void settle(const Runs& box, const Step& step) {
+  void check_step(const Runs& box, const Step& step) {
     if (p_.empty()) {
       if (step.kind != Step::Kind::kNoInput) throw Rejected{"a step for a path without inputs"};
       return;
@@ -92,7 +92,7 @@ class Checker {
     switch (step.kind) {
       case Step::Kind::kSplit: break;
       case Step::Kind::kNoInput: {
-        const auto [least, cap] = mixed(box, step, {});
+        const auto [least, cap] = least_of_units(box, step, {});
         if (least <= cap) throw Rejected{"multipliers that limits can meet"};
         return;
       }
@@ -110,19 +110,19 @@ class Checker {
       case Step::Kind::kRelaxation:
         if (!p_.magnitude()) throw Rejected{"delays without bounds"};
         if (!p_.instant()) {
-          sum(box, step);
+          check_sum(box, step);
         } else if (maximum_) {
           Part all;
           all.scale = step.denominator;
           all.multipliers = step.multipliers;
           all.budget = step.budget;
           all.quantum = step.quantum;
-          const std::optional<Wide> total = longest(box, *p_.instant(), all);
+          const std::optional<Wide> total = largest(box, *p_.instant(), all);
           if (total && !within(*total, step.denominator)) {
             throw Rejected{"the longest path is beyond the bound"};
           }
         } else {
-          chains(box, step);
+          check_chains(box, step);
         }
         return;
       case Step::Kind::kSolver: {
@@ -145,8 +145,8 @@ class Checker {
 
   // Least over the box of multipliers times limits plus weights times functions, and multipliers
   // times caps.
-  std::pair<Wide, Wide> mixed(const Runs& box, const Step& step,
-                              const std::map<std::uint32_t, Wide>& weights) const {
+  std::pair<Wide, Wide> least_of_units(const Runs& box, const Step& step,
+                                       const std::map<std::uint32_t, Wide>& weights) const {
     std::vector<std::vector<Wide>> sums;
     for (const auto& [first, end] : box) sums.emplace_back(end - first, Wide{0});
     const auto add = [&](std::uint32_t f, Wide factor) {
@@ -204,7 +204,7 @@ class Checker {
     }
   }
 
-  void chains(const Runs& box, const Step& step) {
+  void check_chains(const Runs& box, const Step& step) {
     Wide constant = 0, all = 0;
     std::map<std::uint32_t, Wide> weights;
     for (const Step::Chain& chain : step.chains) {
@@ -212,7 +212,7 @@ class Checker {
       all += chain.weight;
     }
     if (all > step.denominator) throw Rejected{"weights that are more than a mean"};
-    const auto [least, cap] = mixed(box, step, weights);
+    const auto [least, cap] = least_of_units(box, step, weights);
     if (!within(constant + least - cap, step.denominator)) {
       throw Rejected{"chains that do not reach the bound"};
     }
@@ -240,7 +240,7 @@ class Checker {
 
   // Positive instants by longest paths, each as often as it counts; chains to negative ones, not
   // more often than they count, taken off.
-  void sum(const Runs& box, const Step& step) {
+  void check_sum(const Runs& box, const Step& step) {
     std::map<InstantId, Wide> left;  // weights that are not yet accounted for
     for (const auto& [weight, instant] : p_.measure().instants) {
       left[instant] = Wide{weight} * step.denominator;
@@ -285,7 +285,7 @@ class Checker {
         it->second += toll.chain.weight;
         if (it->second > 0) throw Rejected{"chains that count too often"};
       }
-      const std::optional<Wide> most = longest(box, given.instant, part);
+      const std::optional<Wide> most = largest(box, given.instant, part);
       if (!most) return;  // no input
       total += *most - constant;
     }
@@ -296,7 +296,7 @@ class Checker {
   }
 
   // Nullopt: the box has no input.
-  std::optional<Wide> longest(const Runs& box, InstantId instant, const Part& part) {
+  std::optional<Wide> largest(const Runs& box, InstantId instant, const Part& part) {
     Charge charge;
     charge.denominator = part.scale;
     charge.multiplied = part.scale != 1 || !part.tolls.empty();
@@ -356,10 +356,10 @@ class Checker {
     if (size > kMost) throw Rejected{"numbers too large"};
     read_sets(instant);
     charge.once = once_[instant];
-    std::optional<std::int64_t> result = forward(instant, box, charge);
+    std::optional<std::int64_t> result = fill_tables(instant, box, charge);
     if (!result) {
       charge.once = once_[instant] = true;
-      result = forward(instant, box, charge);
+      result = fill_tables(instant, box, charge);
     }
     return constant + *result;
   }
@@ -480,7 +480,7 @@ class Checker {
   }
 
   // Nullopt: too many tables.
-  std::optional<std::int64_t> forward(InstantId target, const Runs& box, const Charge& charge) {
+  std::optional<std::int64_t> fill_tables(InstantId target, const Runs& box, const Charge& charge) {
     const std::size_t last = at(target);
     // Tables are dropped after their last use.
     std::vector<std::size_t> until(last + 1, 0);

@@ -7,8 +7,8 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/eval.h"
-#include "lpn/expr/range.h"
 #include "lpn/graph/union_find.h"
+#include "lpn/net/bounds.h"
 
 namespace lpn::smt {
 namespace {
@@ -492,7 +492,7 @@ class PathUnits::Builder {
   PathUnits& p_;
   const ExprPool& pool_;
   const std::vector<Param>& params_;
-  Bounds bounds_;
+  NetBounds bounds_;
   UnionFind tied_;                     // variables that are looked at together
   std::vector<std::uint64_t> tuples_;  // per root
   std::size_t many_ = 0;               // variables with several values

@@ -41,7 +41,7 @@ class Search {
   }
 
   BoundResult run() {
-    sides_.resize(targets_.size());
+    of_.resize(targets_.size());
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       if (stop()) return finish();
       start(t);
@@ -74,7 +74,8 @@ class Search {
     std::uint32_t first = 0, second = 0;  // children when split
     bool is_split = false;
   };
-  struct Side {
+  // What there is of one target; of many targets the tables are made again when they are needed.
+  struct OfTarget {
     std::unique_ptr<PathUnits> units;
     std::unique_ptr<UpperBound> upper;
     std::unique_ptr<LowerBound> lower;
@@ -111,43 +112,42 @@ class Search {
   bool better(Time a, Time b) const { return maximum_ ? a > b : a < b; }
 
   PathUnits& units(std::size_t t) {
-    Side& side = sides_[t];
-    if (!side.units) {
-      side.units =
+    OfTarget& own = of_[t];
+    if (!own.units) {
+      own.units =
           std::make_unique<PathUnits>(space_, *targets_[t].path, measure_of(targets_[t], negated_));
     }
-    return *side.units;
+    return *own.units;
   }
   // Of many paths the tables are made again when they are looked at again.
   void release(std::size_t t) {
     if (targets_.size() <= kKept) return;
-    Side& side = sides_[t];
-    side.neighbourhood.reset();
-    side.upper.reset();
-    side.lower.reset();
-    side.sum.reset();
-    side.units.reset();
+    OfTarget& own = of_[t];
+    own.neighbourhood.reset();
+    own.upper.reset();
+    own.lower.reset();
+    own.sum.reset();
+    own.units.reset();
   }
   UpperBound& upper(std::size_t t) {
-    if (!sides_[t].upper) {
-      sides_[t].upper = std::make_unique<UpperBound>(units(t), units(t).instant().value());
+    if (!of_[t].upper) {
+      of_[t].upper = std::make_unique<UpperBound>(units(t), units(t).instant().value());
     }
-    return *sides_[t].upper;
+    return *of_[t].upper;
   }
   SumBound& sum(std::size_t t) {
-    if (!sides_[t].sum) sides_[t].sum = std::make_unique<SumBound>(units(t));
-    return *sides_[t].sum;
+    if (!of_[t].sum) of_[t].sum = std::make_unique<SumBound>(units(t));
+    return *of_[t].sum;
   }
   LowerBound& lower(std::size_t t) {
-    if (!sides_[t].lower) sides_[t].lower = std::make_unique<LowerBound>(units(t));
-    return *sides_[t].lower;
+    if (!of_[t].lower) of_[t].lower = std::make_unique<LowerBound>(units(t));
+    return *of_[t].lower;
   }
   Neighbourhood& neighbourhood(std::size_t t) {
-    if (!sides_[t].neighbourhood) {
-      sides_[t].neighbourhood =
-          std::make_unique<Neighbourhood>(units(t), maximum_, options_.seed + t);
+    if (!of_[t].neighbourhood) {
+      of_[t].neighbourhood = std::make_unique<Neighbourhood>(units(t), maximum_, options_.seed + t);
     }
-    return *sides_[t].neighbourhood;
+    return *of_[t].neighbourhood;
   }
 
   void note(const std::string& what) {
@@ -157,24 +157,24 @@ class Search {
   }
 
   void start(std::size_t t) {
-    Side& side = sides_[t];
+    OfTarget& own = of_[t];
     PathUnits& p = units(t);
     for (const Assignment& sample : targets_[t].path->samples) offer(t, sample);
-    side.tree.emplace_back();
+    own.tree.emplace_back();
     if (p.empty()) {
-      side.tree[0].none = true;
-      side.tree[0].step.kind = Step::Kind::kNoInput;
+      own.tree[0].none = true;
+      own.tree[0].step.kind = Step::Kind::kNoInput;
       release(t);
       return;
     }
     if (!p.magnitude()) {
-      side.unbounded = true;
+      own.unbounded = true;
       note("a delay has no bound that fits: give variables ranges");
       release(t);
       return;
     }
     for (const std::string& what : p.relaxed()) note(what);
-    side.reads = delay_functions(p);
+    own.reads = delay_functions(p);
     Node node{.target = t, .quick = true, .box = whole(p), .maximum = maximum_};
     if (!feasible(node)) {
       release(t);
@@ -187,16 +187,16 @@ class Search {
         if (const auto choice = p.choice(result_.witness)) middle = *choice;
       }
       SumBound::Result rough = sum(t).solve(node.box, sum(t).first(node.box, middle), 0);
-      side.tree[0].step = std::move(rough.step);
-      side.tree[0].bound = node.bound = rough.bound;
+      own.tree[0].step = std::move(rough.step);
+      own.tree[0].bound = node.bound = rough.bound;
       for (Choice& choice : rough.choices) try_choice(t, std::move(choice), node.box);
     } else if (maximum_) {
       // Without limits first: enough for a path that is far from the largest.
-      Step& step = side.tree[0].step;
+      Step& step = own.tree[0].step;
       step.multipliers.assign(p.limits().size(), 0);
       const UpperBound::Result free = upper(t).solve(node.box, charge_of(step));
       if (upper(t).split()) note("too many states: delays of an input share less than they could");
-      side.tree[0].bound = node.bound = bound_of(step, free);
+      own.tree[0].bound = node.bound = bound_of(step, free);
       try_choice(t, free.choice, node.box);
     }
     open_.push(std::move(node));
@@ -209,7 +209,7 @@ class Search {
     const std::vector<std::int64_t> least = least_use(p, node.box);
     for (std::size_t l = 0; l < least.size(); ++l) {
       if (least[l] <= p.limits()[l].cap) continue;
-      Leaf& leaf = sides_[node.target].tree[node.leaf];
+      Leaf& leaf = of_[node.target].tree[node.leaf];
       leaf.none = true;
       leaf.step = Step{};
       leaf.step.kind = Step::Kind::kNoInput;
@@ -311,7 +311,7 @@ class Search {
     constexpr int kRounds = 40;
     PathUnits& p = units(t);
     double steepest = 1;
-    for (const auto& functions : sides_[t].reads) {
+    for (const auto& functions : of_[t].reads) {
       for (const std::uint32_t f : functions) {
         steepest += static_cast<double>(p.function(f).hi - p.function(f).lo);
       }
@@ -365,11 +365,11 @@ class Search {
   void evaluate_root(Node& node) {
     const std::size_t t = node.target;
     if (maximum_ && units(t).instant() && !is_point(node.box)) {
-      Step step = sides_[t].tree[0].step;
+      Step step = of_[t].tree[0].step;
       UpperBound::Result best = upper(t).solve(node.box, charge_of(step));
       tune(t, node.box, step, best);
-      sides_[t].tree[0].bound = bound_of(step, best);
-      sides_[t].tree[0].step = std::move(step);
+      of_[t].tree[0].bound = bound_of(step, best);
+      of_[t].tree[0].step = std::move(step);
       settle(node, best.choice);
     } else {
       evaluate(node);
@@ -384,7 +384,7 @@ class Search {
       decide(node);
       return;
     }
-    Leaf& leaf = sides_[t].tree[node.leaf];
+    Leaf& leaf = of_[t].tree[node.leaf];
     if (!p.instant()) {
       SumBound::Result result = sum(t).solve(node.box, leaf.step, node.quick ? 40 : 4);
       leaf.step = std::move(result.step);
@@ -406,7 +406,7 @@ class Search {
       ++rounds;
       const bool look = node.quick && std::has_single_bit(rounds);
       if (look || rounds % 16 == 0) {
-        const Choice near = rounded(p, sides_[t].reads, node.box, now.mixed);
+        const Choice near = rounded(p, of_[t].reads, node.box, now.mixed);
         try_choice(t, near, node.box);
         if (look && worth(*now.bound)) polish(t, near, node.box, kMoves / 16, *now.bound);
       }
@@ -421,7 +421,7 @@ class Search {
     const bool first = node.quick;
     node.bound = leaf.bound;
     node.quick = false;
-    const Choice near = rounded(p, sides_[t].reads, node.box, result.mixed);
+    const Choice near = rounded(p, of_[t].reads, node.box, result.mixed);
     try_choice(t, near, node.box);
     if (!worth(node.bound)) return;
     if (first) {
@@ -430,25 +430,25 @@ class Search {
       polish(t, near, node.box, kMoves / 16, node.bound);
     }
     if (!worth(node.bound)) return;
-    node.split = mixed_split(p, sides_[t].reads, node.box, result.mixed);
+    node.split = mixed_split(p, of_[t].reads, node.box, result.mixed);
     open_.push(std::move(node));
   }
   void settle(Node& node, const Choice& choice) {
     const bool first = node.quick;
-    node.bound = sides_[node.target].tree[node.leaf].bound;
+    node.bound = of_[node.target].tree[node.leaf].bound;
     node.quick = false;
     if (!worth(node.bound)) return;
     if (first || result_.boxes % 64 == 63) {
       polish(node.target, choice, node.box, kMoves / (first ? 4 : 16), node.bound);
     }
     if (!worth(node.bound)) return;
-    node.split = widest_split(units(node.target), sides_[node.target].reads, node.box, choice);
+    node.split = widest_split(units(node.target), of_[node.target].reads, node.box, choice);
     open_.push(std::move(node));
   }
   // One choice is left.
   void decide(const Node& node) {
     const std::size_t t = node.target;
-    Leaf& leaf = sides_[t].tree[node.leaf];
+    Leaf& leaf = of_[t].tree[node.leaf];
     leaf.step = Step{};
     leaf.step.kind = Step::Kind::kPoint;
     Choice choice;
@@ -466,14 +466,14 @@ class Search {
       stuck_ = stuck_ ? worse(*stuck_, node.bound) : node.bound;
       return;
     }
-    Side& side = sides_[node.target];
-    const auto first = static_cast<std::uint32_t>(side.tree.size());
+    OfTarget& own = of_[node.target];
+    const auto first = static_cast<std::uint32_t>(own.tree.size());
     Leaf made;
-    made.step = side.tree[node.leaf].step;
-    made.bound = side.tree[node.leaf].bound;
-    side.tree.push_back(made);
-    side.tree.push_back(std::move(made));
-    Leaf& leaf = side.tree[node.leaf];
+    made.step = own.tree[node.leaf].step;
+    made.bound = own.tree[node.leaf].bound;
+    own.tree.push_back(made);
+    own.tree.push_back(std::move(made));
+    Leaf& leaf = own.tree[node.leaf];
     leaf.is_split = true;
     leaf.first = first;
     leaf.second = first + 1;
@@ -514,7 +514,7 @@ class Search {
       if (worth(node.bound)) open_.push(node);
       return true;
     }
-    Leaf& leaf = sides_[node.target].tree[node.leaf];
+    Leaf& leaf = of_[node.target].tree[node.leaf];
     leaf.step = Step{};
     leaf.step.kind = Step::Kind::kSolver;
     leaf.step.threshold = *result_.found;
@@ -576,7 +576,7 @@ class Search {
   BoundResult finish() {
     result_.seconds = elapsed();
     bool unbounded = !started_;
-    for (const Side& side : sides_) unbounded = unbounded || side.unbounded;
+    for (const OfTarget& own : of_) unbounded = unbounded || own.unbounded;
     if (unbounded) {
       if (negated_ && result_.found) result_.found = -*result_.found;
       return std::move(result_);
@@ -587,7 +587,7 @@ class Search {
       std::optional<Time> bound;
       std::vector<std::uint32_t> stack{0};
       while (!stack.empty()) {
-        const Leaf& leaf = sides_[t].tree[stack.back()];
+        const Leaf& leaf = of_[t].tree[stack.back()];
         stack.pop_back();
         certificate.steps.push_back(leaf.step);
         if (leaf.is_split) {
@@ -625,7 +625,7 @@ class Search {
   const BoundOptions& options_;
   bool negated_;  // least measures are searched as largest negative ones
   bool maximum_;
-  std::vector<Side> sides_;
+  std::vector<OfTarget> of_;
   std::priority_queue<Node> open_;
   BoundResult result_;
   bool started_ = false, stopped_ = false;

@@ -12,6 +12,7 @@
 #include "lpn/base/error.h"
 #include "lpn/expr/eval.h"
 #include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 
 namespace lpn::smt {
 namespace {

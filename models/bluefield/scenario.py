@@ -169,7 +169,7 @@ class Law:
         return points[-1][1]
 
 
-# The engines' own laws, by name; where they come from is in README.md, "Parameters".
+# The engines' own laws, by name; where they come from is in net/README.md, "Parameters".
 ENGINE_LAWS = {
     "regex": {
         # Two measured points on 1518-B packets, solo, l7-filter rules (Yala's profile): a line.
@@ -178,7 +178,7 @@ ENGINE_LAWS = {
         # 256 bytes); 2048 bytes take 0.3258 us, and 1.0795 times that when overloaded; 1024 bytes, between
         # both regimes, 0.2457 us when overloaded, which gives the knee and the time per byte. With 28255
         # rules a match costs the more, the more its packet already has (from 512 and 2048 bytes). Times of
-        # an overloaded engine are divided by that factor. What was not used: README.md, "Accuracy".
+        # an overloaded engine are divided by that factor. What was not used: net/README.md, "Accuracy".
         "emerging-threats": Law(
             at_least_us=0.2188 / 1.0795,
             at_least_ns_per_byte=0.1437,

@@ -84,7 +84,7 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
         given.setdefault("mac_interval", constants.ticks(nic["clock_hz"] / nic["mac_overload"]))
     net = machine.net
     values = parameter_values(net, given)
-    interval = dict(zip((p.name for p in net._core.params), values))["mac_interval"]
+    interval = dict(zip((p.name for p in net.core.params), values))["mac_interval"]
     run = execute(
         net,
         values,

@@ -5,7 +5,7 @@
 
 #include "bind.h"
 #include "lpn/expr/build.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/initial.h"
 #include "lpn/text/text.h"
 

@@ -280,7 +280,12 @@ void bind_net(py::module_& m) {
       .def("verify", [](const Net& n) { return verify(n); })
       .def("lint", [](const Net& n) { return lint(n); })
       .def("require_valid", [](const Net& n) { require_valid(n); })
-      .def("print", [](const Net& n) { return print_net(n); });
+      .def(
+          "print",
+          [](const Net& n, bool sources) {
+            return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut);
+          },
+          py::arg("sources") = true);
 
   m.def("parse_net",
         [](const std::string& text) { return std::make_shared<Net>(parse_net(text)); });

@@ -4,12 +4,18 @@ A command is a click command that returns one of the exit codes below; what goes
 lpn.Error, which `lpn` shows. Groups load their commands when they are called (Commands).
 """
 
+from __future__ import annotations
+
 import os
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import click
 
 from .runs.engines import ENGINES
+from .runs.models import Model
+from .runs.ready import Ready
 
 __all__ = [
     "ANSWERED",
@@ -70,7 +76,9 @@ params_option = click.option(
 )
 
 
-def engine_option(default="compiled", help=None):
+def engine_option(
+    default: str | None = "compiled", help: str | None = None
+) -> Callable[[Any], Any]:
     """--engine, one of lpn.runs.ENGINES; a default of None leaves the choice to the command."""
     return click.option(
         "--engine",
@@ -82,7 +90,8 @@ def engine_option(default="compiled", help=None):
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are called: a short run should not wait for them.
+    """A group whose commands are imported when they are called: a short run should not wait for
+    them.
 
     `table`: command -> (module, its click command there, what it does).
     """
@@ -107,14 +116,18 @@ class Commands(click.Group):
             formatter.write_dl([(name, about) for name, (_, _, about) in self.table.items()])
 
 
-def need_input(model, input, what=""):
-    """Refuses a call without INPUT where the model's workload needs one, ' for this' or in general."""
+def need_input(model: Model, input: object, what: str = "") -> None:
+    """Refuses a call without INPUT where the model's workload needs one, ' for this' or in
+    general.
+    """
     if not input and model.has_workload:
         raise click.UsageError(f"model '{model.name}' needs an INPUT{what}")
 
 
-def compile_aloud(ready):
-    """The library of a lpn.runs.Ready, said while it is compiled; a note when it has to be interpreted."""
+def compile_aloud(ready: Ready) -> Any:
+    """The library of a lpn.runs.Ready, said while it is compiled; a note when it has to be
+    interpreted.
+    """
     if ready.engine != "compiled":
         return ready.library
     progress = Progress(1)
@@ -129,24 +142,24 @@ def compile_aloud(ready):
     return library
 
 
-def print_json(data):
+def print_json(data: object) -> None:
     """The one object of --json on stdout."""
     import json
 
     click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False))
 
 
-def note(message):
+def note(message: str) -> None:
     """A remark for the user that is no part of the answer."""
     click.echo(f"note: {message}", err=True)
 
 
-def grouped(number):
+def grouped(number: int | None) -> str:
     """1234567 as '1 234 567'; None as '-'."""
     return "-" if number is None else f"{number:,}".replace(",", " ")
 
 
-def seconds(value):
+def seconds(value: float) -> str:
     """A duration to read: '3.2 ms', '1.4 s'."""
     if value < 1e-3:
         return f"{value * 1e6:.0f} us"
@@ -155,7 +168,7 @@ def seconds(value):
     return f"{value:.2f} s"
 
 
-def rate(value):
+def rate(value: float) -> str:
     """Something per second to read: '1.6 G', '420 M', '17 k'."""
     for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= scale:
@@ -163,12 +176,14 @@ def rate(value):
     return f"{value:.0f}"
 
 
-def counted(number, noun):
+def counted(number: int, noun: str) -> str:
     """'1 place', '3 places'."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def table(columns, rows, title=None):
+def table(
+    columns: Sequence[str], rows: Iterable[Iterable[object]], title: str | None = None
+) -> None:
     """A table on stdout. `columns`: names; a leading '>' aligns to the right.
 
     On a terminal wide enough it is drawn by rich (imported only then: that takes longer than most
@@ -176,8 +191,8 @@ def table(columns, rows, title=None):
     """
     names = [c.lstrip(">") for c in columns]
     right = [c.startswith(">") for c in columns]
-    rows = [[str(cell) for cell in row] for row in rows]
-    cells = [[row[k] for row in rows] for k in range(len(names))]
+    texts = [[str(cell) for cell in row] for row in rows]
+    cells = [[row[k] for row in texts] for k in range(len(names))]
     if title:
         click.echo(title)
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
@@ -186,15 +201,15 @@ def table(columns, rows, title=None):
             max(map(len, [*name.split(), *column]), default=0) for name, column in zip(names, cells)
         ]
         if sum(least) + 3 * len(least) <= os.get_terminal_size(sys.stdout.fileno()).columns:
-            _draw(names, right, least, rows)
+            _draw(names, right, least, texts)
             return
     widths = [max(map(len, [name, *column])) for name, column in zip(names, cells)]
-    for row in [names, *rows]:
+    for row in [names, *texts]:
         line = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right)]
         click.echo("  ".join(line).rstrip())
 
 
-def _draw(names, right, least, rows):
+def _draw(names, right, least, texts):
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -203,7 +218,7 @@ def _draw(names, right, least, rows):
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, is_right, width in zip(names, right, least):
         drawn.add_column(name, justify="right" if is_right else "left", min_width=width)
-    for row in rows:
+    for row in texts:
         drawn.add_row(*map(Text, row))
     Console().print(drawn)
 
@@ -214,7 +229,7 @@ class Progress:
     `finished`: how many of the `total` are.
     """
 
-    def __init__(self, total):
+    def __init__(self, total: int) -> None:
         import time
 
         self._clock = time.monotonic
@@ -224,12 +239,12 @@ class Progress:
         self._shown = False
         self.on = sys.stderr.isatty()
 
-    def step(self, what):
+    def step(self, what: str) -> None:
         """One of `total` is finished."""
         self.finished += 1
         self.say(what)
 
-    def say(self, what, now=False):
+    def say(self, what: str, now: bool = False) -> None:
         time = self._clock()
         if not self.on or not now and time - self._last < 0.1:
             return
@@ -243,7 +258,7 @@ class Progress:
         sys.stderr.flush()
         self._shown = True
 
-    def clear(self):
+    def clear(self) -> None:
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -1,7 +1,11 @@
 """Errors of the author's or user's making: a code, what is wrong, what to write, and where."""
 
+from __future__ import annotations
+
 import contextlib
 import os
+from collections.abc import Iterable
+from typing import Any
 
 from _lpn import Error, RunError
 
@@ -21,10 +25,10 @@ __all__ = [
     "without_place",
 ]
 
-_context = []
+_context: list[str] = []
 
 # The formulas being run, innermost last: mistakes in them show where in the line.
-formulas = []
+formulas: list[Any] = []
 
 
 @contextlib.contextmanager
@@ -37,7 +41,7 @@ def within(what):
         _context.pop()
 
 
-def mistake(code, message, at=None):
+def mistake(code: str, message: str, at: tuple[Any, ...] | None = None) -> Error:
     """An Error to raise. `at`: (file name, line) of the author's Python; default: the caller's."""
     text = message
     if _context:
@@ -48,26 +52,26 @@ def mistake(code, message, at=None):
     return error
 
 
-def without_place(code, message):
+def without_place(code: str, message: str) -> Error:
     """An Error of which no line of the author's Python is the reason."""
     error = Error(code, message)
     error.placed = True
     return error
 
 
-def placed(error, at=None):
+def placed(error: Error, at: tuple[Any, ...] | None = None) -> Error:
     """The same error with its place, for errors of the C++ side that know none."""
     if getattr(error, "placed", False) or isinstance(error, RunError):
         return error
     return mistake(error.code, str(error), at)
 
 
-def listed(names, none="none"):
+def listed(names: Iterable[str], none: str = "none") -> str:
     """'a, b, c' for messages."""
     return ", ".join(names) or none
 
 
-def near(name, known):
+def near(name: object, known: Iterable[str]) -> str:
     """'; did you mean 'depth'?' for messages; '' when no known name is like it."""
     import difflib
 
@@ -75,12 +79,12 @@ def near(name, known):
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
-def debugging():
+def debugging() -> bool:
     """Whether LPN_DEBUG asks for tracebacks."""
     return os.environ.get("LPN_DEBUG", "") not in ("", "0")
 
 
-def describe(error):
+def describe(error: BaseException) -> tuple[str, str]:
     """(code, message) of what went wrong, for the user: never a traceback."""
     code = getattr(error, "code", None)
     if isinstance(code, str) and code.startswith("E-"):
@@ -98,7 +102,7 @@ def describe(error):
     )
 
 
-def refusal(error):
+def refusal(error: Exception) -> tuple[str, str]:
     """(code, message) of what a model, its workload or a run raised.
 
     A workload refuses an input with ValueError or OSError. What is nobody's refusal is raised again

@@ -1,19 +1,25 @@
-"""Ctrl-C as a wish instead of an exception, which would hit what it interrupts in the middle of a write."""
+"""Ctrl-C as a wish instead of an exception, which would hit what it interrupts in the middle of a
+write.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import signal
+from collections.abc import Iterator
 
 __all__ = ["Interrupt"]
 
 
 class Interrupt:
-    """A context in which Ctrl-C only sets `asked`; whoever works looks at it between two pieces of work.
+    """A context in which Ctrl-C only sets `asked`; whoever works looks at it between two pieces of
+    work.
 
-    A second Ctrl-C is the exception, and inside of immediately() the first one. Does nothing in other
-    threads and where the program has a handler of its own.
+    A second Ctrl-C is the exception, and inside of immediately() the first one. Does nothing in
+    other threads and where the program has a handler of its own.
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Interrupt:
         self.asked = False
         self._at_once = False
         self._installed = False
@@ -29,7 +35,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
     @contextlib.contextmanager
-    def immediately(self):
+    def immediately(self) -> Iterator[None]:
         """Around work that cannot look at `asked`."""
         self._at_once = True
         try:
@@ -37,6 +43,6 @@ class Interrupt:
         finally:
             self._at_once = False
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self._installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,16 +1,20 @@
 """Who does work that is shared out: processes of this machine, or the workers of a Dask scheduler.
 
-Both take work one way: `submit(done, function, *arguments)` has done(result) called from any thread,
-with the exception in place of the result when there was one; `Lost` when the worker died.
+Both take work one way: `submit(done, function, *arguments)` has done(result) called from any
+thread, with the exception in place of the result when there was one; `Lost` when the worker died.
 
 Not joblib: it tells of no single result, and ends everything when one worker dies. Not Dask's
 LocalCluster for local processes either: its workers are no forks, so that all they need, a model
 from a file included, would have to be sent, and starting them takes longer than most sweeps.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import time
+from collections.abc import Callable
+from typing import Any
 
 from . import source
 from .errors import Error, mistake, without_place
@@ -28,11 +32,13 @@ class Processes:
     `count`: how many. A worker that dies takes the work of all with it: each piece is Lost.
     """
 
-    def __init__(self, count):
+    def __init__(self, count: int) -> None:
         self.count = count
-        self._pool = None
+        self._pool: Any = None
 
-    def submit(self, done, function, *arguments):
+    def submit(
+        self, done: Callable[[Any], object], function: Callable[..., Any], *arguments: Any
+    ) -> None:
         """See above."""
         from concurrent.futures.process import BrokenProcessPool
 
@@ -62,7 +68,7 @@ class Processes:
         context = multiprocessing.get_context("fork")
         return ProcessPoolExecutor(self.count, context, _forked, (os.getpid(),))
 
-    def close(self, patience=0.0):
+    def close(self, patience: float = 0.0) -> None:
         """Ends the workers, after so many seconds also those that still work."""
         if self._pool is None:
             return
@@ -76,7 +82,9 @@ class Processes:
 
 
 def _forked(parent):
-    """The first call in a forked worker: Ctrl-C is the business of its parent, which tells its workers."""
+    """The first call in a forked worker: Ctrl-C is the business of its parent, which tells its
+    workers.
+    """
     import concurrent.futures
     import ctypes
     import multiprocessing
@@ -99,14 +107,14 @@ class Cluster:
     "E-scheduler" when there is no such scheduler, or no worker within `patience` seconds.
     """
 
-    def __init__(self, address, safe="", patience=30.0):
+    def __init__(self, address: str, safe: str = "", patience: float = 30.0) -> None:
         self._distributed, self._client = _connect(address, patience)
         self._safe = safe
-        self._futures = {}
+        self._futures: dict[str, Any] = {}
         self._asked, self._count = 0.0, 1
 
     @property
-    def count(self):
+    def count(self) -> int:
         """Threads of all workers now; they may come and go."""
         now = time.monotonic()
         if now - self._asked > 1:
@@ -115,7 +123,7 @@ class Cluster:
             self._count = sum(w["nthreads"] for w in workers)
         return self._count
 
-    def waits(self):
+    def waits(self) -> str | None:
         """Why nothing can come back now, in words; None otherwise. Raises Error "E-scheduler"."""
         if self._client.status not in ("running", "connecting"):
             raise self._gone()
@@ -125,7 +133,9 @@ class Cluster:
         """The data, held by the cluster: to be given to submit() in place of it."""
         return self._client.submit(_constant, data, pure=False)
 
-    def submit(self, done, function, *arguments):
+    def submit(
+        self, done: Callable[[Any], object], function: Callable[..., Any], *arguments: Any
+    ) -> None:
         """See above."""
         future = self._client.submit(function, *arguments, pure=False)
         self._futures[future.key] = future
@@ -151,7 +161,8 @@ class Cluster:
             return error
         return without_place(
             "E-scheduler",
-            f"a worker cannot do its part: {type(error).__name__}: {error}; start workers with this "
+            f"a worker cannot do its part: {type(error).__name__}: {error}; start workers with "
+            "this "
             "package on their PYTHONPATH",
         )
 

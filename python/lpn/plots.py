@@ -1,11 +1,15 @@
 """Pictures of numbers: lines over a parameter, sweeps, an interface beside simulations.
 
-All are written by matplotlib, which is imported only for them. Each check_... refuses what cannot be
-drawn before work is done for it; all raise Error "E-plot".
+All are written by matplotlib, which is imported only for them. Each check_... refuses what cannot
+be drawn before work is done for it; all raise Error "E-plot".
 """
+
+from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from .errors import listed, mistake
 
@@ -24,7 +28,7 @@ _SWEEP_ENDINGS = (".svg", ".png", ".pdf")
 _MOST_LINES = 16
 
 
-def check_plot(path):
+def check_plot(path: str) -> None:
     """Refuses what is no .svg or .png file, or matplotlib that is missing."""
     if os.path.splitext(path)[1].lower() not in (".svg", ".png"):
         raise mistake("E-plot", f"a plot is an .svg or a .png file, got {path}")
@@ -66,9 +70,9 @@ def _figure(path, title, panels, **options):
             pyplot.close(figure)
 
 
-def plot_lines(panels, across, path, title):
-    """Writes `path`. `panels`: [(label of the y axis, [(label or None, [(x, y)], dashed)])], one above
-    the other over a common x axis called `across`.
+def plot_lines(panels: Sequence[Any], across: str, path: str, title: str) -> None:
+    """Writes `path`. `panels`: [(label of the y axis, [(label or None, [(x, y)], dashed)])], one
+    above the other over a common x axis called `across`.
     """
     check_plot(path)
     with _figure(path, title, len(panels), figsize=(7, 1 + 3 * len(panels))) as rows:
@@ -90,7 +94,7 @@ def plot_lines(panels, across, path, title):
         rows[-1].set_xlabel(across)
 
 
-def plot_samples(samples, path, title):
+def plot_samples(samples: Sequence[tuple[float, float]], path: str, title: str) -> None:
     """Predicted over simulated cycles of [(predicted, simulated)], and the errors."""
     check_plot(path)
     simulated = [s for _, s in samples]
@@ -135,7 +139,8 @@ def check_sweep(definition, path):
         raise mistake(
             "E-plot",
             f"the plot would need {len(lines)} lines, one per {' and '.join(more)}; at most "
-            f"{_MOST_LINES} can be read: sweep fewer values, or draw the table with a tool of your own",
+            f"{_MOST_LINES} can be read: sweep fewer values, or draw the table with a tool of "
+            "your own",
         )
 
 

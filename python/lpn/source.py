@@ -15,7 +15,9 @@ def is_ours(filename):
 
 
 def count_as_ours(*prefixes):
-    """Files that begin with these are no author's either: what the command line is called through."""
+    """Files that begin with these are no author's either: what the command line is called
+    through.
+    """
     global _ours
     _ours += prefixes
 
@@ -69,7 +71,9 @@ def shown(filename):
 
 
 def file_of(name):
-    """The path of the file that shown() called `name` in this process; None for none, or for several."""
+    """The path of the file that shown() called `name` in this process; None for none, or for
+    several.
+    """
     paths = {os.path.realpath(filename) for (filename, _), short in _shown.items() if short == name}
     return paths.pop() if len(paths) == 1 else None
 
@@ -82,7 +86,9 @@ def line_text(at):
 
 
 def excerpt(at):
-    """The last lines of a message: '\\n  at model.py:37:  the source line', and what it is about below."""
+    """The last lines of a message: '\\n  at model.py:37:  the source line', and what it is about
+    below.
+    """
     if not at or not at[1]:
         return ""
     text = line_text(at)

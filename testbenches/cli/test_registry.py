@@ -1,4 +1,4 @@
-"""Commands of one device are found in models/NAME/commands.py, and imported only when called."""
+"""Commands of one device are found in models/NAME/commands.py or commands/, and imported only when called."""
 
 import subprocess
 import sys
@@ -60,3 +60,15 @@ def test_a_device_adds_its_commands(tmp_path):
     failed = lpn(tmp_path, "broken")
     assert failed.returncode == 2 and "commands.py:2" in failed.stderr
     assert lpn(tmp_path, "fridge").returncode == 2
+
+
+def test_the_commands_of_a_device_may_be_a_folder(tmp_path):
+    folder = tmp_path / "models" / "oven" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text('"""Questions about ovens."""\nfrom .bake import command\n')
+    (folder / "bake.py").write_text(
+        "import click\n\n\n@click.command()\ndef command():\n    click.echo('baked')\n"
+    )
+    assert "Questions about ovens." in lpn(tmp_path, "--help").stdout
+    ran = lpn(tmp_path, "oven")
+    assert (ran.returncode, ran.stdout) == (0, "baked\n"), ran.stderr

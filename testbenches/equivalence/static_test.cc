@@ -1,4 +1,4 @@
-// Random static nets: straight-line code (lpn2sim/src/generate_static.h) against the interpreter,
+// Random static nets: straight-line code (lpn2sim/src/write/straight_line.h) against the interpreter,
 // one input at a time and several in lock step.
 //
 // static_test [NETS [SEED [GROUPS]]]: so many nets, each with several inputs; as a test 24. GROUPS:

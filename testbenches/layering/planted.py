@@ -79,7 +79,7 @@ PLANTED = [
     ),
     ({"models/toy/n.py": "from models.other import net\n"}, "only pcie is shared"),
     ({"models/toy/o.py": "import _lpn\n"}, "use the package lpn"),
-    ({"python/bindings/p.py": "import click\n"}, "only python/lpn/ and models/"),
+    ({"python/bindings/p.py": "import click\n"}, "only python/lpn/ and python/test/ and models/"),
     (
         {"lpn-core/CMakeLists.txt": "add_library(lpn::core ALIAS x)\ntarget_link_libraries(x PUBLIC\n  lpn::sim)\n"},
         "lpn-core must not use lpn2sim",

@@ -19,14 +19,9 @@ from _measure import BUILD, ROOT, SEED, SHARED, Missing, Report, options, simula
 
 sys.path.insert(0, str(ROOT))
 
-from models.bluefield import (
-    forecast,
-    laws,
-    model,
-    placement,
-    scenario as scenarios,
-    steady,
-)  # noqa: E402
+from models.bluefield import scenario as scenarios  # noqa: E402
+from models.bluefield.net import build, placement, steady  # noqa: E402
+from models.bluefield.predictor import laws, scenario_forecast  # noqa: E402
 
 FOLDER = ROOT / "models" / "bluefield"
 MONITOR = FOLDER / "scenarios" / "flowmonitor_regex_bench.json"
@@ -35,9 +30,10 @@ MONITOR = FOLDER / "scenarios" / "flowmonitor_regex_bench.json"
 def firings(path, most_ms):
     """A function that simulates a scenario's net for `most_ms` and returns million firings per second."""
     scenario = scenarios.read(path)
-    net, kept, _ = model.net_of_shape(model.shape(scenario))
-    marking = model.marking(scenario, net, steady.WINDOWS + 1)
-    net.bound = model.parameters(scenario, most_ms * 1e3 / steady.WINDOWS)
+    shaped = build.net_of_shape(build.shape(scenario))
+    net, kept = shaped.net, shaped.kept
+    marking = build.marking(scenario, net, steady.WINDOWS + 1)
+    net.bound = build.parameters(scenario, most_ms * 1e3 / steady.WINDOWS)
 
     def once():
         run, seconds = simulated(net, marking, read=kept)
@@ -112,7 +108,7 @@ def predictor(report):
     def forecast_once():
         read = scenarios.read(MONITOR)
         begin = time.process_time()
-        answers = forecast.forecast(read)
+        answers = scenario_forecast.forecast(read)
         spent = 1e3 * (time.process_time() - begin)
         # Both are backlogged at the engine: one round is 0.5609 + 1.476 us.
         assert abs(answers[0].rate - laws.shares([laws.Load(0.56094), laws.Load(1.476)])[0]) < 1e-4

@@ -5,10 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "classes/symbolic_run.h"
+#include "classes/oracle.h"
 #include "lpn/classes/differences.h"
 #include "lpn/classes/input_space.h"
 #include "lpn/classes/timing.h"
+#include "lpn/expr/total.h"
 
 namespace lpn {
 

@@ -8,7 +8,7 @@
 #include "lpn/base/error.h"
 #include "lpn/expr/build.h"
 #include "lpn/expr/eval.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 
 namespace lpn {
 namespace {
@@ -189,7 +189,7 @@ class Checker {
   }
 
   Range at_least(const Formula& formula, std::int64_t least, const std::string& what) {
-    const Range may = Bounds(terms_, nullptr).of(term(formula, what));
+    const Range may = NetBounds(terms_, nullptr).of(term(formula, what));
     if (may.lo < least) {
       fail(
           fmt::format("{} may be {} in this space, but must be >= {}; narrow the parameters that "
@@ -247,7 +247,7 @@ class Checker {
 
   const Net& net_;
   const InputSpace& space_;
-  Bounds bounds_;
+  NetBounds bounds_;
   std::vector<bool> fine_;  // per term: already walked
   Net terms_;               // the variables, with the net's formulas over them
 };

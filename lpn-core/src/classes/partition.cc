@@ -14,8 +14,10 @@
 #include <utility>
 
 #include "classes/chooser.h"
+#include "classes/symbolic_run.h"
 #include "classes/translation.h"
 #include "lpn/base/error.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/lower.h"
 
 namespace lpn {
@@ -33,7 +35,8 @@ class Search final : public PathSearch {
       : net_(net),
         lowered_(lower(net)),
         options_(options),
-        total_(partition_.space.variables, nullptr) {
+        bounds_(partition_.space.variables, nullptr),
+        total_(bounds_) {
     partition_.space = space;
     started_ = Clock::now();
   }
@@ -149,6 +152,7 @@ class Search final : public PathSearch {
   Net lowered_;
   const PartitionOptions& options_;
   Partition partition_;
+  NetBounds bounds_;  // of the terms of the space
   Totality total_;
   std::vector<Assignment> samples_;
   std::vector<Job> open_;
@@ -213,8 +217,8 @@ void Search::follow(Job job) {
   Differences differences(path.timing, space());
   Chooser chooser(*this, std::move(job), path, differences);
   try {
-    execute(net_, lowered_, space(), chooser, total_, partition_.exact, options_.max_firings, path,
-            differences);
+    SymbolicRun(net_, lowered_, space(), chooser, total_, partition_.exact, options_.max_firings,
+                path, differences)();
   } catch (const Chooser::Empty&) {
     return;
   } catch (const Stopped&) {

@@ -9,13 +9,13 @@
 
 namespace lpn {
 
-Feasibility::Feasibility() : bounds_(std::make_unique<Bounds>(space_, nullptr)) {}
+Feasibility::Feasibility() : bounds_(std::make_unique<TermBounds>(terms_)) {}
 Feasibility::~Feasibility() = default;
 
 VarId Feasibility::integer(std::string name, Range range) {
   changed();
-  const auto var = static_cast<VarId>(space_.params.size());
-  space_.params.push_back({.name = std::move(name), .value = 0, .range = range, .source = {}});
+  const auto var = static_cast<VarId>(terms_.variables.size());
+  terms_.variables.push_back({std::move(name), range});
   if (range.lo > range.hi) impossible_ = true;
   on_variable(var, range);
   return var;
@@ -24,10 +24,10 @@ VarId Feasibility::integer(std::string name, Range range) {
 VarId Feasibility::boolean(std::string name) { return integer(std::move(name), {0, 1}); }
 
 const std::string& Feasibility::name(VarId var) const {
-  return space_.params.at(static_cast<std::size_t>(var)).name;
+  return terms_.variables.at(static_cast<std::size_t>(var)).name;
 }
 Range Feasibility::range(VarId var) const {
-  return *space_.params.at(static_cast<std::size_t>(var)).range;
+  return terms_.variables.at(static_cast<std::size_t>(var)).range;
 }
 
 ExprId Feasibility::term(VarId var) { return pool().param(static_cast<std::uint32_t>(var)); }
@@ -35,7 +35,7 @@ ExprId Feasibility::condition(VarId var) { return ExprBuilder(pool()).to_bool(te
 
 void Feasibility::push() {
   changed();
-  levels_.push_back({space_.params.size(), requirements_.size(), impossible_});
+  levels_.push_back({terms_.variables.size(), requirements_.size(), impossible_});
   on_push();
 }
 
@@ -45,9 +45,9 @@ void Feasibility::pop() {
   const Level level = levels_.back();
   levels_.pop_back();
   // What is known of terms that read a variable dies with it.
-  if (level.variables != space_.params.size()) {
-    space_.params.resize(level.variables);
-    bounds_ = std::make_unique<Bounds>(space_, nullptr);
+  if (level.variables != terms_.variables.size()) {
+    terms_.variables.resize(level.variables);
+    bounds_ = std::make_unique<TermBounds>(terms_);
   }
   requirements_.resize(level.requirements);
   impossible_ = level.impossible;

@@ -146,20 +146,9 @@ WideRange exact_range(Op op, Range x, Range right) {
 Range Bounds::of(ExprId id) {
   const auto key = static_cast<std::uint32_t>(id);
   if (auto it = done_.find(key); it != done_.end()) return it->second;
-  const Range range = compute(net_->exprs[id]);
+  const Range range = compute((*pool_)[id]);
   done_.emplace(key, range);
   return range;
-}
-
-Range Bounds::needed(std::uint32_t arc) {
-  if (transition_ == nullptr || arc >= transition_->inputs.size()) return {0, kMaxTokens};
-  const InputArc& input = transition_->inputs[arc];
-  Range range = of(input.weight.id);
-  if (input.threshold) {
-    const Range threshold = of(input.threshold->id);
-    range = {std::max(range.lo, threshold.lo), std::max(range.hi, threshold.hi)};
-  }
-  return {std::max<std::int64_t>(range.lo, 0), std::max<std::int64_t>(range.hi, 0)};
 }
 
 Range Bounds::compute(const Node& n) {
@@ -168,7 +157,7 @@ Range Bounds::compute(const Node& n) {
       const std::int64_t value = n.op == Op::kConst ? n.value : n.op == Op::kTrue;
       return {value, value};
     }
-    case Kind::kVariable: return net_->params.at(n.a).range.value_or(Range{});
+    case Kind::kVariable: return variable(n.a);
     case Kind::kRun: return read(n);
     case Kind::kArithmetic:
     case Kind::kComparison: {
@@ -189,7 +178,7 @@ Range Bounds::compute(const Node& n) {
       return hull(of(n.kids[1]), of(n.kids[2]));
     }
     case Kind::kTable: {
-      const auto& table = net_->exprs.table(n.a);
+      const auto& table = pool_->table(n.a);
       const auto [lo, hi] = std::minmax_element(table.begin(), table.end());
       return {*lo, *hi};
     }
@@ -203,23 +192,4 @@ Range Bounds::compute(const Node& n) {
 }
 
 // What only a run has.
-Range Bounds::read(const Node& n) {
-  if (n.op == Op::kIndex || n.op == Op::kBound) return {0, kMaxTokens};
-  if (n.op == Op::kOccupancy || n.op == Op::kFree) return cut({0, kHi});
-  const bool known = transition_ != nullptr && n.a < transition_->inputs.size();
-  if (n.op == Op::kToken) {
-    if (!known) return {};
-    const auto& fields = net_->type_of(transition_->inputs[n.a].place).fields;
-    return n.b < fields.size() ? fields[n.b].range.value_or(Range{}) : Range{};
-  }
-  LPN_ASSERT(n.op == Op::kTaken);
-  if (!known) return {0, kMaxTokens};
-  const Range weight = of(transition_->inputs[n.a].weight.id);
-  return {std::max<std::int64_t>(weight.lo, 0), std::max<std::int64_t>(weight.hi, 0)};
-}
-
-Range bounds(const Net& net, const Transition* transition, ExprId id) {
-  return Bounds(net, transition).of(id);
-}
-
 }  // namespace lpn

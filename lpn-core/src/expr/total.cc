@@ -7,7 +7,7 @@ namespace lpn {
 bool Totality::operator()(ExprId id) {
   const auto key = static_cast<std::uint32_t>(id);
   if (const auto it = known_.find(key); it != known_.end()) return it->second;
-  const bool result = compute(pool_[id]);
+  const bool result = compute(bounds_.pool()[id]);
   known_[key] = result;
   return result;
 }
@@ -19,7 +19,7 @@ bool Totality::compute(const Node& n) {
     if (!(*this)(n.kids[at])) return false;
     kids[at] = bounds_.of(n.kids[at]);
   }
-  return !partial(pool_, n, kids).any();
+  return !partial(bounds_.pool(), n, kids).any();
 }
 
 }  // namespace lpn

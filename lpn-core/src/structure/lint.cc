@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
 
@@ -438,7 +438,7 @@ class Linter {
   const Net& net_;
   std::vector<std::vector<std::size_t>> producers_, consumers_;  // transitions, per place
   std::vector<std::vector<std::size_t>> readers_;                // by any input arc
-  mutable std::vector<Bounds> bounds_;                           // per transition
+  mutable std::vector<NetBounds> bounds_;                        // per transition
   std::vector<bool> single_, unbounded_;
   std::vector<bool> fillable_;
   std::vector<bool> alive_;

@@ -7,9 +7,9 @@
 
 #include "lpn/base/error.h"
 #include "lpn/expr/build.h"
-#include "lpn/expr/range.h"
 #include "lpn/graph/components.h"
 #include "lpn/graph/union_find.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/initial.h"
 
 namespace lpn {

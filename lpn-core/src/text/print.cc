@@ -15,7 +15,8 @@ namespace {
 
 class Printer {
  public:
-  explicit Printer(const Net& net) : net_(net) {
+  explicit Printer(const Net& net, Sources sources = Sources::kPrinted)
+      : net_(net), sources_(sources) {
     for (const Param& param : net.params) params_.insert(param.name);
   }
 
@@ -61,6 +62,7 @@ class Printer {
   void count(ExprId id);
 
   const Net& net_;
+  const Sources sources_;
   const Transition* transition_ = nullptr;
   std::unordered_set<std::string_view> params_;
   std::unordered_set<std::string_view> arcs_;
@@ -236,7 +238,7 @@ void Printer::count(ExprId id) {
 }
 
 void Printer::source(Source source, Source inherited) {
-  if (source == inherited) return;
+  if (source == inherited || sources_ == Sources::kLeftOut) return;
   if (source == Source{}) {
     put(" @?");
   } else if (source.file == 0) {
@@ -259,7 +261,7 @@ void Printer::range(const std::optional<Range>& range, const char* before) {
 bool Printer::is(const Formula& formula, std::int64_t value, Source inherited) const {
   std::int64_t constant = 0;
   return net_.exprs.is_const(formula.id, constant) && constant == value &&
-         formula.source == inherited;
+         (formula.source == inherited || sources_ == Sources::kLeftOut);
 }
 
 // Tokens in a row: counts where tokens have no fields, else "(a, b) times count".
@@ -383,7 +385,9 @@ void Printer::print() {
   limit(net_.params.size(), text::kMaxParams, "parameters");
   limit(net_.types.size(), text::kMaxTypes, "types");
   put("lpn {}\nnet {}\n", kTextVersion, net_.name);
-  for (const std::string& file : net_.files) put("file {}\n", text::escape(file));
+  if (sources_ == Sources::kPrinted) {
+    for (const std::string& file : net_.files) put("file {}\n", text::escape(file));
+  }
   if (!net_.params.empty()) put("\n");
   for (const Param& param : net_.params) {
     put("param {} = {}", param.name, param.value);
@@ -415,8 +419,8 @@ void Printer::print() {
 
 }  // namespace
 
-std::string print_net(const Net& net) {
-  Printer printer(net);
+std::string print_net(const Net& net, Sources sources) {
+  Printer printer(net, sources);
   printer.print();
   return std::move(printer).take();
 }

@@ -1,4 +1,4 @@
-// What straight-line code for static parts stands on (see lpn2sim/src/generate_static.h).
+// What straight-line code for static parts stands on (lpn2sim/src/write/straight_line.h).
 #pragma once
 
 #include <sys/mman.h>

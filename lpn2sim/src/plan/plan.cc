@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lpn/base/error.h"
+#include "lpn/net/bounds.h"
 
 namespace lpn::sim {
 

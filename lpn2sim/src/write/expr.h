@@ -9,7 +9,7 @@
 #include <string>
 
 #include "lpn/expr/partial.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/net.h"
 #include "lpn/run/run.h"
 
@@ -66,7 +66,7 @@ class ExprPrinter {
   struct Context {
     std::size_t transition = 0;
     std::string site;
-    std::optional<Bounds> bounds;  // none: keep all checks
+    std::optional<NetBounds> bounds;  // none: keep all checks
     std::map<ExprId, bool> may_fail{};
 
     Range range(ExprId id) { return bounds ? bounds->of(id) : Range{}; }

@@ -1,4 +1,4 @@
-// Statistics of order-free runs: code for LPNRT_STATS that write/flow.cc weaves into an actor.
+// Statistics of order-free runs: code for LPNRT_STATS woven into its actors.
 //
 // Nothing asks at an instant why a transition waits: between two starts it is all there in the
 // maximum that a start is. Up to the arrival of the first arc's tokens it waited for those, from

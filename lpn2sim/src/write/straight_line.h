@@ -8,18 +8,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "lpn/net/net.h"
 #include "plan/schedule.h"
+#include "write/iteration.h"
 
 namespace lpn::sim {
-
-// What the code needs to know of Run.
-struct StaticOptions {
-  bool packed = false;                  // instants hold groups
-  std::vector<std::vector<bool>> live;  // per place and property: kept in its Chan
-};
 
 // Function templates over Run, for namespace scope after lpnrt/static.h:
 //   template <typename R> u64 run_static(R& run, u64 limit)

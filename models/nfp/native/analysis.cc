@@ -1,103 +1,141 @@
 #include "analysis.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "lpn/base/error.h"
 
 namespace lpn::nfp {
 namespace {
 
+// What is known of all packets that arrive somewhere.
 struct Arriving {
   State state;
   std::vector<TermId> atoms;  // sorted
   std::uint32_t least, most;
 };
 
-}  // namespace
-
-Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Conditions& conditions,
-                 std::uint32_t least, std::uint32_t most, bool minimise) {
-  Analysis out;
-  out.alive.assign(graph.edges.size(), false);
-  out.size.assign(graph.edges.size(), least);
-  out.touches.resize(graph.blocks.size());
-  std::vector<std::optional<Arriving>> at(graph.blocks.size());
-  at[0] = Arriving{symbolic.initial(), {}, least, most};
-  out.alive[0] = true;
-  std::vector<std::vector<bool>> cut(graph.blocks.size());
-  for (const auto& [block, taken] : graph.cut) {
-    cut[block].resize(2, false);
-    cut[block][taken] = true;
-  }
-  for (std::uint32_t b = 0; b < graph.blocks.size(); ++b) {
-    if (!at[b]) continue;
-    Arriving here = std::move(*at[b]);
-    at[b].reset();
-    const Block& block = graph.blocks[b];
-    symbolic.run(graph.instructions, block.code, here.state, &out.touches[b]);
-    const Instruction& last = graph.last(block);
-    const bool branches = last.opcode == Opcode::kBranch && last.condition != Condition::kAlways;
-    const TermId condition = branches ? symbolic.condition(last, here.state) : kNoTerm;
-    const auto follow = [&](bool taken) -> std::optional<Arriving> {
-      std::vector<TermId> atoms;
-      bool undefined = false;
-      if (branches &&
-          !conditions.split(taken ? condition : terms.negated(condition), atoms, undefined))
-        return std::nullopt;
-      Arriving next{here.state, here.atoms, here.least, here.most};
-      bool sized = false;
-      for (const TermId atom : atoms) {
-        if (const auto bound = conditions.bound(atom)) {
-          next.least = std::max(next.least, bound->least);
-          next.most = std::min(next.most, bound->most);
-        } else {
-          next.atoms.push_back(atom);
-        }
-      }
-      if (next.least > next.most) return std::nullopt;
-      if (!atoms.empty()) {
-        std::sort(next.atoms.begin(), next.atoms.end());
-        next.atoms.erase(std::unique(next.atoms.begin(), next.atoms.end()), next.atoms.end());
-        if (minimise)
-          for (const TermId atom : next.atoms) sized |= conditions.mentions_size(atom);
-      }
-      if (sized) {
-        std::vector<TermId> asked = next.atoms;
-        asked.push_back(
-            terms.negated(terms.ult(terms.size(), terms.constant(kSizeBits, next.least))));
-        const std::uint32_t size = conditions.least_size(asked);
-        if (size == 0 || size > next.most) return std::nullopt;
-        next.least = std::max(next.least, size);
-      }
-      symbolic.leave(last, taken, next.state);
-      return next;
-    };
-    for (const bool taken : {false, true}) {
-      const std::uint32_t e = taken ? block.taken : block.next;
-      if (e == kNone) {
-        if (!cut[b].empty() && cut[b][taken] && follow(taken)) out.loops_bounded = false;
-        continue;
-      }
-      std::optional<Arriving> next = follow(taken);
-      if (!next) continue;
-      out.alive[e] = true;
-      out.size[e] = next->least;
-      auto& target = at[graph.edges[e].to];
-      if (!target) {
-        target = std::move(next);
-        continue;
-      }
-      target->state = symbolic.merged(target->state, next->state);
-      std::vector<TermId> both;
-      std::set_intersection(target->atoms.begin(), target->atoms.end(), next->atoms.begin(),
-                            next->atoms.end(), std::back_inserter(both));
-      target->atoms = std::move(both);
-      target->least = std::min(target->least, next->least);
-      target->most = std::max(target->most, next->most);
+// The pass forwards.
+class Forwards {
+ public:
+  Forwards(const Graph& graph, Terms& terms, Symbolic& symbolic, Conditions& conditions,
+           bool minimise)
+      : graph_(graph),
+        terms_(terms),
+        symbolic_(symbolic),
+        conditions_(conditions),
+        minimise_(minimise),
+        at_(graph.blocks.size()),
+        cut_(graph.blocks.size()) {
+    for (const auto& [block, taken] : graph.cut) {
+      cut_[block].resize(2, false);
+      cut_[block][taken] = true;
     }
   }
-  // Blocks that no longer lead anywhere.
+
+  void run(std::uint32_t least, std::uint32_t most, Analysis& out) {
+    at_[0] = Arriving{symbolic_.initial(), {}, least, most};
+    for (std::uint32_t b = 0; b < graph_.blocks.size(); ++b) {
+      if (!at_[b]) continue;
+      Arriving here = std::move(*at_[b]);
+      at_[b].reset();
+      leave(b, std::move(here), out);
+    }
+  }
+
+ private:
+  void leave(std::uint32_t b, Arriving here, Analysis& out);
+  std::optional<Arriving> follow(const Arriving& here, const Instruction& last, bool taken,
+                                 TermId condition);
+  void meet(std::optional<Arriving>& target, Arriving next);
+
+  const Graph& graph_;
+  Terms& terms_;
+  Symbolic& symbolic_;
+  Conditions& conditions_;
+  const bool minimise_;
+  std::vector<std::optional<Arriving>> at_;  // by block
+  std::vector<std::vector<bool>> cut_;       // by block: an unrolling limit cut it, by taken
+};
+
+void Forwards::leave(std::uint32_t b, Arriving here, Analysis& out) {
+  const Block& block = graph_.blocks[b];
+  symbolic_.run(graph_.instructions, block.code, here.state, &out.touches[b]);
+  const Instruction& last = graph_.last(block);
+  const bool branches = last.opcode == Opcode::kBranch && last.condition != Condition::kAlways;
+  const TermId condition = branches ? symbolic_.condition(last, here.state) : kNoTerm;
+  for (const bool taken : {false, true}) {
+    const std::uint32_t e = taken ? block.taken : block.next;
+    if (e == kNone) {
+      if (!cut_[b].empty() && cut_[b][taken] && follow(here, last, taken, condition))
+        out.loops_bounded = false;
+      continue;
+    }
+    std::optional<Arriving> next = follow(here, last, taken, condition);
+    if (!next) continue;
+    out.alive[e] = true;
+    out.size[e] = next->least;
+    meet(at_[graph_.edges[e].to], std::move(*next));
+  }
+}
+
+// What arrives behind a branch on `condition` (kNoTerm: it is none) that is taken or not; nothing
+// when no packet can.
+std::optional<Arriving> Forwards::follow(const Arriving& here, const Instruction& last, bool taken,
+                                         TermId condition) {
+  std::vector<TermId> atoms;
+  bool undefined = false;
+  if (condition != kNoTerm &&
+      !conditions_.split(taken ? condition : terms_.negated(condition), atoms, undefined))
+    return std::nullopt;
+  Arriving next{here.state, here.atoms, here.least, here.most};
+  bool sized = false;
+  for (const TermId atom : atoms) {
+    if (const auto bound = conditions_.bound(atom)) {
+      next.least = std::max(next.least, bound->least);
+      next.most = std::min(next.most, bound->most);
+    } else {
+      next.atoms.push_back(atom);
+    }
+  }
+  if (next.least > next.most) return std::nullopt;
+  if (!atoms.empty()) {
+    std::sort(next.atoms.begin(), next.atoms.end());
+    next.atoms.erase(std::unique(next.atoms.begin(), next.atoms.end()), next.atoms.end());
+    if (minimise_)
+      for (const TermId atom : next.atoms) sized |= conditions_.mentions_size(atom);
+  }
+  if (sized) {
+    std::vector<TermId> asked = next.atoms;
+    asked.push_back(
+        terms_.negated(terms_.ult(terms_.size(), terms_.constant(kSizeBits, next.least))));
+    const std::uint32_t size = conditions_.least_size(asked);
+    if (size == 0 || size > next.most) return std::nullopt;
+    next.least = std::max(next.least, size);
+  }
+  symbolic_.leave(last, taken, next.state);
+  return next;
+}
+
+// `target` is then what it and `next` agree on.
+void Forwards::meet(std::optional<Arriving>& target, Arriving next) {
+  if (!target) {
+    target = std::move(next);
+    return;
+  }
+  target->state = symbolic_.merged(target->state, next.state);
+  std::vector<TermId> both;
+  std::set_intersection(target->atoms.begin(), target->atoms.end(), next.atoms.begin(),
+                        next.atoms.end(), std::back_inserter(both));
+  target->atoms = std::move(both);
+  target->least = std::min(target->least, next.least);
+  target->most = std::max(target->most, next.most);
+}
+
+// Blocks that no longer lead anywhere, and edges into them.
+void drop_dead_ends(const Graph& graph, Analysis& out) {
   for (std::uint32_t b = static_cast<std::uint32_t>(graph.blocks.size()); b-- > 0;) {
     if (b == graph.fin) continue;
     const Block& block = graph.blocks[b];
@@ -105,7 +143,7 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
                        (block.taken != kNone && out.alive[block.taken]);
     if (leads) continue;
     out.touches[b].clear();
-    for (std::uint32_t e = 0; e < graph.edges.size() && b == 0; ++e) out.alive[e] = false;
+    if (b == 0) out.alive.assign(graph.edges.size(), false);
   }
   std::vector<bool> leads(graph.blocks.size(), false);
   leads[graph.fin] = true;
@@ -114,6 +152,19 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
       if (e != kNone && out.alive[e] && leads[graph.edges[e].to]) leads[b] = true;
   for (std::uint32_t e = 0; e < graph.edges.size(); ++e)
     if (!leads[graph.edges[e].to]) out.alive[e] = false;
+}
+
+}  // namespace
+
+Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Conditions& conditions,
+                 std::uint32_t least, std::uint32_t most, bool minimise) {
+  Analysis out;
+  out.alive.assign(graph.edges.size(), false);
+  out.alive[0] = true;
+  out.size.assign(graph.edges.size(), least);
+  out.touches.resize(graph.blocks.size());
+  Forwards(graph, terms, symbolic, conditions, minimise).run(least, most, out);
+  drop_dead_ends(graph, out);
   return out;
 }
 
@@ -152,222 +203,6 @@ Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& c
       "E-nfp-loop",
       "the program has a loop, and no counter makes its limit evident; write --unroll N, or "
       "--unroll N:BLOCK,... with one for each block");
-}
-
-// ---- Liveness
-// ------------------------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::uint32_t kStackWords = 1024, kContextWords = 64, kPacketBytes = 4096;
-constexpr std::size_t kAtFlags = kValues, kAtMul = kAtFlags + 1, kAtStack = kAtMul + 1,
-                      kAtContext = kAtStack + kStackWords, kAtPacket = kAtContext + kContextWords,
-                      kAtRest =
-                          kAtPacket + kPacketBytes,  // the packet at addresses that are not known
-    kAtMap = kAtRest + 1, kLiveBits = kAtMap + 1;
-
-}  // namespace
-
-void Liveness::local(Region region, std::uint32_t word, bool read, Set& live) const {
-  const bool stack = region == Region::kStack;
-  if (word >= (stack ? kStackWords : kContextWords)) return;  // beyond: always taken to be live
-  const std::size_t k = (stack ? kAtStack : kAtContext) + word;
-  read ? add(live, k) : remove(live, k);
-}
-
-void Liveness::use(const Operand& o, const Touch& touch, int which, Set& live) const {
-  switch (o.place) {
-    case Place::kNone:
-    case Place::kConstant: return;
-    case Place::kGprA: return add(live, kAtA + o.value);
-    case Place::kGprB: return add(live, kAtB + o.value);
-    case Place::kXfer: return add(live, kAtIn + o.value);
-    case Place::kLocal:
-      add(live, kAtPointer + o.lm);
-      add(live, kAtPending + o.lm);
-      if (touch.local_known[which])
-        return local(touch.local_segment[which], touch.local[which], true, live);
-      for (std::size_t k = kAtStack; k < kAtPacket; ++k) add(live, k);
-  }
-}
-
-// From what is live after an instruction to what is live before it.
-void Liveness::before(const Instruction& i, const Touch& touch, Set& live) const {
-  const bool moves = i.opcode == Opcode::kMem || i.opcode == Opcode::kLocalCsrWr;
-  if (!moves && i.destination.place != Place::kNone) {
-    const std::uint32_t v = i.destination.value;
-    const Place place = i.destination.place;
-    if (place == Place::kGprA || i.write_both) remove(live, kAtA + v);
-    if (place == Place::kGprB || i.write_both) remove(live, kAtB + v);
-    if (place == Place::kXfer) remove(live, kAtOut + v);
-    if (place == Place::kLocal) {
-      if (touch.local_known[0]) local(touch.local_segment[0], touch.local[0], false, live);
-      add(live, kAtPointer + i.destination.lm);
-      add(live, kAtPending + i.destination.lm);
-    }
-  }
-  if (i.writes_flags()) remove(live, kAtFlags);
-  const auto own = [&] {  // a destination of which a part is kept
-    if (i.destination.place == Place::kXfer)
-      add(live, kAtOut + i.destination.value);
-    else
-      use(i.destination, touch, 0, live);
-  };
-  const auto indirect = [&] {
-    if (i.shift.kind == ShiftKind::kLeftIndirect || i.shift.kind == ShiftKind::kRightIndirect)
-      add(live, kAtPrevA);
-  };
-  switch (i.opcode) {
-    case Opcode::kNop:
-    case Opcode::kFin: return;
-    case Opcode::kBranch:
-      if (i.condition != Condition::kAlways) add(live, kAtFlags);
-      return;
-    case Opcode::kAlu:
-    case Opcode::kAluShf:
-      remove(live, kAtPrevA);
-      remove(live, kAtPrevAlu);
-      indirect();
-      if (i.alu == AluOp::kAddCarry || i.alu == AluOp::kSubCarry) add(live, kAtFlags);
-      // A copy's A matters only to an indirect shift that may follow, and then as PREV_A.
-      use(i.a, touch, 1, live);
-      use(i.b, touch, 2, live);
-      return;
-    case Opcode::kAsr:
-      remove(live, kAtPrevAlu);
-      add(live, kAtPrevAlu);
-      indirect();
-      use(i.b, touch, 2, live);
-      return;
-    case Opcode::kDblShf:
-      indirect();
-      use(i.a, touch, 1, live);
-      use(i.b, touch, 2, live);
-      return;
-    case Opcode::kImmed: remove(live, kAtPrevAlu); return;
-    case Opcode::kImmedW1: own(); return;
-    case Opcode::kLdField:
-      remove(live, kAtPrevAlu);
-      indirect();
-      if (i.mask != 15) own();
-      use(i.b, touch, 2, live);
-      return;
-    case Opcode::kLdFieldClr:
-      remove(live, kAtPrevAlu);
-      indirect();
-      use(i.b, touch, 2, live);
-      return;
-    case Opcode::kLocalCsrWr:
-      remove(live, kAtPending + i.destination.lm);
-      use(i.b, touch, 2, live);
-      return;
-    case Opcode::kMulStep:
-      if (i.step == MulStep::kStart) {
-        for (const std::size_t k : {std::size_t{kAtMulA}, std::size_t{kAtMulB}, kAtMul})
-          remove(live, k);
-      } else {
-        for (const std::size_t k : {std::size_t{kAtMulA}, std::size_t{kAtMulB}, kAtMul})
-          add(live, k);
-      }
-      use(i.a, touch, 1, live);
-      use(i.b, touch, 2, live);
-      return;
-    case Opcode::kMem: {
-      const bool packet = !i.dram();
-      const auto bytes = [&](bool read) {
-        const std::uint32_t from = touch.address - kPacketBase;
-        for (std::uint32_t k = from; k < from + touch.bytes; ++k) {
-          if (k >= kPacketBytes) {
-            if (read) add(live, kAtRest);
-          } else {
-            read ? add(live, kAtPacket + k) : remove(live, kAtPacket + k);
-          }
-        }
-      };
-      switch (i.command) {
-        case MemCommand::kRead32:
-          if (!i.indirect_ref || touch.known) {
-            const std::uint32_t words = touch.known ? touch.bytes / 4 : i.count;
-            for (std::uint32_t k = 0; k < words && i.destination.value + k < kXfers; ++k)
-              remove(live, kAtIn + i.destination.value + k);
-          }
-          if (i.indirect_ref) add(live, kAtPrevAlu);
-          if (!packet) {
-            add(live, kAtMap);
-          } else if (touch.known) {
-            bytes(true);
-          } else {
-            for (std::size_t k = kAtPacket; k <= kAtRest; ++k) add(live, k);
-          }
-          break;
-        case MemCommand::kWrite8:
-        case MemCommand::kWrite32: {
-          if (touch.known) bytes(false);
-          const std::uint32_t words =
-              i.command == MemCommand::kWrite8 ? (i.count + 3) / 4 : i.count;
-          for (std::uint32_t k = 0; k < words; ++k) add(live, kAtOut + i.destination.value + k);
-          break;
-        }
-        case MemCommand::kAddImm:
-          if (has(live, kAtMap)) add(live, kAtPrevAlu);
-          break;
-      }
-      use(i.a, touch, 1, live);
-      use(i.b, touch, 2, live);
-      return;
-    }
-  }
-}
-
-Liveness::Liveness(const Graph& graph, const Analysis& analysis) {
-  at_.assign(graph.blocks.size(), Set());
-  for (std::uint32_t b = static_cast<std::uint32_t>(graph.blocks.size()); b-- > 0;) {
-    Set live((kLiveBits + 63) / 64, 0);
-    const Block& block = graph.blocks[b];
-    for (const std::uint32_t e : {block.next, block.taken}) {
-      if (e == kNone || !analysis.alive[e]) continue;
-      const Set& after = at_[graph.edges[e].to];
-      for (std::size_t w = 0; w < live.size(); ++w) live[w] |= after[w];
-    }
-    if (analysis.touches[b].size() == block.code.size())
-      for (std::size_t k = block.code.size(); k-- > 0;)
-        before(graph.instructions[block.code[k]], analysis.touches[b][k], live);
-    at_[b] = std::move(live);
-  }
-}
-
-void Liveness::project(std::uint32_t block, State& s, Symbolic& symbolic, Terms& terms) const {
-  const Set& live = at_[block];
-  const Value none = symbolic.undefined();
-  for (std::uint32_t k = 0; k < kValues; ++k)
-    if (!has(live, k)) s.values[k] = none;
-  for (std::uint32_t k = 0; k < kLocalPointers; ++k)
-    if (!has(live, kAtPending + k) && !has(live, kAtPointer + k)) s.wait[k] = 0;
-  if (!has(live, kAtPrevA)) s.prev_a = 0;
-  if (!has(live, kAtPrevAlu)) s.prev_alu = 0;
-  if (!has(live, kAtFlags)) {
-    const TermId bit = terms.undefined(1);
-    s.flags = {Flags::Type::kUndefined, bit, bit, bit, bit};
-  }
-  if (!has(live, kAtMul)) s.mul = 0;
-  const auto keep = [&](std::vector<std::pair<std::uint32_t, Value>>& words, std::size_t from,
-                        std::uint32_t most) {
-    std::erase_if(words,
-                  [&](const auto& w) { return w.first < most && !has(live, from + w.first); });
-  };
-  keep(s.stack, kAtStack, kStackWords);
-  keep(s.context, kAtContext, kContextWords);
-  bool any = has(live, kAtRest);
-  std::erase_if(s.packet.over, [&](const auto& b) {
-    const std::uint32_t k = b.first - kPacketBase;
-    return k < kPacketBytes ? !has(live, kAtPacket + k) : !has(live, kAtRest);
-  });
-  for (std::size_t k = kAtPacket; k < kAtRest && !any; ++k) any = has(live, k);
-  if (!any) s.packet.array = terms.array(Memory::kPacket);
-  if (!has(live, kAtMap)) {
-    s.map.array = terms.array(Memory::kMap);
-    s.map.over.clear();
-  }
 }
 
 }  // namespace lpn::nfp

@@ -1,8 +1,7 @@
 // Facts about an unrolled graph that hold on all paths, found without following any.
 //
 // One pass forwards, with one state per block that says what all ways of arriving agree on: which
-// edges no path takes, the least packet that can take an edge, addresses that are constant. One
-// pass backwards: which registers, words and bytes a block or what follows it may still read.
+// edges no path takes, the least packet that can take an edge, addresses that are constant.
 #pragma once
 
 #include <cstdint>
@@ -30,24 +29,5 @@ Analysis analyse(const Graph& graph, Terms& terms, Symbolic& symbolic, Condition
 // added until nothing is cut. Throws Error "E-nfp-loop" when that does not happen.
 Graph make_bounded_graph(const std::vector<Instruction>& listing, const Costs& costs,
                          std::uint32_t& limit);
-
-// Which parts of a state matter at the start of a block.
-class Liveness {
- public:
-  Liveness(const Graph& graph, const Analysis& analysis);
-  // Makes undefined what nothing from here on reads.
-  void project(std::uint32_t block, State& state, Symbolic& symbolic, Terms& terms) const;
-
- private:
-  using Set = std::vector<std::uint64_t>;
-  static void add(Set& set, std::size_t k) { set[k / 64] |= std::uint64_t{1} << k % 64; }
-  static void remove(Set& set, std::size_t k) { set[k / 64] &= ~(std::uint64_t{1} << k % 64); }
-  static bool has(const Set& set, std::size_t k) { return set[k / 64] >> k % 64 & 1; }
-  void before(const Instruction& i, const Touch& touch, Set& live) const;
-  void use(const Operand& operand, const Touch& touch, int which, Set& live) const;
-  void local(Region region, std::uint32_t word, bool read, Set& live) const;
-
-  std::vector<Set> at_;  // by block, at its start
-};
 
 }  // namespace lpn::nfp

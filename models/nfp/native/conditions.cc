@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <mutex>
+#include <unordered_set>
+#include <utility>
 
 #include "lpn/base/error.h"
 #include "lpn/graph/union_find.h"
@@ -189,7 +191,18 @@ const std::vector<TermId>& Conditions::variables(TermId atom) {
       case Kind::kSext: work.push_back(t.a); break;
       case Kind::kIte:
       case Kind::kStore: work.push_back(t.c); [[fallthrough]];
-      default: work.push_back(t.a); work.push_back(t.b);
+      case Kind::kAnd:
+      case Kind::kOr:
+      case Kind::kXor:
+      case Kind::kAdd:
+      case Kind::kSub:
+      case Kind::kMul:
+      case Kind::kShl:
+      case Kind::kShr:
+      case Kind::kConcat:
+      case Kind::kEq:
+      case Kind::kUlt:
+      case Kind::kSlt: work.push_back(t.a); work.push_back(t.b);
     }
   }
   std::sort(out.begin(), out.end());
@@ -293,27 +306,54 @@ std::vector<std::vector<TermId>> Conditions::components(std::span<const TermId> 
   return out;
 }
 
-// Depth first over the variables, the packet's size first and from below, so that the first answer
-// has the least.
-Conditions::Partial Conditions::try_values(const std::vector<TermId>& atoms, std::uint64_t budget) {
-  struct Var {
-    TermId id;
-    Bits domain;
-    std::vector<TermId> single;  // atoms on it alone
-    std::vector<TermId> last;    // atoms that are decided once it has a value
-    std::uint32_t count = 0;
-  };
-  std::vector<Var> vars;
-  std::unordered_map<TermId, std::size_t> at;
-  std::vector<TermId> wide;
+// A variable of a component, with the values that are left to it.
+struct Conditions::Var {
+  TermId id;
+  Bits domain;
+  std::vector<TermId> single;  // atoms on it alone
+  std::vector<TermId> last;    // atoms that are decided once it has a value
+  std::uint32_t count = 0;
+};
+
+std::vector<Conditions::Var> Conditions::variables_of(const std::vector<TermId>& atoms) {
+  std::vector<Var> out;
+  std::unordered_set<TermId> met;
   for (const TermId atom : atoms)
-    for (const TermId v : variables(atom))
-      if (at.emplace(v, vars.size()).second) {
-        Bits all((values(v) + 63) / 64, 0);
-        for (std::uint32_t k = v == terms_.size() ? least_ : 0; k < values(v); ++k)
-          all[k / 64] |= std::uint64_t{1} << k % 64;
-        vars.push_back({v, std::move(all), {}, {}});
-      }
+    for (const TermId v : variables(atom)) {
+      if (!met.insert(v).second) continue;
+      Bits all((values(v) + 63) / 64, 0);
+      for (std::uint32_t k = v == terms_.size() ? least_ : 0; k < values(v); ++k)
+        all[k / 64] |= std::uint64_t{1} << k % 64;
+      out.push_back({v, std::move(all), {}, {}});
+    }
+  return out;
+}
+
+// Of conditions on one variable that leave it no value, some that it takes: one is left out at a
+// time.
+std::vector<TermId> Conditions::single_core(std::vector<TermId> core, TermId variable) {
+  for (std::size_t k = 0; k < core.size();) {
+    Bits rest((values(variable) + 63) / 64, ~std::uint64_t{0});
+    for (std::size_t j = 0; j < core.size(); ++j)
+      if (j != k)
+        for (std::size_t w = 0; w < rest.size(); ++w) rest[w] &= domain(core[j], variable)[w];
+    const bool still =
+        std::all_of(rest.begin(), rest.end(), [](std::uint64_t w) { return w == 0; });
+    if (still && core.size() > 1)
+      core.erase(core.begin() + static_cast<std::ptrdiff_t>(k));
+    else
+      ++k;
+  }
+  return core;
+}
+
+// Applies the conditions on one variable alone, and puts each other at the last of its variables:
+// the packet's size comes first, then those with fewest values. The core when one has none.
+std::optional<std::vector<TermId>> Conditions::narrow(std::vector<Var>& vars,
+                                                      const std::vector<TermId>& atoms) {
+  std::unordered_map<TermId, std::size_t> at;
+  for (std::size_t k = 0; k < vars.size(); ++k) at[vars[k].id] = k;
+  std::vector<TermId> wide;
   for (const TermId atom : atoms) {
     const auto& vs = variables(atom);
     if (vs.size() != 1) {
@@ -325,22 +365,7 @@ Conditions::Partial Conditions::try_values(const std::vector<TermId>& atoms, std
     var.single.push_back(atom);
     bool any = false;
     for (std::size_t w = 0; w < var.domain.size(); ++w) any |= (var.domain[w] &= allowed[w]) != 0;
-    if (any) continue;
-    // Which of them it takes: leave one out at a time.
-    Partial out{Verdict::Kind::kUnsat, {}, var.single};
-    for (std::size_t k = 0; k < out.core.size();) {
-      Bits rest(var.domain.size(), ~std::uint64_t{0});
-      for (std::size_t j = 0; j < out.core.size(); ++j)
-        if (j != k)
-          for (std::size_t w = 0; w < rest.size(); ++w) rest[w] &= domain(out.core[j], vs[0])[w];
-      const bool still =
-          std::all_of(rest.begin(), rest.end(), [](std::uint64_t w) { return w == 0; });
-      if (still && out.core.size() > 1)
-        out.core.erase(out.core.begin() + static_cast<std::ptrdiff_t>(k));
-      else
-        ++k;
-    }
-    return out;
+    if (!any) return single_core(var.single, vs[0]);
   }
   for (Var& var : vars)
     for (const std::uint64_t w : var.domain)
@@ -355,51 +380,60 @@ Conditions::Partial Conditions::try_values(const std::vector<TermId>& atoms, std
     for (const TermId v : variables(atom)) latest = std::max(latest, at[v]);
     vars[latest].last.push_back(atom);
   }
+  return std::nullopt;
+}
+
+// The next value of `var` from `from` on with which the conditions it decides hold; values(var.id)
+// when there is none, nothing when `spent` exceeds the budget.
+std::optional<std::uint32_t> Conditions::next_value(const Var& var, std::uint32_t from,
+                                                    std::uint64_t& spent, std::uint64_t budget) {
+  const std::uint32_t end = values(var.id);
+  for (std::uint32_t v = from; v < end; ++v) {
+    const std::uint64_t word = var.domain[v / 64] >> v % 64;
+    if (word == 0) {
+      v |= 63;
+      continue;
+    }
+    v += static_cast<std::uint32_t>(std::countr_zero(word));
+    assign(var.id, v);
+    bool holds = true;
+    for (const TermId atom : var.last) {
+      if (++spent > budget) return std::nullopt;
+      if (!evaluate(atom)) {
+        holds = false;
+        break;
+      }
+    }
+    if (holds) return v;
+  }
+  return end;
+}
+
+// Depth first over the variables, the packet's size first and from below, so that the first answer
+// has the least.
+Conditions::Partial Conditions::try_values(const std::vector<TermId>& atoms, std::uint64_t budget) {
+  std::vector<Var> vars = variables_of(atoms);
+  if (auto core = narrow(vars, atoms)) return {Verdict::Kind::kUnsat, {}, std::move(*core)};
   std::vector<std::uint32_t> chosen(vars.size(), 0);
   std::vector<bool> started(vars.size(), false);
   std::uint64_t spent = 0;
   std::size_t k = 0;
-  while (true) {
-    if (k == vars.size()) {
-      Partial out{Verdict::Kind::kSat, {}, {}};
-      for (std::size_t j = 0; j < vars.size(); ++j) out.values.emplace_back(vars[j].id, chosen[j]);
-      return out;
-    }
-    Var& var = vars[k];
-    std::uint32_t v = started[k] ? chosen[k] + 1 : 0;
-    bool found = false;
-    for (; v < values(var.id); ++v) {
-      const std::uint64_t word = var.domain[v / 64] >> v % 64;
-      if (word == 0) {
-        v |= 63;
-        continue;
-      }
-      v += static_cast<std::uint32_t>(std::countr_zero(word));
-      assign(var.id, v);
-      bool holds = true;
-      for (const TermId atom : var.last) {
-        if (++spent > budget) return {};
-        if (!evaluate(atom)) {
-          holds = false;
-          break;
-        }
-      }
-      if (holds) {
-        found = true;
-        break;
-      }
-    }
-    if (found) {
-      chosen[k] = v;
+  while (k < vars.size()) {
+    const auto v = next_value(vars[k], started[k] ? chosen[k] + 1 : 0, spent, budget);
+    if (!v) return {};
+    if (*v < values(vars[k].id)) {
+      chosen[k] = *v;
       started[k] = true;
       if (++k < vars.size()) started[k] = false;
       continue;
     }
-    if (k == 0) break;
+    if (k == 0) return {Verdict::Kind::kUnsat, {}, atoms};
     --k;
     ++spent;
   }
-  return {Verdict::Kind::kUnsat, {}, atoms};
+  Partial out{Verdict::Kind::kSat, {}, {}};
+  for (std::size_t j = 0; j < vars.size(); ++j) out.values.emplace_back(vars[j].id, chosen[j]);
+  return out;
 }
 
 Conditions::Partial Conditions::component(std::vector<TermId> atoms, bool with_z3, double seconds) {

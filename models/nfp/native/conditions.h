@@ -84,6 +84,13 @@ class Conditions {
   };
   // `minimal`: also a core without superfluous conditions.
   Partial component(std::vector<TermId> atoms, bool with_z3, double seconds);
+  struct Var;
+  std::vector<Var> variables_of(const std::vector<TermId>& atoms);
+  std::vector<TermId> single_core(std::vector<TermId> core, TermId variable);
+  std::optional<std::vector<TermId>> narrow(std::vector<Var>& vars,
+                                            const std::vector<TermId>& atoms);
+  std::optional<std::uint32_t> next_value(const Var& var, std::uint32_t from, std::uint64_t& spent,
+                                          std::uint64_t budget);
   Partial try_values(const std::vector<TermId>& atoms, std::uint64_t budget);
   Partial ask_z3(const std::vector<TermId>& atoms, double seconds);
   Verdict ask_arrays(std::span<const TermId> atoms, double seconds);

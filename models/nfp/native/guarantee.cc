@@ -5,306 +5,23 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <queue>
+#include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "analysis.h"
+#include "explosion.h"
+#include "learned.h"
 #include "lpn/base/error.h"
+#include "rests.h"
 #include "symbolic.h"
 
 namespace lpn::nfp {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kSame = 1e-9;  // relative difference of values that are one and the same
-
-// ---- Longest rests of paths
-// ----------------------------------------------------------------------------------
-
-// Per distinct least packet size s, ascending: the most that can follow from an edge on, through
-// edges no packet of more than s bytes is needed for. In packet-rate mode there is one s.
-struct Rests {
-  std::vector<std::uint32_t> sizes;
-  std::vector<std::vector<double>> cycles, dram;  // [size][edge], kNever: the end is not reached
-  std::vector<double> least_cycles;               // [edge], over all sizes
-};
-
-Rests make_rests(const Graph& graph, const Analysis& analysis, bool per_byte) {
-  Rests out;
-  for (std::uint32_t e = 0; e < graph.edges.size(); ++e)
-    if (analysis.alive[e]) out.sizes.push_back(analysis.size[e]);
-  std::sort(out.sizes.begin(), out.sizes.end());
-  out.sizes.erase(std::unique(out.sizes.begin(), out.sizes.end()), out.sizes.end());
-  if (out.sizes.empty()) return out;
-  if (!per_byte) out.sizes = {out.sizes.back()};
-  const auto n = static_cast<std::uint32_t>(graph.edges.size());
-  // Edges by topological order of the block they enter, last first.
-  std::vector<std::uint32_t> order(n);
-  for (std::uint32_t e = 0; e < n; ++e) order[e] = e;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return graph.edges[a].to > graph.edges[b].to;
-  });
-  out.least_cycles.assign(n, std::numeric_limits<double>::infinity());
-  for (std::size_t s = 0; s < out.sizes.size(); ++s) {
-    std::vector<double> cycles(n, kNever), dram(n, kNever);
-    for (const std::uint32_t e : order) {
-      if (!analysis.alive[e] || analysis.size[e] > out.sizes[s]) continue;
-      const EdgeCost& c = graph.costs[e];
-      const std::uint32_t b = graph.edges[e].to;
-      double most = kNever, most_dram = kNever, least = std::numeric_limits<double>::infinity();
-      if (b == graph.fin) {
-        most = static_cast<double>(c.last);
-        most_dram = 0;
-        least = most;
-      }
-      for (const bool taken : {false, true}) {
-        const std::uint32_t o = taken ? graph.blocks[b].taken : graph.blocks[b].next;
-        if (o == kNone || cycles[o] == kNever) continue;
-        const auto last = static_cast<double>(taken ? c.last_taken : c.last);
-        most = std::max(most, last + cycles[o]);
-        most_dram = std::max(most_dram, dram[o]);
-        if (s + 1 == out.sizes.size()) least = std::min(least, last + out.least_cycles[o]);
-      }
-      if (most == kNever) continue;
-      cycles[e] = static_cast<double>(c.body) + most;
-      dram[e] = c.dram + most_dram;
-      if (s + 1 == out.sizes.size()) out.least_cycles[e] = static_cast<double>(c.body) + least;
-    }
-    out.cycles.push_back(std::move(cycles));
-    out.dram.push_back(std::move(dram));
-  }
-  return out;
-}
-
-// ---- States of the program, shared by all paths that reach them
-// ------------------------------------------------
-
-constexpr std::uint32_t kUnknown = kNone - 1;
-
-struct Exploded {
-  std::uint32_t block = 0;
-  std::uint32_t state = 0;  // index into the pool
-  bool done = false;
-  std::uint32_t to[2] = {kNone, kNone};  // by not taken, taken
-  std::vector<TermId> atoms[2];
-  bool undefined[2] = {false, false};
-};
-
-class Explosion {
- public:
-  Explosion(const Graph& graph, const Analysis& analysis, Terms& terms, Symbolic& symbolic,
-            Conditions& conditions)
-      : graph_(graph),
-        analysis_(analysis),
-        terms_(terms),
-        symbolic_(symbolic),
-        conditions_(conditions),
-        liveness_(graph, analysis) {
-    State first = symbolic.initial();
-    liveness_.project(0, first, symbolic_, terms_);
-    intern(0, std::move(first));
-  }
-
-  const Exploded& operator[](std::uint32_t id) const { return nodes_[id]; }
-  std::size_t size() const { return nodes_.size(); }
-
-  // The node with what follows it.
-  const Exploded& run(std::uint32_t id) {
-    if (nodes_[id].done) return nodes_[id];
-    const std::uint32_t b = nodes_[id].block;
-    const Block& block = graph_.blocks[b];
-    State after = states_[nodes_[id].state];
-    symbolic_.run(graph_.instructions, block.code, after);
-    const Instruction& last = graph_.last(block);
-    const bool branches = last.opcode == Opcode::kBranch && last.condition != Condition::kAlways;
-    const TermId condition = branches ? symbolic_.condition(last, after) : kNoTerm;
-    for (const bool taken : {false, true}) {
-      const std::uint32_t e = taken ? block.taken : block.next;
-      if (e == kNone || !analysis_.alive[e]) continue;
-      std::vector<TermId> atoms;
-      bool undefined = false;
-      if (branches &&
-          !conditions_.split(taken ? condition : terms_.negated(condition), atoms, undefined))
-        continue;
-      State next = after;
-      symbolic_.leave(last, taken, next);
-      const std::uint32_t to = graph_.edges[e].to;
-      liveness_.project(to, next, symbolic_, terms_);
-      const std::uint32_t target = intern(to, std::move(next));
-      nodes_[id].to[taken] = target;
-      nodes_[id].atoms[taken] = std::move(atoms);
-      nodes_[id].undefined[taken] = undefined;
-    }
-    nodes_[id].done = true;
-    return nodes_[id];
-  }
-
- private:
-  std::uint32_t intern(std::uint32_t block, State state) {
-    const std::size_t h = state.hash() * 31 + block;
-    auto [first, last] = index_.equal_range(h);
-    for (; first != last; ++first)
-      if (nodes_[first->second].block == block && states_[nodes_[first->second].state] == state)
-        return first->second;
-    const auto id = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.emplace_back();
-    nodes_.back().block = block;
-    nodes_.back().state = static_cast<std::uint32_t>(states_.size());
-    states_.push_back(std::move(state));
-    index_.emplace(h, id);
-    return id;
-  }
-
-  const Graph& graph_;
-  const Analysis& analysis_;
-  Terms& terms_;
-  Symbolic& symbolic_;
-  Conditions& conditions_;
-  Liveness liveness_;
-  std::vector<Exploded> nodes_;
-  std::vector<State> states_;
-  std::unordered_multimap<std::size_t, std::uint32_t> index_;
-};
-
-// ---- What has been learned
-// -------------------------------------------------------------------------------------
-
-// Sets of conditions that together need a packet of at least so many bytes, or (kImpossible) cannot
-// hold: as an automaton along paths. Its state is what is left of each set of which something has
-// been met, without those that another one makes superfluous, and only while the rest can still be
-// met.
-class Learned {
- public:
-  static constexpr std::uint32_t kImpossible = ~0u;
-  struct Step {
-    std::uint32_t state = 0;  // kNone: a contradiction is complete
-    std::uint32_t size = 0;   // the packet's size is at least this
-  };
-
-  Learned() { intern({}); }
-
-  // `where`: block at which each condition of the path was met, the latest. False when nothing of
-  // it is new.
-  bool learn(std::vector<TermId> core, std::uint32_t size,
-             const std::unordered_map<TermId, std::uint32_t>& where) {
-    std::sort(core.begin(), core.end());
-    core.erase(std::unique(core.begin(), core.end()), core.end());
-    bool news = false;
-    for (const TermId atom : core) {
-      const auto at = where.find(atom);
-      if (at == where.end()) continue;
-      std::uint32_t& latest = latest_[atom];
-      if (at->second + 1 > latest) {
-        latest = at->second + 1;
-        news = true;
-      }
-    }
-    Rest whole{std::move(core), size};
-    if (known_.insert(whole).second) {
-      for (const TermId atom : whole.atoms)
-        with_[atom].push_back(static_cast<std::uint32_t>(sets_.size()));
-      sets_.push_back(std::move(whole));
-      news = true;
-    }
-    return news;
-  }
-
-  void restart() {
-    states_.clear();
-    index_.clear();
-    steps_.clear();
-    intern({});
-  }
-
-  // After the conditions of one step into `block`.
-  Step step(std::uint32_t state, std::uint32_t node, bool taken, const std::vector<TermId>& atoms,
-            std::uint32_t block) {
-    if (state == 0 &&
-        std::none_of(atoms.begin(), atoms.end(), [&](TermId a) { return with_.count(a) > 0; }))
-      return {};
-    const std::uint64_t key = (std::uint64_t{state} << 32 | node) * 2 + taken;
-    const auto found = steps_.find(key);
-    if (found != steps_.end()) return found->second;
-    std::vector<Rest> left = states_[state];
-    for (const TermId atom : atoms) {
-      for (Rest& rest : left) {
-        const auto at = std::lower_bound(rest.atoms.begin(), rest.atoms.end(), atom);
-        if (at != rest.atoms.end() && *at == atom) rest.atoms.erase(at);
-      }
-      const auto with = with_.find(atom);
-      if (with == with_.end()) continue;
-      for (const std::uint32_t k : with->second) {
-        Rest rest = sets_[k];
-        std::erase(rest.atoms, atom);
-        left.push_back(std::move(rest));
-      }
-    }
-    Step out;
-    for (const Rest& rest : left)
-      if (rest.atoms.empty()) out.size = std::max(out.size, rest.size);
-    if (out.size == kImpossible) {
-      out.state = kNone;
-    } else {
-      std::erase_if(left, [&](const Rest& rest) {
-        return rest.atoms.empty() || std::any_of(rest.atoms.begin(), rest.atoms.end(),
-                                                 [&](TermId a) { return latest_[a] <= block + 1; });
-      });
-      std::sort(left.begin(), left.end(), [](const Rest& a, const Rest& b) {
-        if (a.atoms.size() != b.atoms.size()) return a.atoms.size() < b.atoms.size();
-        return a.atoms != b.atoms ? a.atoms < b.atoms : a.size > b.size;
-      });
-      std::vector<Rest> least;
-      for (Rest& rest : left) {
-        const bool implied = std::any_of(least.begin(), least.end(), [&](const Rest& r) {
-          return r.size >= rest.size && std::includes(rest.atoms.begin(), rest.atoms.end(),
-                                                      r.atoms.begin(), r.atoms.end());
-        });
-        if (!implied) least.push_back(std::move(rest));
-      }
-      out.state = intern(std::move(least));
-    }
-    steps_.emplace(key, out);
-    return out;
-  }
-
- private:
-  struct Rest {
-    std::vector<TermId> atoms;  // sorted
-    std::uint32_t size;
-    bool operator==(const Rest&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Rest& r) const {
-      std::size_t h = r.size;
-      for (const TermId t : r.atoms) h = (h ^ t) * 0x9e3779b97f4a7c15ull ^ h >> 31;
-      return h;
-    }
-    std::size_t operator()(const std::vector<Rest>& v) const {
-      std::size_t h = v.size();
-      for (const Rest& r : v) h = h * 1099511628211ull ^ (*this)(r);
-      return h;
-    }
-  };
-
-  std::uint32_t intern(std::vector<Rest> state) {
-    const auto [at, fresh] =
-        index_.emplace(std::move(state), static_cast<std::uint32_t>(states_.size()));
-    if (fresh) states_.push_back(at->first);
-    return at->second;
-  }
-
-  std::vector<Rest> sets_;
-  std::unordered_set<Rest, Hash> known_;
-  std::unordered_map<TermId, std::vector<std::uint32_t>> with_;
-  std::unordered_map<TermId, std::uint32_t> latest_;  // block + 1
-  std::vector<std::vector<Rest>> states_;
-  std::unordered_map<std::vector<Rest>, std::uint32_t, Hash> index_;
-  std::unordered_map<std::uint64_t, Step> steps_;
-};
-
-// ---- The search
-// ------------------------------------------------------------------------------------------------
 
 struct Label {
   std::uint32_t node = 0, edge = 0, learned = 0, parent = kNone;
@@ -356,17 +73,14 @@ class Search {
     }
     if (!found_.empty()) {
       if (found_.size() == options_.paths)
-        bound_ = found_.back().slow.value;  // those that are left come after it
+        bound_ = found_.back().value;  // those that are left come after it
       if (!stopped) settle_tie();
     }
     if (found_.empty() && !stopped) none();
     if (found_.empty()) witness();
     out.complete = !stopped;
-    for (const Found& f : found_) out.slowest.push_back(f.slow);
-    if (!found_.empty() && !stopped)
-      out.slower = count_slower(found_.front().slow.value);
-    else
-      out.slower = -1;
+    out.slower = !found_.empty() && !stopped ? count_slower(found_.front().value) : -1;
+    out.slowest = found_;
     out.bound = bound_;
     out.refuted = refuted_;
     out.states = explosion.size();
@@ -376,10 +90,6 @@ class Search {
   }
 
  private:
-  struct Found {
-    SlowPath slow;
-  };
-
   [[noreturn]] void none() const {
     throw Error("E-nfp-none",
                 std::string("no packet reaches the end of the program") +
@@ -432,12 +142,41 @@ class Search {
     return out;
   }
 
-  // One pass, slowest first, until a possible path is certain to be the slowest not yet found.
-  // `tied`: instead the path with fewest core cycles among those with memory engine cycles worth
-  // `value`.
-  Round search(bool tied, double value);
+  class Pass;
+  Round search(bool tied, double wanted);
   void settle_tie();
   void witness();
+  bool take_witness(std::uint32_t id, const Label& here);
+  const Verdict& verdict_on(std::uint32_t label, const Path& path);
+
+  // The label that enters the program.
+  Label start() const {
+    Label out;
+    out.size = least_;
+    out.cycles = static_cast<double>(costs_.overhead);
+    return out;
+  }
+  Label after(const Label& here, std::uint32_t id, bool taken);
+  // Of the complete path of `here`, which its bound may exceed, with a packet of so many bytes.
+  double own_value(const Label& here, std::uint32_t size) const {
+    const EdgeCost& c = graph_.costs[here.edge];
+    const double own =
+        worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
+    return options_.per_byte ? own / size : own;
+  }
+  std::vector<SlowPath>::iterator find(const Path& path) {
+    return std::find_if(found_.begin(), found_.end(),
+                        [&](const SlowPath& f) { return f.path == path; });
+  }
+  static std::string key_of(const Path& path) {
+    return {reinterpret_cast<const char*>(path.data()), path.size() * sizeof(path[0])};
+  }
+
+  // The nearest label above `label` whose step had conditions; kNone: there is none.
+  std::uint32_t conditions_above(std::uint32_t label) const {
+    const std::uint32_t parent = labels_[label].parent;
+    return parent == kNone ? kNone : labels_[parent].with_atoms;
+  }
   std::uint32_t add(Label label, std::uint32_t node, bool taken);
   std::vector<TermId> atoms_of(std::uint32_t label) const;
   // Of them those that share a variable with `fresh`, directly or through others.
@@ -471,7 +210,7 @@ class Search {
   std::vector<Label> labels_;
   std::vector<std::pair<std::uint32_t, bool>>
       steps_;  // by label: the node and direction it came by
-  std::vector<Found> found_;
+  std::vector<SlowPath> found_;
   std::unordered_map<std::string, Verdict> verdicts_;  // by path
   double bound_ = 0;
   std::uint64_t refuted_ = 0, restarts_ = 0;
@@ -493,14 +232,30 @@ std::uint32_t Search::add(Label label, std::uint32_t node, bool taken) {
   return id;
 }
 
+// What follows `here` by `taken`: its costs, and the packet that its own conditions need.
+Label Search::after(const Label& here, std::uint32_t id, bool taken) {
+  const Exploded& node = (*explosion_)[here.node];
+  const Block& block = graph_.blocks[graph_.edges[here.edge].to];
+  const EdgeCost& c = graph_.costs[here.edge];
+  Label next;
+  next.node = node.to[taken];
+  next.edge = taken ? block.taken : block.next;
+  next.parent = id;
+  next.met = here.met;
+  next.cycles = here.cycles + static_cast<double>(c.body + (taken ? c.last_taken : c.last));
+  next.dram = here.dram + c.dram;
+  next.size = here.size;
+  for (const TermId atom : node.atoms[taken])
+    if (const auto limit = conditions_.bound(atom)) next.size = std::max(next.size, limit->least);
+  return next;
+}
+
 std::vector<TermId> Search::atoms_of(std::uint32_t label) const {
   std::vector<TermId> out;
-  for (std::uint32_t k = labels_[label].with_atoms; k != kNone;) {
+  for (std::uint32_t k = labels_[label].with_atoms; k != kNone; k = conditions_above(k)) {
     const auto& [node, taken] = steps_[k];
     const auto& atoms = (*explosion_)[node].atoms[taken];
     out.insert(out.end(), atoms.begin(), atoms.end());
-    const std::uint32_t parent = labels_[k].parent;
-    k = parent == kNone ? kNone : labels_[parent].with_atoms;
   }
   return out;
 }
@@ -516,7 +271,7 @@ std::vector<TermId> Search::concerned(std::uint32_t label, const std::vector<Ter
   for (std::size_t before = 0; before != variables.size();) {
     before = variables.size();
     out.clear();
-    for (std::uint32_t k = labels_[label].with_atoms; k != kNone;) {
+    for (std::uint32_t k = labels_[label].with_atoms; k != kNone; k = conditions_above(k)) {
       if (std::none_of(variables.begin(), variables.end(),
                        [&](TermId v) { return may_have(labels_[k].met, v); }))
         break;
@@ -530,8 +285,6 @@ std::vector<TermId> Search::concerned(std::uint32_t label, const std::vector<Ter
         out.push_back(atom);
         add(atom);
       }
-      const std::uint32_t parent = labels_[k].parent;
-      k = parent == kNone ? kNone : labels_[parent].with_atoms;
     }
   }
   return out;
@@ -554,22 +307,23 @@ void Search::learn(const std::vector<TermId>& core, std::uint32_t size, std::uin
     }
   };
   if (node != kNone) note((*explosion_)[node].atoms[taken], block);
-  for (std::uint32_t k = labels_[label].with_atoms; k != kNone;) {
+  for (std::uint32_t k = labels_[label].with_atoms; k != kNone; k = conditions_above(k)) {
     const auto& [n, t] = steps_[k];
     note((*explosion_)[n].atoms[t], graph_.edges[labels_[k].edge].to);
-    const std::uint32_t parent = labels_[k].parent;
-    k = parent == kNone ? kNone : labels_[parent].with_atoms;
   }
   ++refuted_;
   facts_ += learned_.learn(core, size, where);
 }
 
-Search::Round Search::search(bool tied, double wanted) {
-  Explosion& ex = *explosion_;
-  learned_.restart();
-  ++restarts_;
-  labels_.clear();
-  steps_.clear();
+// One pass, slowest first, until a possible path is certain to be the slowest not yet found.
+// `tied`: instead the path with fewest core cycles among those with memory engine cycles worth
+// `wanted`.
+class Search::Pass {
+ public:
+  Pass(Search& search, bool tied, double wanted);
+  Round run();
+
+ private:
   struct Entry {
     double key;  // largest first
     double second;
@@ -580,241 +334,233 @@ Search::Round Search::search(bool tied, double wanted) {
       return label < o.label;  // depth first among equals
     }
   };
-  std::priority_queue<Entry> queue;
-  // Arrivals at (node, edge, learned, size): how many that are as slow in both respects have been
-  // before.
   struct Arrival {
     double cycles, dram;
   };
+
+  void push(const Label& label, std::uint32_t node, bool taken);
+  // What becomes of the label `id`, which is `here`; a Round when that ends the pass.
+  std::optional<Round> take_possible(std::uint32_t id, const Label& here);
+  std::optional<Round> judge_complete(const Entry& top, const Label& here);
+  void go_on_from(std::uint32_t id, const Label& here);
+
+  bool slower_were_here(const Label& here);
+  bool holds(std::uint32_t id, const Label& here, bool taken, Label& next);
+
+  Search& s_;
+  const bool tied_;
+  const double wanted_;
+  std::priority_queue<Entry> queue_;
+  // Arrivals at (node, edge, learned, size): how many that are as slow in both respects have been
+  // before.
   std::unordered_map<std::uint64_t,
                      std::vector<std::pair<std::array<std::uint32_t, 4>, std::vector<Arrival>>>>
-      arrivals;
-  const std::size_t allowed = tied ? 1 : options_.paths;
-  double lost = kNever;  // the slowest that was left out because another had been there
-  bool dirty = false;
+      arrivals_;
+  double lost_ = kNever;  // the slowest that was left out because another had been there
+  bool dirty_ = false;    // something was learned
+};
 
-  const auto push = [&](const Label& label, std::uint32_t node, bool taken) {
-    const std::uint32_t id = add(label, node, taken);
-    const double left = label.cycles + rests_.least_cycles[label.edge];
-    queue.push(tied ? Entry{-left, label.value, id} : Entry{label.value, 0, id});
-  };
-  Label start;
-  start.size = least_;
-  start.cycles = static_cast<double>(costs_.overhead);
-  start.value = bound(0, start.cycles, 0, least_);
+Search::Pass::Pass(Search& search, bool tied, double wanted)
+    : s_(search), tied_(tied), wanted_(wanted) {
+  s_.learned_.restart();
+  ++s_.restarts_;
+  s_.labels_.clear();
+  s_.steps_.clear();
+  Label start = s_.start();
+  start.value = s_.bound(0, start.cycles, 0, s_.least_);
   push(start, kNone, false);
+}
+
+void Search::Pass::push(const Label& label, std::uint32_t node, bool taken) {
+  const std::uint32_t id = s_.add(label, node, taken);
+  const double left = label.cycles + s_.rests_.least_cycles[label.edge];
+  queue_.push(tied_ ? Entry{-left, label.value, id} : Entry{label.value, 0, id});
+}
+
+Search::Round Search::Pass::run() {
   std::uint64_t ticks = 0;
-
-  while (!queue.empty()) {
-    const Entry top = queue.top();
-    if (!tied && !dirty) bound_ = std::min(bound_, top.key);
-    if (++ticks % 512 == 0 && !go_on_({bound_, ex.size(), refuted_, found_.size()}))
+  while (!queue_.empty()) {
+    const Entry top = queue_.top();
+    if (!tied_ && !dirty_) s_.bound_ = std::min(s_.bound_, top.key);
+    if (++ticks % 512 == 0 &&
+        !s_.go_on_({s_.bound_, s_.explosion_->size(), s_.refuted_, s_.found_.size()}))
       return Round::kStopped;
-    queue.pop();
-    const Label here = labels_[top.label];
-    const std::uint32_t b = graph_.edges[here.edge].to;
-    if (here.checked) {
-      // Another might have been slower that was dropped for one since refuted.
-      if (dirty && (tied || lost > here.value)) return Round::kLearned;
-      const Path path = path_of(top.label);
-      SlowPath slow;
-      slow.path = path;
-      slow.cost = path_cost(graph_, costs_, path);
-      slow.value = here.value;
-      slow.example = verdicts_[std::string(reinterpret_cast<const char*>(path.data()),
-                                           path.size() * sizeof(path[0]))]
-                         .example;
-      if (tied) {
-        const auto other = std::find_if(found_.begin(), found_.end(),
-                                        [&](const Found& f) { return f.slow.path == path; });
-        if (other != found_.end())
-          std::rotate(found_.begin(), other, other + 1);
-        else
-          found_.front() = {std::move(slow)};
-        return Round::kFound;
-      }
-      found_.push_back({std::move(slow)});
-      if (found_.size() == options_.paths) return Round::kFound;
-      continue;
-    }
-    if (b == graph_.fin) {
-      const Path path = path_of(top.label);
-      const std::string key(reinterpret_cast<const char*>(path.data()),
-                            path.size() * sizeof(path[0]));
-      if (!tied && std::any_of(found_.begin(), found_.end(),
-                               [&](const Found& f) { return f.slow.path == path; }))
-        continue;
-      const auto known = verdicts_.find(key);
-      Verdict verdict;
-      if (known != verdicts_.end()) {
-        verdict = known->second;
-      } else {
-        for (std::uint32_t k = top.label; k != kNone; k = labels_[k].parent) {
-          const auto& [node, taken] = steps_[k];
-          if (node == kNone || !ex[node].undefined[taken]) continue;
-          const Instruction& last = graph_.last(graph_.blocks[ex[node].block]);
-          throw Error("E-nfp-undefined", "line " + std::to_string(last.line) + ": the branch '" +
-                                             last.text +
-                                             "' depends on something undefined on path " +
-                                             notation(graph_, path).substr(0, 400));
-        }
-        const std::vector<TermId> atoms = atoms_of(top.label);
-        verdict = conditions_.solve(atoms, options_.z3_seconds);
-        if (verdict.kind == Verdict::Kind::kSat) {
-          verdict.example.size = std::max(verdict.example.size, here.size);
-          // Its conditions need a larger packet than was known: others that were dropped for it may
-          // not.
-          if (options_.per_byte && verdict.example.size > here.size)
-            verdict.core = conditions_.size_core(atoms, verdict.example.size);
-        }
-        verdicts_.emplace(key, verdict);
-      }
-      if (verdict.kind == Verdict::Kind::kUnsat) {
-        learn(verdict.core, Learned::kImpossible, top.label);
-        dirty = true;
-        continue;
-      }
-      if (verdict.kind == Verdict::Kind::kUnknown) return Round::kStopped;
-      // The path's own value, which its bound may have exceeded.
-      const EdgeCost& c = graph_.costs[here.edge];
-      Label done = here;
-      done.checked = true;
-      done.size = verdict.example.size;
-      if (options_.per_byte && done.size > here.size) {
-        learn(verdict.core, done.size, top.label);
-        dirty = true;
-      }
-      const double own =
-          worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
-      done.value = options_.per_byte ? own / done.size : own;
-      if (tied && done.value < wanted * (1 - kSame)) continue;
-      const auto id = static_cast<std::uint32_t>(labels_.size());
-      labels_.push_back(done);
-      steps_.push_back(steps_[top.label]);
-      if (labels_.back().with_atoms == top.label) labels_.back().with_atoms = id;
-      queue.push(tied ? Entry{top.key, done.value, id} : Entry{done.value, 0, id});
-      continue;
-    }
-    const std::array<std::uint32_t, 4> place{here.node, here.edge, here.learned,
-                                             options_.per_byte ? here.size : 0};
-    const std::uint64_t h =
-        ((std::uint64_t{here.node} << 32 | here.edge) * 0x9e3779b97f4a7c15ull ^ here.learned) * 31 +
-        place[3];
-    auto& bucket = arrivals[h];
-    auto at =
-        std::find_if(bucket.begin(), bucket.end(), [&](const auto& p) { return p.first == place; });
-    if (at == bucket.end()) at = bucket.insert(bucket.end(), {place, {}});
-    const auto before = static_cast<std::size_t>(
-        std::count_if(at->second.begin(), at->second.end(), [&](const Arrival& a) {
-          return tied ? a.cycles <= here.cycles && a.dram >= here.dram
-                      : a.cycles >= here.cycles && a.dram >= here.dram;
-        }));
-    if (drops_ && before >= allowed) {
-      lost = std::max(lost, here.value);
-      continue;
-    }
-    at->second.push_back({here.cycles, here.dram});
-
-    ex.run(here.node);
-    const EdgeCost& c = graph_.costs[here.edge];
-    for (const bool taken : {false, true}) {
-      const std::uint32_t target = ex[here.node].to[taken];
-      if (target == kNone) continue;
-      const std::uint32_t e = taken ? graph_.blocks[b].taken : graph_.blocks[b].next;
-      Label next;
-      next.node = target;
-      next.edge = e;
-      next.parent = top.label;
-      next.met = here.met;
-      next.cycles = here.cycles + static_cast<double>(c.body + (taken ? c.last_taken : c.last));
-      next.dram = here.dram + c.dram;
-      next.size = std::max(here.size, options_.per_byte ? analysis_.size[e] : 0);
-      const std::vector<TermId>& atoms = ex[here.node].atoms[taken];
-      for (const TermId atom : atoms)
-        if (const auto limit = conditions_.bound(atom))
-          next.size = std::max(next.size, limit->least);
-      const Learned::Step step =
-          learned_.step(here.learned, here.node, taken, atoms, graph_.edges[e].to);
-      if (step.state == kNone) continue;
-      next.learned = step.state;
-      if (options_.per_byte) next.size = std::max(next.size, step.size);
-      next.value = bound(e, next.cycles, next.dram, next.size);
-      if (next.value == kNever) continue;
-      if (tied) {
-        const double dram = next.dram + rests_.dram.back()[e];
-        if (next.value < wanted * (1 - kSame) ||
-            options_.cores * dram < wanted * (1 - kSame) * (options_.per_byte ? next.size : 1))
-          continue;
-      }
-      if (!atoms.empty()) {
-        const std::vector<TermId> others = concerned(top.label, atoms);
-        if (const auto core = conditions_.refute(others, atoms)) {
-          learn(*core, Learned::kImpossible, top.label, here.node, taken, graph_.edges[e].to);
-          dirty = true;
-          continue;
-        }
-      }
-      push(next, here.node, taken);
-    }
+    queue_.pop();
+    const Label here = s_.labels_[top.label];
+    std::optional<Round> end;
+    if (here.checked)
+      end = take_possible(top.label, here);
+    else if (s_.graph_.edges[here.edge].to == s_.graph_.fin)
+      end = judge_complete(top, here);
+    else if (!slower_were_here(here))
+      go_on_from(top.label, here);
+    if (end) return *end;
   }
-  if (dirty && (tied || lost != kNever)) return Round::kLearned;
+  if (dirty_ && (tied_ || lost_ != kNever)) return Round::kLearned;
   return Round::kEmpty;
+}
+
+std::optional<Search::Round> Search::Pass::take_possible(std::uint32_t id, const Label& here) {
+  // Another might have been slower that was dropped for one since refuted.
+  if (dirty_ && (tied_ || lost_ > here.value)) return Round::kLearned;
+  SlowPath slow;
+  slow.path = s_.path_of(id);
+  slow.cost = path_cost(s_.graph_, s_.costs_, slow.path);
+  slow.value = here.value;
+  slow.example = s_.verdicts_[key_of(slow.path)].example;
+  if (tied_) {
+    const auto other = s_.find(slow.path);
+    if (other != s_.found_.end())
+      std::rotate(s_.found_.begin(), other, other + 1);
+    else
+      s_.found_.front() = std::move(slow);
+    return Round::kFound;
+  }
+  s_.found_.push_back(std::move(slow));
+  if (s_.found_.size() == s_.options_.paths) return Round::kFound;
+  return std::nullopt;
+}
+
+std::optional<Search::Round> Search::Pass::judge_complete(const Entry& top, const Label& here) {
+  const Path path = s_.path_of(top.label);
+  if (!tied_ && s_.find(path) != s_.found_.end()) return std::nullopt;
+  const Verdict& verdict = s_.verdict_on(top.label, path);
+  if (verdict.kind == Verdict::Kind::kUnsat) {
+    s_.learn(verdict.core, Learned::kImpossible, top.label);
+    dirty_ = true;
+    return std::nullopt;
+  }
+  if (verdict.kind == Verdict::Kind::kUnknown) return Round::kStopped;
+  Label done = here;
+  done.checked = true;
+  done.size = verdict.example.size;
+  if (s_.options_.per_byte && done.size > here.size) {
+    s_.learn(verdict.core, done.size, top.label);
+    dirty_ = true;
+  }
+  done.value = s_.own_value(here, done.size);
+  if (tied_ && done.value < wanted_ * (1 - kSame)) return std::nullopt;
+  const auto id = static_cast<std::uint32_t>(s_.labels_.size());
+  s_.labels_.push_back(done);
+  s_.steps_.push_back(s_.steps_[top.label]);
+  if (s_.labels_.back().with_atoms == top.label) s_.labels_.back().with_atoms = id;
+  queue_.push(tied_ ? Entry{top.key, done.value, id} : Entry{done.value, 0, id});
+  return std::nullopt;
+}
+
+// Whether so many labels that are as slow have been at this place that `here` cannot be among the
+// slowest. Notes it as lost if so, else as one that has been there.
+bool Search::Pass::slower_were_here(const Label& here) {
+  const std::size_t allowed = tied_ ? 1 : s_.options_.paths;
+  const std::array<std::uint32_t, 4> place{here.node, here.edge, here.learned,
+                                           s_.options_.per_byte ? here.size : 0};
+  const std::uint64_t h =
+      ((std::uint64_t{here.node} << 32 | here.edge) * 0x9e3779b97f4a7c15ull ^ here.learned) * 31 +
+      place[3];
+  auto& bucket = arrivals_[h];
+  auto at =
+      std::find_if(bucket.begin(), bucket.end(), [&](const auto& p) { return p.first == place; });
+  if (at == bucket.end()) at = bucket.insert(bucket.end(), {place, {}});
+  const auto before = static_cast<std::size_t>(
+      std::count_if(at->second.begin(), at->second.end(), [&](const Arrival& a) {
+        return tied_ ? a.cycles <= here.cycles && a.dram >= here.dram
+                     : a.cycles >= here.cycles && a.dram >= here.dram;
+      }));
+  if (s_.drops_ && before >= allowed) {
+    lost_ = std::max(lost_, here.value);
+    return true;
+  }
+  at->second.push_back({here.cycles, here.dram});
+  return false;
+}
+
+void Search::Pass::go_on_from(std::uint32_t id, const Label& here) {
+  s_.explosion_->run(here.node);
+  for (const bool taken : {false, true}) {
+    Label next;
+    if (holds(id, here, taken, next)) push(next, here.node, taken);
+  }
+}
+
+// Whether the block that `here` enters can be left by `taken` to a path that is asked for: `next`.
+bool Search::Pass::holds(std::uint32_t id, const Label& here, bool taken, Label& next) {
+  const Exploded& node = (*s_.explosion_)[here.node];
+  if (node.to[taken] == kNone) return false;
+  const bool per_byte = s_.options_.per_byte;
+  const std::vector<TermId>& atoms = node.atoms[taken];
+  next = s_.after(here, id, taken);
+  const std::uint32_t block = s_.graph_.edges[next.edge].to;
+  const Learned::Step step = s_.learned_.step(here.learned, here.node, taken, atoms, block);
+  if (step.state == kNone) return false;
+  next.learned = step.state;
+  if (per_byte) next.size = std::max({next.size, s_.analysis_.size[next.edge], step.size});
+  next.value = s_.bound(next.edge, next.cycles, next.dram, next.size);
+  if (next.value == kNever) return false;
+  if (tied_) {
+    const double least = wanted_ * (1 - kSame);
+    const double dram = next.dram + s_.rests_.dram.back()[next.edge];
+    if (next.value < least || s_.options_.cores * dram < least * (per_byte ? next.size : 1))
+      return false;
+  }
+  if (atoms.empty()) return true;
+  const auto core = s_.conditions_.refute(s_.concerned(id, atoms), atoms);
+  if (!core) return true;
+  s_.learn(*core, Learned::kImpossible, id, here.node, taken, block);
+  dirty_ = true;
+  return false;
+}
+
+Search::Round Search::search(bool tied, double wanted) { return Pass(*this, tied, wanted).run(); }
+
+// Whether the complete path of `label` is possible. Throws for one that depends on something
+// undefined.
+const Verdict& Search::verdict_on(std::uint32_t label, const Path& path) {
+  const std::string key = key_of(path);
+  const auto known = verdicts_.find(key);
+  if (known != verdicts_.end()) return known->second;
+  for (std::uint32_t k = label; k != kNone; k = labels_[k].parent) {
+    const auto& [node, taken] = steps_[k];
+    if (node == kNone || !(*explosion_)[node].undefined[taken]) continue;
+    const Instruction& last = graph_.last(graph_.blocks[(*explosion_)[node].block]);
+    throw Error("E-nfp-undefined", "line " + std::to_string(last.line) + ": the branch '" +
+                                       last.text + "' depends on something undefined on path " +
+                                       notation(graph_, path).substr(0, 400));
+  }
+  const std::uint32_t size = labels_[label].size;
+  const std::vector<TermId> atoms = atoms_of(label);
+  Verdict verdict = conditions_.solve(atoms, options_.z3_seconds);
+  if (verdict.kind == Verdict::Kind::kSat) {
+    verdict.example.size = std::max(verdict.example.size, size);
+    // Its conditions need a larger packet than was known: others that were dropped for it may not.
+    if (options_.per_byte && verdict.example.size > size)
+      verdict.core = conditions_.size_core(atoms, verdict.example.size);
+  }
+  return verdicts_.emplace(key, std::move(verdict)).first->second;
 }
 
 // When the search was stopped before it found a path: one that is possible, depth first along the
 // slowest rests. Not the slowest, but it shows how far the bound can be from it.
 void Search::witness() {
   constexpr std::size_t most_steps = 20'000;
-  Explosion& ex = *explosion_;
   labels_.clear();
   steps_.clear();
-  std::vector<std::uint32_t> stack;
-  const auto push = [&](const Label& label, std::uint32_t node, bool taken) {
-    stack.push_back(add(label, node, taken));
-  };
-  Label start;
-  start.size = least_;
-  start.cycles = static_cast<double>(costs_.overhead);
-  push(start, kNone, false);
+  std::vector<std::uint32_t> stack{add(start(), kNone, false)};
   for (std::size_t step = 0; step < most_steps && !stack.empty(); ++step) {
     const std::uint32_t id = stack.back();
     stack.pop_back();
     const Label here = labels_[id];
-    const std::uint32_t b = graph_.edges[here.edge].to;
-    const EdgeCost& c = graph_.costs[here.edge];
-    if (b == graph_.fin) {
-      bool undefined = false;
-      for (std::uint32_t k = id; k != kNone; k = labels_[k].parent)
-        undefined |= steps_[k].first != kNone && ex[steps_[k].first].undefined[steps_[k].second];
-      if (undefined) continue;
-      Verdict verdict = conditions_.solve(atoms_of(id), 1);
-      if (verdict.kind != Verdict::Kind::kSat) continue;
-      SlowPath slow;
-      slow.path = path_of(id);
-      slow.cost = path_cost(graph_, costs_, slow.path);
-      slow.example = std::move(verdict.example);
-      slow.example.size = std::max(slow.example.size, here.size);
-      const double own =
-          worse(here.cycles + static_cast<double>(c.body + c.last), here.dram + c.dram);
-      slow.value = options_.per_byte ? own / slow.example.size : own;
-      found_.push_back({std::move(slow)});
-      return;
+    if (graph_.edges[here.edge].to == graph_.fin) {
+      if (take_witness(id, here)) return;
+      continue;
     }
-    ex.run(here.node);
+    explosion_->run(here.node);
     std::vector<std::pair<Label, bool>> children;
     for (const bool taken : {false, true}) {
-      if (ex[here.node].to[taken] == kNone) continue;
-      Label next = here;
-      next.node = ex[here.node].to[taken];
-      next.edge = taken ? graph_.blocks[b].taken : graph_.blocks[b].next;
-      next.parent = id;
-      next.cycles = here.cycles + static_cast<double>(c.body + (taken ? c.last_taken : c.last));
-      next.dram = here.dram + c.dram;
-      const std::vector<TermId>& atoms = ex[here.node].atoms[taken];
-      for (const TermId atom : atoms)
-        if (const auto limit = conditions_.bound(atom))
-          next.size = std::max(next.size, limit->least);
+      const Exploded& node = (*explosion_)[here.node];
+      if (node.to[taken] == kNone) continue;
+      Label next = after(here, id, taken);
       next.value = bound(next.edge, next.cycles, next.dram, next.size);
+      const std::vector<TermId>& atoms = node.atoms[taken];
       if (next.value == kNever ||
           (!atoms.empty() && conditions_.refute(concerned(id, atoms), atoms)))
         continue;
@@ -822,8 +568,27 @@ void Search::witness() {
     }
     std::sort(children.begin(), children.end(),
               [](const auto& x, const auto& y) { return x.first.value < y.first.value; });
-    for (const auto& [label, taken] : children) push(label, here.node, taken);
+    for (const auto& [label, taken] : children) stack.push_back(add(label, here.node, taken));
   }
+}
+
+// Whether the complete path of `id` is seen to be possible within a second; it is then what was
+// found.
+bool Search::take_witness(std::uint32_t id, const Label& here) {
+  for (std::uint32_t k = id; k != kNone; k = labels_[k].parent) {
+    const auto& [node, taken] = steps_[k];
+    if (node != kNone && (*explosion_)[node].undefined[taken]) return false;
+  }
+  Verdict verdict = conditions_.solve(atoms_of(id), 1);
+  if (verdict.kind != Verdict::Kind::kSat) return false;
+  SlowPath slow;
+  slow.path = path_of(id);
+  slow.cost = path_cost(graph_, costs_, slow.path);
+  slow.example = std::move(verdict.example);
+  slow.example.size = std::max(slow.example.size, here.size);
+  slow.value = own_value(here, slow.example.size);
+  found_.push_back(std::move(slow));
+  return true;
 }
 
 // Forwards over edges, paths of equal costs and size together, while they can still become slower.
@@ -872,7 +637,7 @@ double Search::count_slower(double value) const {
 // Where the memory engine decides, several paths may be equally slow: the one that needs the cores
 // least is told.
 void Search::settle_tie() {
-  const SlowPath slow = found_.front().slow;
+  const SlowPath slow = found_.front();
   const double per = options_.per_byte ? slow.example.size : 1;
   const double dram = options_.cores * slow.cost.dram_cycles / per;
   if (dram < slow.value * (1 - kSame)) return;

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "lpn/base/error.h"
+
 namespace lpn::nfp {
 namespace {
 
@@ -11,6 +13,27 @@ constexpr std::uint32_t kPacketAt = 0x80000000u, kStackAt = 0x100, kContextAt = 
 constexpr std::uint32_t kMapHigh =
     0x01000000u;  // the map's 40-bit address, without its lowest 8 bits
 constexpr std::uint64_t kMapAt = std::uint64_t{kMapHigh} << 8;
+
+std::uint32_t logical(AluOp op, std::uint32_t x, std::uint32_t y) {
+  switch (op) {
+    case AluOp::kAnd: return x & y;
+    case AluOp::kOr: return x | y;
+    case AluOp::kXor: return x ^ y;
+    case AluOp::kB: return y;
+    case AluOp::kNotB: return ~y;
+    case AluOp::kNotAAnd: return ~x & y;
+    case AluOp::kAndNotB: return x & ~y;
+    case AluOp::kAdd:
+    case AluOp::kSub:
+    case AluOp::kAddCarry:
+    case AluOp::kSubCarry:
+    case AluOp::kBSubA:
+    case AluOp::kAdd8:
+    case AluOp::kAdd16: break;
+  }
+  LPN_ASSERT(!"a sum is no logical operation");
+  return 0;
+}
 
 class Machine {
  public:
@@ -189,42 +212,43 @@ class Machine {
     return r;
   }
 
+  std::uint32_t sum(AluOp op, std::uint32_t x, std::uint32_t y) {
+    switch (op) {
+      case AluOp::kAdd: return add(x, y, false);
+      case AluOp::kAdd8: return add(x, y & 0xff, false);
+      case AluOp::kAdd16: return add(x, y & 0xffff, false);
+      case AluOp::kAddCarry: return add(x, y, c_);
+      case AluOp::kSub: return subtract(x, y, false);
+      case AluOp::kBSubA: return subtract(y, x, false);
+      case AluOp::kSubCarry: return subtract(x, y, !c_);
+      case AluOp::kAnd:
+      case AluOp::kOr:
+      case AluOp::kXor:
+      case AluOp::kB:
+      case AluOp::kNotB:
+      case AluOp::kNotAAnd:
+      case AluOp::kAndNotB: break;
+    }
+    LPN_ASSERT(!"a logical operation is no sum");
+    return 0;
+  }
+
   void alu(const Instruction& i) {
     const std::uint32_t x = read(i.a);
     std::uint32_t y = read(i.b);
     if (i.opcode == Opcode::kAluShf) y = shifted(y, i.shift);
-    std::uint32_t r = 0;
-    bool logic = true;
-    switch (i.alu) {
-      case AluOp::kAnd: r = x & y; break;
-      case AluOp::kOr: r = x | y; break;
-      case AluOp::kXor: r = x ^ y; break;
-      case AluOp::kB: r = y; break;
-      case AluOp::kNotB: r = ~y; break;
-      case AluOp::kNotAAnd: r = ~x & y; break;
-      case AluOp::kAndNotB: r = x & ~y; break;
-      default: logic = false;
-    }
-    if (logic) {
+    if (logic(i.alu)) {
+      const std::uint32_t r = logical(i.alu, x, y);
       set_nz(r);
       v_ = c_ = false;
       prev_a_ = x;
       prev_alu_ = r;
       prev_fresh_ = true;
       prev_lasts_ = false;
-    } else {
-      switch (i.alu) {
-        case AluOp::kAdd: r = add(x, y, false); break;
-        case AluOp::kAdd8: r = add(x, y & 0xff, false); break;
-        case AluOp::kAdd16: r = add(x, y & 0xffff, false); break;
-        case AluOp::kAddCarry: r = add(x, y, c_); break;
-        case AluOp::kSub: r = subtract(x, y, false); break;
-        case AluOp::kBSubA: r = subtract(y, x, false); break;
-        default: r = subtract(x, y, !c_); break;
-      }
-      prev_lasts_ = false;
+      return write(i, r);
     }
-    write(i, r);
+    prev_lasts_ = false;
+    write(i, sum(i.alu, x, y));
   }
 
   std::uint8_t load(bool dram, std::uint64_t address) {
@@ -284,6 +308,76 @@ class Machine {
     }
   }
 
+  void shift_with_sign(const Instruction& i) {
+    const auto n = i.shift.kind == ShiftKind::kRight ? i.shift.amount : prev_a_ & 31;
+    std::uint64_t wide = read(i.b);
+    if (prev_alu_ >> 31) wide |= 0xffffffff00000000u;
+    const auto r = static_cast<std::uint32_t>(wide >> n);
+    set_nz(r);
+    v_ = c_ = false;
+    const std::uint32_t a = prev_a_;
+    prev_alu_ = r;
+    prev_fresh_ = true;
+    prev_lasts_ = false;
+    prev_a_ = a ^ garbage();
+    write(i, r);
+  }
+
+  void shift_double(const Instruction& i) {
+    const std::uint64_t wide = std::uint64_t{read(i.a)} << 32 | read(i.b);
+    const bool right =
+        i.shift.kind == ShiftKind::kRight || i.shift.kind == ShiftKind::kRightIndirect;
+    const bool indirect =
+        i.shift.kind == ShiftKind::kRightIndirect || i.shift.kind == ShiftKind::kLeftIndirect;
+    const std::uint32_t n = indirect ? prev_a_ & 31 : i.shift.amount;
+    const auto r = static_cast<std::uint32_t>(right ? wide >> n : wide << n);
+    set_nz(r);
+    v_ = c_ = false;
+    write(i, r);
+  }
+
+  void constant(const Instruction& i) {
+    const std::uint64_t twice = std::uint64_t{i.b.value} << 32 | i.b.value;
+    const std::uint32_t n = i.shift.amount;
+    std::uint64_t moved = twice;
+    if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft) moved = twice << n;
+    if (i.shift.kind == ShiftKind::kRight) moved = twice >> n;
+    if (i.shift.kind == ShiftKind::kRotRight && n) moved = twice >> n | twice << (64 - n);
+    lasting(static_cast<std::uint32_t>(moved >> 32));
+    write(i, static_cast<std::uint32_t>(moved >> 32));
+  }
+
+  void load_field(const Instruction& i) {
+    std::uint32_t bytes = 0;
+    for (int k = 0; k < 4; ++k)
+      if (i.mask >> k & 1) bytes |= 0xffu << 8 * k;
+    const std::uint32_t old =
+        i.opcode == Opcode::kLdField && bytes != ~0u ? kept(i.destination) : 0;
+    const std::uint32_t r = (old & ~bytes) | (shifted(read(i.b), i.shift) & bytes);
+    set_nz(r);
+    unknown_vc();
+    lasting(r);
+    write(i, r);
+  }
+
+  void multiply(const Instruction& i) {
+    if (i.step == MulStep::kStart) {
+      multiplied_[0] = read(i.a);
+      multiplied_[1] = read(i.b);
+    }
+    const bool last =
+        i.step == MulStep::kLast || i.step == MulStep::kLast2 || i.step == MulStep::kLast16;
+    if (!last) return;
+    const std::uint64_t product =
+        i.step == MulStep::kLast16
+            ? std::uint64_t{multiplied_[0] & 0xffff} * (multiplied_[1] & 0xffff)
+            : std::uint64_t{multiplied_[0]} * multiplied_[1];
+    const auto r = static_cast<std::uint32_t>(i.step == MulStep::kLast2 ? product >> 32 : product);
+    set_nz(r);
+    unknown_vc();
+    write(i, r);
+  }
+
   void step(const Instruction& i) {
     switch (i.opcode) {
       case Opcode::kNop:
@@ -291,57 +385,12 @@ class Machine {
       case Opcode::kBranch: return;
       case Opcode::kAlu:
       case Opcode::kAluShf: return alu(i);
-      case Opcode::kAsr: {
-        const auto n = i.shift.kind == ShiftKind::kRight ? i.shift.amount : prev_a_ & 31;
-        std::uint64_t wide = read(i.b);
-        if (prev_alu_ >> 31) wide |= 0xffffffff00000000u;
-        const auto r = static_cast<std::uint32_t>(wide >> n);
-        set_nz(r);
-        v_ = c_ = false;
-        const std::uint32_t a = prev_a_;
-        prev_alu_ = r;
-        prev_fresh_ = true;
-        prev_lasts_ = false;
-        prev_a_ = a ^ garbage();
-        return write(i, r);
-      }
-      case Opcode::kDblShf: {
-        const std::uint64_t wide = std::uint64_t{read(i.a)} << 32 | read(i.b);
-        const bool right =
-            i.shift.kind == ShiftKind::kRight || i.shift.kind == ShiftKind::kRightIndirect;
-        const bool indirect =
-            i.shift.kind == ShiftKind::kRightIndirect || i.shift.kind == ShiftKind::kLeftIndirect;
-        const std::uint32_t n = indirect ? prev_a_ & 31 : i.shift.amount;
-        const auto r = static_cast<std::uint32_t>(right ? wide >> n : wide << n);
-        set_nz(r);
-        v_ = c_ = false;
-        return write(i, r);
-      }
-      case Opcode::kImmed: {
-        const std::uint64_t twice = std::uint64_t{i.b.value} << 32 | i.b.value;
-        const std::uint32_t n = i.shift.amount;
-        std::uint64_t moved = twice;
-        if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft)
-          moved = twice << n;
-        if (i.shift.kind == ShiftKind::kRight) moved = twice >> n;
-        if (i.shift.kind == ShiftKind::kRotRight && n) moved = twice >> n | twice << (64 - n);
-        lasting(static_cast<std::uint32_t>(moved >> 32));
-        return write(i, static_cast<std::uint32_t>(moved >> 32));
-      }
+      case Opcode::kAsr: return shift_with_sign(i);
+      case Opcode::kDblShf: return shift_double(i);
+      case Opcode::kImmed: return constant(i);
       case Opcode::kImmedW1: return write(i, (kept(i.destination) & 0xffff) | i.b.value << 16);
       case Opcode::kLdField:
-      case Opcode::kLdFieldClr: {
-        std::uint32_t bytes = 0;
-        for (int k = 0; k < 4; ++k)
-          if (i.mask >> k & 1) bytes |= 0xffu << 8 * k;
-        const std::uint32_t old =
-            i.opcode == Opcode::kLdField && bytes != ~0u ? kept(i.destination) : 0;
-        const std::uint32_t r = (old & ~bytes) | (shifted(read(i.b), i.shift) & bytes);
-        set_nz(r);
-        unknown_vc();
-        lasting(r);
-        return write(i, r);
-      }
+      case Opcode::kLdFieldClr: return load_field(i);
       case Opcode::kLocalCsrWr: {
         const int k = i.destination.lm;
         if (wait_[k] > 1) pointer_[k] = garbage() & ~3u;
@@ -349,24 +398,7 @@ class Machine {
         wait_[k] = 3;
         return;
       }
-      case Opcode::kMulStep: {
-        if (i.step == MulStep::kStart) {
-          multiplied_[0] = read(i.a);
-          multiplied_[1] = read(i.b);
-        }
-        const bool last =
-            i.step == MulStep::kLast || i.step == MulStep::kLast2 || i.step == MulStep::kLast16;
-        if (!last) return;
-        const std::uint64_t product =
-            i.step == MulStep::kLast16
-                ? std::uint64_t{multiplied_[0] & 0xffff} * (multiplied_[1] & 0xffff)
-                : std::uint64_t{multiplied_[0]} * multiplied_[1];
-        const auto r =
-            static_cast<std::uint32_t>(i.step == MulStep::kLast2 ? product >> 32 : product);
-        set_nz(r);
-        unknown_vc();
-        return write(i, r);
-      }
+      case Opcode::kMulStep: return multiply(i);
       case Opcode::kMem: return memory(i);
     }
   }

@@ -368,53 +368,55 @@ class Line {
         out.b = operand(operands[2], false);
         if (operands.size() == 4) out.shift = shift(operands[3]);
         return;
-      case Opcode::kLocalCsrWr: {
-        expect(operands, 2, 2, "[ActLMAddr0..3, source]");
-        const std::string_view text = operands[0];
-        if (text.size() != 10 || !text.starts_with("ActLMAddr") || text[9] < '0' ||
-            text[9] >= '0' + static_cast<char>(kLocalPointers))
-          fail("'" + std::string(text) +
-               "' is no register of local_csr_wr in this model: ActLMAddr0..3 are");
-        out.destination = {Place::kLocal, 0, static_cast<std::uint8_t>(text[9] - '0')};
-        out.b = operand(operands[1], false);
-        return;
-      }
+      case Opcode::kLocalCsrWr: return shape_of_local_csr_wr(out, operands);
       case Opcode::kMulStep:
         expect(operands, 2, 2, "[A, B] or [destination, --]");
         multiply_ = {operands[0], operands[1]};  // which, its option says
         return;
-      case Opcode::kMem: {
-        expect(operands, 5, 6,
-               "[command, $xfer, address, address, count] or the same with <<8 after one address");
-        const auto command = find(kCommands, operands[0]);
-        if (!command)
-          fail("'" + std::string(operands[0]) + "' is no command of mem in this model; it knows " +
-               words(kCommands));
-        out.command = *command;
-        out.destination = operand(operands[1], true);
-        if (out.destination.place != Place::kXfer)
-          fail("mem moves $xfer registers, not " + std::string(operands[1]));
-        std::size_t at = 2;
-        out.a = operand(operands[at++], false);
-        if (is_shift(operands[at])) {
-          address_shift(operands[at++]);
-          out.shifted_a = true;
-        }
-        if (at >= operands.size()) fail("mem's second address is missing");
-        out.b = operand(operands[at++], false);
-        if (at < operands.size() && is_shift(operands[at])) {
-          if (out.shifted_a) fail("only one part of an address is shifted");
-          address_shift(operands[at++]);
-          out.shifted_b = true;
-        }
-        if (at + 1 != operands.size()) fail("mem's count is missing");
-        out.count = constant(operands[at], "a count");
-        return;
-      }
+      case Opcode::kMem: return shape_of_mem(out, operands);
       case Opcode::kNop:
       case Opcode::kBranch:
       case Opcode::kFin: LPN_ASSERT(!"has no operands of this kind");
     }
+  }
+
+  void shape_of_local_csr_wr(Instruction& out, const std::vector<std::string_view>& operands) {
+    expect(operands, 2, 2, "[ActLMAddr0..3, source]");
+    const std::string_view text = operands[0];
+    if (text.size() != 10 || !text.starts_with("ActLMAddr") || text[9] < '0' ||
+        text[9] >= '0' + static_cast<char>(kLocalPointers))
+      fail("'" + std::string(text) +
+           "' is no register of local_csr_wr in this model: ActLMAddr0..3 are");
+    out.destination = {Place::kLocal, 0, static_cast<std::uint8_t>(text[9] - '0')};
+    out.b = operand(operands[1], false);
+  }
+
+  void shape_of_mem(Instruction& out, const std::vector<std::string_view>& operands) {
+    expect(operands, 5, 6,
+           "[command, $xfer, address, address, count] or the same with <<8 after one address");
+    const auto command = find(kCommands, operands[0]);
+    if (!command)
+      fail("'" + std::string(operands[0]) + "' is no command of mem in this model; it knows " +
+           words(kCommands));
+    out.command = *command;
+    out.destination = operand(operands[1], true);
+    if (out.destination.place != Place::kXfer)
+      fail("mem moves $xfer registers, not " + std::string(operands[1]));
+    std::size_t at = 2;
+    out.a = operand(operands[at++], false);
+    if (is_shift(operands[at])) {
+      address_shift(operands[at++]);
+      out.shifted_a = true;
+    }
+    if (at >= operands.size()) fail("mem's second address is missing");
+    out.b = operand(operands[at++], false);
+    if (at < operands.size() && is_shift(operands[at])) {
+      if (out.shifted_a) fail("only one part of an address is shifted");
+      address_shift(operands[at++]);
+      out.shifted_b = true;
+    }
+    if (at + 1 != operands.size()) fail("mem's count is missing");
+    out.count = constant(operands[at], "a count");
   }
 
   void address_shift(std::string_view text) const {
@@ -512,6 +514,26 @@ class Line {
 };
 
 }  // namespace
+
+bool logic(AluOp op) {
+  switch (op) {
+    case AluOp::kAdd:
+    case AluOp::kSub:
+    case AluOp::kAddCarry:
+    case AluOp::kSubCarry:
+    case AluOp::kBSubA:
+    case AluOp::kAdd8:
+    case AluOp::kAdd16: return false;
+    case AluOp::kAnd:
+    case AluOp::kOr:
+    case AluOp::kXor:
+    case AluOp::kB:
+    case AluOp::kNotB:
+    case AluOp::kNotAAnd:
+    case AluOp::kAndNotB: return true;
+  }
+  return true;
+}
 
 bool Instruction::writes_flags() const {
   switch (opcode) {

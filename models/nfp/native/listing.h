@@ -63,6 +63,9 @@ enum class AluOp : std::uint8_t {
   kAdd16,  // A + the low 8 or 16 bits of B
 };
 
+// Whether it works bit by bit; else it adds or subtracts.
+bool logic(AluOp op);
+
 enum class ShiftKind : std::uint8_t {
   kNone,
   kLeft,

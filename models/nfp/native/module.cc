@@ -60,6 +60,149 @@ struct PyProgram {
   std::optional<std::uint32_t> rounds;  // the limit of loops that was found
 };
 
+std::unique_ptr<PyProgram> program(const std::string& text, const std::string& name,
+                                   const py::dict& costs, std::optional<std::uint32_t> unroll,
+                                   std::map<std::uint32_t, std::uint32_t> unroll_blocks) {
+  auto out = std::make_unique<PyProgram>();
+  out->listing = parse_listing(text, name);
+  out->costs = costs_of(costs);
+  if (!unroll && unroll_blocks.empty() && cyclic(out->listing)) {
+    out->rounds = 0;
+    out->graph = make_bounded_graph(out->listing, out->costs, *out->rounds);
+  } else {
+    out->graph = make_graph(out->listing, {unroll, std::move(unroll_blocks)}, out->costs);
+  }
+  return out;
+}
+
+py::dict path_cost_of(const PyProgram& p, const std::string& path) {
+  const PathCost c = path_cost(p.graph, p.costs, parse_path(p.graph, path));
+  py::dict out;
+  out["cycles"] = c.cycles;
+  out["max_cycles"] = c.max_cycles;
+  out["dram_cycles"] = c.dram_cycles;
+  return out;
+}
+
+py::list segments_of(const PyProgram& p, const std::string& path) {
+  py::list out;
+  for (const Segment& s : segments(p.graph, p.costs, parse_path(p.graph, path)))
+    out.append(py::make_tuple(s.cycles, access_name(s.access), s.waits, s.words));
+  return out;
+}
+
+py::list dram_addresses_of(const PyProgram& p, const std::string& path) {
+  py::list out;
+  for (const LowBits& bits : dram_addresses(p.graph, parse_path(p.graph, path)))
+    out.append(py::make_tuple(bits.known, bits.value));
+  return out;
+}
+
+py::list steps_of(const PyProgram& p, const std::string& path) {
+  py::list out;
+  for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path))) {
+    const Instruction& i = p.graph.instructions[s.instruction];
+    out.append(py::make_tuple(i.id, i.line, i.text, s.cycles, s.dram));
+  }
+  return out;
+}
+
+py::dict slowest_of(const PyProgram& p, bool per_byte, double cores, std::size_t paths,
+                    const py::object& go_on, double z3_seconds) {
+  Options options;
+  options.per_byte = per_byte;
+  options.cores = cores;
+  options.paths = paths;
+  options.z3_seconds = z3_seconds;
+  bool interrupted = false;
+  const Findings f = find_slowest(p.graph, p.costs, options, [&](const Progress& now) {
+    if (PyErr_CheckSignals() != 0) {
+      if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw py::error_already_set();
+      PyErr_Clear();
+      interrupted = true;
+      return false;
+    }
+    return go_on.is_none() || go_on(now.bound, now.states, now.refuted, now.found).cast<bool>();
+  });
+  py::dict out, naive;
+  naive["cycles"] = f.naive.cycles;
+  naive["cycles_size"] = f.naive.cycles_size;
+  naive["dram_cycles"] = f.naive.dram;
+  naive["dram_size"] = f.naive.dram_size;
+  out["naive"] = naive;
+  py::list found;
+  for (const SlowPath& slow : f.slowest) {
+    py::dict one;
+    one["path"] = notation(p.graph, slow.path);
+    one["cycles"] = slow.cost.cycles;
+    one["max_cycles"] = slow.cost.max_cycles;
+    one["dram_cycles"] = slow.cost.dram_cycles;
+    one["value"] = slow.value;
+    one["size"] = slow.example.size;
+    std::map<std::uint32_t, std::uint8_t> packet;
+    for (const auto& [address, byte] : slow.example.packet) packet[address - kPacketBase] = byte;
+    one["packet"] = packet;
+    one["memory"] = slow.example.map;
+    found.append(one);
+  }
+  out["slowest"] = found;
+  out["bound"] = f.bound;
+  out["complete"] = f.complete;
+  out["interrupted"] = interrupted;
+  out["slower"] = f.slower < 0 ? py::object(py::none()) : py::object(py::float_(f.slower));
+  out["loops_bounded"] = f.loops_bounded;
+  out["refuted"] = f.refuted;
+  out["states"] = f.states;
+  out["restarts"] = f.restarts;
+  out["z3_checks"] = f.z3_checks;
+  return out;
+}
+
+py::dict replayed(const PyProgram& p, std::uint32_t size,
+                  std::map<std::uint32_t, std::uint8_t> packet,
+                  std::map<std::uint32_t, std::uint8_t> memory, const std::string& path,
+                  std::uint64_t seed) {
+  const Execution run =
+      interpret(p.listing, p.costs, {size, std::move(packet), std::move(memory)}, seed);
+  std::vector<std::uint32_t> expected, met;
+  for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path)))
+    expected.push_back(s.instruction);
+  expected.pop_back();  // fin
+  for (const Executed& e : run.trace) met.push_back(e.instruction);
+  py::dict out;
+  out["takes_path"] = run.ended && met == expected;
+  out["cycles"] = run.cycles;
+  out["dram_cycles"] = run.dram_cycles;
+  return out;
+}
+
+std::string path_taken_by(const PyProgram& p, std::uint32_t size,
+                          std::map<std::uint32_t, std::uint8_t> packet,
+                          std::map<std::uint32_t, std::uint8_t> memory, std::uint64_t seed) {
+  const Execution run =
+      interpret(p.listing, p.costs, {size, std::move(packet), std::move(memory)}, seed);
+  return notation(p.graph, path_taken(p.graph, run));
+}
+
+py::dict graph_of(const PyProgram& p) {
+  py::list blocks, edges;
+  for (const Block& b : p.graph.blocks) blocks.append(py::make_tuple(b.id, b.depth, b.code));
+  for (std::size_t e = 0; e < p.graph.edges.size(); ++e) {
+    const Edge& edge = p.graph.edges[e];
+    const EdgeCost& c = p.graph.costs[e];
+    edges.append(py::make_tuple(edge.from == kNone ? -1 : static_cast<int>(edge.from), edge.to,
+                                edge.taken, c.body, c.last, c.last_taken, c.dram));
+  }
+  py::list code;
+  for (const Instruction& i : p.graph.instructions)
+    code.append(py::make_tuple(i.id, i.line, i.text));
+  py::dict out;
+  out["instructions"] = code;
+  out["blocks"] = blocks;
+  out["edges"] = edges;
+  return out;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_nfp, m) {
@@ -85,25 +228,11 @@ PYBIND11_MODULE(_nfp, m) {
 
   py::class_<PyProgram>(m, "Program",
                         "A listing with its unrolled control-flow graph and a cost table.")
-      .def(
-          py::init([](const std::string& text, const std::string& name, const py::dict& costs,
-                      std::optional<std::uint32_t> unroll,
-                      std::map<std::uint32_t, std::uint32_t> unroll_blocks) {
-            auto out = std::make_unique<PyProgram>();
-            out->listing = parse_listing(text, name);
-            out->costs = costs_of(costs);
-            if (!unroll && unroll_blocks.empty() && cyclic(out->listing)) {
-              out->rounds = 0;
-              out->graph = make_bounded_graph(out->listing, out->costs, *out->rounds);
-            } else {
-              out->graph = make_graph(out->listing, {unroll, std::move(unroll_blocks)}, out->costs);
-            }
-            return out;
-          }),
-          py::arg("text"), py::arg("name"), py::arg("costs"), py::arg("unroll") = py::none(),
-          py::arg("unroll_blocks") = std::map<std::uint32_t, std::uint32_t>{},
-          "`costs`: what models.nfp.costs.load() returns. Raises Error E-nfp-listing, E-nfp-loop, "
-          "E-nfp-cost.")
+      .def(py::init(&program), py::arg("text"), py::arg("name"), py::arg("costs"),
+           py::arg("unroll") = py::none(),
+           py::arg("unroll_blocks") = std::map<std::uint32_t, std::uint32_t>{},
+           "`costs`: what models.nfp.costs.load() returns. Raises Error E-nfp-listing, E-nfp-loop, "
+           "E-nfp-cost.")
       .def_property_readonly("instructions", [](const PyProgram& p) { return p.listing.size(); })
       .def_property_readonly(
           "rounds", [](const PyProgram& p) { return p.rounds; },
@@ -111,172 +240,37 @@ PYBIND11_MODULE(_nfp, m) {
       .def_property_readonly(
           "cut", [](const PyProgram& p) { return p.graph.cut.size(); },
           "Edges that the limit of loops cut.")
+      .def("path_cost", &path_cost_of, py::arg("path"),
+           "{cycles, max_cycles, dram_cycles} per packet of a path in the notation ->0--15->15000.")
       .def(
-          "path_cost",
-          [](const PyProgram& p, const std::string& path) {
-            const PathCost c = path_cost(p.graph, p.costs, parse_path(p.graph, path));
-            py::dict out;
-            out["cycles"] = c.cycles;
-            out["max_cycles"] = c.max_cycles;
-            out["dram_cycles"] = c.dram_cycles;
-            return out;
-          },
-          py::arg("path"),
-          "{cycles, max_cycles, dram_cycles} per packet of a path in the notation ->0--15->15000.")
-      .def(
-          "segments",
-          [](const PyProgram& p, const std::string& path) {
-            py::list out;
-            for (const Segment& s : segments(p.graph, p.costs, parse_path(p.graph, path)))
-              out.append(py::make_tuple(s.cycles, access_name(s.access), s.waits, s.words));
-            return out;
-          },
-          py::arg("path"),
+          "segments", &segments_of, py::arg("path"),
           "What a thread does on a path: a list of (core cycles up to and with the accessing "
           "instruction, access, "
           "waits, 32-bit words). access: 'sram', 'dram_read', 'dram_add', 'dram_write', and 'none' "
           "for the end. "
           "Without the firmware's overhead per packet and without any waiting.")
+      .def("dram_addresses", &dram_addresses_of, py::arg("path"),
+           "What is known of the addresses of a path's DRAM accesses whatever packet and memory: "
+           "(mask of the known "
+           "ones of the low eight bits, their values).")
+      .def("steps", &steps_of, py::arg("path"),
+           "The instructions of a path: (id, line, text, core cycles, memory engine cycles).")
+      .def("slowest", &slowest_of, py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1,
+           py::arg("go_on") = py::none(), py::arg("z3_seconds") = 20.0,
+           "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False "
+           "or Ctrl-C ends the "
+           "search with what was found.")
+      .def("replay", &replayed, py::arg("size"), py::arg("packet"), py::arg("memory"),
+           py::arg("path"), py::arg("seed") = 1,
+           "Runs a packet (bytes by offset) and DRAM content in the interpreter: {takes_path, "
+           "cycles, dram_cycles}. "
+           "What is undefined differs from seed to seed.")
+      .def("path_taken", &path_taken_by, py::arg("size"), py::arg("packet"), py::arg("memory"),
+           py::arg("seed") = 1,
+           "The path that a packet (bytes by offset) takes with this DRAM content. Raises Error "
+           "E-nfp-path.")
       .def(
-          "dram_addresses",
-          [](const PyProgram& p, const std::string& path) {
-            py::list out;
-            for (const LowBits& bits : dram_addresses(p.graph, parse_path(p.graph, path)))
-              out.append(py::make_tuple(bits.known, bits.value));
-            return out;
-          },
-          py::arg("path"),
-          "What is known of the addresses of a path's DRAM accesses whatever packet and memory: "
-          "(mask of the known "
-          "ones of the low eight bits, their values).")
-      .def(
-          "steps",
-          [](const PyProgram& p, const std::string& path) {
-            py::list out;
-            for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path))) {
-              const Instruction& i = p.graph.instructions[s.instruction];
-              out.append(py::make_tuple(i.id, i.line, i.text, s.cycles, s.dram));
-            }
-            return out;
-          },
-          py::arg("path"),
-          "The instructions of a path: (id, line, text, core cycles, memory engine cycles).")
-      .def(
-          "slowest",
-          [](const PyProgram& p, bool per_byte, double cores, std::size_t paths,
-             const py::object& go_on, double z3_seconds) {
-            Options options;
-            options.per_byte = per_byte;
-            options.cores = cores;
-            options.paths = paths;
-            options.z3_seconds = z3_seconds;
-            bool interrupted = false;
-            const Findings f = find_slowest(p.graph, p.costs, options, [&](const Progress& now) {
-              if (PyErr_CheckSignals() != 0) {
-                if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw py::error_already_set();
-                PyErr_Clear();
-                interrupted = true;
-                return false;
-              }
-              return go_on.is_none() ||
-                     go_on(now.bound, now.states, now.refuted, now.found).cast<bool>();
-            });
-            py::dict out, naive;
-            naive["cycles"] = f.naive.cycles;
-            naive["cycles_size"] = f.naive.cycles_size;
-            naive["dram_cycles"] = f.naive.dram;
-            naive["dram_size"] = f.naive.dram_size;
-            out["naive"] = naive;
-            py::list found;
-            for (const SlowPath& slow : f.slowest) {
-              py::dict one;
-              one["path"] = notation(p.graph, slow.path);
-              one["cycles"] = slow.cost.cycles;
-              one["max_cycles"] = slow.cost.max_cycles;
-              one["dram_cycles"] = slow.cost.dram_cycles;
-              one["value"] = slow.value;
-              one["size"] = slow.example.size;
-              std::map<std::uint32_t, std::uint8_t> packet;
-              for (const auto& [address, byte] : slow.example.packet)
-                packet[address - kPacketBase] = byte;
-              one["packet"] = packet;
-              one["memory"] = slow.example.map;
-              found.append(one);
-            }
-            out["slowest"] = found;
-            out["bound"] = f.bound;
-            out["complete"] = f.complete;
-            out["interrupted"] = interrupted;
-            out["slower"] =
-                f.slower < 0 ? py::object(py::none()) : py::object(py::float_(f.slower));
-            out["loops_bounded"] = f.loops_bounded;
-            out["refuted"] = f.refuted;
-            out["states"] = f.states;
-            out["restarts"] = f.restarts;
-            out["z3_checks"] = f.z3_checks;
-            return out;
-          },
-          py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1,
-          py::arg("go_on") = py::none(), py::arg("z3_seconds") = 20.0,
-          "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False "
-          "or Ctrl-C ends the "
-          "search with what was found.")
-      .def(
-          "replay",
-          [](const PyProgram& p, std::uint32_t size, std::map<std::uint32_t, std::uint8_t> packet,
-             std::map<std::uint32_t, std::uint8_t> memory, const std::string& path,
-             std::uint64_t seed) {
-            const Execution run =
-                interpret(p.listing, p.costs, {size, std::move(packet), std::move(memory)}, seed);
-            std::vector<std::uint32_t> expected, met;
-            for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path)))
-              expected.push_back(s.instruction);
-            expected.pop_back();  // fin
-            for (const Executed& e : run.trace) met.push_back(e.instruction);
-            py::dict out;
-            out["takes_path"] = run.ended && met == expected;
-            out["cycles"] = run.cycles;
-            out["dram_cycles"] = run.dram_cycles;
-            return out;
-          },
-          py::arg("size"), py::arg("packet"), py::arg("memory"), py::arg("path"),
-          py::arg("seed") = 1,
-          "Runs a packet (bytes by offset) and DRAM content in the interpreter: {takes_path, "
-          "cycles, dram_cycles}. "
-          "What is undefined differs from seed to seed.")
-      .def(
-          "path_taken",
-          [](const PyProgram& p, std::uint32_t size, std::map<std::uint32_t, std::uint8_t> packet,
-             std::map<std::uint32_t, std::uint8_t> memory, std::uint64_t seed) {
-            const Execution run =
-                interpret(p.listing, p.costs, {size, std::move(packet), std::move(memory)}, seed);
-            return notation(p.graph, path_taken(p.graph, run));
-          },
-          py::arg("size"), py::arg("packet"), py::arg("memory"), py::arg("seed") = 1,
-          "The path that a packet (bytes by offset) takes with this DRAM content. Raises Error "
-          "E-nfp-path.")
-      .def(
-          "graph",
-          [](const PyProgram& p) {
-            py::list blocks, edges;
-            for (const Block& b : p.graph.blocks)
-              blocks.append(py::make_tuple(b.id, b.depth, b.code));
-            for (std::size_t e = 0; e < p.graph.edges.size(); ++e) {
-              const Edge& edge = p.graph.edges[e];
-              const EdgeCost& c = p.graph.costs[e];
-              edges.append(py::make_tuple(edge.from == kNone ? -1 : static_cast<int>(edge.from),
-                                          edge.to, edge.taken, c.body, c.last, c.last_taken,
-                                          c.dram));
-            }
-            py::list code;
-            for (const Instruction& i : p.graph.instructions)
-              code.append(py::make_tuple(i.id, i.line, i.text));
-            py::dict out;
-            out["instructions"] = code;
-            out["blocks"] = blocks;
-            out["edges"] = edges;
-            return out;
-          },
+          "graph", &graph_of,
           "{instructions: (id, line, text), blocks: (id, depth, instruction indices), edges: (from "
           "or -1, to, taken, "
           "cycles of the body, of its last instruction when not taken, when taken, memory engine "

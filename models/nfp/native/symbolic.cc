@@ -9,26 +9,6 @@ namespace {
 
 constexpr std::uint8_t kPointerDelay = 3;  // cycles until a written ActLMAddr is used
 
-bool logic(AluOp op) {
-  switch (op) {
-    case AluOp::kAdd:
-    case AluOp::kSub:
-    case AluOp::kAddCarry:
-    case AluOp::kSubCarry:
-    case AluOp::kBSubA:
-    case AluOp::kAdd8:
-    case AluOp::kAdd16: return false;
-    case AluOp::kAnd:
-    case AluOp::kOr:
-    case AluOp::kXor:
-    case AluOp::kB:
-    case AluOp::kNotB:
-    case AluOp::kNotAAnd:
-    case AluOp::kAndNotB: return true;
-  }
-  return true;
-}
-
 void mix(std::size_t& h, std::uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull ^ h >> 29; }
 
 // The least time an instruction takes, for the delay of ActLMAddr.
@@ -197,88 +177,108 @@ TermId Symbolic::carry_of(const Flags& f) {
 }
 
 Value Symbolic::arithmetic(AluOp op, const Value& a, const Value& b, State& s) {
-  using Type = Value::Type;
-  const bool pa = a.type != Type::kTerm, pb = b.type != Type::kTerm;
-  const TermId none = terms_.undefined(1);
-  const auto flags = [&](Flags::Type type, TermId x, TermId y, TermId r, TermId carry) {
-    s.flags = {type, x, y, r, carry};
-  };
-  const auto zero = [&](const Value& v) { return v.type == Type::kTerm && terms_.is(v.term, 0); };
-  if (logic(op)) {
-    if (pa || pb) {
-      // Copies keep a pointer; it is never null; bits of it are nobody's business.
-      const bool copied = (op == AluOp::kB && pb) ||
-                          (pb && zero(a) && (op == AluOp::kOr || op == AluOp::kXor)) ||
-                          (pa && zero(b) && (op == AluOp::kOr || op == AluOp::kXor));
-      if (op == AluOp::kB && !pb) {
-        flags(Flags::Type::kLogic, none, none, b.term, none);
-        return b;
-      }
-      const bool nonnull = copied || op == AluOp::kOr;
-      flags(nonnull ? Flags::Type::kNonNull : Flags::Type::kUndefined, none, none, none, none);
-      return copied ? (pb ? b : a) : undefined();
-    }
-    TermId r = 0;
-    switch (op) {
-      case AluOp::kAnd: r = terms_.land(a.term, b.term); break;
-      case AluOp::kOr: r = terms_.lor(a.term, b.term); break;
-      case AluOp::kXor: r = terms_.lxor(a.term, b.term); break;
-      case AluOp::kB: r = b.term; break;
-      case AluOp::kNotB: r = terms_.negated(b.term); break;
-      case AluOp::kNotAAnd: r = terms_.land(terms_.negated(a.term), b.term); break;
-      default: r = terms_.land(a.term, terms_.negated(b.term)); break;
-    }
-    flags(Flags::Type::kLogic, none, none, r, none);
-    return scalar(r);
-  }
+  if (logic(op)) return logical(op, a, b, s);
+  const Sum sum = sum_of(op, a, b);
+  return op == AluOp::kAddCarry || op == AluOp::kSubCarry ? add_carried(sum, s) : add(sum, s);
+}
 
-  Value x = a, y = b;
-  if (op == AluOp::kBSubA) std::swap(x, y);
-  const bool subtracts = op == AluOp::kSub || op == AluOp::kBSubA || op == AluOp::kSubCarry;
-  if (op == AluOp::kAdd8) y = scalar(terms_.zext(terms_.extract(term(b), 0, 8), 32));
-  if (op == AluOp::kAdd16) y = scalar(terms_.zext(terms_.extract(term(b), 0, 16), 32));
-  const bool px = x.type != Type::kTerm, py = y.type != Type::kTerm;
-  const bool carries = op == AluOp::kAddCarry || op == AluOp::kSubCarry;
+Value Symbolic::logical(AluOp op, const Value& a, const Value& b, State& s) {
+  const bool pa = a.type != Value::Type::kTerm, pb = b.type != Value::Type::kTerm;
+  const TermId none = terms_.undefined(1);
+  const auto zero = [&](const Value& v) {
+    return v.type == Value::Type::kTerm && terms_.is(v.term, 0);
+  };
+  if (pa || pb) {
+    // Copies keep a pointer; it is never null; bits of it are nobody's business.
+    const bool copied = (op == AluOp::kB && pb) ||
+                        (pb && zero(a) && (op == AluOp::kOr || op == AluOp::kXor)) ||
+                        (pa && zero(b) && (op == AluOp::kOr || op == AluOp::kXor));
+    if (op == AluOp::kB && !pb) {
+      s.flags = {Flags::Type::kLogic, none, none, b.term, none};
+      return b;
+    }
+    const bool nonnull = copied || op == AluOp::kOr;
+    s.flags = {nonnull ? Flags::Type::kNonNull : Flags::Type::kUndefined, none, none, none, none};
+    return copied ? (pb ? b : a) : undefined();
+  }
+  TermId r = 0;
+  switch (op) {
+    case AluOp::kAnd: r = terms_.land(a.term, b.term); break;
+    case AluOp::kOr: r = terms_.lor(a.term, b.term); break;
+    case AluOp::kXor: r = terms_.lxor(a.term, b.term); break;
+    case AluOp::kB: r = b.term; break;
+    case AluOp::kNotB: r = terms_.negated(b.term); break;
+    case AluOp::kNotAAnd: r = terms_.land(terms_.negated(a.term), b.term); break;
+    case AluOp::kAndNotB: r = terms_.land(a.term, terms_.negated(b.term)); break;
+    case AluOp::kAdd:
+    case AluOp::kSub:
+    case AluOp::kAddCarry:
+    case AluOp::kSubCarry:
+    case AluOp::kBSubA:
+    case AluOp::kAdd8:
+    case AluOp::kAdd16: break;  // no logic
+  }
+  s.flags = {Flags::Type::kLogic, none, none, r, none};
+  return scalar(r);
+}
+
+Symbolic::Sum Symbolic::sum_of(AluOp op, const Value& a, const Value& b) {
+  using Type = Value::Type;
+  Sum out;
+  out.x = a;
+  out.y = b;
+  if (op == AluOp::kBSubA) std::swap(out.x, out.y);
+  out.subtracts = op == AluOp::kSub || op == AluOp::kBSubA || op == AluOp::kSubCarry;
+  if (op == AluOp::kAdd8) out.y = scalar(terms_.zext(terms_.extract(term(b), 0, 8), 32));
+  if (op == AluOp::kAdd16) out.y = scalar(terms_.zext(terms_.extract(term(b), 0, 16), 32));
+  const bool px = out.x.type != Type::kTerm, py = out.y.type != Type::kTerm;
+  out.pointer = px || py;
+  out.pointers = px && py;
 
   // The number to calculate with; a pointer's is its offset, and 256 of them per step of a shifted
   // one.
   const auto number = [&](const Value& v, const Value& other) {
     return other.type == Type::kHigh && v.type == Type::kTerm ? terms_.shl(v.term, 8) : v.term;
   };
-  TermId m = number(x, y), n = number(y, x);
-  Value out;
-  if (subtracts && px && py) {
-    if (x.type != y.type || x.segment != y.segment) m = terms_.undefined(32);
-    out = scalar(terms_.undefined(32));
-  } else if (subtracts ? py : px && py) {
-    m = terms_.undefined(32);
-    out = undefined();
+  out.m = number(out.x, out.y);
+  out.n = number(out.y, out.x);
+  if (out.subtracts && px && py) {
+    if (out.x.type != out.y.type || out.x.segment != out.y.segment) out.m = terms_.undefined(32);
+    out.like = scalar(terms_.undefined(32));
+  } else if (out.subtracts ? py : px && py) {
+    out.m = terms_.undefined(32);
+    out.like = undefined();
   } else {
-    out = px ? x : py ? y : scalar(0);
+    out.like = px ? out.x : py ? out.y : scalar(0);
   }
-  const bool pointer = px || py;
-  const auto result = [&](TermId r) {
-    if (px && py) return terms_.vague(m) ? undefined() : scalar(r);
-    if (!pointer || out.type == Type::kTerm)
-      return scalar(terms_.vague(m) && pointer ? terms_.undefined(32) : r);
-    out.term = r;
-    return out;
-  };
+  return out;
+}
 
-  if (!carries) {
-    const TermId r = subtracts ? terms_.sub(m, n) : terms_.add(m, n);
-    const Value v = result(r);
-    if (subtracts && px && !py && terms_.is(n, 0)) {
-      flags(Flags::Type::kNonNull, none, none, none, none);
-      s.flags.a = m;
-      s.flags.b = n;
-    } else {
-      flags(subtracts ? Flags::Type::kSub : Flags::Type::kAdd, m, n,
-            pointer && !(px && py) ? terms_.undefined(32) : r, none);
-    }
-    return v;
-  }
+Value Symbolic::value_of(const Sum& sum, TermId r) {
+  if (sum.pointers) return terms_.vague(sum.m) ? undefined() : scalar(r);
+  if (!sum.pointer || sum.like.type == Value::Type::kTerm)
+    return scalar(terms_.vague(sum.m) && sum.pointer ? terms_.undefined(32) : r);
+  Value out = sum.like;
+  out.term = r;
+  return out;
+}
 
+Value Symbolic::add(const Sum& sum, State& s) {
+  const TermId none = terms_.undefined(1);
+  const TermId r = sum.subtracts ? terms_.sub(sum.m, sum.n) : terms_.add(sum.m, sum.n);
+  const Value v = value_of(sum, r);
+  if (sum.subtracts && sum.pointer && sum.y.type == Value::Type::kTerm && terms_.is(sum.n, 0))
+    s.flags = {Flags::Type::kNonNull, sum.m, sum.n, none, none};
+  else
+    s.flags = {sum.subtracts ? Flags::Type::kSub : Flags::Type::kAdd, sum.m, sum.n,
+               sum.pointer && !sum.pointers ? terms_.undefined(32) : r, none};
+  return v;
+}
+
+Value Symbolic::add_carried(const Sum& sum, State& s) {
+  const bool subtracts = sum.subtracts, pointer = sum.pointer;
+  const TermId m = sum.m, n = sum.n;
+  const TermId none = terms_.undefined(1);
   const Flags& before = s.flags;
   const bool chain =
       !pointer &&
@@ -292,23 +292,24 @@ Value Symbolic::arithmetic(AluOp op, const Value& a, const Value& b, State& s) {
     const TermId in = subtracts ? terms_.negated(carry) : carry;
     const TermId r = terms_.is(in, 0) ? (subtracts ? terms_.sub(m, n) : terms_.add(m, n))
                                       : terms_.extract(wide, 32, 32);
-    flags(subtracts ? Flags::Type::kSub : Flags::Type::kAdd, wide_x, wide_y, r, none);
+    s.flags = {subtracts ? Flags::Type::kSub : Flags::Type::kAdd, wide_x, wide_y, r, none};
     return scalar(r);
   }
   const bool nonnull = before.type == Flags::Type::kNonNull && subtracts;
   const TermId carry = nonnull ? terms_.constant(1, 1) : carry_of(before);
   const TermId in = subtracts ? terms_.negated(carry) : carry;
   TermId wide_in = terms_.zext(in, 32);
-  if (x.type == Type::kHigh || y.type == Type::kHigh) wide_in = terms_.shl(wide_in, 8);
+  if (sum.x.type == Value::Type::kHigh || sum.y.type == Value::Type::kHigh)
+    wide_in = terms_.shl(wide_in, 8);
   const TermId r =
       subtracts ? terms_.sub(terms_.sub(m, n), wide_in) : terms_.add(terms_.add(m, n), wide_in);
-  const Value v = result(r);
+  const Value v = value_of(sum, r);
   if (nonnull && !pointer) {  // the upper word of a pointer against null: the lower one has decided
-    flags(Flags::Type::kNonNull, none, none, none, none);
+    s.flags = {Flags::Type::kNonNull, none, none, none, none};
     return v;
   }
-  flags(subtracts ? Flags::Type::kSubIn : Flags::Type::kAddIn, m, n,
-        pointer && !(px && py) ? terms_.undefined(32) : r, in);
+  s.flags = {subtracts ? Flags::Type::kSubIn : Flags::Type::kAddIn, m, n,
+             pointer && !sum.pointers ? terms_.undefined(32) : r, in};
   return v;
 }
 
@@ -365,11 +366,13 @@ TermId Symbolic::condition(const Instruction& branch, const State& s) {
 }
 
 void Symbolic::leave(const Instruction& last, bool taken, State& s) {
-  const std::uint8_t more =
-      last.opcode == Opcode::kBranch && taken ? 2 : 0;  // 3 cycles, 1 of which was counted
-  for (std::uint32_t k = 0; k < kLocalPointers && more; ++k) {
+  if (last.opcode == Opcode::kBranch && taken) pass(2, s);  // 3 cycles, 1 of which was counted
+}
+
+void Symbolic::pass(std::uint8_t cycles, State& s) {
+  for (std::uint32_t k = 0; k < kLocalPointers; ++k) {
     if (s.wait[k] == 0) continue;
-    s.wait[k] = s.wait[k] > more ? static_cast<std::uint8_t>(s.wait[k] - more) : 0;
+    s.wait[k] = s.wait[k] > cycles ? static_cast<std::uint8_t>(s.wait[k] - cycles) : 0;
     if (s.wait[k] == 0) {
       s.values[kAtPointer + k] = s.values[kAtPending + k];
       s.values[kAtPending + k] = undefined();
@@ -386,194 +389,189 @@ void Symbolic::run(const std::vector<Instruction>& instructions,
 
 void Symbolic::step(const Instruction& i, State& s, Touch* touch) {
   const std::uint8_t prev_a = s.prev_a, prev_alu = s.prev_alu;
-  bool new_a = false, new_alu = false;
-  const auto remember = [&](const Value& v, std::uint8_t how) {
-    s.values[kAtPrevAlu] = v;
-    s.prev_alu = how;
-    new_alu = true;
-  };
+  Left left;
   switch (i.opcode) {
     case Opcode::kNop:
     case Opcode::kFin:
     case Opcode::kBranch: break;
     case Opcode::kAlu:
-    case Opcode::kAluShf: {
-      const Value a = read(i.a, s, touch, 1);
-      Value b = read(i.b, s, touch, 2);
-      if (i.opcode == Opcode::kAluShf) {
-        const bool whole =
-            b.type == Value::Type::kHigh && i.shift.kind == ShiftKind::kLeft && i.shift.amount == 8;
-        if (whole)
-          b.type = Value::Type::kPointer;
-        else
-          b = scalar(shifted(term(b), i.shift, s));
-      }
-      const Value r = arithmetic(i.alu, a, b, s);
-      if (logic(i.alu)) {
-        s.values[kAtPrevA] = a;
-        s.prev_a = 1;
-        new_a = true;
-        remember(r, 1);
-      } else {
-        s.prev_a = s.prev_alu = 0;
-      }
-      write(i, i.destination, r, s, touch);
-      break;
-    }
-    case Opcode::kAsr: {
-      const TermId b = term(read(i.b, s, touch, 2));
-      const TermId sign =
-          s.prev_alu == 0 ? terms_.undefined(1) : terms_.extract(term(s.values[kAtPrevAlu]), 31, 1);
-      TermId r = 0;
-      if (i.shift.kind == ShiftKind::kRight) {
-        const int n = i.shift.amount;
-        r = n == 0 ? b
-                   : terms_.extract(
-                         terms_.sext(terms_.concat(sign, terms_.extract(b, n, 32 - n)), 64), 0, 32);
-      } else {
-        const TermId amount = s.prev_a == 0
-                                  ? terms_.undefined(32)
-                                  : terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31));
-        const TermId wide = terms_.concat(terms_.sext(sign, 32), b);
-        r = terms_.extract(terms_.shr(wide, terms_.zext(amount, 64)), 0, 32);
-      }
-      const TermId none = terms_.undefined(1);
-      s.flags = {Flags::Type::kLogic, none, none, r, none};
-      remember(scalar(r), 1);
-      write(i, i.destination, scalar(r), s, touch);
-      break;
-    }
-    case Opcode::kDblShf: {
-      const TermId a = term(read(i.a, s, touch, 1)), b = term(read(i.b, s, touch, 2));
-      const TermId wide = terms_.concat(a, b);
-      const int n = i.shift.amount;
-      TermId r = 0;
-      if (i.shift.kind == ShiftKind::kRight) {
-        r = terms_.extract(wide, n, 32);
-      } else if (i.shift.kind == ShiftKind::kLeft) {
-        r = terms_.shl(b, n);
-      } else if (s.prev_a == 0) {
-        r = terms_.undefined(32);
-      } else {
-        const TermId amount =
-            terms_.zext(terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31)), 64);
-        r = terms_.extract(i.shift.kind == ShiftKind::kRightIndirect ? terms_.shr(wide, amount)
-                                                                     : terms_.shl(wide, amount),
-                           0, 32);
-      }
-      const TermId none = terms_.undefined(1);
-      s.flags = {Flags::Type::kLogic, none, none, r, none};
-      write(i, i.destination, scalar(r), s, touch);
-      break;
-    }
-    case Opcode::kImmed: {
-      // The upper half of the constant twice: to the left it rotates.
-      TermId r = terms_.constant(32, i.b.value);
-      const int n = i.shift.amount;
-      if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft)
-        r = terms_.rotl(r, n);
-      if (i.shift.kind == ShiftKind::kRight) r = terms_.shr(r, n);
-      if (i.shift.kind == ShiftKind::kRotRight) r = terms_.rotl(r, (32 - n) % 32);
-      remember(scalar(r), 2);
-      write(i, i.destination, scalar(r), s, touch);
-      break;
-    }
-    case Opcode::kImmedW1: {
-      const TermId old = term(read(i.destination, s, touch, 0));
-      const Value r =
-          scalar(terms_.concat(terms_.constant(16, i.b.value), terms_.extract(old, 0, 16)));
-      write(i, i.destination, r, s, touch);
-      break;
-    }
+    case Opcode::kAluShf: left = alu(i, s, touch); break;
+    case Opcode::kAsr: left = shift_with_sign(i, s, touch); break;
+    case Opcode::kDblShf: shift_double(i, s, touch); break;
+    case Opcode::kImmed: left = constant(i, s, touch); break;
+    case Opcode::kImmedW1: constant_above(i, s, touch); break;
     case Opcode::kLdField:
-    case Opcode::kLdFieldClr: {
-      // A transfer register as destination is the outgoing one.
-      const bool out = i.destination.place == Place::kXfer;
-      const TermId old = i.opcode == Opcode::kLdFieldClr ? terms_.constant(32, 0)
-                         : i.destination.place == Place::kNone
-                             ? terms_.undefined(32)
-                             : term(out ? s.values[kAtOut + i.destination.value]
-                                        : read(i.destination, s, touch, 0));
-      const Value source = read(i.b, s, touch, 2);
-      const TermId from = shifted(term(source), i.shift, s);
-      TermId r = kNoTerm;
-      for (int byte = 3; byte >= 0; --byte) {
-        const TermId piece = terms_.extract(i.mask >> byte & 1 ? from : old, byte * 8, 8);
-        r = r == kNoTerm ? piece : terms_.concat(r, piece);
-      }
-      Value value = scalar(r);
-      if (i.mask == 15 && i.shift.kind == ShiftKind::kNone) value = source;
-      const TermId none = terms_.undefined(1);
-      s.flags = {Flags::Type::kField, none, none, term(value), none};
-      remember(value, 2);
-      write(i, i.destination, value, s, touch);
-      break;
-    }
-    case Opcode::kLocalCsrWr: {
-      const Value v = read(i.b, s, touch, 2);
-      for (std::uint32_t k = 0; k < kLocalPointers; ++k) {
-        if (s.wait[k] == 0) continue;
-        if (--s.wait[k] == 0) {
-          s.values[kAtPointer + k] = s.values[kAtPending + k];
-          s.values[kAtPending + k] = undefined();
-        }
-      }
-      const std::uint32_t k = i.destination.lm;
-      if (s.wait[k] != 0)
-        s.values[kAtPointer + k] = undefined();  // one on its way overtaken by the next
-      s.values[kAtPending + k] = v;
-      s.wait[k] = kPointerDelay;
-      break;
-    }
-    case Opcode::kMulStep: {
-      const auto last = [&](TermId product, bool ready) {
-        const TermId r = ready ? product : terms_.undefined(32), none = terms_.undefined(1);
-        s.flags = {Flags::Type::kField, none, none, r, none};
-        write(i, i.destination, scalar(r), s, touch);
-      };
-      const auto wide = [&](int bits) {
-        const TermId a = terms_.extract(term(s.values[kAtMulA]), 0, bits),
-                     b = terms_.extract(term(s.values[kAtMulB]), 0, bits);
-        return terms_.mul(terms_.zext(a, 64), terms_.zext(b, 64));
-      };
-      if (i.step == MulStep::kStart) {
-        s.values[kAtMulA] = read(i.a, s, touch, 1);
-        s.values[kAtMulB] = read(i.b, s, touch, 2);
-        s.mul = 1;
-      } else if (i.step == MulStep::kLast || i.step == MulStep::kLast2) {
-        last(terms_.extract(wide(32), i.step == MulStep::kLast ? 0 : 32, 32), s.mul == 5);
-      } else if (i.step == MulStep::kLast16) {
-        last(terms_.extract(wide(16), 0, 32), s.mul == 18);
-      } else {
-        const std::uint8_t expected = i.step == MulStep::kStep16Second ? 17
-                                      : i.step == MulStep::kStep16First
-                                          ? 1
-                                          : static_cast<std::uint8_t>(i.step);
-        const bool same = s.mul == expected && read(i.a, s, touch, 1) == s.values[kAtMulA] &&
-                          read(i.b, s, touch, 2) == s.values[kAtMulB];
-        const std::uint8_t next = i.step == MulStep::kStep16First ? 17
-                                  : i.step == MulStep::kStep16Second
-                                      ? 18
-                                      : static_cast<std::uint8_t>(expected + 1);
-        s.mul = same ? next : 0;
-      }
-      break;
-    }
+    case Opcode::kLdFieldClr: left = load_field(i, s, touch); break;
+    case Opcode::kLocalCsrWr: set_pointer(i, s, touch); break;
+    case Opcode::kMulStep: multiply(i, s, touch); break;
     case Opcode::kMem: memory(i, s, touch); break;
   }
-  if (!new_a && prev_a == 1) s.prev_a = 0;
-  if (!new_alu && prev_alu == 1) s.prev_alu = 0;
+  if (!left.a && prev_a == 1) s.prev_a = 0;
+  if (!left.alu && prev_alu == 1) s.prev_alu = 0;
   if (s.prev_a == 0) s.values[kAtPrevA] = undefined();
   if (s.prev_alu == 0) s.values[kAtPrevAlu] = undefined();
-  if (i.opcode == Opcode::kLocalCsrWr) return;  // has counted already
-  const std::uint8_t cycles = least_cycles(i);
-  for (std::uint32_t k = 0; k < kLocalPointers; ++k) {
-    if (s.wait[k] == 0) continue;
-    s.wait[k] = s.wait[k] > cycles ? static_cast<std::uint8_t>(s.wait[k] - cycles) : 0;
-    if (s.wait[k] == 0) {
-      s.values[kAtPointer + k] = s.values[kAtPending + k];
-      s.values[kAtPending + k] = undefined();
-    }
+  if (i.opcode != Opcode::kLocalCsrWr) pass(least_cycles(i), s);  // that has counted already
+}
+
+void Symbolic::remember(const Value& v, std::uint8_t how, State& s) {
+  s.values[kAtPrevAlu] = v;
+  s.prev_alu = how;
+}
+
+Symbolic::Left Symbolic::alu(const Instruction& i, State& s, Touch* touch) {
+  const Value a = read(i.a, s, touch, 1);
+  Value b = read(i.b, s, touch, 2);
+  if (i.opcode == Opcode::kAluShf) {
+    const bool whole =
+        b.type == Value::Type::kHigh && i.shift.kind == ShiftKind::kLeft && i.shift.amount == 8;
+    if (whole)
+      b.type = Value::Type::kPointer;
+    else
+      b = scalar(shifted(term(b), i.shift, s));
+  }
+  const Value r = arithmetic(i.alu, a, b, s);
+  if (logic(i.alu)) {
+    s.values[kAtPrevA] = a;
+    s.prev_a = 1;
+    remember(r, 1, s);
+  } else {
+    s.prev_a = s.prev_alu = 0;
+  }
+  write(i, i.destination, r, s, touch);
+  return {logic(i.alu), logic(i.alu)};
+}
+
+Symbolic::Left Symbolic::shift_with_sign(const Instruction& i, State& s, Touch* touch) {
+  const TermId b = term(read(i.b, s, touch, 2));
+  const TermId sign =
+      s.prev_alu == 0 ? terms_.undefined(1) : terms_.extract(term(s.values[kAtPrevAlu]), 31, 1);
+  TermId r = 0;
+  if (i.shift.kind == ShiftKind::kRight) {
+    const int n = i.shift.amount;
+    r = n == 0 ? b
+               : terms_.extract(terms_.sext(terms_.concat(sign, terms_.extract(b, n, 32 - n)), 64),
+                                0, 32);
+  } else {
+    const TermId amount = s.prev_a == 0
+                              ? terms_.undefined(32)
+                              : terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31));
+    const TermId wide = terms_.concat(terms_.sext(sign, 32), b);
+    r = terms_.extract(terms_.shr(wide, terms_.zext(amount, 64)), 0, 32);
+  }
+  const TermId none = terms_.undefined(1);
+  s.flags = {Flags::Type::kLogic, none, none, r, none};
+  remember(scalar(r), 1, s);
+  write(i, i.destination, scalar(r), s, touch);
+  return {false, true};
+}
+
+void Symbolic::shift_double(const Instruction& i, State& s, Touch* touch) {
+  const TermId a = term(read(i.a, s, touch, 1)), b = term(read(i.b, s, touch, 2));
+  const TermId wide = terms_.concat(a, b);
+  const int n = i.shift.amount;
+  TermId r = 0;
+  if (i.shift.kind == ShiftKind::kRight) {
+    r = terms_.extract(wide, n, 32);
+  } else if (i.shift.kind == ShiftKind::kLeft) {
+    r = terms_.shl(b, n);
+  } else if (s.prev_a == 0) {
+    r = terms_.undefined(32);
+  } else {
+    const TermId amount =
+        terms_.zext(terms_.land(term(s.values[kAtPrevA]), terms_.constant(32, 31)), 64);
+    r = terms_.extract(i.shift.kind == ShiftKind::kRightIndirect ? terms_.shr(wide, amount)
+                                                                 : terms_.shl(wide, amount),
+                       0, 32);
+  }
+  const TermId none = terms_.undefined(1);
+  s.flags = {Flags::Type::kLogic, none, none, r, none};
+  write(i, i.destination, scalar(r), s, touch);
+}
+
+Symbolic::Left Symbolic::constant(const Instruction& i, State& s, Touch* touch) {
+  // The upper half of the constant twice: to the left it rotates.
+  TermId r = terms_.constant(32, i.b.value);
+  const int n = i.shift.amount;
+  if (i.shift.kind == ShiftKind::kLeft || i.shift.kind == ShiftKind::kRotLeft)
+    r = terms_.rotl(r, n);
+  if (i.shift.kind == ShiftKind::kRight) r = terms_.shr(r, n);
+  if (i.shift.kind == ShiftKind::kRotRight) r = terms_.rotl(r, (32 - n) % 32);
+  remember(scalar(r), 2, s);
+  write(i, i.destination, scalar(r), s, touch);
+  return {false, true};
+}
+
+void Symbolic::constant_above(const Instruction& i, State& s, Touch* touch) {
+  const TermId old = term(read(i.destination, s, touch, 0));
+  const Value r = scalar(terms_.concat(terms_.constant(16, i.b.value), terms_.extract(old, 0, 16)));
+  write(i, i.destination, r, s, touch);
+}
+
+Symbolic::Left Symbolic::load_field(const Instruction& i, State& s, Touch* touch) {
+  // A transfer register as destination is the outgoing one.
+  const bool out = i.destination.place == Place::kXfer;
+  const TermId old =
+      i.opcode == Opcode::kLdFieldClr ? terms_.constant(32, 0)
+      : i.destination.place == Place::kNone
+          ? terms_.undefined(32)
+          : term(out ? s.values[kAtOut + i.destination.value] : read(i.destination, s, touch, 0));
+  const Value source = read(i.b, s, touch, 2);
+  const TermId from = shifted(term(source), i.shift, s);
+  TermId r = kNoTerm;
+  for (int byte = 3; byte >= 0; --byte) {
+    const TermId piece = terms_.extract(i.mask >> byte & 1 ? from : old, byte * 8, 8);
+    r = r == kNoTerm ? piece : terms_.concat(r, piece);
+  }
+  Value value = scalar(r);
+  if (i.mask == 15 && i.shift.kind == ShiftKind::kNone) value = source;
+  const TermId none = terms_.undefined(1);
+  s.flags = {Flags::Type::kField, none, none, term(value), none};
+  remember(value, 2, s);
+  write(i, i.destination, value, s, touch);
+  return {false, true};
+}
+
+void Symbolic::set_pointer(const Instruction& i, State& s, Touch* touch) {
+  const Value v = read(i.b, s, touch, 2);
+  pass(1, s);
+  const std::uint32_t k = i.destination.lm;
+  if (s.wait[k] != 0)
+    s.values[kAtPointer + k] = undefined();  // one on its way overtaken by the next
+  s.values[kAtPending + k] = v;
+  s.wait[k] = kPointerDelay;
+}
+
+void Symbolic::multiply(const Instruction& i, State& s, Touch* touch) {
+  const auto last = [&](TermId product, bool ready) {
+    const TermId r = ready ? product : terms_.undefined(32), none = terms_.undefined(1);
+    s.flags = {Flags::Type::kField, none, none, r, none};
+    write(i, i.destination, scalar(r), s, touch);
+  };
+  const auto wide = [&](int bits) {
+    const TermId a = terms_.extract(term(s.values[kAtMulA]), 0, bits),
+                 b = terms_.extract(term(s.values[kAtMulB]), 0, bits);
+    return terms_.mul(terms_.zext(a, 64), terms_.zext(b, 64));
+  };
+  if (i.step == MulStep::kStart) {
+    s.values[kAtMulA] = read(i.a, s, touch, 1);
+    s.values[kAtMulB] = read(i.b, s, touch, 2);
+    s.mul = 1;
+  } else if (i.step == MulStep::kLast || i.step == MulStep::kLast2) {
+    last(terms_.extract(wide(32), i.step == MulStep::kLast ? 0 : 32, 32), s.mul == 5);
+  } else if (i.step == MulStep::kLast16) {
+    last(terms_.extract(wide(16), 0, 32), s.mul == 18);
+  } else {
+    const std::uint8_t expected = i.step == MulStep::kStep16Second ? 17
+                                  : i.step == MulStep::kStep16First
+                                      ? 1
+                                      : static_cast<std::uint8_t>(i.step);
+    const bool same = s.mul == expected && read(i.a, s, touch, 1) == s.values[kAtMulA] &&
+                      read(i.b, s, touch, 2) == s.values[kAtMulB];
+    const std::uint8_t next = i.step == MulStep::kStep16First ? 17
+                              : i.step == MulStep::kStep16Second
+                                  ? 18
+                                  : static_cast<std::uint8_t>(expected + 1);
+    s.mul = same ? next : 0;
   }
 }
 

@@ -113,14 +113,45 @@ class Symbolic {
   Value scalar(TermId term) { return {Value::Type::kTerm, Region::kPacket, term}; }
 
  private:
+  // What an instruction leaves for the one after it: its operand a, its result.
+  struct Left {
+    bool a = false, alu = false;
+  };
+
   void step(const Instruction& i, State& s, Touch* touch);
+  Left alu(const Instruction& i, State& s, Touch* touch);
+  Left shift_with_sign(const Instruction& i, State& s, Touch* touch);
+  void shift_double(const Instruction& i, State& s, Touch* touch);
+  Left constant(const Instruction& i, State& s, Touch* touch);
+  void constant_above(const Instruction& i, State& s, Touch* touch);
+  Left load_field(const Instruction& i, State& s, Touch* touch);
+  void set_pointer(const Instruction& i, State& s, Touch* touch);
+  void multiply(const Instruction& i, State& s, Touch* touch);
+  static void remember(const Value& v, std::uint8_t how, State& s);
+  // So many cycles go by for pointers that are not yet seen.
+  void pass(std::uint8_t cycles, State& s);
   Value read(const Operand& operand, const State& s, Touch* touch, int which);
   void write(const Instruction& i, const Operand& operand, Value value, State& s, Touch* touch);
   TermId term(const Value& v) {
     return v.type == Value::Type::kTerm ? v.term : terms_.undefined(32);
   }
   TermId shifted(TermId t, const Shift& shift, const State& s);
+
+  // An addition or subtraction of x and y.
+  struct Sum {
+    bool subtracts = false;
+    bool pointer = false, pointers = false;  // one of x and y is a pointer, both are
+    Value x, y;
+    TermId m = 0, n = 0;  // the numbers to calculate with
+    Value like;           // what the result is: a number, or a pointer into this segment
+  };
   Value arithmetic(AluOp op, const Value& a, const Value& b, State& s);
+  Value logical(AluOp op, const Value& a, const Value& b, State& s);
+  Sum sum_of(AluOp op, const Value& a, const Value& b);
+  Value value_of(const Sum& sum, TermId r);
+  Value add(const Sum& sum, State& s);
+  Value add_carried(const Sum& sum, State& s);
+
   void memory(const Instruction& i, State& s, Touch* touch);
   TermId load(Bytes& bytes, TermId address);
   void store(Bytes& bytes, TermId address, TermId byte);

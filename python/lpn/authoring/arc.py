@@ -26,7 +26,8 @@ def _no_number(symbol):
         raise mistake(
             "E-operand",
             f"cannot compute with {self!r} itself ({symbol}); name a property, as in "
-            f"{self._written()}.{next(iter(self._names()), 'x')}, or {self._arc_name}.count for the tokens in its "
+            f"{self._written()}.{next(iter(self._names()), 'x')}, or {self._arc_name}.count for "
+            "the tokens in its "
             "place",
         )
 

@@ -553,7 +553,9 @@ class Ratio:
     __array_ufunc__ = None
 
     def __init__(self, scope, num, den):
-        """`num`: an int Expr; `den`: a positive int, or an Expr that must be positive at run time."""
+        """`num`: an int Expr; `den`: a positive int, or an Expr that must be positive at run
+        time.
+        """
         self._scope = scope
         if isinstance(den, Expr) and den._const() is not None:
             den = den._const()

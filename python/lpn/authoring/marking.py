@@ -1,5 +1,11 @@
 """Markings: the tokens that a workload puts into a net before time 0."""
 
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
 import _lpn
 
 from ..errors import listed, mistake, placed
@@ -29,7 +35,7 @@ class Marking:
     not fit the place's type and "E-range" for a value outside its range.
     """
 
-    def __init__(self, net):
+    def __init__(self, net: Net) -> None:
         if not isinstance(net, Net):
             raise mistake("E-marking", f"Marking needs a net, got {net!r}")
         net.done()
@@ -37,10 +43,10 @@ class Marking:
         self._core = _lpn.Marking(net._core)
 
     @property
-    def net(self):
+    def net(self) -> Net:
         return self._net
 
-    def _place(self, place):
+    def _place(self, place: Place | str) -> Any:
         if isinstance(place, Place):
             if place._net is not self._net:
                 raise mistake(
@@ -68,50 +74,60 @@ class Marking:
             )
         return [values[name] for name in fields]
 
-    def add(self, place, token=None, /, *, count=1, **values):
-        """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded", Block(nonzero=5))`."""
-        place = self._place(place)
+    def add(
+        self,
+        place: Place | str,
+        token: Token | int | None = None,
+        /,
+        *,
+        count: int = 1,
+        **values: Any,
+    ) -> None:
+        """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded",
+        Block(nonzero=5))`.
+        """
+        to = self._place(place)
         if isinstance(token, int):
-            raise mistake("E-marking", f"write add('{place.name}', count={token})")
+            raise mistake("E-marking", f"write add('{to.name}', count={token})")
         if token is not None:
             values = _values(token)
         row = [
-            _int(v, name)
-            for name, v in zip(place._type.fields, self._ordered(place, values, "a token"))
+            _int(v, name) for name, v in zip(to._type.fields, self._ordered(to, values, "a token"))
         ]
         count = _int(count, "count")
         if not 0 <= count <= MAX_TOKENS:
             raise mistake("E-marking", f"count must be 0..{MAX_TOKENS}, got {count}")
-        self._append(place, row * count if row else [], count)
+        self._append(to, row * count if row else [], count)
 
-    def add_rows(self, place, rows):
+    def add_rows(self, place: Place | str, rows: Iterable[Any]) -> None:
         """Appends one token per row: a dict, a Token, or the values in the order of the type."""
-        place = self._place(place)
-        fields = list(place._type.fields)
-        flat, count = [], 0
+        to = self._place(place)
+        fields = list(to._type.fields)
+        flat: list[int] = []
+        count = 0
         for row in rows:
             if isinstance(row, (dict, Token)):
-                row = self._ordered(place, _values(row), f"row {count}")
+                row = self._ordered(to, _values(row), f"row {count}")
             elif len(row) != len(fields):
                 raise mistake(
                     "E-marking",
-                    f"row {count} of '{place.name}' has {len(row)} values; its type has: "
+                    f"row {count} of '{to.name}' has {len(row)} values; its type has: "
                     f"{listed(fields)}",
                 )
             flat.extend(_int(v, name) for name, v in zip(fields, row))
             count += 1
-        self._append(place, flat, count)
+        self._append(to, flat, count)
 
-    def add_columns(self, place, /, **columns):
+    def add_columns(self, place: Place | str, /, **columns: Any) -> None:
         """Appends many tokens, one column per property.
 
         A column is a contiguous buffer of signed 64-bit integers (array.array('q'), numpy.int64) or
         one int for all tokens; all buffers have one length.
         """
-        place = self._place(place)
-        ordered = self._ordered(place, columns, "columns")
+        to = self._place(place)
+        ordered = self._ordered(to, columns, "columns")
         try:
-            self._core.add_columns(place._number, list(place._type.fields), ordered)
+            self._core.add_columns(to._number, list(to._type.fields), ordered)
         except _lpn.Error as error:
             raise placed(error) from None
 
@@ -125,22 +141,24 @@ class Marking:
                 "E-overflow", f"a value for '{place.name}' does not fit in 64 bits"
             ) from None
 
-    def count(self, place):
+    def count(self, place: Place | str) -> int:
         """How many tokens were added to the place."""
         return self._core.count(self._place(place)._number)
 
-    def rows(self, place):
+    def rows(self, place: Place | str) -> list[tuple[int, ...]]:
         """The tokens added to the place, as tuples in the order of its type's properties."""
-        place = self._place(place)
-        width = len(place._type.fields)
+        to = self._place(place)
+        width = len(to._type.fields)
         if not width:
-            return [()] * self._core.count(place._number)
-        flat = self._core.values(place._number)
+            return [()] * self._core.count(to._number)
+        flat = self._core.values(to._number)
         return [tuple(flat[k : k + width]) for k in range(0, len(flat), width)]
 
     @property
-    def done_count(self):
-        """Done tokens after which the run ends; None: the net's own, else when nothing can happen."""
+    def done_count(self) -> int | None:
+        """Done tokens after which the run ends; None: the net's own, else when nothing can
+        happen.
+        """
         return self._core.done_count
 
     @done_count.setter
@@ -151,23 +169,23 @@ class Marking:
                 raise mistake("E-marking", f"done_count must be >= 0, got {value}")
         self._core.done_count = value
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the compact file form."""
         with open(path, "wb") as file:
             file.write(self.save_bytes())
 
-    def save_bytes(self):
+    def save_bytes(self) -> bytes:
         """What save writes."""
         return self._core.save(self._net._core)
 
     @classmethod
-    def load(cls, net, path):
+    def load(cls, net: Net, path: str | os.PathLike[str]) -> Marking:
         """Reads what save wrote. Raises Error "E-marking-file" when it does not fit the net."""
         with open(path, "rb") as file:
             return cls.parse(net, file.read())
 
     @classmethod
-    def parse(cls, net, data):
+    def parse(cls, net: Net, data: bytes) -> Marking:
         """The marking of the bytes that save_bytes made. Raises Error "E-marking-file"."""
         marking = cls(net)
         marking._core = _lpn.load_marking(net._core, data)
@@ -177,7 +195,7 @@ class Marking:
         """Pickles as the net and the bytes that save writes."""
         return Marking.parse, (self._net, self.save_bytes())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = [
             f"{p.name}: {self._core.count(p._number)}"
             for p in self._net._places.values()

@@ -1,6 +1,10 @@
 """Nets as authors write them: places, transitions with named arcs, parameters, instances."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import _lpn
 
@@ -46,15 +50,15 @@ class Bound(Mapping):
         self._values = dict(values)
         self.read = {}
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> int:
         value = self._values[name]
         self.read[name] = value
         return value
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._values)
 
     def __repr__(self):
@@ -71,7 +75,7 @@ class Net:
     raises lpn.Error for a mistake, naming it, what to write instead, and the line.
     """
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         check_name(name, "net", dots=True)
         self._begin(_lpn.Net(name))
 
@@ -109,31 +113,31 @@ class Net:
     # Reading.
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._core.name
 
     @property
-    def core(self):
+    def core(self) -> Any:
         """The same net as plain data, for tools: `_lpn.Net`."""
         return self._core
 
     @property
-    def places(self):
+    def places(self) -> dict[str, Place]:
         """Name -> Place, in order of declaration."""
         return dict(self._places)
 
     @property
-    def transitions(self):
+    def transitions(self) -> list[str]:
         """The transitions' names in order of declaration, which is their priority."""
         return list(self._transitions)
 
     @property
-    def params(self):
+    def params(self) -> dict[str, int]:
         """Name -> default value."""
         return {p.name: p.value for p in self._core.params}
 
     @property
-    def bound(self):
+    def bound(self) -> Mapping[str, int]:
         """Name -> value of the parameters that were given one when the model was loaded; read-only.
 
         A workload reads here what it depends on: `net.bound["slots"]`.
@@ -144,7 +148,7 @@ class Net:
     def bound(self, values):
         self._bound = values if isinstance(values, Bound) else Bound(values)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Place:
         """The place of that name."""
         place = self._places.get(name)
         if place is None:
@@ -156,13 +160,16 @@ class Net:
 
     def __repr__(self):
         return (
-            f"<net '{self.name}': {len(self._places)} places, {len(self._transitions)} transitions, "
+            f"<net '{self.name}': {len(self._places)} places, {len(self._transitions)} "
+            "transitions, "
             f"{len(self._params)} parameters>"
         )
 
     # Building.
 
-    def param(self, name, default, range=None, **unknown):
+    def param(
+        self, name: str, default: int, range: tuple[int, int] | None = None, **unknown: Any
+    ) -> Expr:
         """A named integer of the net, constant during a run, that the user may set.
 
         `range`: inclusive (lo, hi). The result may stand in formulas, init, capacity, servers and
@@ -300,7 +307,7 @@ class Net:
             self._core.set_done_count(None if value is None else self._formula(value, "done_count"))
         self._checked = False
 
-    def done(self):
+    def done(self) -> Net:
         """Declares the net complete: checks every rule and returns the net.
 
         Raises Error with all violations, one per line. Simulating and printing call it.
@@ -310,18 +317,18 @@ class Net:
             self._checked = True
         return self
 
-    def text(self):
+    def text(self) -> str:
         """The net as a .lpn file."""
         self.done()
         return self._core.print()
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the net as a .lpn file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.text())
 
     @classmethod
-    def parse(cls, text):
+    def parse(cls, text: str) -> Net:
         """The net that a .lpn text describes. Raises Error "E-text" with line and column."""
         net = cls._of(_lpn.parse_net(text))
         net._checked = True
@@ -545,8 +552,10 @@ def _unpickled(text, bound):
     return net
 
 
-def parameter_values(net, params):
-    """The values of the net's parameters in order: defaults, then the net's bound ones, then `params`."""
+def parameter_values(net: Net, params: Mapping[str, int] | None) -> list[int]:
+    """The values of the net's parameters in order: defaults, then the net's bound ones, then
+    `params`.
+    """
     given = {**net.bound, **(params or {})}
     pairs = []
     for name, value in given.items():

@@ -1,5 +1,9 @@
 """Places, and what transitions say about them: arcs and emissions."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from .. import source
 
 __all__ = ["ArcSpec", "Emission", "Place", "Tokens", "Type", "tokens"]
@@ -60,7 +64,7 @@ class Tokens:
         self.values = values
 
 
-def tokens(count, /, **values):
+def tokens(count: Any, /, **values: Any) -> Tokens:
     """`count` initial tokens for net.place(init=...), whose properties may be functions of `i`.
 
     `net.place("tags", Tag, init=lpn.tokens(slots, id=lambda i: i))`
@@ -83,11 +87,11 @@ class Place:
         return f"<place '{self.name}' of net '{self._net.name}'>"
 
     @property
-    def net(self):
+    def net(self) -> Any:
         return self._net
 
     @property
-    def fields(self):
+    def fields(self) -> list[str]:
         """The names of the properties of its tokens, in order."""
         return list(self._type.fields)
 
@@ -120,5 +124,7 @@ class Place:
         return Emission(self, None, count, values, source.caller())
 
     def forward(self, arc, /, **values):
-        """A copy of every token that the arc named `arc` takes (or peeks), with some values replaced."""
+        """A copy of every token that the arc named `arc` takes (or peeks), with some values
+        replaced.
+        """
         return Emission(self, arc, None, values, source.caller())

@@ -83,7 +83,8 @@ def _property(owner, name, annotation, at):
         return Int(int(min(values)), int(max(values)))
     raise mistake(
         "E-type",
-        f"property '{name}' of token type {owner.__name__} is {getattr(annotation, '__name__', annotation)!r}; "
+        f"property '{name}' of token type {owner.__name__} is "
+        f"{getattr(annotation, '__name__', annotation)!r}; "
         "a property is lpn.Int, lpn.Int[lo, hi], bool or an enum.IntEnum",
         at,
     )
@@ -97,7 +98,7 @@ class Token:
     "E-range" for a value outside its range.
     """
 
-    _properties = {}
+    _properties = {}  # type: ignore[var-annotated]  # an annotation would be a property
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -171,4 +172,4 @@ class Token:
     def __eq__(self, other):
         return type(self) is type(other) and vars(self) == vars(other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]

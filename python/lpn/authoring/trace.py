@@ -322,7 +322,8 @@ def _to_int(tracer, value):
         raise mistake(
             "E-result",
             f"{name} returns {value!r} itself; name a property, as in {value._written()}."
-            f"{next(iter(value._names()), 'x')}, or {value._arc_name}.count for the tokens in its place",
+            f"{next(iter(value._names()), 'x')}, or {value._arc_name}.count for the tokens in "
+            "its place",
             at,
         )
     index = as_index(value)

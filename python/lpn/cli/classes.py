@@ -62,8 +62,8 @@ def classes(model, bounds, more, params, limit, max_paths, max_firings, jobs, sc
     """Sorts the inputs of MODEL's space into classes: for all inputs of a class, every transition
     commits equally often, and every firing takes and puts as many tokens.
 
-    Exit status: 0 every input is in a class; 1 some input stalls or fails; 2 something is wrong; 3 a
-    limit or Ctrl-C left inputs out.
+    Exit status: 0 every input is in a class; 1 some input stalls or fails; 2 something is wrong; 3
+    a limit or Ctrl-C left inputs out.
     """
     loaded, net, space = load_space(model, params, [*bounds, *more])
     progress = Progress(1)

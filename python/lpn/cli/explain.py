@@ -5,7 +5,8 @@ import _lpn
 from ..command import counted, table
 
 WAYS = {
-    "lock step": "straight-line code, iteration by iteration; many inputs at once in vector registers",
+    "lock step": "straight-line code, iteration by iteration; many inputs at once in vector "
+    "registers",
     "order-free": "as soon as its tokens are known, whatever the time",
     "events": "in the order of time, by a queue of events",
 }
@@ -49,6 +50,7 @@ def show(about):
     table(
         ["transition", "runs", "not faster, because it"],
         rows,
-        title=f"{counted(len(rows), 'transition')}: {used}. This is how a run to the end goes; a run that is "
+        title=f"{counted(len(rows), 'transition')}: {used}. This is how a run to the end goes; a "
+        "run that is "
         "observed, pushed to or cut off at a time is event-driven.",
     )

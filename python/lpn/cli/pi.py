@@ -105,11 +105,11 @@ def pi(
     loops,
     as_json,
 ):
-    """Extracts the performance interface of MODEL over the classes of its space: a Python module that
-    needs nothing but Python, and says how wrong it can be.
+    """Extracts the performance interface of MODEL over the classes of its space: a Python module
+    that needs nothing but Python, and says how wrong it can be.
 
-    Exit status: 0 answered; 1 an input is not covered by the interface, or a class has none; 2 something
-    is wrong; 3 a limit left classes out.
+    Exit status: 0 answered; 1 an input is not covered by the interface, or a class has none; 2
+    something is wrong; 3 a limit left classes out.
     """
     if compare:
         return _compare(words, as_json)

@@ -1,4 +1,6 @@
-"""lpn smt: bounds and properties proved over all inputs of a model's space, and their certificates."""
+"""lpn smt: bounds and properties proved over all inputs of a model's space, and their
+certificates.
+"""
 
 import json
 import os
@@ -125,8 +127,8 @@ def smt(
     lpn smt model.py --prove 'latency <= 2300' --free slots=1..8
     lpn smt --check proof.json
 
-    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit or
-    Ctrl-C left a gap.
+    Exit status: 0 exact, or proved; 1 refuted, or an input stalls; 2 something is wrong; 3 a limit
+    or Ctrl-C left a gap.
     """
     if checked:
         if model or largest or least or property_ or bounds or more:
@@ -141,7 +143,8 @@ def smt(
         )
     if pareto and not free or free and not (property_ or pareto):
         raise click.UsageError(
-            "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value of it"
+            "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value "
+            "of it"
         )
     progress = Progress(1)
     ask = maximize if largest else minimize if least else prove
@@ -164,19 +167,12 @@ def smt(
     else:
         loaded, net, space, answer = one([], limit)
     progress.clear()
-    written = None
-    if certificate and answer.certificate is not None:
-        with open(certificate, "w", encoding="utf-8") as file:
-            json.dump(answer.certificate, file)
-        written = certificate
-    shown = answer.witness or (answer.stalled and answer.stalled["witness"])
-    if witness_file and shown:
-        space.marking(shown).save(witness_file)
+    written, shown = _write_files(answer, space, certificate, witness_file)
     dumped = _dump(smtlib, space, limit) if smtlib else None
     if as_json:
         print_json({**_fields(loaded, space, answer, written, dumped), **(tried or {})})
     else:
-        _show(space, answer, written, witness_file if shown else None, dumped)
+        _show(space, answer, written, shown, dumped)
         if tried:
             _show_tried(tried)
         if certificate and written is None:
@@ -190,6 +186,20 @@ def smt(
     return STATUS[answer.verdict]
 
 
+def _write_files(answer, space, certificate, witness_file):
+    """The names of the two files, each None when there was nothing to write into it."""
+    written = shown = None
+    if certificate and answer.certificate is not None:
+        with open(certificate, "w", encoding="utf-8") as file:
+            json.dump(answer.certificate, file)
+        written = certificate
+    witness = answer.witness or (answer.stalled and answer.stalled["witness"])
+    if witness_file and witness:
+        space.marking(witness).save(witness_file)
+        shown = witness_file
+    return written, shown
+
+
 def _values_of(free, net, one, limit, pareto):
     """(the last answer, {"free", "tried"}) over the values of a parameter, the least first."""
     name, equals, span = free.partition("=")
@@ -197,7 +207,8 @@ def _values_of(free, net, one, limit, pareto):
     if param is None:
         raise mistake(
             "E-param",
-            f"net '{net.name}' has no parameter '{name}'; it has: {', '.join(net.params) or 'none'}",
+            f"net '{net.name}' has no parameter '{name}'; it has: "
+            f"{', '.join(net.params) or 'none'}",
         )
     found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", span)
     if equals and not found:
@@ -485,7 +496,8 @@ def _check(path, as_json):
         click.echo(f"{path}: {found.claim}")
         if found.unknown:
             click.echo(
-                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand decides; install "
+                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand "
+                "decides; install "
                 "cvc5"
             )
         else:

@@ -22,7 +22,8 @@ class _Bound(click.ParamType):
         name = name.strip()
         if not equals or not name.isidentifier():
             self.fail(
-                f"'{text}' is not name=value; write --space {name if name.isidentifier() else 'blocks'}=18"
+                f"'{text}' is not name=value; write --space "
+                f"{name if name.isidentifier() else 'blocks'}=18"
             )
         return name, _value(value.strip())
 

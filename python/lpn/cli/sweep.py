@@ -205,7 +205,8 @@ def _read_list(path):
         if len(line) != len(names):
             raise mistake(
                 "E-sweep",
-                f"{path}, row {number}: {counted(len(line), 'value')} for {counted(len(names), 'column')}",
+                f"{path}, row {number}: {counted(len(line), 'value')} for "
+                f"{counted(len(names), 'column')}",
             )
         point = {}
         for name, cell in zip(names, line):

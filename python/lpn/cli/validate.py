@@ -84,7 +84,9 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
 
 
 class _Comparison:
-    """Predictions beside truths: `rows` that could be compared, and those `not_covered` with the reason."""
+    """Predictions beside truths: `rows` that could be compared, and those `not_covered` with the
+    reason.
+    """
 
     def __init__(self, model, folder, engine):
         self._model = model

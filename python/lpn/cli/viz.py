@@ -151,10 +151,11 @@ def viz(
     witness,
     as_json,
 ):
-    """Writes MODEL, or its run on INPUT, into a FILE to look at: FILE.html is a page that shows the net and plays
-    the run in any browser; the other endings are files of other tools.
+    """Writes MODEL, or its run on INPUT, into a FILE to look at: FILE.html is a page that shows the
+    net and plays the run in any browser; the other endings are files of other tools.
 
-    Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there is.
+    Exit status: 0 written; 2 something is wrong; 3 Ctrl-C ended the run, the file has what there
+    is.
     """
     kind = format_of(output)
     if kind is None:

@@ -30,7 +30,9 @@ class Asked:
 
 
 def write_page(model, name, params, output, asked, as_json):
-    """Writes the page of a model, of its run on an input when one is given, and of another run beside it."""
+    """Writes the page of a model, of its run on an input when one is given, and of another run
+    beside it.
+    """
     page_folder()  # first: without it the runs would be for nothing
     if asked.witness and name is not None:
         raise click.UsageError("--witness is an input: leave out INPUT")
@@ -53,7 +55,8 @@ def write_page(model, name, params, output, asked, as_json):
         if asked.window.begin > end:
             raise mistake(
                 "E-window",
-                f"the window begins at cycle {asked.window.begin}, after the run has ended at {end}",
+                f"the window begins at cycle {asked.window.begin}, after the run has ended at "
+                f"{end}",
             )
         about["window"] = [asked.window.begin, min(asked.window.end, end)]
     text = page(start.net, start.values, start.read(), about, runs)
@@ -83,7 +86,8 @@ def write_page(model, name, params, output, asked, as_json):
     for run in runs:
         if run.run.ending == "interrupted":
             note(
-                f"interrupted: the run of {run.title} is complete only up to cycle {grouped(run.run.until)}"
+                f"interrupted: the run of {run.title} is complete only up to cycle "
+                f"{grouped(run.run.until)}"
             )
     return status
 
@@ -146,7 +150,9 @@ def _recorded(ready, title, asked):
 
 
 def _path(ready, limit, progress):
-    """The Run that has the critical path, which the compiled engine finds; None, with a note, without a compiler."""
+    """The Run that has the critical path, which the compiled engine finds; None, with a note,
+    without a compiler.
+    """
     progress.say(f"compiling '{ready.net.name}' for the critical path", now=True)
     library, error = library_of(ready.net, "compiled", path=True)
     try:

@@ -1,4 +1,5 @@
-"""An input class as an interface sees it: what its tokens share, and chains of delays for its members.
+"""An input class as an interface sees it: what its tokens share, and chains of delays for its
+members.
 
 A class whose workload repeats a unit of tokens (the blocks of an MCU) is a stream: its interface
 holds for any number of units. Any other class is a list: its interface holds for that list of
@@ -25,8 +26,9 @@ class Shape:
     """What all inputs of a class have in common.
 
     `tokens`: {place: [{property: int, or (lo, hi) where it varies}]}. `units`: how many times the
-    tokens of every place but the single ones repeat; None for a list. `given`: the tokens as the space
-    has them; `promoted`: {(place, property)} that it keeps constant although any value would do.
+    tokens of every place but the single ones repeat; None for a list. `given`: the tokens as the
+    space has them; `promoted`: {(place, property)} that it keeps constant although any value would
+    do.
     """
 
     def __init__(self, net, tokens, parameters):
@@ -181,8 +183,8 @@ def shape_of(found, each):
 
 
 def unit_of(shape):
-    """What tells the streams of a class from those of others: {place: {property: its values per unit}},
-    or how many `tokens` a unit has when they have no property in common.
+    """What tells the streams of a class from those of others: {place: {property: its values per
+    unit}}, or how many `tokens` a unit has when they have no property in common.
     """
     unit = {}
     for place in shape.many:
@@ -247,7 +249,9 @@ def named(chains, links, commits):
 
 
 def mean_form(shape, form):
-    """A form per unit over (place, kind, text): coefficients spread evenly over the tokens of a kind."""
+    """A form per unit over (place, kind, text): coefficients spread evenly over the tokens of a
+    kind.
+    """
     totals = {}
     for (place, index, text), coefficient in form.atoms.items():
         if place in shape.singles:

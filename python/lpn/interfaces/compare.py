@@ -9,8 +9,8 @@ _UNITS = (1, 10, 100, 1000)  # of streams that are compared
 
 
 def compare(first, second):
-    """[{class, along, from, to, faster, first_ns, second_ns}]: from and to are inclusive sums or values of
-    the property `along`, the others being least; times are at `to`.
+    """[{class, along, from, to, faster, first_ns, second_ns}]: from and to are inclusive sums or
+    values of the property `along`, the others being least; times are at `to`.
 
     Raises Error "E-pi-file" when the interfaces share no class.
     """

@@ -65,8 +65,8 @@ class TokenList:
             self.found[form.key] = Chain(self._name(*known, tokens), form)
 
     def sample(self, rng, edge=None):
-        """Tokens of a member; `edge` 0 or 1: the least or largest. Wide ranges are drawn by size, as
-        they are met: most tokens small, some very large; or all alike.
+        """Tokens of a member; `edge` 0 or 1: the least or largest. Wide ranges are drawn by size,
+        as they are met: most tokens small, some very large; or all alike.
         """
         alike = rng.random() < 0.5
         levels, tokens = {}, {}
@@ -157,7 +157,8 @@ class TokenList:
                 (
                     f"{len(left)} more chains",
                     "on the samples none is more than "
-                    f"{max(0, *gains) if len(gains) > 1 else max(0, gains[0]):.2%} above the others",
+                    f"{max(0, *gains) if len(gains) > 1 else max(0, gains[0]):.2%} above the "
+                    "others",
                 )
             )
         kept = [candidates[k] for k in chosen]
@@ -213,7 +214,9 @@ class TokenList:
 
 
 def single_limits(analysis, place, text, names):
-    """{property: (least, most)} of a single token's properties, or of an atom that x holds as such."""
+    """{property: (least, most)} of a single token's properties, or of an atom that x holds as
+    such.
+    """
     if names == [text] and not text.isidentifier():
         return {text: analysis.chains.reader.limits[place, 0, text]}
     row = analysis.shape.tokens[place][0]
@@ -224,8 +227,8 @@ def single_limits(analysis, place, text, names):
 
 
 def merge_thresholds(kept, values):
-    """[(cycles, a, b)], least first: from which resolution on formulas a and b may be one. A merge is
-    allowed when half its spread, rounded up, is at most the resolution.
+    """[(cycles, a, b)], least first: from which resolution on formulas a and b may be one. A merge
+    is allowed when half its spread, rounded up, is at most the resolution.
     """
     pairs = []
     for b in range(len(kept)):

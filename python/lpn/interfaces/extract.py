@@ -28,16 +28,19 @@ _LEARNT = (32, 256)  # that bottlenecks are chosen by: of a stream, of a list
 class Extracted:
     """An interface and what is known about it.
 
-    `text`: the module. `classes`: per class a dict of `unit` or `shape`, `bottlenecks` {name: formula},
-    `dropped` [(name, why)], `mean_error`, `worst_error`. `refused`: [(class, reason)]. `samples`:
-    [(predicted, simulated)]. `thresholds`: resolutions, in cycles, at which bottlenecks merge.
+    `text`: the module. `classes`: per class a dict of `unit` or `shape`, `bottlenecks` {name:
+    formula}, `dropped` [(name, why)], `mean_error`, `worst_error`. `refused`: [(class, reason)].
+    `samples`: [(predicted, simulated)]. `thresholds`: resolutions, in cycles, at which bottlenecks
+    merge.
     """
 
 
 def extract(
     net, space, model_name="model", parameters=None, clock=1.0, resolution=0, seed=1, seconds=60
 ):
-    """The interface of a net over the classes of a space. Raises Error "E-pi" when no class has one."""
+    """The interface of a net over the classes of a space. Raises Error "E-pi" when no class has
+    one.
+    """
     found = partition(net, space, seconds=seconds)
     result = Extracted()
     result.refused, analysed = [], []
@@ -58,25 +61,7 @@ def extract(
             analysed.append(one)
         except Error as error:
             result.refused.append((number, str(error)))
-    keys = _keys(found)
-    for one in analysed:
-        # What tells two classes apart must be something that x has.
-        same = [
-            number
-            for number, key in keys.items()
-            if key == keys[one.number] and number != one.number
-        ]
-        if same:
-            result.refused.append(
-                (
-                    one.number,
-                    f"the constant properties of its tokens are those of class {same[0]}, "
-                    "and x does not tell them apart; take a narrower space",
-                )
-            )
-    analysed = [
-        one for one in analysed if one.number not in {number for number, _ in result.refused}
-    ]
+    analysed = _told_apart(analysed, found, result)
     if any(one.shape.units for one in analysed):
         lists = [one for one in analysed if not one.shape.units]
         result.refused += [
@@ -120,6 +105,27 @@ def extract(
     return result
 
 
+def _told_apart(analysed, found, result):
+    """Those that x tells apart from every other class; the others are refused."""
+    keys = _keys(found)
+    for one in analysed:
+        # What tells two classes apart must be something that x has.
+        same = [
+            number
+            for number, key in keys.items()
+            if key == keys[one.number] and number != one.number
+        ]
+        if same:
+            result.refused.append(
+                (
+                    one.number,
+                    f"the constant properties of its tokens are those of class {same[0]}, "
+                    "and x does not tell them apart; take a narrower space",
+                )
+            )
+    return [one for one in analysed if one.number not in {number for number, _ in result.refused}]
+
+
 def _key(shape):
     """What an interface tells classes apart by."""
     if shape.units:
@@ -149,10 +155,16 @@ def _analyse(shape, seed, resolution):
     if shape.units:
         shape.promote()
         one.analysis = _stream(shape, seed)
-        draw = lambda: _stream_sample(shape, rng)
+
+        def draw():
+            return _stream_sample(shape, rng)
+
     else:
         one.analysis = TokenList(shape, seed)
-        draw = lambda: one.analysis.sample(rng)
+
+        def draw():
+            return one.analysis.sample(rng)
+
     learnt = [_simulated(shape, draw()) for _ in range(_LEARNT[shape.units is None])]
     one.checks = [
         _simulated(shape, draw()) for _ in range(_SAMPLES)
@@ -204,7 +216,9 @@ def _simulated(shape, tokens):
 
 
 def _stream_sample(shape, rng, units=None):
-    """A stream like those a device meets: all alike, in stretches of more and less work, or at random."""
+    """A stream like those a device meets: all alike, in stretches of more and less work, or at
+    random.
+    """
     units = units or rng.choice(_LENGTHS)
     stretch = rng.choice((1, max(1, units // 4), max(1, units // 2), units))
     tokens = {}
@@ -257,18 +271,23 @@ def _header(result, model_name, resolution):
         "",
     ]
     lines.append(
-        f"Model {model_name}, net {result.net_digest}. x: sums of token properties, see SUMS and SINGLES."
+        f"Model {model_name}, net {result.net_digest}. x: sums of token properties, see SUMS and "
+        "SINGLES."
     )
     if type(result.analysed[0].analysis) is Stream:
         lines += [
-            "x['unit'] is the unit of tokens that repeats, x['phases'] {bottleneck: aggregates of its units},",
-            "x['first'] the first phase's bottleneck, x['borders'] {(from, to): aggregates of the units that",
-            "begin a phase}; count: units. The stream is cut so that the sum is largest; with sums of the",
+            "x['unit'] is the unit of tokens that repeats, x['phases'] {bottleneck: aggregates "
+            "of its units},",
+            "x['first'] the first phase's bottleneck, x['borders'] {(from, to): aggregates of "
+            "the units that",
+            "begin a phase}; count: units. The stream is cut so that the sum is largest; with "
+            "sums of the",
             "whole input alone: one phase, of the bottleneck that gives the largest latency.",
         ]
     else:
         lines += [
-            "x['shape'] stands for the constant properties of the tokens; sums go over the tokens of a phase of",
+            "x['shape'] stands for the constant properties of the tokens; sums go over the "
+            "tokens of a phase of",
             "the list, whose numbers stand behind `of`.",
         ]
     for number, about in enumerate(result.classes, 1):
@@ -292,7 +311,8 @@ def _header(result, model_name, resolution):
     if not result.complete:
         lines += [
             "",
-            "The partition into classes was not completed: inputs outside of these classes may exist.",
+            "The partition into classes was not completed: inputs outside of these classes may "
+            "exist.",
         ]
     for number, why in result.refused:
         lines.append(f"Class {number} has no interface: {why}")
@@ -300,7 +320,8 @@ def _header(result, model_name, resolution):
         lines.append(f"Resolution {resolution} cycles.")
     if result.thresholds:
         lines.append(
-            f"The interface changes at resolutions of {', '.join(map(str, result.thresholds[:8]))} cycles."
+            "The interface changes at resolutions of "
+            f"{', '.join(map(str, result.thresholds[:8]))} cycles."
         )
     return "\n".join(
         part

@@ -13,7 +13,9 @@ _VARIABLE = re.compile(r"(.*)\[(\d+)\]\.(\w+)")
 
 
 class Form:
-    """constant + sum of coefficient * atom; an atom is (place, token's index, text over its properties)."""
+    """constant + sum of coefficient * atom; an atom is (place, token's index, text over its
+    properties).
+    """
 
     __slots__ = ("constant", "atoms")
 

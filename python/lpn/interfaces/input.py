@@ -1,4 +1,6 @@
-"""From an input to what an interface reads: sums, counts and maxima of its tokens, per phase and kind."""
+"""From an input to what an interface reads: sums, counts and maxima of its tokens, per phase and
+kind.
+"""
 
 from ..errors import mistake
 from .closed_form import digest
@@ -53,7 +55,9 @@ def execute_interface(text, path):
 
 
 def rows_of(net, marking):
-    """{place: [{property: int}]} of the places that the workload fills and a transition looks at."""
+    """{place: [{property: int}]} of the places that the workload fills and a transition looks
+    at.
+    """
     found = {}
     core = net._core
     used = {core.places[arc.place].name for t in core.transitions for arc in t.inputs}
@@ -79,7 +83,9 @@ def aggregate(interface, tokens):
 
 
 def given(interface, tokens):
-    """(`x` with what single tokens say, {place: rows} of the others). Raises NotImplementedError as aggregate."""
+    """(`x` with what single tokens say, {place: rows} of the others). Raises NotImplementedError as
+    aggregate.
+    """
     x = {}
     for place, names in interface.SINGLES.items():
         rows = tokens.get(place, [])
@@ -113,7 +119,9 @@ def kind_of(row, names):
 
 
 def units_of(interface, streams):
-    """(the unit that the tokens repeat, [the aggregates of each]). Raises NotImplementedError when there is none."""
+    """(the unit that the tokens repeat, [the aggregates of each]). Raises NotImplementedError when
+    there is none.
+    """
     for unit in interface.UNITS:
         sizes = {
             place: names.get("tokens") or len(next(iter(names.values())))

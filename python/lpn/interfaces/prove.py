@@ -19,8 +19,8 @@ def predicted(text, path):
     """The interface's cycles as a function of a space's tokens, for prove(interface=...).
 
     Of a stream: with the sums of the whole input, one phase; its result is `denominator` times the
-    cycles, which may be fractions. Raises Error "E-property" for a space that the interface does not
-    cover.
+    cycles, which may be fractions. Raises Error "E-property" for a space that the interface does
+    not cover.
     """
     interface = execute_interface(text, path)
 
@@ -49,7 +49,9 @@ def _rows(space):
 
 
 def _within(name, value, allowed):
-    """Raises NotImplementedError, as the interface does, unless all inputs have the value in its range."""
+    """Raises NotImplementedError, as the interface does, unless all inputs have the value in its
+    range.
+    """
     least, most = value._bounds() if isinstance(value, Expr) else (value, value)
     if least < allowed[0] or most > allowed[1]:
         raise NotImplementedError(

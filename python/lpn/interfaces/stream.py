@@ -21,8 +21,8 @@ _WORTH_MEAN, _WORTH_WORST = (
 
 
 class Bottleneck:
-    """A loop that can set the pace. `pace`: cycles per unit; `ends`: cycles before and after a stream of
-    which it is the bottleneck throughout, filling and draining the pipeline.
+    """A loop that can set the pace. `pace`: cycles per unit; `ends`: cycles before and after a
+    stream of which it is the bottleneck throughout, filling and draining the pipeline.
     """
 
     def __init__(self, name, pace, ends, point):
@@ -121,14 +121,17 @@ class Stream:
             return None
         (from_unit, a), (to_unit, b) = best[0], best[-1]
         rounds = to_unit - from_unit
-        total = lambda part: mean_form(self.shape, self.chains.total(part))
+
+        def total(part):
+            return mean_form(self.shape, self.chains.total(part))
+
         pace = total(links[a + 1 : b + 1]).scaled(Fraction(1, rounds))
         ends = total(links).add(pace, -units)
         return Bottleneck(named(self.chains, links[a + 1 : b + 1], commits), pace, ends, point)
 
     def border(self, one, other):
-        """Cycles that a change from one bottleneck to another adds beside the ends of the first; negative
-        where both work at once. None: there is no such change.
+        """Cycles that a change from one bottleneck to another adds beside the ends of the first;
+        negative where both work at once. None: there is no such change.
         """
         key = one.pace.key, other.pace.key
         if key not in self._borders:
@@ -189,7 +192,9 @@ class Stream:
         )
 
     def sums(self, keys, sample):
-        """Per unit of a sample {place: [{property: value}]}: {key: sum}; singles are in every unit."""
+        """Per unit of a sample {place: [{property: value}]}: {key: sum}; singles are in every
+        unit.
+        """
         units = []
         number = next(
             len(sample[place]) // len(self.shape.unit(place)) for place in self.shape.many
@@ -214,7 +219,10 @@ class Stream:
     def predict(self, chosen, units):
         """The latency of a stream that is cut into phases of `chosen` bottlenecks."""
         mean = {key: Fraction(sum(u[key] for u in units), len(units)) for key in units[0]}
-        once = lambda form: float(self.number(mean, form))
+
+        def once(form):
+            return float(self.number(mean, form))
+
         paces = [[float(self.number(u, b.pace)) for b in chosen] for u in units]
         forms = [[None if a is b else self.border(a, b) for b in chosen] for a in chosen]
         borders = [
@@ -293,11 +301,13 @@ class Stream:
 
 
 def cut(paces, ends, borders):
-    """(latency, bottleneck per unit): the stream cut into phases so that the chain through them is longest.
+    """(latency, bottleneck per unit): the stream cut into phases so that the chain through them is
+    longest.
 
     Every sequence of phases is a chain of delays that the input has to go through, so the longest
     decides; a change costs its border, which is why short disturbances make no phase of their own.
-    `borders`: per unit the cycles of a change to it, [from][to]; None where there is no such change.
+    `borders`: per unit the cycles of a change to it, [from][to]; None where there is no such
+    change.
     """
     number = len(ends)
     best = [ends[k] + paces[0][k] for k in range(number)]

@@ -21,7 +21,9 @@ def kind_text(kind):
 
 
 class Formulas:
-    """Writes forms as Python. Atoms are symbols while SymPy simplifies, and what they stand for then."""
+    """Writes forms as Python. Atoms are symbols while SymPy simplifies, and what they stand for
+    then.
+    """
 
     def __init__(self):
         self.symbols = {}
@@ -99,7 +101,9 @@ def _once_terms(stream, form, merged):
 
 
 def merges(stream, chosen):
-    """Whether every pace treats all kinds of tokens of a place alike, so that one sum does for them."""
+    """Whether every pace treats all kinds of tokens of a place alike, so that one sum does for
+    them.
+    """
     for each in chosen:
         for place in stream.shape.many:
             kinds = {constants(row) for row in stream.shape.unit(place)}
@@ -204,7 +208,8 @@ def write_stream(header, model, parameters, clock, classes):
         "",
         "",
         "def classify(x):",
-        '    """Cycles of a phase p per bottleneck: its work; the ends around it; a change to it."""',
+        '    """Cycles of a phase p per bottleneck: its work; the ends around it; a change '
+        'to it."""',
     ]
     lines += [f'    {alias(place)} = x["{place}"]' for place, texts in singles.items() if texts]
     if shared:
@@ -323,7 +328,8 @@ def write_list(header, model, parameters, clock, classes):
         lines.append(_named(short))
         lines.append(_wrapped(f"return {_entries(entries)}", 16, 8))
     lines.append(
-        "    raise NotImplementedError(f\"tokens like {x['shape']} are in no class; covered: {SHAPES}\")"
+        "    raise NotImplementedError(f\"tokens like {x['shape']} are in no class; covered: "
+        '{SHAPES}")'
     )
     lines.append(_LIST_TAIL)
     return _documented(header) + "\n".join(lines)

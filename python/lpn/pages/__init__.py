@@ -1,2 +1,3 @@
-"""Nets and runs to look at: the page of `lpn viz` (page), pictures (image), files of other tools (export, pnml).
+"""Nets and runs to look at: the page of `lpn viz` (page), pictures (image), files of other tools
+(export, pnml).
 """

@@ -10,7 +10,8 @@ from ..runs.run import execute
 
 __all__ = ["FORMATS", "Window", "format_of", "opened", "write_run"]
 
-# Ending -> format; the first of a format is how messages call it. Those of COMPRESSED may end in .gz.
+# Ending -> format; the first of a format is how messages call it. Those of COMPRESSED may end in
+# .gz.
 FORMATS = {
     ".html": "page",
     ".json": "perfetto",
@@ -49,7 +50,9 @@ class Window:
         return window
 
     def cut(self, end):
-        """The window's end in a run that ends at `end`. Raises Error "E-window" when that is before it."""
+        """The window's end in a run that ends at `end`. Raises Error "E-window" when that is before
+        it.
+        """
         if self.begin > end:
             raise mistake(
                 "E-window",
@@ -87,10 +90,10 @@ def opened(path):
 def write_run(kind, net, values, marking, library, path, window, limit=None, on_slice=None):
     """Runs the net and writes the part of the run inside `window`; returns the Run.
 
-    `kind`: "perfetto" or "vcd". `library`: compiled with trace=True, or None for the interpreter, which
-    alone knows why transitions wait: only then are there tracks of it in a Perfetto file.
-    The run goes to its end, or to `limit`, whatever the window is: which firings are in flight is
-    known when they commit. Raises Error "E-export-size", RunError, OSError.
+    `kind`: "perfetto" or "vcd". `library`: compiled with trace=True, or None for the interpreter,
+    which alone knows why transitions wait: only then are there tracks of it in a Perfetto file. The
+    run goes to its end, or to `limit`, whatever the window is: which firings are in flight is known
+    when they commit. Raises Error "E-export-size", RunError, OSError.
     """
     arguments = (net._core, values, marking._core)
     with opened(path) as file:

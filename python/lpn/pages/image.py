@@ -1,7 +1,7 @@
 """Pictures of a net without a desktop: the page's own layout and drawing, run by Node.js.
 
-Nothing is laid out or drawn here. export.mjs, which is built beside the page, makes SVG, and pixels of
-it by resvg.
+Nothing is laid out or drawn here. export.mjs, which is built beside the page, makes SVG, and pixels
+of it by resvg.
 """
 
 import base64
@@ -29,9 +29,9 @@ FFMPEG = ("ffmpeg",), "ffmpeg"
 class Look:
     """How a picture is drawn.
 
-    `theme`: "light" or "dark"; `width`: pixels, None for two per px of the drawing, of an animation for
-    one, but at most 1280 in all; `collapsed`: groups drawn closed; `credits`: draw places that only
-    carry credits; `frames`, `fps`: of an animation, None for 60 and 12 a second.
+    `theme`: "light" or "dark"; `width`: pixels, None for two per px of the drawing, of an animation
+    for one, but at most 1280 in all; `collapsed`: groups drawn closed; `credits`: draw places that
+    only carry credits; `frames`, `fps`: of an animation, None for 60 and 12 a second.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ def tool(names, package):
 def write(kind, net, values, marking, path, look):
     """Writes the net as an SVG or PNG file (`kind`), the tokens of `marking` in it.
 
-    Raises Error "E-viz" (the page was not built), "E-viz-tool" (no Node.js), "E-picture" (a group that
-    the net has not, a picture too large), OSError.
+    Raises Error "E-viz" (the page was not built), "E-viz-tool" (no Node.js), "E-picture" (a group
+    that the net has not, a picture too large), OSError.
     """
     job = look.job(net=_lpn.viz.describe(net._core, values, marking._core), format=kind)
     data = run_node(job)
@@ -122,9 +122,10 @@ def write_movie(
 ):
     """Writes the run inside `window` as an animated GIF or a WebM file (`kind`); returns the Run.
 
-    The frames are moments at equal distances from the window's begin to its end, which may lie between two
-    cycles. `on_frame()` is called after each. Raises Error "E-window" for a window after the run,
-    "E-viz-tool" without Node.js or, for WebM, ffmpeg, "E-viz", "E-picture", "E-viz-size", RunError, OSError.
+    The frames are moments at equal distances from the window's begin to its end, which may lie
+    between two cycles. `on_frame()` is called after each. Raises Error "E-window" for a window
+    after the run, "E-viz-tool" without Node.js or, for WebM, ffmpeg, "E-viz", "E-picture",
+    "E-viz-size", RunError, OSError.
     """
     tools = [NODE, FFMPEG] if kind == "webm" else [NODE]
     for needed in tools:  # and the page: without them the run would be for nothing
@@ -187,7 +188,8 @@ def _write_gif(path, frames, size, fps):
     def picture(k):
         return Image.frombytes("RGBA", size, zlib.decompress(kept[k])).convert("RGB")
 
-    # One palette for all, of a few frames spread over the run: what does not change stays the same pixels.
+    # One palette for all, of a few frames spread over the run: what does not change stays the same
+    # pixels.
     sample = range(0, len(kept), max(1, len(kept) // 8))
     sheet = Image.new("RGB", (size[0], size[1] * len(sample)))
     for row, k in enumerate(sample):

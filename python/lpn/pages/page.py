@@ -59,8 +59,8 @@ def _sources(net):
 
 
 class Recorded:
-    """A run as the page plays it. `run`: the lpn.Run with its statistics; `path`: the Run whose critical
-    path is shown, or None. `title`: what the page calls it.
+    """A run as the page plays it. `run`: the lpn.Run with its statistics; `path`: the Run whose
+    critical path is shown, or None. `title`: what the page calls it.
     """
 
     def __init__(self, net, values, marking, record, run, title, path=None):
@@ -107,8 +107,8 @@ def record(net, values, marking, title, *, limit=None, on_slice=None, segment=No
 
 
 def _steps(steps):
-    """The critical path from its beginning: int32 transition and whether it goes on to the commit, float64 start
-    and commit of each step, one column after the other.
+    """The critical path from its beginning: int32 transition and whether it goes on to the commit,
+    float64 start and commit of each step, one column after the other.
     """
     from array import array
 

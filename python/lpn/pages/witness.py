@@ -10,7 +10,9 @@ __all__ = ["Witness", "read_witness"]
 
 
 class Witness:
-    """An input: `parameters` (name -> int), `tokens` (place -> rows) or `marking` (bytes), and `title`."""
+    """An input: `parameters` (name -> int), `tokens` (place -> rows) or `marking` (bytes), and
+    `title`.
+    """
 
     def __init__(self, title, parameters=None, tokens=None, marking=None):
         self.title = title
@@ -19,7 +21,9 @@ class Witness:
         self._marking = marking
 
     def fill(self, net):
-        """Its marking of `net`. Raises Error "E-marking", "E-marking-file" or "E-place" when it is of another."""
+        """Its marking of `net`. Raises Error "E-marking", "E-marking-file" or "E-place" when it is
+        of another.
+        """
         if self._marking is not None:
             return Marking.parse(net, self._marking)
         marking = Marking(net)

@@ -1,4 +1,5 @@
-"""Bounds and properties of all inputs of a space: questions, their answers, certificates and those who check them.
+"""Bounds and properties of all inputs of a space: questions, their answers, certificates and those
+who check them.
 
 Commands and notebooks import maximize, minimize, prove and check from `question` and `certificate`.
 """

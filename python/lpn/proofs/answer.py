@@ -21,13 +21,13 @@ class Answer:
     """What was found about a question over all inputs of a space.
 
     `verdict`: "optimal" (the bound is exact), "proved", "refuted" (there is an input without the
-    property, or one that stalls or fails), "bounded" (a bound is proved and an input found, but they
-    differ), "unknown". `lower`, `upper`: proved bounds or values of inputs found, int or Fraction,
-    None when there is none; for a maximum `upper` is proved and `lower` is the witness's, for a
-    minimum the other way round. `witness`: {variable: int}; it was run in the interpreter and has
-    exactly that value. `stalled`: an input that stalls or fails, with why, else None. `classes`,
-    `paths`, `complete`, `why`: of the partition it rests on. `silent`: no input produces a done token.
-    `certificate`: what check() takes.
+    property, or one that stalls or fails), "bounded" (a bound is proved and an input found, but
+    they differ), "unknown". `lower`, `upper`: proved bounds or values of inputs found, int or
+    Fraction, None when there is none; for a maximum `upper` is proved and `lower` is the witness's,
+    for a minimum the other way round. `witness`: {variable: int}; it was run in the interpreter and
+    has exactly that value. `stalled`: an input that stalls or fails, with why, else None.
+    `classes`, `paths`, `complete`, `why`: of the partition it rests on. `silent`: no input produces
+    a done token. `certificate`: what check() takes.
     """
 
     def __init__(self, question, space):

@@ -12,11 +12,12 @@ __all__ = ["Basis"]
 
 
 class Basis:
-    """A space sorted into classes, for questions about its inputs and for those who check the answers.
+    """A space sorted into classes, for questions about its inputs and for those who check the
+    answers.
 
-    `term`, `denominator`: of the performance interface, None and 1 when there is none. What is known
-    of the classes is written into `answer`. `undecided`: it is not known whether some input stalls or
-    fails. `goals`: see there. Raises Error "E-space" when the space has no input.
+    `term`, `denominator`: of the performance interface, None and 1 when there is none. What is
+    known of the classes is written into `answer`. `undecided`: it is not known whether some input
+    stalls or fails. `goals`: see there. Raises Error "E-space" when the space has no input.
     """
 
     def __init__(self, space, answer, term, denominator, seed, seconds, say):
@@ -60,7 +61,8 @@ class Basis:
         if silent and silent == answer.paths:
             answer.silent = True
             answer.notes.append(
-                "no input produces a done token, so none has a latency; give the space more tokens, "
+                "no input produces a done token, so none has a latency; give the space more "
+                "tokens, "
                 "or mark a place with done=True"
             )
         elif silent:

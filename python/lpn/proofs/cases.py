@@ -8,10 +8,12 @@ _MOST = 64  # cases; more are not worth it
 
 
 def cases(core, term):
-    """[(conditions, term)]: the term without max, min and select over several variables, one case each.
+    """[(conditions, term)]: the term without max, min and select over several variables, one case
+    each.
 
-    Under its conditions, which exclude each other and leave nothing out, each term has the value of the
-    one given. What reads a single variable stays as it is. A term of too many cases is one case.
+    Under its conditions, which exclude each other and leave nothing out, each term has the value of
+    the one given. What reads a single variable stays as it is. A term of too many cases is one
+    case.
     """
     found = _Cases(core).of(term)
     return found if len(found) <= _MOST else [([], term)]

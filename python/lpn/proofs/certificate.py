@@ -1,7 +1,11 @@
 """Certificates of bounds, verified without anything of the search that made them."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import _lpn
 
@@ -16,8 +20,8 @@ __all__ = ["Checked", "check"]
 
 
 class Checked:
-    """What check() found: whether the certificate `holds`, its `claim` in words, about which `space`, and
-    if not `why`.
+    """What check() found: whether the certificate `holds`, its `claim` in words, about which
+    `space`, and if not `why`.
 
     `unknown`: it holds but for formulas that no solver at hand decides. `formulas`: how many solver
     decided formulas it has. `witness`, `classes`, `paths`, `stalls` as of Answer.
@@ -35,14 +39,17 @@ class Checked:
         self.stalls = False
 
 
-def check(data, decide=None, progress=None):
+def check(
+    data: dict[str, Any],
+    decide: Callable[[str], bool | None] | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> Checked:
     """Verifies a certificate (Answer.certificate, or its JSON read again); a Checked.
 
     Nothing of the search is used: the net is executed over the space again, every step of every
     bound is computed again from it, and the witness is run. `decide(smtlib)` says of a formula
-    whether it is unsatisfiable (True, False, or None when it cannot tell); the formulas of steps that
-    rest on a solver are put to it.
-    Raises Error "E-certificate" for what is no certificate.
+    whether it is unsatisfiable (True, False, or None when it cannot tell); the formulas of steps
+    that rest on a solver are put to it. Raises Error "E-certificate" for what is no certificate.
     """
     try:
         return _Check(data, decide, progress).run()
@@ -81,7 +88,8 @@ class _Check:
             quantity = claim["largest" if self.sign > 0 else "least"]
             self.forms = [whole(form) for form in largest(quantity, net, interface, self.sign)]
             self.result = Checked(
-                f"{quantity} {'<=' if self.sign > 0 else '>='} {claim['proved']}, for all inputs of "
+                f"{quantity} {'<=' if self.sign > 0 else '>='} {claim['proved']}, for all inputs "
+                "of "
                 "the space",
                 self.space,
             )
@@ -113,7 +121,8 @@ class _Check:
         result.classes, result.paths = answer.classes, answer.paths
         result.stalls = answer.stalled is not None
         if not answer.complete or basis.undecided:
-            return f"the classes of the space are not complete: {answer.why or '; '.join(answer.notes)}"
+            why = answer.why or "; ".join(answer.notes)
+            return f"the classes of the space are not complete: {why}"
         if result.stalls != bool(data["stalls"]):
             return "whether inputs stall or fail is not as it says"
         if len(data["bounds"]) != len(self.forms):
@@ -137,7 +146,8 @@ class _Check:
         goals, maximum, value, _ = self.basis.goals.of(form)
         if bound["paths"] != len(goals) or len(bound["certificates"]) != len(goals):
             return (
-                f"it has {len(bound['certificates'])} bounds of {bound['paths']} paths, but the net has {len(goals)} "
+                f"it has {len(bound['certificates'])} bounds of {bound['paths']} paths, but the "
+                f"net has {len(goals)} "
                 "over this space"
             )
         by_path = {each["path"]: each for each in bound["certificates"]}

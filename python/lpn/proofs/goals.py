@@ -29,9 +29,9 @@ class Goals:
     def of(self, form):
         """(goals, maximum, value of a goal -> value of the form, and back) of a linear form.
 
-        A form of one time is turned into an instant: all times as often as the form has its quantity,
-        and an instant behind that by whatever else it has, plus enough not to be negative. Anything
-        else is a sum of instants.
+        A form of one time is turned into an instant: all times as often as the form has its
+        quantity, and an instant behind that by whatever else it has, plus enough not to be
+        negative. Anything else is a sum of instants.
         """
         self._measured = {}
         times = timed(form)
@@ -44,7 +44,8 @@ class Goals:
         return self._instants(form, times[0] if times else None)
 
     def _with_time(self, form):
-        """(class, path, the path's data, term of E) of the inputs that have all quantities of a form.
+        """(class, path, the path's data, term of E) of the inputs that have all quantities of a
+        form.
 
         A path is taken once for each case of the interface, under the case's conditions.
         """
@@ -92,7 +93,9 @@ class Goals:
         return goals, maximum, value, back
 
     def _against(self, form, time):
-        """A time and the interface, each as often as the form has it: a difference of two instants."""
+        """A time and the interface, each as often as the form has it: a difference of two
+        instants.
+        """
         core, terms = self._core, self._core.variables
         weight, goals = form[time], []
         for each, path, data, interface in self._with_time(form):

@@ -15,7 +15,8 @@ __all__ = ["is_strict", "claims", "largest", "text_of", "timed", "whole"]
 
 _TIMED = ("latency", "completion", "busy", "stall")  # atoms that are times
 _GRAMMAR = (
-    "latency, completion(k), busy(T), stall(T, P), commits(T), E (with --interface), whole numbers and fractions, "
+    "latency, completion(k), busy(T), stall(T, P), commits(T), E (with --interface), whole "
+    "numbers and fractions, "
     "+ - * /, abs, max, min"
 )
 
@@ -95,8 +96,10 @@ class _Reader:
             wrong, right = ("small", "large") if node.func.id == "min" else ("large", "small")
             self.refuse(
                 node,
-                f"{node.func.id} can be proved about only on the {right} side of a comparison, not on the "
-                f"{wrong} one: of what is to be at most something, abs and max; of what is to be at least "
+                f"{node.func.id} can be proved about only on the {right} side of a comparison, "
+                "not on the "
+                f"{wrong} one: of what is to be at most something, abs and max; of what is to be "
+                "at least "
                 "something, min",
             )
         if node.func.id == "abs":
@@ -193,8 +196,8 @@ class _Reader:
     def cleared(self, small, large):
         """Both sides of small <= large without a quotient of quantities on either.
 
-        What is divided by is a time or a number of commits and hence not negative; where it is 0, the
-        comparison is about the dividend alone.
+        What is divided by is a time or a number of commits and hence not negative; where it is 0,
+        the comparison is about the dividend alone.
         """
         for _ in range(2):
             for this, other in ((small, large), (large, small)):
@@ -240,7 +243,8 @@ class _Reader:
             ):
                 self.refuse(
                     node,
-                    "throughput(k, m) is done tokens per tick from the k-th to the m-th, 1 <= k < m",
+                    "throughput(k, m) is done tokens per tick from the k-th to the m-th, 1 <= k "
+                    "< m",
                 )
             times = [
                 ast.copy_location(
@@ -261,7 +265,8 @@ class _Reader:
         if not isinstance(node, ast.Compare):
             self.refuse(
                 node,
-                "is no property; write a comparison, as latency <= 2300, or several joined with `and`",
+                "is no property; write a comparison, as latency <= 2300, or several joined with "
+                "`and`",
             )
         found, left = [], node.left
         for operator, right in zip(node.ops, node.comparators):
@@ -296,7 +301,8 @@ def whole(form):
 
 
 def claims(text, net, interface=False):
-    """The linear forms, with whole coefficients, that are <= 0 for exactly the inputs with the property.
+    """The linear forms, with whole coefficients, that are <= 0 for exactly the inputs with the
+    property.
 
     Raises Error "E-property" for what cannot be read or is not covered.
     """

@@ -1,8 +1,13 @@
-"""Questions about all inputs of a space: the bound, an input that comes as close, and the certificate."""
+"""Questions about all inputs of a space: the bound, an input that comes as close, and the
+certificate.
+"""
+
+from __future__ import annotations
 
 import json
 import time
 from fractions import Fraction
+from typing import Any
 
 import _lpn
 
@@ -17,32 +22,31 @@ from .property import claims, is_strict, largest, timed, whole
 __all__ = ["maximize", "minimize", "prove"]
 
 
-def maximize(space, quantity="latency", **options):
+def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> Answer:
     """The largest value of a quantity over all inputs of a space; an Answer.
 
-    `quantity`: latency, completion(k) (when the k-th done token is produced), busy(T) (cycles in which
-    a transition has a firing in flight), stall(T, P) (cycles in which it waits for place P alone: for
-    its tokens or for room), commits(T), and E, a performance interface given as `interface`, a function
-    of one argument whose attributes are the space's tokens by place and parameters; times numbers, and
-    added up.
-    `seconds`: a limit; what is proved and found by then is the answer. `progress(text)` is called a few
-    times per second; Ctrl-C ends the work, and the answer keeps what it has.
-    Raises Error "E-property" for what is not covered, "E-partition" for a net that cannot be executed
-    symbolically, "E-space" when the space has no input.
+    `quantity`: latency, completion(k) (when the k-th done token is produced), busy(T) (cycles in
+    which a transition has a firing in flight), stall(T, P) (cycles in which it waits for place P
+    alone: for its tokens or for room), commits(T), and E, a performance interface given as
+    `interface`, a function of one argument whose attributes are the space's tokens by place and
+    parameters; times numbers, and added up. `seconds`: a limit; what is proved and found by then is
+    the answer. `progress(text)` is called a few times per second; Ctrl-C ends the work, and the
+    answer keeps what it has. Raises Error "E-property" for what is not covered, "E-partition" for a
+    net that cannot be executed symbolically, "E-space" when the space has no input.
     """
     return _Search(space, f"maximize {quantity}", **options).extreme(quantity, 1)
 
 
-def minimize(space, quantity="latency", **options):
+def minimize(space: InputSpace, quantity: str = "latency", **options: Any) -> Answer:
     """The least value of a quantity over all inputs of a space; like maximize."""
     return _Search(space, f"minimize {quantity}", **options).extreme(quantity, -1)
 
 
-def prove(space, property, **options):
+def prove(space: InputSpace, property: str, **options: Any) -> Answer:
     """Whether all inputs of a space have a property, as "latency <= 2300"; an Answer.
 
-    Comparisons of quantities (see maximize), joined with `and`; abs and max of what is to be at most
-    something, min of what is to be at least something. Otherwise like maximize.
+    Comparisons of quantities (see maximize), joined with `and`; abs and max of what is to be at
+    most something, min of what is to be at least something. Otherwise like maximize.
     """
     return _Search(space, f"prove {property}", **options).prove(property)
 
@@ -141,7 +145,9 @@ class _Search:
         )
 
     def verify(self, goals, certificates):
-        """A bound is not printed unless its certificates hold; after Ctrl-C it is said that nobody looked."""
+        """A bound is not printed unless its certificates hold; after Ctrl-C it is said that nobody
+        looked.
+        """
         with Interrupt() as stop:
             for certificate in certificates:
                 if stop.asked or self.answer.interrupted:

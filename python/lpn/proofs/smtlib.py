@@ -1,4 +1,6 @@
-"""Paths of input classes as SMT-LIB 2: variables, conditions, and every instant up to the latency."""
+"""Paths of input classes as SMT-LIB 2: variables, conditions, and every instant up to the
+latency.
+"""
 
 import re
 
@@ -65,8 +67,8 @@ class _Writer:
 def path_text(partition, each, path):
     """One path as SMT-LIB 2, satisfiable exactly by its inputs; `latency` is a function of them.
 
-    Formulas are taken to have values: divisors positive, tables not left, nothing beyond 64 bits, as
-    holds for inputs that do not fail.
+    Formulas are taken to have values: divisors positive, tables not left, nothing beyond 64 bits,
+    as holds for inputs that do not fail.
     """
     space, core = partition.space, partition.core.variables
     writer = _Writer(space, core)

@@ -1,4 +1,5 @@
-"""Models and runs of their nets: prepare() and execute() for tools, load() and simulate() for authors.
+"""Models and runs of their nets: prepare() and execute() for tools, load() and simulate() for
+authors.
 
 Tools import from here: `from lpn.runs import prepare`.
 """

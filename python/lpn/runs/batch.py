@@ -1,11 +1,16 @@
 """lpn.run_batch: many runs of one net, compiled, side by side."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import _lpn
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
+from ..authoring.place import Place
 from ..errors import mistake
 from .engines import compiled
 from .run import Run, read_places, read_tokens
@@ -16,7 +21,15 @@ __all__ = ["run_batch"]
 _PORTION = 256
 
 
-def run_batch(net, markings, params=None, *, threads=None, errors="raise", read=()):
+def run_batch(
+    net: Net,
+    markings: Marking | Iterable[Marking],
+    params: Mapping[str, int] | Sequence[Mapping[str, int]] | None = None,
+    *,
+    threads: int | None = None,
+    errors: str = "raise",
+    read: Iterable[Place | str] = (),
+) -> list[Any]:
     """Runs the net on many markings, or with many parameter values, compiled; a list of Run.
 
     `markings`: lpn.Markings of the net, or one for all. `params`: a dict for all runs, or a list of
@@ -24,15 +37,54 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise", read=
     "raise" raises the first RunError, its `index` saying of which run; "return" puts it into the
     list in the place of the Run. Inputs of a net whose transitions all have constant weights go in
     lock step through vector registers, 16 or more at a time. `seconds` of each Run is its share of
-    the time of all; `layout_seconds` of that went into laying inputs side by side. `read`: places whose
-    free tokens at the end Run.tokens keeps. Raises "E-no-compiler" when nothing can be compiled.
+    the time of all; `layout_seconds` of that went into laying inputs side by side. `read`: places
+    whose free tokens at the end Run.tokens keeps. Raises "E-no-compiler" when nothing can be
+    compiled.
     """
     if not isinstance(net, Net):
         raise mistake("E-operand", f"run_batch needs a net, got {net!r}")
     net.done()
-    if isinstance(markings, Marking):
-        markings = [markings]
-    markings = list(markings)
+    if errors not in ("raise", "return"):
+        raise mistake("E-operand", f'errors must be "raise" or "return", got {errors!r}')
+    starts, values = _paired(net, markings, params)
+    library = compiled(net)
+    result: list[Any] = []
+    wanted = read_places(net, read)
+    portion = _PORTION * (threads or os.cpu_count() or 1)
+    for first in range(0, len(starts), portion):
+        part = slice(first, first + portion)
+        answers, seconds, layout = _lpn.sim.run_batch(
+            library,
+            values[part],
+            [m._core for m in starts[part]],
+            threads or 0,
+            [place._number for place in wanted],
+        )
+        for answer, about, tokens in answers:
+            if answer is None:
+                about.index = len(result)
+                if errors == "raise":
+                    raise about
+                result.append(about)
+                continue
+            run = Run(net, answer, "compiled", seconds / len(answers))
+            run.layout_seconds = layout / len(answers)
+            if run.stalled:
+                run.left = {
+                    place.name: about[place._number]
+                    for place in net.places.values()
+                    if about[place._number]
+                }
+            run.tokens = {
+                place.name: read_tokens(place, *kept) for place, kept in zip(wanted, tokens)
+            }
+            result.append(run)
+    return result
+
+
+def _paired(net, markings, params):
+    """(markings, values of all parameters), as many of one as of the other."""
+    markings = [markings] if isinstance(markings, Marking) else list(markings)
     values = [
         parameter_values(net, p)
         for p in ([params] if params is None or isinstance(params, dict) else params)
@@ -49,40 +101,4 @@ def run_batch(net, markings, params=None, *, threads=None, errors="raise", read=
             raise mistake(
                 "E-foreign", f"run_batch needs markings of net '{net.name}', got {marking!r}"
             )
-    if errors not in ("raise", "return"):
-        raise mistake("E-operand", f'errors must be "raise" or "return", got {errors!r}')
-    markings *= runs // len(markings)
-    values *= runs // len(values)
-    library = compiled(net)
-    result = []
-    read = read_places(net, read)
-    portion = _PORTION * (threads or os.cpu_count() or 1)
-    for first in range(0, runs, portion):
-        part = slice(first, first + portion)
-        answers, seconds, layout = _lpn.sim.run_batch(
-            library,
-            values[part],
-            [m._core for m in markings[part]],
-            threads or 0,
-            [place._number for place in read],
-        )
-        for answer, about, tokens in answers:
-            if answer is None:
-                about.index = len(result)
-                if errors == "raise":
-                    raise about
-                result.append(about)
-                continue
-            run = Run(net, answer, "compiled", seconds / len(answers))
-            run.layout_seconds = layout / len(answers)
-            if run.stalled:
-                run.left = {
-                    place.name: about[place._number]
-                    for place in net._places.values()
-                    if about[place._number]
-                }
-            run.tokens = {
-                place.name: read_tokens(place, *kept) for place, kept in zip(read, tokens)
-            }
-            result.append(run)
-    return result
+    return markings * (runs // len(markings)), values * (runs // len(values))

@@ -4,8 +4,15 @@ The interpreter defines the meaning and needs nothing; it is what a library of N
 compiled net is a library, made once and kept in the cache; they agree commit for commit.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import _lpn
 
+from ..authoring.marking import Marking
+from ..authoring.net import Net
 from ..errors import Error, mistake
 
 __all__ = ["ENGINES", "check_engine", "compiled", "library_of", "name_of", "start"]
@@ -14,7 +21,7 @@ __all__ = ["ENGINES", "check_engine", "compiled", "library_of", "name_of", "star
 _NOT_COMPILED = ("E-no-compiler", "E-compile", "E-cache", "E-too-large")
 
 
-def compiled(net, *, trace=False, stats=False, path=False):
+def compiled(net: Net, *, trace: bool = False, stats: bool = False, path: bool = False) -> Any:
     """The library of a net; `trace`, `stats`, `path`: what its runs are to keep.
 
     Raises Error "E-no-compiler", "E-compile", "E-cache" or "E-too-large".
@@ -28,10 +35,10 @@ def interpreted(net, **_):
 
 
 # Name -> what makes the library that start() takes.
-ENGINES = {"compiled": compiled, "interp": interpreted}
+ENGINES: dict[str, Callable[..., Any]] = {"compiled": compiled, "interp": interpreted}
 
 
-def check_engine(name):
+def check_engine(name: str) -> str:
     """The name of an engine. Raises Error "E-engine" for another one."""
     if name not in ENGINES:
         words = " or ".join(f'"{each}"' for each in reversed(ENGINES))
@@ -39,8 +46,10 @@ def check_engine(name):
     return name
 
 
-def library_of(net, engine, **kept):
-    """(what `engine` runs the net with, None); (None, the Error) for a net that cannot be compiled here."""
+def library_of(net: Net, engine: str, **kept: bool) -> tuple[Any, Error | None]:
+    """(what `engine` runs the net with, None); (None, the Error) for a net that cannot be compiled
+    here.
+    """
     try:
         return ENGINES[engine](net, **kept), None
     except Error as error:
@@ -49,12 +58,20 @@ def library_of(net, engine, **kept):
         return None, error
 
 
-def name_of(library):
+def name_of(library: Any) -> str:
     """The engine that runs with this library."""
     return "interp" if library is None else "compiled"
 
 
-def start(net, values, marking, library, *, stats=False, trace=False):
+def start(
+    net: Net,
+    values: Sequence[int],
+    marking: Marking,
+    library: Any,
+    *,
+    stats: bool = False,
+    trace: bool = False,
+) -> Any:
     """The machine at time 0 that _lpn.sim.run takes: an _lpn.sim.Simulator or an _lpn.Interp."""
     if library is None:
         return _lpn.Interp(net.core, values, marking._core, stats=stats, trace=trace)

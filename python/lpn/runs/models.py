@@ -1,6 +1,10 @@
 """Models by name, by Python file or by .lpn file."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net
@@ -13,13 +17,15 @@ _MODELS = os.path.join(os.path.realpath(__file__).rsplit(os.sep, 4)[0], "models"
 _COMMANDS = ("commands.py", os.path.join("commands", "__init__.py"))
 
 
-def bundled():
+def bundled() -> dict[str, str]:
     """Name -> path of the models that come with the project: models/NAME/model.py."""
     return _files("model.py")
 
 
-def commands():
-    """Name -> what it does, for the commands of the models: the docstring of models/NAME/commands."""
+def commands() -> dict[str, str]:
+    """Name -> what it does, for the commands of the models: the docstring of
+    models/NAME/commands.
+    """
     return {name: _about(path) for name, path in _files(*_COMMANDS).items()}
 
 
@@ -43,7 +49,9 @@ def _files(*files):
 
 
 def _about(path):
-    """The first line of a module's docstring. The module is read, not imported: --help lists them all."""
+    """The first line of a module's docstring. The module is read, not imported: --help lists them
+    all.
+    """
     import ast
 
     with open(path, encoding="utf-8") as file:
@@ -58,7 +66,7 @@ class Model:
     Python module, None for a .lpn file.
     """
 
-    def __init__(self, name, make, module=None):
+    def __init__(self, name: str, make: Any, module: Any = None) -> None:
         self.name = name
         self._make = make
         self.module = module
@@ -67,18 +75,19 @@ class Model:
         return f"<model '{self.name}'>"
 
     @property
-    def has_workload(self):
+    def has_workload(self) -> bool:
         """Whether the model reads inputs of its own; otherwise an input is a file of tokens."""
         return getattr(self.module, "workload", None) is not None
 
     @property
-    def has_net_per_input(self):
+    def has_net_per_input(self) -> bool:
         """Whether net_of() makes the net of an input."""
         return getattr(self.module, "net_of", None) is not None
 
-    def net(self, **params):
+    def net(self, **params: int) -> Net:
         """The net with these parameters. Raises Error "E-param" for an unknown one."""
         own, bound = dict(params), {}
+        accepted: Mapping[str, Any] = {}
         if not isinstance(self._make, Net):
             import inspect
 
@@ -92,7 +101,7 @@ class Model:
                     "E-model", f"model '{self.name}': net() must return an lpn.Net, got {net!r}"
                 )
         else:
-            net, accepted, bound = self._make, {}, own
+            net, bound = self._make, own
         unknown = [name for name in bound if name not in net.params]
         if unknown:
             known = [n for n in accepted] + [n for n in net.params if n not in accepted]
@@ -103,8 +112,9 @@ class Model:
         net.bound = bound
         return net
 
-    def net_of(self, input, **params):
-        """The net of an input, for models in which its structure follows the input: the module's net_of(input).
+    def net_of(self, input: Any, **params: int) -> Net:
+        """The net of an input, for models in which its structure follows the input: the module's
+        net_of(input).
 
         `params`: values of the net's parameters in place of those of the input.
         """
@@ -119,7 +129,7 @@ class Model:
         net.bound = {**net.bound, **params}
         return net
 
-    def workload(self, input, net):
+    def workload(self, input: Any, net: Net) -> Marking:
         """The marking for an input: the model's workload(), or a marking file, or JSON.
 
         JSON is {place: count or [{property: value}, ...]}.
@@ -140,11 +150,11 @@ class Model:
             )
         return marking
 
-    def space(self, net, **bounds):
+    def space(self, net: Net, **bounds: Any) -> InputSpace:
         """The inputs of `net` within bounds: what the model's space(net, **bounds) says.
 
-        Raises Error "E-space" for a bound that space() does not know, and "E-model" when the model has
-        no space() or it returns something else.
+        Raises Error "E-space" for a bound that space() does not know, and "E-model" when the model
+        has no space() or it returns something else.
         """
         function = getattr(self.module, "space", None)
         if function is None:
@@ -200,7 +210,7 @@ def _check_bounds(model, function, bounds):
     raise mistake("E-space", text)
 
 
-def read_marking(path, net):
+def read_marking(path: str | os.PathLike[str], net: Net) -> Marking:
     """A marking file (LPNM or JSON) for a net."""
     try:
         with open(path, "rb") as file:
@@ -249,7 +259,7 @@ def _module(name, path):
     return module
 
 
-def load(spec):
+def load(spec: str | os.PathLike[str]) -> Model:
     """A Model from a bundled name ("jpeg"), "file.py[:function]" or a .lpn file."""
     spec = os.fspath(spec)
     if spec.endswith(".lpn"):
@@ -297,7 +307,9 @@ def load(spec):
 
 
 def _bundled_module(name, path, part="model"):
-    """models.NAME.PART as part of the namespace package `models`, so that it can import neighbours."""
+    """models.NAME.PART as part of the namespace package `models`, so that it can import
+    neighbours.
+    """
     import importlib
     import sys
 

@@ -1,14 +1,18 @@
 """All that a run takes, from a model, an input, parameters and the name of an engine."""
 
+from __future__ import annotations
+
 import functools
 import os
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
-from ..errors import mistake
+from ..errors import Error, mistake
 from .engines import check_engine, library_of
 from .models import Model, load
-from .run import execute
+from .run import Run, execute
 
 __all__ = ["Ready", "prepare"]
 
@@ -16,11 +20,11 @@ __all__ = ["Ready", "prepare"]
 class Ready:
     """A net, the values of its parameters, a marking and an engine.
 
-    `net` is checked; `values` are in the order of its parameters. `marking` is made when it is first
-    asked for, and raises what the model's workload raises to refuse its input: ValueError, OSError;
-    `read()` makes Error "E-input" of that.
-    `library` is made when it is first asked for; it is None for the interpreter, also when the net
-    cannot be compiled here: then `fallback` is the Error that says why, else None.
+    `net` is checked; `values` are in the order of its parameters. `marking` is made when it is
+    first asked for, and raises what the model's workload raises to refuse its input: ValueError,
+    OSError; `read()` makes Error "E-input" of that. `library` is made when it is first asked for;
+    it is None for the interpreter, also when the net cannot be compiled here: then `fallback` is
+    the Error that says why, else None.
     """
 
     def __init__(self, model, net, values, input, params, engine, kept):
@@ -33,19 +37,19 @@ class Ready:
         self._kept = kept
 
     @property
-    def parameters(self):
+    def parameters(self) -> dict[str, int]:
         """Name -> value."""
         return dict(zip(self.net.params, self.values))
 
     @functools.cached_property
-    def marking(self):
+    def marking(self) -> Marking:
         if self.input is None:
             return Marking(self.net)
         if isinstance(self.input, Marking):
             return self.input
         return self.model.workload(self.input, self.net)
 
-    def read(self):
+    def read(self) -> Marking:
         """The marking; a refusal is Error "E-input" with the input's name."""
         try:
             return self.marking
@@ -58,14 +62,14 @@ class Ready:
         return library_of(self.net, self.engine, **self._kept)
 
     @property
-    def library(self):
+    def library(self) -> Any:
         return self._built[0]
 
     @property
-    def fallback(self):
+    def fallback(self) -> Error | None:
         return self._built[1]
 
-    def on(self, input):
+    def on(self, input: Any) -> Ready:
         """The same for another input, with this library unless the model has a net per input."""
         if self.model.has_net_per_input and input not in (None, self.input):
             return prepare(self.model, input, self._params, self.engine, **self._kept)
@@ -75,18 +79,24 @@ class Ready:
         other._built = self._built
         return other
 
-    def run(self, **options):
+    def run(self, **options: Any) -> Run:
         """The lpn.Run; `options` as execute() takes them."""
         return execute(self.net, self.values, self.marking, self.library, **options)
 
 
-def prepare(model, input=None, params=None, engine="interp", **kept):
+def prepare(
+    model: Model | Net | str | os.PathLike[str],
+    input: Any = None,
+    params: Mapping[str, int] | Iterable[tuple[str, int]] | None = None,
+    engine: str = "interp",
+    **kept: bool,
+) -> Ready:
     """What a run of a model takes: a Ready.
 
     `model`: a Model, a Net, or what lpn.load takes. `input`: what the model's workload takes, or a
     Marking; None: the net's own tokens. `params`: {name: value}, or pairs. `engine`: see
-    lpn.runs.engines; `kept`: what its runs are to keep (trace, stats, path).
-    Raises Error: for what is no model, for parameters that it does not have, for a net that is wrong.
+    lpn.runs.engines; `kept`: what its runs are to keep (trace, stats, path). Raises Error: for what
+    is no model, for parameters that it does not have, for a net that is wrong.
     """
     check_engine(engine)
     if isinstance(model, Net):

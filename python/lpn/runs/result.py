@@ -1,9 +1,15 @@
 """What programs are told of a run: the fields of --json, and why it stalled in words."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from .run import Run
+
 __all__ = ["fields_of", "outline_of"]
 
 
-def fields_of(run):
+def fields_of(run: Run) -> dict[str, Any]:
     """What --json says of a run that has ended."""
     row = dict(
         latency=run.latency,
@@ -25,7 +31,7 @@ def fields_of(run):
     return row
 
 
-def outline_of(run):
+def outline_of(run: Run) -> dict[str, Any]:
     """The first of these fields, for a run that is only a means to something else."""
     return dict(latency=run.latency, ending=run.ending, firings=run.commits, stalled=run.stalled)
 

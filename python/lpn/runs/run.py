@@ -1,9 +1,16 @@
 """One run of a net, and what it was."""
 
+from __future__ import annotations
+
 import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import _lpn
 
+from ..authoring.marking import Marking
+from ..authoring.net import Net
+from ..authoring.place import Place
 from ..errors import mistake
 from ..interrupt import Interrupt
 from .critical import critical_path
@@ -15,23 +22,24 @@ __all__ = ["Run", "execute", "named_blocked", "read_places", "read_tokens", "who
 class Run:
     """How a run ended.
 
-    `latency`: cycles (ticks) to the last done token, None when none was produced. `ending`: "quiet",
-    "done", "limit" or "interrupted" (Ctrl-C). `until`: the time up to which the run is complete when
-    it ended by limit or interrupt, else None. `stalled`: quiet although tokens wait that must drain;
-    then `blocked` lists (transition, reason, arc or place), `undrained` the places and `left` the
-    tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time. `trace`: list of
-    commits, when asked for. `stats`: a dict, when asked for.
-    `collected`: {place: (values row-major, times)} as arrays, when asked for (execute).
-    `path`: the critical path, when asked for: a dict of `latency` and of `rows` that add up to it.
-    `tokens`: place -> its free tokens at the end, a list of tuples of values or, without properties, a
-    number; of the places asked for with `read`. `engine`: "compiled" or "interp".
-    `seconds`: wall time of the simulation alone.
+    `latency`: cycles (ticks) to the last done token, None when none was produced. `ending`:
+    "quiet", "done", "limit" or "interrupted" (Ctrl-C). `until`: the time up to which the run is
+    complete when it ended by limit or interrupt, else None. `stalled`: quiet although tokens wait
+    that must drain; then `blocked` lists (transition, reason, arc or place), `undrained` the places
+    and `left` the tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time.
+    `trace`: list of commits, when asked for. `stats`: a dict, when asked for. `collected`: {place:
+    (values row-major, times)} as arrays, when asked for (execute). `path`: the critical path, when
+    asked for: a dict of `latency` and of `rows` that add up to it. `tokens`: place -> its free
+    tokens at the end, a list of tuples of values or, without properties, a number; of the places
+    asked for with `read`. `engine`: "compiled" or "interp". `seconds`: wall time of the simulation
+    alone.
     """
 
     def __init__(self, net, result, engine, seconds, trace=None, stats=None):
         self.net = net
         self.engine = engine
         self.seconds = seconds
+        self.layout_seconds = 0.0  # of run_batch
         self.until = None
         self.latency = result.latency
         self.ending = result.ending
@@ -55,17 +63,20 @@ class Run:
         self.stats = _named(core, stats) if stats is not None else None
 
     @property
-    def end(self):
+    def end(self) -> int:
         """The time up to which the run is known."""
         return self.last_commit if self.until is None else self.until
 
     def __repr__(self):
         state = "stalled" if self.stalled else self.ending
-        return f"<run of net '{self.net.name}': latency {self.latency}, {self.commits} commits, {state}>"
+        about = f"latency {self.latency}, {self.commits} commits, {state}"
+        return f"<run of net '{self.net.name}': {about}>"
 
 
-def named_blocked(core, blocked):
-    """[(transition, reason, the arc or place that it waits for, or None)] of a stalled run, by name."""
+def named_blocked(core: Any, blocked: Any) -> list[tuple[str, str, str | None]]:
+    """[(transition, reason, the arc or place that it waits for, or None)] of a stalled run, by
+    name.
+    """
     places, transitions = core.places, core.transitions
     named = []
     for number, reason, arc in blocked:
@@ -99,31 +110,31 @@ def read_tokens(place, count, values):
 
 
 def execute(
-    net,
-    values,
-    marking,
-    library,
+    net: Net,
+    values: Sequence[int],
+    marking: Marking,
+    library: Any,
     *,
-    limit=None,
-    observer=None,
-    stats=False,
-    on_slice=None,
-    budget=0.0,
-    path=None,
-    path_memory=None,
-    read=(),
-    collect=(),
-    watch=None,
-):
+    limit: int | None = None,
+    observer: Any = None,
+    stats: bool = False,
+    on_slice: Callable[[int, int], object] | None = None,
+    budget: float = 0.0,
+    path: int | None = None,
+    path_memory: int | None = None,
+    read: Iterable[Place | str] = (),
+    collect: Iterable[str] = (),
+    watch: Any = None,
+) -> Any:
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
     `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
     called about 20 times a second. Ctrl-C ends the run with ending "interrupted". Returns None when
     the run would take longer than `budget` seconds (0: any time). `path`: with a library that keeps
-    it, the critical path, and what the run gains from twice as fast a transition for so many of them.
-    `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
-    `collect`: names of places that the net does not read, of which the Run keeps what arrived and when; with a
-    compiled library only. Raises "E-collect" for another place.
+    it, the critical path, and what the run gains from twice as fast a transition for so many of
+    them. `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
+    `collect`: names of places that the net does not read, of which the Run keeps what arrived and
+    when; with a compiled library only. Raises "E-collect" for another place.
     """
     machine = start(net, values, marking, library, stats=stats, trace=observer is not None)
     if watch is not None:
@@ -208,7 +219,7 @@ def _whole_numbers(data):
     return numbers
 
 
-def whole_limit(limit):
+def whole_limit(limit: Any) -> int | None:
     """A limit of time, checked. Raises Error "E-operand"."""
     if limit is None:
         return None

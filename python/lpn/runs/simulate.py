@@ -1,14 +1,19 @@
 """lpn.simulate: one run, by the engine that is the quicker one for it."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import _lpn
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
+from ..authoring.place import Place
 from ..errors import mistake
 from .engines import check_engine, compiled, library_of
-from .run import execute, whole_limit
+from .run import Run, execute, whole_limit
 
 __all__ = ["simulate"]
 
@@ -17,49 +22,49 @@ _PATIENCE = 0.1
 
 
 def simulate(
-    net,
-    marking=None,
-    params=None,
+    net: Net,
+    marking: Marking | None = None,
+    params: Mapping[str, int] | None = None,
     *,
-    engine=None,
-    limit=None,
-    trace=False,
-    stats=False,
-    path=False,
-    path_memory=None,
-    read=(),
-):
+    engine: str | None = None,
+    limit: int | None = None,
+    trace: bool | Callable[..., object] = False,
+    stats: bool = False,
+    path: bool | int | None = False,
+    path_memory: int | None = None,
+    read: Iterable[Place | str] = (),
+) -> Run:
     """Runs the net on a marking to its end, or to time `limit` (cycles, inclusive).
 
     `params`: values for the net's parameters. `engine`: "interp", which defines the meaning, or
     "compiled", which is fast and compiles a net once (later runs take it from the cache); None: the
     interpreter for runs of a tenth of a second, else compiled where there is a compiler. The
     variable LPN_ENGINE sets the default. `trace`: keep every commit, or a function called with
-    each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3), what
-    halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not given.
-    `read`: places whose free tokens at the end Run.tokens keeps.
-    Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a
-    stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
+    each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3),
+    what halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not
+    given. `read`: places whose free tokens at the end Run.tokens keeps. Raises RunError for an
+    error of the run, "E-no-compiler" when "compiled" cannot be had; a stalled run is a result.
+    Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
     """
-    marking = _checked(net, marking)
+    start = _checked(net, marking)
     values = parameter_values(net, params)
     limit = whole_limit(limit)
     engine = engine or os.environ.get("LPN_ENGINE") or None
     if engine is not None:
         check_engine(engine)
-    same = dict(limit=limit, read=read)
+    same: dict[str, Any] = {"limit": limit, "read": read}
     if path is False or path is None:  # 0: without asking what is gained
-        return _finished(_run(net, values, marking, engine, trace, stats, same))
+        return _finished(_run(net, values, start, engine, trace, stats, same))
     if engine == "interp":
         raise mistake(
             "E-engine", 'the critical path needs engine "compiled"; leave `engine` out or say so'
         )
-    asked = {"path": 3 if path is True else int(path), "path_memory": path_memory}
-    run = execute(net, values, marking, compiled(net, path=True), **asked, **same)
+    asked: dict[str, Any] = {"path": 3 if path is True else int(path), "path_memory": path_memory}
+    run = execute(net, values, start, compiled(net, path=True), **asked, **same)
     if run.ending == "interrupted" or not (trace or stats):
         return _finished(run)
     found = run.path
-    run = _run(net, values, marking, engine, trace, stats, same)
+    run = _run(net, values, start, engine, trace, stats, same)
     run.path = found
     return _finished(run)
 

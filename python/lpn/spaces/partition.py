@@ -1,5 +1,9 @@
 """Input classes: the inputs of a space sorted by what happens, as Python objects."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
 import _lpn
 
 from ..authoring.net import Net
@@ -20,11 +24,12 @@ _MOST_PATHS = 8  # whose constraints a class's text spells out
 
 
 class Path:
-    """Inputs for which the same firings happen with the same tokens, in the same order where it matters.
+    """Inputs for which the same firings happen with the same tokens, in the same order where it
+    matters.
 
-    `outcome`: "latency" (it ends, with one), "none" (no done token), "stalled" or "error"; `trouble`
-    says why in the latter two. `samples`: inputs of the path, [{variable: int}]; none may have been
-    found. `firings`: how many.
+    `outcome`: "latency" (it ends, with one), "none" (no done token), "stalled" or "error";
+    `trouble` says why in the latter two. `samples`: inputs of the path, [{variable: int}]; none may
+    have been found. `firings`: how many.
     """
 
     def __init__(self, owner, core):
@@ -64,7 +69,8 @@ class Path:
         if self.outcome != "latency" or not self.contains(values):
             raise mistake(
                 "E-space",
-                "this input does not end with a latency on this path; ask partition.path_of(values)",
+                "this input does not end with a latency on this path; ask "
+                "partition.path_of(values)",
             )
         return self._owner.core.times(self._core, self._owner.space._ordered(values))[
             self._core.latency
@@ -170,7 +176,9 @@ class Partition:
         return next((p for c in self.classes for p in c.paths if p.contains(values)), None)
 
     def class_of(self, values):
-        """The class of an input of the space; None when it is in none, as may be when incomplete."""
+        """The class of an input of the space; None when it is in none, as may be when
+        incomplete.
+        """
         return next((c for c in self.classes if c.contains(values)), None)
 
     def __repr__(self):
@@ -181,27 +189,27 @@ class Partition:
 
 
 def partition(
-    net,
-    space,
+    net: Net,
+    space: InputSpace,
     *,
-    max_paths=10_000,
-    max_firings=200_000,
-    seconds=None,
-    question_seconds=2,
-    enumerate=4096,
-    seed=1,
-    samples=(),
-    progress=None,
-    jobs=1,
-    scheduler=None,
-):
+    max_paths: int = 10_000,
+    max_firings: int = 200_000,
+    seconds: float | None = None,
+    question_seconds: float = 2,
+    enumerate: int = 4096,
+    seed: int = 1,
+    samples: Iterable[Mapping[str, int]] = (),
+    progress: Callable[[int, int], object] | None = None,
+    jobs: int | None = 1,
+    scheduler: str | None = None,
+) -> Partition:
     """The input classes of a space, by symbolic execution of the net; a Partition.
 
     `max_paths`, `max_firings` (of one path) and `seconds` limit the work; what was found by then is
     the result, which is then not complete. `question_seconds`: the most that one question to the
     solver may take. `enumerate`: up to so many assignments are tried one by one instead. `seed`: of
-    the inputs that are tried; `samples`: inputs to be tried too. `progress(paths, open)` is called a
-    few times per second; a true result ends the work, and so does Ctrl-C. `jobs`: processes that
+    the inputs that are tried; `samples`: inputs to be tried too. `progress(paths, open)` is called
+    a few times per second; a true result ends the work, and so does Ctrl-C. `jobs`: processes that
     share the paths out once there are enough; `scheduler`: the address of a Dask cluster that does.
     Raises Error "E-partition" for a net that cannot be executed symbolically, saying why, and
     "E-scheduler" when the cluster cannot be used.

@@ -1,7 +1,8 @@
 """Paths of a partition found by several processes or a Dask cluster.
 
-A path is named by the choices that lead to it. A worker gets the net and the space as text with some
-branches, and returns the choices of the paths it found; going along them again here takes no solver.
+A path is named by the choices that lead to it. A worker gets the net and the space as text with
+some branches, and returns the choices of the paths it found; going along them again here takes no
+solver.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import json
 import os
 import queue
 import time
+from typing import Any
 
 import _lpn
 
@@ -24,7 +26,9 @@ _WORKERS_KNOWN = 8  # texts that a worker keeps
 
 
 def partition(net, space, jobs, scheduler, progress, options, samples):
-    """(the partition of _lpn, whether it was interrupted, why it is not complete), as _lpn.partition."""
+    """(the partition of _lpn, whether it was interrupted, why it is not complete), as
+    _lpn.partition.
+    """
     alone = {
         **options,
         "samples": samples,
@@ -159,7 +163,7 @@ def _paths(core):
     return [(path.choices, path.samples) for each in core.classes for path in each.paths]
 
 
-_known = {}  # (net text, space) -> (net, space), in a worker
+_known: dict[Any, Any] = {}  # (net text, space) -> (net, space), in a worker
 
 
 def _do(text, space_data, branches, exact, options):

@@ -28,7 +28,9 @@ _NODES = frozenset(name for name, each in _lpn.OPERATORS.items() if each.is_term
 
 
 def total(values):
-    """The sum of ints and expressions, 0 of none; as shallow as it can be, whatever their number."""
+    """The sum of ints and expressions, 0 of none; as shallow as it can be, whatever their
+    number.
+    """
     values = list(values)
     while len(values) > 1:
         values = [
@@ -132,7 +134,8 @@ class InputSpace:
         self._terms = _Variables(net.name)
         self._scope = Scope(self._terms, None, f"an input space of net '{net.name}'")
         self._scope.hint = (
-            "here: it has a value per input only; join conditions with & and |, use lpn.select, or write "
+            "here: it has a value per input only; join conditions with & and |, use lpn.select, "
+            "or write "
             "a function: space.require(lambda: 0 <= x <= 9)"
         )
 
@@ -154,7 +157,8 @@ class InputSpace:
 
     def __repr__(self):
         return (
-            f"<input space of net '{self._net.name}': {_counted(len(self._variables), 'variable')}, "
+            f"<input space of net '{self._net.name}': "
+            f"{_counted(len(self._variables), 'variable')}, "
             f"{_counted(len(self._constraints), 'constraint')}>"
         )
 
@@ -169,7 +173,9 @@ class InputSpace:
     # Building.
 
     def integer(self, name, lo, hi=None, **unknown):
-        """A variable in lo..hi, inclusive; the result stands in properties, counts and conditions."""
+        """A variable in lo..hi, inclusive; the result stands in properties, counts and
+        conditions.
+        """
         if unknown:
             raise mistake(
                 "E-option",
@@ -360,7 +366,9 @@ class InputSpace:
         return self.core.contains(self._ordered(values))
 
     def marking(self, values):
-        """The tokens of an input, as lpn.Marking. Raises "E-range" for tokens that no place takes."""
+        """The tokens of an input, as lpn.Marking. Raises "E-range" for tokens that no place
+        takes.
+        """
         marking = Marking(self._net)
         try:
             marking._core = self.core.marking_of(self._net._core, self._ordered(values))
@@ -381,8 +389,8 @@ class InputSpace:
         return dict(zip(self._names, self._ordered(values)))
 
     def inputs(self, limit=MAX_INPUTS):
-        """Every input, as {variable: int}, in lexicographic order. For small spaces: raises when the
-        ranges alone allow more than `limit`.
+        """Every input, as {variable: int}, in lexicographic order. For small spaces: raises when
+        the ranges alone allow more than `limit`.
         """
         if self.core.assignments(limit) is None:
             raise mistake(
@@ -397,9 +405,9 @@ class InputSpace:
     def to_json(self, terms=None):
         """The space as plain lists, dicts, ints and strings; from_json reads it.
 
-        Terms share nodes: `nodes[k]` is [operator, ...] with the numbers of earlier nodes. `fixed`: the
-        parameters that the space leaves to the net, with the values they have there. `terms`: numbers of
-        more terms to be written, by name.
+        Terms share nodes: `nodes[k]` is [operator, ...] with the numbers of earlier nodes. `fixed`:
+        the parameters that the space leaves to the net, with the values they have there. `terms`:
+        numbers of more terms to be written, by name.
         """
         nodes, numbers = [], {}
 
@@ -623,7 +631,9 @@ class InputSpace:
         return count
 
     def _fits(self, value, declared, what, present=True):
-        """An int in its declared range; for an expression that may leave it, the inputs that do not."""
+        """An int in its declared range; for an expression that may leave it, the inputs that do
+        not.
+        """
         if declared is None:
             return
         lo, hi = declared

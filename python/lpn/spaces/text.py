@@ -143,7 +143,9 @@ class Writer:
         return list(dict.fromkeys(found))
 
     def about_one(self, number):
-        """(term, least, most, values it has not) when a condition compares one term with a number."""
+        """(term, least, most, values it has not) when a condition compares one term with a
+        number.
+        """
         made_by, *given = self.core.node(number)
         negated = made_by == "logical_not"
         if negated:

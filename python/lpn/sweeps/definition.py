@@ -99,8 +99,8 @@ class Variant:
 
 
 class Definition:
-    """The rows of a sweep: every point with every input, or for points with inputs of their own each
-    with its own. Row numbers are 0, 1, ... in that order.
+    """The rows of a sweep: every point with every input, or for points with inputs of their own
+    each with its own. Row numbers are 0, 1, ... in that order.
     """
 
     def __init__(
@@ -139,14 +139,16 @@ class Definition:
             if set(point) != set(names):
                 raise mistake(
                     "E-sweep",
-                    f"point {number} has the parameters {listed(point)}, the first one {listed(names)}; "
+                    f"point {number} has the parameters {listed(point)}, the first one "
+                    f"{listed(names)}; "
                     "all points of a sweep have the same ones",
                 )
             for name, value in point.items():
                 if isinstance(value, str) or not hasattr(value, "__index__"):
                     raise mistake(
                         "E-sweep",
-                        f"parameter '{name}' of point {number} must be a whole number, got {value!r}",
+                        f"parameter '{name}' of point {number} must be a whole number, got "
+                        f"{value!r}",
                     )
         both = [name for name in names if name in self.grid]
         if both:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import stat
+from typing import Any
 
 from ..errors import mistake
 from .identity import identity_of
@@ -210,7 +211,9 @@ class _Jsonl:
         return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
     def read(self, text):
-        """({row number: row} or what differs, whether lines had to be left out); None: no sweep's."""
+        """({row number: row} or what differs, whether lines had to be left out); None: no
+        sweep's.
+        """
         lines = text.split("\n")[:-1]
         try:
             header = json.loads(lines[0])["sweep"]
@@ -299,7 +302,8 @@ class _Csv:
                 continue
             if len(cells) == len(columns) and cells[1] != self._sweep:
                 return (
-                    f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of the parameters, "
+                    f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of "
+                    "the parameters, "
                     "another net, other inputs or another limit"
                 ), False
             row = self._row(cells) if len(cells) == len(columns) else None
@@ -320,7 +324,7 @@ class _Csv:
             return None
 
 
-_READ = {
+_READ: dict[str, Any] = {
     **dict.fromkeys(("latency", "last_commit", "firings", "done_tokens"), int),
     **dict.fromkeys(("throughput", "seconds"), float),
     **dict.fromkeys(("ending", "code", "message"), str),

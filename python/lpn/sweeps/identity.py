@@ -1,10 +1,11 @@
-"""What has to be equal for two sweeps to have the same rows, so that one may go on where the other ended."""
+"""What has to be equal for two sweeps to have the same rows, so that one may go on where the other
+ended.
+"""
 
 import ast
 import hashlib
 import os
 import pickle
-import re
 
 from ..authoring.marking import Marking
 from ..errors import mistake
@@ -18,7 +19,8 @@ def identity_of(definition):
     The nets' text and what the inputs hold count, and the model's Python apart from comments,
     since its workload makes the tokens.
     """
-    texts = ["-" if v.net is None else _without_lines(v.net.text()) for v in definition.variants]
+    # Without the places in the author's Python: comments may come and go.
+    texts = ["-" if v.net is None else v.net.core.print(sources=False) for v in definition.variants]
     bound = [
         repr(sorted(v.net.bound.items())) if v.net is not None else "" for v in definition.variants
     ]
@@ -100,11 +102,6 @@ def _digest_of_path(path):
             return hashed.hexdigest()
     except OSError:  # no file, or none that can be read: its rows will say so
         return _of(b"text", path.encode())
-
-
-def _without_lines(text):
-    """A .lpn text without the places in the author's Python: `file "m.py"` and `@12`."""
-    return re.sub(r" @(\?|[\d:]+)(?=[\s,;()\[\]]|$)|^file .*\n", "", text, flags=re.MULTILINE)
 
 
 def _source_digest(module):

@@ -1,7 +1,8 @@
 """The part of a sweep that is done by workers: parse an input, run points of it.
 
-Local workers are forked from the sweep and know its definition (`begin`, `local`). Workers of a Dask
-cluster get the net as text and markings as bytes (`remote`). Both give a Task an Answer per part.
+Local workers are forked from the sweep and know its definition (`begin`, `local`). Workers of a
+Dask cluster get the net as text and markings as bytes (`remote`). Both give a Task an Answer per
+part.
 """
 
 import contextlib
@@ -109,8 +110,8 @@ def _run_points(net, library, marking, points, limit=None, stop=None):
     """Runs one marking with many parameter values; yields a result per point, in their order.
 
     `library`: the compiled net, None: the interpreter. `points`: (row, values of all parameters in
-    the net's order). `stop`: a function; once true, the generator ends and the run that was going on
-    gives no result.
+    the net's order). `stop`: a function; once true, the generator ends and the run that was going
+    on gives no result.
     """
     until = _lpn.FOREVER if limit is None else limit
     between = None if stop is None else lambda time, commits: stop()

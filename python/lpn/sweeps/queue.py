@@ -29,7 +29,9 @@ class Group:
 
 
 class Task:
-    """Parts of one net. Its first task has none: it compiles the net, and the others wait for it."""
+    """Parts of one net. Its first task has none: it compiles the net, and the others wait for
+    it.
+    """
 
     def __init__(self, variant, parts, groups, alone=False):
         self.variant = variant
@@ -192,8 +194,8 @@ class Queue:
         self._add(Group(group.variant, group.number, other), first=True)
 
     def lost(self, task):
-        """A worker died. Its points are tried again one by one and alone, so that the one that kills
-        its worker is known; returns that point's row when `task` was it.
+        """A worker died. Its points are tried again one by one and alone, so that the one that
+        kills its worker is known; returns that point's row when `task` was it.
         """
         self._returned(task)
         if not task.parts:

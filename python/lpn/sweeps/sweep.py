@@ -1,16 +1,24 @@
 """Sweeps: one model, many parameter values and inputs.
 
-A Definition says what the rows are. `run` hands their points out in tasks and collects what comes back.
+A Definition says what the rows are. `run` hands their points out in tasks and collects what comes
+back.
 """
 
+from __future__ import annotations
+
 import contextlib
+import os
 import queue
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
+from ..authoring.net import Net
 from ..errors import mistake
 from ..interrupt import Interrupt
 from ..parallel import Lost
+from ..runs.models import Model
 from .definition import Definition
 from .files import Files
 from .queue import Queue
@@ -171,29 +179,30 @@ class _Running:
 
 _DIED = (
     "E-worker",
-    "the process that ran this point died, also when it ran nothing else: out of memory, or a crash "
+    "the process that ran this point died, also when it ran nothing else: out of memory, or a "
+    "crash "
     "in the model's own native code",
 )
 
 
 def sweep(
-    model,
-    inputs=None,
-    params=None,
+    model: Net | Model | str | os.PathLike[str],
+    inputs: Any = None,
+    params: Mapping[str, Any] | None = None,
     *,
-    points=None,
-    limit=None,
-    engine="compiled",
-    jobs=None,
-    scheduler=None,
-    csv=None,
-    jsonl=None,
-    on_rows=None,
-):
+    points: Iterable[Mapping[str, int]] | None = None,
+    limit: int | None = None,
+    engine: str = "compiled",
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    csv: str | os.PathLike[str] | None = None,
+    jsonl: str | os.PathLike[str] | None = None,
+    on_rows: Callable[[list[dict[str, Any]]], object] | None = None,
+) -> list[dict[str, Any]]:
     """Simulates a model for every combination of parameter values and inputs; a list of rows.
 
-    `model`: a Net, a Model, or what lpn.load takes. `inputs`: what the model's workload takes (for a
-    net: markings of it, or files), as a list or as {name: input}; None: the net's own tokens.
+    `model`: a Net, a Model, or what lpn.load takes. `inputs`: what the model's workload takes (for
+    a net: markings of it, or files), as a list or as {name: input}; None: the net's own tokens.
     `params`: {name: values}, values being ints or "1,2,8:64:8" (ranges include their end).
     `points`: a list of {name: value}; with `params` each of them with each combination. Parameters
     declared with net.param are values of one compiled net; an argument of the model's net() makes
@@ -227,7 +236,12 @@ def sweep(
         if not outcome.interrupted:
             files.finish()
     if outcome.interrupted:
-        stopped = KeyboardInterrupt()
-        stopped.rows = outcome.ordered()
-        raise stopped
+        raise _stopped(outcome)
     return outcome.ordered()
+
+
+def _stopped(outcome):
+    """Ctrl-C, with the rows that there are."""
+    stopped = KeyboardInterrupt()
+    stopped.rows = outcome.ordered()
+    return stopped

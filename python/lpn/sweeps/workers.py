@@ -1,9 +1,9 @@
 """Who runs the tasks of a sweep: this process, processes forked from it, or a Dask cluster.
 
-Each has submit(task, seconds, done), which calls done(task, what points.local returns) or done(task,
-exception) from any thread; slots(), how many tasks may be given out at a time; parse, which parses
-inputs here for workers that cannot, or None; forget(source), when no row needs a marking any more;
-and `workers`, how many there have been.
+Each has submit(task, seconds, done), which calls done(task, what points.local returns) or
+done(task, exception) from any thread; slots(), how many tasks may be given out at a time; parse,
+which parses inputs here for workers that cannot, or None; forget(source), when no row needs a
+marking any more; and `workers`, how many there have been.
 """
 
 import contextlib

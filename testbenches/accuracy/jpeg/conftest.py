@@ -48,9 +48,3 @@ def jpeg():
     except ImportError as missing:
         pytest.skip(f"the reader is not built ({missing}): set LPN_BUILD to the build folder")
     return _jpeg
-
-
-@pytest.fixture
-def demo():
-    """demo("name") is the bytes of a committed image."""
-    return lambda name: (DEMO / f"{name}.jpg").read_bytes()

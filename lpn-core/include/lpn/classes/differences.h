@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lpn/classes/timing.h"
-#include "lpn/expr/range.h"
+#include "lpn/net/bounds.h"
 
 namespace lpn {
 
@@ -43,7 +43,7 @@ class Differences {
   Time bound(Target& target, InstantId a, InstantId b, int& budget);
 
   const Timing& timing_;
-  Bounds bounds_;
+  NetBounds bounds_;
   std::vector<Range> ranges_;
   std::unordered_map<std::uint32_t, Target> targets_;
   std::unordered_map<std::uint32_t, std::vector<std::pair<InstantId, Time>>> facts_;

@@ -17,8 +17,7 @@
 #include <vector>
 
 #include "lpn/expr/expr.h"
-#include "lpn/expr/range.h"
-#include "lpn/net/net.h"
+#include "lpn/expr/terms.h"
 
 namespace lpn {
 
@@ -44,14 +43,14 @@ class Feasibility {
   Feasibility& operator=(const Feasibility&) = delete;
 
   // Owns the terms. Nodes other than operators, constants and variables have no meaning here.
-  ExprPool& pool() { return space_.exprs; }
-  const ExprPool& pool() const { return space_.exprs; }
+  ExprPool& pool() { return terms_.exprs; }
+  const ExprPool& pool() const { return terms_.exprs; }
 
   // A variable in an inclusive range, until the pop() that belongs to the push() before it. Names
   // are for messages and dumps; they need not differ.
   VarId integer(std::string name, Range range = {});
   VarId boolean(std::string name);
-  std::size_t variables() const { return space_.params.size(); }
+  std::size_t variables() const { return terms_.variables.size(); }
   const std::string& name(VarId var) const;
   Range range(VarId var) const;
 
@@ -86,8 +85,8 @@ class Feasibility {
   // Bounds of a term from the ranges of variables alone.
   Range bounds(ExprId term) { return bounds_->of(term); }
 
-  // What is required of the variables, as SMT-LIB 2 with a (check-sat) at the end: the same text for
-  // the same calls. Not what check() was asked beside that.
+  // What is required of the variables, as SMT-LIB 2 with a (check-sat) at the end: the same text
+  // for the same calls. Not what check() was asked beside that.
   virtual std::string smtlib() const = 0;
 
   // A check() in progress answers kUnknown soon. From any thread, not from a signal handler;
@@ -125,7 +124,7 @@ class Feasibility {
   bool holds(const Requirement& requirement) const;
   void changed();
 
-  Net space_;  // variables are its parameters, terms its expressions
+  Terms terms_;
   std::unique_ptr<Bounds> bounds_;
   std::vector<Requirement> requirements_;
   std::vector<Level> levels_;

@@ -1,30 +1,39 @@
-// Bounds of expressions, from declared ranges alone: what authoring and the lints know before any
-// token exists. Sound, not tight: the value of an evaluation without error is within the bounds.
+// Bounds of expressions, from the ranges of what they read. Sound, not tight: the value of an
+// evaluation without error is within the bounds.
 #pragma once
 
 #include <unordered_map>
 
-#include "lpn/net/net.h"
+#include "lpn/base/integers.h"
+#include "lpn/expr/expr.h"
 
 namespace lpn {
 
-// Bounds of many expressions of one transition, each computed once. Borrows the net, which must
-// not change meanwhile. `transition` gives the arcs their types; null: parameters only.
+// Bounds of many expressions of one pool, each computed once. What leaves may be is told by who
+// knows them: NetBounds (net/bounds.h) of a net's formulas, TermBounds (terms.h) of terms. Borrows
+// the pool, which may grow.
 class Bounds {
  public:
-  Bounds(const Net& net, const Transition* transition) : net_(&net), transition_(transition) {}
+  explicit Bounds(const ExprPool& pool) : pool_(&pool) {}
+  virtual ~Bounds() = default;
+  Bounds(const Bounds&) = default;
+  Bounds& operator=(const Bounds&) = default;
 
   // Inclusive bounds of an int expression, [0, 1] or narrower for a bool one. A value that would
   // leave 64 bits is an error at run time, so bounds are cut there.
   Range of(ExprId id);
 
+  const ExprPool& pool() const { return *pool_; }
+
+ protected:
+  virtual Range variable(std::uint32_t k) = 0;  // Op::kParam
+  virtual Range read(const Node& leaf) = 0;     // Kind::kRun
+  virtual Range needed(std::uint32_t arc) = 0;  // over how many tokens an aggregate runs, >= 0
+
  private:
   Range compute(const Node& n);
-  Range read(const Node& n);
-  Range needed(std::uint32_t arc);
 
-  const Net* net_;
-  const Transition* transition_;
+  const ExprPool* pool_;
   std::unordered_map<std::uint32_t, Range> done_;
 };
 
@@ -32,8 +41,5 @@ class Bounds {
 // before a result that leaves 64 bits becomes an error. Of a right operand only what lies in the
 // operator's domain counts; when nothing does, any range.
 WideRange exact_range(Op op, Range x, Range y);
-
-// The same for a single expression.
-Range bounds(const Net& net, const Transition* transition, ExprId id);
 
 }  // namespace lpn

@@ -8,12 +8,10 @@
 
 namespace lpn {
 
-// Of the formulas of a transition, or (null) of terms over the parameters; each is looked at once.
-// Borrows the net, which must not change but for more nodes.
+// Of the expressions of a pool; each is looked at once. Borrows the bounds.
 class Totality {
  public:
-  Totality(const Net& net, const Transition* transition)
-      : pool_(net.exprs), bounds_(net, transition) {}
+  explicit Totality(Bounds& bounds) : bounds_(bounds) {}
 
   // Whether evaluating it neither fails nor leaves 64 bits. Every operand counts, also one that a
   // condition keeps from being evaluated.
@@ -23,8 +21,7 @@ class Totality {
  private:
   bool compute(const Node& node);
 
-  const ExprPool& pool_;
-  Bounds bounds_;
+  Bounds& bounds_;
   std::unordered_map<std::uint32_t, bool> known_;
 };
 

@@ -14,8 +14,12 @@ namespace lpn {
 inline constexpr int kTextVersion = 1;
 inline constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 
+// Whether the places in the author's Python are printed. Without them two nets that run alike have
+// one text, wherever their Python was moved.
+enum class Sources { kPrinted, kLeftOut };
+
 // REQUIRES verify(net).empty().
-std::string print_net(const Net& net);
+std::string print_net(const Net& net, Sources sources = Sources::kPrinted);
 
 // One expression in the author's words: "6 + 3 * blk.nonzero". `transition` may be null for an
 // expression over parameters only.

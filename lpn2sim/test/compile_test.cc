@@ -1,0 +1,65 @@
+#include "lpn/sim/compile.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "folder.h"
+#include "lpn/base/error.h"
+
+namespace lpn::sim {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string code_of(const std::string& source, const CompileOptions& options) {
+  try {
+    compile(source, "it", {}, options);
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return "";
+}
+
+TEST_CASE("what was compiled is taken from the cache, until something that it depends on changes") {
+  const Folder folder;
+  CompileOptions options;
+  options.cache = folder / "cache";
+  options.runtime = folder / "runtime";
+  options.flags = "-O0";
+  fs::copy(runtime_folder(), options.runtime, fs::copy_options::recursive);
+  const std::string source = "int answer = 42;\n";
+
+  const Provenance first = compile(source, "it", {}, options);
+  CHECK_FALSE(first.cached);
+  CHECK(fs::exists(first.artefact));
+  const Provenance again = compile(source, "it", {}, options);
+  CHECK(again.cached);
+  CHECK(again.artefact == first.artefact);
+
+  CHECK(compile(source, "it", {.stats = true}, options).artefact != first.artefact);
+  // Any header of the runtime counts, also one that is new.
+  std::ofstream(options.runtime / "lpnrt/new.h") << "// new\n";
+  const Provenance after = compile(source, "it", {}, options);
+  CHECK_FALSE(after.cached);
+  CHECK(after.artefact != first.artefact);
+  std::ofstream(options.runtime / "lpnrt/new.h") << "// changed\n";
+  CHECK(compile(source, "it", {}, options).artefact != after.artefact);
+}
+
+TEST_CASE("what cannot be compiled says so") {
+  const Folder folder;
+  CompileOptions options;
+  options.cache = folder / "cache";
+  CHECK(code_of("this is no C++\n", options) == "E-compile");
+  CHECK(fs::is_empty(options.cache));
+  options.compiler = "no-such-compiler";
+  CHECK(code_of("int x;\n", options) == "E-no-compiler");
+  options.compiler.clear();
+  std::ofstream(folder / "file") << "no folder";
+  options.cache = folder / "file";
+  CHECK(code_of("int x;\n", options) == "E-cache");
+}
+
+}  // namespace
+}  // namespace lpn::sim

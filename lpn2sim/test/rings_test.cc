@@ -1,0 +1,104 @@
+// The containers of generated simulators against plain ones: what small random nets reach rarely,
+// such as sets of more than 4096 transitions.
+
+#include "lpnrt/rings.h"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <set>
+
+namespace lpnrt {
+namespace {
+
+template <u32 N>
+void check_set() {
+  CAPTURE(N);
+  std::mt19937_64 random(N);
+  const auto set = std::make_unique<Set<N>>();
+  std::set<u32> plain;
+  for (int step = 0; step < 20000; ++step) {
+    CHECK(set->empty() == plain.empty());
+    if (random() % 3 != 0 || plain.empty()) {
+      const u32 k = static_cast<u32>(random() % N);
+      set->insert(k);
+      plain.insert(k);
+    } else {
+      CHECK(set->take_least() == *plain.begin());
+      plain.erase(plain.begin());
+    }
+    if (step % 5000 == 0) {
+      for (; !plain.empty(); plain.erase(plain.begin())) CHECK(set->take_least() == *plain.begin());
+    }
+  }
+}
+
+TEST_CASE("sets of transitions give their least member") {
+  check_set<1>();
+  check_set<64>();
+  check_set<65>();
+  check_set<1000>();
+  check_set<4096>();
+  check_set<4097>();
+  check_set<100000>();
+}
+
+TEST_CASE("rings and rows are FIFOs") {
+  std::mt19937_64 random(11);
+  Ring<i64> ring;
+  Rows<3> rows;
+  std::deque<i64> plain;
+  i64 next = 0;
+  for (int step = 0; step < 100000; ++step) {
+    // Long phases of growing and of shrinking.
+    const bool grow = step / 500 % 2 == 0 ? random() % 4 != 0 : random() % 4 == 0;
+    if (grow || plain.empty()) {
+      ring.push() = next;
+      i64* const row = rows.push();
+      for (int k = 0; k < 3; ++k) row[k] = next * 3 + k;
+      plain.push_back(next++);
+    } else {
+      ring.pop();
+      rows.pop(1);
+      plain.pop_front();
+    }
+    CHECK(ring.size() == plain.size());
+    if (plain.empty()) continue;
+    CHECK(ring.front() == plain.front());
+    CHECK(ring[plain.size() - 1] == plain.back());
+    CHECK(rows.row(0)[2] == plain.front() * 3 + 2);
+    CHECK(rows.row(plain.size() - 1)[0] == plain.back() * 3);
+  }
+}
+
+TEST_CASE("a pool gives slots again, the last one first") {
+  Pool<int> pool;
+  const u32 a = pool.take(), b = pool.take();
+  CHECK(a != b);
+  pool[b] = 7;
+  pool.give(b);
+  CHECK(pool.take() == b);
+  CHECK(pool.slots() == 2);
+}
+
+TEST_CASE("rows change places without being copied, where they do not lie in the place itself") {
+  Rows<2> from, to;
+  for (i64 k = 0; k < 20; ++k) {
+    i64* const row = from.push();
+    row[0] = k, row[1] = -k;
+  }
+  const i64* const third = from.row(2);
+  from.pop(20);  // what a run has used up stays where it was
+  REQUIRE(to.take(from, third, 18));
+  CHECK(to.row(0) == third);
+  CHECK(to.row(17)[1] == -19);
+  Rows<2> few;
+  few.push()[0] = 1;
+  few.pop(1);
+  CHECK_FALSE(Rows<2>().take(few, few.row(0), 1));
+}
+
+}  // namespace
+}  // namespace lpnrt

@@ -1,0 +1,385 @@
+"""Fits a predictor to profiles: memory models, engine times, the choice between them, and their errors.
+
+The only module that needs NumPy and scikit-learn; what it makes is read without them (`function_predictor`).
+"""
+
+import math
+import random
+import statistics
+from dataclasses import dataclass
+
+import numpy
+from lpn import Error
+
+from . import calibration
+from .memory import Boosted, WhiteBox
+from .function_predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
+from .profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
+
+__all__ = [
+    "DEFAULT_FLOWS",
+    "Candidate",
+    "candidates",
+    "detect_pattern",
+    "fit",
+    "fit_boosting",
+    "linear_rates",
+    "train",
+]
+
+# Flow count of the default traffic profile (16 K flows), ASPLOS 2025, section 7.1.
+DEFAULT_FLOWS = 16384
+FOLDS = 5
+KINDS = ("boosting", "white-box")
+# Rows whose flow count is within this factor of the traffic asked for tell how good a candidate is there.
+NEAR_FACTOR = 1.25
+LEAST_NEAR = 8
+# Beyond the range of an input: fitted without this share of rows at its end, the error is measured there.
+HELD_OUT_END = 0.2
+
+
+def fit_boosting(rows, features):
+    """(scikit-learn's estimator, Boosted) fitted to the rows' rates; its defaults, as SLOMO and Yala use
+    them: 100 trees of depth 3, learning rate 0.1, squared error."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    estimator = GradientBoostingRegressor(random_state=0)
+    estimator.fit(_matrix(rows, features), [row[THROUGHPUT] / 1e3 for row in rows])
+    trees = []
+    for (tree,) in estimator.estimators_:
+        tree = tree.tree_
+        trees.append(
+            [
+                [float(tree.value[k, 0, 0])]
+                if tree.children_left[k] < 0
+                else [
+                    int(tree.feature[k]),
+                    float(tree.threshold[k]),
+                    int(tree.children_left[k]),
+                    int(tree.children_right[k]),
+                ]
+                for k in range(tree.node_count)
+            ]
+        )
+    base = float(estimator.init_.constant_[0, 0])
+    return estimator, Boosted(tuple(features), base, estimator.learning_rate, trees)
+
+
+def fit_white_box(rows):
+    """WhiteBox by least squares of relative errors; knees are searched among observed values, then
+    between."""
+    time = numpy.array([1e3 / row[THROUGHPUT] for row in rows])
+    wss = numpy.array([row["comp_wss_MB"] for row in rows])
+    accesses = numpy.array(
+        [(row["comp_l2d_rd_per_s"] + row["comp_l2d_wr_per_s"]) / 1e8 for row in rows]
+    )
+    flows = numpy.array([row.get(FLOWS, 0.0) for row in rows])
+    best = None
+    flow_knees, wss_knees = _knees(flows), _knees(wss)
+    for _ in range(2):
+        for flow_knee in flow_knees:
+            for wss_knee in wss_knees:
+                w, f = numpy.minimum(wss, wss_knee), numpy.minimum(flows, flow_knee)
+                terms = numpy.stack([numpy.ones(len(rows)), f, w, w * accesses, w * f], axis=1)
+                constants, error = _not_negative(terms / time[:, None])
+                if constants[0] > 0 and (best is None or error < best[0]):
+                    best = error, WhiteBox(
+                        *map(float, constants), float(wss_knee), float(flow_knee)
+                    )
+        if best is None:
+            break
+        flow_knees, wss_knees = _around(flow_knees, best[1].flow_knee), _around(
+            wss_knees, best[1].wss_knee
+        )
+    if best is None:
+        raise Error(
+            "E-profile",
+            "no white-box memory law fits these rows: times per packet are not positive at rest",
+        )
+    return best[1]
+
+
+def linear_rates(rows, asked, features):
+    """Rates for the rows `asked` by linear regression on `rows`: a baseline."""
+    from sklearn.linear_model import LinearRegression
+
+    fitted = LinearRegression().fit(
+        _matrix(rows, features), [row[THROUGHPUT] / 1e3 for row in rows]
+    )
+    return [float(rate) for rate in fitted.predict(_matrix(asked, features))]
+
+
+def _knees(values):
+    """Twelve observed values to break a line at; the largest means no break."""
+    ordered = numpy.unique(values)
+    if len(ordered) < 4:
+        return ordered[-1:]
+    return numpy.unique(numpy.quantile(ordered, numpy.linspace(0.15, 1, 12), method="nearest"))
+
+
+def _around(knees, best):
+    """Six values between the neighbours of the best one so far."""
+    at = int(numpy.searchsorted(knees, best))
+    if len(knees) == 1:
+        return knees
+    return numpy.linspace(knees[max(at - 1, 0)], knees[min(at + 1, len(knees) - 1)], 6)
+
+
+def _not_negative(terms):
+    """Least squares of terms @ x = 1 with x >= 0, by leaving out what came out negative; and the error."""
+    constants = numpy.zeros(terms.shape[1])
+    # A column that never varies beside the first would share its constant with it.
+    kept = [k for k in range(terms.shape[1]) if k == 0 or numpy.ptp(terms[:, k] / terms[:, 0]) > 0]
+    scale = numpy.abs(terms).max(axis=0)
+    while kept:
+        solved = numpy.linalg.lstsq(
+            terms[:, kept] / scale[kept], numpy.ones(len(terms)), rcond=None
+        )[0]
+        if solved.min() >= 0:
+            constants[kept] = solved / scale[kept]
+            break
+        kept.pop(int(solved.argmin()))
+    return constants, float(((terms @ constants - 1) ** 2).sum())
+
+
+def fit(kind, rows):
+    """A memory model of a kind ("boosting", "white-box") on the rows of memory profiles."""
+    if kind == "white-box":
+        return fit_white_box(rows)
+    return fit_boosting(rows, _features(rows))[1]
+
+
+def _features(rows):
+    """The counters that all rows have, and those traffic attributes that vary: a constant tells nothing."""
+    traffic = [
+        name
+        for name in (FLOWS, SIZE)
+        if all(name in row for row in rows) and len({row[name] for row in rows}) > 1
+    ]
+    return (*traffic, *(name for name in COUNTERS if all(name in row for row in rows)))
+
+
+def _matrix(rows, features):
+    return numpy.array([[row[name] for name in features] for row in rows])
+
+
+# ---- Choosing by cross-validation --------------------------------------------------------------------
+
+
+@dataclass
+class Candidate:
+    """A memory model that could be used: `error` is its mean absolute error [%] on held-out rows of its own
+    profiles near the traffic asked for; `residuals` are log(measured / predicted) of all held-out rows.
+    """
+
+    profiles: list
+    kind: str
+    rows: list
+    error: float
+    near: int
+    residuals: list
+
+    def data(self):
+        """For JSON."""
+        return {
+            "model": self.kind,
+            "profiles": [p.name for p in self.profiles],
+            "near_rows": self.near,
+            "cross_validation_error": self.error,
+        }
+
+    @property
+    def name(self):
+        return f"{self.kind} on {' + '.join(profile.name for profile in self.profiles)}"
+
+
+def candidates(profiles, flows, kinds=KINDS, progress=None):
+    """Every kind on every memory profile, and on all of them pooled, best first.
+
+    flows: flow counts of the traffic to predict, repeated as often as they come. Cross-validation in 5 parts;
+    rows of the same configuration are in one part, so that none is predicted from its own copy.
+    """
+    sets = [[profile] for profile in profiles] + ([profiles] if len(profiles) > 1 else [])
+    found = []
+    for chosen in sets:
+        rows = [row for profile in chosen for row in profile.rows]
+        if len({_configuration(row) for row in rows}) < 5:
+            if len(sets) == 1:
+                raise Error(
+                    "E-profile",
+                    f"{chosen[0].file}: {len(rows)} rows; a memory model takes at least 5 "
+                    "different ones",
+                )
+            continue
+        weights = _near(rows, flows)
+        for kind in kinds:
+            residuals = _cross_validate(kind, rows)
+            error = (
+                100
+                * sum(w * abs(math.exp(-r) - 1) for w, r in zip(weights, residuals))
+                / sum(weights)
+            )
+            found.append(
+                Candidate(chosen, kind, rows, error, sum(w > 0 for w in weights), residuals)
+            )
+            if progress:
+                progress(found[-1].name)
+    return sorted(found, key=lambda candidate: candidate.error)
+
+
+def _configuration(row):
+    return tuple(value for name, value in row.items() if name != THROUGHPUT)
+
+
+def _cross_validate(kind, rows):
+    groups = sorted({_configuration(row) for row in rows})
+    random.Random(0).shuffle(groups)
+    part = {group: k % FOLDS for k, group in enumerate(groups)}
+    parts = [part[_configuration(row)] for row in rows]
+    residuals = [0.0] * len(rows)
+    for held_out in range(min(FOLDS, len(groups))):
+        model = fit(kind, [row for row, p in zip(rows, parts) if p != held_out])
+        for k, row in enumerate(rows):
+            if parts[k] == held_out:
+                residuals[k] = _residual(model, row)
+    return residuals
+
+
+def _residual(model, row):
+    return math.log(row[THROUGHPUT] / 1e3 / model.rate(row))
+
+
+def _near(rows, flows):
+    """Weight of each row: how much of the traffic asked for has about its flow count."""
+    weights = [0.0] * len(rows)
+    if not all(row.get(FLOWS, 0) > 0 for row in rows):
+        return [1.0] * len(rows)
+    for flow in set(flows):
+        distance = [abs(math.log(row[FLOWS] / max(flow, 1))) for row in rows]
+        reach = max(math.log(NEAR_FACTOR), sorted(distance)[min(LEAST_NEAR, len(rows)) - 1])
+        near = [k for k, d in enumerate(distance) if d <= reach]
+        for k in near:
+            weights[k] += flows.count(flow) / len(near)
+    return weights
+
+
+def _beyond(kind, rows, features):
+    """(input, side) -> absolute log errors beyond that end of its range, fitted without the rows there."""
+    errors = {}
+    for name in features:
+        values = sorted(row[name] for row in rows)
+        for side, cut in (
+            ("low", values[int(len(rows) * HELD_OUT_END)]),
+            ("high", values[len(rows) - 1 - int(len(rows) * HELD_OUT_END)]),
+        ):
+            outer = [row for row in rows if (row[name] < cut if side == "low" else row[name] > cut)]
+            inner = [
+                row for row in rows if not (row[name] < cut if side == "low" else row[name] > cut)
+            ]
+            if outer and len({_configuration(row) for row in inner}) >= 5:
+                model = fit(kind, inner)
+                errors[name, side] = sorted(abs(_residual(model, row)) for row in outer)
+    return errors
+
+
+# ---- A predictor -------------------------------------------------------------------------------------
+
+
+def train(
+    profiles, pattern="pipeline", flows=(DEFAULT_FLOWS,), kinds=KINDS, function=None, progress=None
+):
+    """(Predictor, list of Candidates, best first) of profiles of one function.
+
+    pattern: "pipeline", "run-to-completion" or "detect" (needs contention rows).
+    flows: flow counts of the traffic to be predicted; they decide which memory profile fits best.
+    Raises lpn.Error E-profile when the profiles do not hold what this takes.
+    """
+    memories = [profile for profile in profiles if profile.kind == "memory"]
+    engines = {}
+    for engine in ENGINES:
+        mine = [profile for profile in profiles if profile.engine == engine]
+        if mine:
+            engines[engine] = calibration.engine(engine, mine)
+    found, memory = [], None
+    if memories:
+        found = candidates(memories, list(flows), kinds, progress)
+        memory = _memory(found[0], memories, list(flows))
+    if not engines and memory is None:
+        raise Error(
+            "E-profile",
+            f"{', '.join(profile.file for profile in profiles)}: nothing to train from; give a "
+            "profile of memory contention, of engine times or of co-runs",
+        )
+    predictor = Predictor(
+        function or "function",
+        "pipeline" if pattern == "detect" else pattern,
+        memory,
+        engines,
+        [(profile.name, profile.kind, len(profile.rows)) for profile in profiles],
+    )
+    if pattern == "detect":
+        predictor.pattern, predictor.pattern_errors = detect_pattern(predictor, profiles)
+    return predictor, found
+
+
+def _memory(candidate, memories, flows):
+    model = fit(candidate.kind, candidate.rows)
+    columns = sorted(
+        {name for row in candidate.rows for name in row if name in (*COUNTERS, FLOWS, SIZE)}
+    )
+    ranges = {
+        name: (min(row[name] for row in candidate.rows), max(row[name] for row in candidate.rows))
+        for name in columns
+        if all(name in row for row in candidate.rows)
+    }
+    varying = [
+        name for name in model.features if name in ranges and ranges[name][0] < ranges[name][1]
+    ]
+    others = []
+    for profile in memories:
+        if profile not in candidate.profiles:
+            weights = _near(profile.rows, flows)
+            apart = [
+                _residual(model, row)
+                for row, w in zip(profile.rows, weights)
+                if w > 0 and all(name in row for name in model.features)
+            ]
+            if apart:
+                others.append((profile.name, sorted(apart)))
+    matches = {row.get(MATCHES) for row in candidate.rows}
+    solo = max([row[THROUGHPUT] / 1e3 for row in candidate.rows])
+    return Memory(
+        model,
+        ranges,
+        sorted(abs(r) for r in candidate.residuals),
+        _beyond(candidate.kind, candidate.rows, varying),
+        others,
+        candidate.name,
+        solo,
+        matches.pop() if len(matches) == 1 else None,
+    )
+
+
+def detect_pattern(predictor, profiles):
+    """(pattern, {pattern: mean error %}) by which composition predicts the contention rows better.
+
+    Needs rows where two resources contend at once; no source code. The error of a pattern that the profiles
+    rule out is None.
+    """
+    rows = [row for profile in profiles if profile.kind == "contention" for row in profile.rows]
+    if not rows:
+        raise Error(
+            "E-profile",
+            "the execution pattern shows where two resources are contended at once: give a "
+            "profile with comp_regex_sum_nt_ms, or write --pattern pipeline",
+        )
+    errors = {}
+    for pattern in PATTERNS:
+        try:
+            errors[pattern] = 100 * statistics.fmean(
+                abs(predictor.answer(row, pattern=pattern).rate / (row[THROUGHPUT] / 1e3) - 1)
+                for row in rows
+            )
+        except ImpossiblePattern:
+            errors[pattern] = None
+    return min((p for p in errors if errors[p] is not None), key=errors.get), errors

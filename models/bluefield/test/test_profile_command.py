@@ -1,0 +1,90 @@
+"""lpn bluefield profile, with the net as a testbed: `lpn bluefield measure`."""
+
+import json
+import shlex
+import subprocess
+import sys
+
+import pytest
+from models.bluefield.predictor import measurements, profile_table, training
+
+
+SCENARIO = {
+    "functions": [
+        {
+            "name": "Counter",
+            "cores": 1,
+            "stages": [
+                {
+                    "resource": "memory",
+                    "service_us": {"us": 0.5, "us_by_flows": [[1, 0.0], [40000, 0.8]]},
+                }
+            ],
+            "memory": {"wss_MB": 1, "us_per_MB": 0.0136, "us_per_MB_1e8": 0.00957},
+        }
+    ]
+}
+
+
+def test_the_net_is_a_testbed(tmp_path):
+    """profile drives `lpn bluefield measure`; what it writes, train reads, and predicts the net with it."""
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(json.dumps(SCENARIO))
+    lpn = [sys.executable, "-m", "lpn", "bluefield"]
+    measure = shlex.join([*lpn, "measure", str(scenario)])
+    profile = str(tmp_path / "profile.csv")
+    done = subprocess.run(
+        [
+            *lpn,
+            "profile",
+            "--measure",
+            measure,
+            "-o",
+            profile,
+            "--quota",
+            "45",
+            "--attribute",
+            "flow_count=1..200000:16384/100",
+            "--attribute",
+            "mtbr_matches_per_MB=0..1100:600/20",
+            "--json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["kept"] == ["flow_count"] and told["measurements"] == 45
+    read = profile_table.read(profile)
+    predictor, _ = training.train([read])
+    point = {
+        "flow_count": 20_000.0,
+        "mtbr_matches_per_MB": 600.0,
+        "comp_wss_MB": 5.0,
+        "comp_l2d_rd_per_s": 1e8,
+        "comp_l2d_wr_per_s": 5e7,
+    }
+    net = measurements.command(measure)(point) / 1e3
+    assert predictor.answer(point).rate == pytest.approx(net, rel=0.12)
+
+
+def test_profile_stops_at_a_failing_command(tmp_path):
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "lpn",
+            "bluefield",
+            "profile",
+            "--measure",
+            "exit 4",
+            "-o",
+            str(tmp_path / "x.csv"),
+            "--json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2 and json.loads(done.stdout)["error"]["code"] == "E-measurement"

@@ -1,0 +1,276 @@
+"""lpn nfp guarantee: what rate a program sustains whatever packets arrive, and its slowest packets."""
+
+import os
+
+import click
+
+from lpn.command import (
+    ANSWERED,
+    UNKNOWN,
+    Progress,
+    json_option,
+    note,
+    print_json,
+    rate,
+    seconds,
+    table,
+)
+
+from .. import costs as cost_table
+from ..guarantee import METRICS, guarantee as find
+from ..program import load
+
+HOT = 12  # instructions that are shown
+ROW = 16  # bytes of a packet per line
+
+
+@click.command()
+@click.argument("program", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default=METRICS[0],
+    show_default=True,
+    help="What is to be guaranteed: bits or packets per second.",
+)
+@click.option("--cores", type=click.IntRange(1), help="Cores that run the program.  [default: 50]")
+@click.option(
+    "--unroll",
+    metavar="N|N:BLOCK,...",
+    help="How often a loop, or a block of it, may run; found where a counter makes it evident.",
+)
+@click.option(
+    "--paths",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many of the slowest paths.",
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Stop after S seconds with the guarantee of then.",
+)
+@click.option(
+    "--costs",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A cost table of your own, for another firmware or NIC.",
+)
+@click.option(
+    "--listing", is_flag=True, help="Also the whole slowest path, instruction by instruction."
+)
+@json_option
+def guarantee(program, metric, cores, unroll, paths, limit, costs, listing, as_json):
+    """What rate PROGRAM sustains whatever packets arrive, and the packets that are slowest.
+
+    \b
+    lpn nfp guarantee firewall.asm
+    lpn nfp guarantee firewall.asm --metric packet-rate --paths 5
+    lpn nfp guarantee loop.asm --unroll 160 --json
+
+    Exit status: 0 the slowest packet was found; 2 something is wrong; 3 a limit or Ctrl-C came first: what is
+    guaranteed by then is shown.
+    """
+    table_of_costs = cost_table.load(costs)
+    shown = Progress(1)
+    unit = "bit/s" if metric == "bit-rate" else "packets/s"
+    found = find(
+        program,
+        metric,
+        cores,
+        unroll,
+        paths,
+        limit,
+        table_of_costs,
+        progress=lambda r, n, states: shown.say(
+            f"at least {rate(r)}{unit}; {n} found, {states} states"
+        ),
+    )
+    shown.clear()
+    for slow in found.slowest:
+        if not slow.replayed:
+            raise RuntimeError(
+                f"the interpreter does not confirm path {slow.path}; please report this program"
+            )
+    if as_json:
+        print_json(_fields(program, found, table_of_costs))
+    else:
+        _show(program, found, table_of_costs, unit, unroll, listing)
+    return ANSWERED if found.verdict == "exact" else UNKNOWN
+
+
+def _fields(program, found, costs):
+    slowest = [_slow(one) for one in found.slowest]
+    return {
+        "program": os.path.basename(program),
+        "metric": found.metric,
+        "cores": found.cores,
+        "verdict": found.verdict,
+        "guarantee": {
+            "rate": found.rate,
+            "unit": "bit/s" if found.metric == "bit-rate" else "packets/s",
+            "mac_packet_rate": costs["mac_rate"],
+        },
+        "naive": found.naive,
+        "slowest": slowest[0] if slowest else None,
+        "paths": slowest,
+        "unsat_before": None if found.unsat_before is None else int(found.unsat_before),
+        "loops": found.loops,
+        "search": found.search,
+        "seconds": round(found.seconds, 6),
+    }
+
+
+def _slow(one):
+    out = {
+        "path": one.path,
+        "cycles": one.cycles,
+        "max_cycles": one.max_cycles,
+        "dram_cycles": one.dram_cycles,
+        "packet_size": one.packet_size,
+        "bit_rate": one.bit_rate,
+        "packet_rate": one.packet_rate,
+        "bottleneck": one.bottleneck,
+        "packet": " ".join(_packet(one)),
+        "memory": _memory(one),
+    }
+    beyond = {k: v for k, v in one.packet.items() if not 0 <= k < one.packet_size}
+    if beyond:
+        out["beyond_packet"] = {str(k): f"{v:02x}" for k, v in sorted(beyond.items())}
+    return out
+
+
+def _packet(one):
+    """Its bytes in hex, '--' where any will do."""
+    return [f"{one.packet[k]:02x}" if k in one.packet else "--" for k in range(one.packet_size)]
+
+
+def _memory(one):
+    """{offset of the first: bytes in hex} of neighbouring bytes."""
+    runs = {}
+    begin = last = None
+    for offset in sorted(one.memory):
+        if last is None or offset != last + 1:
+            begin = offset
+            runs[begin] = []
+        runs[begin].append(f"{one.memory[offset]:02x}")
+        last = offset
+    return {f"0x{begin:08x}": " ".join(run) for begin, run in runs.items()}
+
+
+def _show(program, found, costs, unit, unroll, listing):
+    exact = found.verdict == "exact"
+    click.echo(
+        f"{os.path.basename(program)}: {rate(found.rate)}{unit} guaranteed with {found.cores} cores"
+        + ("" if exact else ", as far as the search came")
+    )
+    rows = [
+        [
+            "control flow alone",
+            "",
+            found.naive["cycles"],
+            f"{found.naive['dram_cycles']:.2f}",
+            found.naive["packet_size"],
+            rate(found.naive["packet_rate"]),
+            rate(found.naive["bit_rate"]),
+            "",
+        ]
+    ]
+    for k, one in enumerate(found.slowest):
+        rows.append(
+            [
+                f"path {k + 1}",
+                len(one.path.replace("->", "--").split("--")) - 1,
+                one.cycles,
+                f"{one.dram_cycles:.2f}",
+                one.packet_size,
+                rate(one.packet_rate),
+                rate(one.bit_rate),
+                one.bottleneck,
+            ]
+        )
+    click.echo("")
+    table(
+        ["", ">blocks", ">cycles", ">DRAM cycles", ">bytes", ">packets/s", ">bit/s", "bottleneck"],
+        rows,
+    )
+    if found.slowest:
+        slow = found.slowest[0]
+        if slow.packet_rate > costs["mac_rate"]:
+            note(f"the NIC's MAC passes at most {rate(costs['mac_rate'])}packets/s")
+        click.echo(f"\npath 1: {_shortened(slow.path)}")
+        if found.unsat_before:
+            click.echo(
+                f"{found.unsat_before:.6g} paths of the control flow would be slower; no packet takes them"
+            )
+        _hot(program, slow, costs, unroll, listing)
+        click.echo("\npacket")
+        parts = _packet(slow)
+        for at in range(0, len(parts), ROW):
+            click.echo(f"  0x{at:04x}  " + " ".join(parts[at : at + ROW]))
+        memory = _memory(slow)
+        if memory:
+            click.echo("memory")
+            for offset, run in memory.items():
+                click.echo(f"  {offset}  {run}")
+    if found.loops["found"]:
+        note(f"loops run at most {found.loops['limit']} times: a counter says so")
+    elif not found.loops["proved"]:
+        note(
+            f"that loops end within --unroll {found.loops['limit']} was not proved: the guarantee holds for "
+            "packets that do not loop longer"
+        )
+    if not exact:
+        note(
+            "stopped by "
+            + ("Ctrl-C" if found.interrupted else "--limit, or by Z3's limit for one question")
+        )
+    search = found.search
+    click.echo(
+        f"\n{seconds(found.seconds)}, {search['states']} states, {search['refuted']} contradictions, "
+        f"{search['z3_checks']} questions to Z3",
+        err=True,
+    )
+
+
+def _shortened(path):
+    return path if len(path) <= 600 else f"{path[:280]} ... {path[-280:]}"
+
+
+def _hot(program, slow, costs, unroll, listing):
+    """The instructions of a path that take most, over all times they are run."""
+    steps = load(program, costs, unroll).steps(slow.path)
+    sums = {}
+    for number, line, text, cycles, dram in steps:
+        if text == "fin":
+            continue
+        entry = sums.setdefault(number, [number, line, text, 0, 0, 0.0])
+        entry[3] += 1
+        entry[4] += cycles
+        entry[5] += dram
+    weight = 5 if slow.bottleneck == "memory engine" else 4
+    hot = sorted(sums.values(), key=lambda entry: (-entry[weight], -entry[4], entry[0]))[:HOT]
+    click.echo("")
+    table(
+        [">line", ">id", "instruction", ">times", ">cycles", ">DRAM cycles"],
+        [
+            [line, f".{number}", text, times, cycles, f"{dram:.2f}" if dram else ""]
+            for number, line, text, times, cycles, dram in hot
+        ],
+        title=f"hot instructions; {costs['overhead']} cycles are the firmware's",
+    )
+    if not listing:
+        return
+    chosen = {entry[0] for entry in hot}
+    click.echo("")
+    table(
+        [">line", ">id", ">cycles", "", "instruction"],
+        [
+            [line, f".{number}", cycles, "*" if number in chosen else "", text]
+            for number, line, text, cycles, _ in steps
+            if text != "fin"
+        ],
+        title="the whole path; * is hot",
+    )

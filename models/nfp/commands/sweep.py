@@ -1,0 +1,244 @@
+"""lpn nfp sweep: rates of a family of programs against its parameter."""
+
+import csv
+
+import click
+
+from lpn.command import ANSWERED, UNKNOWN, Progress, json_option, print_json, table
+
+from .. import costs as cost_table
+from ..guarantee import METRICS
+from .compare import rate
+
+
+@click.command()
+@click.argument(
+    "programs",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True),
+    metavar="PROGRAM.asm|FOLDER...",
+)
+@click.option(
+    "--parameter",
+    default="n",
+    show_default=True,
+    metavar="NAME",
+    help="What the number in the names is called.",
+)
+@click.option(
+    "--name",
+    "pattern",
+    metavar="PATTERN",
+    help="Which files, and where the number stands: 'count-min.{n}.asm'. Without it the last number of each name "
+    "counts.",
+)
+@click.option("--metric", type=click.Choice(METRICS), default="packet-rate", show_default=True)
+@click.option("--cores", type=click.IntRange(1, 50), default=50, show_default=True)
+@click.option(
+    "--simulate",
+    "packets",
+    type=click.IntRange(1, 10**8),
+    metavar="PACKETS",
+    help="Also simulate so many packets of each program's slowest path.",
+)
+@click.option(
+    "--derive",
+    multiple=True,
+    metavar="NAME=FORMULA",
+    help="A column computed from the parameter: 'error=exp(-n)'.",
+)
+@click.option(
+    "--unroll", metavar="N|N:BLOCK,...", help="How often a loop, or a block of it, may run."
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Seconds for the search of each program.",
+)
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Also as CSV.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Also as .svg or .png.",
+)
+@click.option(
+    "--costs",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A cost table of your own.",
+)
+@json_option
+def sweep(
+    programs,
+    parameter,
+    pattern,
+    metric,
+    cores,
+    packets,
+    derive,
+    unroll,
+    limit,
+    csv_file,
+    plot,
+    costs,
+    as_json,
+):
+    """The guaranteed rate of each of a family of programs that differ in a parameter.
+
+    \b
+    lpn nfp sweep sketches/ --name 'count-min.{rows}.asm' --parameter rows --derive 'error=exp(-rows)' --plot trade.svg
+    lpn nfp sweep fw-*.asm --metric bit-rate --csv fw.csv
+
+    Exit status: 0 answered; 2 something is wrong; 3 a limit or Ctrl-C came first.
+    """
+    from lpn.plots import check_plot, plot_lines
+
+    from ..guarantee import guarantee
+    from ..sweep import evaluate, members, parse_expression
+
+    derived = []
+    for text in derive:
+        label, equals, formula = text.partition("=")
+        if not equals or not label.strip():
+            raise click.UsageError(
+                f"--derive {text}: write NAME=FORMULA, as in error=exp(-{parameter})"
+            )
+        derived.append((label.strip(), parse_expression(formula.strip(), parameter)))
+    if plot:
+        check_plot(plot)
+    family = members(programs, parameter, pattern)
+    table_of_costs = cost_table.load(costs)
+    bits = metric == "bit-rate"
+    unit = "bit/s" if bits else "packets/s"
+    progress = Progress(len(family))
+    rows, complete = [], True
+    for value, file in family:
+        progress.say(f"{parameter}={value}")
+        try:
+            found = guarantee(file, metric, cores, unroll, 1, limit, table_of_costs)
+            slow = found.slowest[0] if found.slowest else None
+            simulated = (
+                _simulated(file, slow, cores, packets, unroll, bits) if packets and slow else None
+            )
+        except KeyboardInterrupt:
+            complete = False
+            break
+        complete = complete and found.verdict == "exact"
+        rows.append(
+            {
+                parameter: value,
+                "program": file,
+                "guarantee": found.rate,
+                "verdict": found.verdict,
+                "cycles": slow and slow.cycles,
+                "dram_cycles": slow and slow.dram_cycles,
+                "packet_size": slow and slow.packet_size,
+                "bottleneck": slow and slow.bottleneck,
+                "simulated": simulated,
+                **{label: evaluate(tree, value) for label, tree in derived},
+            }
+        )
+        progress.step(f"{parameter}={value}")
+        if found.interrupted:
+            complete = False
+            break
+    progress.clear()
+    if csv_file:
+        _write(csv_file, rows)
+    if plot and rows:
+        scale = 1e9 if bits else 1e6
+        label = "Gbit/s" if bits else "M packets/s"
+        lines = [("guaranteed", [(r[parameter], r["guarantee"] / scale) for r in rows], False)]
+        if packets:
+            lines.append(
+                (
+                    "simulated",
+                    [(r[parameter], r["simulated"] / scale) for r in rows if r["simulated"]],
+                    True,
+                )
+            )
+        panels = [(label, lines)]
+        panels += [
+            (name, [(None, [(r[parameter], r[name]) for r in rows if r[name] is not None], False)])
+            for name, _ in derived
+        ]
+        plot_lines(
+            panels, parameter, plot, f"slowest packets of {len(rows)} programs, {cores} cores"
+        )
+    if as_json:
+        print_json(
+            {
+                "parameter": parameter,
+                "metric": metric,
+                "unit": unit,
+                "cores": cores,
+                "complete": complete,
+                "rows": rows,
+            }
+        )
+    else:
+        columns = [
+            ">" + parameter,
+            ">guaranteed " + unit,
+            *([">simulated " + unit] if packets else []),
+            ">cycles",
+            ">DRAM cycles",
+            ">bytes",
+            "bottleneck",
+            *(">" + label for label, _ in derived),
+        ]
+        table(
+            columns,
+            [
+                (
+                    r[parameter],
+                    rate(r["guarantee"]),
+                    *([_or(r["simulated"], rate)] if packets else []),
+                    _or(r["cycles"], str),
+                    _or(r["dram_cycles"], "{:.2f}".format),
+                    _or(r["packet_size"], str),
+                    r["bottleneck"] or "-",
+                    *(_or(r[label], "{:.4g}".format) for label, _ in derived),
+                )
+                for r in rows
+            ],
+        )
+        if not complete:
+            click.echo("not all searches came to their end: those guarantees hold, better ones may")
+    return ANSWERED if complete else UNKNOWN
+
+
+def _simulated(file, slow, cores, packets, unroll, bits):
+    from .. import mix as mixes
+    from ..program import load
+    from ..simulate import simulate
+
+    found = simulate(
+        mixes.Mix([mixes.path_of(load(file, unroll=unroll), slow.path)], packets), cores=cores
+    )
+    return found.packet_rate * 8 * slow.packet_size if bits else found.packet_rate
+
+
+def _or(value, show):
+    return "-" if value is None else show(value)
+
+
+def _write(path, rows):
+    try:
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError as problem:
+        from lpn import Error
+
+        raise Error("E-nfp-sweep", f"cannot write {path}: {problem.strerror or problem}") from None

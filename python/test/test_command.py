@@ -1,0 +1,82 @@
+"""command: what a device's own commands are made of."""
+
+import click
+import lpn
+import pytest
+from click.testing import CliRunner
+from lpn import command
+from lpn.runs import prepare
+
+
+def called(made, *arguments):
+    return CliRunner().invoke(made, arguments, standalone_mode=False)
+
+
+def test_a_group_loads_what_is_called(monkeypatch):
+    table = {
+        "brew": ("made_for_this_test", "brew", "Makes coffee."),
+        "gone": ("no_such_module", "gone", "Is not there."),
+    }
+
+    @click.command(cls=command.Commands, table=table)
+    def group():
+        """A machine."""
+
+    module = type(command)("made_for_this_test")
+    module.brew = click.command("brew")(lambda: command.UNKNOWN)
+    monkeypatch.setitem(__import__("sys").modules, "made_for_this_test", module)
+    assert called(group, "brew").return_value == command.UNKNOWN == 3
+    text = called(group, "--help").output
+    assert "brew  Makes coffee." in text and "gone  Is not there." in text
+    assert isinstance(called(group, "gone").exception, ModuleNotFoundError)
+    assert "No such command 'tea'" in str(called(group, "tea").exception)
+
+
+def test_options():
+    @click.command()
+    @command.params_option
+    @command.engine_option(None, "How.")
+    @command.json_option
+    def run(params, engine, as_json):
+        return params, engine, as_json
+
+    assert called(run, "-p", "a=0x10", "--engine", "interp").return_value == (
+        (("a", 16),),
+        "interp",
+        False,
+    )
+    assert called(run, "--json").return_value == ((), None, True)
+    assert "write -p a=1" in str(called(run, "-p", "a").exception)
+    assert "'compiled', 'interp'" in str(called(run, "--engine", "fast").exception)
+
+
+def test_need_input(pipe):
+    model = lpn.load(pipe)
+    command.need_input(model, "3")
+    with pytest.raises(click.UsageError, match="model 'pipe' needs an INPUT for a page"):
+        command.need_input(model, None, " for a page")
+
+
+def test_compile_aloud_says_why_it_interprets(pipe, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("LPN_CXX", "/nonexistent/c++")
+    monkeypatch.setenv("LPN_CACHE", str(tmp_path))
+    assert command.compile_aloud(prepare(pipe, engine="compiled")) is None
+    said = capsys.readouterr().err
+    assert said.startswith("note: ") and "[E-no-compiler]; this run uses the interpreter" in said
+
+
+def test_table_and_numbers(capsys):
+    command.table(["name", ">cycles"], [["a", command.grouped(1234567)], ["b", "-"]], title="runs")
+    command.print_json({"a": None})
+    assert capsys.readouterr().out == (
+        "runs\nname     cycles\na     1 234 567\nb             -\n" '{"a": null}\n'
+    )
+    assert (command.seconds(0.0032), command.rate(1.6e9)) == ("3.2 ms", "1.6 G")
+    assert command.counted(1, "row") == "1 row" and command.counted(2, "row") == "2 rows"
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    progress = command.Progress(2)
+    progress.step("one")
+    progress.clear()
+    assert progress.finished == 1 and capsys.readouterr().err == ""

@@ -1,0 +1,51 @@
+"""authoring.marking: tokens in their order, checked."""
+
+from array import array
+
+import lpn
+import pytest
+
+
+class Block(lpn.Token):
+    size: lpn.Int(0, 100)
+    last: lpn.Bool
+
+
+@pytest.fixture
+def net():
+    net = lpn.Net("n")
+    blocks = net.place("blocks", Block, start=True)
+    net.transition("t", take={"b": blocks}, put=[net.place("out", done=True)], delay=1)
+    return net
+
+
+def test_one_by_one_and_in_columns(net):
+    marking = lpn.Marking(net)
+    marking.add("blocks", size=3, last=False)
+    marking.add_rows("blocks", [(4, 0), {"size": 5, "last": True}])
+    marking.add_columns("blocks", size=array("q", [6, 7]), last=0)
+    assert marking.count("blocks") == 5 and marking.net is net
+    assert marking.rows(net["blocks"]) == [(3, 0), (4, 0), (5, 1), (6, 0), (7, 0)]
+
+
+def test_as_a_file(net, tmp_path):
+    marking = lpn.Marking(net)
+    marking.add("blocks", size=9, last=True)
+    marking.save(tmp_path / "m.lpnm")
+    again = lpn.Marking.load(net, tmp_path / "m.lpnm")
+    assert again.rows("blocks") == [(9, 1)] and again.save_bytes() == marking.save_bytes()
+
+
+@pytest.mark.parametrize(
+    "add, code",
+    [
+        (lambda m: m.add("blocks", size=101, last=False), "E-range"),
+        (lambda m: m.add("blocks", size=1), "E-marking"),
+        (lambda m: m.add("block", count=1), "E-place"),
+        (lambda m: m.add(lpn.Net("other").place("blocks"), count=1), "E-foreign"),
+    ],
+)
+def test_what_does_not_fit(net, add, code):
+    with pytest.raises(lpn.Error) as caught:
+        add(lpn.Marking(net))
+    assert caught.value.code == code

@@ -1,0 +1,64 @@
+"""parallel: work handed to processes, and what is heard of it."""
+
+import os
+import queue
+import signal
+import time
+
+import lpn
+import pytest
+from lpn.parallel import Cluster, Lost, Processes
+
+
+def collect(count, work):
+    """What `count` processes answer to [(function, *arguments)], by position."""
+    answers, processes = queue.SimpleQueue(), Processes(count)
+    try:
+        for k, (function, *arguments) in enumerate(work):
+            processes.submit(lambda answer, k=k: answers.put((k, answer)), function, *arguments)
+        return dict(answers.get(timeout=60) for _ in work)
+    finally:
+        processes.close()
+
+
+def fail(text):
+    raise ValueError(text)
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_answers_and_exceptions():
+    known = [1, 2, 3]  # workers are forks: they know it
+    found = collect(2, [(known.index, 2), (fail, "no"), (os.getpid,)])
+    assert found[0] == 1 and found[2] != os.getpid()
+    assert isinstance(found[1], ValueError) and str(found[1]) == "no"
+
+
+def test_a_worker_that_dies_loses_its_work_and_the_next_ones_are_new():
+    answers, processes = queue.SimpleQueue(), Processes(1)
+    processes.submit(answers.put, die)
+    assert isinstance(answers.get(timeout=60), Lost)
+    processes.submit(answers.put, sum, [1, 2])
+    assert answers.get(timeout=60) == 3
+    processes.close()
+
+
+def test_close_ends_who_still_works():
+    processes = Processes(1)
+    processes.submit(lambda answer: None, time.sleep, 60)
+    begin = time.monotonic()
+    processes.close(0.1)
+    assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize(
+    "address, words",
+    [("here", "no address of a Dask scheduler"), ("tcp://127.0.0.1:1", "cannot reach")],
+)
+def test_a_scheduler_that_is_none(address, words):
+    pytest.importorskip("distributed")
+    with pytest.raises(lpn.Error, match=words) as caught:
+        Cluster(address)
+    assert caught.value.code == "E-scheduler"

@@ -1,0 +1,99 @@
+"""runs: all that a run takes, prepared, and the engines."""
+
+import lpn
+import pytest
+from lpn.runs import ENGINES, compiled, execute, fields_of, prepare
+from lpn.runs.engines import check_engine, library_of, name_of
+
+
+def test_prepare_by_name(pipe):
+    ready = prepare(pipe, "5", {"work": 4, "lanes": 2})
+    assert ready.parameters == {"slots": 2, "work": 4} and ready.values == [2, 4]
+    assert ready.marking.count("words") == 5 and ready.library is None
+    run = ready.run()
+    assert run.engine == "interp" and run.done_tokens == 5
+    assert run.latency == lpn.simulate(ready.net, ready.marking, {"work": 4}).latency
+
+
+def test_another_input_shares_the_library(pipe):
+    first = prepare(pipe, engine="compiled")
+    second = first.on("7")
+    assert second.library is first.library is not None and second.fallback is None
+    assert second.net is first.net and second.run().done_tokens == 7
+    assert first.marking.count("words") == 0
+
+
+def test_a_refused_input(pipe):
+    ready = prepare(pipe, "many")
+    with pytest.raises(ValueError, match="many"):
+        ready.marking
+    with pytest.raises(lpn.Error, match="many: invalid literal") as caught:
+        ready.read()
+    assert caught.value.code == "E-input"
+
+
+def test_prepare_a_net_or_a_marking():
+    net = lpn.Net("n")
+    place = net.place("p", start=True)
+    net.transition("t", take={"a": place}, put=[net.place("q", done=True)], delay=3)
+    marking = lpn.Marking(net)
+    marking.add("p", count=2)
+    assert prepare(net, marking).run().latency == 3
+
+
+def test_a_model_with_a_net_per_input(tmp_path):
+    path = tmp_path / "shaped.py"
+    path.write_text(
+        "import lpn\n"
+        "def net(stages=1):\n"
+        "    net = lpn.Net('shaped')\n"
+        "    at = net.place('p0', start=True)\n"
+        "    for k in range(stages):\n"
+        "        to = net.place(f'p{k + 1}', done=k + 1 == stages)\n"
+        "        net.transition(f't{k}', take={'a': at}, put=[to], delay=2)\n"
+        "        at = to\n"
+        "    return net\n"
+        "def net_of(input):\n"
+        "    return net(int(input))\n"
+        "def workload(input, net):\n"
+        "    marking = lpn.Marking(net)\n"
+        "    marking.add('p0', count=1)\n"
+        "    return marking\n"
+    )
+    ready = prepare(str(path), "3")
+    assert [ready.on(n).run().latency for n in ("3", "5")] == [6, 10]
+    assert ready.on("3").net is ready.net
+
+
+def test_engines(pipe, monkeypatch):
+    assert list(ENGINES) == ["compiled", "interp"]
+    with pytest.raises(lpn.Error, match="no engine 'fast'"):
+        check_engine("fast")
+    ready = prepare(pipe, "20")
+    library = compiled(ready.net)
+    runs = [execute(ready.net, ready.values, ready.marking, way) for way in (None, library)]
+    assert [run.engine for run in runs] == [name_of(None), name_of(library)]
+    first, second = (fields_of(run) for run in runs)
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+
+
+def test_what_cannot_be_compiled_is_interpreted(pipe, monkeypatch, tmp_path):
+    monkeypatch.setenv("LPN_CXX", "/nonexistent/c++")
+    monkeypatch.setenv("LPN_CACHE", str(tmp_path / "none"))
+    ready = prepare(pipe, "4", engine="compiled")
+    assert ready.library is None and ready.fallback.code == "E-no-compiler"
+    assert ready.run().engine == "interp"
+    assert library_of(ready.net, "interp") == (None, None)
+
+
+def test_why_a_run_stalled():
+    net = lpn.Net("stuck")
+    left, right = net.place("left", start=True), net.place("right", start=True)
+    net.transition("join", take={"a": left, "b": right}, put=[net.place("out", done=True)], delay=1)
+    marking = lpn.Marking(net)
+    marking.add("left", count=2)
+    fields = fields_of(prepare(net, marking).run())
+    assert fields["stalled"] and fields["undrained"] == [{"place": "left", "tokens": 2}]
+    [blocked] = fields["blocked"]
+    assert (blocked["transition"], blocked["reason"], blocked["arc"]) == ("join", "no token", "b")
+    assert blocked["text"].startswith("join waits for tokens over arc 'b': place 'right' has 0")
