@@ -49,7 +49,9 @@ def variables(tmp_path_factory):
 
 
 def shell_variables(tmp_path_factory):
-    """Those for commands as pages show them: `lpn` is on PATH, its package can be imported, $LPN is the checkout."""
+    """Those for commands as pages show them: `lpn` is on PATH, its package can be imported, $LPN is
+    the checkout.
+    """
     found = variables(tmp_path_factory)
     found["PYTHONPATH"] = os.pathsep.join(
         filter(None, [found.get("PYTHONPATH"), str(BUILD / "python")])

@@ -6,6 +6,7 @@
 #include "lpn/expr/eval.h"
 #include "lpn/expr/range.h"
 #include "lpn/expr/total.h"
+#include "lpn/net/bounds.h"
 #include "lpn/net/net.h"
 
 namespace lpn {
@@ -76,7 +77,8 @@ TEST_CASE("partial: a formula is total when each of its nodes is") {
   net.params = {{"x", 0, Range{0, 9}, {}}, {"y", 0, std::nullopt, {}}};
   ExprPool& pool = net.exprs;
   const ExprId x = pool.param(0), y = pool.param(1);
-  Totality total(net, nullptr);
+  NetBounds bounds(net, nullptr);
+  Totality total(bounds);
   CHECK(total(pool.binary(Op::kShiftRight, y, x)));
   CHECK_FALSE(total(pool.binary(Op::kShiftRight, x, y)));
   CHECK_FALSE(total(pool.binary(Op::kBitAnd, pool.unary(Op::kNeg, y), x)));

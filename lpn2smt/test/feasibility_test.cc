@@ -24,9 +24,9 @@ constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 
 // Random terms over variables 0..n-1, of every operator that terms may have; plain nodes, so that
 // nothing is simplified away before the translation sees it.
-class Terms {
+class RandomTerms {
  public:
-  Terms(ExprPool& pool, std::uint32_t variables, std::uint64_t seed)
+  RandomTerms(ExprPool& pool, std::uint32_t variables, std::uint64_t seed)
       : pool_(pool), variables_(variables), random_(seed) {}
 
   std::int64_t below(std::int64_t n) {
@@ -155,7 +155,7 @@ TEST_CASE("feasibility: a translated term is what evaluation says, errors includ
   int faults = 0, values = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Z3Feasibility solver;
-    Terms terms(solver.pool(), 4, seed);
+    RandomTerms terms(solver.pool(), 4, seed);
     // Ranges decide which side conditions are left out: none, narrow ones, a flag.
     const Range wide{}, narrow{-3, 9}, flag{0, 1}, positive{1, 40};
     const Range ranges[] = {wide, narrow, flag, positive};
@@ -202,7 +202,7 @@ TEST_CASE("feasibility: answers over small ranges are those of trying every poin
     Z3Feasibility solver;
     const Range ranges[] = {{-2, 3}, {0, 1}, {1, 4}};
     for (int k = 0; k < 3; ++k) solver.integer("v" + std::to_string(k), ranges[k]);
-    Terms terms(solver.pool(), 3, 1000 + seed);
+    RandomTerms terms(solver.pool(), 3, 1000 + seed);
     const ExprId first = terms.boolean(4), second = terms.boolean(3), term = terms.integer(3);
     bool possible = false, may_fail = false;
     for (std::int64_t x = -2; x <= 3; ++x) {
@@ -385,7 +385,7 @@ TEST_CASE("feasibility: guards said to exclude each other never hold together") 
         "transition b {\n  take x from p when x.kind == 0\n  delay 1\n}\n");
     net.types[1].fields[1].range = Range{-2, 4};
     ExprPool source;
-    Terms terms(source, 2, 5000 + seed);
+    RandomTerms terms(source, 2, 5000 + seed);
     const ExprId head = net.exprs.constant(0);
     const std::vector<ExprId> fields{net.exprs.token(0, 0, head), net.exprs.token(0, 1, head)};
     ExprId guards[2];

@@ -1,10 +1,12 @@
-"""Contention on a BlueField-2: cores, request queues, round-robin engines and a shared memory as one net.
+"""Contention on a BlueField-2: cores, request queues, round-robin engines and a shared memory as
+one net.
 
-    source -> core (memory stretches its time) -> request queues -> engine, round robin -> ... -> delivered
+    source -> core (memory stretches its time) -> request queues -> engine, round robin -> ... ->
+    delivered
 
-`lpn sim bluefield SCENARIO.json` simulates the functions of a scenario file (scenario.py) until their
-throughputs are steady. Here is what the commands of every model ask for; the net is built in net/, and
-predictor/ says the same by laws and profiles.
+`lpn sim bluefield SCENARIO.json` simulates the functions of a scenario file (scenario.py) until
+their throughputs are steady. Here is what the commands of every model ask for; the net is built in
+net/, and predictor/ says the same by laws and profiles.
 """
 
 import os
@@ -31,7 +33,8 @@ def net_of(path) -> lpn.Net:
 
 
 def workload(input_path, net) -> lpn.Marking:
-    """The marking of a scenario file for its net: traffic schedules, and an end after eight windows.
+    """The marking of a scenario file for its net: traffic schedules, and an end after eight
+    windows.
 
     Raises Error "E-scenario" when the net is not the one of this file.
     """

@@ -1,4 +1,5 @@
-"""Scenario files: the network functions on one BlueField-2, their traffic, and what presses on its memory.
+"""Scenario files: the network functions on one BlueField-2, their traffic, and what presses on its
+memory.
 
 A scenario is a JSON object. Everything but "functions" may be left out:
 
@@ -51,11 +52,12 @@ A scenario is a JSON object. Everything but "functions" may be left out:
       "simulate": {"tolerance": 0.001, "most_ms": 200}
     }
 
-A resource is "cpu" (a core's time that memory pressure leaves alone), "memory" (a core's time that it
-stretches), or an engine: "regex", "compression". cpu and memory stages hold one of the function's cores.
+A resource is "cpu" (a core's time that memory pressure leaves alone), "memory" (a core's time that
+it stretches), or an engine: "regex", "compression". cpu and memory stages hold one of the
+function's cores.
 
-`service_us` is the time per packet on one core or one engine: a number of microseconds, for engines also
-the name of a law, or a LAW, an object of
+`service_us` is the time per packet on one core or one engine: a number of microseconds, for engines
+also the name of a law, or a LAW, an object of
 
     at_least_us          the interval between two requests whatever they hold
     at_least_ns_per_byte ... and per byte of the packet; the larger of both counts
@@ -139,7 +141,9 @@ class Law:
     overload: float = 1.0
 
     def time(self, packets, flows):
-        """Service time [us] of one request for a packet of `packets` (bytes, matches per MB) and `flows`."""
+        """Service time [us] of one request for a packet of `packets` (bytes, matches per MB) and
+        `flows`.
+        """
         size, density = packets.packet_bytes, packets.matches_per_MB
         matches = density * size * 1e-6
         sum_ = (
@@ -174,11 +178,12 @@ ENGINE_LAWS = {
     "regex": {
         # Two measured points on 1518-B packets, solo, l7-filter rules (Yala's profile): a line.
         "l7-filter": Law(at_least_us=0.2194, us=0.147481, us_per_match_per_MB=0.00212796),
-        # RXPBench on an x86 host, Emerging Threats rules. At saturation a request takes 0.2188 us (128 and
-        # 256 bytes); 2048 bytes take 0.3258 us, and 1.0795 times that when overloaded; 1024 bytes, between
-        # both regimes, 0.2457 us when overloaded, which gives the knee and the time per byte. With 28255
-        # rules a match costs the more, the more its packet already has (from 512 and 2048 bytes). Times of
-        # an overloaded engine are divided by that factor. What was not used: net/README.md, "Accuracy".
+        # RXPBench on an x86 host, Emerging Threats rules. At saturation a request takes 0.2188 us
+        # (128 and 256 bytes); 2048 bytes take 0.3258 us, and 1.0795 times that when overloaded;
+        # 1024 bytes, between both regimes, 0.2457 us when overloaded, which gives the knee and the
+        # time per byte. With 28255 rules a match costs the more, the more its packet already has
+        # (from 512 and 2048 bytes). Times of an overloaded engine are divided by that factor. What
+        # was not used: net/README.md, "Accuracy".
         "emerging-threats": Law(
             at_least_us=0.2188 / 1.0795,
             at_least_ns_per_byte=0.1437,
@@ -225,7 +230,9 @@ class Packets:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a function receives. `rate_kpps` None: saturating. `mix`: one entry when all packets are alike."""
+    """What a function receives. `rate_kpps` None: saturating. `mix`: one entry when all packets are
+    alike.
+    """
 
     flows: int = 16384
     mix: tuple = (Packets(),)
@@ -303,7 +310,9 @@ class Pressure:
 
 @dataclass(frozen=True)
 class Simulate:
-    """When the simulation stops: throughputs steady within `tolerance` (a fraction), or simulated time."""
+    """When the simulation stops: throughputs steady within `tolerance` (a fraction), or simulated
+    time.
+    """
 
     tolerance: float = 0.001
     most_ms: float = 200.0
@@ -343,8 +352,9 @@ def _load(path):
 
 
 def read_catalogue(path):
-    """(tuple of Functions, Nic) of a catalogue: a JSON object of functions as in a scenario, a nic, and
-    "about", a list of sentences. They need not fit on one NIC. Raises Error "E-scenario" as read() does.
+    """(tuple of Functions, Nic) of a catalogue: a JSON object of functions as in a scenario, a nic,
+    and "about", a list of sentences. They need not fit on one NIC. Raises Error "E-scenario" as
+    read() does.
     """
     at = _At(str(path), "", _load(path))
     parts = at.object(("about", "nic", "functions"), ("functions",))

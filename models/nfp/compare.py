@@ -13,8 +13,8 @@ __all__ = ["Comparison", "Packet", "compare"]
 class Packet:
     """An example packet of one version, run through both.
 
-    origin: "a" or "b", whose rank-th slowest path it takes. size: bytes. path, cycles, dram_cycles, rate: of version
-    a and of version b; rate in the metric's unit. change: rate b / rate a - 1.
+    origin: "a" or "b", whose rank-th slowest path it takes. size: bytes. path, cycles, dram_cycles,
+    rate: of version a and of version b; rate in the metric's unit. change: rate b / rate a - 1.
     """
 
     origin: str
@@ -29,9 +29,10 @@ class Packet:
 
 @dataclasses.dataclass
 class Comparison:
-    """What `compare` returns. `a`, `b`: the Guarantees. `change`: of the guaranteed rate. `ranks`: per rank the rates of
-    the slowest paths, None where a version has fewer, and the change. `packets`: list of Packet. `slower`: whether the
-    guarantee or a packet lost more than the threshold. `complete`: both searches came to their end.
+    """What `compare` returns. `a`, `b`: the Guarantees. `change`: of the guaranteed rate. `ranks`:
+    per rank the rates of the slowest paths, None where a version has fewer, and the change.
+    `packets`: list of Packet. `slower`: whether the guarantee or a packet lost more than the
+    threshold. `complete`: both searches came to their end.
     """
 
     a: object
@@ -56,9 +57,10 @@ def compare(
 ):
     """The Comparison of the listings `a` and `b`.
 
-    paths: how many of the slowest paths of each are looked at. threshold: the share of a rate that may be lost.
-    limit: seconds for each search. The example of each path is run through both versions by the interpreter; its
-    DRAM content is meant for the layout of the version it comes from.
+    paths: how many of the slowest paths of each are looked at. threshold: the share of a rate that
+    may be lost. limit: seconds for each search. The example of each path is run through both
+    versions by the interpreter; its DRAM content is meant for the layout of the version it comes
+    from.
     """
     costs = costs or cost_table.load()
     cores = costs["islands"] * costs["cores_per_island"] if cores is None else cores

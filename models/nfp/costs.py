@@ -29,8 +29,8 @@ UNKNOWN_ALLOWED = {"dram_write"}
 def load(path=None):
     """{name: value} of the bundled table, with what the table in the file `path` replaces.
 
-    A file has the form of costs.json, with any of its names. Raises Error E-nfp-costs for a file that is no such
-    table.
+    A file has the form of costs.json, with any of its names. Raises Error E-nfp-costs for a file
+    that is no such table.
     """
     out = _read(BUNDLED)
     if path is not None:

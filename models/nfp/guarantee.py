@@ -1,4 +1,6 @@
-"""Guaranteed rates of NFP programs: the slowest packets, and what rate the NIC sustains whatever arrives."""
+"""Guaranteed rates of NFP programs: the slowest packets, and what rate the NIC sustains whatever
+arrives.
+"""
 
 import dataclasses
 import time
@@ -16,9 +18,10 @@ BITS = 8  # of a byte
 class SlowPath:
     """A path of the program that a packet can take, with the smallest such packet.
 
-    cycles: of a core per packet, exact; max_cycles: as the search over-estimates them; dram_cycles: of the memory
-    engine. packet: bytes by offset, those that matter; memory: DRAM bytes by offset. packet_rate in 1/s, bit_rate
-    in bit/s, both with all cores on packets of this kind. replayed: the interpreter took this path and these cycles.
+    cycles: of a core per packet, exact; max_cycles: as the search over-estimates them; dram_cycles:
+    of the memory engine. packet: bytes by offset, those that matter; memory: DRAM bytes by offset.
+    packet_rate in 1/s, bit_rate in bit/s, both with all cores on packets of this kind. replayed:
+    the interpreter took this path and these cycles.
     """
 
     path: str
@@ -38,11 +41,12 @@ class SlowPath:
 class Guarantee:
     """What `guarantee` returns.
 
-    verdict: "exact" (slowest[0] is the slowest packet), or "bounded" (a limit or Ctrl-C came first).
-    rate: guaranteed, in bit/s or packets/s as the metric says, whatever the verdict. It covers every packet: it is
-    that of the slowest path by its over-estimated cycles, or of all that is not excluded yet.
-    naive: {cycles, dram_cycles, packet_size, bit_rate, packet_rate}, from the control flow alone.
-    unsat_before: paths of the control flow that would be slower and are impossible; None: too many to count.
+    verdict: "exact" (slowest[0] is the slowest packet), or "bounded" (a limit or Ctrl-C came
+    first). rate: guaranteed, in bit/s or packets/s as the metric says, whatever the verdict. It
+    covers every packet: it is that of the slowest path by its over-estimated cycles, or of all that
+    is not excluded yet. naive: {cycles, dram_cycles, packet_size, bit_rate, packet_rate}, from the
+    control flow alone. unsat_before: paths of the control flow that would be slower and are
+    impossible; None: too many to count.
     """
 
     metric: str
@@ -63,10 +67,10 @@ def guarantee(
 ):
     """The Guarantee of the program in the listing `path`.
 
-    cores: that run it and share the memory engine (default: all of the cost table's). unroll: text as of --unroll;
-    without it the limits of loops are found. paths: how many of the slowest. limit: seconds. costs: what
-    models.nfp.costs.load returns. progress(rate, found, states) is called now and then.
-    Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost, E-nfp-undefined, E-nfp-none.
+    cores: that run it and share the memory engine (default: all of the cost table's). unroll: text
+    as of --unroll; without it the limits of loops are found. paths: how many of the slowest. limit:
+    seconds. costs: what models.nfp.costs.load returns. progress(rate, found, states) is called now
+    and then. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost, E-nfp-undefined, E-nfp-none.
     """
     begin = time.monotonic()
     costs = costs or cost_table.load()

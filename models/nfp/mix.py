@@ -1,4 +1,5 @@
-"""Traffic mixes: which program paths the packets of a simulation take, how often, and how fast they come.
+"""Traffic mixes: which program paths the packets of a simulation take, how often, and how fast they
+come.
 
 A mix file is JSON (README.md, "Mixes"):
 
@@ -44,8 +45,8 @@ MOST_PACKETS = 10**8
 class Path:
     """A program path as the net needs it.
 
-    `segments`: [(core cycles, access, DRAM bank)], as of steps.encode. `weight`: its share before they are
-    normalised. `name`: its path, or what else a reader knows it by.
+    `segments`: [(core cycles, access, DRAM bank)], as of steps.encode. `weight`: its share before
+    they are normalised. `name`: its path, or what else a reader knows it by.
     """
 
     def __init__(self, segments, weight=1.0, name=None):
@@ -68,9 +69,9 @@ class Path:
 def segments_of(program, path):
     """[(core cycles, access, bank)] of a path of a program.
 
-    The bank is that of the 16-byte line, where the address's low bits follow from the code whatever packet and
-    memory; an access whose line is not known gets bank 0: that all of them are at one place is the worst case,
-    and what the paper's measurements with one repeated packet were.
+    The bank is that of the 16-byte line, where the address's low bits follow from the code whatever
+    packet and memory; an access whose line is not known gets bank 0: that all of them are at one
+    place is the worst case, and what the paper's measurements with one repeated packet were.
     """
     nic = constants.load()
     line, banks = nic["dram_line"], nic["dram_banks"]
@@ -95,8 +96,9 @@ def path_of(program, path, weight=1.0):
 class Mix:
     """Traffic for the net.
 
-    `paths`: list of Path. `packets`: how many arrive. `rate`: packets per second, None for a source that always
-    has a packet; `overload`: and the wire more than the MAC takes. `arrivals`: "poisson" or "even". `overhead`: core cycles of firmware per packet.
+    `paths`: list of Path. `packets`: how many arrive. `rate`: packets per second, None for a source
+    that always has a packet; `overload`: and the wire more than the MAC takes. `arrivals`:
+    "poisson" or "even". `overhead`: core cycles of firmware per packet.
     """
 
     def __init__(
@@ -159,7 +161,9 @@ class Mix:
         return out
 
     def marking(self, net, cores=None):
-        """The packets as tokens of `net`, for so many cores (None: those of the net). Raises Error E-nfp-steps when a path has more steps than fit."""
+        """The packets as tokens of `net`, for so many cores (None: those of the net). Raises Error
+        E-nfp-steps when a path has more steps than fit.
+        """
         import lpn
 
         room = words_of(net)
@@ -210,8 +214,9 @@ def islands_of(cores):
 
 
 def load(path, program=None, cores=50, **changes):
-    """The Mix in a file. `program`: a listing that stands in for the file's; `cores`: for which `slowest` is the
-    slowest path; `changes` replace the file's keys packets, rate, seed, arrivals, unroll, when they are not None.
+    """The Mix in a file. `program`: a listing that stands in for the file's; `cores`: for which
+    `slowest` is the slowest path; `changes` replace the file's keys packets, rate, seed, arrivals,
+    unroll, when they are not None.
 
     Raises Error E-nfp-mix for a file that is no mix, and what reading its program raises.
     """

@@ -1,4 +1,5 @@
-"""The Netronome NFP of an Agilio CX 2x40GbE as a net: cores of four threads around one memory engine.
+"""The Netronome NFP of an Agilio CX 2x40GbE as a net: cores of four threads around one memory
+engine.
 
     wire -> arrive -> buffer -> mac -> rx[island] -> start -> ready[core] -> run -> issue[island]
     issue -> sram -> ready                       a blocking access to the island's memory
@@ -60,13 +61,13 @@ def packet_type(words):
 def net(*, words: int = 28) -> lpn.Net:
     """The NIC.
 
-    words: room for the steps of a path (steps.py): a shape of the net, so that another value compiles
-    another simulator.
+    words: room for the steps of a path (steps.py): a shape of the net, so that another value
+    compiles another simulator.
 
     Its parameters: `cores` in use, spread evenly over the islands, and `threads` of each. In ticks:
-    `mac_interval` from packet to packet; `sram` and `dram`, from the end of a thread's run to its being
-    ready again; `dram_read` and `dram_add`, what an access
-    takes of its bank. `buffer`: packets that may wait at the MAC before it drops them; 0: it drops none.
+    `mac_interval` from packet to packet; `sram` and `dram`, from the end of a thread's run to its
+    being ready again; `dram_read` and `dram_add`, what an access takes of its bank. `buffer`:
+    packets that may wait at the MAC before it drops them; 0: it drops none.
     """
     nic = constants.load()
     if not 1 <= words <= 57:
@@ -278,7 +279,9 @@ def _thread_on(core):
 
 
 def workload(input_path, net: lpn.Net) -> lpn.Marking:
-    """The packets of a mix file (README.md, "Mixes") for `net`. Raises Error E-nfp-mix, E-nfp-steps."""
+    """The packets of a mix file (README.md, "Mixes") for `net`. Raises Error E-nfp-mix,
+    E-nfp-steps.
+    """
     from models.nfp import mix
 
     return mix.load(input_path).marking(net)

@@ -9,7 +9,9 @@ __all__ = ["load", "parse_unroll", "read"]
 
 
 def parse_unroll(text):
-    """(limit for all blocks or None, {block: limit}) of '160' or '10:83,4:94'. Raises Error E-nfp-unroll."""
+    """(limit for all blocks or None, {block: limit}) of '160' or '10:83,4:94'. Raises Error
+    E-nfp-unroll.
+    """
     if text is None:
         return None, {}
     if re.fullmatch(r"[1-9]\d{0,6}", text):
@@ -32,7 +34,8 @@ def parse_unroll(text):
 def load(path, costs=None, unroll=None):
     """The program in a listing: an `_nfp.Program` with path_cost, segments, steps and graph.
 
-    `path` is a file, `costs` what models.nfp.costs.load returns (default: the bundled table), `unroll` text as of
+    `path` is a file, `costs` what models.nfp.costs.load returns (default: the bundled table),
+    `unroll` text as of
     --unroll, needed where the program has a loop. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost, E-nfp-unroll.
     """
     from lpn_models_native import _nfp

@@ -44,14 +44,15 @@ def nic_for(words=1):
 class Result:
     """What a simulation measured.
 
-    `packet_rate`: packets per second that ended, over the part of the run between its middle and its last
-    tenth of packets. `latency`: {percentile: seconds} of those packets, from their arrival at the MAC (a saturated
-    source: from when the MAC has passed them on) to the program's end. `utilisation`: {"cores", "dram", "mac"}: the busy
-    share of the cores, of the busiest bank and of the MAC. `bottleneck`: the one of them that is busy for 98 % of
-    the time, else "latency" of memory when the source is saturated, else "load". `dropped`: packets.
-    `cycles`: of a core per packet, without waiting. `by_path`: the share of each path among the packets measured.
-    `complete`: False after Ctrl-C; then the figures are those of the packets that had ended. `firings`, `seconds`: of
-    the simulation.
+    `packet_rate`: packets per second that ended, over the part of the run between its middle and
+    its last tenth of packets. `latency`: {percentile: seconds} of those packets, from their arrival
+    at the MAC (a saturated source: from when the MAC has passed them on) to the program's end.
+    `utilisation`: {"cores", "dram", "mac"}: the busy share of the cores, of the busiest bank and of
+    the MAC. `bottleneck`: the one of them that is busy for 98 % of the time, else "latency" of
+    memory when the source is saturated, else "load". `dropped`: packets. `cycles`: of a core per
+    packet, without waiting. `by_path`: the share of each path among the packets measured.
+    `complete`: False after Ctrl-C; then the figures are those of the packets that had ended.
+    `firings`, `seconds`: of the simulation.
     """
 
     __slots__ = (
@@ -73,8 +74,9 @@ class Result:
 def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=None):
     """A Result of a Mix on so many cores.
 
-    `parameters`: of the net, in ticks, in place of those of nic.json. `buffer`: packets that may wait at the MAC
-    before it drops, 0: it drops none. `on_slice(time, firings)`: called about 20 times a second.
+    `parameters`: of the net, in ticks, in place of those of nic.json. `buffer`: packets that may
+    wait at the MAC before it drops, 0: it drops none. `on_slice(time, firings)`: called about 20
+    times a second.
     """
     nic = constants.load()
     machine = nic_for(mix.needs())
@@ -100,8 +102,8 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     out.complete = run.ending != "interrupted"
     out.packets, out.dropped = len(ids), len(run.collected["dropped"][0])
     out.firings, out.seconds, out.offered = run.commits, run.seconds, mix.rate
-    # From the middle to the last tenth: near saturation it takes some thousand packets until queues are as long as they
-    # get. Threads in step end in bursts, so the time that half of those packets
+    # From the middle to the last tenth: near saturation it takes some thousand packets until queues
+    # are as long as they get. Threads in step end in bursts, so the time that half of those packets
     # take is averaged over where one begins to count.
     first, last = len(ids) // 2, len(ids) - 1 - len(ids) // 10
     half = (last - first) // 2

@@ -9,8 +9,9 @@ a row are written once with how often they come. The fields of a step, from the 
      3 adds    posted: with POST 1..7, with WAIT and FENCE 0..7
 
 A thread keeps the core when it posts, so all cycles of a segment stand in its first step and what
-follows a POST has run 0. A packet that has posted ends only when the banks have taken its adds: WAIT
-passes through a bank's queue, and FENCE, the last, is a WAIT that ends the program as END does.
+follows a POST has run 0. A packet that has posted ends only when the banks have taken its adds:
+WAIT passes through a bank's queue, and FENCE, the last, is a WAIT that ends the program as END
+does.
 """
 
 __all__ = ["encode", "segments_of"]
@@ -78,13 +79,16 @@ def encode(segments, overhead):
 
 
 def _pack(steps):
-    """Words of steps. Of all ways to break the path into words of one to three steps, the one with fewest words."""
+    """Words of steps. Of all ways to break the path into words of one to three steps, the one with
+    fewest words.
+    """
     codes = [r | k << KIND | b << BANK | a << ADDS for r, k, b, a in steps]
 
     def word(first, count):
         return sum(code << (STEP * j) for j, code in enumerate(codes[first : first + count]))
 
-    # best[i]: fewest words for the first i steps; a word of `size` steps may come up to 8 times in a row.
+    # best[i]: fewest words for the first i steps; a word of `size` steps may come up to 8 times in
+    # a row.
     n = len(codes)
     best = [(0, None)] + [(n + 1, None)] * n
     for i in range(n):

@@ -18,8 +18,8 @@ def _error(message):
 def members(programs, parameter="n", pattern=None):
     """[(value, listing)] by value, of files and folders.
 
-    pattern: a file name with {parameter} where its number stands, as "count-min.{n}.asm"; without it the last number
-    in the name counts. Raises Error E-nfp-sweep.
+    pattern: a file name with {parameter} where its number stands, as "count-min.{n}.asm"; without
+    it the last number in the name counts. Raises Error E-nfp-sweep.
     """
     files = []
     for name in programs:
@@ -74,7 +74,9 @@ _FUNCTIONS = {"exp": math.exp, "log": math.log, "sqrt": math.sqrt}
 
 
 def parse_expression(text, parameter):
-    """The tree of "exp(-n)": numbers, the parameter, + - * / **, exp, log, sqrt. Raises Error E-nfp-sweep."""
+    """The tree of "exp(-n)": numbers, the parameter, + - * / **, exp, log, sqrt. Raises Error
+    E-nfp-sweep.
+    """
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):
@@ -107,7 +109,9 @@ def parse_expression(text, parameter):
 
 
 def evaluate(tree, value):
-    """The value of a tree of parse_expression at a value of the parameter; None where there is none."""
+    """The value of a tree of parse_expression at a value of the parameter; None where there is
+    none.
+    """
 
     def of(node):
         if isinstance(node, ast.BinOp):

@@ -1,7 +1,7 @@
 """Every illegal program gets exactly its message: the text of illegal/NAME.err.
 
-After a wanted change of texts: PYTHONPATH=build/python python3 testbenches/authoring/test_illegal.py
-writes them anew; read the difference before committing it.
+After a wanted change of texts: PYTHONPATH=build/python python3
+testbenches/authoring/test_illegal.py writes them anew; read the difference before committing it.
 """
 
 import os

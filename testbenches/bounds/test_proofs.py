@@ -1,4 +1,6 @@
-"""What is proved about real models: known optima, replayed, with certificates that stand being checked."""
+"""What is proved about real models: known optima, replayed, with certificates that stand being
+checked.
+"""
 
 import copy
 import json
@@ -20,7 +22,9 @@ STALLS = " + ".join(f"stall(start_{plane}, pixel_slots)" for plane in ("y", "cb"
 
 
 def checked(answer):
-    """The answer, its certificate verified from its JSON, and refused when it claims more than is true."""
+    """The answer, its certificate verified from its JSON, and refused when it claims more than is
+    true.
+    """
     assert answer.replayed and answer.complete
     data = json.loads(json.dumps(answer.certificate))
     found = lpn.check_certificate(data)
@@ -156,7 +160,9 @@ def test_an_exact_interface_of_lpn_pi(tmp_path):
 
 
 def test_the_jpeg_interface_of_lpn_pi(tmp_path):
-    """Within 20 % for all pictures of a compression, certified; and no better than 10 %, with the picture."""
+    """Within 20 % for all pictures of a compression, certified; and no better than 10 %, with the
+    picture.
+    """
     module, proof = tmp_path / "jpeg_pi.py", tmp_path / "proof.json"
     made = command("pi", "jpeg", "-o", module)
     assert made.returncode == 0, made.stderr

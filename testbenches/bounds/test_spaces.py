@@ -1,4 +1,6 @@
-"""The input spaces of models and testbenches: what is in them, and that their nets are the right ones."""
+"""The input spaces of models and testbenches: what is in them, and that their nets are the right
+ones.
+"""
 
 import os
 import random
@@ -69,7 +71,8 @@ def test_the_pipelines_space():
 
 
 def test_nonzero_coefficients_of_a_jpeg_block_follow_from_its_symbols():
-    # Every way to place nonzero coefficients in positions 1..63, as (nonzero, zeros in front, symbols).
+    # Every way to place nonzero coefficients in positions 1..63, as (nonzero, zeros in front,
+    # symbols).
     reached = {(0, 0, 1)}
     for _ in range(63):
         reached = {
@@ -103,7 +106,8 @@ def test_the_jpeg_decoders_space():
     full, empty = 64, 2
     assert space.contains([full] * 4 + [empty] * 14)  # 4 * 63 = 252 nonzero
     assert not space.contains([full] * 5 + [empty] * 13)
-    # 64 symbols: 62 or 63 nonzero coefficients; 7: at least 2; 3..6 can be a single one, far behind.
+    # 64 symbols: 62 or 63 nonzero coefficients; 7: at least 2; 3..6 can be a single one, far
+    # behind.
     exactly = model.space(net, blocks=6, nonzero_sum=63)
     assert exactly.contains([full] + [empty] * 5)
     assert exactly.contains([full, 6] + [empty] * 4)
@@ -156,7 +160,9 @@ def test_unknown_bounds_are_named_with_the_known_ones():
 
 
 def test_a_clock_beyond_64_bits_ends_with_an_error(tmp_path):
-    """A least delay times a period may overflow; the search for earlier contenders never ended then."""
+    """A least delay times a period may overflow; the search for earlier contenders never ended
+    then.
+    """
     file = tmp_path / "late.lpn"
     file.write_text(
         """lpn 1

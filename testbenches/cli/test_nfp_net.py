@@ -104,7 +104,9 @@ def test_one_access_by_hand(nfp, threads, cycles):
 
 @pytest.mark.parametrize("run, each", [(4, (4 + 48) / 4), (16, 16), (30, 30)])
 def test_four_threads_in_step(nfp, run, each):
-    """Accesses in a row cost max(run, (run + latency) / threads): hidden from a third of the latency on."""
+    """Accesses in a row cost max(run, (run + latency) / threads): hidden from a third of the
+    latency on.
+    """
     found = nfp([(run, "sram", 0)] * 40 + [(run, "none", 0)], cores=1, packets=2000)
     assert CLOCK / found.packet_rate == pytest.approx(40 * each + run, rel=0.01)
 
@@ -246,7 +248,9 @@ def test_a_path_that_is_none(lpn, tmp_path):
 
 @pytest.fixture(scope="module")
 def slower(tmp_path_factory):
-    """portcount with eleven cycles more before it ends: eleven `nop` in front of the last instruction."""
+    """portcount with eleven cycles more before it ends: eleven `nop` in front of the last
+    instruction.
+    """
     lines = (NFP / "portcount.asm").read_text().splitlines()
     number = re.compile(r"\.(\d+)(?=[\s\],]|$)")
     ids = [int(number.search(line)[1]) for line in lines if number.search(line)]

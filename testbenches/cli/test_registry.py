@@ -1,4 +1,6 @@
-"""Commands of one device are found in models/NAME/commands.py or commands/, and imported only when called."""
+"""Commands of one device are found in models/NAME/commands.py or commands/, and imported only when
+called.
+"""
 
 import subprocess
 import sys

@@ -267,7 +267,8 @@ def test_a_parameter_is_found_for_all_inputs(lpn, tmp_path):
     }
     assert [row["verdict"] for row in answer.json["tried"]] == ["refuted", "refuted", "proved"]
     assert lpn("smt", "--check", proof).status == 0
-    # With fewer than four buffers the decoder stalls; with four its share of waiting is small enough.
+    # With fewer than four buffers the decoder stalls; with four its share of waiting is small
+    # enough.
     ratio = (
         " + ".join(f"stall(start_{plane}, pixel_slots)" for plane in ("y", "cb", "cr"))
         + " <= 0.4 * latency"

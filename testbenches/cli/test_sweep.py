@@ -661,7 +661,9 @@ def test_a_worker_that_dies(sweep, folder):
 
 
 def test_a_suspect_point_runs_alone(folder):
-    """While a point is tried again nothing else runs, or it could be blamed for another one's death."""
+    """While a point is tried again nothing else runs, or it could be blamed for another one's
+    death.
+    """
     from lpn.sweeps.definition import Definition
     from lpn.sweeps.queue import Queue
 

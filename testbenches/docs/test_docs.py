@@ -1,8 +1,9 @@
-"""The pages say what is so: tutorial and README run, links lead somewhere, blocks are code that a test runs.
+"""The pages say what is so: tutorial and README run, links lead somewhere, blocks are code that a
+test runs.
 
 A page of docs/tutorial is a program. Its `python` blocks run as one, its `console` commands after
-that, in an empty folder that has the files of its `file=NAME` blocks. Everything printed is NAME.out
-beside the page; the page shows it in its `text` blocks and below its commands.
+that, in an empty folder that has the files of its `file=NAME` blocks. Everything printed is
+NAME.out beside the page; the page shows it in its `text` blocks and below its commands.
 
     LPN_DOCS_UPDATE=1 pytest testbenches/docs      writes the .out files; read them before committing
 """

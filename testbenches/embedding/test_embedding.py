@@ -1,4 +1,5 @@
-"""docs/tutorial/embedding.md runs as it stands; instances in many threads, also under the thread sanitizer.
+"""docs/tutorial/embedding.md runs as it stands; instances in many threads, also under the thread
+sanitizer.
 
     LPN_DOCS_UPDATE=1 pytest testbenches/embedding      writes the page's outputs into it; read them before committing
 """
@@ -14,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from _command import BUILD, REPO as ROOT, shell_variables  # noqa: E402
+from _command import REPO as ROOT, shell_variables  # noqa: E402
 
 PAGE = ROOT / "docs" / "tutorial" / "embedding.md"
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

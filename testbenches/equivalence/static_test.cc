@@ -1,5 +1,5 @@
-// Random static nets: straight-line code (lpn2sim/src/write/straight_line.h) against the interpreter,
-// one input at a time and several in lock step.
+// Random static nets: straight-line code (lpn2sim/src/write/straight_line.h) against the
+// interpreter, one input at a time and several in lock step.
 //
 // static_test [NETS [SEED [GROUPS]]]: so many nets, each with several inputs; as a test 24. GROUPS:
 // the limit of groups in an instant. LPN_TEST_FLAGS: the compiler's, else -O0.

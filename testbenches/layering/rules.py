@@ -46,8 +46,8 @@ FLOORS = {
 }
 MOST_FILES = 16  # in one folder of python/lpn: more is a cellar
 
-# Include prefix or Python module -> where it may be used. One folder each, except that pybind11 also
-# binds what a device needs (models/<device>/native), and doctest is wherever C++ is tested.
+# Include prefix or Python module -> where it may be used. One folder each, except that pybind11
+# also binds what a device needs (models/<device>/native), and doctest is wherever C++ is tested.
 THIRD_PARTY = {
     "boost/": ("lpn2sim/runtime/",),
     "xxhash.h": ("lpn2sim/src/",),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Formatting and likely mistakes, by the tools' own rules: .clang-format, pyproject.toml (black, mypy),
-.flake8, .clang-tidy.
+"""Formatting and likely mistakes, by the tools' own rules: .clang-format, pyproject.toml (black,
+mypy), .flake8, .clang-tidy.
 
     testbenches/lint/lint.py                      # all but clang-tidy, which takes minutes
     testbenches/lint/lint.py clang-tidy --build build

@@ -37,7 +37,9 @@ def space(net: lpn.Net, bases: int = 320, steps: int = 640) -> lpn.InputSpace:
 
 
 def workload(steps, net: lpn.Net) -> lpn.Marking:
-    """A pair of 320 bases with `steps` steps back, as the reference runs it, whatever the files hold."""
+    """A pair of 320 bases with `steps` steps back, as the reference runs it, whatever the files
+    hold.
+    """
     marking = lpn.Marking(net)
     marking.add("pairs", ref_len=320, query_len=320, steps=int(steps))
     return marking

@@ -84,7 +84,8 @@ def batches(report, peers, divisor):
         layouts = {}
 
         def ours(size):
-            # A quarter of the tokens: 64 inputs of a million tokens are more than some machines have.
+            # A quarter of the tokens: 64 inputs of a million tokens are more than some machines
+            # have.
             markings = [model.workload(count // divisor // 4, net) for _ in range(size)]
 
             def once():
@@ -210,8 +211,8 @@ def arbiters(report, quick):
         "arbiter, 64 that come and go, 4 resources": {"n": 64, "resources": 4, "think": True},
     }
     runs = {}
-    for name, options in variants.items():
-        net = model.net(**options)
+    for name, given in variants.items():
+        net = model.net(**given)
         runs[name] = rate(net, model.workload(jobs, net))
     rounds, reasons = report.turns(runs)
     for name in rounds[0]:
@@ -239,12 +240,12 @@ def scaling(report, firings):
         ("fork_join, 8 branches", "fork_join.py", {}),
         ("fork_join, n/2 branches", "fork_join.py", {"branches": 0}),
     ]
-    for family, file, options in families:
+    for family, file, given in families:
         if not report.wants(family):
             continue
         model = lpn.load(HERE / "nets" / file)
         for engine, word in (("compiled", "generated simulator"), ("interp", "interpreter")):
-            nets = {n: model.net(n=n, **options) for n in (10, 100, 1000)}
+            nets = {n: model.net(n=n, **given) for n in (10, 100, 1000)}
             rounds, reasons = report.turns(
                 {n: rate(net, model.workload(firings // n, net), engine) for n, net in nets.items()}
             )

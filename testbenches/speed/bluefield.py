@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""How long the BlueField-2 net and its predictor take: firings, scenarios, sets of functions, placement.
+"""How long the BlueField-2 net and its predictor take: firings, scenarios, sets of functions,
+placement.
 
     testbenches/speed/bluefield.py [--repeat 5] [--only WORD] [--json]
 
-Every row asserts its answer: rates against the laws, placements against the oracle, the optimum of its own.
+Every row asserts its answer: rates against the laws, placements against the oracle, the optimum of
+its own.
 """
 
 import itertools
@@ -28,7 +30,9 @@ MONITOR = FOLDER / "scenarios" / "flowmonitor_regex_bench.json"
 
 
 def firings(path, most_ms):
-    """A function that simulates a scenario's net for `most_ms` and returns million firings per second."""
+    """A function that simulates a scenario's net for `most_ms` and returns million firings per
+    second.
+    """
     scenario = scenarios.read(path)
     shaped = build.net_of_shape(build.shape(scenario))
     net, kept = shaped.net, shaped.kept

@@ -2,9 +2,10 @@
 
     testbenches/speed/nfp_simulate.py [--repeat 3] [--only WORD] [--packets N] [--json]
 
-Seconds of the simulation alone (the smaller of wall and CPU time), and CPU seconds of everything: packets made,
-simulated, percentiles of their latencies. The rate is asserted to be that of the cores or of the memory engine.
-Without ../shared only the demo program and a hand-written path are measured.
+Seconds of the simulation alone (the smaller of wall and CPU time), and CPU seconds of everything:
+packets made, simulated, percentiles of their latencies. The rate is asserted to be that of the
+cores or of the memory engine. Without ../shared only the demo program and a hand-written path are
+measured.
 """
 
 import sys

@@ -1,4 +1,5 @@
-"""What statistics and the critical path cost: their time over that of a plain run, in one run of the bench.
+"""What statistics and the critical path cost: their time over that of a plain run, in one run of
+the bench.
 
     testbenches/speed/observed.py [--repeat 5] [--only WORD] [--quick]
 """
@@ -28,12 +29,12 @@ def observed(report, quick=False):
         if not any(report.wants(row) for row in rows.values()):
             continue
 
-        def seconds(options, net=net, marking=marking):
-            return min(simulated(net, marking, **options)[1] for _ in range(3))
+        def seconds(kept, net=net, marking=marking):
+            return min(simulated(net, marking, **kept)[1] for _ in range(3))
 
         rounds, reasons = report.turns(
             {"plain": lambda s=seconds: s({})}
-            | {what: lambda s=seconds, o=options: s(o) for what, (_, options) in LIMITS.items()}
+            | {what: lambda s=seconds, k=kept: s(k) for what, (_, kept) in LIMITS.items()}
         )
         for what, (asked, _) in LIMITS.items():
             missing = reasons.get(what) or reasons.get("plain")

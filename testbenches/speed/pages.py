@@ -2,8 +2,8 @@
 
     testbenches/speed/pages.py [--repeat 5] [--only WORD] [--json]
 
-Every page is opened afresh; times are the page's own clock, from the start of its loading. Asserted:
-no message on the console, and the numbers shown are those of the simulator.
+Every page is opened afresh; times are the page's own clock, from the start of its loading.
+Asserted: no message on the console, and the numbers shown are those of the simulator.
 """
 
 import array
@@ -57,7 +57,9 @@ def million(folder):
 
 
 def lanes(folder):
-    """A net of 106 transitions whose run has a million firings: the marking of protoacc many times over."""
+    """A net of 106 transitions whose run has a million firings: the marking of protoacc many times
+    over.
+    """
     spec = ROOT / "testbenches" / "ltc" / "protoacc.py"
     model = lpn.load(spec)
     net = model.net()
@@ -74,8 +76,8 @@ def lanes(folder):
     return folder / "protoacc.lpn", folder / "protoacc.lpnm"
 
 
-# Scrubbing: 120 positions over the whole run, each shown (places, tokens on the arcs, firings, timeline) before
-# the next is asked for, at most one per frame of the browser.
+# Scrubbing: 120 positions over the whole run, each shown (places, tokens on the arcs, firings,
+# timeline) before the next is asked for, at most one per frame of the browser.
 SCRUB = """
 const run = lpnviz.run, n = 120;
 run.timeline.setWindow(run.end * a[0], run.end * a[1]);
@@ -121,7 +123,8 @@ def opened(page):
                 m["name"]: m["value"]
                 for m in browser.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
             }
-            # Typed arrays are outside of the heap that the browser counts: the record says how much they are.
+            # Typed arrays are outside of the heap that the browser counts: the record says how much
+            # they are.
             held = browser.js("return lpnviz.run.runs.reduce((sum, r) => sum + r.record.held, 0)")
             seen["heap"] = (metrics["JSHeapTotalSize"] + held) / 1e6
             seen["facts"] = browser.find(".facts").text.replace("\u2009", "")

@@ -1,4 +1,5 @@
-"""How long lpn smt takes to prove bounds, start to answer with the witness run and the certificate checked.
+"""How long lpn smt takes to prove bounds, start to answer with the witness run and the certificate
+checked.
 
     testbenches/speed/proofs.py [--repeat 3] [--only WORD] [--json]
 
@@ -57,7 +58,8 @@ def timed(report, name, asked, ask, space, **how):
 
 
 def brute(slopes, constants, capacities, budget):
-    """The greatest latency of 5 blocks of 0..63: all inputs that use the budget up, or have every x at 63.
+    """The greatest latency of 5 blocks of 0..63: all inputs that use the budget up, or have every x
+    at 63.
 
     Others are no slower than one of these, since no time falls when an x grows.
     """
@@ -85,7 +87,9 @@ def brute(slopes, constants, capacities, budget):
 
 
 def random_pipelines(report):
-    """Pipelines with random coefficients, capacities and budgets: 48 blocks, and 5 by trying all inputs."""
+    """Pipelines with random coefficients, capacities and budgets: 48 blocks, and 5 by trying all
+    inputs.
+    """
     names = [
         "20 random pipelines, 48 blocks, slowest",
         "20 random pipelines, 5 blocks: all by trial",
@@ -120,7 +124,9 @@ def random_pipelines(report):
 
 
 def smallest_buffer(report):
-    """The fewest output buffers with which the share of stalled cycles is at most 0.4 for all pictures."""
+    """The fewest output buffers with which the share of stalled cycles is at most 0.4 for all
+    pictures.
+    """
     name = "reference JPEG: fewest buffers, stalls <= 40 %"
     if not report.wants(name):
         return

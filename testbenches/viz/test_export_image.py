@@ -310,7 +310,8 @@ def test_gif_shows_what_the_interpreter_does(tmp_path, lpn_command):
         time = k * end / 27
         for number, t in enumerate(net._core.transitions):
             x, y, w, h = boxes[t.name]
-            # The bar of a firing is near the block's lower edge; its first part is filled from the start on.
+            # The bar of a firing is near the block's lower edge; its first part is filled from the
+            # start on.
             row = [
                 frame.getpixel((round((x + 12 + d) * scale), round((y + h - 7) * scale)))
                 for d in (1, 2)

@@ -1,4 +1,6 @@
-"""lpn viz -o net.pnml: a place/transition net that plays what the LPN plays, and a report of the rest."""
+"""lpn viz -o net.pnml: a place/transition net that plays what the LPN plays, and a report of the
+rest.
+"""
 
 import os
 import shutil
@@ -49,7 +51,9 @@ end
 
 
 class Net:
-    """A place/transition net as the file's standard part says it; toolspecific parts are not looked at."""
+    """A place/transition net as the file's standard part says it; toolspecific parts are not looked
+    at.
+    """
 
     def __init__(self, path):
         self.document = xml.dom.minidom.parse(str(path))
@@ -144,7 +148,9 @@ def sayable(net):
 
 
 def test_every_run_is_a_firing_sequence(tmp_path, lpn_command):
-    """Starts in their order are steps of the place/transition net, and end with the tokens of the run."""
+    """Starts in their order are steps of the place/transition net, and end with the tokens of the
+    run.
+    """
     import lpn
 
     played = 0

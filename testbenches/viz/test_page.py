@@ -89,7 +89,9 @@ def protoacc(browser, page):
 
 
 def replay(model, input):
-    """{place: (times, tokens after each)} and {transition: [(start, commit)]} of the interpreter's commits."""
+    """{place: (times, tokens after each)} and {transition: [(start, commit)]} of the interpreter's
+    commits.
+    """
     loaded = lpn.load(model)
     net = loaded.net()
     marking = loaded.workload(str(input), net)

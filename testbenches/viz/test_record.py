@@ -1,4 +1,6 @@
-"""The record of a run, read by a decoder of its own, against the interpreter's commits and statistics."""
+"""The record of a run, read by a decoder of its own, against the interpreter's commits and
+statistics.
+"""
 
 import json
 
@@ -51,7 +53,9 @@ class Reader:
 
 
 def decode(seen, places):
-    """Per transition (firings, reasons), per place (levels), of all segments; checks that they fit together."""
+    """Per transition (firings, reasons), per place (levels), of all segments; checks that they fit
+    together.
+    """
     index = json.loads(seen.index())
     begins = [b for b, _ in index["segments"]]
     varying = index["varying"]

@@ -90,9 +90,9 @@ string ExprPrinter::expr(ExprId id, Context& c) const {
   return "";
 }
 
-// All operands are evaluated, the left one first, and then the right one has to be in the operator's
-// domain. C++ leaves the order open, and when both can fail it must be the failure of the left one
-// that counts.
+// All operands are evaluated, the left one first, and then the right one has to be in the
+// operator's domain. C++ leaves the order open, and when both can fail it must be the failure of
+// the left one that counts.
 string ExprPrinter::strict(const Node& n, Context& c) const {
   std::array<string, 3> kids;
   std::array<Range, 3> ranges;

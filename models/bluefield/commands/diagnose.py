@@ -1,4 +1,6 @@
-"""lpn bluefield diagnose: what holds a function back, and how that shifts with traffic and contention."""
+"""lpn bluefield diagnose: what holds a function back, and how that shifts with traffic and
+contention.
+"""
 
 import re
 
@@ -44,10 +46,12 @@ LEAST_STEPS = 2
 @level_option
 @json_option
 def diagnose(file, models, name, sweep, steps, line, plot, level, as_json):
-    """Names the bottleneck of each function of SCENARIO.json, or of each row of a .csv with one --model.
+    """Names the bottleneck of each function of SCENARIO.json, or of each row of a .csv with one
+    --model.
 
-    Rows that have a measured throughput_kpps are diagnosed from it as well: a resource whose bound it exceeds
-    is none, and what a whole group of rows does under rising memory pressure counts most.
+    Rows that have a measured throughput_kpps are diagnosed from it as well: a resource whose bound
+    it exceeds is none, and what a whole group of rows does under rising memory pressure counts
+    most.
 
     \b
     lpn bluefield diagnose SCENARIO.json --sweep mtbr_matches_per_MB=0..1100 --plot shift.svg

@@ -43,8 +43,8 @@ def evaluate(train, more, test, level, all_rows, pattern, memory, as_json):
     \b
     lpn bluefield evaluate --train memory.csv regex.csv --test rows.csv
 
-    Memory model and training file are chosen by cross-validation on the training files alone, and printed
-    before the test rows are predicted.
+    Memory model and training file are chosen by cross-validation on the training files alone, and
+    printed before the test rows are predicted.
     """
     from ..predictor.prediction_errors import evaluate
     from ..predictor.profile_table import read

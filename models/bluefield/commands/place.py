@@ -75,9 +75,9 @@ _POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracl
 def place(arrivals, catalogue, count, sequences, seed, promised, policies, optimum, plan, as_json):
     """Places functions on NICs as they arrive, by several policies: NICs used, promises broken.
 
-    ARRIVALS is a CSV file with columns function and promised_drop (0.1: a tenth of its throughput alone);
-    without it, sequences are drawn at random. What co-located functions really deliver, and whether that
-    breaks a promise, is simulated.
+    ARRIVALS is a CSV file with columns function and promised_drop (0.1: a tenth of its throughput
+    alone); without it, sequences are drawn at random. What co-located functions really deliver, and
+    whether that breaks a promise, is simulated.
     """
     from ..net import placement
 

@@ -13,12 +13,12 @@ from .shown import show_outside, show_outside_rows
 @level_option
 @json_option
 def predict(file, models, level, as_json):
-    """Predicts what each function of SCENARIO.json delivers, with an interval, its bottleneck, and the inputs
-    that lie outside what the laws and predictors were measured on.
+    """Predicts what each function of SCENARIO.json delivers, with an interval, its bottleneck, and
+    the inputs that lie outside what the laws and predictors were measured on.
 
-    Functions with a --model are predicted from their profiles, the others from the scenario's own times.
-    Instead of a scenario, a .csv of traffic and contention (the columns of a profile) is predicted row by row
-    with one
+    Functions with a --model are predicted from their profiles, the others from the scenario's own
+    times. Instead of a scenario, a .csv of traffic and contention (the columns of a profile) is
+    predicted row by row with one
     --model.
 
     Exit status: 0 answered; 1 a promised drop will be broken; 2 something is wrong.

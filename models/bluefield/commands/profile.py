@@ -1,5 +1,5 @@
-"""lpn bluefield profile: measures a function where it matters, under a quota; and measure, the net as a
-testbed."""
+"""lpn bluefield profile: measures a function where it matters, under a quota; and measure, the net
+as a testbed."""
 
 import csv
 import re
@@ -12,15 +12,15 @@ from lpn.command import ANSWERED, UNKNOWN, Progress, counted, json_option, note,
 from ..predictor.measurements import Attribute
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
 
-# Ranges of the paper's profiles; the shortest steps are those of its sampled flow counts, and as fine
-# elsewhere.
+# Ranges of the paper's profiles; the shortest steps are those of its sampled flow counts, and as
+# fine elsewhere.
 ATTRIBUTES = (
     Attribute(FLOWS, 1, 16_000_000, 16_384, step=100),
     Attribute(SIZE, 64, 1500, 1500, step=64),
     Attribute(MATCHES, 0, 1100, 600, step=20),
 )
-# Working set [MB] and L2 accesses per second (two reads per write) of synthetic competitors, as in the
-# published profile of FlowMonitor; the first is none.
+# Working set [MB] and L2 accesses per second (two reads per write) of synthetic competitors, as in
+# the published profile of FlowMonitor; the first is none.
 LEVELS = [(0.0, 0.0)] + [
     (wss, accesses)
     for wss in (1.0, 3.0, 5.0, 6.0, 8.0, 10.0, 11.8)
@@ -137,8 +137,8 @@ def profile(
 ):
     """Measures a function over traffic and memory contention and writes a profile for `train`.
 
-    The adaptive method drops attributes that change nothing and splits ranges where the function changes
-    (Algorithm 1 of the ASPLOS 2025 paper); random and full are its baselines.
+    The adaptive method drops attributes that change nothing and splits ranges where the function
+    changes (Algorithm 1 of the ASPLOS 2025 paper); random and full are its baselines.
 
     \b
     lpn bluefield profile --measure 'lpn bluefield measure SCENARIO.json' -o profile.csv
@@ -235,9 +235,9 @@ def _write(file, rows):
 def measure(scenario, name):
     """Measures one configuration by simulating SCENARIO: a testbed for `profile --measure`.
 
-    Reads JSON on standard input: flow_count, pkt_size_B, mtbr_matches_per_MB of the function; comp_wss_MB,
-    comp_l2d_rd_per_s, comp_l2d_wr_per_s of competitors that are not simulated. Prints {"throughput_kpps":
-    ...}.
+    Reads JSON on standard input: flow_count, pkt_size_B, mtbr_matches_per_MB of the function;
+    comp_wss_MB, comp_l2d_rd_per_s, comp_l2d_wr_per_s of competitors that are not simulated. Prints
+    {"throughput_kpps": ...}.
     """
     import json
 

@@ -1,4 +1,6 @@
-"""What several commands print: what was trained, and inputs outside the range trained or measured on."""
+"""What several commands print: what was trained, and inputs outside the range trained or measured
+on.
+"""
 
 import click
 from lpn.command import counted, note, table
@@ -61,7 +63,9 @@ def show_outside(outside, prefix=""):
 
 
 def show_outside_rows(rows_of, rows):
-    """A note that names inputs outside the range trained on. rows_of: input -> in how many of `rows`."""
+    """A note that names inputs outside the range trained on. rows_of: input -> in how many of
+    `rows`.
+    """
     if rows_of:
         note(
             "outside the range trained on: "

@@ -17,10 +17,11 @@ from .. import scenario as scenarios
 @engine_option(default=None, help="Default: interpreted when that is quick, else compiled.")
 @json_option
 def simulate(scenario, alone, engine, as_json):
-    """Simulates SCENARIO until its throughputs are steady: throughput, latency, bottleneck of each function.
+    """Simulates SCENARIO until its throughputs are steady: throughput, latency, bottleneck of each
+    function.
 
-    Exit status: 0 answered; 1 a promised drop is broken; 2 something is wrong; 3 not steady in the time of
-    simulate.most_ms.
+    Exit status: 0 answered; 1 a promised drop is broken; 2 something is wrong; 3 not steady in the
+    time of simulate.most_ms.
     """
     from ..net import answer as answers
 

@@ -26,10 +26,11 @@ from .shown import show_trained
 @memory_option
 @json_option
 def train(profiles, output, function, flows, pattern, memory, as_json):
-    """Trains a predictor from PROFILE.csv files: memory contention, engine times, co-runs with a benchmark.
+    """Trains a predictor from PROFILE.csv files: memory contention, engine times, co-runs with a
+    benchmark.
 
-    What a file holds is told by its columns (models/bluefield/predictor/README.md). The memory model is chosen
-    by cross-validation.
+    What a file holds is told by its columns (models/bluefield/predictor/README.md). The memory
+    model is chosen by cross-validation.
     """
     import os
 

@@ -1,7 +1,8 @@
 """The net of a scenario: its structure (Shape), the values of its parameters, its marking.
 
-The structure follows the scenario's functions, their stages, queues and patterns; all times are parameters, so
-scenarios of one structure share one compiled net. Ticks are 0.1 ns. Sources of the parameters: README.md.
+The structure follows the scenario's functions, their stages, queues and patterns; all times are
+parameters, so scenarios of one structure share one compiled net. Ticks are 0.1 ns. Sources of the
+parameters: README.md.
 """
 
 import functools
@@ -35,7 +36,9 @@ _MOST = 2**50  # of a parameter, in ticks
 
 @dataclass(frozen=True)
 class FunctionShape:
-    """What of a function decides the structure of the net. stages: (resource, queues, overloads) each."""
+    """What of a function decides the structure of the net. stages: (resource, queues, overloads)
+    each.
+    """
 
     pattern: str
     stages: tuple
@@ -82,11 +85,12 @@ def _stretched(function):
 
 
 class Counts(NamedTuple):
-    """What is counted of one function: its places, the names of the places that keep the counts, or the
-    numbers that a run kept there.
+    """What is counted of one function: its places, the names of the places that keep the counts, or
+    the numbers that a run kept there.
 
-    delivered, arrived, lost: packets, the latter two None when it is saturating; works: per stage, ticks of
-    service; queues: per stage a list, requests in each queue; free: per engine stage, descriptors.
+    delivered, arrived, lost: packets, the latter two None when it is saturating; works: per stage,
+    ticks of service; queues: per stage a list, requests in each queue; free: per engine stage,
+    descriptors.
     """
 
     delivered: object
@@ -110,8 +114,8 @@ class Counts(NamedTuple):
 
 
 class ShapeNet(NamedTuple):
-    """The net of a Shape. Per function of it: chains, a parts.Chain; counts, Counts of names; kept: all
-    these names.
+    """The net of a Shape. Per function of it: chains, a parts.Chain; counts, Counts of names; kept:
+    all these names.
     """
 
     net: lpn.Net
@@ -261,7 +265,9 @@ def parameters(scenario, window_us=1000.0, form=None, seats=None):
 
 
 def marking(scenario, net, snapshots, seats=None):
-    """The marking that ends a run of the Scenario's net after so many `snapshots`; traffic schedules."""
+    """The marking that ends a run of the Scenario's net after so many `snapshots`; traffic
+    schedules.
+    """
     marking = lpn.Marking(net)
     for k, f in zip(seats or range(len(scenario.functions)), scenario.functions):
         if f.traffic.rate_kpps is None and len(f.traffic.mix) == 1:

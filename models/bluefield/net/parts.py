@@ -1,11 +1,12 @@
-"""Library parts of a SmartNIC: sources, cores, request queues, engines, the memory that all of them share.
+"""Library parts of a SmartNIC: sources, cores, request queues, engines, the memory that all of them
+share.
 
-Each part adds places and transitions to a net under a prefix and returns what the next part connects to.
-Times are ticks of TICK_NS. An arc named `t` carries packets, one token each, in all transitions here; the
-latency of packets is followed along these arcs (steady.py).
+Each part adds places and transitions to a net under a prefix and returns what the next part
+connects to. Times are ticks of TICK_NS. An arc named `t` carries packets, one token each, in all
+transitions here; the latency of packets is followed along these arcs (steady.py).
 
-A token of a packet has the property `kind` where a function receives several kinds of packets, and none
-where all are alike. A service time is a list with one formula per kind.
+A token of a packet has the property `kind` where a function receives several kinds of packets, and
+none where all are alike. A service time is a list with one formula per kind.
 """
 
 from dataclasses import dataclass, field
@@ -88,8 +89,9 @@ def _lookup(times, kind):
 
 
 def source(net, name, kinds, slots):
-    """Packets that arrive by a schedule, over and over, in a ring of `slots` descriptors; what finds it full
-    is lost. Returns (the ring, the place that counts arrivals, the place that counts the lost).
+    """Packets that arrive by a schedule, over and over, in a ring of `slots` descriptors; what
+    finds it full is lost. Returns (the ring, the place that counts arrivals, the place that counts
+    the lost).
 
     The schedule is the marking's: tokens (gap, kind) in place `name.schedule`.
     """
@@ -122,10 +124,12 @@ def source(net, name, kinds, slots):
 
 
 class SharedMemory:
-    """Accesses of all functions within a window of time, which stretch each function's time on its cores.
+    """Accesses of all functions within a window of time, which stretch each function's time on its
+    cores.
 
-    The place `recent` holds a token per access of the last `window` ticks, whoever made it; each function has
-    a place with one per packet of its own, so that its own accesses can be told from its rivals'.
+    The place `recent` holds a token per access of the last `window` ticks, whoever made it; each
+    function has a place with one per packet of its own, so that its own accesses can be told from
+    its rivals'.
     """
 
     # A slope is in ticks times 2^SLOPE_BITS per access of the others within the window.
@@ -250,10 +254,11 @@ def _enqueue(net, name, kinds, queues):
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of a function in a net: ticks per kind of packet, on a core (engine None) or at an engine.
+    """A stage of a function in a net: ticks per kind of packet, on a core (engine None) or at an
+    engine.
 
-    slots: descriptors of all `queues` together; overload: the service takes so many thousandths of its ticks
-    while half of them or more wait, None: it does not.
+    slots: descriptors of all `queues` together; overload: the service takes so many thousandths of
+    its ticks while half of them or more wait, None: it does not.
     """
 
     times: list
@@ -268,11 +273,11 @@ class Stage:
 class Chain:
     """A network function in a net.
 
-    delivered, arrived and lost (None when saturating): places that count packets; works: per stage the place
-    that counts ticks of service; queues: per stage its request queues; descriptors: per engine stage the
-    place of those that are free; single: its firings pass on one packet each; entry: the transition that lets
-    packets in, their time being its start when `entry_at_start`, else its commit; left: the one that delivers
-    them.
+    delivered, arrived and lost (None when saturating): places that count packets; works: per stage
+    the place that counts ticks of service; queues: per stage its request queues; descriptors: per
+    engine stage the place of those that are free; single: its firings pass on one packet each;
+    entry: the transition that lets packets in, their time being its start when `entry_at_start`,
+    else its commit; left: the one that delivers them.
     """
 
     delivered: object
@@ -297,7 +302,9 @@ def _ticks_of_one(times, memory):
 
 
 def _ticks_of_many(times, memory, size):
-    """(ticks of a core for a batch, arcs needed besides). `size`: packets when no arc t carries them."""
+    """(ticks of a core for a batch, arcs needed besides). `size`: packets when no arc t carries
+    them.
+    """
     if size is not None:
         if memory is None:
             return size * times[0], {}
@@ -330,9 +337,10 @@ def _arrivals(net, name, kinds, saturating, ring_slots):
 def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1024, memory=None):
     """A function whose packets overlap: a core hands a packet to an engine and takes the next one.
 
-    stages: list of Stage, the first on a core. A core takes a packet when it is free and, ahead of an
-    engine, when there is a descriptor; later stages go first. A descriptor is held until its result is taken
-    by what follows. Neighbouring core stages run on the same core. `memory`: a MemoryUser. Returns a Chain.
+    stages: list of Stage, the first on a core. A core takes a packet when it is free and, ahead of
+    an engine, when there is a descriptor; later stages go first. A descriptor is held until its
+    result is taken by what follows. Neighbouring core stages run on the same core. `memory`: a
+    MemoryUser. Returns a Chain.
     """
     core = net.place(f"{name}.core", init=cores)
     delivered = net.place(f"{name}.delivered", sink=True)
@@ -407,11 +415,12 @@ def pipeline(net, name, stages, cores, *, kinds=1, saturating=True, ring_slots=1
 def run_to_completion(
     net, name, stages, cores, batch, *, kinds=1, saturating=True, ring_slots=1024, memory=None
 ):
-    """A function whose cores keep a batch of packets to its end: all of its requests to an engine are made
-    together, and the core waits until all results are back.
+    """A function whose cores keep a batch of packets to its end: all of its requests to an engine
+    are made together, and the core waits until all results are back.
 
-    stages: list of Stage, the first on a core. `batch`: packets a core takes, fewer when fewer have arrived.
-    Batches of several cores complete in the order of their requests. `memory`: a MemoryUser. Returns a Chain.
+    stages: list of Stage, the first on a core. `batch`: packets a core takes, fewer when fewer have
+    arrived. Batches of several cores complete in the order of their requests. `memory`: a
+    MemoryUser. Returns a Chain.
     """
     kind = packet_type(kinds)
     core = net.place(f"{name}.core", init=cores)
@@ -486,8 +495,8 @@ class Count(lpn.Token):
 
 
 class Snapshots:
-    """Every `window` ticks, from time 0 on, how many tokens places hold; the place `windows` is done with
-    one token per snapshot.
+    """Every `window` ticks, from time 0 on, how many tokens places hold; the place `windows` is
+    done with one token per snapshot.
 
     kept: the names of the places that keep the counts, in the order of keep().
     """

@@ -1,18 +1,19 @@
 """Where to place arriving functions: NICs used and promises broken, by policy.
 
-Functions arrive one by one and stay; each was promised a drop of its throughput of at most so much from what
-it has alone. A NIC takes functions while it has cores. The policies:
+Functions arrive one by one and stay; each was promised a drop of its throughput of at most so much
+from what it has alone. A NIC takes functions while it has cores. The policies:
 
     monopolisation   a NIC for each function
     greedy           the NIC with the most free cores, of those with the most the one whose engines have
-                     the least to do; a new one only when none has cores left. Promises are not looked at.
+                     the least to do; a new one only when none has cores left. Promises are not
+                     looked at.
     memory-only      the first NIC on which every promise is predicted to be kept, by memory contention alone
     both-resources   the same, by memory and engines (../predictor)
     oracle           the same, by the truth
 
-The truth is the net, simulated once per set of co-located functions. Predictors are trained as for a real
-NIC, on profiles: solo, against a memory benchmark and against benchmarks of the engines; here the net is the
-testbed.
+The truth is the net, simulated once per set of co-located functions. Predictors are trained as for
+a real NIC, on profiles: solo, against a memory benchmark and against benchmarks of the engines;
+here the net is the testbed.
 """
 
 import itertools
@@ -41,7 +42,8 @@ __all__ = ["POLICIES", "Arrival", "Catalogue", "Placement", "draw", "optimum", "
 POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracle")
 # A drop beyond its promise by less than the simulation's tolerance is none.
 TOLERANCE = 0.001
-# One net has a seat for every set of functions that fits; beyond so many seats, sets have nets of their own.
+# One net has a seat for every set of functions that fits; beyond so many seats, sets have nets of
+# their own.
 _MOST_SEATS = 24
 MOST_FOR_OPTIMUM = 12
 
@@ -56,8 +58,9 @@ class Arrival:
 
 @dataclass
 class Placement:
-    """What a policy did. nics: lists of arrivals' numbers; broken: numbers of the arrivals whose promise is
-    broken in truth; seconds: deciding, with what had to be simulated or trained for it meanwhile.
+    """What a policy did. nics: lists of arrivals' numbers; broken: numbers of the arrivals whose
+    promise is broken in truth; seconds: deciding, with what had to be simulated or trained for it
+    meanwhile.
     """
 
     policy: str
@@ -67,9 +70,11 @@ class Placement:
 
 
 class Catalogue:
-    """Functions that may arrive, what they achieve together on one NIC, and what is predicted of that.
+    """Functions that may arrive, what they achieve together on one NIC, and what is predicted of
+    that.
 
-    functions, nic: as of scenario.read_catalogue. Sets of co-located functions are sorted tuples of numbers.
+    functions, nic: as of scenario.read_catalogue. Sets of co-located functions are sorted tuples of
+    numbers.
     """
 
     def __init__(self, functions, nic=None, simulate=Simulate()):
@@ -81,7 +86,9 @@ class Catalogue:
         self._form = self._common_form()
 
     def _common_form(self):
-        """A Shape that seats every set of functions with cores for it, and benchmarks; None: too large."""
+        """A Shape that seats every set of functions with cores for it, and benchmarks; None: too
+        large.
+        """
         alike = {}
         for f in self.functions:
             alike.setdefault(build.shape(Scenario((f,), self.nic)).functions[0], []).append(f)
@@ -149,7 +156,9 @@ class Catalogue:
     # ---- Prediction ----------------------------------------------------------------------------------
 
     def predicted_drops(self, together, engines):
-        """As drops(), by the predictors trained on profiles; engines False: by memory contention alone."""
+        """As drops(), by the predictors trained on profiles; engines False: by memory contention
+        alone.
+        """
         return [self._predicted(k, together, engines) for k in range(len(together))]
 
     def _predicted(self, k, together, engines):
@@ -179,7 +188,9 @@ class Catalogue:
         return self.functions[function].memory.accesses_per_packet * self.solo(function) * 1e3
 
     def _engine_time(self, function, name):
-        """Queues times time per request [us] that a function takes of an engine's round, as calibrated."""
+        """Queues times time per request [us] that a function takes of an engine's round, as
+        calibrated.
+        """
         from ..predictor.profile_table import MATCHES, SIZE
 
         engine = self.predictor(function).engines.get(name)
@@ -247,13 +258,14 @@ def _benchmark(engine, time_us, nic):
 
 
 def _profiles(function, nic, simulate):
-    """[(kind, engine, [(Scenario, row without the rate)])]: what to measure of a function, as of any binary.
+    """[(kind, engine, [(Scenario, row without the rate)])]: what to measure of a function, as of
+    any binary.
 
-    Memory: without matches, for functions that compress with the smallest packets, so that no engine is in
-    the way, under pressures that cover what three co-located functions make. Engines: co-runs with a
-    benchmark of one queue whose requests are so long that the engine is the bottleneck, at two traffics. That
-    tells nothing of a run-to-completion function, whose other time always counts: its times per request are
-    taken from its laws (rows without a Scenario).
+    Memory: without matches, for functions that compress with the smallest packets, so that no
+    engine is in the way, under pressures that cover what three co-located functions make. Engines:
+    co-runs with a benchmark of one queue whose requests are so long that the engine is the
+    bottleneck, at two traffics. That tells nothing of a run-to-completion function, whose other
+    time always counts: its times per request are taken from its laws (rows without a Scenario).
     """
     from ..predictor.profile_table import FLOWS, MATCHES, SIZE
 
@@ -396,7 +408,8 @@ class _Known:
     def of(self, key):
         found = self._known.get(key)
         if found is None:
-            # Equal functions of a set have equal drops, up to the order of their queues: the larger counts.
+            # Equal functions of a set have equal drops, up to the order of their queues: the larger
+            # counts.
             found = {}
             for f, drop in zip(key, self._drops(key)):
                 found[f] = max(drop, found.get(f, drop))
@@ -450,8 +463,8 @@ def _broken(catalogue, arrivals, nics):
 def optimum(catalogue, arrivals):
     """The fewest NICs that keep every promise in truth, arrivals known in advance: a Placement.
 
-    Exact, by dynamic programming over subsets; at most MOST_FOR_OPTIMUM arrivals. Raises Error "E-optimum"
-    for more, and when an arrival's promise is broken even alone.
+    Exact, by dynamic programming over subsets; at most MOST_FOR_OPTIMUM arrivals. Raises Error
+    "E-optimum" for more, and when an arrival's promise is broken even alone.
     """
     count = len(arrivals)
     if count > MOST_FOR_OPTIMUM:

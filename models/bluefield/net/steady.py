@@ -1,8 +1,8 @@
 """Steady throughputs, latencies and bottlenecks of scenarios, by simulating their nets.
 
-A run keeps counts at nine instants, eight windows apart. The first half lets queues fill; the rates are those
-of the second half, and are believed when its two quarters agree and what enters a function leaves it. Else
-the windows are doubled, up to the scenario's limit of simulated time.
+A run keeps counts at nine instants, eight windows apart. The first half lets queues fill; the rates
+are those of the second half, and are believed when its two quarters agree and what enters a
+function leaves it. Else the windows are doubled, up to the scenario's limit of simulated time.
 """
 
 import math
@@ -16,9 +16,11 @@ from . import build, parts
 __all__ = ["Outcome", "Result", "detail", "simulate", "throughputs"]
 
 WINDOWS = 8
-# A queue that still fills at this fraction of its function's rate changes the rates of others by less.
+# A queue that still fills at this fraction of its function's rate changes the rates of others by
+# less.
 _FILLING = 0.005
-# The sources of a net's randomness are its schedules; a Poisson rate over n packets varies by 1/sqrt(n).
+# The sources of a net's randomness are its schedules; a Poisson rate over n packets varies by
+# 1/sqrt(n).
 _US_PER_TICK = parts.TICK_NS * 1e-3
 
 
@@ -26,10 +28,10 @@ _US_PER_TICK = parts.TICK_NS * 1e-3
 class Result:
     """What a function achieved.
 
-    throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; work: per stage
-    the fraction of time that its resource (of all cores of the function, or the engine) worked for it;
-    queued: per stage the least number of its requests that was seen waiting in the second half, None on
-    cores.
+    throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; work:
+    per stage the fraction of time that its resource (of all cores of the function, or the engine)
+    worked for it; queued: per stage the least number of its requests that was seen waiting in the
+    second half, None on cores.
     """
 
     name: str
@@ -45,8 +47,8 @@ class Result:
 
 @dataclass
 class Outcome:
-    """Results in the order of the scenario's functions. steady: the rates no longer moved; simulated_ms,
-    firings: what the last run took; utilisation: engine -> fraction of time at work.
+    """Results in the order of the scenario's functions. steady: the rates no longer moved;
+    simulated_ms, firings: what the last run took; utilisation: engine -> fraction of time at work.
     """
 
     results: list
@@ -98,8 +100,8 @@ class _Run:
             default=0.0,
         )
         least = max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
-        # The half that is measured has whole periods of the slowest random schedule, so that its mean
-        # is exact.
+        # The half that is measured has whole periods of the slowest random schedule, so that its
+        # mean is exact.
         periods = [_period(f) for f in self.scenario.functions if _random(f)]
         if not periods:
             return least
@@ -175,8 +177,8 @@ def _read(state, run):
                 # What is neither lost nor piles up is delivered, at the schedule's exact rate.
                 result.throughput_kpps = f.traffic.rate_kpps
             else:
-                # In the long run what is not delivered is lost; a ring that still fills loses nothing yet,
-                # but nobody else notices, so it is not waited for.
+                # In the long run what is not delivered is lost; a ring that still fills loses
+                # nothing yet, but nobody else notices, so it is not waited for.
                 result.lost = max(0.0, 1 - result.throughput_kpps / f.traffic.rate_kpps)
         for stage, work, stage_queues in zip(f.stages, works, queues):
             busy = (work[WINDOWS] - work[half]) * _US_PER_TICK / (half * window)
@@ -196,8 +198,8 @@ def _read(state, run):
 
 
 def _bottleneck(function, result):
-    """(resource, why) that holds the function back: what a pipeline's packets pile up in front of, and where
-    the time of a run-to-completion core goes.
+    """(resource, why) that holds the function back: what a pipeline's packets pile up in front of,
+    and where the time of a run-to-completion core goes.
     """
     offered = result.offered_kpps
     if offered is not None and result.lost < 0.005:
@@ -225,8 +227,8 @@ def _bottleneck(function, result):
 def throughputs(scenarios, *, form=None, threads=None, progress=None):
     """An Outcome per Scenario. Those of one structure share a compiled net and go as one batch.
 
-    `form`: a build.Shape in which all of them find a seat: one net for all. `progress(finished, of)` is
-    called as they finish. Raises Error "E-no-compiler" without a compiler.
+    `form`: a build.Shape in which all of them find a seat: one net for all. `progress(finished,
+    of)` is called as they finish. Raises Error "E-no-compiler" without a compiler.
     """
     runs = [_Run(scenario, form) for scenario in scenarios]
     left = list(range(len(runs)))
@@ -265,14 +267,14 @@ def simulate(scenario, *, engine=None, latencies=True):
 # ---- Latencies ---------------------------------------------------------------------------------------
 
 PERCENTILES = (50, 90, 99, 99.9)
-# Packets are followed firing by firing, some 200 000 a second: first so many firings, more if that is not yet
-# the steady state, and beyond the most there are no latencies.
+# Packets are followed firing by firing, some 200 000 a second: first so many firings, more if that
+# is not yet the steady state, and beyond the most there are no latencies.
 _FOLLOWED_FIRST, MOST_FOLLOWED = 300_000, 3_000_000
 
 
 def detail(run):
-    """Adds latencies to the outcome of a _Run: of the packets that leave in the second half of a run that is
-    long enough to be steady. None when that takes more than MOST_FOLLOWED firings."""
+    """Adds latencies to the outcome of a _Run: of the packets that leave in the second half of a
+    run that is long enough to be steady. None when that takes more than MOST_FOLLOWED firings."""
     outcome, full = run.outcome, run.window_us
     share = min(1.0, _FOLLOWED_FIRST / outcome.firings)
     while True:
@@ -307,10 +309,11 @@ def detail(run):
 
 
 class _Follower:
-    """Sees every commit; per chain the ticks from entry to delivery of packets delivered since `since`.
+    """Sees every commit; per chain the ticks from entry to delivery of packets delivered since
+    `since`.
 
-    Packets are followed along arcs `t` by the origins of tokens: a firing hands on the tokens that it took
-    over `t`, in their order.
+    Packets are followed along arcs `t` by the origins of tokens: a firing hands on the tokens that
+    it took over `t`, in their order.
     """
 
     def __init__(self, net, chains, since):

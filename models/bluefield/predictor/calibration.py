@@ -1,7 +1,7 @@
 """An engine's time per request for a function whose source nobody has, from end-to-end rates.
 
-No accelerator of a BlueField-2 has counters. Against a benchmark with one queue and a known time t_b per
-request, both backlogged, Eq 2 makes the function's time per packet a straight line in t_b:
+No accelerator of a BlueField-2 has counters. Against a benchmark with one queue and a known time
+t_b per request, both backlogged, Eq 2 makes the function's time per packet a straight line in t_b:
 
     1 / T = t + t_b / n        slope 1 / n: its queues; intercept t: its time per request.
 
@@ -80,7 +80,9 @@ def co_run(points, where="co-runs"):
 
 
 def _line(terms, values, sd):
-    """(coefficients, covariance) by weighted least squares; scatter beyond `sd` widens the covariance."""
+    """(coefficients, covariance) by weighted least squares; scatter beyond `sd` widens the
+    covariance.
+    """
     weighted = terms / sd[:, None]
     covariance = numpy.linalg.pinv(weighted.T @ weighted)
     found = covariance @ weighted.T @ (values / sd)
@@ -92,7 +94,9 @@ def _line(terms, values, sd):
 
 
 def engine(name, profiles):
-    """The Engine (time per request over traffic) of profiles of engine times and co-runs of one function."""
+    """The Engine (time per request over traffic) of profiles of engine times and co-runs of one
+    function.
+    """
     attribute = ENGINES[name]
     rows, times, sds, queues = [], [], [], []
     for profile in profiles:

@@ -1,9 +1,10 @@
-"""Which resource holds a function back, from predictions and, where there are any, from measured rates.
+"""Which resource holds a function back, from predictions and, where there are any, from measured
+rates.
 
-A bottleneck caps the rate: the resource with the lowest bound (`function_predictor`). A measured rate says more: a
-resource whose bound it exceeds is none; and over rows with the same load on the engines, a rate that stays
-flat while the pressure on the memory changes is held by an engine, one that follows the pressure is held by
-the memory.
+A bottleneck caps the rate: the resource with the lowest bound (`function_predictor`). A measured
+rate says more: a resource whose bound it exceeds is none; and over rows with the same load on the
+engines, a rate that stays flat while the pressure on the memory changes is held by an engine, one
+that follows the pressure is held by the memory.
 """
 
 import math
@@ -14,15 +15,17 @@ from .profile_table import ENGINES, MATCHES, SIZE, THROUGHPUT
 
 __all__ = ["Diagnosis", "at", "crossings", "diagnose", "plot"]
 
-# A group of rows speaks for flat or following when one explains it twice as well (in squared deviations),
-# over a span of memory pressure that changes the memory's bound by 5 % and in 4 rows or more.
+# A group of rows speaks for flat or following when one explains it twice as well (in squared
+# deviations), over a span of memory pressure that changes the memory's bound by 5 % and in 4 rows
+# or more.
 BETTER, LEAST_SPAN, LEAST_ROWS = 2.0, 0.05, 4
 
 
 @dataclass
 class Diagnosis:
-    """bottleneck: a resource; could_be: all that the evidence leaves (one: unambiguous); evidence: which
-    counted, "predicted", "measured rate" or "response to memory pressure"; answer: the prediction.
+    """bottleneck: a resource; could_be: all that the evidence leaves (one: unambiguous); evidence:
+    which counted, "predicted", "measured rate" or "response to memory pressure"; answer: the
+    prediction.
     """
 
     bottleneck: str
@@ -98,7 +101,8 @@ def _by_response(group):
     else:
         return
     for d in group:
-        # Rows far from the engine's bound are the group's exceptions: memory may hold them all the same.
+        # Rows far from the engine's bound are the group's exceptions: memory may hold them all the
+        # same.
         reach = 2 * math.log(engine.high / engine.rate)
         if verdict == "memory" or abs(math.log(d.measured / engine.rate)) <= reach:
             d.bottleneck, d.could_be, d.evidence = verdict, [verdict], "response to memory pressure"
@@ -115,8 +119,8 @@ def at(row, name, value):
 
 
 def crossings(bottleneck, low, high, steps=200):
-    """[(value, from, to)] where bottleneck(value), a name, changes between low and high; to 1e-6 of the
-    range."""
+    """[(value, from, to)] where bottleneck(value), a name, changes between low and high; to 1e-6 of
+    the range."""
     found = []
     points = [low + (high - low) * k / steps for k in range(steps + 1)]
     names = [bottleneck(point) for point in points]
@@ -131,11 +135,11 @@ def crossings(bottleneck, low, high, steps=200):
 
 
 def plot(file, title, axis, values, answers, measured=()):
-    """Writes a picture of throughput against contention: bounds, prediction with its interval, measured
-    points.
+    """Writes a picture of throughput against contention: bounds, prediction with its interval,
+    measured points.
 
-    values: of the horizontal axis; answers: objects with rate, low, high and `data()["bounds_kpps"]`, one for
-    each; measured: (value, packets/us).
+    values: of the horizontal axis; answers: objects with rate, low, high and
+    `data()["bounds_kpps"]`, one for each; measured: (value, packets/us).
     """
     import matplotlib
 

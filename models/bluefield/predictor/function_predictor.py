@@ -1,8 +1,9 @@
 """A trained predictor of one network function: read, asked and written without any library.
 
-A packet's rate is bounded by every resource the function uses: by its memory and CPU stage (`memory`), by
-each engine (`laws.shares`). Its execution pattern says how the bounds make one rate (`laws.pipeline`,
-`laws.stages`). Each bound has an interval, and names its inputs outside the range trained on.
+A packet's rate is bounded by every resource the function uses: by its memory and CPU stage
+(`memory`), by each engine (`laws.shares`). Its execution pattern says how the bounds make one rate
+(`laws.pipeline`, `laws.stages`). Each bound has an interval, and names its inputs outside the range
+trained on.
 """
 
 import itertools
@@ -23,15 +24,16 @@ FORMAT = "lpn bluefield predictor"
 VERSION = 1
 PATTERNS = (laws.PIPELINE, laws.RUN_TO_COMPLETION)
 
-# Relative standard deviation of a rate with the regex engine contended alone: ASPLOS 2025, table 12, gives a
-# mean absolute error of 1.3 % for FlowMonitor; of a normal error that mean is sqrt(2 / pi) of its deviation.
+# Relative standard deviation of a rate with the regex engine contended alone: ASPLOS 2025, table
+# 12, gives a mean absolute error of 1.3 % for FlowMonitor; of a normal error that mean is sqrt(2 /
+# pi) of its deviation.
 RATE_SD = 0.013 / math.sqrt(2 / math.pi)
-# A competitor's queues x time is itself calibrated (`calibration.co_run`), at the least from two runs. With
-# the benchmark at one and three times the competitor's own time the intercept is 3/2 y1 - 1/2 y2, y1 = 2 and
-# y2 = 4 of these times: deviations add up to hypot(3, 2) of a rate's.
+# A competitor's queues x time is itself calibrated (`calibration.co_run`), at the least from two
+# runs. With the benchmark at one and three times the competitor's own time the intercept is 3/2 y1
+# - 1/2 y2, y1 = 2 and y2 = 4 of these times: deviations add up to hypot(3, 2) of a rate's.
 RIVAL_SD = math.hypot(3, 2) * RATE_SD
-# Least time per request [us], whatever the line says: 4.57 M requests/s is the most that was ever measured of
-# the engine (PAMO-RXPBench, 128 to 512 B).
+# Least time per request [us], whatever the line says: 4.57 M requests/s is the most that was ever
+# measured of the engine (PAMO-RXPBench, 128 to 512 B).
 FLOOR = {"regex": 0.219}
 
 
@@ -83,8 +85,9 @@ class Answer:
 class Engine:
     """Time per request [us] of a function at an engine, over its traffic: a line with a floor.
 
-    inputs: [mtbr] or [size]: coefficients are base and slope; [mtbr, size]: base, per match, per byte.
-    covariance: of the coefficients; ranges: input -> (least, most) calibrated; points: how many.
+    inputs: [mtbr] or [size]: coefficients are base and slope; [mtbr, size]: base, per match, per
+    byte. covariance: of the coefficients; ranges: input -> (least, most) calibrated; points: how
+    many.
     """
 
     name: str
@@ -149,11 +152,12 @@ class Engine:
 class Memory:
     """A memory model with what is known of its errors.
 
-    ranges: input -> (least, most) trained on; residuals: sorted |log(measured / predicted)| of held-out rows;
-    beyond: (input, "low" | "high") -> the same for rows beyond the range fitted; others: (profile, sorted
-    log(measured / predicted) at the traffic asked for) of memory profiles that were not chosen: nobody knows
-    which of them the truth will resemble, so that intervals reach them;
-    solo: highest measured rate [packets/us]; matches: matches per MB during the profile, None if not said.
+    ranges: input -> (least, most) trained on; residuals: sorted |log(measured / predicted)| of
+    held-out rows; beyond: (input, "low" | "high") -> the same for rows beyond the range fitted;
+    others: (profile, sorted log(measured / predicted) at the traffic asked for) of memory profiles
+    that were not chosen: nobody knows which of them the truth will resemble, so that intervals
+    reach them; solo: highest measured rate [packets/us]; matches: matches per MB during the
+    profile, None if not said.
     """
 
     model: object
@@ -179,7 +183,8 @@ class Memory:
         error = quantile(self.residuals, level)
         for name, side in self.outside(row):
             low, high = self.ranges[name]
-            # The held-out ends are as far from the rest as they are; what is farther still is less certain.
+            # The held-out ends are as far from the rest as they are; what is farther still is less
+            # certain.
             far = 1 + min(
                 max(low - row[name], row[name] - high) / max(high - low, abs(high), 1e-9), 9
             )
@@ -209,8 +214,8 @@ class Memory:
 
 
 def quantile(ordered, level):
-    """The conformal quantile: with n held-out errors, the ceil((n + 1) level)-th; the largest if there is
-    none."""
+    """The conformal quantile: with n held-out errors, the ceil((n + 1) level)-th; the largest if
+    there is none."""
     return ordered[min(math.ceil((len(ordered) + 1) * level), len(ordered)) - 1]
 
 
@@ -218,8 +223,8 @@ def quantile(ordered, level):
 class Predictor:
     """Predicts one function's rate from rows of `profile_table` columns.
 
-    pattern: "pipeline", "run-to-completion", or one of these per stage with commas between: the memory and
-    CPU stage, then the engines; trained_on: (file, kind, rows).
+    pattern: "pipeline", "run-to-completion", or one of these per stage with commas between: the
+    memory and CPU stage, then the engines; trained_on: (file, kind, rows).
     """
 
     function: str
@@ -282,8 +287,9 @@ class Predictor:
         return parts * len(stages) if len(parts) == 1 else parts
 
     def engine_time_of_profile(self, pattern=None):
-        """What of the time in the memory profile the engines took for which the core waits. 0 when the
-        profile does not say its traffic: its rates then stand for the CPU and memory stage alone.
+        """What of the time in the memory profile the engines took for which the core waits. 0 when
+        the profile does not say its traffic: its rates then stand for the CPU and memory stage
+        alone.
         """
         first, *others = self.patterns(pattern)
         if self.memory.matches is None or first != laws.RUN_TO_COMPLETION:

@@ -1,11 +1,14 @@
-"""White-box laws of contention on a BlueField-2: what shared engines and stages leave to each function.
+"""White-box laws of contention on a BlueField-2: what shared engines and stages leave to each
+function.
 
-Times are in microseconds, rates in requests (packets) per microsecond. One packet makes one request.
+Times are in microseconds, rates in requests (packets) per microsecond. One packet makes one
+request.
 
-The accelerator laws hold for an engine that serves non-empty queues round robin, one request per visit, one
-request at a time, whatever their lengths; equation numbers are those of "Performance Prediction of On-NIC
-Network Functions with Multi-Resource Contention and Traffic Awareness" (ASPLOS 2025), section 4. Below
-saturation (`shares`) and the composition of mixed stage lists (`stages`) go beyond it.
+The accelerator laws hold for an engine that serves non-empty queues round robin, one request per
+visit, one request at a time, whatever their lengths; equation numbers are those of "Performance
+Prediction of On-NIC Network Functions with Multi-Resource Contention and Traffic Awareness" (ASPLOS
+2025), section 4. Below saturation (`shares`) and the composition of mixed stage lists (`stages`) go
+beyond it.
 """
 
 import math
@@ -59,12 +62,13 @@ def round_time(loads):
 def shares(loads):
     """The rate each function gets of one engine [requests/us], in the order of `loads`.
 
-    Round robin equalises the rates of the queues that are never empty, and gives the others what they
-    offer: max-min fair water-filling. With B the backlogged functions and U the others,
+    Round robin equalises the rates of the queues that are never empty, and gives the others what
+    they offer: max-min fair water-filling. With B the backlogged functions and U the others,
 
         r = (1 - sum_U offered_j t_j) / sum_B n_i t_i      per backlogged queue,   U: offered_j / n_j < r.
 
-    All backlogged it is Eq 2, T_i = n_i / sum_j n_j t_j; one queue against one, Eq 8 (`linear_decline`).
+    All backlogged it is Eq 2, T_i = n_i / sum_j n_j t_j; one queue against one, Eq 8
+    (`linear_decline`).
     """
     left, backlog = 1.0, round_time(loads)
     rates = [0.0] * len(loads)
@@ -83,7 +87,8 @@ def shares(loads):
 
 
 def linear_decline(time, rival_time, rival_offered):
-    """Rate of a saturating function, one queue, against one queue that offers `rival_offered` (Eq 8).
+    """Rate of a saturating function, one queue, against one queue that offers `rival_offered` (Eq
+    8).
 
     T = (1 - offered t_2) / t_1 while offered <= 1 / (t_1 + t_2), from there on 1 / (t_1 + t_2).
     """
@@ -108,8 +113,9 @@ def _checked(alone, solo):
 def pipeline(alone, solo=None):
     """Packets overlap between stages: T = T_solo - max_k dT_k = min_k T_k (Eq 3).
 
-    alone: rate with only resource k contended, for each k; solo: rate with none contended, an upper bound
-    of each (None: the largest of `alone`). As a baseline for other patterns this is "min composition".
+    alone: rate with only resource k contended, for each k; solo: rate with none contended, an upper
+    bound of each (None: the largest of `alone`). As a baseline for other patterns this is "min
+    composition".
     """
     return min(_checked(alone, max(alone) if solo is None else solo))
 
@@ -128,9 +134,9 @@ def stages(times, patterns):
     generalised).
 
     patterns: of each stage, "pipeline" (a queue decouples it) or "run-to-completion". Neighbouring
-    run-to-completion stages hold the same core, so that their times add up; a run at the end goes on with a
-    run at the start, as the core returns there. The slowest run decides. All pipelined it is Eq 3; all in one
-    run it is Eq 4.
+    run-to-completion stages hold the same core, so that their times add up; a run at the end goes
+    on with a run at the start, as the core returns there. The slowest run decides. All pipelined it
+    is Eq 3; all in one run it is Eq 4.
     """
     if (
         not times

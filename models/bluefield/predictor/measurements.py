@@ -1,10 +1,11 @@
-"""Measures a function where it matters: adaptive profiling under a quota, after Algorithm 1 of the ASPLOS
-paper.
+"""Measures a function where it matters: adaptive profiling under a quota, after Algorithm 1 of the
+ASPLOS paper.
 
-A configuration is a dict: the traffic's attributes and the contention's columns, each with a number.
-`measure` answers its rate; it may be a testbed, the LPN, or anything else. Attributes that change nothing
-alone are dropped; a range is split in the middle while the function alone differs between its ends, and rates
-under random contention are taken at every point that a split visits. Beyond the algorithm as printed:
+A configuration is a dict: the traffic's attributes and the contention's columns, each with a
+number. `measure` answers its rate; it may be a testbed, the LPN, or anything else. Attributes that
+change nothing alone are dropped; a range is split in the middle while the function alone differs
+between its ends, and rates under random contention are taken at every point that a split visits.
+Beyond the algorithm as printed:
 
 - the range that differs most is split first, so that whatever the quota allows is spent where it matters
 most;
@@ -29,8 +30,8 @@ __all__ = ["Attribute", "Profiler", "adaptive", "command", "full", "uniform"]
 
 @dataclass(frozen=True)
 class Attribute:
-    """A traffic attribute: its range, its default, the shortest range worth a split (`step`), and whether
-    values are spread on a log scale."""
+    """A traffic attribute: its range, its default, the shortest range worth a split (`step`), and
+    whether values are spread on a log scale."""
 
     name: str
     low: float
@@ -63,7 +64,8 @@ class Attribute:
 class Profiler:
     """Counts distinct configurations against a quota and keeps what was measured.
 
-    measure: dict -> rate; contentions: list of dicts of columns, the first one of them no contention (solo).
+    measure: dict -> rate; contentions: list of dicts of columns, the first one of them no
+    contention (solo).
     """
 
     def __init__(self, measure, attributes, contentions, quota, seed=0, progress=None):
@@ -109,8 +111,8 @@ class Profiler:
 def adaptive(profiler, drop=0.05, split=0.1, samples=2):
     """Algorithm 1. Returns {"kept", "dropped"}: names of attributes.
 
-    drop, split: relative differences of the rate alone, at most which an attribute is dropped and a range is
-    not split; samples: measurements under random contention at every point visited.
+    drop, split: relative differences of the rate alone, at most which an attribute is dropped and a
+    range is not split; samples: measurements under random contention at every point visited.
     """
     solo = profiler.contentions[0]
     visited, kept, ranges = {}, [], []
@@ -186,7 +188,9 @@ def _fill(profiler, visited):
 
 
 def uniform(profiler):
-    """Baseline: random traffic from the whole ranges under random contention, until the quota is spent."""
+    """Baseline: random traffic from the whole ranges under random contention, until the quota is
+    spent.
+    """
     repeated = 0
     while profiler.left > 0 and repeated < 1000:
         before = profiler.left
@@ -198,7 +202,9 @@ def uniform(profiler):
 
 
 def full(profiler, steps):
-    """Baseline: every combination of `steps` values or more of each attribute, and every contention level."""
+    """Baseline: every combination of `steps` values or more of each attribute, and every contention
+    level.
+    """
     axes = []
     for attribute, least in zip(profiler.attributes, steps):
         points = [attribute.low, attribute.high]
@@ -217,8 +223,8 @@ def full(profiler, steps):
 
 
 def command(line, timeout=600):
-    """A `measure` that runs a shell command: the configuration as JSON on its standard input, and on its
-    standard output a number or a JSON object with "throughput_kpps".
+    """A `measure` that runs a shell command: the configuration as JSON on its standard input, and
+    on its standard output a number or a JSON object with "throughput_kpps".
 
     Raises lpn.Error E-measurement when it fails or answers something else.
     """

@@ -1,8 +1,9 @@
-"""What memory contention leaves to a function: two models of the rate, evaluated without any library.
+"""What memory contention leaves to a function: two models of the rate, evaluated without any
+library.
 
-`Boosted` holds the regression trees that `training` fitted (gradient boosting on the competitors' performance
-counters, the black box of SLOMO and Yala); `WhiteBox` is a law of few constants with meaning. Both map a dict
-of profile columns to packets per microsecond.
+`Boosted` holds the regression trees that `training` fitted (gradient boosting on the competitors'
+performance counters, the black box of SLOMO and Yala); `WhiteBox` is a law of few constants with
+meaning. Both map a dict of profile columns to packets per microsecond.
 """
 
 import math
@@ -22,8 +23,9 @@ _FLOAT32 = struct.Struct("f")
 class Boosted:
     """Gradient-boosted regression trees: rate = base + rate_of_learning * sum of one leaf per tree.
 
-    features: columns; trees: lists of nodes, [feature, threshold, left, right] or [value], the root first. As
-    scikit-learn does, inputs are rounded to single precision and go left when <= threshold.
+    features: columns; trees: lists of nodes, [feature, threshold, left, right] or [value], the root
+    first. As scikit-learn does, inputs are rounded to single precision and go left when <=
+    threshold.
     """
 
     features: tuple
@@ -57,10 +59,10 @@ class Boosted:
 class WhiteBox:
     """Time per packet [us] = t0 + f F + w W + wc W C + wf W F, the rate its inverse.
 
-    W: working set of the competitors [MB], up to `wss_knee` (what does not fit the cache adds nothing); C:
-    their L2 accesses, reads and writes [1e8/s]; F: flows of the function itself, up to `flow_knee` (its table
-    has outgrown the cache). The constants belong to one function; none is negative, as contention helps
-    nobody.
+    W: working set of the competitors [MB], up to `wss_knee` (what does not fit the cache adds
+    nothing); C: their L2 accesses, reads and writes [1e8/s]; F: flows of the function itself, up to
+    `flow_knee` (its table has outgrown the cache). The constants belong to one function; none is
+    negative, as contention helps nobody.
     """
 
     t0: float

@@ -1,7 +1,7 @@
 """Judges a predictor on measured rows it was not trained on, beside the methods it must beat.
 
-Model and training profiles are chosen by cross-validation on the training files alone; of the test file only
-the inputs' flow counts are looked at before the one evaluation.
+Model and training profiles are chosen by cross-validation on the training files alone; of the test
+file only the inputs' flow counts are looked at before the one evaluation.
 """
 
 import statistics
@@ -16,8 +16,8 @@ __all__ = ["evaluate", "scores"]
 
 
 def scores(predicted, measured):
-    """{rows, mape, within_5, within_10, worst}: mean absolute error and shares of rows within 5 and 10 %
-    [%]."""
+    """{rows, mape, within_5, within_10, worst}: mean absolute error and shares of rows within 5 and
+    10 % [%]."""
     errors = [100 * abs(p / m - 1) for p, m in zip(predicted, measured)]
     return {
         "rows": len(errors),
@@ -31,7 +31,8 @@ def scores(predicted, measured):
 def evaluate(
     profiles, test, pattern="pipeline", level=0.9, kinds=training.KINDS, progress=None, trained=None
 ):
-    """A dict of figures: the predictor's on the rows of `test`, its choice, its intervals, the baselines.
+    """A dict of figures: the predictor's on the rows of `test`, its choice, its intervals, the
+    baselines.
 
     trained(predictor, candidates) is called before any row of `test` is predicted.
     Raises lpn.Error E-profile when the rows cannot be predicted from the profiles.

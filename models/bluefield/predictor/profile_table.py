@@ -7,9 +7,9 @@
 | engine times | ENGINE_time_per_pkt_ms and the attributes it depends on                                |
 | co-runs      | throughput_kpps and ENGINE_bench_time_ms: against a benchmark with one queue           |
 
-comp_* belong to the competitors, summed over them; sum_nt is the sum of queues x time per request. Times are
-in milliseconds and rates in thousands of packets per second in the files, microseconds and packets per
-microsecond everywhere else in this folder.
+comp_* belong to the competitors, summed over them; sum_nt is the sum of queues x time per request.
+Times are in milliseconds and rates in thousands of packets per second in the files, microseconds
+and packets per microsecond everywhere else in this folder.
 """
 
 import csv
@@ -23,7 +23,8 @@ from lpn import Error
 __all__ = ["COUNTERS", "ENGINES", "TRAFFIC", "Profile", "read"]
 
 THROUGHPUT = "throughput_kpps"
-# Performance counters of the competitors, per second (working set in MB): the seven that SLOMO uses.
+# Performance counters of the competitors, per second (working set in MB): the seven that SLOMO
+# uses.
 COUNTERS = (
     "comp_ipc",
     "comp_inst_retired_per_s",
@@ -44,8 +45,8 @@ KINDS = ("memory", "contention", "engine times", "co-runs")
 
 @dataclass(frozen=True)
 class Profile:
-    """Rows of one file: dicts of column -> number, in the file's units; `lines` are their places in the
-    file."""
+    """Rows of one file: dicts of column -> number, in the file's units; `lines` are their places in
+    the file."""
 
     file: str
     kind: str

@@ -1,9 +1,11 @@
-"""Throughputs of all functions of a scenario by the laws alone: the fast counterpart of simulating its net.
+"""Throughputs of all functions of a scenario by the laws alone: the fast counterpart of simulating
+its net.
 
-Every function is bounded by its cores, whose memory stages the others' working sets and accesses stretch, by
-its share of each engine, and by what it is offered. What a function leaves of an engine depends on what holds
-it back elsewhere, and the pressure on the memory on all rates: a fixed point, found by iteration. Functions
-with a trained `predictor` take their times from it instead of from the scenario.
+Every function is bounded by its cores, whose memory stages the others' working sets and accesses
+stretch, by its share of each engine, and by what it is offered. What a function leaves of an engine
+depends on what holds it back elsewhere, and the pressure on the memory on all rates: a fixed point,
+found by iteration. Functions with a trained `predictor` take their times from it instead of from
+the scenario.
 
 Rates are packets per us, times us.
 """
@@ -21,14 +23,16 @@ from .profile_table import FLOWS, MATCHES, SIZE
 
 __all__ = ["Forecast", "changed", "forecast", "solve"]
 
-# Relative standard deviation of a time on cores: the white-box memory law's mean error on rows left out is
+# Relative standard deviation of a time on cores: the white-box memory law's mean error on rows left
+# out is
 # 1.58 % (FlowMonitor, 50 rows), of a normal error that is sqrt(2 / pi) of its deviation.
 CORE_SD = 0.0158 / math.sqrt(2 / math.pi)
-# Batches of several run-to-completion functions meet at an engine, or lock into missing each other; the laws
-# know averages only. Root mean square of their error against the net over 12 random sets of two or three
-# functions.
+# Batches of several run-to-completion functions meet at an engine, or lock into missing each other;
+# the laws know averages only. Root mean square of their error against the net over 12 random sets
+# of two or three functions.
 MEETING_SD = 0.1
-# What the constants of named laws were measured on (../net/README.md, "Parameters"): input -> (least, most).
+# What the constants of named laws were measured on (../net/README.md, "Parameters"): input ->
+# (least, most).
 MEASURED = {
     ("regex", "l7-filter"): {MATCHES: (330.2, 628.0), SIZE: (1500, 1518)},
     ("regex", "emerging-threats"): {MATCHES: (500, 33_000), SIZE: (128, 2048)},
@@ -45,8 +49,9 @@ _STEADY, _MOST_ROUNDS = 1e-10, 5000
 class Forecast:
     """One function's prediction; rates in packets per us.
 
-    alone: its rate with nobody else; bounds: {resource: rate}; bottleneck: the resource (or "offered load")
-    that decides; could_be: all that could, within the interval; outside: {input, value, low, high}.
+    alone: its rate with nobody else; bounds: {resource: rate}; bottleneck: the resource (or
+    "offered load") that decides; could_be: all that could, within the interval; outside: {input,
+    value, low, high}.
     """
 
     name: str
@@ -100,8 +105,8 @@ class _Times:
 def forecast(scenario, predictors=None, level=0.9):
     """A Forecast per function of a `scenario.Scenario`, in its order.
 
-    predictors: function name -> predictor.Predictor. Raises lpn.Error E-scenario when one of them needs what
-    the scenario does not say.
+    predictors: function name -> predictor.Predictor. Raises lpn.Error E-scenario when one of them
+    needs what the scenario does not say.
     """
     predictors = predictors or {}
     names = [f.name for f in scenario.functions]
@@ -190,8 +195,8 @@ def _alone(function, predictor, times):
 
 
 def traffic_row(scenario, name):
-    """The row of `profile_table` columns that a predictor of function `name` is asked with: its traffic, and the
-    counters of all others summed."""
+    """The row of `profile_table` columns that a predictor of function `name` is asked with: its
+    traffic, and the counters of all others summed."""
     mine = next(f for f in scenario.functions if f.name == name)
     row = {
         FLOWS: float(mine.traffic.flows),
@@ -260,7 +265,9 @@ def changed(scenario, index, column, value):
 
 
 def solve(scenario, times=None):
-    """[(rate, {resource: bound})] per function, from the times of `forecast` (None: the scenario's own)."""
+    """[(rate, {resource: bound})] per function, from the times of `forecast` (None: the scenario's
+    own).
+    """
     functions = scenario.functions
     times = times or [_times(f, None, None) for f in functions]
     sets = [f.memory.working_set(f.traffic.flows) for f in functions]
@@ -274,10 +281,10 @@ def solve(scenario, times=None):
         for f, t, o in zip(functions, times, offered)
     ]
     demands = [[rate] * len(t.visits) for rate, t in zip(rates, times)]
-    # Queues in front of what comes first on a packet's way fill first, and keep what comes later from
-    # filling: with more than one fixed point, it is the one that is reached from empty queues. So demands are
-    # first limited by what comes before a visit; then also by what comes behind it, whose full queues hold a
-    # function back.
+    # Queues in front of what comes first on a packet's way fill first, and keep what comes later
+    # from filling: with more than one fixed point, it is the one that is reached from empty queues.
+    # So demands are first limited by what comes before a visit; then also by what comes behind it,
+    # whose full queues hold a function back.
     for behind in (False, True):
         for _ in range(_MOST_ROUNDS):
             new_rates, new_demands, bounds = _round(
@@ -306,7 +313,9 @@ def solve(scenario, times=None):
 
 
 def _round(scenario, times, reach, accesses, offered, rates, demands, behind):
-    """(rates, demands per visit, (core time, share per visit)) of every function, given the others'."""
+    """(rates, demands per visit, (core time, share per visit)) of every function, given the
+    others'.
+    """
     new_rates, new_demands, bounds = [], [], []
     for k, (f, t) in enumerate(zip(scenario.functions, times)):
         others = sum(rate * a for j, (rate, a) in enumerate(zip(rates, accesses)) if j != k) * 1e6
@@ -320,7 +329,8 @@ def _round(scenario, times, reach, accesses, offered, rates, demands, behind):
             rate = min(
                 [offered[k], _closed_loop(scenario, f, core_time, t.visits, shares), *shares]
             )
-            # Between its batches the engine is idle for others: on average it asks for what it gets.
+            # Between its batches the engine is idle for others: on average it asks for what it
+            # gets.
             new_demands.append([rate] * len(shares))
         else:
             most = min(offered[k], f.cores / core_time)
@@ -347,8 +357,8 @@ def _share(times, demands, k, visit):
 
 
 def _closed_loop(scenario, f, core_time, visits, shares):
-    """Eq 4 for cores that wait for a batch's completions, with the engines' latency once per batch and
-    visit."""
+    """Eq 4 for cores that wait for a batch's completions, with the engines' latency once per batch
+    and visit."""
     latency = sum(scenario.nic.engines[engine].latency_us for engine, _, _ in visits) / f.batch
     return f.cores / (core_time + latency + sum(1 / share for share in shares))
 
@@ -364,7 +374,9 @@ def _named(f, core_time, shares, times, offered):
 
 
 def _longest(f, bounds, rate):
-    """What holds a run-to-completion function back: the offered load, or where a packet's time goes."""
+    """What holds a run-to-completion function back: the offered load, or where a packet's time
+    goes.
+    """
     if bounds.get("offered load", math.inf) <= rate * (1 + 1e-9):
         return "offered load"
     on_core = next(iter(bounds))
@@ -382,9 +394,9 @@ def _longest(f, bounds, rate):
 def _spread(scenario, times, answers, predictors, rows, z, level):
     """(down, up) per function: logs of the interval's ends against the rate.
 
-    Each time is moved by a standard deviation either way and the fixed point found again; the effects add up
-    as independent ones do. Competitors' engine times are less well known than the function's own
-    (`function_predictor`).
+    Each time is moved by a standard deviation either way and the fixed point found again; the
+    effects add up as independent ones do. Competitors' engine times are less well known than the
+    function's own (`function_predictor`).
     """
     down, up = [0.0] * len(times), [0.0] * len(times)
     for k, (f, t) in enumerate(zip(scenario.functions, times)):

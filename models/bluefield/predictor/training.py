@@ -1,6 +1,8 @@
-"""Fits a predictor to profiles: memory models, engine times, the choice between them, and their errors.
+"""Fits a predictor to profiles: memory models, engine times, the choice between them, and their
+errors.
 
-The only module that needs NumPy and scikit-learn; what it makes is read without them (`function_predictor`).
+The only module that needs NumPy and scikit-learn; what it makes is read without them
+(`function_predictor`).
 """
 
 import math
@@ -31,16 +33,18 @@ __all__ = [
 DEFAULT_FLOWS = 16384
 FOLDS = 5
 KINDS = ("boosting", "white-box")
-# Rows whose flow count is within this factor of the traffic asked for tell how good a candidate is there.
+# Rows whose flow count is within this factor of the traffic asked for tell how good a candidate is
+# there.
 NEAR_FACTOR = 1.25
 LEAST_NEAR = 8
-# Beyond the range of an input: fitted without this share of rows at its end, the error is measured there.
+# Beyond the range of an input: fitted without this share of rows at its end, the error is measured
+# there.
 HELD_OUT_END = 0.2
 
 
 def fit_boosting(rows, features):
-    """(scikit-learn's estimator, Boosted) fitted to the rows' rates; its defaults, as SLOMO and Yala use
-    them: 100 trees of depth 3, learning rate 0.1, squared error."""
+    """(scikit-learn's estimator, Boosted) fitted to the rows' rates; its defaults, as SLOMO and
+    Yala use them: 100 trees of depth 3, learning rate 0.1, squared error."""
     from sklearn.ensemble import GradientBoostingRegressor
 
     estimator = GradientBoostingRegressor(random_state=0)
@@ -126,7 +130,9 @@ def _around(knees, best):
 
 
 def _not_negative(terms):
-    """Least squares of terms @ x = 1 with x >= 0, by leaving out what came out negative; and the error."""
+    """Least squares of terms @ x = 1 with x >= 0, by leaving out what came out negative; and the
+    error.
+    """
     constants = numpy.zeros(terms.shape[1])
     # A column that never varies beside the first would share its constant with it.
     kept = [k for k in range(terms.shape[1]) if k == 0 or numpy.ptp(terms[:, k] / terms[:, 0]) > 0]
@@ -150,7 +156,9 @@ def fit(kind, rows):
 
 
 def _features(rows):
-    """The counters that all rows have, and those traffic attributes that vary: a constant tells nothing."""
+    """The counters that all rows have, and those traffic attributes that vary: a constant tells
+    nothing.
+    """
     traffic = [
         name
         for name in (FLOWS, SIZE)
@@ -168,8 +176,9 @@ def _matrix(rows, features):
 
 @dataclass
 class Candidate:
-    """A memory model that could be used: `error` is its mean absolute error [%] on held-out rows of its own
-    profiles near the traffic asked for; `residuals` are log(measured / predicted) of all held-out rows.
+    """A memory model that could be used: `error` is its mean absolute error [%] on held-out rows of
+    its own profiles near the traffic asked for; `residuals` are log(measured / predicted) of all
+    held-out rows.
     """
 
     profiles: list
@@ -196,8 +205,9 @@ class Candidate:
 def candidates(profiles, flows, kinds=KINDS, progress=None):
     """Every kind on every memory profile, and on all of them pooled, best first.
 
-    flows: flow counts of the traffic to predict, repeated as often as they come. Cross-validation in 5 parts;
-    rows of the same configuration are in one part, so that none is predicted from its own copy.
+    flows: flow counts of the traffic to predict, repeated as often as they come. Cross-validation
+    in 5 parts; rows of the same configuration are in one part, so that none is predicted from its
+    own copy.
     """
     sets = [[profile] for profile in profiles] + ([profiles] if len(profiles) > 1 else [])
     found = []
@@ -264,7 +274,9 @@ def _near(rows, flows):
 
 
 def _beyond(kind, rows, features):
-    """(input, side) -> absolute log errors beyond that end of its range, fitted without the rows there."""
+    """(input, side) -> absolute log errors beyond that end of its range, fitted without the rows
+    there.
+    """
     errors = {}
     for name in features:
         values = sorted(row[name] for row in rows)
@@ -363,8 +375,8 @@ def _memory(candidate, memories, flows):
 def detect_pattern(predictor, profiles):
     """(pattern, {pattern: mean error %}) by which composition predicts the contention rows better.
 
-    Needs rows where two resources contend at once; no source code. The error of a pattern that the profiles
-    rule out is None.
+    Needs rows where two resources contend at once; no source code. The error of a pattern that the
+    profiles rule out is None.
     """
     rows = [row for profile in profiles if profile.kind == "contention" for row in profile.rows]
     if not rows:

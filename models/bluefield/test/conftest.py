@@ -1,4 +1,6 @@
-"""Finds the built package: PYTHONPATH when set, else LPN_BUILD or build/; and a predictor trained once."""
+"""Finds the built package: PYTHONPATH when set, else LPN_BUILD or build/; and a predictor trained
+once.
+"""
 
 import os
 import sys

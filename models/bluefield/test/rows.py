@@ -11,7 +11,9 @@ COLUMNS = ["flow_count", *profile_table.COUNTERS]
 
 
 def memory_rows(count, seed=0, law=LAW, noise=0.01, flows=None):
-    """Rows of a function with a known memory law; counters that do not matter are noise of their own."""
+    """Rows of a function with a known memory law; counters that do not matter are noise of their
+    own.
+    """
     draw = random.Random(seed)
     rows = []
     for _ in range(count):

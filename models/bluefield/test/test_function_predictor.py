@@ -71,7 +71,9 @@ def test_inputs_outside_are_named(trained):
 
 
 def test_intervals_hold_what_they_promise():
-    """Conformal intervals on functions drawn anew: memory alone, in range, so that only chance is left."""
+    """Conformal intervals on functions drawn anew: memory alone, in range, so that only chance is
+    left.
+    """
     held = total = 0
     for seed in range(8):
         law = WhiteBox(1.0 + seed / 10, 1e-5 * seed, 0.02, 0.005, 0.0, 6.0, 30_000)

@@ -1,4 +1,6 @@
-"""The accelerator's laws against a queue-by-queue simulation written here, and the composition laws' ends."""
+"""The accelerator's laws against a queue-by-queue simulation written here, and the composition
+laws' ends.
+"""
 
 import math
 import random

@@ -27,7 +27,9 @@ SCENARIO = {
 
 
 def test_the_net_is_a_testbed(tmp_path):
-    """profile drives `lpn bluefield measure`; what it writes, train reads, and predicts the net with it."""
+    """profile drives `lpn bluefield measure`; what it writes, train reads, and predicts the net
+    with it.
+    """
     scenario = tmp_path / "scenario.json"
     scenario.write_text(json.dumps(SCENARIO))
     lpn = [sys.executable, "-m", "lpn", "bluefield"]

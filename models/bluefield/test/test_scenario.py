@@ -1,4 +1,6 @@
-"""Scenario files: what is refused, and that the message says where and what is allowed; service laws."""
+"""Scenario files: what is refused, and that the message says where and what is allowed; service
+laws.
+"""
 
 import copy
 import json

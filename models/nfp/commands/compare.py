@@ -51,14 +51,16 @@ from ..guarantee import METRICS
 def compare(a, b, metric, cores, paths, threshold, unroll, unroll_b, limit, costs, as_json):
     """Compares the old version A of a program with the new version B.
 
-    The slowest paths of both are found, with a packet for each; every one of these packets is run through both
-    versions. B is slower when its guarantee, or its rate for one of the packets, is lower by more than the threshold.
+    The slowest paths of both are found, with a packet for each; every one of these packets is run
+    through both versions. B is slower when its guarantee, or its rate for one of the packets, is
+    lower by more than the threshold.
 
     \b
     lpn nfp compare main/firewall.asm branch/firewall.asm --paths 20
     lpn nfp compare old.asm new.asm --metric bit-rate --threshold 0.5 --json
 
-    Exit status: 0 not slower; 1 slower; 2 something is wrong; 3 a limit came first and nothing slower was found.
+    Exit status: 0 not slower; 1 slower; 2 something is wrong; 3 a limit came first and nothing
+    slower was found.
     """
     from ..compare import compare as run
 

@@ -70,8 +70,8 @@ def guarantee(program, metric, cores, unroll, paths, limit, costs, listing, as_j
     lpn nfp guarantee firewall.asm --metric packet-rate --paths 5
     lpn nfp guarantee loop.asm --unroll 160 --json
 
-    Exit status: 0 the slowest packet was found; 2 something is wrong; 3 a limit or Ctrl-C came first: what is
-    guaranteed by then is shown.
+    Exit status: 0 the slowest packet was found; 2 something is wrong; 3 a limit or Ctrl-C came
+    first: what is guaranteed by then is shown.
     """
     table_of_costs = cost_table.load(costs)
     shown = Progress(1)

@@ -94,9 +94,8 @@ def sweep(
 ):
     """The guaranteed rate of each of a family of programs that differ in a parameter.
 
-    \b
-    lpn nfp sweep sketches/ --name 'count-min.{rows}.asm' --parameter rows --derive 'error=exp(-rows)' --plot trade.svg
-    lpn nfp sweep fw-*.asm --metric bit-rate --csv fw.csv
+    \b lpn nfp sweep sketches/ --name 'count-min.{rows}.asm' --parameter rows --derive
+    'error=exp(-rows)' --plot trade.svg lpn nfp sweep fw-*.asm --metric bit-rate --csv fw.csv
 
     Exit status: 0 answered; 2 something is wrong; 3 a limit or Ctrl-C came first.
     """

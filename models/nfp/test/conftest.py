@@ -17,7 +17,9 @@ if str(BUILD / "python") not in sys.path:
 
 @pytest.fixture
 def nfp():
-    """nfp("guarantee", ...) runs `lpn nfp guarantee ...`; the result's `data` is what --json printed."""
+    """nfp("guarantee", ...) runs `lpn nfp guarantee ...`; the result's `data` is what --json
+    printed.
+    """
     pytest.importorskip("lpn_models_native._nfp")
 
     def run(*arguments, status=0):

@@ -1,4 +1,6 @@
-"""lpn nfp guarantee and graph on the demo programs; the costs below were added up by hand from the listings."""
+"""lpn nfp guarantee and graph on the demo programs; the costs below were added up by hand from the
+listings.
+"""
 
 import json
 import os
@@ -45,7 +47,8 @@ def test_packets_per_second_is_another_question(nfp):
     slow = nfp("guarantee", DEMO / "portcount.asm", "--metric", "packet-rate", "--json").data[
         "slowest"
     ]
-    # Long packets also read the counter: one add and one read, 25 cycles between the read and the add.
+    # Long packets also read the counter: one add and one read, 25 cycles between the read and the
+    # add.
     assert slow["packet_size"] == 0x60
     assert slow["dram_cycles"] == pytest.approx(ADD + READ)
     assert slow["bottleneck"] == "memory engine"
@@ -84,8 +87,9 @@ def test_loops(nfp):
     # A packet has 60 bytes at least, and each is looked at.
     none = nfp("guarantee", DEMO / "dashes.asm", "--unroll", "3", status=2)
     assert "[E-nfp-none]" in none.stderr and "larger --unroll" in none.stderr
-    # 8 before the loop; a round: 7 to the size check, the read 3, 3 to the comparison, 2 for the dash, its write 11,
-    # which is 16 after the read, 2, and 4 back; in the end 6, the check that leaves 4, 1 and 4.
+    # 8 before the loop; a round: 7 to the size check, the read 3, 3 to the comparison, 2 for the
+    # dash, its write 11, which is 16 after the read, 2, and 4 back; in the end 6, the check that
+    # leaves 4, 1 and 4.
     assert free["slowest"]["cycles"] == 224 + 8 + 60 * (7 + 3 + 3 + 2 + 11 + 2 + 4) + 6 + 4 + 1 + 4
     assert free["slowest"]["packet_size"] == 60
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The net of the NIC against the real NIC: prints how each figure of its calibration is derived, and the errors.
+"""The net of the NIC against the real NIC: prints how each figure of its calibration is derived,
+and the errors.
 
     PYTHONPATH=build/python python3 testbenches/accuracy/nfp/lpn_net.py [--all]
 
@@ -23,11 +24,13 @@ def section4():
 
 
 def calibration(rows):
-    """What the rows measured on 5 cores say of the programs of section 4, whose listings are not published.
+    """What the rows measured on 5 cores say of the programs of section 4, whose listings are not
+    published.
 
-    Core cycles per packet of `drop` and `slow`, and of `lookupN` those beside its reads (`base`) and per read
-    (`per_read`). On 5 cores nothing is shared that is near its limit, and with own runs of about 25 cycles per read
-    four threads hide the DRAM's 75 cycles (models/nfp/README.md, "Calibration"), so all cycles are the cores' own.
+    Core cycles per packet of `drop` and `slow`, and of `lookupN` those beside its reads (`base`)
+    and per read (`per_read`). On 5 cores nothing is shared that is near its limit, and with own
+    runs of about 25 cycles per read four threads hide the DRAM's 75 cycles (models/nfp/README.md,
+    "Calibration"), so all cycles are the cores' own.
     """
     cycles = {
         row["program"]: 5 * nfp_truth.CLOCK / float(row["pkt_rate_pps_mean"])
@@ -46,8 +49,8 @@ def calibration(rows):
 def segments(program, found):
     """[(core cycles, access, bank)] of a program of section 4.
 
-    `inc.N` adds N times to one location. Its core cycles are not known and, where it was measured, do not matter: it
-    gets those of lookupN.
+    `inc.N` adds N times to one location. Its core cycles are not known and, where it was measured,
+    do not matter: it gets those of lookupN.
     """
     if program in ("drop", "slow"):
         return [(round(found[program]), "none", 0)]
@@ -97,7 +100,9 @@ class Programs:
 
 
 def path_rate(programs, row, packets=PACKETS, overload=False):
-    """Simulated packets/s of the path of a row of paths.csv, all packets on it, on as many cores as it was measured."""
+    """Simulated packets/s of the path of a row of paths.csv, all packets on it, on as many cores as
+    it was measured.
+    """
     from models.nfp.mix import Mix, path_of
     from models.nfp.simulate import simulate
 
@@ -106,7 +111,9 @@ def path_rate(programs, row, packets=PACKETS, overload=False):
 
 
 def measured(bottleneck):
-    """The measured rows of paths.csv whose bottleneck the analysis takes to be "dram", "proc" or "mac"."""
+    """The measured rows of paths.csv whose bottleneck the analysis takes to be "dram", "proc" or
+    "mac".
+    """
     return [
         row
         for row in nfp_truth.paths()
@@ -133,7 +140,8 @@ def against_paths(rows, packets=PACKETS, overload=False):
 
 
 def below_guarantee(rows):
-    """[(row, simulated rate / guaranteed rate - 1)] for rows of paths.csv: below 0 would be a wrong guarantee.
+    """[(row, simulated rate / guaranteed rate - 1)] for rows of paths.csv: below 0 would be a wrong
+    guarantee.
 
     Guaranteed: by the analysis' costs of this path, and never more than the MAC passes on.
     """

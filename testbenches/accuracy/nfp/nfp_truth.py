@@ -48,9 +48,11 @@ def metric(row):
 
 
 def estimates(rows):
-    """(row, estimated and measured packets/s, bottleneck) of every row that was measured, but for the MAC's.
+    """(row, estimated and measured packets/s, bottleneck) of every row that was measured, but for
+    the MAC's.
 
-    The estimate is ours: cycles of the row's path from the listing, at as many cores as it was measured with.
+    The estimate is ours: cycles of the row's path from the listing, at as many cores as it was
+    measured with.
     """
     from models.nfp.program import load
 
@@ -70,7 +72,9 @@ def estimates(rows):
 
 
 def against_hardware(rows):
-    """{paths, over: share above the confidence interval, worst_over, worst_under: {cores, dram}} of the estimates."""
+    """{paths, over: share above the confidence interval, worst_over, worst_under: {cores, dram}} of
+    the estimates.
+    """
     errors = []
     for row, estimated, measured, bottleneck in estimates(rows):
         beyond = estimated > measured + float(row["meas_ci99_halfwidth_pps"])

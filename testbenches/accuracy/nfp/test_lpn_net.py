@@ -1,4 +1,6 @@
-"""The net of the NIC against the real NIC, and against the guarantee. lpn_net.py prints the same figures."""
+"""The net of the NIC against the real NIC, and against the guarantee. lpn_net.py prints the same
+figures.
+"""
 
 import os
 

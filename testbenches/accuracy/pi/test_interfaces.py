@@ -1,7 +1,8 @@
 """Performance interfaces against what was measured and against the nets they were taken from.
 
-`pytest -s` prints the table of asked and measured figures. The RTL's and the reference's runs are in
-../../../../shared/truth (or $LPN_SHARED/truth); without them the demo images and runs of our own remain.
+`pytest -s` prints the table of asked and measured figures. The RTL's and the reference's runs are
+in ../../../../shared/truth (or $LPN_SHARED/truth); without them the demo images and runs of our own
+remain.
 """
 
 import ast

@@ -14,9 +14,9 @@ import _common
 
 
 def net(n: int = 64, resources: int = 1, think: bool = False) -> lpn.Net:
-    """`n`: requesters, >= 1. `resources`: grants, >= 1. All jobs of a requester wait from the start;
-    with `think` it has one at a time, and comes back with the next some time after the last was
-    served, so that the set of those that wait changes all the time.
+    """`n`: requesters, >= 1. `resources`: grants, >= 1. All jobs of a requester wait from the
+    start; with `think` it has one at a time, and comes back with the next some time after the last
+    was served, so that the set of those that wait changes all the time.
     """
     net = lpn.Net(f"arbiter_{n}_{resources}_{'think' if think else 'queue'}")
     grants = net.place("grants", init=resources)

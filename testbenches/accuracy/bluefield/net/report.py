@@ -3,7 +3,8 @@
 
     PYTHONPATH=build/python python3 testbenches/accuracy/bluefield/net/report.py
 
-Measurements are read from $LPN_SHARED/truth/bluefield (default: ../shared); else those are left out.
+Measurements are read from $LPN_SHARED/truth/bluefield (default: ../shared); else those are left
+out.
 """
 
 import random

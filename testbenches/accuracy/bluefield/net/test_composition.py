@@ -1,7 +1,8 @@
-"""The net against the composition laws: functions of several resources, contended one by one and together.
+"""The net against the composition laws: functions of several resources, contended one by one and
+together.
 
-The laws get rates that follow from service times alone (Eq 2 per engine, the memory's law on cores), never
-from the net.
+The laws get rates that follow from service times alone (Eq 2 per engine, the memory's law on
+cores), never from the net.
 """
 
 import random
@@ -61,7 +62,9 @@ def on_core(scenario, function):
 
 
 def on_engine(scenario, stage):
-    """Time from one grant to a queue of `stage` to the next: a round over all backlogged queues (Eq 1)."""
+    """Time from one grant to a queue of `stage` to the next: a round over all backlogged queues (Eq
+    1).
+    """
     queues = [
         laws.Load(f.service_us(s), s.queues)
         for f in scenario.functions[1:]
@@ -207,7 +210,9 @@ def test_several_cores_share_one_engine():
 
 
 def test_run_to_completion_takes_what_has_arrived():
-    """Below saturation a core takes the packets that are there, not a batch it would have to wait for."""
+    """Below saturation a core takes the packets that are there, not a batch it would have to wait
+    for.
+    """
     scenario = scenarios.parse(
         {
             "functions": [

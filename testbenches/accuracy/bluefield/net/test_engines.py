@@ -1,4 +1,6 @@
-"""The net's engines against the round-robin law: equilibrium, linear decline, water-filling (Eq 1, 2, 8)."""
+"""The net's engines against the round-robin law: equilibrium, linear decline, water-filling (Eq 1,
+2, 8).
+"""
 
 import math
 import random
@@ -11,7 +13,9 @@ from models.bluefield.predictor import laws
 
 
 def simulated(scenario):
-    """The Outcome of a scenario, interpreted: each has a structure of its own, and compiling takes longer."""
+    """The Outcome of a scenario, interpreted: each has a structure of its own, and compiling takes
+    longer.
+    """
     return steady.simulate(scenario, engine="interp", latencies=False)
 
 

@@ -1,6 +1,8 @@
-"""The net against FlowMonitor as measured under memory and regex contention (Yala's published rows).
+"""The net against FlowMonitor as measured under memory and regex contention (Yala's published
+rows).
 
-All constants are of other files: two regex calibration rows, and the memory law fitted to slomo_train.
+All constants are of other files: two regex calibration rows, and the memory law fitted to
+slomo_train.
 """
 
 import csv
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.skipif(
 
 
 def scenario_of(row):
-    """FlowMonitor (its two cores as one), a benchmark with one queue at the engine, memory counters."""
+    """FlowMonitor (its two cores as one), a benchmark with one queue at the engine, memory
+    counters.
+    """
     functions = [
         {
             "name": "FlowMonitor",
@@ -70,7 +74,8 @@ def predictions():
 def test_measured_rows():
     found = predictions()
     errors = [abs(simulated / measured - 1) for _, simulated, measured, _ in found]
-    # What is asked of the trained predictor holds for the net: mean error 3.6 %, 94 % of rows within 10 %.
+    # What is asked of the trained predictor holds for the net: mean error 3.6 %, 94 % of rows
+    # within 10 %.
     assert sum(errors) / len(errors) <= 0.036
     assert sum(error <= 0.10 for error in errors) >= 0.94 * len(errors)
     for row, _, _, bottleneck in found:

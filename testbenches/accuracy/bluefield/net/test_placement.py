@@ -1,4 +1,6 @@
-"""Placement of arriving functions, the net as truth; the exact optimum against a search of another kind."""
+"""Placement of arriving functions, the net as truth; the exact optimum against a search of another
+kind.
+"""
 
 from pathlib import Path
 

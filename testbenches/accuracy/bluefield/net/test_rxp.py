@@ -96,7 +96,9 @@ def test_idle_latency():
 
 
 def test_cores_of_the_nic():
-    """One ARM core forwards 1.36 M packets of 1500 bytes per second through the engine: its own 0.735 us."""
+    """One ARM core forwards 1.36 M packets of 1500 bytes per second through the engine: its own
+    0.735 us.
+    """
     scenario = scanner(1500, 507, 4600, 0.735)
     result = steady.simulate(scenario, engine="interp", latencies=False).results[0]
     assert result.throughput_kpps == pytest.approx(1360, rel=0.01)

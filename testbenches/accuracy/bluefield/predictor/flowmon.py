@@ -18,6 +18,8 @@ needs_profile = pytest.mark.skipif(
 
 
 def bottleneck(row):
-    """What holds FlowMonitor back: the measurements' groups are flat under memory pressure but for one."""
+    """What holds FlowMonitor back: the measurements' groups are flat under memory pressure but for
+    one.
+    """
     little_regex = row["mtbr_matches_per_MB"] < 200 and row["comp_regex_sum_nt_ms"] < 0.0005
     return "memory" if little_regex else "regex"

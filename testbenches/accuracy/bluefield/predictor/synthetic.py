@@ -6,15 +6,16 @@ Each is a time per packet in us,
 
     t = base + w W + wc W C + flows min(F, knee) (1 + W / 12) + bytes + chunks + matches,
 
-W: competing working set up to 6 MB (the L3), C: competing L2 accesses; F: flows, which stop mattering at the
-function's knee, where its table has outgrown the cache; bytes: per byte of packet; chunks: per started 512
-bytes; matches: per match per MB. The functions are named after those of the paper (table 1) and are sensitive
-to what these are: nine have one sensitive attribute, two have two, one has none. Measured rates have 1 %
-noise. The constants are chosen, not fitted; the ranges are those of the paper's profiles.
+W: competing working set up to 6 MB (the L3), C: competing L2 accesses; F: flows, which stop
+mattering at the function's knee, where its table has outgrown the cache; bytes: per byte of packet;
+chunks: per started 512 bytes; matches: per match per MB. The functions are named after those of the
+paper (table 1) and are sensitive to what these are: nine have one sensitive attribute, two have
+two, one has none. Measured rates have 1 % noise. The constants are chosen, not fitted; the ranges
+are those of the paper's profiles.
 
-The same regression (gradient boosting, as `train` uses) learns from each profile. It is tested on 400
-traffics without noise: flow counts uniform on a log scale (an operator's traffic has thousands or millions),
-others uniform, contention from the same levels.
+The same regression (gradient boosting, as `train` uses) learns from each profile. It is tested on
+400 traffics without noise: flow counts uniform on a log scale (an operator's traffic has thousands
+or millions), others uniform, contention from the same levels.
 """
 
 import argparse
@@ -39,8 +40,8 @@ CONTENTIONS = [
     for w, c in [(0.0, 0.0)]
     + [(w, c) for w in (1, 3, 5, 6, 8, 10, 12) for c in (0.1, 0.5, 1, 1.5, 2, 2.5, 3)]
 ]
-# name: base, w, wc, us that all flows up to the knee cost, knee, us per byte, us per 512 bytes, us per
-# match/MB
+# name: base, w, wc, us that all flows up to the knee cost, knee, us per byte, us per 512 bytes, us
+# per match/MB
 FUNCTIONS = {
     "FlowStats": (0.6, 0.020, 0.010, 0.60, 60_000, 0, 0, 0),
     "FlowMonitor": (0.9, 0.014, 0.010, 0.90, 32_000, 0, 0, 0),
@@ -74,7 +75,9 @@ def rate(name, point):
 
 
 def noisy(name, seed):
-    """A measurement: the rate times 1 +- 1 % (standard deviation), the same whenever the same is measured."""
+    """A measurement: the rate times 1 +- 1 % (standard deviation), the same whenever the same is
+    measured.
+    """
 
     def measure(point):
         text = json.dumps([name, seed, sorted(point.items())])
@@ -89,7 +92,9 @@ def log_uniform_flows(source):
 
 
 def error(name, samples, seed, flows=log_uniform_flows, points=400):
-    """Mean absolute error [%] of boosting on the samples, over random traffics and contention levels."""
+    """Mean absolute error [%] of boosting on the samples, over random traffics and contention
+    levels.
+    """
     rows = [{**point, "throughput_kpps": found * 1e3} for point, found in samples]
     features = list(rows[0])[:-1]
     model = training.fit_boosting(rows, features)[1]
@@ -102,8 +107,8 @@ def error(name, samples, seed, flows=log_uniform_flows, points=400):
     return 100 * statistics.fmean(errors)
 
 
-# Who says beforehand that flow counts belong on a log scale has a better random profile, and needs to know
-# it.
+# Who says beforehand that flow counts belong on a log scale has a better random profile, and needs
+# to know it.
 METHODS = {
     "random": (uniform, ATTRIBUTES),
     "adaptive": (adaptive, ATTRIBUTES),
@@ -113,8 +118,8 @@ METHODS = {
 
 
 def compare(name, quota, seeds, methods=tuple(METHODS)):
-    """{method: mean error over seeds [%]} at equal quota, and "kept": attributes that adaptive profiling
-    kept."""
+    """{method: mean error over seeds [%]} at equal quota, and "kept": attributes that adaptive
+    profiling kept."""
     found, kept = {method: [] for method in methods}, []
     for seed in range(seeds):
         for method in methods:

@@ -138,8 +138,8 @@ def test_the_bottleneck_shifts_with_matches(trained):
 
 
 def test_time(model):
-    """Training within 3 s and predicting within 1 s, start-up included; CPU seconds, as machines are
-    shared."""
+    """Training within 3 s and predicting within 1 s, start-up included; CPU seconds, as machines
+    are shared."""
     file, training_seconds = model
     _, predicting_seconds = lpn("predict", TEST, "--model", file, "--json")
     assert training_seconds <= 3

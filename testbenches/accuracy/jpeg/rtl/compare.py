@@ -6,8 +6,8 @@ program that takes pairs of expected pixels and file. With the build's python fo
     python compare.py --seed 1 --images 500 measure_fixed measure_writable
 
 A file that the model accepts must take exactly the predicted clocks. A file that it refuses is
-counted apart by whether the RTL emits all pixels: some refusals are about their values, and some are
-cautious. Exit status 1 when a prediction is off.
+counted apart by whether the RTL emits all pixels: some refusals are about their values, and some
+are cautious. Exit status 1 when a prediction is off.
 """
 
 import argparse
