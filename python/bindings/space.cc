@@ -1,4 +1,4 @@
-// Input spaces (lpn/input_space.h): made at once from what python/lpn/_space.py has collected.
+// Input spaces (lpn/input_space.h): made at once from what python/lpn/spaces/space.py has collected.
 #include "bind.h"
 #include "lpn/classes/input_space.h"
 #include "lpn/expr/eval.h"

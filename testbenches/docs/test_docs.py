@@ -176,7 +176,7 @@ def test_named_files_exist():
     for name in listed:
         if (
             not name.endswith((".md", ".h", ".cc", ".def", ".py", ".txt", ".c"))
-            or "layering_test" in name
+            or name == "testbenches/layering/planted.py"
         ):
             continue
         file = ROOT / name

@@ -8,13 +8,15 @@ from rules import ALLOWED
 
 _PATTERNS = [(re.compile(re.escape(name).replace(r"\*", "[^/]+") + "/"), name) for name in ALLOWED]
 
+PYTHON_TEST = "/".join(("python", "lpn", "test"))  # what python/test is to the rules
+
 
 def component(path):
     """The component of ALLOWED that a file belongs to ("X/test" for X's tests); None for others."""
     found = [(m.end(), name) for pattern, name in _PATTERNS if (m := pattern.match(path))]
     if not found:
         # python/test tests the package as its users see it.
-        return "python/lpn/test" if path.startswith("python/test/") else None
+        return PYTHON_TEST if path.startswith("python/test/") else None
     end, name = max(found)
     if name != "testbenches" and path[end:].startswith("test/"):
         return name + "/test"
