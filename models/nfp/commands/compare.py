@@ -77,46 +77,51 @@ def compare(a, b, metric, cores, paths, threshold, unroll, unroll_b, limit, cost
     )
     status = NO if found.slower else ANSWERED if found.complete else UNKNOWN
     if as_json:
-        print_json(
+        print_json({"a": a, "b": b, **_fields(found, metric, threshold / 100)})
+    else:
+        _show(found, "bit/s" if metric == "bit-rate" else "packets/s", threshold)
+    return status
+
+
+def _fields(found, metric, threshold):
+    """What --json says of a comparison; `threshold`: a fraction."""
+    return {
+        "metric": metric,
+        "cores": found.a.cores,
+        "threshold": threshold,
+        "slower": found.slower,
+        "complete": found.complete,
+        "guarantee": {"a": found.a.rate, "b": found.b.rate, "change": found.change},
+        "ranks": [
+            {"rank": k, "a": x, "b": y, "change": c} for k, (x, y, c) in enumerate(found.ranks, 1)
+        ],
+        "packets": [
             {
-                "a": a,
-                "b": b,
-                "metric": metric,
-                "cores": found.a.cores,
-                "threshold": threshold / 100,
-                "slower": found.slower,
-                "complete": found.complete,
-                "guarantee": {"a": found.a.rate, "b": found.b.rate, "change": found.change},
-                "ranks": [
-                    {"rank": k, "a": x, "b": y, "change": c}
-                    for k, (x, y, c) in enumerate(found.ranks, 1)
-                ],
-                "packets": [
-                    {
-                        "of": p.origin,
-                        "rank": p.rank,
-                        "size": p.size,
-                        "a": {
-                            "path": p.path[0],
-                            "cycles": p.cycles[0],
-                            "dram_cycles": p.dram_cycles[0],
-                            "rate": p.rate[0],
-                        },
-                        "b": {
-                            "path": p.path[1],
-                            "cycles": p.cycles[1],
-                            "dram_cycles": p.dram_cycles[1],
-                            "rate": p.rate[1],
-                        },
-                        "change": p.change,
-                        "slower": p.change < -threshold / 100,
-                    }
-                    for p in found.packets
-                ],
+                "of": p.origin,
+                "rank": p.rank,
+                "size": p.size,
+                "a": {
+                    "path": p.path[0],
+                    "cycles": p.cycles[0],
+                    "dram_cycles": p.dram_cycles[0],
+                    "rate": p.rate[0],
+                },
+                "b": {
+                    "path": p.path[1],
+                    "cycles": p.cycles[1],
+                    "dram_cycles": p.dram_cycles[1],
+                    "rate": p.rate[1],
+                },
+                "change": p.change,
+                "slower": p.change < -threshold,
             }
-        )
-        return status
-    unit = "bit/s" if metric == "bit-rate" else "packets/s"
+            for p in found.packets
+        ],
+    }
+
+
+def _show(found, unit, threshold):
+    """The comparison as tables; `threshold` in percent."""
     click.echo(
         f"guaranteed: {rate(found.a.rate)}{unit} -> {rate(found.b.rate)}{unit}, {_change(found.change)}"
         + ("" if found.complete else ", as far as the searches came")
@@ -155,7 +160,6 @@ def compare(a, b, metric, cores, paths, threshold, unroll, unroll_b, limit, cost
         if found.slower
         else f"not slower by more than {threshold:g} % for any of these packets"
     )
-    return status
 
 
 def rate(value):

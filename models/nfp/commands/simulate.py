@@ -144,30 +144,38 @@ def simulate(
     finally:
         progress.clear()
     if as_json:
-        print_json(
-            {
-                "program": program,
-                "cores": cores,
-                "threads": threads,
-                "seed": mix.seed,
-                "offered_rate": mix.rate,
-                "packets": found.packets,
-                "dropped": found.dropped,
-                "complete": found.complete,
-                "packet_rate": found.packet_rate,
-                "latency_seconds": {str(k): v for k, v in found.latency.items()},
-                "bottleneck": found.bottleneck,
-                "utilisation": found.utilisation,
-                "core_cycles": found.cycles,
-                "paths": [
-                    {"path": p.name, "weight": p.weight, "share": s}
-                    for p, s in zip(mix.paths, found.by_path)
-                ],
-                "firings": found.firings,
-                "seconds": found.seconds,
-            }
-        )
-        return ANSWERED if found.complete else UNKNOWN
+        print_json(_fields(program, cores, threads, mix, found))
+    else:
+        _show(program, cores, threads, mix, found)
+    return ANSWERED if found.complete else UNKNOWN
+
+
+def _fields(program, cores, threads, mix, found):
+    """What --json says of the run `found` of a mix."""
+    return {
+        "program": program,
+        "cores": cores,
+        "threads": threads,
+        "seed": mix.seed,
+        "offered_rate": mix.rate,
+        "packets": found.packets,
+        "dropped": found.dropped,
+        "complete": found.complete,
+        "packet_rate": found.packet_rate,
+        "latency_seconds": {str(k): v for k, v in found.latency.items()},
+        "bottleneck": found.bottleneck,
+        "utilisation": found.utilisation,
+        "core_cycles": found.cycles,
+        "paths": [
+            {"path": p.name, "weight": p.weight, "share": s}
+            for p, s in zip(mix.paths, found.by_path)
+        ],
+        "firings": found.firings,
+        "seconds": found.seconds,
+    }
+
+
+def _show(program, cores, threads, mix, found):
     offered = f"{per_second(mix.rate)} packets/s arrive" if mix.rate else "there is always a packet"
     click.echo(f"{program}: {cores} cores of {threads} threads, {offered}")
     click.echo(
@@ -196,7 +204,6 @@ def simulate(
         )
     if not found.complete:
         click.echo("interrupted: the figures are those of the packets that had ended by then")
-    return ANSWERED if found.complete else UNKNOWN
 
 
 _BOTTLENECKS = {

@@ -94,24 +94,19 @@ def sweep(
 ):
     """The guaranteed rate of each of a family of programs that differ in a parameter.
 
-    \b lpn nfp sweep sketches/ --name 'count-min.{rows}.asm' --parameter rows --derive
-    'error=exp(-rows)' --plot trade.svg lpn nfp sweep fw-*.asm --metric bit-rate --csv fw.csv
+    \b
+    lpn nfp sweep sketches/ --name 'count-min.{rows}.asm' --parameter rows \\
+        --derive 'error=exp(-rows)' --plot trade.svg
+    lpn nfp sweep fw-*.asm --metric bit-rate --csv fw.csv
 
     Exit status: 0 answered; 2 something is wrong; 3 a limit or Ctrl-C came first.
     """
     from lpn.plots import check_plot, plot_lines
 
     from ..guarantee import guarantee
-    from ..sweep import evaluate, members, parse_expression
+    from ..sweep import evaluate, members
 
-    derived = []
-    for text in derive:
-        label, equals, formula = text.partition("=")
-        if not equals or not label.strip():
-            raise click.UsageError(
-                f"--derive {text}: write NAME=FORMULA, as in error=exp(-{parameter})"
-            )
-        derived.append((label.strip(), parse_expression(formula.strip(), parameter)))
+    derived = _derived(derive, parameter)
     if plot:
         check_plot(plot)
     family = members(programs, parameter, pattern)
@@ -132,20 +127,9 @@ def sweep(
             complete = False
             break
         complete = complete and found.verdict == "exact"
-        rows.append(
-            {
-                parameter: value,
-                "program": file,
-                "guarantee": found.rate,
-                "verdict": found.verdict,
-                "cycles": slow and slow.cycles,
-                "dram_cycles": slow and slow.dram_cycles,
-                "packet_size": slow and slow.packet_size,
-                "bottleneck": slow and slow.bottleneck,
-                "simulated": simulated,
-                **{label: evaluate(tree, value) for label, tree in derived},
-            }
-        )
+        row = _row(found, simulated)
+        row.update({label: evaluate(tree, value) for label, tree in derived})
+        rows.append({parameter: value, "program": file, **row})
         progress.step(f"{parameter}={value}")
         if found.interrupted:
             complete = False
@@ -153,26 +137,10 @@ def sweep(
     progress.clear()
     if csv_file:
         _write(csv_file, rows)
+    labels = [label for label, _ in derived]
     if plot and rows:
-        scale = 1e9 if bits else 1e6
-        label = "Gbit/s" if bits else "M packets/s"
-        lines = [("guaranteed", [(r[parameter], r["guarantee"] / scale) for r in rows], False)]
-        if packets:
-            lines.append(
-                (
-                    "simulated",
-                    [(r[parameter], r["simulated"] / scale) for r in rows if r["simulated"]],
-                    True,
-                )
-            )
-        panels = [(label, lines)]
-        panels += [
-            (name, [(None, [(r[parameter], r[name]) for r in rows if r[name] is not None], False)])
-            for name, _ in derived
-        ]
-        plot_lines(
-            panels, parameter, plot, f"slowest packets of {len(rows)} programs, {cores} cores"
-        )
+        about = f"slowest packets of {len(rows)} programs, {cores} cores"
+        plot_lines(_panels(rows, parameter, labels, bits), parameter, plot, about)
     if as_json:
         print_json(
             {
@@ -185,35 +153,82 @@ def sweep(
             }
         )
     else:
-        columns = [
-            ">" + parameter,
-            ">guaranteed " + unit,
-            *([">simulated " + unit] if packets else []),
-            ">cycles",
-            ">DRAM cycles",
-            ">bytes",
-            "bottleneck",
-            *(">" + label for label, _ in derived),
-        ]
-        table(
-            columns,
-            [
-                (
-                    r[parameter],
-                    rate(r["guarantee"]),
-                    *([_or(r["simulated"], rate)] if packets else []),
-                    _or(r["cycles"], str),
-                    _or(r["dram_cycles"], "{:.2f}".format),
-                    _or(r["packet_size"], str),
-                    r["bottleneck"] or "-",
-                    *(_or(r[label], "{:.4g}".format) for label, _ in derived),
-                )
-                for r in rows
-            ],
-        )
+        _show(rows, parameter, labels, unit, packets)
         if not complete:
             click.echo("not all searches came to their end: those guarantees hold, better ones may")
     return ANSWERED if complete else UNKNOWN
+
+
+def _derived(derive, parameter):
+    """[(label, formula)] of the options NAME=FORMULA."""
+    from ..sweep import parse_expression
+
+    derived = []
+    for text in derive:
+        label, equals, formula = text.partition("=")
+        if not equals or not label.strip():
+            raise click.UsageError(
+                f"--derive {text}: write NAME=FORMULA, as in error=exp(-{parameter})"
+            )
+        derived.append((label.strip(), parse_expression(formula.strip(), parameter)))
+    return derived
+
+
+def _row(found, simulated):
+    """The fields of one program: its guarantee, and the slowest packet."""
+    slow = found.slowest[0] if found.slowest else None
+    return {
+        "guarantee": found.rate,
+        "verdict": found.verdict,
+        "cycles": slow and slow.cycles,
+        "dram_cycles": slow and slow.dram_cycles,
+        "packet_size": slow and slow.packet_size,
+        "bottleneck": slow and slow.bottleneck,
+        "simulated": simulated,
+    }
+
+
+def _panels(rows, parameter, labels, bits):
+    """What plot_lines() draws: the rates, and a panel for each derived quantity."""
+    scale = 1e9 if bits else 1e6
+    lines = [("guaranteed", [(r[parameter], r["guarantee"] / scale) for r in rows], False)]
+    simulated = [(r[parameter], r["simulated"] / scale) for r in rows if r["simulated"]]
+    if simulated:
+        lines.append(("simulated", simulated, True))
+    panels = [("Gbit/s" if bits else "M packets/s", lines)]
+    for label in labels:
+        points = [(r[parameter], r[label]) for r in rows if r[label] is not None]
+        panels.append((label, [(None, points, False)]))
+    return panels
+
+
+def _show(rows, parameter, labels, unit, packets):
+    columns = [
+        ">" + parameter,
+        ">guaranteed " + unit,
+        *([">simulated " + unit] if packets else []),
+        ">cycles",
+        ">DRAM cycles",
+        ">bytes",
+        "bottleneck",
+        *(">" + label for label in labels),
+    ]
+    table(
+        columns,
+        [
+            (
+                r[parameter],
+                rate(r["guarantee"]),
+                *([_or(r["simulated"], rate)] if packets else []),
+                _or(r["cycles"], str),
+                _or(r["dram_cycles"], "{:.2f}".format),
+                _or(r["packet_size"], str),
+                r["bottleneck"] or "-",
+                *(_or(r[label], "{:.4g}".format) for label in labels),
+            )
+            for r in rows
+        ],
+    )
 
 
 def _simulated(file, slow, cores, packets, unroll, bits):
