@@ -50,7 +50,7 @@ void bind_exports(py::module_& parent) {
       },
       py::arg("net"), py::arg("params"), py::arg("marking"),
       "Tokens per place at time 0: the net's own and the marking's. Raises Error for what no run "
-      "would begin with (lpn/initial.h).");
+      "would begin with (lpn/net/initial.h).");
 }
 
 }  // namespace lpn::python

@@ -1,4 +1,5 @@
-// Input classes (lpn/partition.h), with the GIL released; Ctrl-C ends the work with what it has.
+// Input classes (lpn/classes/partition.h), with the GIL released; Ctrl-C ends the work with what it
+// has.
 #include "lpn/classes/partition.h"
 
 #include "bind.h"
@@ -65,7 +66,7 @@ void bind_path(py::module_& m) {
       .def_readonly("firings", &Path::firings)
       .def_property_readonly("instants", [](const Path& p) { return p.timing.size(); })
       .def("instant", &instant_of, py::arg("instant"),
-           "(kind, [(earlier instant, delay as a term)], period, phase); see lpn/timing.h.")
+           "(kind, [(earlier instant, delay as a term)], period, phase); see lpn/classes/timing.h.")
       .def_property_readonly("conditions",
                              [](const Path& p) {
                                std::vector<Id> ids;

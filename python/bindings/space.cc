@@ -1,4 +1,5 @@
-// Input spaces (lpn/input_space.h): made at once from what python/lpn/spaces/space.py has collected.
+// Input spaces (lpn/classes/input_space.h): made at once from what the package's spaces/ has
+// collected.
 #include "bind.h"
 #include "lpn/classes/input_space.h"
 #include "lpn/expr/eval.h"

@@ -1,4 +1,4 @@
-// The structure of a net (lpn/structure.h) by name.
+// The structure of a net (lpn/structure/structure.h) by name.
 #include "lpn/structure/structure.h"
 
 #include "bind.h"
@@ -107,7 +107,8 @@ void bind_structure(py::module_& m) {
         "must be valid.");
   m.def("token_bound", &bound_of, py::arg("net"), py::arg("place"),
         "(most tokens, weights of the invariant that proves it, places whose initial tokens it "
-        "counts) of a place by name, or None; see lpn/invariants.h. The net must be valid.");
+        "counts) of a place by name, or None; see lpn/structure/invariants.h. The net must be "
+        "valid.");
   m.def("mutually_exclusive", &exclusive, py::arg("net"), py::arg("transitions"),
         "Whether no two of these transitions ever have their tokens at once. The net must be "
         "valid.");

@@ -28,6 +28,7 @@ from ..command import (
 )
 from ..errors import refusal
 from ..runs import fields_of, load, prepare
+from ..runs.engines import name_of
 from .explain import explanation
 from .explain import show as show_ways
 
@@ -130,11 +131,12 @@ def sim(
 def _about(ready):
     """What is the same for all inputs."""
     library = compile_aloud(ready)
+    compiled = name_of(library) == "compiled"
     about = {
         "model": ready.model.name,
-        "engine": "interp" if library is None else "compiled",
-        "cached": None if library is None else library.cached,
-        "compile_seconds": None if library is None or library.cached else round(library.seconds, 6),
+        "engine": name_of(library),
+        "cached": library.cached if compiled else None,
+        "compile_seconds": round(library.seconds, 6) if compiled and not library.cached else None,
         "parameters": ready.parameters,
     }
     if ready.fallback is not None:

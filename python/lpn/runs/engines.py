@@ -59,7 +59,7 @@ def library_of(net: Net, engine: str, **kept: bool) -> tuple[Any, Error | None]:
 
 
 def name_of(library: Any) -> str:
-    """The engine that runs with this library."""
+    """The engine that runs with this library; a new one is known by what it returns for it."""
     return "interp" if library is None else "compiled"
 
 

@@ -148,14 +148,14 @@ def execute(
     if result is None:
         return None
     # An order-free run that was interrupted has run ahead here and there: no moment to speak of.
-    whole = not interrupted or library is None or not machine.order_free
+    whole = not interrupted or isinstance(machine, _lpn.Interp) or not machine.order_free
     measured = machine.stats() if stats and whole else None
     run = Run(net, result, name_of(library), seconds, None, measured)
     if run.ending == "limit":
         run.until = reached
     if interrupted:
         run.ending = "interrupted"
-    _read(run, machine, library, read, collect)
+    _read(run, machine, read, collect)
     if path is not None and not interrupted:
         _find_path(run, machine, result, (values, marking, library, until), path)
     return run
@@ -173,13 +173,14 @@ def _run_sliced(machine, until, observer, on_slice, budget):
         return _lpn.sim.run(machine, until, observer, between, budget)
 
 
-def _read(run, machine, library, read, collect):
+def _read(run, machine, read, collect):
     """Takes from the machine what the Run keeps of its places."""
     net = run.net
     for name in collect:
         run.collected[name] = tuple(map(_whole_numbers, machine.take(net[name]._number)))
     if run.stalled:
-        count = machine.occupancy if library is None else machine.free_tokens
+        interpreted = isinstance(machine, _lpn.Interp)
+        count = machine.occupancy if interpreted else machine.free_tokens
         left = {place.name: count(place._number) for place in net.places.values()}
         run.left = {name: n for name, n in left.items() if n}
     for place in read_places(net, read):

@@ -16,7 +16,7 @@ import _lpn
 from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import refusal
-from ..runs.engines import library_of, start
+from ..runs.engines import library_of, name_of, start
 from ..runs.run import named_blocked
 
 # What a row says besides its number, input and parameters; None where a run did not get so far.
@@ -103,7 +103,8 @@ def build(net, engine):
     library, error = library_of(net, engine)
     if error is not None:
         return None, Built(False, 0.0, (error.code, str(error).splitlines()[0]))
-    return library, None if library is None else Built(library.cached, library.seconds)
+    compiled = name_of(library) == "compiled"
+    return library, Built(library.cached, library.seconds) if compiled else None
 
 
 def _run_points(net, library, marking, points, limit=None, stop=None):
