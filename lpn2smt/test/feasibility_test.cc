@@ -59,10 +59,13 @@ class RandomTerms {
       case 9: return two(Op::kMin, depth);
       case 10: return two(Op::kMax, depth);
       case 13: return pool_.unary(Op::kBitNot, integer(depth - 1));
-      case 14: return two(below(2) == 0 ? Op::kShiftLeft : Op::kShiftRight, depth);
+      // Bits with a constant, as address maps have them; two unknowns are in a test of their own.
+      case 14:
+        return pool_.binary(below(2) == 0 ? Op::kShiftLeft : Op::kShiftRight, integer(depth - 1),
+                            pool_.constant(below(6)));
       case 15: {
         constexpr Op kBits[] = {Op::kBitAnd, Op::kBitXor, Op::kBitOr};
-        return two(kBits[below(3)], depth);
+        return pool_.binary(kBits[below(3)], integer(depth - 1), pool_.constant(below(12) - 4));
       }
       case 11: {
         std::vector<std::int64_t> table;
@@ -194,6 +197,32 @@ TEST_CASE("feasibility: a translated term is what evaluation says, errors includ
   }
   CHECK(values > 600);
   CHECK(faults > 300);
+}
+
+TEST_CASE("feasibility: bits of two unknowns are those of evaluation at every point") {
+  constexpr Op kOps[] = {Op::kBitAnd, Op::kBitXor, Op::kBitOr, Op::kShiftLeft, Op::kShiftRight};
+  for (Op op : kOps) {
+    Z3Feasibility solver;
+    const bool shifts = op == Op::kShiftLeft || op == Op::kShiftRight;
+    const ExprId x = solver.term(solver.integer("x", {-5, 6}));
+    const ExprId y = solver.term(solver.integer("y", shifts ? Range{0, 4} : Range{-3, 9}));
+    ExprPool& pool = solver.pool();
+    const ExprId term = pool.binary(op, x, y);
+    for (std::int64_t a = -5; a <= 6; ++a) {
+      for (std::int64_t b = shifts ? 0 : -3; b <= (shifts ? 4 : 9); ++b) {
+        CAPTURE(op_info(op).text);
+        CAPTURE(a);
+        CAPTURE(b);
+        solver.push();
+        solver.require(pool.binary(Op::kEq, x, pool.constant(a)));
+        solver.require(pool.binary(Op::kEq, y, pool.constant(b)));
+        const ExprId is = pool.binary(Op::kEq, term, pool.constant(apply_op(op, a, b)));
+        CHECK(ask(solver, is) == Answer::kSat);
+        CHECK(ask(solver, pool.unary(Op::kNot, is)) == Answer::kUnsat);
+        solver.pop();
+      }
+    }
+  }
 }
 
 TEST_CASE("feasibility: answers over small ranges are those of trying every point") {
