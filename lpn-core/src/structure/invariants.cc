@@ -195,7 +195,9 @@ struct Invariants::Impl {
     const std::size_t corner_count = std::size_t{1} << corners.size();
     const std::size_t row_count = firing.modes.size() * corner_count;
     std::vector<Row> rows(row_count + alone.size());
-    for (const auto& [p, amount] : firing.change) {
+    for (const auto& change : firing.change) {
+      const std::uint32_t p = change.first;
+      const auto& amount = change.second;
       const auto factor = [&amount](ExprId id) {
         const auto it = amount.atoms.find(id);
         return it == amount.atoms.end() ? 0 : it->second;
