@@ -111,3 +111,62 @@ TEST_CASE("what is not covered is refused with what to write instead") {
                     "router: runs that end after a number of done tokens are not covered; leave "
                     "`done_count` out and give the net a workload that ends");
 }
+
+TEST_CASE("a start that a rival makes earlier, by taking a head that needs more") {
+  // `batch` waits for three tokens behind the first, until `thief` takes it: the next needs one.
+  // What it puts at 16 is seen by `watcher` at 18, which may not be fired before that is known.
+  const Net net = parse_net(R"(lpn 1
+net thief
+type job (need: 1..3)
+type unit ()
+place q : job initial (3 - 2 * index) times 2
+place one : unit initial 1
+place two : unit initial 1
+place three : unit initial 1
+place go : unit
+place look : unit
+place x : unit
+place out : unit done
+transition watcher {
+  take a from look
+  take b from x weight 0
+  delay 1 + occupancy(b)
+  put out
+}
+transition thief {
+  take g from go
+  take j from q
+  delay 1
+}
+transition batch {
+  take j from q need j.need
+  delay 6
+  put x
+}
+transition late {
+  take a from one
+  delay 20
+  put q (1)
+}
+transition goes {
+  take a from two
+  delay 10
+  put go
+}
+transition looks {
+  take a from three
+  delay 18
+  put look
+}
+end
+)");
+  const InputSpace space;
+  const Partition p = partition(net, space);
+  REQUIRE(p.complete);
+  REQUIRE(p.classes.size() == 1);
+  const Path& path = p.classes[0].paths.at(0);
+  const auto times = evaluate(path.timing, p.space, {});
+  Interp interp(net, {}, marking_of(net, p.space, {}));
+  CHECK(interp.run().latency == 20);
+  CHECK(times[static_cast<std::size_t>(path.latency)] == 20);
+}

@@ -85,11 +85,16 @@ std::vector<Time> SymbolicRun::lead(InstantId instant, std::uint32_t without,
       const Candidate& c = transitions_[k].candidate;
       Time reach = kForever;
       if (c.ready) {
-        // Earlier than it seems, by tokens that go in front of those known, or other counts.
+        // Earlier than it seems, by tokens that go in front of those known, by a rival that takes a
+        // head which needs more than the next, or by other counts.
         reach = kNever;
         for (const InputArc& arc : net_.transitions[k].inputs) {
           const auto p = static_cast<std::uint32_t>(arc.place);
           if (places_[p].merged) reach = std::max(reach, arrival(p));
+          if (!transitions_[k].needs_by_token) continue;
+          for (const std::uint32_t y : places_[p].takers) {
+            if (y != k) reach = std::max(reach, lead[y]);
+          }
         }
         for (const std::uint32_t p : transitions_[k].counts) {
           reach = std::max(reach, arrival(p));

@@ -156,6 +156,11 @@ void SymbolicRun::set_up() {
     }
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
       state.reads_head.push_back(arc_facts(net_, t, a).reads_head);
+      const auto by_token = [&](const std::optional<Formula>& f) {
+        return f && !net_.exprs.reads(f->id).tokens.empty();
+      };
+      state.needs_by_token =
+          state.needs_by_token || by_token(t.inputs[a].weight) || by_token(t.inputs[a].threshold);
       if (!t.inputs[a].inhibit) continue;
       SymbolicPlace& place = at(t.inputs[a].place);
       place.watched = true;

@@ -80,6 +80,7 @@ struct SymbolicTransition {
   bool in_order = false;
   bool local = false;
   bool inhibits = false;
+  bool needs_by_token = false;        // a weight or threshold reads a token
   std::vector<bool> reads_head;       // per input arc: its weight or threshold reads the head
   std::vector<std::uint32_t> counts;  // places of which it reads how full they are
   std::uint64_t started = 0;
