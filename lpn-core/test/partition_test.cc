@@ -170,3 +170,29 @@ end
   CHECK(interp.run().latency == 20);
   CHECK(times[static_cast<std::size_t>(path.latency)] == 20);
 }
+
+TEST_CASE("a formula behind a guard that counts tokens fails only where the guard holds") {
+  const auto outcome = [](const std::string& guard) {
+    const Net net = parse_net(R"(lpn 1
+net behind
+type job (n: 0..9)
+type unit ()
+place p : unit initial 1
+place q : job initial (0)
+place out : unit done
+transition t {
+  take a from p when )" + guard +
+                              R"(
+  take b from q weight 4 // b.n
+  delay 1
+  put out
+}
+end
+)");
+    const Partition p = partition(net, InputSpace{});
+    REQUIRE(p.complete);
+    return p.classes.at(0).paths.at(0).outcome;
+  };
+  CHECK(outcome("occupancy(a) > 1") == Outcome::kNone);
+  CHECK(outcome("occupancy(a) > 0") == Outcome::kError);
+}

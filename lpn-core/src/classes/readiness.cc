@@ -132,7 +132,8 @@ void SymbolicRun::consider(std::uint32_t k) {
   c.start = instants_.latest(std::move(after));
   if (needs_multiset) choose(t, c);
   if (state.inhibits && !pass_gates(t, state, c)) return;
-  if (!c.counting.empty() && !doomed && !wait_for_counts(k, t, state, c)) return;
+  // Also what fails, fails only once the guards before it hold.
+  if (!c.counting.empty() && !wait_for_counts(k, t, state, c)) return;
   if (state.period > 1 && !doomed) c.start = edge(state, c.start);
   c.ready = true;
 }
