@@ -106,27 +106,19 @@ ExprId ExprBuilder::mul(ExprId x, ExprId y) {
   return pool_.binary(Op::kMul, x, y);
 }
 
-ExprId ExprBuilder::floor_div(ExprId x, ExprId y) {
+ExprId ExprBuilder::quotient(Op op, ExprId x, ExprId y) {
   std::int64_t a = 0, b = 0;
   if (constant(y, b)) {
     if (constant(x, a)) {
-      if (auto value = fold(Op::kFloorDiv, a, b)) return pool_.constant(*value);
+      if (auto value = fold(op, a, b)) return pool_.constant(*value);
     }
     if (b == 1 && pool_[x].type == Type::kInt) return x;
   }
-  return pool_.binary(Op::kFloorDiv, x, y);
+  return pool_.binary(op, x, y);
 }
 
-ExprId ExprBuilder::ceil_div(ExprId x, ExprId y) {
-  std::int64_t a = 0, b = 0;
-  if (constant(y, b)) {
-    if (constant(x, a)) {
-      if (auto value = fold(Op::kCeilDiv, a, b)) return pool_.constant(*value);
-    }
-    if (b == 1 && pool_[x].type == Type::kInt) return x;
-  }
-  return pool_.binary(Op::kCeilDiv, x, y);
-}
+ExprId ExprBuilder::floor_div(ExprId x, ExprId y) { return quotient(Op::kFloorDiv, x, y); }
+ExprId ExprBuilder::ceil_div(ExprId x, ExprId y) { return quotient(Op::kCeilDiv, x, y); }
 
 ExprId ExprBuilder::mod(ExprId x, ExprId y) {
   std::int64_t a = 0, b = 0;

@@ -181,41 +181,46 @@ string Iteration::token(size_t q, int64_t position, uint32_t f) {
   return produced(from.transition, from.firing, queue.output, from.slot, f);
 }
 
+Iteration::Emitted Iteration::emitted(const OutputArc& arc, int64_t slot) const {
+  for (size_t e = 0;; ++e) {
+    int64_t count = 0;
+    net_.exprs.is_const(arc.emissions.at(e).count.id, count);
+    if (slot < count) return {e, slot};
+    slot -= count;
+  }
+}
+
+bool Iteration::may_leave(uint32_t k, const OutputArc& arc, size_t emission, uint32_t f) {
+  const auto& declared = net_.type_of(arc.place).fields[f].range;
+  const Range may = range(k, arc.emissions[emission].fields[f].id);
+  return declared && (may.lo < declared->lo || may.hi > declared->hi);
+}
+
 string Iteration::produced(uint32_t k, uint32_t firing, uint32_t output, int64_t slot, uint32_t f) {
   const OutputArc& arc = net_.transitions[k].outputs[output];
-  for (size_t e = 0; e < arc.emissions.size(); ++e) {
-    int64_t count = 0;
-    net_.exprs.is_const(arc.emissions[e].count.id, count);
-    if (slot >= count) {
-      slot -= count;
-      continue;
-    }
-    const Formula& formula = arc.emissions[e].fields[f];
-    const bool indexed = net_.exprs.reads(formula.id).index;
-    const auto& declared = net_.type_of(arc.place).fields[f].range;
-    const Range may = range(k, formula.id);
-    const bool check = declared && (may.lo < declared->lo || may.hi > declared->hi);
-    const auto key = std::make_tuple(k, firing, formula.id, indexed ? slot : 0,
-                                     check ? static_cast<int>(arc.place) : -1, f);
-    if (const auto at = values_.find(key); at != values_.end()) return at->second;
-    Context c{k, firing, slot, {}, site(k, SiteKind::kField, output, e, f)};
-    string text = expr(formula.id, c);
-    const bool simple = text.find_first_not_of(kNameCharacters) == string::npos;
-    if (!simple || check) {
-      const string name = fmt::format("w{}", values_.size());
-      line("const {} {} = {};", value_type(), name, text);
-      text = name;
-    }
-    if (check) {
-      if (lanes_) throw NoLanes{"a property might leave its range"};
-      line("if ({0} < {1} || {0} > {2}) [[unlikely]] bail();", text, literal(declared->lo),
-           literal(declared->hi));
-    }
-    values_.emplace(key, text);
-    return text;
+  const auto [e, index] = emitted(arc, slot);
+  const Formula& formula = arc.emissions[e].fields[f];
+  const bool indexed = net_.exprs.reads(formula.id).index;
+  const bool check = may_leave(k, arc, e, f);
+  const auto key = std::make_tuple(k, firing, formula.id, indexed ? index : 0,
+                                   check ? static_cast<int>(arc.place) : -1, f);
+  if (const auto at = values_.find(key); at != values_.end()) return at->second;
+  Context c{k, firing, index, {}, site(k, SiteKind::kField, output, e, f)};
+  string text = expr(formula.id, c);
+  const bool simple = text.find_first_not_of(kNameCharacters) == string::npos;
+  if (!simple || check) {
+    const string name = fmt::format("w{}", values_.size());
+    line("const {} {} = {};", value_type(), name, text);
+    text = name;
   }
-  LPN_ASSERT(!"a slot of the arc");
-  return "";
+  if (check) {
+    if (lanes_) throw NoLanes{"a property might leave its range"};
+    const Range declared = *net_.type_of(arc.place).fields[f].range;
+    line("if ({0} < {1} || {0} > {2}) [[unlikely]] bail();", text, literal(declared.lo),
+         literal(declared.hi));
+  }
+  values_.emplace(key, text);
+  return text;
 }
 
 void Iteration::fire(uint32_t k, uint32_t firing) {
@@ -355,22 +360,11 @@ void Iteration::outputs(uint32_t k, uint32_t firing) {
 
 bool Iteration::may_fail(uint32_t k, uint32_t output, int64_t slot, uint32_t f) {
   const OutputArc& arc = net_.transitions[k].outputs[output];
-  for (size_t e = 0; e < arc.emissions.size(); ++e) {
-    int64_t count = 0;
-    net_.exprs.is_const(arc.emissions[e].count.id, count);
-    if (slot >= count) {
-      slot -= count;
-      continue;
-    }
-    const Formula& formula = arc.emissions[e].fields[f];
-    const auto& declared = net_.type_of(arc.place).fields[f].range;
-    const Range may = range(k, formula.id);
-    if (declared && (may.lo < declared->lo || may.hi > declared->hi)) return true;
-    const Node& n = net_.exprs[formula.id];
-    // A copy of a property that is in range, or a constant.
-    return !(n.op == Op::kConst || (n.op == Op::kToken && net_.exprs.is_const(n.kids[0])));
-  }
-  return false;
+  const size_t e = emitted(arc, slot).emission;
+  if (may_leave(k, arc, e, f)) return true;
+  const Node& n = net_.exprs[arc.emissions[e].fields[f].id];
+  // A copy of a property that is in range, or a constant.
+  return !(n.op == Op::kConst || (n.op == Op::kToken && net_.exprs.is_const(n.kids[0])));
 }
 
 void Iteration::rotate() {

@@ -87,6 +87,14 @@ class Iteration : private Writer {
   std::string field(std::uint32_t k, std::uint32_t firing, std::uint32_t arc, std::int64_t which,
                     std::uint32_t f);
   std::string token(std::size_t q, std::int64_t position, std::uint32_t f);
+  // Which emission of `arc` makes the token number `slot` of a firing, and its index there.
+  struct Emitted {
+    std::size_t emission;
+    std::int64_t index;
+  };
+  Emitted emitted(const OutputArc& arc, std::int64_t slot) const;
+  // Whether property `f` of that emission's tokens might leave its declared range.
+  bool may_leave(std::uint32_t k, const OutputArc& arc, std::size_t emission, std::uint32_t f);
   // Property `f` of the token number `slot` that a firing appends over `output`.
   std::string produced(std::uint32_t k, std::uint32_t firing, std::uint32_t output,
                        std::int64_t slot, std::uint32_t f);

@@ -63,6 +63,7 @@ class ExprBuilder {
   bool constant(ExprId id, std::int64_t& value) const { return pool_.is_const(id, value); }
   bool is(ExprId id, Op op) const { return pool_[id].op == op; }
   ExprId kid(ExprId id, int k) const { return pool_[id].kids[static_cast<std::size_t>(k)]; }
+  ExprId quotient(Op op, ExprId x, ExprId y);
   ExprId compare(Op op, ExprId x, ExprId y);
   ExprId nested(ExprId id, std::uint32_t depth, const std::vector<std::uint32_t>& depths);
 
