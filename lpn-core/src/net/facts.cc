@@ -29,7 +29,9 @@ ArcFacts arc_facts(const Net& net, const Transition& t, std::uint32_t arc) {
     const Reads reads = net.exprs.reads(f.id);
     return std::find(reads.tokens.begin(), reads.tokens.end(), arc) != reads.tokens.end();
   };
-  facts.reads_head = reads_own(in.weight) || (in.threshold && reads_own(*in.threshold));
+  // Most are constant, and what reads nothing need not be walked.
+  facts.reads_head = (!facts.weight && reads_own(in.weight)) ||
+                     (in.threshold && !constant(net, *in.threshold) && reads_own(*in.threshold));
   return facts;
 }
 

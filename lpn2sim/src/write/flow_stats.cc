@@ -80,9 +80,9 @@ std::vector<uint32_t> FlowStats::producers(size_t p) const {
   return all;
 }
 int64_t FlowStats::weight_from(uint32_t k, size_t p) const {
-  for (uint32_t i = 0; i < net_.transitions[k].inputs.size(); ++i) {
-    const Arc about = arc(k, i);
-    if (about.place == p) return about.weight;
+  const auto& inputs = net_.transitions[k].inputs;
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (static_cast<size_t>(inputs[i].place) == p) return arc(k, i).weight;
   }
   return 0;
 }
