@@ -64,7 +64,7 @@ THIRD_PARTY = {
 }
 FMT_FREE = {"lpn2sim/runtime"}  # generated code must compile with a compiler alone
 POSIX_FREE = {"lpn-core"}  # the standard library and fmt
-POSIX = re.compile(r"(unistd|dlfcn|fcntl|signal|spawn|poll|pthread|sys/\w+)\.h$")
+POSIX = re.compile(r"(unistd|dirent|dlfcn|fcntl|signal|spawn|poll|pthread|sys/\w+)\.h$")
 C_HEADERS = {"stdint.h", "stddef.h", "string.h", "stdio.h", "stdlib.h", "setjmp.h"}
 PYTHON_PARTY = {
     "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands

@@ -1,9 +1,11 @@
-// An artefact is <key>.so beside its source <key>.cc; the source is compared in full before the
-// artefact is trusted, so that a clash of keys cannot load another net. Writers compile to a
-// private name and rename, so concurrent processes at worst compile twice.
+// An artefact is <key>.so beside its source <key>.cc, and is sealed: its last bytes are a hash of
+// the source and of all before them. Only what has the right seal is loaded, so that neither a
+// clash of keys loads another net nor a damaged file ends the process. Writers compile in a folder
+// of their own and rename what is on the disk, so concurrent processes at worst compile twice.
 
 #include "lpn/sim/compile.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +14,18 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
-#include <fstream>
+#include <cstring>
+#include <optional>
+#include <system_error>
 #include <vector>
 
+#include "library/artefact.h"
+#include "library/cache_folder.h"
 #include "library/compiler.h"
+#include "library/environment.h"
+#include "library/work_folder.h"
 #include "lpn/base/error.h"
 
 namespace lpn::sim {
@@ -26,6 +35,10 @@ namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Files of a work folder.
+constexpr const char* kSource = "net.cc";
+constexpr const char* kLibrary = "net.so";
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -65,36 +78,85 @@ std::string content_key(const std::string& source, const std::string& compiler,
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-// Creates the cache's folder and writes the source into it.
-void write_source(const fs::path& file, const std::string& source) {
-  const fs::path folder = file.parent_path();
-  std::error_code failed;
-  if (!fs::exists(folder)) {
-    fs::create_directories(folder, failed);
-    if (!failed) fs::permissions(folder, fs::perms::owner_all, failed);
+// What the cache has, checked; nothing when it has none or a damaged one.
+Descriptor look_up(const CacheFolder& cache, const std::string& key, const std::string& source) {
+  Descriptor file(::openat(cache.descriptor.get(), (key + ".so").c_str(),
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file && !is_sealed(file.get(), source)) return Descriptor();
+  return file;
+}
+
+// The compiler's library, open, when it wrote one.
+Descriptor open_library(const WorkFolder& work) {
+  Descriptor file(::openat(work.descriptor(), kLibrary, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  char magic[4] = {};
+  if (file && (::pread(file.get(), magic, 4, 0) != 4 || std::memcmp(magic, "\177ELF", 4) != 0)) {
+    return Descriptor();
   }
-  std::ofstream out(file, std::ios::binary);
-  out << source;
-  if (!out.flush()) {
-    throw Error("E-cache", fmt::format("cannot write to the cache folder '{}'; set LPN_CACHE to a "
-                                       "folder that can be written",
-                                       folder.string()));
+  return file;
+}
+
+// Moves source and library from the work folder into the cache, after all of it is on the disk.
+void publish(const WorkFolder& work, const CacheFolder& cache, const std::string& key) {
+  const int to = cache.descriptor.get();
+  if (::renameat(work.descriptor(), kSource, to, (key + ".cc").c_str()) != 0 ||
+      ::renameat(work.descriptor(), kLibrary, to, (key + ".so").c_str()) != 0) {
+    throw std::system_error(errno, std::generic_category(), "rename");
+  }
+  ::fsync(to);
+}
+
+// Compiles into the cache; the open artefact.
+Descriptor make(const CacheFolder& cache, const std::string& key, const std::string& source,
+                const std::string& what, const std::string& compiler, const std::string& flags,
+                const CompileOptions& options) {
+  const WorkFolder work(cache);
+  const auto full = [&](const std::string& why) {
+    return Error("E-cache",
+                 fmt::format("cannot write {} to the cache folder '{}': {}; set LPN_CACHE to a "
+                             "folder that can be written, or use --engine interp",
+                             what, cache.path.string(), why));
+  };
+  try {
+    work.write(kSource, source);
+    const Compiled compiled = run_compiler(compiler, flags, work, kSource, kLibrary, options);
+    if (!compiled.ok && work.is_full()) throw full("No space left on device");
+    if (!compiled.ok) {
+      throw Error("E-compile", fmt::format("'{}' failed on {} ({}); --engine interp still "
+                                           "answers\n{}",
+                                           compiler, what, compiled.how, compiled.output));
+    }
+    Descriptor library = open_library(work);
+    if (!library) {
+      throw Error("E-compile",
+                  fmt::format("'{}' said that all went well on {}, but wrote no library; is it a "
+                              "C++ compiler? Set LPN_CXX to one, or use --engine interp",
+                              compiler, what));
+    }
+    seal(library.get(), source);
+    publish(work, cache, key);
+    return library;
+  } catch (const std::system_error& error) {
+    throw full(error.code().message());
   }
 }
 
 }  // namespace
 
-Provenance compile(const std::string& source, const std::string& what, Variant variant,
-                   const CompileOptions& options) {
+Artefact obtain(const std::string& source, const std::string& what, Variant variant,
+                const CompileOptions& options, bool anew) {
   const auto begin = Clock::now();
+  check_may_compile(what, "use --engine interp");
   const std::string compiler = find_compiler(options);
-  const fs::path runtime = runtime_folder(options);
   const std::string flags = flags_of(variant, options);
-  const fs::path folder = cache_folder(options);
-  const std::string key = content_key(source, compiler, flags, runtime);
-  const fs::path artefact = folder / (key + ".so"), kept_source = folder / (key + ".cc");
-  if (fs::exists(artefact) && read_file(kept_source) == source) {
-    return {artefact, true, seconds_since(begin)};
+  const std::string key = content_key(source, compiler, flags, runtime_folder(options));
+  std::optional<CacheFolder> cache = open_cache_folder(options, false);
+  if (cache && !anew) {
+    Descriptor file = look_up(*cache, key, source);
+    if (file) {
+      return {{cache->path / (key + ".so"), true, seconds_since(begin), cache->notice},
+              std::move(file)};
+    }
   }
   if (compiler.empty()) {
     throw Error("E-no-compiler",
@@ -102,34 +164,15 @@ Provenance compile(const std::string& source, const std::string& what, Variant v
                             "(apt-get install g++), set LPN_CXX, or use --engine interp",
                             wanted_compiler(options), what));
   }
-  const std::string unique =
-      fmt::format("{}.{}.{}", key, ::getpid(), Clock::now().time_since_epoch().count());
-  const fs::path new_source = folder / (unique + ".cc"), new_artefact = folder / (unique + ".so");
-  write_source(new_source, source);
-  const Compiled compiled =
-      run_compiler(compiler, flags, new_source, new_artefact, runtime, folder / (unique + ".log"));
-  if (compiled.status != 0) {
-    std::error_code ignored;
-    for (const fs::path& file : {new_source, new_artefact}) fs::remove(file, ignored);
-    throw Error("E-compile", fmt::format("'{}' failed on {} (status {}); --engine interp still "
-                                         "answers\n{}",
-                                         compiler, what, compiled.status, compiled.output));
-  }
-  fs::rename(new_source, kept_source);
-  fs::rename(new_artefact, artefact);
-  return {artefact, false, seconds_since(begin)};
+  if (!cache) cache = open_cache_folder(options, true);
+  Descriptor file = make(*cache, key, source, what, compiler, flags, options);
+  return {{cache->path / (key + ".so"), false, seconds_since(begin), cache->notice},
+          std::move(file)};
 }
 
-fs::path cache_folder(const CompileOptions& options) {
-  if (!options.cache.empty()) return options.cache;
-  if (const std::string given = from_environment("LPN_CACHE"); !given.empty()) return given;
-  if (const std::string xdg = from_environment("XDG_CACHE_HOME"); !xdg.empty()) {
-    return fs::path(xdg) / "lpn";
-  }
-  if (const std::string home = from_environment("HOME"); !home.empty()) {
-    return fs::path(home) / ".cache/lpn";
-  }
-  return fs::temp_directory_path() / fmt::format("lpn-{}", ::getuid());
+Provenance compile(const std::string& source, const std::string& what, Variant variant,
+                   const CompileOptions& options) {
+  return obtain(source, what, variant, options).provenance;
 }
 
 // Beside this library's own file when installed or in a build tree.

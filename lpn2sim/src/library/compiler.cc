@@ -7,9 +7,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <sstream>
+#include <thread>
+
+#include "library/environment.h"
+#include "library/work_folder.h"
+#include "lpn/base/error.h"
 
 extern char** environ;
 
@@ -19,7 +29,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostOutput = 2000;  // bytes of what a compiler says
+constexpr std::size_t kMostOutput = 2000;             // bytes of what a compiler says
+constexpr auto kTurn = std::chrono::milliseconds(5);  // between two looks at a compiler that runs
+constexpr int kTurnsPerQuestion = 10;
 
 std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> all;
@@ -28,28 +40,97 @@ std::vector<std::string> words(const std::string& text) {
   return all;
 }
 
-// Runs a command with its output in `log`.
-int run_command(const std::vector<std::string>& command, const fs::path& log) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t pid = 0;
-  const int failed = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return -1;
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
+// The environment of a compiler, whose temporary files belong into the folder in which it runs.
+std::vector<std::string> compiler_environment() {
+  std::vector<std::string> all{"TMPDIR=."};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!text.starts_with("TMPDIR=")) all.push_back(text);
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return all;
 }
 
-// The first part of what a compiler says, cut between two characters of UTF-8.
-std::string first_part(std::string output) {
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+// Starts a command in a folder, with its output in `log` there; 0 or errno. `group`: as the first
+// of a process group, which can be killed as one.
+int start(const std::vector<std::string>& command, int folder, bool group, pid_t& pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addfchdir_np(&actions, folder);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t usual;
+  sigemptyset(&usual);
+  posix_spawnattr_setsigmask(&attributes, &usual);
+  for (const int signal : {SIGCHLD, SIGINT, SIGPIPE, SIGTERM}) sigaddset(&usual, signal);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              (group ? POSIX_SPAWN_SETPGROUP : 0)));
+  const std::vector<std::string> variables = compiler_environment();
+  const int failed = posix_spawn(&pid, command[0].c_str(), &actions, &attributes,
+                                 pointers(command).data(), pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
+// The status of a child that has ended, -1 when there is none to be had; nothing while it runs.
+std::optional<int> ended(pid_t pid, int options) {
+  int status = 0;
+  pid_t found = 0;
+  do found = ::waitpid(pid, &status, options);
+  while (found < 0 && errno == EINTR);
+  if (found == 0) return std::nullopt;
+  return found < 0 ? -1 : status;
+}
+
+// A process group, killed unless it has ended by itself.
+class Group {
+ public:
+  explicit Group(pid_t pid) : pid_(pid) {}
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() {
+    if (pid_ == 0) return;
+    ::kill(-pid_, SIGKILL);
+    ended(pid_, 0);
+  }
+  std::optional<int> ended_now() {
+    const std::optional<int> status = ended(pid_, WNOHANG);
+    if (status) pid_ = 0;
+    return status;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+// The status of a child, for the end of which keep_on is asked now and then whether to wait.
+int wait_for(pid_t pid, const std::function<bool()>& keep_on) {
+  if (!keep_on) return *ended(pid, 0);
+  Group group(pid);
+  for (int turn = 1;; ++turn) {
+    if (const std::optional<int> status = group.ended_now()) return *status;
+    if (turn % kTurnsPerQuestion == 0 && !keep_on()) {
+      throw Error("E-interrupted", "the compilation was interrupted");
+    }
+    std::this_thread::sleep_for(kTurn);
+  }
+}
+
+// Cut between two characters of UTF-8.
+std::string whole_characters(std::string output) {
   if (output.size() <= kMostOutput) return output;
   std::size_t end = kMostOutput;
   while (end > 0 && (static_cast<unsigned char>(output[end]) & 0xc0) == 0x80) --end;
@@ -58,11 +139,6 @@ std::string first_part(std::string output) {
 }
 
 }  // namespace
-
-std::string from_environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 std::string wanted_compiler(const CompileOptions& options) {
   if (!options.compiler.empty()) return options.compiler;
@@ -86,16 +162,25 @@ std::string common_flags(const CompileOptions& options) {
   return options.flags + " -std=c++20 -w -DNDEBUG -fno-devirtualize";
 }
 
-Compiled run_compiler(const std::string& compiler, const std::string& flags, const fs::path& source,
-                      const fs::path& to, const fs::path& runtime, const fs::path& log) {
-  std::vector<std::string> command{compiler};
+Compiled run_compiler(const std::string& compiler, const std::string& flags, const WorkFolder& work,
+                      const std::string& source, const fs::path& to,
+                      const CompileOptions& options) {
+  std::vector<std::string> command{fs::absolute(compiler).string()};
   for (const std::string& word : words(flags)) command.push_back(word);
-  command.insert(command.end(), {"-I" + runtime.string(), "-o", to.string(), source.string()});
+  command.insert(command.end(), {"-I" + fs::absolute(runtime_folder(options)).string(), "-o",
+                                 to.string(), source});
+  pid_t pid = 0;
+  const bool group = static_cast<bool>(options.keep_on);
+  if (const int failed = start(command, work.descriptor(), group, pid); failed != 0) {
+    return {false, fmt::format("cannot be started: {}", std::strerror(failed)), ""};
+  }
+  const int status = wait_for(pid, options.keep_on);
+  if (status == 0) return {true, "", ""};
   Compiled compiled;
-  compiled.status = run_command(command, log);
-  if (compiled.status != 0) compiled.output = first_part(read_file(log));
-  std::error_code ignored;
-  fs::remove(log, ignored);
+  compiled.how = WIFEXITED(status) ? fmt::format("status {}", WEXITSTATUS(status))
+                                   : fmt::format("killed by signal {}", WTERMSIG(status));
+  if (status == -1) compiled.how = "its end was not seen: this program ignores SIGCHLD";
+  compiled.output = whole_characters(work.read("log", kMostOutput + 4));
   return compiled;
 }
 

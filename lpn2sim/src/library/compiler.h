@@ -9,8 +9,7 @@
 
 namespace lpn::sim {
 
-// What the environment says; "" where the variable is not set.
-std::string from_environment(const char* name);
+class WorkFolder;
 
 // The compiler that is asked for, by name or path.
 std::string wanted_compiler(const CompileOptions& options);
@@ -21,13 +20,16 @@ std::string find_compiler(const CompileOptions& options);
 std::string common_flags(const CompileOptions& options);
 
 struct Compiled {
-  int status = 0;      // minus the signal that ended it; -1 when it could not be started
-  std::string output;  // what it said
+  bool ok = false;
+  std::string how;     // how it ended when it is not ok: "status 1", "killed by signal 9"
+  std::string output;  // the first part of what it said
 };
-// Compiles `source` into `to`; what is said in between stands in `log`, which is removed.
-Compiled run_compiler(const std::string& compiler, const std::string& flags,
-                      const std::filesystem::path& source, const std::filesystem::path& to,
-                      const std::filesystem::path& runtime, const std::filesystem::path& log);
+// Compiles `source`, a file of the work folder, into `to`: one of its files, or an absolute path.
+// The compiler runs in that folder and has its temporary files there. Throws Error "E-interrupted"
+// when options.keep_on ends it; then, and when keep_on throws, it is killed with all its children.
+Compiled run_compiler(const std::string& compiler, const std::string& flags, const WorkFolder& work,
+                      const std::string& source, const std::filesystem::path& to,
+                      const CompileOptions& options);
 
 // "" where there is no such file.
 std::string read_file(const std::filesystem::path& file);

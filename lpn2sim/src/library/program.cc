@@ -8,8 +8,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
+#include "library/artefact.h"
 #include "library/compiler.h"
+#include "library/work_folder.h"
 #include "lpn/base/error.h"
 #include "lpn/sim/generate.h"
 
@@ -33,24 +36,20 @@ void write_text(const fs::path& file, const std::string& text) {
   if (!out.flush()) cannot_write(file, errno != 0 ? errno : EIO);
 }
 
-// A folder of its own, gone at the end.
-class Workplace {
+// A file under a name of its own; what still has it at the end goes.
+class Fresh {
  public:
-  Workplace() {
-    std::string name = (fs::temp_directory_path() / "lpn-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) cannot_write(name, errno);
-    folder_ = name;
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  ~Workplace() {
+  explicit Fresh(fs::path path) : path_(std::move(path)) {}
+  Fresh(const Fresh&) = delete;
+  Fresh& operator=(const Fresh&) = delete;
+  ~Fresh() {
     std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    fs::remove(path_, ignored);
   }
-  const fs::path& folder() const { return folder_; }
+  const fs::path& path() const { return path_; }
 
  private:
-  fs::path folder_;
+  fs::path path_;
 };
 
 }  // namespace
@@ -62,6 +61,7 @@ double write_program(const Net& net, const std::string& what, const fs::path& fi
     write_text(file, source);
     return 0;
   }
+  check_may_compile(fmt::format("'{}'", what), "write the source with -o FILE.cc");
   const std::string compiler = find_compiler(options);
   if (compiler.empty()) {
     throw Error("E-no-compiler",
@@ -71,20 +71,28 @@ double write_program(const Net& net, const std::string& what, const fs::path& fi
                             wanted_compiler(options), what));
   }
   const auto begin = std::chrono::steady_clock::now();
-  const Workplace work;
-  write_text(work.folder() / "net.cc", source);
+  const WorkFolder work;
   const bool library = file.native().ends_with(".so");
   const std::string flags =
       common_flags(options) + (library ? " -shared -fPIC -fvisibility=hidden" : " -DLPN_SIM_MAIN");
   // Under a new name first: the old file may be mapped by a running process.
-  const fs::path fresh = fs::absolute(file.string() + fmt::format(".{}", ::getpid()));
-  const Compiled compiled = run_compiler(compiler, flags, work.folder() / "net.cc", fresh,
-                                         runtime_folder(options), work.folder() / "log");
-  if (compiled.status != 0) {
-    throw Error("E-compile", fmt::format("'{}' failed on '{}' (status {})\n{}", compiler, what,
-                                         compiled.status, compiled.output));
+  const Fresh fresh(fs::absolute(file.string() + fmt::format(".{}", ::getpid())));
+  try {
+    work.write("net.cc", source);
+  } catch (const std::system_error& error) {
+    cannot_write(fs::temp_directory_path(), error.code().value());
   }
-  fs::rename(fresh, file);
+  const Compiled compiled = run_compiler(compiler, flags, work, "net.cc", fresh.path(), options);
+  if (!compiled.ok) {
+    throw Error("E-compile", fmt::format("'{}' failed on '{}' ({})\n{}", compiler, what,
+                                         compiled.how, compiled.output));
+  }
+  if (!fs::exists(fresh.path())) {
+    throw Error("E-compile", fmt::format("'{}' said that all went well on '{}', but wrote nothing; "
+                                         "is it a C++ compiler? Set LPN_CXX to one",
+                                         compiler, what));
+  }
+  fs::rename(fresh.path(), file);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

@@ -3,18 +3,23 @@
 //
 // Prints one JSON object with the time of each step, so that the cost of parsing, of loading the
 // simulator from the cache and of running can be told apart. Exit status: 0 answered, 1 stalled, 2
-// something is wrong, 3 the limit was reached.
+// something is wrong, 3 the limit was reached or Ctrl-C.
 #include <fmt/format.h>
 
 #include <charconv>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <new>
+#include <set>
 #include <string>
 
 #include "lpn/run/interp.h"
 #include "lpn/sim/simulator.h"
 #include "lpn/text/text.h"
+#include "main/isolated.h"
 
 namespace {
 
@@ -22,14 +27,23 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
     "lpn-run NET.lpn [MARKING] [-p name=value]... [--limit T] [--engine compiled|interp]\n"
+    "        [--never-compile] [--isolate] [--max-seconds S] [--max-memory MIB]\n"
     "\n"
-    "Simulates a net (lpn print) on the tokens of a marking file (lpn marking) and prints JSON.\n";
+    "Simulates a net (lpn print) on the tokens of a marking file (lpn marking) and prints JSON.\n"
+    "\n"
+    "  --never-compile   interprets; no code of the net is compiled, loaded or run\n"
+    "                    (also LPN_NO_COMPILE=1)\n"
+    "  --isolate         does all in a child process: its death is an answer, E-killed\n"
+    "  --max-seconds S   with --isolate: wall time of the child, compiling included\n"
+    "  --max-memory MIB  with --isolate: address space of the child, and of each compiler\n";
 
 struct Request {
   std::string net, marking;
   std::vector<std::pair<std::string, std::int64_t>> params;
   lpn::Time limit = lpn::kForever;
   bool interpret = false;
+  bool isolate = false;
+  lpn::sim::IsolationLimits most;
 };
 
 lpn::Error usage(const std::string& message) { return {"E-usage", message}; }
@@ -44,25 +58,44 @@ std::int64_t to_number(const std::string& text, const std::string& what) {
   return value;
 }
 
+// Takes an option with a value.
+void take_option(Request& request, const std::string& word, const std::string& value) {
+  if (word == "--limit") {
+    request.limit = to_number(value, word);
+    if (request.limit < 0) throw usage("--limit needs a time >= 0");
+  } else if (word == "--engine") {
+    if (value != "compiled" && value != "interp") throw usage("--engine is compiled or interp");
+    request.interpret = value == "interp";
+  } else if (word == "--max-seconds" || word == "--max-memory") {
+    const std::int64_t number = to_number(value, word);
+    if (number < 1 || number > 1'000'000'000) throw usage(word + " needs a number 1..1000000000");
+    if (word == "--max-seconds") {
+      request.most.seconds = static_cast<double>(number);
+    } else {
+      request.most.bytes = static_cast<std::uint64_t>(number) << 20U;
+    }
+  } else {
+    const std::size_t equals = value.find('=');
+    if (equals == std::string::npos) throw usage(fmt::format("'{}' is not name=value", value));
+    request.params.emplace_back(value.substr(0, equals),
+                                to_number(value.substr(equals + 1), value.substr(0, equals)));
+  }
+}
+
 Request parse(int argc, char** argv) {
+  const std::set<std::string> valued{"-p",       "--param",       "--limit",
+                                     "--engine", "--max-seconds", "--max-memory"};
   Request request;
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
-    if (word == "-p" || word == "--param" || word == "--limit" || word == "--engine") {
+    if (valued.contains(word)) {
       if (++k == argc) throw usage(word + " needs a value");
-      const std::string value = argv[k];
-      if (word == "--limit") {
-        request.limit = to_number(value, word);
-        if (request.limit < 0) throw usage("--limit needs a time >= 0");
-      } else if (word == "--engine") {
-        if (value != "compiled" && value != "interp") throw usage("--engine is compiled or interp");
-        request.interpret = value == "interp";
-      } else {
-        const std::size_t equals = value.find('=');
-        if (equals == std::string::npos) throw usage(fmt::format("'{}' is not name=value", value));
-        request.params.emplace_back(value.substr(0, equals),
-                                    to_number(value.substr(equals + 1), value.substr(0, equals)));
-      }
+      take_option(request, word, argv[k]);
+    } else if (word == "--isolate") {
+      request.isolate = true;
+    } else if (word == "--never-compile") {
+      ::setenv("LPN_NO_COMPILE", "1", 1);
+      request.interpret = true;
     } else if (!word.empty() && word[0] == '-') {
       throw usage(fmt::format("unknown option '{}'; --help lists them", word));
     } else if (request.net.empty()) {
@@ -74,7 +107,40 @@ Request parse(int argc, char** argv) {
     }
   }
   if (request.net.empty()) throw usage("which net? lpn-run NET.lpn [MARKING]");
+  if (!request.isolate && (request.most.seconds || request.most.bytes)) {
+    throw usage("--max-seconds and --max-memory need --isolate");
+  }
   return request;
+}
+
+volatile std::sig_atomic_t g_signal = 0;
+
+// While a compiler runs, a signal that would end this process ends the compiler first.
+lpn::sim::Library build(const lpn::Net& net) {
+  constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction note {
+  }, before[std::size(kSignals)];
+  note.sa_handler = [](int signal) { g_signal = signal; };
+  for (std::size_t k = 0; k < std::size(kSignals); ++k) {
+    ::sigaction(kSignals[k], nullptr, &before[k]);
+    if (before[k].sa_handler != SIG_IGN) ::sigaction(kSignals[k], &note, nullptr);
+  }
+  const auto restore = [&] {
+    for (std::size_t k = 0; k < std::size(kSignals); ++k) {
+      ::sigaction(kSignals[k], &before[k], nullptr);
+    }
+    if (g_signal == SIGTERM || g_signal == SIGHUP) ::raise(g_signal);
+  };
+  lpn::sim::CompileOptions options;
+  options.keep_on = [] { return g_signal == 0; };
+  try {
+    lpn::sim::Library library = lpn::sim::Library::build(net, {}, options);
+    restore();
+    return library;
+  } catch (...) {
+    restore();
+    throw;
+  }
 }
 
 std::string read(const std::string& path) {
@@ -129,8 +195,11 @@ int simulate(const Request& request) {
   } else {
     std::optional<lpn::sim::Simulator> simulator;
     load_seconds = timed([&] {
-      const auto library = lpn::sim::Library::build(net);
+      const lpn::sim::Library library = build(net);
       cached = library.provenance().cached;
+      if (const std::string& notice = library.provenance().notice; !notice.empty()) {
+        fmt::print(stderr, "note: {}\n", notice);
+      }
       simulator.emplace(library, params, marking);
     });
     seconds = timed([&] { result = simulator->run(request.limit); });
@@ -150,6 +219,21 @@ int simulate(const Request& request) {
   return result.ending == lpn::Ending::kLimit ? 3 : 0;
 }
 
+// simulate(), with what goes wrong as a message and an exit status.
+int answer(const Request& request) {
+  try {
+    return simulate(request);
+  } catch (const lpn::Error& error) {
+    fmt::print(stderr, "error: {} [{}]\n", error.what(), error.code());
+    return error.code() == "E-interrupted" ? 3 : 2;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: out of memory [E-memory]\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+  }
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -159,12 +243,13 @@ int main(int argc, char** argv) {
       return 0;
     }
   }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error, as a full disk is
   try {
-    return simulate(parse(argc, argv));
+    const Request request = parse(argc, argv);
+    if (!request.isolate) return answer(request);
+    return lpn::sim::isolated(request.most, [&] { return answer(request); });
   } catch (const lpn::Error& error) {
     fmt::print(stderr, "error: {} [{}]\n", error.what(), error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    return error.code() == "E-interrupted" ? 3 : 2;
   }
-  return 2;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "lpn/sim/ways.h"
@@ -20,6 +21,8 @@ struct CompileOptions {
   std::filesystem::path cache;    // empty: $LPN_CACHE, else $XDG_CACHE_HOME/lpn, ~/.cache/lpn
   std::filesystem::path runtime;  // folder that holds lpnrt/; empty: found beside this library
   std::string flags = "-O2";
+  // Asked about 20 times a second while the compiler runs; false kills it. Empty: go on.
+  std::function<bool()> keep_on;
   Solver solver;  // see generate()
 };
 
@@ -28,16 +31,19 @@ struct Provenance {
   std::filesystem::path artefact;
   bool cached = false;  // no compiler ran
   double seconds = 0;   // to compile, or to look up and load
+  std::string notice;   // what the user should know of the cache; "" usually
 };
 
 // The loadable artefact of generated source, from the cache or compiled now; `what` names it in
 // messages. The key is the source, all headers of the runtime, the compiler's file and its flags.
-// Throws Error: "E-no-compiler" (none found; the interpreter still answers), "E-compile" (with the
-// compiler's output), "E-cache" (the folder cannot be written).
+// A damaged artefact is compiled once more. Throws Error: "E-no-compiler" (none found; the
+// interpreter still answers), "E-compile" (with the compiler's output), "E-cache" (the folder
+// cannot be written, or others could have put code into it), "E-interrupted" (by keep_on),
+// "E-never-compile" (LPN_NO_COMPILE is set).
 Provenance compile(const std::string& source, const std::string& what, Variant variant = {},
                    const CompileOptions& options = {});
 
-// The folder of compiled artefacts in force.
+// The folder of compiled artefacts that is asked for; it need not exist.
 std::filesystem::path cache_folder(const CompileOptions& options = {});
 
 // The folder that holds lpnrt/, which generated source includes.
