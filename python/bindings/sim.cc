@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bind.h"
+#include "lpn/base/error.h"
 #include "lpn/run/interp.h"
 #include "lpn/sim/library.h"
 #include "lpn/sim/program.h"
@@ -79,10 +80,31 @@ sim::CompileOptions with_solver() {
   return options;
 }
 
-double write_program(const Net& net, const std::string& what, const std::string& file) {
+// Calls act(options) without the GIL; while a compiler runs, Ctrl-C or a true stop() ends it.
+template <typename Act>
+auto compiling(const py::object& stop, Act act) {
+  bool pressed = false;
+  sim::CompileOptions options = with_solver();
+  options.keep_on = [&] {
+    const py::gil_scoped_acquire gil;
+    pressed = interrupted();
+    return !pressed && (stop.is_none() || !py::bool_(stop()));
+  };
   try {
     const py::gil_scoped_release nogil;
-    return sim::write_program(net, what, file, with_solver());
+    return act(options);
+  } catch (const Error&) {
+    if (!pressed) throw;
+  }
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw py::error_already_set();
+}
+
+double write_program(const Net& net, const std::string& what, const std::string& file) {
+  try {
+    return compiling(py::none(), [&](const sim::CompileOptions& options) {
+      return sim::write_program(net, what, file, options);
+    });
   } catch (const std::filesystem::filesystem_error& error) {
     errno = error.code().value();
     PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.path1().c_str());
@@ -115,16 +137,17 @@ void bind_sim(py::module_& parent) {
   py::class_<sim::Library>(m, "Library")
       .def_static(
           "build",
-          [](const Net& net, bool trace, bool stats, bool path) {
-            const py::gil_scoped_release nogil;
-            // A Simulator is always given every value.
-            return sim::Library::build(sim::without_defaults(net), {trace, stats, path},
-                                       with_solver());
+          [](const Net& net, bool trace, bool stats, bool path, const py::object& stop) {
+            return compiling(stop, [&](const sim::CompileOptions& options) {
+              // A Simulator is always given every value.
+              return sim::Library::build(sim::without_defaults(net), {trace, stats, path}, options);
+            });
           },
           py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,
-          py::arg("path") = false,
+          py::arg("path") = false, py::arg("stop") = py::none(),
           "Compiles the net, or takes it from the cache. Raises Error E-no-compiler, E-compile, "
-          "E-cache, E-too-large.")
+          "E-cache, E-load, E-too-large, E-never-compile; KeyboardInterrupt on Ctrl-C, and "
+          "E-interrupted when stop() is true, asked about 20 times a second.")
       .def_static("open",
                   [](const Net& net, const std::string& artefact) {
                     return sim::Library::open(net, artefact);
@@ -133,7 +156,8 @@ void bind_sim(py::module_& parent) {
                              [](const sim::Library& l) { return l.provenance().artefact.string(); })
       .def_property_readonly("cached", [](const sim::Library& l) { return l.provenance().cached; })
       .def_property_readonly("seconds",
-                             [](const sim::Library& l) { return l.provenance().seconds; });
+                             [](const sim::Library& l) { return l.provenance().seconds; })
+      .def_property_readonly("notice", [](const sim::Library& l) { return l.provenance().notice; });
 
   py::class_<sim::Simulator>(m, "Simulator")
       .def(py::init(

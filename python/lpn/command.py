@@ -139,6 +139,8 @@ def compile_aloud(ready: Ready) -> Any:
     error = ready.fallback
     if error is not None:
         note(f"{str(error).splitlines()[0]} [{error.code}]; this run uses the interpreter")
+    elif library is not None and library.notice:
+        note(library.notice)
     return library
 
 

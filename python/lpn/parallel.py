@@ -19,7 +19,7 @@ from typing import Any
 from . import source
 from .errors import Error, mistake, without_place
 
-__all__ = ["Cluster", "Lost", "Processes"]
+__all__ = ["Cluster", "Lost", "Processes", "die_with"]
 
 
 class Lost(Exception):
@@ -86,16 +86,22 @@ def _forked(parent):
     workers.
     """
     import concurrent.futures
-    import ctypes
     import multiprocessing
     import signal
 
     for module in (concurrent.futures, multiprocessing):  # nobody's line
         source.count_as_ours(os.path.dirname(module.__file__) + os.sep)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A run may be endless, so a worker must not outlive its parent: PR_SET_PDEATHSIG.
+    die_with(parent)
+
+
+def die_with(parent: int) -> None:
+    """In a forked process: it will not outlive its parent, since a run may be endless."""
+    import ctypes
+    import signal
+
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     if os.getppid() != parent:
         os._exit(1)
 

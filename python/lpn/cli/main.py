@@ -57,7 +57,12 @@ class _AllCommands(Commands):
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-def _lpn():
+@click.option(
+    "--never-compile",
+    is_flag=True,
+    help="Interpret: no code of a net is compiled, loaded or run (also LPN_NO_COMPILE=1).",
+)
+def _lpn(never_compile):
     """Latency Petri Nets: performance models of hardware.
 
     MODEL is a bundled name (jpeg), a file.py[:function] or a .lpn file.
@@ -65,6 +70,8 @@ def _lpn():
     Exit status: 0 answered; 1 the answer is no (stalled); 2 the request or the model is wrong; 3
     unknown (a limit was reached, or Ctrl-C).
     """
+    if never_compile:
+        os.environ["LPN_NO_COMPILE"] = "1"
 
 
 def main(arguments=None):

@@ -26,9 +26,10 @@ from ..command import (
     seconds,
     table,
 )
-from ..errors import refusal
+from ..errors import Error, refusal
 from ..runs import fields_of, load, prepare
 from ..runs.engines import name_of
+from ..runs.isolated import isolated
 from .explain import explanation
 from .explain import show as show_ways
 
@@ -78,9 +79,40 @@ from .explain import show as show_ways
     is_flag=True,
     help="Which way the compiled net runs each transition, and why not faster; needs no " "INPUT.",
 )
+@click.option(
+    "--isolate",
+    is_flag=True,
+    help="Compiles and runs each INPUT in a child process; if it dies that is the INPUT's answer.",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="With --isolate: wall time for each INPUT, compiling included.",
+)
+@click.option(
+    "--max-memory",
+    type=click.IntRange(1),
+    metavar="MIB",
+    help="With --isolate: address space of the child, and of each compiler it starts.",
+)
 @json_option
 def sim(
-    model, inputs, params, engine, stats, path, top, path_memory, trace, limit, explain, as_json
+    model,
+    inputs,
+    params,
+    engine,
+    stats,
+    path,
+    top,
+    path_memory,
+    trace,
+    limit,
+    explain,
+    isolate,
+    max_seconds,
+    max_memory,
+    as_json,
 ):
     """Simulates MODEL on each INPUT: an input of the model's workload, or for a .lpn file a marking
     file or JSON {"place": 5, "other": [[1, 2], ...]}. A net that starts from its own tokens needs
@@ -97,6 +129,8 @@ def sim(
             "--critical-path is a run of its own of the compiled engine; leave out "
             "--engine interp, --stats and --trace"
         )
+    if not isolate and (max_seconds or max_memory):
+        raise click.UsageError("--max-seconds and --max-memory need --isolate")
     loaded = load(model)
     kept = {"trace": bool(trace), "stats": stats, "path": path}
     ready = prepare(loaded, inputs[0] if inputs else None, params, engine, **kept)
@@ -105,14 +139,20 @@ def sim(
         print_json(about) if as_json else show_ways(about)
         return ANSWERED
     need_input(loaded, inputs)
-    about = _about(ready)
-    if path and ready.fallback is not None:
-        raise ready.fallback
     how = {"limit": limit, "stats": stats}
     if path:
         how.update(path=top, path_memory=path_memory << 20)
     own_answer = limit is None and not params
-    rows = _rows(ready, inputs, how, trace, own_answer, about)
+    if isolate:
+        most = {"seconds": max_seconds, "memory": max_memory and max_memory << 20}
+
+        def again(name):
+            return prepare(loaded, name, params, engine, **kept)
+
+        about, rows = _isolated(again, inputs, (how, trace, own_answer), most)
+    else:
+        about = _about(ready, path)
+        rows = _rows(ready, inputs, how, trace, own_answer, about)
     status = _status(rows, "interrupted" in about)
     if explain:
         about["ways"] = explanation(ready.net)
@@ -128,9 +168,11 @@ def sim(
     return status
 
 
-def _about(ready):
-    """What is the same for all inputs."""
+def _about(ready, path):
+    """What is the same for all inputs. Raises what keeps a net from being compiled for `path`."""
     library = compile_aloud(ready)
+    if path and ready.fallback is not None:
+        raise ready.fallback
     compiled = name_of(library) == "compiled"
     about = {
         "model": ready.model.name,
@@ -164,6 +206,38 @@ def _rows(first, inputs, how, trace, own_answer, about):
             break
     progress.clear()
     return rows
+
+
+def _isolated(prepared, inputs, request, most):
+    """(about, rows) as _about and _rows make them, each input in a child process."""
+    how, trace, own_answer = request
+    progress = Progress(max(1, len(inputs)))
+    about, rows = {}, []
+    for name in inputs or [None]:
+        ready = prepared(name)
+
+        def work(ready=ready):
+            said = about or _about(ready, "path" in how)  # notes are said once
+            return said, _one(ready, how, trace, progress, own_answer)
+
+        try:
+            said, row = isolated(work, **most)
+            about = about or said
+        except Error as error:
+            if error.code != "E-killed":
+                raise
+            row = {"input": name, "error": {"code": error.code, "message": str(error)}}
+        except KeyboardInterrupt:
+            about["interrupted"] = True
+            break
+        rows.append(row)
+        progress.step(name or ready.net.name)
+        if row.get("ending") == "interrupted":
+            about["interrupted"] = True
+            break
+    progress.clear()
+    unknown = {"model": ready.model.name, "engine": ready.engine, "cached": None}
+    return {**unknown, "compile_seconds": None, "parameters": ready.parameters, **about}, rows
 
 
 def _one(ready, how, trace, progress, own_answer):
@@ -225,8 +299,8 @@ def _show(ready, about, rows, given):
     """The answer for people."""
     how = "interpreted"
     if about["engine"] == "compiled":
-        how = "compiled before"
-        if not about["cached"]:
+        how = "compiled before" if about["cached"] else "compiled"
+        if about["compile_seconds"] is not None:
             how = f"compiled in {about['compile_seconds']:.1f} s"
     parameters = ", ".join(f"{k}={v}" for k, v in about["parameters"].items())
     click.echo(f"{about['model']}{' with ' + parameters if parameters else ''} ({how})")

@@ -7,6 +7,7 @@ Tools import from here: `from lpn.runs import prepare`.
 from ..authoring.net import parameter_values
 from .batch import run_batch
 from .engines import ENGINES, compiled
+from .isolated import isolated
 from .models import Model, load
 from .ready import Ready, prepare
 from .result import fields_of
@@ -21,6 +22,7 @@ __all__ = [
     "compiled",
     "execute",
     "fields_of",
+    "isolated",
     "load",
     "parameter_values",
     "prepare",

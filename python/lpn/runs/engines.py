@@ -6,6 +6,7 @@ compiled net is a library, made once and kept in the cache; they agree commit fo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,18 +16,34 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import Error, mistake
 
-__all__ = ["ENGINES", "check_engine", "compiled", "library_of", "name_of", "start"]
+__all__ = ["ENGINES", "check_engine", "compiled", "library_of", "name_of", "never_compile", "start"]
 
 # Errors that say that a net cannot be compiled here, not that it is wrong: then it is interpreted.
-_NOT_COMPILED = ("E-no-compiler", "E-compile", "E-cache", "E-too-large")
+_NOT_COMPILED = (
+    "E-no-compiler",
+    "E-compile",
+    "E-cache",
+    "E-load",
+    "E-too-large",
+    "E-never-compile",
+)
 
 
-def compiled(net: Net, *, trace: bool = False, stats: bool = False, path: bool = False) -> Any:
+def compiled(
+    net: Net,
+    *,
+    trace: bool = False,
+    stats: bool = False,
+    path: bool = False,
+    stop: Callable[[], object] | None = None,
+) -> Any:
     """The library of a net; `trace`, `stats`, `path`: what its runs are to keep.
 
-    Raises Error "E-no-compiler", "E-compile", "E-cache" or "E-too-large".
+    Raises Error "E-no-compiler", "E-compile", "E-cache", "E-load", "E-too-large" or
+    "E-never-compile"; KeyboardInterrupt when Ctrl-C ends the compiler, "E-interrupted" when stop()
+    does, which is asked about 20 times a second.
     """
-    return _lpn.sim.Library.build(net.core, trace=trace, stats=stats, path=path)
+    return _lpn.sim.Library.build(net.core, trace=trace, stats=stats, path=path, stop=stop)
 
 
 def interpreted(net, **_):
@@ -46,7 +63,7 @@ def check_engine(name: str) -> str:
     return name
 
 
-def library_of(net: Net, engine: str, **kept: bool) -> tuple[Any, Error | None]:
+def library_of(net: Net, engine: str, **kept: Any) -> tuple[Any, Error | None]:
     """(what `engine` runs the net with, None); (None, the Error) for a net that cannot be compiled
     here.
     """
@@ -56,6 +73,11 @@ def library_of(net: Net, engine: str, **kept: bool) -> tuple[Any, Error | None]:
         if error.code not in _NOT_COMPILED:
             raise
         return None, error
+
+
+def never_compile() -> bool:
+    """Whether the user wants no code of a net compiled, loaded or run; what compiles refuses it."""
+    return os.environ.get("LPN_NO_COMPILE", "") not in ("", "0")
 
 
 def name_of(library: Any) -> str:

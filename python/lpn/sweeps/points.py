@@ -15,7 +15,7 @@ import _lpn
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net
-from ..errors import refusal
+from ..errors import Error, refusal
 from ..runs.engines import library_of, name_of, start
 from ..runs.run import named_blocked
 
@@ -98,9 +98,11 @@ def parse(definition, variant, number, row):
         net.bound = bound
 
 
-def build(net, engine):
-    """(the compiled net or None for the interpreter, Built or None)."""
-    library, error = library_of(net, engine)
+def build(net, engine, stop=None):
+    """(the compiled net or None for the interpreter, Built or None). Raises Error "E-interrupted"
+    when stop() ends it.
+    """
+    library, error = library_of(net, engine, stop=stop)
     if error is not None:
         return None, Built(False, 0.0, (error.code, str(error).splitlines()[0]))
     compiled = name_of(library) == "compiled"
@@ -207,13 +209,18 @@ class _Local:
     def library(self, variant):
         if variant not in self.libraries:
             net = self.definition.variants[variant].net
-            self.libraries[variant] = build(net, self.definition.engine)
+            self.libraries[variant] = build(net, self.definition.engine, self.stop)
             return self.libraries[variant]
         return self.libraries[variant][0], None
 
     def run(self, variant, parts, seconds):
         net = self.definition.variants[variant].net
-        library, built = self.library(variant)
+        try:
+            library, built = self.library(variant)
+        except Error as error:
+            if error.code != "E-interrupted":
+                raise
+            return [Answer([], [row for row, _ in part.points]) for part in parts], None
         deadline = time.monotonic() + seconds
         answers = []
         for part in parts:

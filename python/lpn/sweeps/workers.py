@@ -11,6 +11,7 @@ import hashlib
 import os
 
 from ..parallel import Cluster, Processes
+from ..runs.engines import never_compile
 from . import points
 
 __all__ = ["workers_for"]
@@ -145,7 +146,7 @@ class _Remote:
             [part._replace(source=(f"{salt}-{part.source[0]}", None)) for part in task.parts],
             seconds,
             definition.limit,
-            definition.engine,
+            "interp" if never_compile() else definition.engine,
         )
 
     def waits(self):
