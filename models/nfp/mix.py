@@ -15,7 +15,6 @@ A mix file is JSON (README.md, "Mixes"):
      "overhead": 224}                       core cycles of firmware per packet
 """
 
-import json
 import math
 import os
 import random
@@ -220,11 +219,9 @@ def load(path, program=None, cores=50, **changes):
 
     Raises Error E-nfp-mix for a file that is no mix, and what reading its program raises.
     """
-    try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-    except (OSError, ValueError) as problem:
-        raise _error("E-nfp-mix", f"{path}: cannot be read as JSON: {problem}") from None
+    from lpn.runs import read_json
+
+    data = read_json(path, "E-nfp-mix")
     return build(data, os.fspath(path), program, cores, **changes)
 
 
