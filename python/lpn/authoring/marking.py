@@ -9,7 +9,7 @@ from typing import Any
 import _lpn
 
 from ..errors import listed, mistake, placed
-from .expr import as_index
+from .expr import INT_MAX, as_index
 from .net import Net
 from .place import Place
 from .token import Token
@@ -165,8 +165,8 @@ class Marking:
     def done_count(self, value):
         if value is not None:
             value = _int(value, "done_count")
-            if value < 0:
-                raise mistake("E-marking", f"done_count must be >= 0, got {value}")
+            if not 0 <= value <= INT_MAX:
+                raise mistake("E-marking", f"done_count must be 0..2**63-1, got {value}")
         self._core.done_count = value
 
     def save(self, path: str | os.PathLike[str]) -> None:
