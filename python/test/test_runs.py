@@ -1,8 +1,14 @@
 """runs: all that a run takes, prepared, and the engines."""
 
+import os
+import re
+import signal
+import time
+
 import lpn
 import pytest
-from lpn.runs import ENGINES, compiled, execute, fields_of, prepare
+from lpn.errors import describe
+from lpn.runs import ENGINES, compiled, execute, fields_of, isolated, prepare
 from lpn.runs.engines import check_engine, library_of, name_of
 
 
@@ -97,3 +103,43 @@ def test_why_a_run_stalled():
     [blocked] = fields["blocked"]
     assert (blocked["transition"], blocked["reason"], blocked["arc"]) == ("join", "no token", "b")
     assert blocked["text"].startswith("join waits for tokens over arc 'b': place 'right' has 0")
+
+
+def test_what_is_isolated_answers_or_its_death_is_the_answer():
+    def refuse():
+        raise lpn.Error("E-input", "no")
+
+    def odd():
+        raise type("Local", (Exception,), {})("cannot be pickled")
+
+    assert isolated(lambda: {"pid": os.getpid()})["pid"] != os.getpid()
+    with pytest.raises(lpn.Error, match="^no$") as refused:
+        isolated(refuse)
+    assert refused.value.code == "E-input"
+    for work, code, text in (
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "E-killed", "killed by signal 9"),
+        (lambda: os._exit(7), "E-killed", r"ended without an answer \(status 7\)"),
+        (lambda: len(bytearray(1 << 40)), "E-memory", "out of memory"),
+        (odd, "E-model", "cannot be pickled"),
+        (lambda: isolated, None, None),
+        (lambda: (lambda: 0), "E-model", "pickle"),
+    ):
+        if code is None:
+            assert isolated(work) is isolated
+            continue
+        with pytest.raises((lpn.Error, MemoryError, AttributeError)) as failed:
+            isolated(work, memory=1 << 34)
+        assert describe(failed.value)[0] == code and re.search(text, describe(failed.value)[1])
+    begin = time.monotonic()
+    with pytest.raises(lpn.Error, match="ran longer than 0.2 s"):
+        isolated(lambda: time.sleep(60), seconds=0.2)
+    assert time.monotonic() - begin < 10
+    with pytest.raises(KeyboardInterrupt):
+        isolated(interrupted_child)
+
+
+def interrupted_child():
+    """Presses Ctrl-C in the parent, and does not end by it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(60)
