@@ -99,14 +99,13 @@ def command_of(unit, programs, found, shrink):
 
 def read_output(unit, output):
     """(nets, runs, differences) as the program printed them; None where it did not get that far."""
-    numbers = lambda pattern: [
-        tuple(map(int, m)) for m in re.findall(pattern, output, re.M)
-    ]  # noqa: E731
     program = unit["program"]
     if program == "lpn_fuzz":
-        runs, different = numbers(r"^runs: (\d+) on (\d+) nets"), numbers(r"^(\d+)( ?)differences$")
+        runs = re.findall(r"^runs: (\d+) on (\d+) nets", output, re.M)
         different = re.findall(r"^(\d+) differences$", output, re.M)
-        return (runs[0][1], runs[0][0], int(different[-1])) if runs and different else None
+        return (
+            (int(runs[0][1]), int(runs[0][0]), int(different[-1])) if runs and different else None
+        )
     if program == "path_test":
         runs = re.findall(r"^(\d+) cases,", output, re.M)
         different = re.findall(r"^(\d+) different$", output, re.M)
@@ -155,7 +154,7 @@ class Campaign:
         self.running = {}  # process id: its slot, unit, process, log
         self.stopped = False
         self.began = time.monotonic()
-        self.before = sum(r["nets"] for r in self.records)
+        self.before = self.done_nets()
 
     def prepare(self):
         for folder in ("logs", "bin", "cache", "tmp"):
@@ -249,7 +248,7 @@ class Campaign:
         self.tell(record)
 
     def tell(self, record):
-        nets = sum(r["nets"] for r in self.records)
+        nets = self.done_nets()
         rate = (nets - self.before) / max(time.monotonic() - self.began, 1e-3)
         left = (self.options.nets - nets) / rate if rate > 0 else 0
         print(
@@ -263,8 +262,12 @@ class Campaign:
     def stop(self, *_):
         self.stopped = True
 
+    def done_nets(self):
+        return sum(r["nets"] for r in self.records)
+
     def more(self):
-        if self.stopped or sum(r["nets"] for r in self.records) >= self.options.nets:
+        under_way = sum(unit["asked"] for _, unit, *_ in self.running.values())
+        if self.stopped or self.done_nets() + under_way >= self.options.nets:
             return False
         if self.options.units is not None and self.started >= self.options.units:
             return False
@@ -278,6 +281,14 @@ class Campaign:
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, self.stop)
         done = {r["unit"] for r in self.records}
+        try:
+            self.go_on(done)
+        finally:
+            self.give_up()
+        print_table(self.records, self.options.nets)
+        return 1 if any(r["differences"] for r in self.records) else 0
+
+    def go_on(self, done):
         number, self.started = 0, 0
         while True:
             while len(self.running) < self.options.jobs and self.more():
@@ -290,14 +301,9 @@ class Campaign:
                 slot = min(set(range(self.options.jobs)) - {s[0] for s in self.running.values()})
                 self.started += 1
                 self.start(slot, unit)
-            if not self.running:
-                break
-            if self.stopped:
-                self.give_up()
+            if not self.running or self.stopped:
                 break
             self.wait()
-        print_table(self.records, self.options.nets)
-        return 1 if any(r["differences"] for r in self.records) else 0
 
     def wait(self):
         for pid, (_, _, _, began, _) in list(self.running.items()):

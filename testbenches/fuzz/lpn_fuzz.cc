@@ -23,6 +23,7 @@
 #include "case.h"
 #include "engines.h"
 #include "fuzz_counts.h"
+#include "lpn/base/error.h"
 #include "lpn/net/verify.h"
 #include "lpn/sim/ways.h"
 #include "lpn/text/text.h"
@@ -60,7 +61,7 @@ constexpr const char* kModeNames[] = {"turns", "interp", "observed", "plain", "f
 
 struct Options {
   Mode mode = Mode::kTurns;
-  Profile profile = Profile::kUsual;
+  std::optional<Profile> profile = Profile::kUsual;  // none: one after the other
   std::uint64_t seed = 1;
   std::uint64_t nets = 300;
   std::uint64_t batch = 100;
@@ -85,13 +86,22 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return r.next();
 }
 
+std::string name_of(const std::optional<Profile>& profile) {
+  return profile ? profile_name(*profile) : "all";
+}
+
+Profile profile_of(const Options& options, std::uint64_t number) {
+  return options.profile.value_or(static_cast<Profile>(number % kProfiles));
+}
+
 Net net_number(const Options& options, std::uint64_t number) {
   Random random(mix(options.seed, number));
-  Net net = random_net(random, options.profile);
+  const Profile profile = profile_of(options, number);
+  Net net = random_net(random, profile);
   const sim::Runs wanted = number % 3 == 0 ? sim::Runs::kFree : sim::Runs::kMixed;
   // Some profiles have next to none of a kind.
   for (int tries = 0; options.order_free && sim::runs(net) != wanted; ++tries) {
-    net = random_net(random, tries < 200 ? options.profile : Profile::kUsual);
+    net = random_net(random, tries < 200 ? profile : Profile::kUsual);
   }
   return net;
 }
@@ -135,7 +145,7 @@ std::optional<Case> case_number(const Net& net, const Options& options, std::uin
   c.group_limit = kGroups;
   const std::optional<Time> horizon = scout(c);
   if (!horizon) return std::nullopt;
-  c.steps = random_steps(c, *horizon, random, options.profile);
+  c.steps = random_steps(c, *horizon, random, profile_of(options, number));
   if (options.mode == Mode::kBatch) {
     if (*horizon != kForever) return std::nullopt;
     c.steps.assign(1, Step{});
@@ -482,7 +492,7 @@ void report(const Finding& f, const Options& options) {
   failing({small}, options, &why);
   const std::string comment =
       fmt::format("Found by lpn_fuzz --mode {} --profile {}{} --seed {} --only {}. Differed:\n{}",
-                  kModeNames[static_cast<int>(options.mode)], profile_name(options.profile),
+                  kModeNames[static_cast<int>(options.mode)], name_of(options.profile),
                   options.order_free ? " --order-free" : "", options.seed, f.net, why[0]);
   fmt::print("{}\n{}\n{}", comment, print_net(small.net), print_inputs(small));
   if (!options.found.empty()) {
@@ -550,7 +560,7 @@ int fuzz(const Options& options) {
   fmt::print(
       "seed {}, mode {}, profile {}, nets {}, jobs {}, flags '{}', {:.0f} s: {:.1f} nets/s "
       "(compiling {:.0f} s, running {:.0f} s of all processes)\n",
-      options.seed, kModeNames[static_cast<int>(options.mode)], profile_name(options.profile),
+      options.seed, kModeNames[static_cast<int>(options.mode)], name_of(options.profile),
       total.nets, options.jobs, options.flags, seconds, static_cast<double>(total.nets) / seconds,
       total.compiling, total.running);
   print_counts(total);
@@ -592,12 +602,13 @@ int export_cases(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   const auto usage = [] {
-    fmt::print(stderr,
-               "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
-               "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
-               "FOLDER]\n"
-               "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n"
-               "                [--mode turns|interp|observed|plain|free|batch] [--profile NAME]\n");
+    fmt::print(
+        stderr,
+        "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
+        "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
+        "FOLDER]\n"
+        "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n"
+        "                [--mode turns|interp|observed|plain|free|batch] [--profile NAME|all]\n");
     return 2;
   };
   for (int k = 1; k < argc; ++k) {
@@ -612,9 +623,10 @@ int main(int argc, char** argv) {
       options.order_free = true;
     else if (k + 1 == argc)
       return usage();
-    else if (word == "--profile")
-      options.profile = profile_named(argv[++k]);
-    else if (word == "--mode") {
+    else if (word == "--profile") {
+      const std::string name = argv[++k];
+      options.profile = name == "all" ? std::nullopt : std::optional(profile_named(name));
+    } else if (word == "--mode") {
       const auto* const mode =
           std::find(std::begin(kModeNames), std::end(kModeNames), std::string_view(argv[++k]));
       if (mode == std::end(kModeNames)) return usage();
@@ -652,4 +664,11 @@ int main(int argc, char** argv) {
 }  // namespace
 }  // namespace lpn::bench
 
-int main(int argc, char** argv) { return lpn::bench::main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return lpn::bench::main(argc, argv);
+  } catch (const lpn::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}

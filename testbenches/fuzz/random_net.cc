@@ -650,7 +650,7 @@ class Maker {
       if (!must && wild()) i = number(kMax - r.below(50));
       if (slow && r.chance(20)) i = slow_delay(s);
       if (mostly(Profile::kFar, 40)) i = far_delay(s);
-      if (mostly(Profile::kClocks, 50)) i = number(r.between(0, 12));
+      if (mostly(Profile::kClocks, 50)) i = number(r.between(must ? 1 : 0, 12));
       t.interval = Formula{i, {}};
     }
     t.ordered = r.chance(18);
