@@ -175,6 +175,48 @@ Provenance compile(const std::string& source, const std::string& what, Variant v
   return obtain(source, what, variant, options).provenance;
 }
 
+CompileOptions with_compiled_headers(Variant variant, CompileOptions options) {
+  check_may_compile("the runtime's header", "use --engine interp");
+  const std::string compiler = find_compiler(options);
+  const std::string flags = flags_of(variant, options);
+  const std::string source = "#include \"lpnrt/static.h\"\n";
+  const std::string name =
+      "headers-" + content_key(source, compiler, flags, runtime_folder(options));
+  // Nowhere to put them, or no compiler: compile() says so. Flags are words.
+  if (compiler.empty()) return options;
+  const CacheFolder cache = *open_cache_folder(options, true);
+  if (cache.path.native().find(' ') != std::string::npos) return options;
+  const bool clang = fs::path(compiler).filename().native().find("clang") != std::string::npos;
+  const fs::path header = cache.path / name / "all.h";
+  const std::string made = clang ? "all.h.pch" : "all.h.gch";
+  const int to = cache.descriptor.get();
+  if (::faccessat(to, (name + "/" + made).c_str(), R_OK, 0) != 0) {
+    const WorkFolder work(cache);
+    const auto check = [&](bool ok) {
+      if (!ok && errno != EEXIST) {
+        throw Error("E-cache", fmt::format("cannot write to the cache folder '{}': {}; set "
+                                           "LPN_CACHE to a folder that can be written",
+                                           cache.path.string(), std::strerror(errno)));
+      }
+    };
+    work.write("all.h", source);
+    check(::mkdirat(to, name.c_str(), 0700) == 0);
+    // The header is never written twice: a compiled one is trusted by the time of its source.
+    check(::linkat(work.descriptor(), "all.h", to, (name + "/all.h").c_str(), 0) == 0);
+    const Compiled compiled = run_compiler(
+        compiler, flags + (clang ? " -fpch-instantiate-templates" : "") + " -x c++-header", work,
+        header.string(), made, options);
+    if (!compiled.ok) {
+      throw Error("E-compile",
+                  fmt::format("'{}' failed on the headers in '{}' ({})\n{}", compiler,
+                              runtime_folder(options).string(), compiled.how, compiled.output));
+    }
+    check(::renameat(work.descriptor(), made.c_str(), to, (name + "/" + made).c_str()) == 0);
+  }
+  options.flags += " -include " + header.string();
+  return options;
+}
+
 // Beside this library's own file when installed or in a build tree.
 fs::path runtime_folder(const CompileOptions& options) {
   if (!options.runtime.empty()) return options.runtime;
