@@ -265,13 +265,13 @@ def mutant(r, originals):
             better(r, data)
             if r.random() < 0.3:
                 change(r, data)
-        except (TypeError, KeyError, AttributeError, IndexError):
+        except (TypeError, KeyError, AttributeError, IndexError, RecursionError):
             pass
     else:
         for _ in range(r.choice([1, 1, 1, 2, 3])):
             try:
                 change(r, data)
-            except (TypeError, KeyError, IndexError):
+            except (TypeError, KeyError, IndexError, RecursionError):
                 break
     try:
         text = json.dumps(data)
