@@ -107,7 +107,7 @@ struct Engine {
     return true;
   }
 
-  Net& self() { return static_cast<Net&>(*this); }
+  [[gnu::always_inline]] Net& self() { return static_cast<Net&>(*this); }
 
   // ---- for generated code
   void schedule(i64 when, u32 k) {
@@ -119,14 +119,15 @@ struct Engine {
   [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
   void schedule_slot(i64 when, u32 k, u32 slot) { schedule_far({when, k, slot}); }
   void wake_at(i64 when, u32 k, i64& planned) {
-    if (when == kForever || planned == when) return;
+    if (when == kForever) fail(kOverflow, site(k, 7));
+    if (planned == when) return;
     if (planned <= now && when - now < Wheel<2 * N>::kSlots)
       wheel.insert(when, N + k);
     else
       schedule_far({when, k, kWake});
     planned = when;
   }
-  void touch(u32 k) {
+  [[gnu::always_inline]] void touch(u32 k) {
 #if LPNRT_STATS
     touched.insert(k);
 #else
@@ -251,7 +252,7 @@ struct Engine {
 
   // ---- an instant in steps
   bool outside_may_act_at(i64 time) const {
-    return time >= 0 && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
+    return time >= 0 && time <= kLastInstant && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
   }
 
   i64 next() const {
@@ -338,9 +339,11 @@ struct Engine {
   }
 
   int32_t run(i64 limit, lpn_result* result) {
+#if !LPNRT_ONLY_RUNS
     if (phase != Phase::kNone) {
       if (const int32_t status = leave(); status != LPN_OK) return status;
     }
+#endif
     return guarded([&] { return simulate(limit, result); });
   }
 
