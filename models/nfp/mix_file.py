@@ -14,7 +14,6 @@ A mix file is JSON (README.md, "Mixes"):
      "overhead": 224}                       core cycles of firmware per packet
 """
 
-import json
 import os
 
 from . import nic as constants
@@ -45,11 +44,9 @@ def load(path, program=None, cores=50, **changes):
 
     Raises Error E-nfp-mix for a file that is no mix, and what reading its program raises.
     """
-    try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-    except (OSError, ValueError, RecursionError) as problem:
-        raise _error(f"{path}: cannot be read as JSON: {problem}") from None
+    from lpn.runs import read_json
+
+    data = read_json(path, "E-nfp-mix")
     return build(data, os.fspath(path), program, cores, **changes)
 
 

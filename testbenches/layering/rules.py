@@ -34,7 +34,7 @@ FLOORS = {
     "python/lpn": [
         ["source", "interrupt"],
         ["errors"],
-        ["authoring", "plots", "parallel"],
+        ["authoring", "json_file", "plots", "parallel"],
         ["lib", "spaces"],
         ["runs"],
         ["command", "sweeps", "pages", "proofs"],

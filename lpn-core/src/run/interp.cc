@@ -22,6 +22,7 @@
 #include "lpn/net/initial.h"
 #include "lpn/net/lower.h"
 #include "lpn/net/verify.h"
+#include "meters.h"
 
 namespace lpn {
 namespace {
@@ -69,10 +70,7 @@ struct PlaceState {
   std::deque<IdRun> ids;       // of the free tokens, when tracing
   std::uint64_t external = 0;  // initial and pushed tokens so far
   bool done = false;
-  // statistics
-  Time since = 0;
-  Wide weighted = 0;  // exact, so that engines may add up in any order
-  std::uint64_t peak = 0;
+  PlaceMeter meter;
 
   std::uint64_t occupancy() const { return free + locked; }
 };
@@ -105,12 +103,7 @@ struct TransitionState {
   Time next_start = 0;  // by the interval
   Time last_due = 0;    // of the firing started last
   Time wake = -1;       // scheduled wake-up, -1: none
-  // statistics
-  std::uint64_t commits = 0;
-  Time busy = 0, busy_since = 0;
-  Wait wait = Wait::kNone;
-  Time wait_since = 0;
-  std::array<Time, kWaits> waited{};
+  TransitionMeter meter;
 };
 
 struct Event {
@@ -426,7 +419,7 @@ struct Interp::Impl {
     firing.start = now;
     firing.due = due;
     lock(state, env, firing);
-    if (state.in_flight++ == 0) state.busy_since = now;
+    if (state.in_flight++ == 0) state.meter.busy_since = now;
     happened = true;
     if (watcher != nullptr) watcher->on_start(started(k, state, firing));
     mark_transition(k);
@@ -552,16 +545,16 @@ struct Interp::Impl {
         value += place.width;
       }
       place.free += count;
-      place.peak = std::max(place.peak, place.occupancy());
+      place.meter.filled(place.occupancy());
       if (place.done) {
         result.done_tokens += count;
         result.latency = now;
       }
       mark(p);
     }
-    if (--state.in_flight == 0) state.busy += now - state.busy_since;
+    if (--state.in_flight == 0) state.meter.busy += now - state.meter.busy_since;
     happened = true;
-    ++state.commits;
+    ++state.meter.commits;
     ++result.commits;
     result.last_commit = now;
     mark_transition(k);
@@ -652,7 +645,7 @@ struct Interp::Impl {
       for (const Push& push : it->second) {
         account(places[push.place]);
         append_external(push.place, push.values.empty() ? nullptr : push.values.data(), 1);
-        places[push.place].peak = std::max(places[push.place].peak, places[push.place].occupancy());
+        places[push.place].meter.filled(places[push.place].occupancy());
         mark(push.place);
         happened = true;
         if (watcher != nullptr) watcher->on_arrival(now, static_cast<PlaceId>(push.place));
@@ -708,9 +701,10 @@ struct Interp::Impl {
   }
 
   RunResult simulate(Time limit, Observer* observer) {
-    if (!begun && limit >= 0) {
+    if (!begun) {
+      if (limit < 0) return finish(Ending::kLimit, limit);  // before every instant
       for (std::size_t k = 0; k < transitions.size(); ++k) mark_transition(k);
-      for (PlaceState& place : places) place.peak = std::max(place.peak, place.occupancy());
+      for (PlaceState& place : places) place.meter.filled(place.occupancy());
       instant(observer);
     }
     for (;;) {
@@ -728,7 +722,7 @@ struct Interp::Impl {
   RunResult finish(Ending ending, Time limit) {
     RunResult r = result;
     r.ending = ending;
-    end = ending == Ending::kLimit ? limit : r.last_commit;
+    end = ending == Ending::kLimit ? std::max(limit, now) : r.last_commit;
     const bool has_done = std::any_of(declared.places.begin(), declared.places.end(),
                                       [](const Place& p) { return p.done; });
     if (!has_done) r.latency = r.last_commit;
@@ -797,9 +791,7 @@ struct Interp::Impl {
   // ---- statistics -------------------------------------------------------------------------
 
   void account(PlaceState& place) {
-    if (!options.stats) return;
-    place.weighted += static_cast<Wide>(place.occupancy()) * (now - place.since);
-    place.since = now;
+    if (options.stats) place.meter.before(place.occupancy(), now, result.last_commit);
   }
 
   void observe_waits() {
@@ -808,11 +800,7 @@ struct Interp::Impl {
       TransitionState& state = transitions[*k];
       const Blocked why = diagnose(*k);
       if (watcher != nullptr) watcher->on_wait(now, why);
-      const Wait wait = why.wait;
-      if (wait == state.wait) continue;
-      state.waited[static_cast<std::size_t>(state.wait)] += now - state.wait_since;
-      state.wait = wait;
-      state.wait_since = now;
+      state.meter.observe(why.wait, now, result.last_commit);
     }
   }
 
@@ -821,20 +809,10 @@ struct Interp::Impl {
     Stats s;
     s.end = end;
     for (const TransitionState& state : transitions) {
-      TransitionStats out;
-      out.commits = state.commits;
-      out.busy = state.busy + (state.in_flight != 0 ? end - state.busy_since : 0);
-      out.waited = state.waited;
-      out.waited[static_cast<std::size_t>(state.wait)] += end - state.wait_since;
-      s.transitions.push_back(out);
+      s.transitions.push_back(state.meter.until(end, state.in_flight != 0));
     }
     for (std::size_t k = 0; k < declared.places.size(); ++k) {
-      const PlaceState& place = places[k];
-      const Wide weighted =
-          place.weighted + static_cast<Wide>(place.occupancy()) * (end - place.since);
-      s.places.push_back({end == 0 ? static_cast<double>(place.occupancy())
-                                   : static_cast<double>(weighted) / static_cast<double>(end),
-                          place.peak});
+      s.places.push_back(places[k].meter.until(end, places[k].occupancy()));
     }
     return s;
   }

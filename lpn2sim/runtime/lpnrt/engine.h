@@ -244,7 +244,7 @@ struct Engine {
     self().touch_rivals();
     while (!touched.empty()) {
       const u32 k = touched.take_least();
-      meters[k].observe(self().why(k), now);
+      meters[k].observe(self().why(k), now, last_commit);
     }
 #endif
   }
@@ -368,7 +368,8 @@ struct Engine {
   }
 
   int32_t simulate(i64 limit, lpn_result* result) {
-    if (!begun && limit >= 0) {
+    if (!begun) {
+      if (limit < 0) return finish(LPN_LIMIT, limit, result);  // before every instant
       if (!armed && !self().begin()) return LPN_FULL;
       armed = true;
       if constexpr (Net::kFlow) {
@@ -428,7 +429,7 @@ struct Engine {
 
   int32_t finish(int32_t ending, i64 limit, lpn_result* result) {
 #if LPNRT_STATS
-    end = ending == LPN_LIMIT ? limit : last_commit;
+    end = ending == LPN_LIMIT ? std::max(limit, now) : last_commit;
 #else
     (void)limit;
 #endif
