@@ -293,7 +293,10 @@ Z3Feasibility::~Z3Feasibility() = default;
 
 void Z3Feasibility::on_variable(VarId var, Range range) {
   Impl& z = *impl_;
-  const std::string name = this->name(var) + "!" + std::to_string(static_cast<std::uint32_t>(var));
+  // The number tells variables apart, whatever the solver makes of names.
+  std::string name = this->name(var);
+  std::erase_if(name, [](unsigned char c) { return c < ' ' || c > '~' || c == '|' || c == '\\'; });
+  name += "!" + std::to_string(static_cast<std::uint32_t>(var));
   if (range == Range{0, 1}) {
     z.variables.push_back(z.z3.bool_const(name.c_str()));
     return;

@@ -100,6 +100,14 @@ void bind_paths(py::module_& m) {
              return to_sum(
                  p.measures().stall(static_cast<TransitionId>(t), static_cast<PlaceId>(place)));
            })
+      .def(
+          "stall_of",
+          [](MeasuredPath& p, Id t, Id place, const Assignment& input) {
+            return p.measures().stall_of(static_cast<TransitionId>(t), static_cast<PlaceId>(place),
+                                         input);
+          },
+          py::arg("transition"), py::arg("place"), py::arg("input"),
+          "stall() of one input, from the times of its firings alone.")
       .def("completion",
            [](MeasuredPath& p, std::uint64_t k) { return to_sum(p.measures().completion(k)); })
       .def(
