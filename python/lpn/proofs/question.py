@@ -337,15 +337,13 @@ class _Search:
 
     def prove(self, text):
         forms = claims(text, self.net, self.interface is not None)
-        if getattr(self.interface, "denominator", 1) > 1 and is_strict(text):
-            if any(("E",) in form for form in forms):
-                raise mistake(
-                    "E-property",
-                    f"'{text}': this interface gives fractions of cycles; use <= or >=",
-                )
         return self.answered(forms, lambda: self.proof_of(text, forms))
 
     def proof_of(self, text, forms):
+        if self.denominator > 1 and is_strict(text):
+            raise mistake(
+                "E-property", f"'{text}': this interface gives fractions of cycles; use <= or >="
+            )
         forms = [self.basis.rescaled(form)[0] for form in forms]
         answer = self.answer
         holds = answer.complete and not self.basis.undecided
