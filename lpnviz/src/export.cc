@@ -33,8 +33,8 @@ std::string in_script(const std::string& json) {
   return out;
 }
 
-std::vector<std::uint64_t> tokens_at_start(const Net& net, const ParamValues& params,
-                                           const Marking& marking) {
+std::vector<std::uint64_t> initial_tokens(const Net& net, const ParamValues& params,
+                                          const Marking& marking) {
   std::vector<std::uint64_t> tokens;
   for (std::uint32_t p = 0; p < net.places.size(); ++p) {
     std::uint64_t count = marking[static_cast<PlaceId>(p)].count;

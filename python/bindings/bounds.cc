@@ -183,6 +183,8 @@ void bind_bounds(py::module_& m) {
       "(MeasuredPath, [(weight, instant)], constant). Stops early when a bound as good as "
       "`enough_proved` is proved or an input as far as `enough_found` found. "
       "`progress(proved, found, boxes, seconds)`: a true result ends the work.");
+  m.def("solver_out_of_memory", &smt::Z3Feasibility::out_of_memory,
+        "Whether Z3 gave up a question of this program for want of memory.");
   m.def("check_bound", &check, py::arg("partition"), py::arg("goal"), py::kw_only(),
         py::arg("certificate"), py::arg("trusted"),
         "None when the certificate proves its bound, else why not. `trusted(smtlib)`: whether a "

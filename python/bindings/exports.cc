@@ -46,7 +46,7 @@ void bind_exports(py::module_& parent) {
       "initial_tokens",
       [](const Net& net, const ParamValues& params, const Marking& marking) {
         check_initial(net, params, marking);
-        return viz::tokens_at_start(net, params, marking);
+        return viz::initial_tokens(net, params, marking);
       },
       py::arg("net"), py::arg("params"), py::arg("marking"),
       "Tokens per place at time 0: the net's own and the marking's. Raises Error for what no run "

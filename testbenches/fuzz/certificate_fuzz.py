@@ -112,11 +112,12 @@ def originals():
         lpn.maximize(one, "stall(work, q)"),
         lpn.maximize(one, "busy(work)"),
         lpn.minimize(one, "busy(work) - latency"),
-        lpn.prove(one, "latency <= 40 and completion(1) >= 2"),
+        lpn.prove(one, "latency <= 40 and busy(work) >= 2"),
         lpn.maximize(one, "abs(E - latency)", interface=rows),
         lpn.maximize(two, "latency"),
         lpn.minimize(two, "commits(work)"),
         lpn.prove(two, "busy(read) <= latency + 14"),
+        lpn.prove(two, "busy(work) + busy(drop) <= 9"),
         lpn.maximize(three, "latency"),
         lpn.minimize(three, "2*latency"),
     ]
@@ -124,7 +125,8 @@ def originals():
     for answer in answers:
         assert answer.certificate is not None, answer
         data = json.loads(json.dumps(answer.certificate))
-        assert check(data).holds, answer
+        checked = check(data)
+        assert checked.holds or checked.unknown and checked.why is None, answer
         found.append(data)
     return found
 
@@ -263,13 +265,13 @@ def mutant(r, originals):
             better(r, data)
             if r.random() < 0.3:
                 change(r, data)
-        except (TypeError, KeyError, AttributeError, IndexError):
+        except (TypeError, KeyError, AttributeError, IndexError, RecursionError):
             pass
     else:
         for _ in range(r.choice([1, 1, 1, 2, 3])):
             try:
                 change(r, data)
-            except (TypeError, KeyError, IndexError):
+            except (TypeError, KeyError, IndexError, RecursionError):
                 break
     try:
         text = json.dumps(data)

@@ -16,6 +16,7 @@
 #include "lpn/classes/check_partition.h"
 #include "lpn/classes/partition.h"
 #include "lpn/expr/build.h"
+#include "lpn/net/lower.h"
 #include "lpn/run/interp.h"
 #include "lpn/smt/measured_path.h"
 #include "lpn/smt/search.h"
@@ -42,7 +43,7 @@ struct Tally {
   std::uint64_t compared = 0, inputs = 0, paths = 0, classes = 0, endless = 0, refused = 0;
   std::uint64_t unresolved = 0, differences = 0, proved = 0;
   std::uint64_t bounds = 0, exact = 0, refuted = 0;
-  std::uint64_t refused_measures = 0;
+  std::uint64_t refused_measures = 0, unanswered = 0;
   std::map<std::string, std::uint64_t> measures;  // per quantity
   std::map<std::string, std::uint64_t> reasons;
 };
@@ -232,6 +233,7 @@ struct Quantity {
   std::vector<smt::Target> targets;
   std::vector<std::optional<Time>> values;                   // per run
   std::function<std::optional<Time>(const Assignment&)> of;  // by another run
+  bool unordered = false;  // a stall that depends on tokens in any order
 };
 
 std::string check_certificates(const InputSpace& space, const Quantity& q, bool maximum, Time best,
@@ -273,6 +275,10 @@ std::string check_bounds(const InputSpace& space, const Quantity& q, Tally& tall
       if (r.found) return fmt::format("{}: {} found, no input has one", name, *r.found);
       continue;
     }
+    if ((!r.proved || !r.found) && r.seconds >= options.seconds) {
+      ++tally.unanswered;
+      continue;
+    }
     if (!r.proved || !r.found) return fmt::format("{}: no answer, it is {}", name, *best);
     if (maximum ? *r.proved < *best : *r.proved > *best) {
       return fmt::format("{}: {} proved, {} is possible", name, *r.proved, *best);
@@ -283,6 +289,7 @@ std::string check_bounds(const InputSpace& space, const Quantity& q, Tally& tall
     tally.exact += r.exact ? 1 : 0;
     ++tally.bounds;
     ++tally.measures[q.name.substr(0, q.name.find('('))];
+    if (q.unordered) ++tally.measures["stall, of tokens in any order"];
     if (!contains(space, r.witness) || q.of(r.witness) != r.found) {
       return fmt::format("{}: the witness {} does not have {}", name, show(r.witness), *r.found);
     }
@@ -300,7 +307,11 @@ std::string check_latency(const Net& net, const Partition& p, const Runs& runs, 
   for (const InputClass& one : p.classes) {
     for (const Path& path : one.paths) paths.push_back(&path);
   }
-  Quantity q{.name = "latency", .targets = smt::latencies(paths), .values = {}, .of = {}};
+  Quantity q{.name = "latency",
+             .targets = smt::latencies(paths),
+             .values = {},
+             .of = {},
+             .unordered = false};
   for (const auto& [input, ran] : runs) {
     q.values.push_back(ran.outcome == Outcome::kLatency ? ran.latency : std::nullopt);
   }
@@ -345,7 +356,8 @@ smt::Measure measure_of(smt::Measures& measures, const Asked& asked) {
 // One quantity: of each input by its path, and over all inputs.
 std::string check_measure(const Net& net, Partition& p, const Runs& runs, const Asked& asked,
                           Tally& tally) {
-  Quantity q{.name = text_of(net, asked), .targets = {}, .values = {}, .of = {}};
+  Quantity q{
+      .name = text_of(net, asked), .targets = {}, .values = {}, .of = {}, .unordered = false};
   std::vector<std::unique_ptr<smt::MeasuredPath>> paths;
   try {
     for (const InputClass& one : p.classes) {
@@ -382,6 +394,14 @@ std::string check_measure(const Net& net, Partition& p, const Runs& runs, const 
       if (by_path != q.values.back()) {
         return fmt::format("{} of {}: {} by its path, {} by its run", q.name, show(input), by_path,
                            q.values.back().value_or(-1));
+      }
+    }
+  }
+  if (asked.what == Asked::What::kStall) {
+    const Net lowered = lower(net);
+    for (const auto& path : paths) {
+      for (const InputArc& arc : lowered[asked.transition].inputs) {
+        q.unordered |= path->path().unordered[static_cast<std::size_t>(arc.place)];
       }
     }
   }
@@ -549,7 +569,8 @@ int main_(int argc, char** argv) {
   fmt::print("{} greatest and least values, {} of them exact; {} wrong certificates refused\n",
              tally.bounds, tally.exact, tally.refuted);
   for (const auto& [name, count] : tally.measures) fmt::print("  {:5} {}\n", count, name);
-  fmt::print("  {:5} quantities refused\n", tally.refused_measures);
+  fmt::print("  {:5} quantities refused, {} without an answer in time\n", tally.refused_measures,
+             tally.unanswered);
   for (const auto& [reason, count] : tally.reasons) fmt::print("  {:5} {}\n", count, reason);
   return tally.differences == 0 ? 0 : 1;
 }

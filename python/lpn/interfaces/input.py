@@ -5,6 +5,7 @@ kind.
 from ..authoring.expr import Expr
 from ..errors import mistake
 from .closed_form import digest
+from .conditions import need_conditions
 from .form import evaluate
 from .stream import cut
 
@@ -71,10 +72,11 @@ def rows_of(net, marking):
     return found
 
 
-def aggregate(interface, tokens):
+def aggregate(interface, tokens, conditions=True):
     """The `x` of an interface for tokens {place: [{property: int}]}.
 
     Raises NotImplementedError, as the interface does, for an input that it does not cover.
+    `conditions`: whether what the space required beyond ranges is looked at.
     """
     x, streams = given(interface, tokens)
     if getattr(interface, "STREAM", False):
@@ -87,6 +89,9 @@ def aggregate(interface, tokens):
                 f"tokens like {x['shape']} are in no class; covered: {interface.SHAPES}"
             )
         need_covered(interface.COVERED[interface.SHAPES.index(x["shape"])], tokens)
+        numbers = (value for rows in tokens.values() for row in rows for value in row.values())
+        if conditions and not any(isinstance(value, Expr) for value in numbers):
+            need_conditions(interface.CONDITIONS, tokens)
     return x
 
 

@@ -28,7 +28,7 @@ struct Window {
 };
 
 // Tokens per place at time 0: the net's own and the marking's. Throws Error "E-param-value".
-std::vector<std::uint64_t> tokens_at_start(const Net& net, const ParamValues& params,
-                                           const Marking& marking);
+std::vector<std::uint64_t> initial_tokens(const Net& net, const ParamValues& params,
+                                          const Marking& marking);
 
 }  // namespace lpn::viz
