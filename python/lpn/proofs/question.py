@@ -109,7 +109,8 @@ class _Search:
         if total is None:
             return self.by_classes(ask)
         end = self.end
-        patience = time.monotonic() + max(_PATIENCE, estimate(self.space, forms, total, self.term))
+        trying = estimate(self.space, forms, total, self.term) / _COMPILED
+        patience = time.monotonic() + max(_PATIENCE, trying)
         self.end = patience if end is None else min(patience, end)
         known, why = None, None
         try:
