@@ -161,6 +161,8 @@ TEST_CASE("marking: every illegal file has its message") {
   CHECK(error_of(net, "LPNM\x02") ==
         "E-marking-file byte 4: the file has format version 2, this program reads version 1");
   CHECK(error_of(net, "LPNM\x01\x07") == "E-marking-file byte 5: unknown flags 7");
+  CHECK(error_of(net, "LPNM\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01") ==
+        "E-marking-file byte 6: the done count does not fit in 63 bits");
   CHECK(error_of(net, file("\x01")) ==
         "E-marking-file byte 7: the file is cut off in a place's name");
   CHECK(error_of(net, file("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02")) ==

@@ -1,6 +1,5 @@
 """The cost table of the NFP as data: costs.json beside this file, or a user's own."""
 
-import json
 import os
 
 __all__ = ["load", "BUNDLED"]
@@ -47,11 +46,9 @@ def load(path=None):
 
 
 def _read(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            table = json.load(file)
-    except (OSError, ValueError) as problem:
-        raise _error(path, f"cannot be read as JSON: {problem}") from None
+    from lpn.runs import read_json
+
+    table = read_json(path, "E-nfp-costs")
     if not isinstance(table, dict):
         raise _error(path, 'is no JSON object; write {"overhead": {"value": 224, "source": "..."}}')
     out = {}

@@ -1,23 +1,8 @@
 """Traffic mixes: which program paths the packets of a simulation take, how often, and how fast they
-come.
-
-A mix file is JSON (README.md, "Mixes"):
-
-    {"program": "count-min.asm",            of the mix file's folder; commands may name another
-     "unroll": "160",                       as of --unroll, where the program has a loop
-     "paths": [{"path": "->0--15->15000", "weight": 3},
-               {"path": "slowest"},         of the guarantee
-               {"segments": [[40, "sram"], [25, "dram_read"], [60, "none"]], "weight": 0.5}],
-     "packets": 100000, "seed": 1,
-     "rate": 30e6,                          packets per second; without it there is always a packet
-     "arrivals": "poisson",                 or "even"
-     "overload": true,                      without "rate": more comes than the MAC takes, which slows it
-     "overhead": 224}                       core cycles of firmware per packet
+come. mix_file.py reads them from files.
 """
 
-import json
 import math
-import os
 import random
 from array import array
 from itertools import accumulate
@@ -25,21 +10,7 @@ from itertools import accumulate
 from . import nic as constants
 from . import steps
 
-__all__ = ["Mix", "Path", "load", "path_of", "segments_of"]
-
-_KEYS = {
-    "program",
-    "unroll",
-    "costs",
-    "paths",
-    "packets",
-    "seed",
-    "rate",
-    "arrivals",
-    "overload",
-    "overhead",
-}
-MOST_PACKETS = 10**8
+__all__ = ["Mix", "Path", "path_of", "segments_of", "slowest"]
 
 
 class Path:
@@ -211,150 +182,6 @@ def islands_of(cores):
     """The islands that packets go to one after the other: each as often as it has cores."""
     islands = constants.load()["islands"]
     return [k % islands for k in range(cores)]
-
-
-def load(path, program=None, cores=50, **changes):
-    """The Mix in a file. `program`: a listing that stands in for the file's; `cores`: for which
-    `slowest` is the slowest path; `changes` replace the file's keys packets, rate, seed, arrivals,
-    unroll, when they are not None.
-
-    Raises Error E-nfp-mix for a file that is no mix, and what reading its program raises.
-    """
-    try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-    except (OSError, ValueError) as problem:
-        raise _error("E-nfp-mix", f"{path}: cannot be read as JSON: {problem}") from None
-    return build(data, os.fspath(path), program, cores, **changes)
-
-
-def build(data, where, program=None, cores=50, **changes):
-    """The Mix that `data`, the content of the file `where`, describes; see load."""
-
-    def wrong(message):
-        return _error("E-nfp-mix", f"{where}: {message}")
-
-    if not isinstance(data, dict):
-        raise wrong(
-            'a mix is a JSON object; write {"program": "x.asm", "paths": [{"path": "slowest"}]}'
-        )
-    unknown = sorted(set(data) - _KEYS)
-    if unknown:
-        raise wrong(f"'{unknown[0]}' is no key of a mix; they are {', '.join(sorted(_KEYS))}")
-    data = {**data, **{k: v for k, v in changes.items() if v is not None}}
-
-    def number(key, default, least, most, whole=False):
-        value = data.get(key, default)
-        if value is None and default is None:
-            return None
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not least <= value <= most
-            or (whole and value != int(value))
-        ):
-            raise wrong(
-                f"'{key}' must be a {'whole ' if whole else ''}number {least:g}..{most:g}, got {value!r}"
-            )
-        return int(value) if whole else float(value)
-
-    packets = number("packets", 100_000, 1, MOST_PACKETS, whole=True)
-    seed = number("seed", 1, 0, 2**62, whole=True)
-    rate = number("rate", None, 1, 1e9)
-    overhead = number("overhead", constants.load()["overhead"], 0, steps.MOST_RUN, whole=True)
-    arrivals = data.get("arrivals", "poisson")
-    if arrivals not in ("poisson", "even"):
-        raise wrong(f'\'arrivals\' must be "poisson" or "even", got {arrivals!r}')
-    overload = data.get("overload", False)
-    if not isinstance(overload, bool) or overload and rate is not None:
-        raise wrong("'overload' must be true or false, and is for mixes without a 'rate'")
-    listing = os.fspath(program) if program is not None else None
-    if listing is None and data.get("program") is not None:
-        if not isinstance(data["program"], str):
-            raise wrong("'program' must be the name of a listing")
-        listing = os.path.join(os.path.dirname(where), data["program"])
-    given = data.get("paths", [{"path": "slowest"}])
-    if not isinstance(given, list) or not given:
-        raise wrong("'paths' must be a list of at least one path")
-
-    loaded = []
-
-    def the_program():
-        if not loaded:
-            from . import program as front
-
-            if listing is None:
-                raise wrong(
-                    'its paths are those of a program, but it names none; add "program": "x.asm"'
-                )
-            loaded.append(front.load(listing, unroll=data.get("unroll")))
-        return loaded[0]
-
-    paths = []
-    for k, entry in enumerate(given):
-        if (
-            not isinstance(entry, dict)
-            or ("path" in entry) == ("segments" in entry)
-            or (set(entry) - {"path", "segments", "weight", "name"})
-        ):
-            raise wrong(
-                f'path {k + 1} must be {{"path": "->0--15->15000" or "slowest", "weight": 1}} or '
-                '{"segments": [[cycles, "sram"], [cycles, "none"]], "weight": 1}'
-            )
-        weight = entry.get("weight", 1)
-        if (
-            isinstance(weight, bool)
-            or not isinstance(weight, (int, float))
-            or not 0 < weight < 1e12
-        ):
-            raise wrong(f"the weight of path {k + 1} must be a number above 0, got {weight!r}")
-        if "segments" in entry:
-            paths.append(Path(_segments(entry["segments"], k, wrong), weight, entry.get("name")))
-        else:
-            name = entry["path"]
-            if name == "slowest":
-                if listing is None:
-                    raise wrong(
-                        '\'slowest\' is a path of a program, but the mix names none; add "program": "x.asm"'
-                    )
-                name = slowest(the_program(), cores, listing)
-            made = path_of(the_program(), name, weight)
-            made.name = entry.get("name", name)
-            paths.append(made)
-    return Mix(
-        paths,
-        packets,
-        rate=rate,
-        arrivals=arrivals,
-        overload=overload,
-        seed=seed,
-        overhead=overhead,
-    )
-
-
-def _segments(given, k, wrong):
-    banks = constants.load()["dram_banks"]
-    out = []
-    for s in given if isinstance(given, list) else [None]:
-        if (
-            not isinstance(s, list)
-            or len(s) not in (2, 3)
-            or isinstance(s[0], bool)
-            or not isinstance(s[0], int)
-            or (not 0 <= s[0] <= steps.MOST_RUN)
-            or s[1] not in ("sram", "dram_read", "dram_add", "none")
-            or (len(s) == 3 and s[2] not in range(banks))
-        ):
-            raise wrong(
-                f'the segments of path {k + 1} must be [cycles, "sram" | "dram_read" | "dram_add" | '
-                f'"none", bank 0..{banks - 1} if it is known], got {s!r}'
-            )
-        out.append((s[0], s[1], s[2] if len(s) == 3 else 0))
-    if not out or out[-1][1] != "none" or any(s[1] == "none" for s in out[:-1]):
-        raise wrong(
-            f'the segments of path {k + 1} must end with the one whose access is "none", and only there'
-        )
-    return out
 
 
 def slowest(program, cores, what="the program"):

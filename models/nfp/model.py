@@ -282,6 +282,6 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
     """The packets of a mix file (README.md, "Mixes") for `net`. Raises Error E-nfp-mix,
     E-nfp-steps.
     """
-    from models.nfp import mix
+    from models.nfp import mix_file
 
-    return mix.load(input_path).marking(net)
+    return mix_file.load(input_path).marking(net)

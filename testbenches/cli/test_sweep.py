@@ -403,6 +403,30 @@ def test_files(sweep, folder):
         )
 
 
+def test_files_of_a_net_that_needs_no_input(sweep, folder):
+    (folder / "own.lpn").write_text(
+        "lpn 1\nnet own\ntype u ()\nparam n = 3 in 1..9\nplace q : u start initial n\n"
+        "place out : u done\ntransition t {\n  take x from q\n  delay 3\n  servers 1\n"
+        "  put out\n}\nend\n"
+    )
+    command = ["own.lpn", "-p", "n=1,2", "--jobs", 1, "-o", "own.csv", "--jsonl", "own.jsonl"]
+    first = sweep(*command, "--json").json
+    assert [(row["input"], row["latency"]) for row in first["rows"]] == [(None, 3), (None, 6)]
+    assert jsonl(folder / "own.jsonl")[1] == first["rows"]
+    again = sweep(*command, "--json").json
+    assert again["resumed"] == 2 and again["rows"] == first["rows"]
+
+
+def test_a_row_nested_without_end_is_made_again(sweep, folder):
+    command = ["pair.lpn", "a.json", "-p", "slots=1,2", "--jobs", 1, "--jsonl", "rows.jsonl"]
+    rows = sweep(*command, "--json").json["rows"]
+    lines = (folder / "rows.jsonl").read_text().splitlines()
+    (folder / "rows.jsonl").write_text("\n".join([*lines[:2], "[" * 100_000]) + "\n")
+    again = sweep(*command, "--json").json
+    assert again["resumed"] == 1
+    assert without_seconds(again["rows"]) == without_seconds(rows)
+
+
 def test_a_parameter_with_the_name_of_a_column(sweep, folder):
     (folder / "odd.lpn").write_text(PAIR.replace("slots", "latency"))
     sweep("odd.lpn", "a.json", "-p", "latency=1,2", "-o", "t.csv")

@@ -79,7 +79,15 @@ TEST_CASE("golden nets: every engine does what the trace says") {
     CHECK(text(play(c, {.observe = true, .full_scan = true})) == expected);
     CHECK(text(play(c, traced[k], {.observe = true})) == expected);
     CHECK(difference(c, defined, play(c, plain[k], {})) == "");
-    CHECK(difference(c, defined, play(c, metered[k], {.stats = true})) == "");
+    const Outcome counted = play(c, metered[k], {.stats = true});
+    CHECK(difference(c, defined, counted) == "");
+    const fs::path stats = fs::path(files[k]).replace_extension(".stats");
+    if (!fs::exists(stats)) continue;
+    const std::string figures = without_comments(read_text(stats));
+    for (const Outcome* o : {&defined, &counted}) {
+      REQUIRE(o->steps.back().stats.has_value());
+      CHECK(print_stats(c.net, *o->steps.back().stats) == figures);
+    }
   }
 }
 

@@ -80,6 +80,7 @@ const char* ending_name(Ending ending) {
     case Ending::kQuiet: return "quiet";
     case Ending::kDone: return "done";
     case Ending::kLimit: return "limit";
+    case Ending::kStopped: return "stopped";
   }
   return "";
 }
@@ -263,7 +264,25 @@ std::string print_commit(const Net& net, const Commit& c) {
   return text;
 }
 
-std::string print_outcome(const Case& c, const Outcome& outcome) {
+std::string print_stats(const Net& net, const Stats& stats) {
+  std::string text = fmt::format("over [0, {}]\n", stats.end);
+  for (std::size_t k = 0; k < net.transitions.size(); ++k) {
+    const TransitionStats& t = stats.transitions[k];
+    text += fmt::format("waits {} commits {} busy {}", net.transitions[k].name, t.commits, t.busy);
+    for (std::size_t w = 0; w < t.waited.size(); ++w) {
+      if (t.waited[w] != 0)
+        text += fmt::format(", {} {}", wait_name(static_cast<Wait>(w)), t.waited[w]);
+    }
+    text += '\n';
+  }
+  for (std::size_t p = 0; p < net.places.size(); ++p) {
+    text += fmt::format("holds {} mean {} peak {}\n", net.places[p].name, stats.places[p].mean,
+                        stats.places[p].peak);
+  }
+  return text;
+}
+
+std::string print_outcome(const Case& c, const Outcome& outcome, bool metered) {
   if (!outcome.error.empty())
     return "error " + outcome.error.substr(0, outcome.error.find(':')) + "\n";
   std::string text;
@@ -271,6 +290,9 @@ std::string print_outcome(const Case& c, const Outcome& outcome) {
   for (const StepOutcome& step : outcome.steps) {
     for (; next < step.commits; ++next) text += print_commit(c.net, outcome.commits[next]) + "\n";
     text += print_step(c.net, step);
+    if (!metered || step.fault) continue;
+    text += fmt::format("now {}\n", step.now);
+    if (step.stats) text += print_stats(c.net, *step.stats);
   }
   return text;
 }

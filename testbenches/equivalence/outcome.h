@@ -50,6 +50,10 @@ std::string difference(const Case& c, const Outcome& a, const Outcome& b);
 
 // The trace format of testbenches/nets/README.md.
 std::string print_commit(const Net& net, const Commit& commit);
-std::string print_outcome(const Case& c, const Outcome& outcome);
+// over [0, END] · waits TRANSITION commits N busy TICKS, REASON TICKS... · holds PLACE mean X peak
+// N
+std::string print_stats(const Net& net, const Stats& stats);
+// With `metered`, also `now` after each step and the statistics after each run that has them.
+std::string print_outcome(const Case& c, const Outcome& outcome, bool metered = false);
 
 }  // namespace lpn::bench

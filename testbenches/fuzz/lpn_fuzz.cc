@@ -55,6 +55,7 @@ struct Options {
   bool shrink = true;
   bool order_free = false;  // only nets some or all of whose transitions need no clock
   bool print = false;       // with --only: the net and what the interpreter does
+  std::int64_t first = -1;  // of the nets to be written out (--export), not run
 };
 
 // ---- what was covered -------------------------------------------------------------------------
@@ -704,6 +705,20 @@ int show(const Options& options) {
   return 0;
 }
 
+// The cases of nets first..nets as testbenches/second reads them.
+int export_cases(const Options& options) {
+  for (auto number = static_cast<std::uint64_t>(options.first); number < options.nets; ++number) {
+    const Net net = net_number(options, number);
+    for (int j = 0; j < kCasesPerNet; ++j) {
+      const std::optional<Case> c = case_number(net, options, number, j);
+      if (c)
+        fmt::print("case {} {}\nnet\n{}inputs\n{}go\n", number, j, print_net(net),
+                   print_inputs(*c));
+    }
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
   Options options;
   const auto usage = [] {
@@ -711,7 +726,7 @@ int main(int argc, char** argv) {
                "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
                "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
                "FOLDER]\n"
-               "                [--no-shrink] [--plain] [--order-free]\n");
+               "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n");
     return 2;
   };
   for (int k = 1; k < argc; ++k) {
@@ -736,6 +751,8 @@ int main(int argc, char** argv) {
       options.seconds = std::stod(argv[++k]);
     else if (word == "--batch")
       options.batch = std::stoull(argv[++k]);
+    else if (word == "--export")
+      options.first = std::stoll(argv[++k]);
     else if (word == "--only")
       options.only = std::stoll(argv[++k]);
     else if (word == "--stop")
@@ -748,6 +765,7 @@ int main(int argc, char** argv) {
       return usage();
   }
   if (options.only >= 0 && options.print) return show(options);
+  if (options.first >= 0) return export_cases(options);
   fmt::print("lpn_fuzz: seed {}, compiler {}, text form {}, simulator ABI {}\n", options.seed,
              __VERSION__, kTextVersion, LPN_SIM_ABI);
   return fuzz(options);

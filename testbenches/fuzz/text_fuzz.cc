@@ -2,20 +2,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "lpn/base/error.h"
 #include "lpn/text/text.h"
+#include "require.h"
 
 namespace {
 
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "text_fuzz: %s\n", what);
-  std::abort();
-}
+using lpn::fuzz::require;
 
 // "12:3: ..."
 bool has_place(std::string_view message) {

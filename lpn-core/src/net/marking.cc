@@ -240,7 +240,13 @@ Marking load_marking(const Net& net, std::string_view bytes) {
     Reader::fail(5, fmt::format("unknown flags {}", static_cast<unsigned char>(flags)));
   }
   Marking marking(net);
-  if (flags == 1) marking.done_count = in.varint("the done count");
+  if (flags == 1) {
+    const std::size_t start = in.at();
+    marking.done_count = in.varint("the done count");
+    // Engines count in signed numbers, in which more would be less than nothing.
+    if (!std::in_range<std::int64_t>(*marking.done_count))
+      Reader::fail(start, "the done count does not fit in 63 bits");
+  }
 
   std::unordered_map<std::string_view, PlaceId> places;
   for (std::size_t p = 0; p < net.places.size(); ++p) {

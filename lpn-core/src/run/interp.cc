@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -22,6 +23,7 @@
 #include "lpn/net/initial.h"
 #include "lpn/net/lower.h"
 #include "lpn/net/verify.h"
+#include "meters.h"
 
 namespace lpn {
 namespace {
@@ -44,6 +46,11 @@ class Rows {
   void pop(std::size_t count) {
     head_ = (head_ + count) & mask_;
     size_ -= count;
+  }
+  // Bytes that the next push allocates, for which it gives back half as many; 0: none.
+  std::size_t growth() const {
+    if (buffer_.empty()) return 8 * width_ * sizeof(std::int64_t);
+    return size_ == mask_ + 1 ? 2 * size_ * width_ * sizeof(std::int64_t) : 0;
   }
 
  private:
@@ -69,10 +76,7 @@ struct PlaceState {
   std::deque<IdRun> ids;       // of the free tokens, when tracing
   std::uint64_t external = 0;  // initial and pushed tokens so far
   bool done = false;
-  // statistics
-  Time since = 0;
-  Wide weighted = 0;  // exact, so that engines may add up in any order
-  std::uint64_t peak = 0;
+  PlaceMeter meter;
 
   std::uint64_t occupancy() const { return free + locked; }
 };
@@ -105,12 +109,7 @@ struct TransitionState {
   Time next_start = 0;  // by the interval
   Time last_due = 0;    // of the firing started last
   Time wake = -1;       // scheduled wake-up, -1: none
-  // statistics
-  std::uint64_t commits = 0;
-  Time busy = 0, busy_since = 0;
-  Wait wait = Wait::kNone;
-  Time wait_since = 0;
-  std::array<Time, kWaits> waited{};
+  TransitionMeter meter;
 };
 
 struct Event {
@@ -123,6 +122,12 @@ struct Event {
   }
 };
 constexpr std::uint32_t kWake = ~std::uint32_t{0};
+
+// Thrown where a run is stopped.
+struct Stopped {
+  Stop why;
+};
+constexpr std::uint32_t kFuel = 4096;  // steps between two looks at whether to go on
 
 // A set of transitions, visited from the least id upwards.
 class DirtySet {
@@ -172,6 +177,13 @@ struct Interp::Impl {
   RunResult result;
   std::exception_ptr failed;
   Watcher* watcher = nullptr;
+  Stop stopped = Stop::kNone;
+  Poll poll;
+  std::uint32_t fuel = kFuel;
+  std::uint64_t used = 0;                         // bytes
+  std::uint64_t started_here = 0;                 // in this instant
+  double spent = 0;                               // seconds of former calls
+  std::chrono::steady_clock::time_point entered;  // of this one
 
   Impl(const Net& given, const ParamValues& values, const Marking& marking, InterpOptions opts)
       : declared(given),
@@ -182,17 +194,96 @@ struct Interp::Impl {
         transitions(net.transitions.size()),
         neighbours(net.places.size()),
         dirty(net.transitions.size()),
-        touched(net.transitions.size()) {
+        touched(net.transitions.size()),
+        poll(options.poll) {
     LPN_ASSERT(params.size() == net.params.size());
     LPN_ASSERT(marking.places() == given.places.size());
-    check_initial(given, params, marking);
-    plan();
-    fill(marking);
+    within_budget([&] {
+      const std::uint64_t most = options.budget.tokens;
+      if (most != 0 && initial_tokens(given, params, marking) > most) {
+        throw Stopped{Stop::kTokens};
+      }
+      check_initial(given, params, marking, [this] { rest(); });
+      plan();
+      fill(marking);
+    });
     if (marking.done_count)
       done_target = *marking.done_count;
     else if (net.done_count) {
       done_target = static_cast<std::uint64_t>(value_of(*net.done_count));
     }
+  }
+
+  // ---- what it may use --------------------------------------------------------------------
+
+  // Whether `work` came to its end.
+  template <typename Work>
+  bool within_budget(const Work& work) {
+    entered = std::chrono::steady_clock::now();
+    try {
+      work();
+    } catch (const Stopped& s) {
+      stopped = s.why;
+    } catch (const std::bad_alloc&) {
+      stopped = Stop::kMemory;
+    } catch (const std::length_error&) {
+      stopped = Stop::kMemory;
+    }
+    spent += seconds_here();
+    return stopped == Stop::kNone;
+  }
+  double seconds_here() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - entered).count();
+  }
+  void step() {
+    if (--fuel == 0) rest();
+  }
+  void rest() {
+    fuel = kFuel;
+    if (poll && poll(now, result.commits)) throw Stopped{Stop::kAsked};
+    if (options.budget.seconds > 0 && spent + seconds_here() > options.budget.seconds) {
+      throw Stopped{Stop::kSeconds};
+    }
+  }
+  void charge(std::uint64_t bytes) {
+    used += bytes;
+    if (options.budget.memory != 0 && used > options.budget.memory) throw Stopped{Stop::kMemory};
+  }
+  std::int64_t* push_row(PlaceState& place) {
+    step();
+    if (const std::size_t bytes = place.rows.growth(); bytes != 0) {
+      charge(bytes);
+      std::int64_t* const row = place.rows.push();
+      if (bytes > 8 * place.width * sizeof(std::int64_t)) used -= bytes / 2;
+      return row;
+    }
+    return place.rows.push();
+  }
+  void push_value(std::vector<std::int64_t>& values, std::int64_t value) {
+    if (values.size() == values.capacity()) {
+      const std::size_t more = std::max<std::size_t>(values.size(), 4);
+      charge(more * sizeof(std::int64_t));
+      values.reserve(values.size() + more);
+    }
+    values.push_back(value);
+  }
+  void push_ids(PlaceState& place, const TokenId& first, std::uint64_t count) {
+    charge(sizeof(IdRun));
+    place.ids.push_back({first, count});
+  }
+
+  // The answer of a run that was stopped, as far as it came.
+  RunResult stop_here() {
+    RunResult r = result;
+    r.ending = Ending::kStopped;
+    r.stop = stopped;
+    end = now;
+    if (!has_done()) r.latency = r.last_commit;
+    return r;
+  }
+  bool has_done() const {
+    return std::any_of(declared.places.begin(), declared.places.end(),
+                       [](const Place& p) { return p.done; });
   }
 
   // ---- setting up -------------------------------------------------------------------------
@@ -267,10 +358,10 @@ struct Interp::Impl {
       id.source = static_cast<std::uint32_t>(place);
       id.initial = true;
       id.index = state.external;
-      state.ids.push_back({id, count});
+      push_ids(state, id, count);
     }
     state.external += count;
-    if (row != nullptr) std::copy_n(row, state.width, state.rows.push());
+    if (row != nullptr) std::copy_n(row, state.width, push_row(state));
     state.free += count;
   }
 
@@ -351,7 +442,8 @@ struct Interp::Impl {
     return {};
   }
 
-  // The first instant >= now at which the interval and the clock let `state` start.
+  // The first instant >= now at which the interval and the clock let `state` start; kForever: its
+  // clock has no edge any more.
   Time earliest_start(const TransitionState& state) const {
     const Time at = std::max(now, state.next_start);
     if (state.period == 0) return at;
@@ -370,7 +462,11 @@ struct Interp::Impl {
     try {
       if (check_arcs(env, t, state).wait != Wait::kNone) return false;
       if (const Time at = earliest_start(state); at > now) {
-        if (at != kForever && state.wake != at) {
+        if (at > kLastInstant) {
+          env.site = {};
+          throw EvalFault{Fault::kOverflow};
+        }
+        if (state.wake != at) {
           state.wake = at;
           events.push({at, static_cast<std::uint32_t>(k), 0, kWake});
         }
@@ -419,6 +515,10 @@ struct Interp::Impl {
       throw;
     }
 
+    step();
+    if (options.budget.firings != 0 && ++started_here > options.budget.firings) {
+      throw Stopped{Stop::kFirings};
+    }
     if (t.ordered) due = std::max(due, state.last_due);
     state.last_due = due;
     state.next_start = next_start;
@@ -426,17 +526,18 @@ struct Interp::Impl {
     firing.start = now;
     firing.due = due;
     lock(state, env, firing);
-    if (state.in_flight++ == 0) state.busy_since = now;
+    if (state.in_flight++ == 0) state.meter.busy_since = now;
     happened = true;
     if (watcher != nullptr) watcher->on_start(started(k, state, firing));
     mark_transition(k);
     events.push({due, static_cast<std::uint32_t>(k), firing.number, slot});
   }
 
-  // now + count * scale
+  // now + count * scale, an instant
   Time later(std::int64_t count, Time scale) const {
     Time at = 0;
-    if (__builtin_mul_overflow(count, scale, &at) || __builtin_add_overflow(at, now, &at)) {
+    if (__builtin_mul_overflow(count, scale, &at) || __builtin_add_overflow(at, now, &at) ||
+        at > kLastInstant) {
       throw EvalFault{Fault::kOverflow};
     }
     return at;
@@ -461,8 +562,9 @@ struct Interp::Impl {
             if (fields[f].range && (value < fields[f].range->lo || value > fields[f].range->hi)) {
               throw EvalFault{Fault::kRange, value};
             }
-            firing.values.push_back(value);
+            push_value(firing.values, value);
           }
+          step();
         }
       }
     }
@@ -489,7 +591,7 @@ struct Interp::Impl {
     }
   }
 
-  static void take_ids(PlaceState& place, std::uint64_t count, std::vector<IdRun>& into) {
+  void take_ids(PlaceState& place, std::uint64_t count, std::vector<IdRun>& into) {
     while (count > 0) {
       IdRun& run = place.ids.front();
       const std::uint64_t part = std::min(count, run.count);
@@ -497,12 +599,17 @@ struct Interp::Impl {
       count -= part;
       run.count -= part;
       run.first.index += part;
-      if (run.count == 0) place.ids.pop_front();
+      if (run.count != 0) continue;
+      place.ids.pop_front();
+      used -= std::min<std::uint64_t>(used, sizeof(IdRun));
     }
   }
 
+  static constexpr std::uint64_t kFiringVectors = 64;  // what a firing took and will put, and more
   std::uint32_t new_slot() {
     if (free_slots.empty()) {
+      // Twice: a vector grows to twice its size.
+      charge(2 * (sizeof(Firing) + sizeof(Event)) + sizeof(std::uint32_t) + kFiringVectors);
       firings.emplace_back();
       return static_cast<std::uint32_t>(firings.size() - 1);
     }
@@ -545,23 +652,23 @@ struct Interp::Impl {
         id.source = static_cast<std::uint32_t>(k);
         id.arc = o;
         id.firing = firing.number;
-        place.ids.push_back({id, count});
+        push_ids(place, id, count);
       }
       for (std::uint64_t i = 0; place.width != 0 && i < count; ++i) {
-        std::copy_n(value, place.width, place.rows.push());
+        std::copy_n(value, place.width, push_row(place));
         value += place.width;
       }
       place.free += count;
-      place.peak = std::max(place.peak, place.occupancy());
+      place.meter.filled(place.occupancy());
       if (place.done) {
         result.done_tokens += count;
         result.latency = now;
       }
       mark(p);
     }
-    if (--state.in_flight == 0) state.busy += now - state.busy_since;
+    if (--state.in_flight == 0) state.meter.busy += now - state.meter.busy_since;
     happened = true;
-    ++state.commits;
+    ++state.meter.commits;
     ++result.commits;
     result.last_commit = now;
     mark_transition(k);
@@ -645,14 +752,16 @@ struct Interp::Impl {
   // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
   // lost what they had waited with.
   bool instant(Observer* observer) {
+    step();
     group = 0;
+    started_here = 0;
     happened = !begun;
     begun = true;
     if (auto it = pushes.find(now); it != pushes.end()) {
       for (const Push& push : it->second) {
         account(places[push.place]);
         append_external(push.place, push.values.empty() ? nullptr : push.values.data(), 1);
-        places[push.place].peak = std::max(places[push.place].peak, places[push.place].occupancy());
+        places[push.place].meter.filled(places[push.place].occupancy());
         mark(push.place);
         happened = true;
         if (watcher != nullptr) watcher->on_arrival(now, static_cast<PlaceId>(push.place));
@@ -670,6 +779,9 @@ struct Interp::Impl {
       if (++group > options.group_limit) {
         fail(events.top().transition,
              {Fault::kZeroDelay, static_cast<std::int64_t>(options.group_limit)}, {});
+      }
+      if (options.budget.groups != 0 && group > options.budget.groups) {
+        throw Stopped{Stop::kGroups};
       }
       commit_group(observer);
       start_all();
@@ -699,8 +811,11 @@ struct Interp::Impl {
   RunResult run(Time limit, Observer* observer) {
     LPN_ASSERT(observer == nullptr || options.trace);
     if (failed) std::rethrow_exception(failed);
+    if (stopped != Stop::kNone) return stop_here();
+    RunResult answer;
     try {
-      return simulate(limit, observer);
+      if (within_budget([&] { answer = simulate(limit, observer); })) return answer;
+      return stop_here();
     } catch (const RunError&) {
       failed = std::current_exception();
       throw;
@@ -708,9 +823,10 @@ struct Interp::Impl {
   }
 
   RunResult simulate(Time limit, Observer* observer) {
-    if (!begun && limit >= 0) {
+    if (!begun) {
+      if (limit < 0) return finish(Ending::kLimit, limit);  // before every instant
       for (std::size_t k = 0; k < transitions.size(); ++k) mark_transition(k);
-      for (PlaceState& place : places) place.peak = std::max(place.peak, place.occupancy());
+      for (PlaceState& place : places) place.meter.filled(place.occupancy());
       instant(observer);
     }
     for (;;) {
@@ -728,10 +844,8 @@ struct Interp::Impl {
   RunResult finish(Ending ending, Time limit) {
     RunResult r = result;
     r.ending = ending;
-    end = ending == Ending::kLimit ? limit : r.last_commit;
-    const bool has_done = std::any_of(declared.places.begin(), declared.places.end(),
-                                      [](const Place& p) { return p.done; });
-    if (!has_done) r.latency = r.last_commit;
+    end = ending == Ending::kLimit ? std::max(limit, now) : r.last_commit;
+    if (!has_done()) r.latency = r.last_commit;
     if (ending == Ending::kQuiet) explain_stall(r);
     return r;
   }
@@ -758,13 +872,8 @@ struct Interp::Impl {
         has_token = has_token || places[state.arcs[a].place].occupancy() > 0;
       }
       if (!has_token) continue;
-      Blocked blocked = diagnose(k);
-      // Of a quiet net only the time can hold back what is otherwise ready: its next start lies
-      // beyond the last instant there is. explain_stall() does not know that start.
-      if (blocked.wait == Wait::kNone) {
-        blocked.wait = net.transitions[k].interval ? Wait::kInterval : Wait::kClock;
-      }
-      r.blocked.push_back(blocked);
+      // Of a quiet net no arcs all hold: time alone would make it go on.
+      r.blocked.push_back(diagnose(k));
     }
   }
 
@@ -788,18 +897,19 @@ struct Interp::Impl {
     }
     if (blocked.wait != Wait::kNone) return blocked;
     if (state.servers != 0 && state.in_flight >= state.servers) blocked.wait = Wait::kServer;
-    // With both, the interval is named: a reason changes at instants only, not in between.
+    // An interval ends on an edge, since it counts periods from one: this stands until the next
+    // instant.
+    else if (state.next_start > now)
+      blocked.wait = Wait::kInterval;
     else if (earliest_start(state) > now)
-      blocked.wait = t.interval ? Wait::kInterval : Wait::kClock;
+      blocked.wait = Wait::kClock;
     return blocked;
   }
 
   // ---- statistics -------------------------------------------------------------------------
 
   void account(PlaceState& place) {
-    if (!options.stats) return;
-    place.weighted += static_cast<Wide>(place.occupancy()) * (now - place.since);
-    place.since = now;
+    if (options.stats) place.meter.before(place.occupancy(), now, result.last_commit);
   }
 
   void observe_waits() {
@@ -808,11 +918,7 @@ struct Interp::Impl {
       TransitionState& state = transitions[*k];
       const Blocked why = diagnose(*k);
       if (watcher != nullptr) watcher->on_wait(now, why);
-      const Wait wait = why.wait;
-      if (wait == state.wait) continue;
-      state.waited[static_cast<std::size_t>(state.wait)] += now - state.wait_since;
-      state.wait = wait;
-      state.wait_since = now;
+      state.meter.observe(why.wait, now, result.last_commit);
     }
   }
 
@@ -821,20 +927,10 @@ struct Interp::Impl {
     Stats s;
     s.end = end;
     for (const TransitionState& state : transitions) {
-      TransitionStats out;
-      out.commits = state.commits;
-      out.busy = state.busy + (state.in_flight != 0 ? end - state.busy_since : 0);
-      out.waited = state.waited;
-      out.waited[static_cast<std::size_t>(state.wait)] += end - state.wait_since;
-      s.transitions.push_back(out);
+      s.transitions.push_back(state.meter.until(end, state.in_flight != 0));
     }
     for (std::size_t k = 0; k < declared.places.size(); ++k) {
-      const PlaceState& place = places[k];
-      const Wide weighted =
-          place.weighted + static_cast<Wide>(place.occupancy()) * (end - place.since);
-      s.places.push_back({end == 0 ? static_cast<double>(place.occupancy())
-                                   : static_cast<double>(weighted) / static_cast<double>(end),
-                          place.peak});
+      s.places.push_back(places[k].meter.until(end, places[k].occupancy()));
     }
     return s;
   }
@@ -850,7 +946,9 @@ struct Interp::Impl {
 
   void push(PlaceId id, std::span<const std::int64_t> values, Time time) {
     check_push(declared, id, values);
-    if (time < 0 || (begun && time <= now) || over) throw late_push(declared, id, time, now);
+    if (time < 0 || time > kLastInstant || (begun && time <= now) || over) {
+      throw late_push(declared, id, time, now);
+    }
     pushes[time].push_back({static_cast<std::size_t>(id), {values.begin(), values.end()}});
   }
 };
@@ -866,6 +964,7 @@ void Interp::push(PlaceId place, std::span<const std::int64_t> values, Time time
   impl_->push(place, values, time);
 }
 RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit, observer); }
+void Interp::set_poll(Poll poll) { impl_->poll = std::move(poll); }
 void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }
 Time Interp::now() const { return impl_->now; }
 std::uint64_t Interp::occupancy(PlaceId place) const {

@@ -119,7 +119,8 @@ struct Engine {
   [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
   void schedule_slot(i64 when, u32 k, u32 slot) { schedule_far({when, k, slot}); }
   void wake_at(i64 when, u32 k, i64& planned) {
-    if (when == kForever || planned == when) return;
+    if (when == kForever) fail(kOverflow, site(k, 7));
+    if (planned == when) return;
     if (planned <= now && when - now < Wheel<2 * N>::kSlots)
       wheel.insert(when, N + k);
     else
@@ -244,14 +245,14 @@ struct Engine {
     self().touch_rivals();
     while (!touched.empty()) {
       const u32 k = touched.take_least();
-      meters[k].observe(self().why(k), now);
+      meters[k].observe(self().why(k), now, last_commit);
     }
 #endif
   }
 
   // ---- an instant in steps
   bool outside_may_act_at(i64 time) const {
-    return time >= 0 && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
+    return time >= 0 && time <= kLastInstant && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
   }
 
   i64 next() const {
@@ -368,7 +369,8 @@ struct Engine {
   }
 
   int32_t simulate(i64 limit, lpn_result* result) {
-    if (!begun && limit >= 0) {
+    if (!begun) {
+      if (limit < 0) return finish(LPN_LIMIT, limit, result);  // before every instant
       if (!armed && !self().begin()) return LPN_FULL;
       armed = true;
       if constexpr (Net::kFlow) {
@@ -428,7 +430,7 @@ struct Engine {
 
   int32_t finish(int32_t ending, i64 limit, lpn_result* result) {
 #if LPNRT_STATS
-    end = ending == LPN_LIMIT ? limit : last_commit;
+    end = ending == LPN_LIMIT ? std::max(limit, now) : last_commit;
 #else
     (void)limit;
 #endif

@@ -195,16 +195,15 @@ struct Abi {
       const TransitionMeter& m = net.meters[k];
       transitions[k].commits = m.commits;
       transitions[k].busy = m.busy + (m.in_flight != 0 ? net.end - m.busy_since : 0);
-      for (u32 w = 0; w < 8; ++w) transitions[k].waited[w] = m.waited[w];
-      transitions[k].waited[m.wait] += net.end - m.wait_since;
+      m.waited_until(net.end, transitions[k].waited);
     }
     for (u32 p = 0; p < Net::kDeclaredPlaces; ++p) {
-      PlaceMeter m = net.place_meters[p];
-      m.before(net.occupancy_of(p), net.end);
-      places[p].mean = net.end == 0
-                           ? static_cast<double>(net.occupancy_of(p))
-                           : static_cast<double>(m.weighted) / static_cast<double>(net.end);
-      places[p].peak = m.peak;
+      const PlaceMeter& m = net.place_meters[p];
+      const u64 held = net.occupancy_of(p);
+      places[p].mean = net.end == 0 ? static_cast<double>(held)
+                                    : static_cast<double>(m.weighted_until(net.end, held)) /
+                                          static_cast<double>(net.end);
+      places[p].peak = std::max(m.peak, held);  // before instant 0 nothing is accounted for
     }
     return LPN_OK;
 #else

@@ -5,148 +5,49 @@
 // something is wrong, 3 the limit was reached.
 #pragma once
 
-#include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "lpnrt/abi.h"
+#include "lpnrt/marking_file.h"
 
 extern "C" const lpn_sim_api* lpn_sim_entry(void);
 
 namespace lpnrt::program {
 
-struct Refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// The names of the interface, which lie one after the other.
-struct Names {
-  std::string net;
-  std::vector<std::string> params, places, transitions;
-
-  explicit Names(const lpn_sim_api& api) {
-    const char* at = api.names;
-    const auto next = [&at] {
-      std::string name = at;
-      at += name.size() + 1;
-      return name;
-    };
-    net = next();
-    for (uint32_t k = 0; k < api.params; ++k) params.push_back(next());
-    for (uint32_t k = 0; k < api.places; ++k) places.push_back(next());
-    for (uint32_t k = 0; k < api.transitions; ++k) transitions.push_back(next());
-  }
-};
-
+// Decimal, as lpn-run reads it: "010" is ten.
 inline int64_t to_number(const std::string& text, const std::string& what) {
-  char* end = nullptr;
-  errno = 0;
-  const long long value = std::strtoll(text.c_str(), &end, 0);
-  if (text.empty() || *end != 0 || errno != 0) {
+  int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, value);
+  if (failed != std::errc() || stop != end)
     throw Refused(what + " needs a whole number of 64 bits, got '" + text + "'");
-  }
   return value;
 }
 
-// Bytes of a marking file, checked at every step: the file may come from anywhere.
-class MarkingFile {
- public:
-  MarkingFile(const std::string& path, const lpn_sim_api& api, const Names& names)
-      : api_(api), names_(names) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw Refused("cannot read " + path);
-    bytes_.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  }
+inline std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in) throw Refused("cannot read " + path);
+  return bytes;
+}
 
-  void load(lpn_sim* sim) {
-    if (bytes_.compare(0, 4, "LPNM") != 0)
-      fail("not a marking file: it does not begin with \"LPNM\"");
-    at_ = 4;
-    if (byte() != 1) fail("a marking file of another version");
-    const unsigned flags = byte();
-    if (flags > 1) fail("unknown flags");
-    if (flags == 1) {
-      const uint64_t done = varint();
-      if (done > INT64_MAX) fail("the done count does not fit in 63 bits");
-      api_.set_done(sim, static_cast<int64_t>(done));
-    }
-    std::vector<bool> seen(names_.places.size());
-    for (uint64_t left = varint(); left > 0; --left) place(sim, seen);
-    if (at_ != bytes_.size()) fail("bytes after the last place");
+inline void load_marking(const std::string& path, const lpn_sim_api& api, const Names& names,
+                         lpn_sim* sim) {
+  const std::string bytes = read_file(path);
+  try {
+    MarkingFile(bytes, api, names).load(sim);
+  } catch (const Refused& refused) {
+    throw Refused("marking file " + path + ": " + refused.what());
   }
-
- private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Refused("marking file, byte " + std::to_string(at_) + ": " + what);
-  }
-  unsigned byte() {
-    if (at_ >= bytes_.size()) fail("the file is cut off");
-    return static_cast<unsigned char>(bytes_[at_++]);
-  }
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      const unsigned next = byte();
-      if (shift == 63 && next > 1) fail("a number does not fit in 64 bits");
-      value |= static_cast<uint64_t>(next & 0x7f) << shift;
-      if (next < 0x80) return value;
-    }
-  }
-  std::string name() {
-    const uint64_t size = varint();
-    if (size > 200 || size > bytes_.size() - at_) fail("a name that is too long");
-    const std::string text = bytes_.substr(at_, size);
-    at_ += size;
-    return text;
-  }
-
-  void place(lpn_sim* sim, std::vector<bool>& seen) {
-    const std::string called = name();
-    uint32_t p = 0;
-    while (p < names_.places.size() && names_.places[p] != called) ++p;
-    if (p == names_.places.size() || seen[p])
-      fail("the net has no such place, or the file has it twice");
-    seen[p] = true;
-    const uint64_t fields = varint();
-    if (fields != api_.place_fields[p])
-      fail("place '" + called + "' has another number of properties");
-    for (uint64_t k = 0; k < fields; ++k) name();
-    const uint64_t count = varint();
-    if (count > uint64_t{1} << 31 || count * fields > bytes_.size() - at_)
-      fail("more tokens than bytes");
-    std::vector<int64_t> values(count * fields);
-    for (uint64_t k = 0; k < fields; ++k) {
-      const unsigned coding = byte();
-      if (coding > 1) fail("unknown coding of a column");
-      uint64_t last = 0;
-      for (uint64_t row = 0; row < count; ++row) {
-        const uint64_t bits = varint();
-        const uint64_t value = (bits >> 1) ^ (uint64_t{0} - (bits & 1));
-        last = coding == 1 ? last + value : value;
-        values[row * fields + k] = static_cast<int64_t>(last);
-      }
-    }
-    switch (api_.load(sim, p, count, values.data())) {
-      case LPN_OK: return;
-      case LPN_BAD_VALUE: fail("a value of place '" + called + "' is outside its property's range");
-      case LPN_NO_MEMORY: throw Refused("out of memory");
-      default: fail("place '" + called + "' cannot be loaded");
-    }
-  }
-
-  const lpn_sim_api& api_;
-  const Names& names_;
-  std::string bytes_;
-  size_t at_ = 0;
-};
+}
 
 inline int run(int argc, char** argv) {
   using Clock = std::chrono::steady_clock;
@@ -205,7 +106,7 @@ inline int run(int argc, char** argv) {
                                           : "a parameter gives servers < 1, a negative number of "
                                             "tokens or capacity, or a clock period < 1");
   }
-  if (!marking.empty()) MarkingFile(marking, api, names).load(sim.sim);
+  if (!marking.empty()) load_marking(marking, api, names, sim.sim);
   const double load_seconds = since(begin);
 
   const auto start = Clock::now();

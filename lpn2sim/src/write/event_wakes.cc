@@ -59,7 +59,7 @@ void EventWakes::touch_consumers(size_t p) {
 
 void EventWakes::meter(size_t p) {
   if (p < declared_.places.size()) {
-    line("LPNRT_IF_STATS(place_meters[{0}].before(f{0} + l{0}, now);)", p);
+    line("LPNRT_IF_STATS(place_meters[{0}].before(f{0} + l{0}, now, last_commit);)", p);
   }
 }
 

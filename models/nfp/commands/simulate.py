@@ -100,7 +100,7 @@ def simulate(
     lpn nfp simulate firewall.asm --cores 20
     lpn nfp simulate firewall.asm --mix traffic.json --rate 20e6 --json
     """
-    from .. import mix as mixes
+    from ..mix_file import build, load
     from ..simulate import simulate as run
 
     if mix_file and paths:
@@ -122,9 +122,9 @@ def simulate(
     progress = Progress(1)
     progress.say("reading the program", now=True)
     if mix_file:
-        mix = mixes.load(mix_file, program, cores, **changes)
+        mix = load(mix_file, program, cores, **changes)
     else:
-        mix = mixes.build(
+        mix = build(
             {"paths": [_path(p) for p in paths or ["slowest"]]},
             "the command line",
             program,

@@ -172,7 +172,8 @@ def test_own_costs(nfp, tmp_path):
         ('{"overhead": -1}', "not negative"),
         ('{"max_packet": 20}', "min_packet <= max_packet"),
         ("[1]", "no JSON object"),
-        ("{", "cannot be read as JSON"),
+        ("{", "is not JSON: Expecting property name"),
+        ('{"overhead": 1, "overhead": 2}', "the key 'overhead' stands twice in one object"),
     ],
 )
 def test_wrong_costs(nfp, tmp_path, text, message):

@@ -9,7 +9,7 @@ from typing import Any
 import _lpn
 
 from ..errors import listed, mistake, placed
-from .expr import as_index
+from .expr import INT_MAX, INT_MIN, as_index
 from .net import Net
 from .place import Place
 from .token import Token
@@ -19,13 +19,22 @@ __all__ = ["Marking"]
 MAX_TOKENS = 1 << 31
 
 
-def _int(value, name):
-    if isinstance(value, int):
-        return int(value)
-    index = as_index(value)
+def _int(value, name, where=""):
+    """The int that a property of a token is; `where` says of which one."""
+    index = int(value) if isinstance(value, int) else as_index(value)
     if index is None:
-        raise mistake("E-marking", f"property '{name}' must be int, got {value!r}")
+        raise mistake("E-marking", f"property '{name}'{where} must be int, got {_shown(value)}")
+    if not INT_MIN <= index <= INT_MAX:
+        raise mistake("E-overflow", f"property '{name}'{where} does not fit in 64 bits")
     return index
+
+
+def _shown(value):
+    """A value for messages, which may be long or nested."""
+    if isinstance(value, (list, dict, tuple)):
+        return f"a {type(value).__name__}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
 
 
 class Marking:
@@ -114,7 +123,7 @@ class Marking:
                     f"row {count} of '{to.name}' has {len(row)} values; its type has: "
                     f"{listed(fields)}",
                 )
-            flat.extend(_int(v, name) for name, v in zip(fields, row))
+            flat.extend(_int(v, name, f" of row {count}") for name, v in zip(fields, row))
             count += 1
         self._append(to, flat, count)
 
@@ -165,8 +174,8 @@ class Marking:
     def done_count(self, value):
         if value is not None:
             value = _int(value, "done_count")
-            if value < 0:
-                raise mistake("E-marking", f"done_count must be >= 0, got {value}")
+            if not 0 <= value <= INT_MAX:
+                raise mistake("E-marking", f"done_count must be 0..2**63-1, got {value}")
         self._core.done_count = value
 
     def save(self, path: str | os.PathLike[str]) -> None:

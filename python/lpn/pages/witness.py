@@ -1,9 +1,8 @@
 """What a proof found, as an input to look at: a witness of lpn smt."""
 
-import json
-
 from ..authoring.marking import Marking
-from ..errors import mistake
+from ..errors import Error, mistake
+from ..json_file import parse_json
 from ..source import shown
 
 __all__ = ["Witness", "read_witness"]
@@ -48,8 +47,8 @@ def read_witness(path):
     if data[:4] == b"LPNM":
         return Witness(f"witness {shown(path)}", marking=data)
     try:
-        answer = json.loads(data)
-    except ValueError:
+        answer = parse_json(data, str(path), "E-viz-witness")
+    except Error:
         answer = None
     if not isinstance(answer, dict) or "verdict" not in answer:
         raise mistake(
@@ -57,11 +56,30 @@ def read_witness(path):
             f"{path} is no witness: give the file of lpn smt --witness, or what lpn smt "
             "--json printed",
         )
+    try:
+        title, found = _found(answer)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise mistake(
+            "E-viz-witness", f"{path} is not what lpn smt --json printed; give that as it was"
+        ) from None
+    if found is None:
+        raise mistake(
+            "E-viz-witness", f"{path} has no input to show: its verdict is '{answer['verdict']}'"
+        )
+    return Witness(title, *found)
+
+
+def _found(answer):
+    """(title, (parameters, tokens) or None) of an answer of lpn smt."""
     found, what = answer.get("witness"), f"{answer.get('question')}: {answer['verdict']}"
     if answer.get("stalled"):
         found, what = answer["stalled"]["input"], f"an input that {answer['stalled']['outcome']}"
     if not found:
-        raise mistake(
-            "E-viz-witness", f"{path} has no input to show: its verdict is '{answer['verdict']}'"
-        )
-    return Witness(f"witness of {what}", found["parameters"], found["tokens"])
+        return f"witness of {what}", None
+    parameters, tokens = found["parameters"], found["tokens"]
+    if any(isinstance(v, bool) or not isinstance(v, int) for v in parameters.values()):
+        raise TypeError("a parameter is no whole number")
+    for rows in tokens.values():
+        for row in rows:
+            len(row)
+    return f"witness of {what}", (parameters, tokens)

@@ -5,6 +5,7 @@ Tools import from here: `from lpn.runs import prepare`.
 """
 
 from ..authoring.net import parameter_values
+from ..json_file import read_json
 from .batch import run_batch
 from .engines import ENGINES, compiled
 from .models import Model, load
@@ -24,6 +25,7 @@ __all__ = [
     "load",
     "parameter_values",
     "prepare",
+    "read_json",
     "run_batch",
     "simulate",
 ]

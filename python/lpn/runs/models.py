@@ -8,7 +8,8 @@ from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net
-from ..errors import listed, mistake, near
+from ..errors import Error, listed, mistake, near, without_place
+from ..json_file import read_json
 from ..spaces.space import InputSpace
 
 __all__ = ["Model", "bundled", "command", "commands", "load"]
@@ -219,26 +220,44 @@ def read_marking(path: str | os.PathLike[str], net: Net) -> Marking:
         raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
     if head == b"LPNM":
         return Marking.load(net, path)
-    import json
-
-    try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-    except ValueError as error:
-        raise mistake(
-            "E-input", f"{path} is neither a marking file (LPNM) nor JSON: {error}"
-        ) from None
+    data = read_json(path, what="neither a marking file (LPNM) nor JSON")
     marking = Marking(net)
     if not isinstance(data, dict):
         raise mistake("E-input", f"{path} must be {{place: count or [tokens]}}")
     for place, tokens in data.items():
-        if isinstance(tokens, int):
-            marking.add(place, count=tokens)
-        elif isinstance(tokens, list):
-            marking.add_rows(place, tokens)
-        else:
-            raise mistake("E-input", f"{path}: '{place}' must be a count or a list of tokens")
+        try:
+            _add_tokens(marking, place, tokens)
+        except Error as error:
+            raise without_place(error.code, f"{path}: {error}") from None
     return marking
+
+
+def _add_tokens(marking, place, tokens):
+    """Adds what JSON says about a place: a count, or a list of tokens."""
+    if isinstance(tokens, int) and not isinstance(tokens, bool):
+        return marking.add(place, count=tokens)
+    if not isinstance(tokens, list):
+        raise mistake("E-input", f"'{place}' must be a count or a list of tokens")
+    for number, token in enumerate(tokens):
+        if not isinstance(token, (dict, list)):
+            raise mistake(
+                "E-input",
+                f"token {number} of '{place}' must be {{property: value}} or the values in a "
+                f"list, got {_kind(token)}",
+            )
+    return marking.add_rows(place, tokens)
+
+
+def _kind(value):
+    """What a JSON value is, for messages: it may be long."""
+    kinds = {
+        str: "text",
+        bool: "true or false",
+        type(None): "null",
+        list: "a list",
+        dict: "an object",
+    }
+    return kinds.get(type(value), "a number")
 
 
 def _module(name, path):

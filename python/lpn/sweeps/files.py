@@ -218,7 +218,7 @@ class _Jsonl:
         try:
             header = json.loads(lines[0])["sweep"]
             old = header["id"]
-        except (ValueError, KeyError, TypeError, IndexError):
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             return None
         if old != self._identity["id"]:
             return self._difference(header), False
@@ -228,7 +228,7 @@ class _Jsonl:
                 row = json.loads(line)
                 number = row["row"]
                 good = isinstance(number, int) and set(FIELDS) <= set(row)
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 good = False
             if good and number not in rows:
                 rows[number] = row

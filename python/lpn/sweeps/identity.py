@@ -26,7 +26,8 @@ def identity_of(definition):
     ]
     points = [repr(tuple(point.values())) for point in definition.points]
     places = "" if definition._point_inputs is None else repr(definition._point_inputs)
-    names = _hash([*(i.name for i in definition.inputs), places])
+    # A net that starts from its own tokens has one input, without a name.
+    names = _hash([*("" if i.name is None else i.name for i in definition.inputs), places])
     return {
         "version": 1,
         "model": definition.model.name,
