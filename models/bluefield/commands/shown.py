@@ -12,9 +12,15 @@ def show_trained(predictor, candidates):
         click.echo(f"{file}: {kind}, {rows} rows")
     if candidates:
         table(
-            ["memory model", "trained on", ">rows near", ">error of held-out rows"],
+            ["memory model", "trained on", ">rows near", ">error of held-out rows", ""],
             [
-                [c.kind, " + ".join(p.name for p in c.profiles), c.near, f"{c.error:.2f} %"]
+                [
+                    c.kind,
+                    " + ".join(p.name for p in c.profiles),
+                    c.near,
+                    f"{c.error:.2f} %",
+                    "" if c.covers else "other traffic" if c.unknown else "traffic beyond it",
+                ]
                 for c in candidates
             ],
         )
