@@ -107,7 +107,7 @@ struct Engine {
     return true;
   }
 
-  Net& self() { return static_cast<Net&>(*this); }
+  [[gnu::always_inline]] Net& self() { return static_cast<Net&>(*this); }
 
   // ---- for generated code
   void schedule(i64 when, u32 k) {
@@ -127,7 +127,7 @@ struct Engine {
       schedule_far({when, k, kWake});
     planned = when;
   }
-  void touch(u32 k) {
+  [[gnu::always_inline]] void touch(u32 k) {
 #if LPNRT_STATS
     touched.insert(k);
 #else
@@ -339,9 +339,11 @@ struct Engine {
   }
 
   int32_t run(i64 limit, lpn_result* result) {
+#if !LPNRT_ONLY_RUNS
     if (phase != Phase::kNone) {
       if (const int32_t status = leave(); status != LPN_OK) return status;
     }
+#endif
     return guarded([&] { return simulate(limit, result); });
   }
 
