@@ -14,6 +14,7 @@ from ..command import (
     NO,
     UNKNOWN,
     WRONG,
+    FiniteRange,
     Progress,
     counted,
     grouped,
@@ -74,7 +75,7 @@ STATUS = {
 @click.option("--pareto", is_flag=True, help="With --free: the answer for every value.")
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     metavar="S",
     help="Stop after S seconds, with the bound and the input of then.",
 )
