@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lpnrt/budget.h"
 #include "lpnrt/codes.h"
 
 namespace lpnrt {
@@ -19,10 +20,17 @@ template <typename T>
 class Array {
  public:
   Array() = default;
-  explicit Array(u64 size) : items_(new T[size]()), size_(size) {}
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  ~Array() { delete[] items_; }
+  explicit Array(u64 size) : items_((charge(size * sizeof(T)), new T[size]())), size_(size) {}
+  Array(Array&& other) noexcept { swap(other); }
+  Array& operator=(Array&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Array() {
+    if (items_ == nullptr) return;
+    refund(size_ * sizeof(T));
+    delete[] items_;
+  }
   void swap(Array& other) {
     T* const items = items_;
     items_ = other.items_;
@@ -50,14 +58,16 @@ class Ring {
     std::swap(head_, other.head_);
     std::swap(size_, other.size_);
     std::swap(mask_, other.mask_);
+    std::swap(soft_, other.soft_);
   }
   T& front() { return items_[head_]; }
   const T& operator[](u64 k) const { return items_[(head_ + k) & mask_]; }
   T& at(u64 k) { return items_[(head_ + k) & mask_]; }
   T& push() {
-    if (size_ == items_.size()) grow();
+    if (size_ == soft_) grow();
     return items_[(head_ + size_++) & mask_];
   }
+  void clear() { head_ = size_ = 0; }
   void pop() {
     head_ = (head_ + 1) & mask_;
     --size_;
@@ -65,16 +75,23 @@ class Ring {
 
  private:
   [[gnu::noinline]] void grow() {
+    if (soft_ < items_.size()) {
+      rest();
+      soft_ = std::min<u64>(items_.size(), soft_ + kSoft);
+      return;
+    }
     const u64 capacity = std::max<u64>(4, items_.size() * 2);
     Array<T> bigger(capacity);
     for (u64 k = 0; k < size_; ++k) bigger[k] = std::move(items_[(head_ + k) & mask_]);
     items_.swap(bigger);
     head_ = 0;
     mask_ = capacity - 1;
+    soft_ = std::min<u64>(capacity, size_ + kSoft);
   }
   // Empty at first: a constructor that cannot fail keeps nets of many places quick to compile.
   Array<T> items_;
   u64 head_ = 0, size_ = 0, mask_ = 0;
+  u64 soft_ = 0;  // so many items before the next question
 };
 
 // FIFO of rows of W values: the free tokens of a place. The first few rows lie in the place
@@ -86,11 +103,11 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   ~Rows() {
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
   }
   const i64* row(u64 k) const { return values_ + ((head_ + k) & mask_) * W; }
   i64* push() {
-    if (size_ > mask_) grow(size_ + 1);
+    if (size_ > soft_) grow(size_ + 1);
     return values_ + ((head_ + size_++) & mask_) * W;
   }
   void pop(u64 count) {
@@ -114,13 +131,13 @@ class Rows {
     if (std::less<const i64*>()(first, from.values_) || !std::less<const i64*>()(first, end)) {
       return false;
     }
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
     values_ = from.values_;
-    mask_ = from.mask_;
+    mask_ = soft_ = from.mask_;
     head_ = static_cast<u32>((first - values_) / W);
     size_ = static_cast<u32>(count);
     from.values_ = from.first_;
-    from.mask_ = kFirst - 1;
+    from.mask_ = from.soft_ = kFirst - 1;
     from.head_ = 0;
     return true;
   }
@@ -130,19 +147,30 @@ class Rows {
 
  private:
   static constexpr u32 kFirst = W <= 4 ? 4 : 1;
+  void drop() {
+    refund((mask_ + u64{1}) * W * sizeof(i64));
+    ::operator delete(values_);
+  }
   [[gnu::noinline, gnu::cold]] void grow(u64 least) {
+    if (least <= mask_ + u64{1}) {
+      rest();
+      soft_ = std::min(mask_, std::max(soft_, size_) + kSoft);
+      return;
+    }
     u64 capacity = (mask_ + u64{1}) * 2;
     while (capacity < least) capacity *= 2;
     if (capacity > u64{1} << 31) throw std::bad_alloc();
+    charge(capacity * W * sizeof(i64));
     i64* const bigger = static_cast<i64*>(::operator new(capacity* W * sizeof(i64)));
     for (u64 k = 0; k < size_; ++k) std::memcpy(bigger + k * W, row(k), W * sizeof(i64));
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
     values_ = bigger;
     head_ = 0;
     mask_ = static_cast<u32>(capacity - 1);
+    soft_ = std::min(mask_, size_ + kSoft);
   }
   i64* values_ = first_;
-  u32 head_ = 0, size_ = 0, mask_ = kFirst - 1;
+  u32 head_ = 0, size_ = 0, mask_ = kFirst - 1, soft_ = kFirst - 1;
   i64 first_[kFirst * W];
 };
 
@@ -207,6 +235,7 @@ class Pool {
  public:
   u32 take() {
     if (free_.empty()) {
+      if (items_.size() == items_.capacity()) more();
       items_.emplace_back();
       return static_cast<u32>(items_.size() - 1);
     }
@@ -219,6 +248,14 @@ class Pool {
   T& operator[](u32 slot) { return items_[slot]; }
 
  private:
+  // Beside a firing: its event, and its places in lists of slots.
+  static constexpr u64 kEach = sizeof(T) + 48;
+  [[gnu::noinline, gnu::cold]] void more() {
+    const u64 before = items_.capacity(), wanted = std::max<u64>(4, before * 2);
+    charge(wanted * kEach);
+    items_.reserve(wanted);
+    refund(before * kEach);
+  }
   std::vector<T> items_;
   std::vector<u32> free_;
 };
