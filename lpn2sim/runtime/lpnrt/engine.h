@@ -193,7 +193,7 @@ struct Engine {
     return true;
   }
 
-  Net& self() { return static_cast<Net&>(*this); }
+  [[gnu::always_inline]] Net& self() { return static_cast<Net&>(*this); }
 
   // ---- for generated code
   void schedule(i64 when, u32 k) {
@@ -213,7 +213,7 @@ struct Engine {
       schedule_far({when, k, kWake});
     planned = when;
   }
-  void touch(u32 k) {
+  [[gnu::always_inline]] void touch(u32 k) {
 #if LPNRT_STATS
     touched.insert(k);
 #else
@@ -430,7 +430,10 @@ struct Engine {
   }
 
   int32_t run(i64 limit, lpn_result* result) {
-    int32_t status = stop == kGoesOn && phase != Phase::kNone ? leave() : int32_t{LPN_OK};
+    int32_t status = LPN_OK;
+#if !LPNRT_ONLY_RUNS
+    if (stop == kGoesOn && phase != Phase::kNone) status = leave();
+#endif
     if (status == LPN_OK) status = guarded([&] { return simulate(limit, result); });
     return stop == kGoesOn ? status : finish(LPN_STOPPED, limit, result);
   }

@@ -21,8 +21,10 @@ namespace lpnrt {
 // The C interface over a generated net.
 template <typename Net>
 struct Abi {
-  static Net* of(lpn_sim* s) { return reinterpret_cast<Net*>(s); }
-  static const Net* of(const lpn_sim* s) { return reinterpret_cast<const Net*>(s); }
+  [[gnu::always_inline]] static Net* of(lpn_sim* s) { return reinterpret_cast<Net*>(s); }
+  [[gnu::always_inline]] static const Net* of(const lpn_sim* s) {
+    return reinterpret_cast<const Net*>(s);
+  }
 
   static lpn_sim* create(const i64* params, int32_t* status) {
     return create_within(params, nullptr, status, nullptr);
@@ -308,21 +310,21 @@ struct Abi {
             set_mode,
             set_poll,
             run,
-            run_batch,
+            LPNRT_OUTSIDE(run_batch),
             push,
             now,
             tokens,
             fault,
             stats,
-            next,
-            room,
-            hold,
-            release,
-            collect,
-            take,
-            enter,
-            commit,
-            start,
+            LPNRT_OUTSIDE(next),
+            LPNRT_OUTSIDE(room),
+            LPNRT_OUTSIDE(hold),
+            LPNRT_OUTSIDE(release),
+            LPNRT_OUTSIDE(collect),
+            LPNRT_OUTSIDE(take),
+            LPNRT_OUTSIDE(enter),
+            LPNRT_OUTSIDE(commit),
+            LPNRT_OUTSIDE(start),
             halve,
             set_path_budget,
             path,

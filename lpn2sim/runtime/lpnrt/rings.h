@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,84 +15,109 @@
 
 namespace lpnrt {
 
-// The little of std::vector that rings need: a net has a ring per transition, each of its own type,
-// and a std::vector per type is most of the time that compiling a large net takes.
-template <typename T>
-class Array {
- public:
-  Array() = default;
-  explicit Array(u64 size) : items_((charge(size * sizeof(T)), new T[size]())), size_(size) {}
-  Array(Array&& other) noexcept { swap(other); }
-  Array& operator=(Array&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~Array() {
-    if (items_ == nullptr) return;
-    refund(size_ * sizeof(T));
-    delete[] items_;
-  }
-  void swap(Array& other) {
-    T* const items = items_;
-    items_ = other.items_;
-    other.items_ = items;
-    const u64 size = size_;
-    size_ = other.size_;
-    other.size_ = size;
-  }
-  u64 size() const { return size_; }
-  T& operator[](u64 k) { return items_[k]; }
-  const T& operator[](u64 k) const { return items_[k]; }
+// A net has a ring per transition, each of its own type, and what belongs to a type is most of the
+// time that compiling takes: so what moves bytes is there once, and what is tiny is inlined always.
+struct RingBytes {
+  char* items = nullptr;
+  u64 head = 0, size = 0, mask = 0, capacity = 0;
+  u64 soft = 0;  // so many items before the next question
 
- private:
-  T* items_ = nullptr;
-  u64 size_ = 0;
+  // Whether there was room after all.
+  bool asked() {
+    if (soft == capacity) return false;
+    rest();
+    soft = std::min<u64>(capacity, soft + kSoft);
+    return true;
+  }
+  // Twice the room, zeros where there is nothing yet.
+  [[gnu::noinline]] void grow(u64 width) {
+    if (asked()) return;
+    const u64 wanted = std::max<u64>(4, capacity * 2);
+    charge(wanted * width);
+    char* const bigger = static_cast<char*>(::operator new(wanted* width));
+    const u64 first = std::min(size, capacity - head);
+    if (size != 0) {
+      std::memcpy(bigger, items + head * width, first * width);
+      std::memcpy(bigger + first * width, items, (size - first) * width);
+    }
+    std::memset(bigger + size * width, 0, (wanted - size) * width);
+    drop(width);
+    moved_to(bigger, wanted);
+  }
+  [[gnu::noinline]] void drop(u64 width) {
+    if (items == nullptr) return;
+    refund(capacity * width);
+    ::operator delete(items);
+  }
+  void moved_to(char* bigger, u64 wanted) {
+    items = bigger;
+    head = 0;
+    mask = wanted - 1;
+    capacity = wanted;
+    soft = std::min<u64>(capacity, size + kSoft);
+  }
+  [[gnu::noinline]] void swap(RingBytes& other) { std::swap(*this, other); }
 };
 
 // FIFO of fixed-size items; T is trivially copyable or cheap to move.
 template <typename T>
 class Ring {
+  static constexpr bool kBytes = std::is_trivially_copyable_v<T>;
+
  public:
-  u64 size() const { return size_; }
-  void swap(Ring& other) {
-    items_.swap(other.items_);
-    std::swap(head_, other.head_);
-    std::swap(size_, other.size_);
-    std::swap(mask_, other.mask_);
-    std::swap(soft_, other.soft_);
+  [[gnu::always_inline]] Ring() = default;
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  Ring(Ring&& other) noexcept { swap(other); }
+  Ring& operator=(Ring&& other) noexcept {
+    swap(other);
+    return *this;
   }
-  T& front() { return items_[head_]; }
-  const T& operator[](u64 k) const { return items_[(head_ + k) & mask_]; }
-  T& at(u64 k) { return items_[(head_ + k) & mask_]; }
-  T& push() {
-    if (size_ == soft_) grow();
-    return items_[(head_ + size_++) & mask_];
+  [[gnu::always_inline]] ~Ring() {
+    if constexpr (kBytes)
+      bytes_.drop(sizeof(T));
+    else
+      release();
   }
-  void clear() { head_ = size_ = 0; }
-  void pop() {
-    head_ = (head_ + 1) & mask_;
-    --size_;
+  [[gnu::always_inline]] u64 size() const { return bytes_.size; }
+  [[gnu::always_inline]] void swap(Ring& other) { bytes_.swap(other.bytes_); }
+  [[gnu::always_inline]] T& front() { return items()[bytes_.head]; }
+  [[gnu::always_inline]] const T& operator[](u64 k) const {
+    return items()[(bytes_.head + k) & bytes_.mask];
+  }
+  [[gnu::always_inline]] T& at(u64 k) { return items()[(bytes_.head + k) & bytes_.mask]; }
+  [[gnu::always_inline]] T& push() {
+    if (bytes_.size == bytes_.soft) {
+      if constexpr (kBytes)
+        bytes_.grow(sizeof(T));
+      else
+        grow();
+    }
+    return items()[(bytes_.head + bytes_.size++) & bytes_.mask];
+  }
+  void clear() { bytes_.head = bytes_.size = 0; }
+  [[gnu::always_inline]] void pop() {
+    bytes_.head = (bytes_.head + 1) & bytes_.mask;
+    --bytes_.size;
   }
 
  private:
+  [[gnu::always_inline]] T* items() const { return reinterpret_cast<T*>(bytes_.items); }
+  [[gnu::noinline]] void release() {
+    if (bytes_.items != nullptr) refund(bytes_.capacity * sizeof(T));
+    delete[] items();
+  }
   [[gnu::noinline]] void grow() {
-    if (soft_ < items_.size()) {
-      rest();
-      soft_ = std::min<u64>(items_.size(), soft_ + kSoft);
-      return;
-    }
-    const u64 capacity = std::max<u64>(4, items_.size() * 2);
-    Array<T> bigger(capacity);
-    for (u64 k = 0; k < size_; ++k) bigger[k] = std::move(items_[(head_ + k) & mask_]);
-    items_.swap(bigger);
-    head_ = 0;
-    mask_ = capacity - 1;
-    soft_ = std::min<u64>(capacity, size_ + kSoft);
+    if (bytes_.asked()) return;
+    const u64 capacity = std::max<u64>(4, bytes_.capacity * 2);
+    charge(capacity * sizeof(T));
+    T* const bigger = new T[capacity]();
+    for (u64 k = 0; k < bytes_.size; ++k) bigger[k] = static_cast<T&&>(at(k));
+    release();
+    bytes_.moved_to(reinterpret_cast<char*>(bigger), capacity);
   }
   // Empty at first: a constructor that cannot fail keeps nets of many places quick to compile.
-  Array<T> items_;
-  u64 head_ = 0, size_ = 0, mask_ = 0;
-  u64 soft_ = 0;  // so many items before the next question
+  RingBytes bytes_;
 };
 
 // FIFO of rows of W values: the free tokens of a place. The first few rows lie in the place
