@@ -222,7 +222,7 @@ void bind_sim(py::module_& parent) {
           std::vector<std::pair<std::uint64_t, std::vector<std::int64_t>>> read;
         };
         std::vector<Answer> all;
-        Watch watch(py::none());
+        Watch watch{py::none()};
         std::atomic<bool> stop = false;
         // Ctrl-C reaches the thread that called; the others see that it did.
         const Poll poll = [&, caller = std::this_thread::get_id()](Time time, std::uint64_t n) {

@@ -485,13 +485,16 @@ def test_what_a_run_may_use(lpn, tmp_path, engine):
             continue  # its tokens are a number, and so are its firings
         net = tmp_path / "net.lpn"
         net.write_text(text)
-        answer = lpn("sim", net, "--engine", engine, option, value, "--json")
+        given = [option, value]
+        if reason == "time":
+            given += ["--max-memory", 0]
+        answer = lpn("sim", net, "--engine", engine, *given, "--json")
         assert answer.status == 3, answer.err
         [row] = answer.json["runs"]
         assert (row["ending"], row["until"]) == ("budget", None)
         assert (row["stopped"]["at"], row["stopped"]["reason"]) == (0, reason)
         assert row["stopped"]["text"].startswith("stopped at time 0: ")
-        assert "stopped at time 0: " in lpn("sim", net, "--engine", engine, option, value).out
+        assert "stopped at time 0: " in lpn("sim", net, "--engine", engine, *given).out
 
 
 @pytest.mark.parametrize("engine", ["interp", "compiled"])
@@ -501,7 +504,7 @@ def test_interrupt_within_an_instant(environment, lpn, tmp_path, engine, text):
     net.write_text(text)
     # Compiled before, so that the signal meets the run.
     lpn("sim", net, "--engine", engine, "--max-time", 0.001)
-    command = [BUILD / "bin" / "lpn", "sim", net, "--json", "--engine", engine]
+    command = [BUILD / "bin" / "lpn", "sim", net, "--json", "--engine", engine, "--max-memory", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
