@@ -55,7 +55,8 @@ TEST_CASE("servers, interval, order and clock decide when a transition commits")
       {"  delay 1\n  clock 4 phase 2\n  servers 1\n", "6:t 10:t 14:t"},
   };
   for (const auto& [lines, expected] : cases) {
-    CAPTURE(lines);
+    const std::string named = lines;  // clang 14 cannot capture a structured binding
+    CAPTURE(named);
     const Net net = net_of(kIn + worker(lines));
     CHECK(commits(net, jobs(net, {5, 1, 3})) == expected);
   }
@@ -123,6 +124,58 @@ TEST_CASE("a clock whose next edge is behind the last instant") {
   CHECK_THROWS_WITH(Interp(net, {}, Marking(net)).push(PlaceId{0}, one, kForever),
                     "place 'p': there is no time 9223372036854775807; times are "
                     "0..9223372036854775806");
+}
+
+TEST_CASE("an instant at which something only starts is one") {
+  const Net net = net_of(kIn + worker("  delay 9\n  clock 5 phase 3\n"));
+  Interp interp(net, {}, jobs(net, {1}));
+  CHECK(interp.run(0).ending == Ending::kLimit);
+  CHECK(interp.now() == 0);
+  CHECK(interp.occupancy(PlaceId{0}) == 1);
+  CHECK(interp.free_tokens(PlaceId{0}) == 1);
+  interp.run(3);
+  CHECK(interp.now() == 3);
+  CHECK(interp.free_tokens(PlaceId{0}) == 0);
+  CHECK(interp.run().latency == 48);
+}
+
+TEST_CASE("a limit of 0 is instant 0") {
+  const Net net = net_of(kIn + worker("  delay 0\n"));
+  Interp interp(net, {}, jobs(net, {1}));
+  CHECK(interp.run(0).last_commit == 0);
+  CHECK(interp.occupancy(PlaceId{1}) == 1);
+}
+
+TEST_CASE("a loop without delay is named") {
+  const Net net = net_of(
+      "place p : unit initial 1\nplace q : unit\nplace r : unit\n"
+      "transition go {\n  take x from p\n  delay 0\n  put q\n}\n"
+      "transition turn {\n  take x from q\n  delay 0\n  put p\n  put r\n}\n"
+      "transition count {\n  take x from r\n  delay 0\n}\n"
+      "transition late {\n  take x from r\n  delay 1\n  put p\n}\n");
+  Interp interp(net, {}, Marking(net), {.group_limit = 4});
+  CHECK_THROWS_WITH(interp.run(),
+                    "net 'n', transition 'go' at time 0: more than 4 groups of zero-delay firings "
+                    "at one instant; these fire without delay in a loop: go, turn; give one of "
+                    "them a delay >= 1");
+}
+
+TEST_CASE("a watcher sees what starts, what commits and who waits") {
+  struct Seen final : Watcher {
+    void on_start(const Started&) override { text += "s"; }
+    void on_commit(const Started&) override { text += "c"; }
+    void on_arrival(Time time, PlaceId) override { text += "a" + std::to_string(time); }
+    void on_wait(Time time, const Blocked&) override { text += "w" + std::to_string(time); }
+    std::string text;
+  };
+  const Net net = net_of(kIn + worker("  delay 4\n  servers 1\n"));
+  Interp interp(net, {}, jobs(net, {1}), {.stats = true});
+  Seen seen;
+  interp.watch(&seen);
+  const std::vector<std::int64_t> one{7};
+  interp.push(PlaceId{0}, one, 2);
+  interp.run();
+  CHECK(seen.text == "sw0a2w2csw4cw8");
 }
 
 TEST_CASE("an error names the expression, and stays") {

@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-PROFILES = ("usual", "ties", "far", "errors", "clocks", "wide", "counts", "bits")
+PROFILES = ("usual", "ties", "far", "errors", "clocks", "wide", "counts", "bits", "static")
 # Mode: its program, its nets per unit, and whether it knows profiles.
 MODES = {
     "interp": ("lpn_fuzz", 2000, True),
@@ -200,7 +200,8 @@ class Campaign:
                 start_new_session=True,  # Ctrl-C is ours; a unit is stopped with its compiler
                 preexec_fn=self.limit,
             )
-        self.running[process.pid] = (slot, unit, log, time.monotonic(), command)
+        # With the object: a Popen that nobody holds is waited for by the next one.
+        self.running[process.pid] = (slot, unit, log, time.monotonic(), command, process)
 
     def limit(self):
         os.nice(self.options.nice)
@@ -216,10 +217,11 @@ class Campaign:
         shutil.rmtree(self.state / "tmp" / str(slot), ignore_errors=True)
 
     def finish(self, pid, status, usage):
-        slot, unit, log, began, command = self.running.pop(pid)
+        slot, unit, log, began, command, process = self.running.pop(pid)
+        process.returncode = os.waitstatus_to_exitcode(status)
         output = log.read_text(errors="replace")[-LOG_KEPT:]
         seen = read_output(unit, output)
-        code = os.waitstatus_to_exitcode(status)
+        code = process.returncode
         nets, runs, differences = seen or (0, 0, 0)
         if code != 0 and differences == 0:
             differences = 1  # it died, or says that too little was tested: somebody has to look
@@ -306,7 +308,7 @@ class Campaign:
             self.wait()
 
     def wait(self):
-        for pid, (_, _, _, began, _) in list(self.running.items()):
+        for pid, (_, _, _, began, *_) in list(self.running.items()):
             if time.monotonic() - began > LONGEST:
                 os.killpg(pid, signal.SIGKILL)
             ended, status, usage = os.wait4(pid, os.WNOHANG)
@@ -317,9 +319,9 @@ class Campaign:
 
     def give_up(self):
         """Ends what runs: units that were not finished are not recorded, and run again."""
-        for pid, (slot, *_) in self.running.items():
+        for pid, (slot, *_, process) in self.running.items():
             os.killpg(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            process.wait()
             self.tidy(slot)
         self.running.clear()
 

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     bytes += sim::generate(net, options).size();
   }
   fmt::print("{} nets of {} profiles: {} by events, {} mixed, {} order-free; {} MB of source\n",
-             nets * bench::kProfiles, bench::kProfiles, order_free[0], order_free[1],
-             order_free[2], bytes >> 20);
+             nets * bench::kProfiles, bench::kProfiles, order_free[0], order_free[1], order_free[2],
+             bytes >> 20);
   return 0;
 }
