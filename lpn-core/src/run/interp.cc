@@ -181,6 +181,8 @@ struct Interp::Impl {
 
   // The answer of a run that was stopped, as far as it came.
   RunResult stop_here() {
+    // Who sets no limit expects no such answer.
+    if (allowance.stopped == Stop::kMemory && options.budget.memory == 0) throw std::bad_alloc();
     RunResult r = result;
     r.ending = Ending::kStopped;
     r.stop = allowance.stopped;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
@@ -55,6 +56,7 @@ struct Simulator::Impl {
   Relay relay;
   Poll poll;
   Stop stopped = Stop::kNone;  // before there was an instance
+  bool limited = false;        // in memory
   Mode mode = Mode::kAuto;
   bool started = false;  // or pushed to, or with a number of done tokens to stop at
   std::int32_t order_free = 0;
@@ -130,6 +132,7 @@ Simulator::Simulator(Library library, const ParamValues& params, const Marking& 
   LPN_ASSERT(marking.places() == net.places.size());
   impl_->params = params;
   impl_->poll = std::move(poll);
+  impl_->limited = budget.memory != 0;
   try {
     impl_->place(params, marking, budget);
   } catch (const Stopped& s) {
@@ -187,6 +190,9 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
   const lpn_sim_api& api = impl_->library.api();
   impl_->started = true;
   impl_->order_free = raw.order_free;
+  const Stop stop = impl_->sim == nullptr ? impl_->stopped : static_cast<Stop>(raw.stop);
+  // Who sets no limit expects no such answer.
+  if (stop == Stop::kMemory && !impl_->limited) throw std::bad_alloc();
   if (impl_->sim == nullptr) {
     RunResult result;
     result.ending = Ending::kStopped;
