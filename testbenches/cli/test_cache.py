@@ -478,7 +478,7 @@ def test_what_kills_a_simulator_is_an_answer(place):
 def test_an_endless_simulator_is_an_answer(place):
     given = wicked(place, "for (;;) pause();")
     for begin in (place.lpn_run, place.sim):
-        done = begin("--isolate", "--max-seconds", "4", **given)
+        done = begin("--isolate", "--isolate-seconds", "4", **given)
         assert done.returncode == 2
         assert "the simulator ran longer than 4 s" in done.stdout + done.stderr
     # It does not hear Ctrl-C either.
@@ -512,18 +512,18 @@ def test_isolated_runs_answer_as_others_do(place, lpn, nets):
     assert traces[0] == traces[1]
     done = place.lpn_run("--isolate", "--limit", "3")
     assert done.returncode == 3 and json.loads(done.stdout)["ending"] == "limit"
-    done = place.lpn_run("--max-seconds", "3")
+    done = place.lpn_run("--isolate-seconds", "3")
     assert done.returncode == 2 and "need --isolate" in done.stderr
-    lpn("sim", place.net, "--max-memory", "3").refused("E-usage")
+    lpn("sim", place.net, "--isolate-memory", "3").refused("E-usage")
 
 
 def test_memory_of_an_isolated_run_is_bounded(place):
     net = place.folder / "flood.lpn"
     net.write_text(FLOOD)
-    done = place.run(LPN, "sim", net, "--json", "--isolate", "--max-memory", "1024")
+    done = place.run(LPN, "sim", net, "--json", "--isolate", "--isolate-memory", "1024")
     [row] = json.loads(done.stdout)["runs"]
     assert done.returncode == 2 and row["error"]["code"] in ("E-memory", "E-killed"), row
-    done = place.run(RUN, net, "--isolate", "--max-memory", "1024")
+    done = place.run(RUN, net, "--isolate", "--isolate-memory", "1024")
     assert done.returncode == 2 and ("[E-memory]" in done.stderr or "[E-killed]" in done.stderr)
 
 

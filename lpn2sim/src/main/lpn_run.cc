@@ -27,15 +27,20 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
     "lpn-run NET.lpn [MARKING] [-p name=value]... [--limit T] [--engine compiled|interp]\n"
-    "        [--never-compile] [--isolate] [--max-seconds S] [--max-memory MIB]\n"
+    "        [--never-compile] [--isolate] [--isolate-seconds S] [--isolate-memory MIB]\n"
+    "        [--max-memory MIB] [--max-time SECONDS] [--max-tokens N] [--max-firings N]\n"
+    "        [--max-groups N]\n"
+    "\n"
+    "What is more than --max-... allow ends the run with ending \"budget\"; 0: any. Memory: three\n"
+    "quarters of the machine's unless given. Tokens: at the start. Firings, groups: at one time.\n"
     "\n"
     "Simulates a net (lpn print) on the tokens of a marking file (lpn marking) and prints JSON.\n"
     "\n"
     "  --never-compile   interprets; no code of the net is compiled, loaded or run\n"
     "                    (also LPN_NO_COMPILE=1)\n"
     "  --isolate         does all in a child process: its death is an answer, E-killed\n"
-    "  --max-seconds S   with --isolate: wall time of the child, compiling included\n"
-    "  --max-memory MIB  with --isolate: address space of the child, and of each compiler\n";
+    "  --isolate-seconds S   with --isolate: wall time of the child, compiling included\n"
+    "  --isolate-memory MIB  with --isolate: address space of the child, and of each compiler\n";
 
 struct Request {
   std::string net, marking;
@@ -44,6 +49,7 @@ struct Request {
   bool interpret = false;
   bool isolate = false;
   lpn::sim::IsolationLimits most;
+  lpn::Budget budget = {lpn::sim::sane_memory(), 0, 0, 0, 0};
 };
 
 lpn::Error usage(const std::string& message) { return {"E-usage", message}; }
@@ -66,10 +72,10 @@ void take_option(Request& request, const std::string& word, const std::string& v
   } else if (word == "--engine") {
     if (value != "compiled" && value != "interp") throw usage("--engine is compiled or interp");
     request.interpret = value == "interp";
-  } else if (word == "--max-seconds" || word == "--max-memory") {
+  } else if (word == "--isolate-seconds" || word == "--isolate-memory") {
     const std::int64_t number = to_number(value, word);
     if (number < 1 || number > 1'000'000'000) throw usage(word + " needs a number 1..1000000000");
-    if (word == "--max-seconds") {
+    if (word == "--isolate-seconds") {
       request.most.seconds = static_cast<double>(number);
     } else {
       request.most.bytes = static_cast<std::uint64_t>(number) << 20U;
@@ -82,13 +88,40 @@ void take_option(Request& request, const std::string& word, const std::string& v
   }
 }
 
+void set_budget(lpn::Budget& budget, const std::string& word, const std::string& value) {
+  if (word == "--max-time") {
+    char* end = nullptr;
+    budget.seconds = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != 0 || !(budget.seconds >= 0)) {
+      throw usage(fmt::format("--max-time needs seconds >= 0, got '{}'", value));
+    }
+    return;
+  }
+  const std::int64_t n = to_number(value, word);
+  if (n < 0 || n > std::int64_t{1} << 40) throw usage(word + " needs a number >= 0");
+  const auto most = static_cast<std::uint64_t>(n);
+  if (word == "--max-memory")
+    budget.memory = most << 20;
+  else if (word == "--max-tokens")
+    budget.tokens = most;
+  else if (word == "--max-firings")
+    budget.firings = most;
+  else if (word == "--max-groups")
+    budget.groups = most;
+  else
+    throw usage(fmt::format("unknown option '{}'; --help lists them", word));
+}
+
 Request parse(int argc, char** argv) {
-  const std::set<std::string> valued{"-p",       "--param",       "--limit",
-                                     "--engine", "--max-seconds", "--max-memory"};
+  const std::set<std::string> valued{"-p",       "--param",           "--limit",
+                                     "--engine", "--isolate-seconds", "--isolate-memory"};
   Request request;
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
-    if (valued.contains(word)) {
+    if (word.starts_with("--max-")) {
+      if (++k == argc) throw usage(word + " needs a value");
+      set_budget(request.budget, word, argv[k]);
+    } else if (valued.contains(word)) {
       if (++k == argc) throw usage(word + " needs a value");
       take_option(request, word, argv[k]);
     } else if (word == "--isolate") {
@@ -108,7 +141,7 @@ Request parse(int argc, char** argv) {
   }
   if (request.net.empty()) throw usage("which net? lpn-run NET.lpn [MARKING]");
   if (!request.isolate && (request.most.seconds || request.most.bytes)) {
-    throw usage("--max-seconds and --max-memory need --isolate");
+    throw usage("--isolate-seconds and --isolate-memory need --isolate");
   }
   return request;
 }
@@ -188,10 +221,16 @@ int simulate(const Request& request) {
   lpn::RunResult result;
   double load_seconds = 0, seconds = 0;
   bool cached = false;
+  lpn::Time at = 0;
   if (request.interpret) {
     std::optional<lpn::Interp> interp;
-    load_seconds = timed([&] { interp.emplace(net, params, marking); });
+    load_seconds = timed([&] {
+      lpn::InterpOptions options;
+      options.budget = request.budget;
+      interp.emplace(net, params, marking, options);
+    });
     seconds = timed([&] { result = interp->run(request.limit); });
+    at = interp->now();
   } else {
     std::optional<lpn::sim::Simulator> simulator;
     load_seconds = timed([&] {
@@ -200,23 +239,28 @@ int simulate(const Request& request) {
       if (const std::string& notice = library.provenance().notice; !notice.empty()) {
         fmt::print(stderr, "note: {}\n", notice);
       }
-      simulator.emplace(library, params, marking);
+      simulator.emplace(library, params, marking, request.budget);
     });
     seconds = timed([&] { result = simulator->run(request.limit); });
+    at = simulator->now();
   }
-  const char* const endings[] = {"quiet", "done", "limit"};
+  const char* const endings[] = {"quiet", "done", "limit", "budget"};
+  const bool stopped = result.ending == lpn::Ending::kStopped;
   fmt::print(
       "{{\"net\": \"{}\", \"engine\": \"{}\", \"cached\": {}, \"latency\": {}, \"ending\": "
-      "\"{}\", \"firings\": {}, \"done_tokens\": {}, \"last_commit\": {}, \"stalled\": {}, "
+      "\"{}\"{}, \"firings\": {}, \"done_tokens\": {}, \"last_commit\": {}, \"stalled\": {}, "
       "\"blocked\": {}, \"parse_seconds\": {:.9f}, \"marking_seconds\": {:.9f}, "
       "\"load_seconds\": {:.9f}, \"seconds\": {:.9f}}}\n",
       net.name, request.interpret ? "interp" : "compiled", cached,
       result.latency ? fmt::to_string(*result.latency) : "null",
-      endings[static_cast<int>(result.ending)], result.commits, result.done_tokens,
-      result.last_commit, result.stalled, blocked_list(net, result), parse_seconds, marking_seconds,
-      load_seconds, seconds);
+      endings[static_cast<int>(result.ending)],
+      stopped ? fmt::format(", \"stopped\": \"stopped at time {}: {}\"", at,
+                            lpn::stop_text(result.stop, request.budget))
+              : std::string(),
+      result.commits, result.done_tokens, result.last_commit, result.stalled,
+      blocked_list(net, result), parse_seconds, marking_seconds, load_seconds, seconds);
   if (result.stalled) return 1;
-  return result.ending == lpn::Ending::kLimit ? 3 : 0;
+  return stopped || result.ending == lpn::Ending::kLimit ? 3 : 0;
 }
 
 // simulate(), with what goes wrong as a message and an exit status.

@@ -30,6 +30,7 @@ from ..errors import Error, refusal
 from ..runs import fields_of, load, prepare
 from ..runs.engines import name_of
 from ..runs.isolated import isolated
+from ..runs.run import budget_of
 from .explain import explanation
 from .explain import show as show_ways
 
@@ -75,6 +76,25 @@ from .explain import show as show_ways
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T."
 )
 @click.option(
+    "--max-memory",
+    type=click.IntRange(0),
+    metavar="MIB",
+    help="What tokens and firings of a run may use; three quarters of the machine's memory unless "
+    "given, 0: any.",
+)
+@click.option(
+    "--max-time", type=click.FloatRange(0), metavar="SECONDS", help="What a run may take."
+)
+@click.option(
+    "--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens there may be at the start."
+)
+@click.option(
+    "--max-firings", type=click.IntRange(0), metavar="N", help="Firings there may be at one time."
+)
+@click.option(
+    "--max-groups", type=click.IntRange(0), metavar="N", help="Groups there may be at one time."
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Which way the compiled net runs each transition, and why not faster; needs no " "INPUT.",
@@ -85,13 +105,13 @@ from .explain import show as show_ways
     help="Compiles and runs each INPUT in a child process; if it dies that is the INPUT's answer.",
 )
 @click.option(
-    "--max-seconds",
+    "--isolate-seconds",
     type=click.FloatRange(0, min_open=True),
     metavar="S",
     help="With --isolate: wall time for each INPUT, compiling included.",
 )
 @click.option(
-    "--max-memory",
+    "--isolate-memory",
     type=click.IntRange(1),
     metavar="MIB",
     help="With --isolate: address space of the child, and of each compiler it starts.",
@@ -108,17 +128,23 @@ def sim(
     path_memory,
     trace,
     limit,
+    max_memory,
+    max_time,
+    max_tokens,
+    max_firings,
+    max_groups,
     explain,
     isolate,
-    max_seconds,
-    max_memory,
+    isolate_seconds,
+    isolate_memory,
     as_json,
 ):
     """Simulates MODEL on each INPUT: an input of the model's workload, or for a .lpn file a marking
     file or JSON {"place": 5, "other": [[1, 2], ...]}. A net that starts from its own tokens needs
     none.
 
-    Exit status: 0 answered; 1 a run stalled; 2 something is wrong; 3 a limit was reached.
+    Exit status: 0 answered; 1 a run stalled; 2 something is wrong; 3 a limit was reached, of time
+    (--limit) or of what a run may use (--max-...).
     """
     if trace and len(inputs) > 1:
         raise click.UsageError(
@@ -129,8 +155,8 @@ def sim(
             "--critical-path is a run of its own of the compiled engine; leave out "
             "--engine interp, --stats and --trace"
         )
-    if not isolate and (max_seconds or max_memory):
-        raise click.UsageError("--max-seconds and --max-memory need --isolate")
+    if not isolate and (isolate_seconds or isolate_memory):
+        raise click.UsageError("--isolate-seconds and --isolate-memory need --isolate")
     loaded = load(model)
     kept = {"trace": bool(trace), "stats": stats, "path": path}
     ready = prepare(loaded, inputs[0] if inputs else None, params, engine, **kept)
@@ -139,12 +165,14 @@ def sim(
         print_json(about) if as_json else show_ways(about)
         return ANSWERED
     need_input(loaded, inputs)
-    how = {"limit": limit, "stats": stats}
+    memory = None if max_memory is None else max_memory << 20
+    limits = budget_of(memory, max_time, max_tokens, max_firings, max_groups)
+    how = {"limit": limit, "stats": stats, "limits": limits}
     if path:
         how.update(path=top, path_memory=path_memory << 20)
     own_answer = limit is None and not params
     if isolate:
-        most = {"seconds": max_seconds, "memory": max_memory and max_memory << 20}
+        most = {"seconds": isolate_seconds, "memory": isolate_memory and isolate_memory << 20}
 
         def again(name):
             return prepare(loaded, name, params, engine, **kept)
@@ -263,7 +291,12 @@ def _one(ready, how, trace, progress, own_answer):
         return {**row, "error": {"code": code, "message": message}}
     row.update(fields_of(run))
     answer = getattr(ready.model.module, "answer", None)
-    if answer is not None and name is not None and own_answer and run.ending != "interrupted":
+    if (
+        answer is not None
+        and name is not None
+        and own_answer
+        and run.ending not in ("interrupted", "budget")
+    ):
         row["answer"] = answer(name)
     return row
 
@@ -290,7 +323,7 @@ def _status(rows, interrupted):
         return WRONG
     if any(row["stalled"] for row in rows):
         return NO
-    if interrupted or any(row["ending"] == "limit" for row in rows):
+    if interrupted or any(row["ending"] in ("limit", "budget") for row in rows):
         return UNKNOWN
     return ANSWERED
 
@@ -312,6 +345,7 @@ def _show(ready, about, rows, given):
         state = {
             "limit": f"stopped at {grouped(row.get('until'))}",
             "interrupted": "interrupted",
+            "budget": row.get("stopped", {}).get("text", ""),
         }.get(row["ending"], "")
         if row["stalled"]:
             state = "stalled"
