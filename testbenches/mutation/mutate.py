@@ -146,7 +146,9 @@ def do_run(options):
             if options.seconds and time.monotonic() - begin > options.seconds:
                 break
             point = numbered[number]
-            tried = [] if options.again or options.only else tried_of(state, number)
+            tried = tried_of(state, number)
+            if options.again or options.only:
+                tried -= {s.name for s in suites}
             row = judge(options, suites, number, point, tried)
             log.write(json.dumps(row) + "\n")
             log.flush()
