@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/expr/eval.h"
 #include "lpn/net/bounds.h"
 #include "lpn/text/text.h"
@@ -300,7 +301,7 @@ TEST_CASE("interval: values lie within the bounds of their ranges") {
     }
     const ExprId id = Generator(seed, f.pool).integer(4).second;
     const Range range = bounds(f.net, nullptr, id);
-    narrow += range.hi - range.lo < 1000 && range.lo > kLeast / 2;
+    narrow += Wide{range.hi} - range.lo < 1000 && range.lo > kLeast / 2;
     for (int k = 0; k < 8; ++k) {
       ParamValues params;
       for (const Param& p : f.net.params) {

@@ -55,7 +55,8 @@ TEST_CASE("servers, interval, order and clock decide when a transition commits")
       {"  delay 1\n  clock 4 phase 2\n  servers 1\n", "6:t 10:t 14:t"},
   };
   for (const auto& [lines, expected] : cases) {
-    CAPTURE(lines);
+    const std::string named = lines;  // clang 14 cannot capture a structured binding
+    CAPTURE(named);
     const Net net = net_of(kIn + worker(lines));
     CHECK(commits(net, jobs(net, {5, 1, 3})) == expected);
   }

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 
 from lpn import Error
+from lpn.runs import read_json
 
 from . import laws
 from .memory import memory_model
@@ -345,11 +346,7 @@ class Predictor:
 
 def load(file):
     """The Predictor of a file that `save` wrote. Raises lpn.Error E-predictor for any other."""
-    with open(file, encoding="utf-8") as stream:
-        try:
-            data = json.load(stream)
-        except ValueError as error:
-            raise Error("E-predictor", f"{file} is no JSON: {error}") from None
+    data = read_json(file, "E-predictor", "no JSON")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise Error(
             "E-predictor",

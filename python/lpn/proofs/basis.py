@@ -113,12 +113,13 @@ class Basis:
         needs = {atom[0] for atom in form if atom}
         run = self._run(witness, stats="busy" in needs, trace=bool(needs - {"latency", "E"}))
         if "stall" in needs:
-            times = self._same_times(run, witness)
+            measured = self._same_times(run, witness)
         seen = 0
         for atom, c in form.items():
             if atom and atom[0] == "stall":
-                instants, more = self.goals.sum(atom, times[0])
-                seen += c * (more + sum(w * times[1]()[instant] for w, instant in instants))
+                number, net = self.space.net._transitions[atom[1]], self.space.net
+                input = self.space._ordered(witness)
+                seen += c * measured.stall_of(number, net[atom[2]]._number, input)
                 continue
             seen += c * (1 if not atom else self._measured_in(run, atom, witness))
         return seen
@@ -126,23 +127,21 @@ class Basis:
     def _same_times(self, run, witness):
         """A witness's path, whose instants have been compared with every firing of its run.
 
-        How long a transition waited for a place is no event of a run, but follows from the events.
+        How long a transition waited for a place is no event of a run, but follows from the events
+        (Measures::stall_of).
         """
         path = self.parts.path_of(witness)
         if path is None:
             raise bug("an input found is in no class", witness)
         measured = _lpn.MeasuredPath(self.parts.core, self.space.net._core, path._core)
 
-        def times():
-            return measured.times(self.space._ordered(witness))
-
-        known = times()
+        known = measured.times(self.space._ordered(witness))
         said = {
             (f.transition, f.number): (known[f.start], known[f.commit]) for f in path._core.firings
         }
         if said != {(c.transition, c.firing): (c.start, c.time) for c in run.trace}:
             raise bug("the firings of an input are not when its class says", witness)
-        return measured, times
+        return measured
 
     def _measured_in(self, run, atom, witness):
         if atom[0] == "latency":

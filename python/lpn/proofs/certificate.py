@@ -10,13 +10,14 @@ from typing import Any
 import _lpn
 
 from ..authoring.net import Net
-from ..errors import mistake
+from ..errors import Error
 from ..spaces.space import InputSpace
-from .answer import FORMAT, Answer, form_text, number
+from .answer import Answer, form_text, number
 from .basis import Basis
 from .property import claims, largest, whole
+from .read import data_of, fraction, refuse, shape
 
-__all__ = ["Checked", "check"]
+__all__ = ["Checked", "check", "data_of"]
 
 
 class Checked:
@@ -43,41 +44,38 @@ def check(
     data: dict[str, Any],
     decide: Callable[[str], bool | None] | None = None,
     progress: Callable[[str], object] | None = None,
+    seconds: float | None = None,
 ) -> Checked:
     """Verifies a certificate (Answer.certificate, or its JSON read again); a Checked.
 
     Nothing of the search is used: the net is executed over the space again, every step of every
     bound is computed again from it, and the witness is run. `decide(smtlib)` says of a formula
     whether it is unsatisfiable (True, False, or None when it cannot tell); the formulas of steps
-    that rest on a solver are put to it. Raises Error "E-certificate" for what is no certificate.
+    that rest on a solver are put to it. `seconds`: a limit on executing the net again. Raises
+    Error "E-certificate" for what is no certificate, whatever it is, and "E-bug" for what is
+    our mistake.
     """
     try:
-        return _Check(data, decide, progress).run()
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
-        raise mistake(
-            "E-certificate",
-            f"this is no certificate as `lpn smt --certificate` writes it "
-            f"({type(error).__name__}: {error})",
-        ) from None
+        shape(data)
+        return _Check(data, decide, progress, seconds).run()
+    except Error as error:
+        if error.code in ("E-certificate", "E-bug"):
+            raise
+        raise refuse(f"{error.code}: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
+        raise refuse(f"{type(e).__name__}: {str(e)[:200]}") from None
 
 
 class _Check:
-    def __init__(self, data, decide, progress):
-        if data["lpn certificate"] != FORMAT:
-            raise mistake(
-                "E-certificate",
-                f"a certificate in format {data['lpn certificate']!r}; this program reads "
-                f"{FORMAT}",
-            )
+    def __init__(self, data, decide, progress, seconds):
         self.data = data
+        self.seconds = seconds
         self.decide = decide
         net = Net.parse(data["net"])
         self.space = InputSpace.from_json(net, data["space"])
         self.progress = progress
         self.term = self.space._read_terms.get("E")
-        self.denominator = int(data["interface denominator"])
-        if self.denominator < 1:
-            raise ValueError("the interface is divided by what is not positive")
+        self.denominator = data["interface denominator"]
         claim = data["claim"]
         interface = self.term is not None
         if "property" in claim:
@@ -110,7 +108,7 @@ class _Check:
             self.term,
             self.denominator,
             data["partition"]["seed"],
-            0,
+            self.seconds or 0,
             self.progress or (lambda text: None),
         )
         self.forms = [
@@ -123,7 +121,7 @@ class _Check:
         if not answer.complete or basis.undecided:
             why = answer.why or "; ".join(answer.notes)
             return f"the classes of the space are not complete: {why}"
-        if result.stalls != bool(data["stalls"]):
+        if result.stalls != data["stalls"]:
             return "whether inputs stall or fail is not as it says"
         if len(data["bounds"]) != len(self.forms):
             return f"it has {len(data['bounds'])} bounds for {len(self.forms)} comparisons"
@@ -136,7 +134,7 @@ class _Check:
         if "property" in data["claim"]:
             if max(proved) > 0:
                 return "what it bounds does not give the property"
-        elif self.sign * max(proved) != Fraction(data["claim"]["proved"]):
+        elif self.sign * max(proved) != fraction(data["claim"]["proved"], "what is proved"):
             return (
                 f"its bounds give {number(self.sign * max(proved))}, not {data['claim']['proved']}"
             )

@@ -264,9 +264,21 @@ class _Search:
         else:
             self.answer.lower, self.answer.upper = of(proved), _first(self.answer.upper, of(found))
 
+    def why(self):
+        """Why there is a gap although the classes are complete."""
+        if self.answer.interrupted:
+            return "interrupted by Ctrl-C"
+        if _lpn.solver_out_of_memory():
+            return "the solver reached its memory limit (LPN_SMT_MEMORY, in megabytes, is another)"
+        if self.limit is not None and self.left() < 0.6 * self.limit:
+            return f"the limit of {self.limit:g} s was reached: proving has 0.4 of it, checking as much"
+        return "; ".join(self.answer.notes) or "branching left it open"
+
     def finish(self, claim):
         answer = self.answer
         answer.seconds = time.monotonic() - self.began
+        if answer.verdict in ("unknown", "bounded") and answer.why is None:
+            answer.why = self.why()
         if claim is not None and answer.complete and not self.basis.undecided and self.claims:
             term = self.basis.term
             terms = {"E": term} if term is not None else {}
