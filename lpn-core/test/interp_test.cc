@@ -102,6 +102,29 @@ TEST_CASE("a run in parts, with tokens from outside") {
   CHECK(interp.stats().transitions[0].busy == 4);
 }
 
+TEST_CASE("of interval and clock the one that holds back now is named") {
+  const Net net = net_of(kIn + worker("  delay 0\n  interval 2\n  clock 5 phase 3\n"));
+  Interp interp(net, {}, jobs(net, {1, 1}), {.stats = true});
+  CHECK(interp.run().last_commit == 13);
+  const auto waited = interp.stats().transitions[0].waited;
+  CHECK(waited[static_cast<std::size_t>(Wait::kClock)] == 3);
+  CHECK(waited[static_cast<std::size_t>(Wait::kInterval)] == 10);
+}
+
+TEST_CASE("a clock whose next edge is behind the last instant") {
+  const Net net = net_of(kIn + worker("  delay 0\n  clock 9223372036854775807\n"));
+  Interp interp(net, {}, Marking(net));
+  const std::vector<std::int64_t> one{7};
+  interp.push(PlaceId{0}, one, 1);
+  CHECK_THROWS_WITH_AS(interp.run(),
+                       "net 'n', transition 't' at time 1: the next edge of its clock lies "
+                       "after the last instant, 9223372036854775806\n  tokens: x(size=7)",
+                       RunError);
+  CHECK_THROWS_WITH(Interp(net, {}, Marking(net)).push(PlaceId{0}, one, kForever),
+                    "place 'p': there is no time 9223372036854775807; times are "
+                    "0..9223372036854775806");
+}
+
 TEST_CASE("an error names the expression, and stays") {
   const Net net = net_of(kIn + worker("  delay 8 // x.size\n  servers 1\n"));
   Interp interp(net, {}, jobs(net, {2, 0}));

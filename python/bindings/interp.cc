@@ -8,11 +8,12 @@
 namespace lpn::python {
 namespace {
 
-const char* ending_name(Ending ending) {
-  switch (ending) {
+const char* ending_name(const RunResult& result) {
+  switch (result.ending) {
     case Ending::kQuiet: return "quiet";
     case Ending::kDone: return "done";
     case Ending::kLimit: return "limit";
+    case Ending::kStopped: return result.stop == Stop::kAsked ? "interrupted" : "budget";
   }
   return "";
 }
@@ -98,7 +99,7 @@ void bind_interp(py::module_& m) {
       });
 
   py::class_<RunResult>(m, "RunResult")
-      .def_property_readonly("ending", [](const RunResult& r) { return ending_name(r.ending); })
+      .def_property_readonly("ending", [](const RunResult& r) { return ending_name(r); })
       .def_readonly("latency", &RunResult::latency)
       .def_readonly("last_commit", &RunResult::last_commit)
       .def_readonly("commits", &RunResult::commits)

@@ -80,6 +80,7 @@ const char* ending_name(Ending ending) {
     case Ending::kQuiet: return "quiet";
     case Ending::kDone: return "done";
     case Ending::kLimit: return "limit";
+    case Ending::kStopped: return "stopped";
   }
   return "";
 }

@@ -123,9 +123,7 @@ class Checker {
     const auto found = by_.find(s.index);
     if (found == by_.end()) return all;
     for (const Commit* c : found->second) {
-      if (c->time == s.commit && (s.cause == LPN_BY_ORDERED || c->start == s.start)) {
-        all.push_back(c);
-      }
+      if (c->time == s.commit && c->start == s.start) all.push_back(c);
     }
     return all;
   }
@@ -158,7 +156,9 @@ class Checker {
       if (!net_.transitions[s.index].interval) return "there is no interval";
       return s.start >= at ? "" : "starts before the interval began";
     }
-    if (clocked ? s.start < at : s.start != at) {
+    if (s.cause == LPN_BY_ORDERED) {
+      if (s.commit != at) return fmt::format("'{}' is late, but not with its cause", name(s.index));
+    } else if (clocked ? s.start < at : s.start != at) {
       return fmt::format("'{}' starts at {}, its cause '{}' is at {}", name(s.index), s.start,
                          s.cause == LPN_BY_PUSH ? "" : name(by.index), at);
     }
@@ -235,13 +235,14 @@ class Checker {
         ++sum.first;
         sum.second += cycles;
       };
-      if (s.to_commit && !arrival) add(Path::Kind::kDelay, s.commit - s.start);
+      const bool late = s.cause == LPN_BY_ORDERED;
+      if (s.to_commit && !arrival) add(Path::Kind::kDelay, late ? 0 : s.commit - s.start);
       Time from = 0;
       if (k + 1 < path_.steps.size()) {
         const bool start = s.cause == LPN_BY_INTERVAL || s.cause == LPN_BY_ORDER;
         from = start ? path_.steps[k + 1].start : path_.steps[k + 1].commit;
       }
-      if (s.start == from) continue;
+      if (s.start == from || late) continue;
       add(arrival                      ? Path::Kind::kPushed
           : s.cause == LPN_BY_INTERVAL ? Path::Kind::kInterval
                                        : Path::Kind::kClock,

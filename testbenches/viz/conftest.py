@@ -25,7 +25,6 @@ def golden_nets():
         for path in sorted(NETS.glob("*.lpn"))
         if not path.name.startswith("fault_")
         and not path.with_suffix(".marking").exists()
-        and path.name != "interval_for_ever.lpn"
     ]
 
 

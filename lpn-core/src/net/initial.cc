@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "lpn/expr/eval.h"
@@ -16,8 +17,11 @@ void check_value(const Place& place, const Field& field, std::int64_t value, con
                           place.name, what, value, field.name, field.range->lo, field.range->hi));
 }
 
+constexpr std::int64_t kChecked = 4096;  // tokens from call to call
+
 // The net's own tokens in a place, their properties checked.
-std::int64_t check_place(const Net& net, const Place& place, const ParamValues& params) {
+std::int64_t check_place(const Net& net, const Place& place, const ParamValues& params,
+                         const std::function<void()>& now_and_then) {
   const auto& fields = net[place.type].fields;
   const std::string what = fmt::format("place '{}': initial tokens", place.name);
   std::int64_t total = 0;
@@ -29,6 +33,7 @@ std::int64_t check_place(const Net& net, const Place& place, const ParamValues& 
     }
     total += count;
     for (std::int64_t i = 0; !fields.empty() && i < count; ++i) {
+      if (now_and_then && i % kChecked == kChecked - 1) now_and_then();
       for (std::size_t f = 0; f < fields.size(); ++f) {
         const std::int64_t value = param_value(net, params, initial.fields[f], what,
                                                std::numeric_limits<std::int64_t>::min(), i);
@@ -56,7 +61,21 @@ std::int64_t param_value(const Net& net, const ParamValues& params, const Formul
   }
 }
 
-void check_initial(const Net& net, const ParamValues& params, const Marking& marking) {
+std::uint64_t initial_tokens(const Net& net, const ParamValues& params, const Marking& marking) {
+  std::uint64_t total = 0;
+  for (std::size_t p = 0; p < net.places.size(); ++p) {
+    const std::string what = fmt::format("place '{}': initial tokens", net.places[p].name);
+    for (const Initial& initial : net.places[p].initial) {
+      total += static_cast<std::uint64_t>(
+          std::min(param_value(net, params, initial.count, what, 0), kMaxTokens + 1));
+    }
+    total += marking[static_cast<PlaceId>(p)].count;
+  }
+  return total;
+}
+
+void check_initial(const Net& net, const ParamValues& params, const Marking& marking,
+                   const std::function<void()>& now_and_then) {
   for (const Transition& t : net.transitions) {
     const std::string name = fmt::format("transition '{}': ", t.name);
     if (t.servers) param_value(net, params, *t.servers, name + "servers", 1);
@@ -67,7 +86,7 @@ void check_initial(const Net& net, const ParamValues& params, const Marking& mar
   }
   for (std::size_t p = 0; p < net.places.size(); ++p) {
     const Place& place = net.places[p];
-    const std::int64_t own = check_place(net, place, params);
+    const std::int64_t own = check_place(net, place, params, now_and_then);
     if (!place.capacity) continue;
     const std::int64_t capacity = param_value(net, params, *place.capacity,
                                               fmt::format("place '{}': capacity", place.name), 0);
@@ -101,6 +120,10 @@ void check_push(const Net& net, PlaceId id, std::span<const std::int64_t> values
 }
 
 Error late_push(const Net& net, PlaceId place, Time time, Time now) {
+  if (time < 0 || time > kLastInstant) {
+    return Error("E-push", fmt::format("place '{}': there is no time {}; times are 0..{}",
+                                       net[place].name, time, kLastInstant));
+  }
   return Error("E-push",
                fmt::format("place '{}': a token for time {} comes too late; the simulation "
                            "is at {}",

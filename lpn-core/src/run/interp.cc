@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -45,6 +46,11 @@ class Rows {
   void pop(std::size_t count) {
     head_ = (head_ + count) & mask_;
     size_ -= count;
+  }
+  // Bytes that the next push allocates, for which it gives back half as many; 0: none.
+  std::size_t growth() const {
+    if (buffer_.empty()) return 8 * width_ * sizeof(std::int64_t);
+    return size_ == mask_ + 1 ? 2 * size_ * width_ * sizeof(std::int64_t) : 0;
   }
 
  private:
@@ -117,6 +123,12 @@ struct Event {
 };
 constexpr std::uint32_t kWake = ~std::uint32_t{0};
 
+// Thrown where a run is stopped.
+struct Stopped {
+  Stop why;
+};
+constexpr std::uint32_t kFuel = 4096;  // steps between two looks at whether to go on
+
 // A set of transitions, visited from the least id upwards.
 class DirtySet {
  public:
@@ -165,6 +177,13 @@ struct Interp::Impl {
   RunResult result;
   std::exception_ptr failed;
   Watcher* watcher = nullptr;
+  Stop stopped = Stop::kNone;
+  Poll poll;
+  std::uint32_t fuel = kFuel;
+  std::uint64_t used = 0;                         // bytes
+  std::uint64_t started_here = 0;                 // in this instant
+  double spent = 0;                               // seconds of former calls
+  std::chrono::steady_clock::time_point entered;  // of this one
 
   Impl(const Net& given, const ParamValues& values, const Marking& marking, InterpOptions opts)
       : declared(given),
@@ -175,17 +194,96 @@ struct Interp::Impl {
         transitions(net.transitions.size()),
         neighbours(net.places.size()),
         dirty(net.transitions.size()),
-        touched(net.transitions.size()) {
+        touched(net.transitions.size()),
+        poll(options.poll) {
     LPN_ASSERT(params.size() == net.params.size());
     LPN_ASSERT(marking.places() == given.places.size());
-    check_initial(given, params, marking);
-    plan();
-    fill(marking);
+    within_budget([&] {
+      const std::uint64_t most = options.budget.tokens;
+      if (most != 0 && initial_tokens(given, params, marking) > most) {
+        throw Stopped{Stop::kTokens};
+      }
+      check_initial(given, params, marking, [this] { rest(); });
+      plan();
+      fill(marking);
+    });
     if (marking.done_count)
       done_target = *marking.done_count;
     else if (net.done_count) {
       done_target = static_cast<std::uint64_t>(value_of(*net.done_count));
     }
+  }
+
+  // ---- what it may use --------------------------------------------------------------------
+
+  // Whether `work` came to its end.
+  template <typename Work>
+  bool within_budget(const Work& work) {
+    entered = std::chrono::steady_clock::now();
+    try {
+      work();
+    } catch (const Stopped& s) {
+      stopped = s.why;
+    } catch (const std::bad_alloc&) {
+      stopped = Stop::kMemory;
+    } catch (const std::length_error&) {
+      stopped = Stop::kMemory;
+    }
+    spent += seconds_here();
+    return stopped == Stop::kNone;
+  }
+  double seconds_here() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - entered).count();
+  }
+  void step() {
+    if (--fuel == 0) rest();
+  }
+  void rest() {
+    fuel = kFuel;
+    if (poll && poll(now, result.commits)) throw Stopped{Stop::kAsked};
+    if (options.budget.seconds > 0 && spent + seconds_here() > options.budget.seconds) {
+      throw Stopped{Stop::kSeconds};
+    }
+  }
+  void charge(std::uint64_t bytes) {
+    used += bytes;
+    if (options.budget.memory != 0 && used > options.budget.memory) throw Stopped{Stop::kMemory};
+  }
+  std::int64_t* push_row(PlaceState& place) {
+    step();
+    if (const std::size_t bytes = place.rows.growth(); bytes != 0) {
+      charge(bytes);
+      std::int64_t* const row = place.rows.push();
+      if (bytes > 8 * place.width * sizeof(std::int64_t)) used -= bytes / 2;
+      return row;
+    }
+    return place.rows.push();
+  }
+  void push_value(std::vector<std::int64_t>& values, std::int64_t value) {
+    if (values.size() == values.capacity()) {
+      const std::size_t more = std::max<std::size_t>(values.size(), 4);
+      charge(more * sizeof(std::int64_t));
+      values.reserve(values.size() + more);
+    }
+    values.push_back(value);
+  }
+  void push_ids(PlaceState& place, const TokenId& first, std::uint64_t count) {
+    charge(sizeof(IdRun));
+    place.ids.push_back({first, count});
+  }
+
+  // The answer of a run that was stopped, as far as it came.
+  RunResult stop_here() {
+    RunResult r = result;
+    r.ending = Ending::kStopped;
+    r.stop = stopped;
+    end = now;
+    if (!has_done()) r.latency = r.last_commit;
+    return r;
+  }
+  bool has_done() const {
+    return std::any_of(declared.places.begin(), declared.places.end(),
+                       [](const Place& p) { return p.done; });
   }
 
   // ---- setting up -------------------------------------------------------------------------
@@ -260,10 +358,10 @@ struct Interp::Impl {
       id.source = static_cast<std::uint32_t>(place);
       id.initial = true;
       id.index = state.external;
-      state.ids.push_back({id, count});
+      push_ids(state, id, count);
     }
     state.external += count;
-    if (row != nullptr) std::copy_n(row, state.width, state.rows.push());
+    if (row != nullptr) std::copy_n(row, state.width, push_row(state));
     state.free += count;
   }
 
@@ -344,7 +442,8 @@ struct Interp::Impl {
     return {};
   }
 
-  // The first instant >= now at which the interval and the clock let `state` start.
+  // The first instant >= now at which the interval and the clock let `state` start; kForever: its
+  // clock has no edge any more.
   Time earliest_start(const TransitionState& state) const {
     const Time at = std::max(now, state.next_start);
     if (state.period == 0) return at;
@@ -363,7 +462,11 @@ struct Interp::Impl {
     try {
       if (check_arcs(env, t, state).wait != Wait::kNone) return false;
       if (const Time at = earliest_start(state); at > now) {
-        if (at != kForever && state.wake != at) {
+        if (at > kLastInstant) {
+          env.site = {};
+          throw EvalFault{Fault::kOverflow};
+        }
+        if (state.wake != at) {
           state.wake = at;
           events.push({at, static_cast<std::uint32_t>(k), 0, kWake});
         }
@@ -412,6 +515,10 @@ struct Interp::Impl {
       throw;
     }
 
+    step();
+    if (options.budget.firings != 0 && ++started_here > options.budget.firings) {
+      throw Stopped{Stop::kFirings};
+    }
     if (t.ordered) due = std::max(due, state.last_due);
     state.last_due = due;
     state.next_start = next_start;
@@ -426,10 +533,11 @@ struct Interp::Impl {
     events.push({due, static_cast<std::uint32_t>(k), firing.number, slot});
   }
 
-  // now + count * scale
+  // now + count * scale, an instant
   Time later(std::int64_t count, Time scale) const {
     Time at = 0;
-    if (__builtin_mul_overflow(count, scale, &at) || __builtin_add_overflow(at, now, &at)) {
+    if (__builtin_mul_overflow(count, scale, &at) || __builtin_add_overflow(at, now, &at) ||
+        at > kLastInstant) {
       throw EvalFault{Fault::kOverflow};
     }
     return at;
@@ -454,8 +562,9 @@ struct Interp::Impl {
             if (fields[f].range && (value < fields[f].range->lo || value > fields[f].range->hi)) {
               throw EvalFault{Fault::kRange, value};
             }
-            firing.values.push_back(value);
+            push_value(firing.values, value);
           }
+          step();
         }
       }
     }
@@ -482,7 +591,7 @@ struct Interp::Impl {
     }
   }
 
-  static void take_ids(PlaceState& place, std::uint64_t count, std::vector<IdRun>& into) {
+  void take_ids(PlaceState& place, std::uint64_t count, std::vector<IdRun>& into) {
     while (count > 0) {
       IdRun& run = place.ids.front();
       const std::uint64_t part = std::min(count, run.count);
@@ -490,12 +599,17 @@ struct Interp::Impl {
       count -= part;
       run.count -= part;
       run.first.index += part;
-      if (run.count == 0) place.ids.pop_front();
+      if (run.count != 0) continue;
+      place.ids.pop_front();
+      used -= std::min<std::uint64_t>(used, sizeof(IdRun));
     }
   }
 
+  static constexpr std::uint64_t kFiringVectors = 64;  // what a firing took and will put, and more
   std::uint32_t new_slot() {
     if (free_slots.empty()) {
+      // Twice: a vector grows to twice its size.
+      charge(2 * (sizeof(Firing) + sizeof(Event)) + sizeof(std::uint32_t) + kFiringVectors);
       firings.emplace_back();
       return static_cast<std::uint32_t>(firings.size() - 1);
     }
@@ -538,10 +652,10 @@ struct Interp::Impl {
         id.source = static_cast<std::uint32_t>(k);
         id.arc = o;
         id.firing = firing.number;
-        place.ids.push_back({id, count});
+        push_ids(place, id, count);
       }
       for (std::uint64_t i = 0; place.width != 0 && i < count; ++i) {
-        std::copy_n(value, place.width, place.rows.push());
+        std::copy_n(value, place.width, push_row(place));
         value += place.width;
       }
       place.free += count;
@@ -638,7 +752,9 @@ struct Interp::Impl {
   // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
   // lost what they had waited with.
   bool instant(Observer* observer) {
+    step();
     group = 0;
+    started_here = 0;
     happened = !begun;
     begun = true;
     if (auto it = pushes.find(now); it != pushes.end()) {
@@ -663,6 +779,9 @@ struct Interp::Impl {
       if (++group > options.group_limit) {
         fail(events.top().transition,
              {Fault::kZeroDelay, static_cast<std::int64_t>(options.group_limit)}, {});
+      }
+      if (options.budget.groups != 0 && group > options.budget.groups) {
+        throw Stopped{Stop::kGroups};
       }
       commit_group(observer);
       start_all();
@@ -692,8 +811,11 @@ struct Interp::Impl {
   RunResult run(Time limit, Observer* observer) {
     LPN_ASSERT(observer == nullptr || options.trace);
     if (failed) std::rethrow_exception(failed);
+    if (stopped != Stop::kNone) return stop_here();
+    RunResult answer;
     try {
-      return simulate(limit, observer);
+      if (within_budget([&] { answer = simulate(limit, observer); })) return answer;
+      return stop_here();
     } catch (const RunError&) {
       failed = std::current_exception();
       throw;
@@ -723,9 +845,7 @@ struct Interp::Impl {
     RunResult r = result;
     r.ending = ending;
     end = ending == Ending::kLimit ? std::max(limit, now) : r.last_commit;
-    const bool has_done = std::any_of(declared.places.begin(), declared.places.end(),
-                                      [](const Place& p) { return p.done; });
-    if (!has_done) r.latency = r.last_commit;
+    if (!has_done()) r.latency = r.last_commit;
     if (ending == Ending::kQuiet) explain_stall(r);
     return r;
   }
@@ -752,13 +872,8 @@ struct Interp::Impl {
         has_token = has_token || places[state.arcs[a].place].occupancy() > 0;
       }
       if (!has_token) continue;
-      Blocked blocked = diagnose(k);
-      // Of a quiet net only the time can hold back what is otherwise ready: its next start lies
-      // beyond the last instant there is. explain_stall() does not know that start.
-      if (blocked.wait == Wait::kNone) {
-        blocked.wait = net.transitions[k].interval ? Wait::kInterval : Wait::kClock;
-      }
-      r.blocked.push_back(blocked);
+      // Of a quiet net no arcs all hold: time alone would make it go on.
+      r.blocked.push_back(diagnose(k));
     }
   }
 
@@ -782,9 +897,12 @@ struct Interp::Impl {
     }
     if (blocked.wait != Wait::kNone) return blocked;
     if (state.servers != 0 && state.in_flight >= state.servers) blocked.wait = Wait::kServer;
-    // With both, the interval is named: a reason changes at instants only, not in between.
+    // An interval ends on an edge, since it counts periods from one: this stands until the next
+    // instant.
+    else if (state.next_start > now)
+      blocked.wait = Wait::kInterval;
     else if (earliest_start(state) > now)
-      blocked.wait = t.interval ? Wait::kInterval : Wait::kClock;
+      blocked.wait = Wait::kClock;
     return blocked;
   }
 
@@ -828,7 +946,9 @@ struct Interp::Impl {
 
   void push(PlaceId id, std::span<const std::int64_t> values, Time time) {
     check_push(declared, id, values);
-    if (time < 0 || (begun && time <= now) || over) throw late_push(declared, id, time, now);
+    if (time < 0 || time > kLastInstant || (begun && time <= now) || over) {
+      throw late_push(declared, id, time, now);
+    }
     pushes[time].push_back({static_cast<std::size_t>(id), {values.begin(), values.end()}});
   }
 };
@@ -844,6 +964,7 @@ void Interp::push(PlaceId place, std::span<const std::int64_t> values, Time time
   impl_->push(place, values, time);
 }
 RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit, observer); }
+void Interp::set_poll(Poll poll) { impl_->poll = std::move(poll); }
 void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }
 Time Interp::now() const { return impl_->now; }
 std::uint64_t Interp::occupancy(PlaceId place) const {

@@ -23,6 +23,21 @@ const char* wait_name(Wait wait) {
   return "";
 }
 
+std::string stop_text(Stop stop, const Budget& budget) {
+  switch (stop) {
+    case Stop::kNone: return "";
+    case Stop::kAsked: return "interrupted";
+    case Stop::kMemory:
+      return budget.memory == 0 ? std::string("out of memory")
+                                : fmt::format("memory limit of {} bytes reached", budget.memory);
+    case Stop::kSeconds: return fmt::format("time limit of {} s reached", budget.seconds);
+    case Stop::kGroups: return fmt::format("limit of {} groups at one instant", budget.groups);
+    case Stop::kFirings: return fmt::format("limit of {} firings at one instant", budget.firings);
+    case Stop::kTokens: return fmt::format("limit of {} tokens at the start", budget.tokens);
+  }
+  return "";
+}
+
 namespace {
 
 // The transitions on a zero-delay loop through `from`: reachable from it and reaching it over
@@ -109,6 +124,9 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
         "more than {} groups of zero-delay firings at one instant; these fire without delay in a "
         "loop: {}; give one of them a delay >= 1",
         f.value, names.empty() ? t.name : names);
+  }
+  if (f.fault == Fault::kOverflow && f.site.kind == SiteKind::kNone) {
+    return fmt::format("the next edge of its clock lies after the last instant, {}", kLastInstant);
   }
   return fmt::format(fmt::runtime(fault_text(f.fault)), f.value, kMaxTokens);
 }

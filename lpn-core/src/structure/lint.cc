@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lpn/base/wide.h"
 #include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
@@ -122,7 +123,7 @@ class Linter {
   void find_single() {
     single_.assign(net_.transitions.size(), false);
     for (const CreditLoop& loop : credit_loops(net_)) {
-      std::int64_t tokens = 0;
+      Wide tokens = 0;
       for (PlaceId p : loop.places) {
         const Place& place = net_[p];
         if (loop.capacity)

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/expr/build.h"
 #include "lpn/graph/components.h"
 #include "lpn/graph/union_find.h"
@@ -330,7 +331,7 @@ bool holds_slot(const Net& net, const Transition& t, PlaceId place) {
 // Tokens of constant number that each transition takes from and puts into each place; none for a
 // place that the workload fills or of which some arc depends on tokens or parameters.
 struct Flow {
-  std::vector<std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>>> by_transition;
+  std::vector<std::map<std::uint32_t, std::pair<Wide, Wide>>> by_transition;
   std::vector<std::vector<std::uint32_t>> by_place;
   std::vector<bool> constant;  // per place
 
@@ -417,7 +418,7 @@ class LoopSearch {
 
   // The places of a transition that bring it nearer to balance; kBalanced alone when it is.
   std::vector<std::uint32_t> missing(const std::set<std::uint32_t>& places, std::uint32_t k) {
-    std::int64_t taken = 0, put = 0;
+    Wide taken = 0, put = 0;
     for (const auto& [p, weights] : flow_.by_transition[k]) {
       ++steps_;
       ++all_steps_;
@@ -428,7 +429,7 @@ class LoopSearch {
     if (taken == put) return {kBalanced};
     std::vector<std::uint32_t> found;
     for (const auto& [p, weights] : flow_.by_transition[k]) {
-      const std::int64_t more = weights.second - weights.first;
+      const Wide more = weights.second - weights.first;
       const bool nearer =
           taken > put ? more > 0 && more <= taken - put : more < 0 && -more <= put - taken;
       if (nearer && flow_.constant[p] && !places.contains(p)) found.push_back(p);
@@ -543,14 +544,15 @@ std::int64_t loop_tokens(const Net& net, const ParamValues& params, const Credit
     return param_value(net, params, *place.capacity, "the capacity of place '" + place.name + "'",
                        0);
   }
-  std::int64_t tokens = 0;
+  Wide tokens = 0;
   for (const PlaceId id : loop.places) {
     for (const Initial& initial : net[id].initial) {
       tokens += param_value(net, params, initial.count,
                             "the initial tokens of place '" + net[id].name + "'", 0);
     }
   }
-  return tokens;
+  constexpr Wide kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(tokens, kMost));
 }
 
 std::vector<TransitionId> unbounded_concurrency(const Net& net) {

@@ -149,7 +149,8 @@ typedef struct {
   uint32_t index;    /* of the transition; of the place with LPN_BY_PUSH */
   int32_t cause;     /* enum lpn_cause; the next step is what did it */
   int32_t to_commit; /* 0: the path leaves this firing at its start */
-  int64_t start, commit;
+  int64_t start,
+      commit; /* with LPN_BY_ORDERED it counts from the commit before: no cycles are its */
 } lpn_path_step;
 
 typedef struct lpn_sim_api {

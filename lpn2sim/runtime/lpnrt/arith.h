@@ -65,7 +65,14 @@ inline i64 lookup(const i64 (&table)[N], i64 x, u64 where) {
   return table[x];
 }
 
-// The first multiple of the period, seen from the phase, that is not before `at`.
+// `now` + `ticks`, an instant.
+inline i64 instant_after(i64 ticks, i64 now, u64 where) {
+  i64 r;
+  if (__builtin_add_overflow(ticks, now, &r) || r == kForever) fail(kOverflow, where);
+  return r;
+}
+
+// The first multiple of the period, seen from the phase, that is not before `at`; kForever: none.
 inline i64 edge(i64 at, i64 period, i64 phase) {
   const i64 past = mod(at - phase, period);
   if (past == 0) return at;

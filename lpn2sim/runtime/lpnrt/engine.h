@@ -119,7 +119,8 @@ struct Engine {
   [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
   void schedule_slot(i64 when, u32 k, u32 slot) { schedule_far({when, k, slot}); }
   void wake_at(i64 when, u32 k, i64& planned) {
-    if (when == kForever || planned == when) return;
+    if (when == kForever) fail(kOverflow, site(k, 7));
+    if (planned == when) return;
     if (planned <= now && when - now < Wheel<2 * N>::kSlots)
       wheel.insert(when, N + k);
     else
@@ -251,7 +252,7 @@ struct Engine {
 
   // ---- an instant in steps
   bool outside_may_act_at(i64 time) const {
-    return time >= 0 && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
+    return time >= 0 && time <= kLastInstant && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
   }
 
   i64 next() const {

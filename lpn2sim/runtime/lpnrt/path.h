@@ -83,10 +83,10 @@ class Causes {
     nodes_[size_] = {start, commit, start_group, parent, by * 8 + static_cast<u32>(cause), 0};
     return size_++;
   }
-  // A firing that commits with the one before it, not when its delay is over.
-  u32 add_ordered(u32 before, u32 by) {
+  // A firing that commits with the one before it, not when its delay is over: no cycles are its.
+  u32 add_ordered(u32 before, u32 by, i64 start) {
     const Node& n = nodes_[before];
-    return add(n.commit, n.commit_group() - 1, n.commit, before, by, Cause::kOrdered);
+    return add(start, n.commit_group(), n.commit, before, by | kLate, Cause::kOrdered);
   }
   // A token from outside.
   u32 add_pushed(i64 time, u32 place) {
@@ -155,7 +155,7 @@ class Causes {
     bool to_commit = true, folded = false;
     for (; node != kNone; node = nodes_[node].parent) {
       const Node& n = nodes_[node];
-      if (!folded) steps.push_back({n.by, to_commit, n.start, n.commit});
+      if (!folded) steps.push_back({n.by & ~(kLate * 8), to_commit, n.start, n.commit});
       if (to_commit && !is_arrival(n)) add_row(rows, delay(n));
       if (n.sums != 0) {
         for (const Row& row : sums_[n.sums]) add_row(rows, row);
@@ -169,6 +169,7 @@ class Causes {
 
  private:
   static constexpr unsigned char kMany = 2;
+  static constexpr u32 kLate = u32{1} << 28;  // beside the number of a transition
 #ifndef LPNRT_PATH_NODES
 #define LPNRT_PATH_NODES 8192  // what a cache holds; tests set less
 #endif
@@ -176,11 +177,16 @@ class Causes {
 
   struct Node {
     i64 start = 0, commit = 0;
-    u32 start_group = 0;
+    u32 start_group = 0;  // of a late one: the group of its commit
     u32 parent = 0;
-    u32 by = 0;    // as Step::by
+    u32 by = 0;    // as Step::by, and whether it is late
     u32 sums = 0;  // what lies between the parent and the start, when others were folded into it
-    u32 commit_group() const { return commit == start ? start_group + 1 : 0; }
+    bool late() const { return (by & kLate * 8) != 0; }
+    u32 of() const { return (by & ~(kLate * 8)) / 8; }
+    u32 commit_group() const {
+      if (late()) return start_group;
+      return commit == start ? start_group + 1 : 0;
+    }
   };
   using Sums = std::vector<Row>;  // by `what`
 
@@ -202,16 +208,17 @@ class Causes {
   }
   static bool is_arrival(const Node& n) { return n.sums == 0 && cause(n) == Cause::kPushed; }
   static Row delay(const Node& n) {
-    return {n.by / 8 * kRowsEach + kDelayRow, 1, n.commit - n.start};
+    return {n.of() * kRowsEach + kDelayRow, 1, n.late() ? 0 : n.commit - n.start};
   }
   // What passed between the parent and the start of a node into which nothing was folded.
   void wait(Sums& sums, const Node& n) const {
+    if (n.late()) return;
     const Node& parent = nodes_[n.parent];
     const i64 from = n.parent == kNone ? 0 : of_start(cause(n)) ? parent.start : parent.commit;
     if (n.start == from) return;
-    u32 what = n.by / 8 * kRowsEach + kClockRow;
-    if (cause(n) == Cause::kInterval) what = n.by / 8 * kRowsEach + kIntervalRow;
-    if (cause(n) == Cause::kPushed) what = transitions_ * kRowsEach + n.by / 8;
+    u32 what = n.of() * kRowsEach + kClockRow;
+    if (cause(n) == Cause::kInterval) what = n.of() * kRowsEach + kIntervalRow;
+    if (cause(n) == Cause::kPushed) what = transitions_ * kRowsEach + n.of();
     add_row(sums, {what, 1, n.start - from});
   }
 

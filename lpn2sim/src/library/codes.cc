@@ -58,6 +58,7 @@ static_assert(all_same<Wait>());
 static_assert(same(static_cast<Wait>(kWaits)) == Same::kNoSuchCode);
 static_assert(kMaxTokens == lpnrt::kMaxTokens);
 static_assert(kForever == lpnrt::kForever);
+static_assert(kLastInstant == lpnrt::kLastInstant);
 static_assert(kDefaultGroupLimit == lpnrt::kGroupLimit);
 // lpnrt::Engine writes it as a number, for a fault of no formula.
 static_assert(static_cast<int>(SiteKind::kNone) == 7);

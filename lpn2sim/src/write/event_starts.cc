@@ -66,7 +66,8 @@ void EventStarts::why_function(size_t k) {
       k, [](const char* reason) { return fmt::format("return {};", reason); }, false);
   line("}} catch (const Failure&) {{ return kGuard; }}");
   if (t.servers) line("if ({}) return kServer;", names_.no_server(k));
-  timing(k, t.interval ? "return kInterval;" : "return kClock;");
+  if (t.interval) line("if (next{} > now) return kInterval;", k);
+  if (t.clock) timing(k, "return kClock;");
   line("return kReady;");
   line("}}");
   line("#endif");
@@ -147,7 +148,7 @@ void EventStarts::firing_times(size_t k) {
       line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
     }
     const string ticks = t.clock ? fmt::format("mul(delay, period{}, {})", k, where_) : "delay";
-    line("i64 due_at = add({}, now, {});", ticks, where_);
+    line("i64 due_at = instant_after({}, now, {});", ticks, where_);
     if (t.ordered) {
       line("LPNRT_IF_PATH(const bool late_ = due_at < last{0};)", k);
       line("if (due_at < last{0}) due_at = last{0}; last{0} = due_at;", k);
@@ -160,7 +161,7 @@ void EventStarts::firing_times(size_t k) {
       line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
     }
     const string ticks = t.clock ? fmt::format("mul(interval, period{}, {})", k, at) : "interval";
-    line("if (interval > 0) next{} = add({}, now, {});", k, ticks, at);
+    line("if (interval > 0) next{} = instant_after({}, now, {});", k, ticks, at);
   }
 }
 
@@ -211,7 +212,7 @@ void EventStarts::find_cause(size_t k) {
       "why_.cause);",
       info.zero_delay ? "now" : "due_at", k);
   line("u32 me_ = begun_;");
-  if (t.ordered && !info.zero_delay) line("if (late_) me_ = causes.add_ordered(ended{0}, {0});", k);
+  if (t.ordered && !info.zero_delay) line("if (late_) me_ = causes.add_ordered(ended{0}, {0}, now);", k);
   line("begun{0} = begun_; ended{0} = me_;", k);
   line("#endif");
 }

@@ -114,6 +114,7 @@ void FlowActors::fire(size_t a, uint32_t k) {
   if (t.interval) {
     not_before(fmt::format("next{}", k), fmt::format("begun{}", k), "Cause::kInterval");
   }
+  out_.add(stats_.after_interval(k));
   line("LPNRT_IF_PATH(if (last > start) {{ start = last; why = began{}; how = Cause::kOrder; }})",
        a);
   if (t.clock) line("start = Instant::on_edge(start, net.period{0}, net.phase{0});", k);
@@ -126,7 +127,7 @@ void FlowActors::fire(size_t a, uint32_t k) {
       "static_cast<u32>(Instant::group(start)), Instant::ticks(commit), why, {}, how);",
       k);
   line("u32 me = begun_; (void)me;");
-  if (t.ordered) line("if (late_) me = net.causes.add_ordered(ended{0}, {0});", k);
+  if (t.ordered) line("if (late_) me = net.causes.add_ordered(ended{0}, {0}, Instant::ticks(start));", k);
   line("begun{0} = began{1} = begun_; ended{0} = me;", k, a);
   line("#endif");
   line("last = start; end_{} = commit;", k);

@@ -229,6 +229,11 @@ string FlowStats::after_server(uint32_t k) const {
   return if_stats("const i64 served_ = Instant::ticks(start);");
 }
 
+string FlowStats::after_interval(uint32_t k) const {
+  if (!possible_ || !net_.transitions[k].interval) return "";
+  return if_stats("const i64 paced_ = Instant::ticks(start);");
+}
+
 string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) const {
   if (!possible_) return "";
   const Transition& t = net_.transitions[k];
@@ -246,9 +251,11 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
     put(text, "seen_.waited[kServer] += served_ - {};", from);
     from = "served_";
   }
-  if (t.interval || t.clock) {
-    put(text, "seen_.waited[{}] += begun_ - {};", t.interval ? "kInterval" : "kClock", from);
+  if (t.interval) {
+    put(text, "seen_.waited[kInterval] += paced_ - {};", from);
+    from = "paced_";
   }
+  if (t.clock) put(text, "seen_.waited[kClock] += begun_ - {};", from);
   if (one_at_a_time(k)) {
     put(text, "seen_.busy += ended_ - begun_;");
   } else {

@@ -28,10 +28,12 @@ class FlowStats {
   std::string members() const;
   std::string begin() const;
 
-  // While `start` grows to the start of a firing: before all arcs, after an arc, after the server.
+  // While `start` grows to the start of a firing: before all arcs, after an arc, after the server,
+  // after the interval.
   std::string before_arcs(std::uint32_t k) const;
   std::string after_arc(std::uint32_t k, std::uint32_t arc) const;
   std::string after_server(std::uint32_t k) const;
+  std::string after_interval(std::uint32_t k) const;
 
   // A firing with `start` and `commit`, before its tokens leave their places.
   using Weight = std::function<std::string(std::uint32_t arc)>;

@@ -1,6 +1,8 @@
 // The checks that stand between a net with its parameters and marking, and a run of any engine.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -17,7 +19,13 @@ std::int64_t param_value(const Net& net, const ParamValues& params, const Formul
 
 // Everything that can be wrong before time 0. Throws Error: "E-param-value" (servers < 1, negative
 // counts, periods < 1, ...), "E-range" (an initial token), "E-capacity" (more tokens than slots).
-void check_initial(const Net& net, const ParamValues& params, const Marking& marking);
+// `now_and_then` is called every few thousand tokens; what it throws ends the check.
+void check_initial(const Net& net, const ParamValues& params, const Marking& marking,
+                   const std::function<void()>& now_and_then = {});
+
+// How many tokens there are at the start, without a look at their properties. Throws Error
+// "E-param-value".
+std::uint64_t initial_tokens(const Net& net, const ParamValues& params, const Marking& marking);
 
 // A token from outside. Throws Error: "E-push" (a place with a capacity, wrong number of values),
 // "E-range".

@@ -17,7 +17,8 @@
 namespace lpn {
 
 using Time = std::int64_t;  // ticks, never negative
-inline constexpr Time kForever = std::numeric_limits<Time>::max();
+inline constexpr Time kForever = std::numeric_limits<Time>::max();  // no instant: never
+inline constexpr Time kLastInstant = kForever - 1;
 
 enum class PlaceId : std::uint32_t {};
 enum class TransitionId : std::uint32_t {};

@@ -22,6 +22,8 @@ struct InterpOptions {
   // Look at every transition after every step instead of only at those a step can have made ready.
   // Same behaviour, used to test exactly that.
   bool full_scan = false;
+  Budget budget;
+  Poll poll;  // already while tokens are placed; Interp::set_poll replaces it
 };
 
 class Interp {
@@ -39,6 +41,9 @@ class Interp {
   // what happens; before the first run. on_wait needs options.stats.
   void watch(Watcher* watcher);
 
+  // Who may stop the runs to come; nothing: nobody. After a stop the run only repeats its answer.
+  void set_poll(Poll poll);
+
   // Tokens that arrive at `time`, before the first group of that instant. Throws Error "E-push"
   // when that instant has already been simulated or the place has a capacity.
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
@@ -47,7 +52,7 @@ class Interp {
   // Throws RunError; after that only the error counts. REQUIRES options.trace with an observer.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
 
-  Time now() const;
+  Time now() const;  // of a stopped run, the instant it was at
   std::uint64_t occupancy(PlaceId place) const;
   std::uint64_t free_tokens(PlaceId place) const;
   // The free tokens of a place, row-major.

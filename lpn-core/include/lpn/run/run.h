@@ -47,10 +47,28 @@ class Observer {
 };
 
 enum class Ending : std::uint8_t {
-  kQuiet,  // nothing can happen any more
-  kDone,   // the declared number of done tokens was produced
-  kLimit,  // the given time limit was reached
+  kQuiet,    // nothing can happen any more
+  kDone,     // the declared number of done tokens was produced
+  kLimit,    // the given time limit was reached
+  kStopped,  // before its end, perhaps in the midst of an instant: RunResult::stop says why
 };
+
+// What a run may use; 0: any. What is too much for it ends as an answer, never as an error: how far
+// it came. Looked at every few thousand steps, so a limit may be passed by as much.
+struct Budget {
+  std::uint64_t memory = 0;   // bytes of tokens and firings, as the engine keeps them
+  double seconds = 0;         // of wall time inside the engine, from the first token placed
+  std::uint64_t groups = 0;   // at one instant; more than kDefaultGroupLimit are an error anyway
+  std::uint64_t firings = 0;  // at one instant
+  std::uint64_t tokens = 0;   // at the start
+};
+enum class Stop : std::uint8_t { kNone, kAsked, kMemory, kSeconds, kGroups, kFirings, kTokens };
+// "memory limit of 1000000 bytes reached"; for kMemory without a limit "out of memory".
+std::string stop_text(Stop stop, const Budget& budget);
+
+// Asked now and then, also within an instant and while tokens are placed, with the time and the
+// commits so far; true: stop. Must not throw.
+using Poll = std::function<bool(Time, std::uint64_t)>;
 
 // Why a transition cannot start: its first failing arc in arc order, else server, interval, clock.
 enum class Wait : std::uint8_t {
@@ -105,6 +123,7 @@ struct RunResult {
   bool stalled = false;            // quiet with undrained places or too few done tokens
   std::vector<Blocked> blocked;    // when stalled
   std::vector<PlaceId> undrained;  // when stalled: the places that should be empty
+  Stop stop = Stop::kNone;         // with kStopped
   bool operator==(const RunResult&) const = default;
 };
 
