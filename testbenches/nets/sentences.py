@@ -4,7 +4,7 @@
     sentences.py --new    prints the sentences that it lacks
 
 Every sentence of the law from "What a net consists of" to "Trace" stands in sentences.txt, word for word, with
-the nets below it, indented; or with `no rule: WHY`, where nothing could be observed. So a changed sentence
+the nets below it, indented; what no net can show names another test (with its folder) or says `no rule: WHY`. So a changed sentence
 asks for its nets to be looked at again. Rows of tables and items of lists count as sentences.
 """
 
@@ -13,7 +13,8 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-LAW = HERE.parents[1] / "docs/semantics.md"
+ROOT = HERE.parents[1]
+LAW = ROOT / "docs/semantics.md"
 FIRST, AFTER = "## What a net consists of", "## Order-free evaluation"
 
 
@@ -22,7 +23,7 @@ def blocks(text):
     lines = text[text.index(FIRST) : text.index(AFTER)].splitlines()
     block = []
     for line in lines + [""]:
-        starts_item = re.match(r"\s*(?:[-|]|\d+\.) ?", line)
+        starts_item = re.match(r"\s*(?:[-|] ?|\d+\. [*\w])", line)
         if not line.strip() or line.startswith("#") or starts_item:
             if block:
                 yield " ".join(block)
@@ -38,7 +39,7 @@ def sentences(text):
                 yield block
             continue
         block = re.sub(r"^(?:-|\d+\.) ", "", block)
-        yield from re.split(r"(?<=[.!?:]) (?=[A-Z*`(])|(?<=[.]\)) (?=[A-Z])", block)
+        yield from re.split(r"(?<=[.!?]) (?=[A-Z*`(])", block)
 
 
 def listed(text):
@@ -69,8 +70,9 @@ def problems():
         if not nets:
             yield f"neither a net nor a reason: {sentence}"
         for net in nets:
-            if not net.startswith("no rule: ") and not (HERE / f"{net}.lpn").exists():
-                yield f"there is no net {net}.lpn"
+            file = ROOT / net if "/" in net else HERE / f"{net}.lpn"
+            if not net.startswith("no rule: ") and not file.exists():
+                yield f"there is no {file.relative_to(ROOT)}"
     named = {net for nets in table.values() for net in nets}
     for file in sorted(HERE.glob("*.lpn")):
         if file.stem not in named:
