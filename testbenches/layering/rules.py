@@ -70,6 +70,7 @@ PYTHON_PARTY = {
     "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
+    "clang": ("testbenches/",),  # libclang: the places of a mutation test
     "pytest": ("testbenches/", "python/test/", "models/"),
     "selenium": ("testbenches/viz/",),
     "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote

@@ -1,0 +1,161 @@
+"""The suites that may notice a mutant, what each costs, and running one with limits.
+
+A unit test's file is a suite of its own: it reaches few mutants, and is over soon."""
+
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+
+OWN = pathlib.Path(__file__).resolve().parent
+MEMORY = 6 << 30  # bytes
+UNIT = {
+    "core": ("lpn-core/test", "lpn_core_tests"),
+    "sim": ("lpn2sim/test", "lpn_sim_tests"),
+    "smt": ("lpn2smt/test", "lpn_smt_tests"),
+}
+
+
+@dataclass
+class Suite:
+    name: str
+    command: list
+    seconds: float = 0.0  # of CPU, unchanged
+    reaches: set = field(default_factory=set)
+
+
+@dataclass
+class Ran:
+    status: str  # ok, failed, crashed, hung
+    seconds: float
+    output: str
+
+
+def targets():
+    programs = "golden_test static_test path_test lpn_fuzz classes_fuzz claims_test embedding_test"
+    return [program for _, program in UNIT.values()] + programs.split()
+
+
+def all_suites(tree):
+    build = tree / "build"
+    found = []
+    for part, (folder, program) in UNIT.items():
+        for file in sorted((tree / folder).glob("*_test.cc")):
+            if file.name not in (tree / folder / "CMakeLists.txt").read_text(encoding="utf-8"):
+                continue
+            name = f"{part}/{file.stem}"
+            command = [build / folder / program, f"-sf=*/{file.name}", "-aa=1", "-m"]
+            found.append(Suite(name, command))
+    bench, nets = build / "testbenches", tree / "testbenches/nets"
+    found += [
+        Suite(
+            "golden_nets",
+            [bench / "equivalence/golden_test", nets, tree / "testbenches/fuzz/found", "-aa=1"],
+        ),
+        Suite("static_nets", [bench / "equivalence/static_test", "-aa=1"]),
+        Suite(
+            "critical_path", [bench / "equivalence/path_test", nets, "--nets", "12", "--seed", "1"]
+        ),
+        Suite("embedding", [bench / "embedding/embedding_test", "-aa=1"]),
+        Suite("structure_claims", [bench / "structure/claims_test", "--nets", "100"]),
+        Suite("fuzz_classes", [bench / "fuzz/classes_fuzz", "--seed", "1", "--cases", "250"]),
+        Suite(
+            "fuzz_engines",
+            [bench / "fuzz/lpn_fuzz", "--seed", "1", "--nets", "40", "--batch", "40"]
+            + ["--jobs", "1", "--stop", "1", "--no-shrink"],
+        ),
+    ]
+    return found
+
+
+def environment(work, **more):
+    wanted = dict(os.environ, LPN_CXX=str(OWN / "cached_cxx.py"), **more)
+    for name, folder in (
+        ("LPN_CACHE", "lpn-cache"),
+        ("LPN_MUTATION_OBJECTS", "objects"),
+        ("TMPDIR", "tmp"),
+    ):
+        (work / folder).mkdir(parents=True, exist_ok=True)
+        wanted[name] = str(work / folder)
+    return wanted
+
+
+def run(command, env, folder, cpu_seconds, wall_seconds):
+    """Runs a program in a process group of its own; nothing of it is left afterwards."""
+
+    def limits():
+        most = max(1, int(cpu_seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 2))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.nice(10)
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    log = folder / f"output.{os.getpid()}.txt"
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            env=env,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=limits,
+        )
+        status = "ok"
+        try:
+            code = process.wait(timeout=wall_seconds)
+        except subprocess.TimeoutExpired:
+            status, code = "hung", 0
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    text = log.read_bytes()[-20000:].decode(errors="replace")
+    if status == "ok" and code == -signal.SIGXCPU:
+        status = "hung"
+    elif status == "ok" and code < 0:
+        status = "crashed"
+    elif status == "ok" and code != 0:
+        status = "failed"
+    return Ran(status, used, text)
+
+
+def wall_of(cpu_seconds):
+    """Other programs may share the machine."""
+    return 60 + 12 * cpu_seconds
+
+
+def measure(suite, work, numbers, cpu_seconds=900):
+    """Runs the suite with no mutant on: its cost, and which points it comes by."""
+    env = environment(work, LPN_MUTANT="0")
+    warm = run(suite.command, env, work / "tmp", cpu_seconds, 3600)  # fills the caches
+    if warm.status != "ok":
+        return warm
+    reached = work / "reached.bin"
+    reached.write_bytes(bytes(max(numbers, default=0) + 1))
+    env["LPN_MUTANT_REACHED"] = str(reached)
+    ran = run(suite.command, env, work / "tmp", cpu_seconds, 3600)
+    suite.seconds = ran.seconds
+    suite.reaches = {k for k, byte in enumerate(reached.read_bytes()) if byte and k in numbers}
+    return ran
+
+
+def notices(suite, number, work):
+    env = environment(work, LPN_MUTANT=str(number))
+    # Code of another text is compiled anew, which the unchanged run need not do.
+    compiles = 0 if re.match(r"(core|smt)/", suite.name) else 60
+    cpu = 5 + 6 * suite.seconds + compiles
+    begin = time.monotonic()
+    ran = run(suite.command, env, work / "tmp", cpu, wall_of(cpu))
+    ran.seconds = time.monotonic() - begin
+    return ran
