@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lpn/base/error.h"
+#include "lpn/base/wide.h"
 #include "lpn/expr/eval.h"
 #include "lpn/net/bounds.h"
 #include "lpn/text/text.h"
@@ -156,6 +157,18 @@ TEST_CASE_FIXTURE(Fixture, "expr_build: neutral elements and constants disappear
   CHECK(b.mod(c(-7), c(3)) == c(2));
   CHECK(b.min(c(3), c(4)) == c(3));
   CHECK(b.max(x, x) == x);
+  for (const ExprId positive : {b.abs(x), pool.occupancy(0), pool.free(0), pool.taken(0)}) {
+    CHECK(b.abs(positive) == positive);
+  }
+}
+
+TEST_CASE("expr_build: the first expression of a pool is no child of all others") {
+  ExprPool pool;
+  ExprBuilder b{pool};
+  const ExprId five = pool.constant(5);
+  const ExprId sum = pool.binary(Op::kAdd, pool.param(0), pool.param(1));
+  CHECK(b.add(sum, five) == pool.binary(Op::kAdd, sum, five));
+  CHECK(b.sub(sum, five) == pool.binary(Op::kSub, sum, five));
 }
 
 TEST_CASE_FIXTURE(Fixture, "expr_build: what would be an error stays to be one") {
@@ -166,6 +179,8 @@ TEST_CASE_FIXTURE(Fixture, "expr_build: what would be an error stays to be one")
   CHECK(b.mul(x, c(0)) == c(0));
   CHECK(text(b.lookup({1, 2}, c(2))) != text(c(2)));
   CHECK(b.lookup({1, 2}, c(1)) == c(2));
+  CHECK(b.lookup({1, 2}, c(0)) == c(1));
+  CHECK(text(b.lookup({1, 2}, c(-1))) != text(c(1)));
 }
 
 TEST_CASE_FIXTURE(Fixture, "expr_build: sums are joined only when overflow stays the same") {
@@ -276,7 +291,7 @@ TEST_CASE("interval: values lie within the bounds of their ranges") {
     }
     const ExprId id = Generator(seed, f.pool).integer(4).second;
     const Range range = bounds(f.net, nullptr, id);
-    narrow += range.hi - range.lo < 1000 && range.lo > kLeast / 2;
+    narrow += Wide{range.hi} - range.lo < 1000 && range.lo > kLeast / 2;
     for (int k = 0; k < 8; ++k) {
       ParamValues params;
       for (const Param& p : f.net.params) {

@@ -10,6 +10,9 @@ TEST_CASE("components come after those they lead to") {
   const std::vector<std::vector<std::uint32_t>> expected = {{4}, {1, 2, 3}, {0}, {5}};
   CHECK(strong_components(next) == expected);
   CHECK(strong_components({}).empty());
+  // 2 leads to a component that was left before
+  CHECK(strong_components({{1, 2}, {}, {1}}) ==
+        std::vector<std::vector<std::uint32_t>>{{1}, {2}, {0}});
 }
 
 TEST_CASE("a chain of 100 000 nodes needs no deep stack") {

@@ -83,6 +83,25 @@ TEST_CASE("an instance with parameters and places of its own") {
   CHECK(net[made.transitions[0]].name == "a.work");
 }
 
+TEST_CASE("each part of an instance keeps its line") {
+  Net part = parse_net(kPart);
+  part.files = {"part.py"};
+  Transition& work = part.transitions[0];
+  work.source = {0, 4};
+  work.delay.source = {0, 5};
+  work.inputs[0].source = {0, 6};
+  work.outputs[0].source = {0, 7};
+  Net net = whole();
+  net.files = {"whole.py"};
+  const Instance made =
+      add_instance(net, part, {.prefix = "a", .connect = {{}, {}}, .params = {{}}});
+  const Transition& copy = net[made.transitions[0]];
+  CHECK(where(net, copy.source) == "part.py:4");
+  CHECK(where(net, copy.delay.source) == "part.py:5");
+  CHECK(where(net, copy.inputs[0].source) == "part.py:6");
+  CHECK(where(net, copy.outputs[0].source) == "part.py:7");
+}
+
 TEST_CASE("what cannot be joined leaves the net as it was") {
   Net net = whole();
   net.types.push_back({.name = "unit", .fields = {}, .source = {}});
@@ -93,6 +112,9 @@ TEST_CASE("what cannot be joined leaves the net as it was") {
   const std::string before = print_net(net);
   const PlaceId feed{0}, plain{1};
   CHECK(code_of(net, {"a", {plain, {}}, {{}}}) == "E-connect");
+  CHECK_THROWS_WITH(add_instance(net, parse_net(kPart), {"a", {plain, {}}, {{}}}),
+                    "place 'in' of net 'part' cannot be 'other': its tokens are job (size), there "
+                    "unit (no properties); connected places have the same properties and ranges");
   CHECK(code_of(net, {"a", {feed, {}}, {net.exprs.constant(10)}}) == "E-param");
   CHECK(code_of(net, {"no name", {feed, {}}, {{}}}) == "E-name");
   CHECK(print_net(net) == before);

@@ -59,7 +59,8 @@ TEST_CASE("which places must drain") {
                                                 {"done drain", true},
                                                 {"sink", false}};
   for (const auto& [flags, drains] : cases) {
-    CAPTURE(flags);
+    const std::string named = flags;  // clang 14 cannot capture a structured binding
+    CAPTURE(named);
     CHECK(must_drain(net_of(std::string("place p : unit ") + flags + "\n").places[0]) == drains);
   }
 }

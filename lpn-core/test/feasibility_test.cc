@@ -271,3 +271,10 @@ TEST_CASE("feasibility: a fault can be required") {
   solver.require(pool.binary(Op::kLt, pool.constant(0), solver.term(x)));
   CHECK(solver.check() == Answer::kUnsat);
 }
+
+TEST_CASE("feasibility: a fault of what cannot fail is impossible without the solver") {
+  TryAll solver;
+  solver.require_fault(solver.term(solver.integer("x", {-1, 3})));
+  CHECK(solver.check() == Answer::kUnsat);
+  CHECK(solver.asked == 0);
+}

@@ -117,8 +117,12 @@ TEST_CASE("input space: the number of assignments") {
   CHECK_FALSE(assignments(s.space, 47).has_value());
   s.variable("wide", {INT64_MIN, INT64_MAX});
   CHECK_FALSE(assignments(s.space, ~std::uint64_t{0}).has_value());
+  s.variable("never", {3, 2});  // whatever the others are
+  CHECK(assignments(s.space, 1000) == 0);
   InputSpace none;
   CHECK(assignments(none, 10) == 1);
+  CHECK(assignments(none, 1) == 1);
+  CHECK_FALSE(assignments(none, 0).has_value());
   std::size_t calls = 0;
   each_input(none, [&](const Assignment& values) {
     CHECK(values.empty());
@@ -217,4 +221,10 @@ TEST_CASE("input space: what the net makes of free parameters is checked") {
       "lpn 1\nnet sample\nparam slots = 2 in 0..8\ntype unit ()\ntype block (size: 0..9, kind)\n"
       "place coded : block start\nplace pool : unit capacity slots initial slots\nend\n");
   CHECK(refusal(s) == "no error");
+  s.net.places[0].done = true;
+  s.net.places[0].start = false;
+  s.net.done_count = Formula{s.net.exprs.constant(0), {}};
+  CHECK(refusal(s) == "no error");
+  s.net.done_count = Formula{s.net.exprs.constant(-1), {}};
+  CHECK(has(refusal(s), "the done count"));
 }

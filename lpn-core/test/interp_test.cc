@@ -55,7 +55,8 @@ TEST_CASE("servers, interval, order and clock decide when a transition commits")
       {"  delay 1\n  clock 4 phase 2\n  servers 1\n", "6:t 10:t 14:t"},
   };
   for (const auto& [lines, expected] : cases) {
-    CAPTURE(lines);
+    const std::string named = lines;  // clang 14 cannot capture a structured binding
+    CAPTURE(named);
     const Net net = net_of(kIn + worker(lines));
     CHECK(commits(net, jobs(net, {5, 1, 3})) == expected);
   }
@@ -125,6 +126,58 @@ TEST_CASE("a clock whose next edge is behind the last instant") {
                     "0..9223372036854775806");
 }
 
+TEST_CASE("an instant at which something only starts is one") {
+  const Net net = net_of(kIn + worker("  delay 9\n  clock 5 phase 3\n"));
+  Interp interp(net, {}, jobs(net, {1}));
+  CHECK(interp.run(0).ending == Ending::kLimit);
+  CHECK(interp.now() == 0);
+  CHECK(interp.occupancy(PlaceId{0}) == 1);
+  CHECK(interp.free_tokens(PlaceId{0}) == 1);
+  interp.run(3);
+  CHECK(interp.now() == 3);
+  CHECK(interp.free_tokens(PlaceId{0}) == 0);
+  CHECK(interp.run().latency == 48);
+}
+
+TEST_CASE("a limit of 0 is instant 0") {
+  const Net net = net_of(kIn + worker("  delay 0\n"));
+  Interp interp(net, {}, jobs(net, {1}));
+  CHECK(interp.run(0).last_commit == 0);
+  CHECK(interp.occupancy(PlaceId{1}) == 1);
+}
+
+TEST_CASE("a loop without delay is named") {
+  const Net net = net_of(
+      "place p : unit initial 1\nplace q : unit\nplace r : unit\n"
+      "transition go {\n  take x from p\n  delay 0\n  put q\n}\n"
+      "transition turn {\n  take x from q\n  delay 0\n  put p\n  put r\n}\n"
+      "transition count {\n  take x from r\n  delay 0\n}\n"
+      "transition late {\n  take x from r\n  delay 1\n  put p\n}\n");
+  Interp interp(net, {}, Marking(net), {.group_limit = 4});
+  CHECK_THROWS_WITH(interp.run(),
+                    "net 'n', transition 'go' at time 0: more than 4 groups of zero-delay firings "
+                    "at one instant; these fire without delay in a loop: go, turn; give one of "
+                    "them a delay >= 1");
+}
+
+TEST_CASE("a watcher sees what starts, what commits and who waits") {
+  struct Seen final : Watcher {
+    void on_start(const Started&) override { text += "s"; }
+    void on_commit(const Started&) override { text += "c"; }
+    void on_arrival(Time time, PlaceId) override { text += "a" + std::to_string(time); }
+    void on_wait(Time time, const Blocked&) override { text += "w" + std::to_string(time); }
+    std::string text;
+  };
+  const Net net = net_of(kIn + worker("  delay 4\n  servers 1\n"));
+  Interp interp(net, {}, jobs(net, {1}), {.stats = true});
+  Seen seen;
+  interp.watch(&seen);
+  const std::vector<std::int64_t> one{7};
+  interp.push(PlaceId{0}, one, 2);
+  interp.run();
+  CHECK(seen.text == "sw0a2w2csw4cw8");
+}
+
 TEST_CASE("an error names the expression, and stays") {
   const Net net = net_of(kIn + worker("  delay 8 // x.size\n  servers 1\n"));
   Interp interp(net, {}, jobs(net, {2, 0}));
@@ -137,4 +190,57 @@ TEST_CASE("an error names the expression, and stays") {
     CHECK(e.fault().time == 4);
   }
   CHECK_THROWS_AS(interp.run(), RunError);
+}
+
+namespace {
+
+const char* const kDoubling =
+    "place q : unit initial 1\ntransition t {\n  take x from q\n  delay 0\n  put q 2\n}\n";
+
+RunResult within(const Net& net, const Budget& budget) {
+  InterpOptions options;
+  options.budget = budget;
+  return Interp(net, {}, Marking(net), options).run();
+}
+
+}  // namespace
+
+TEST_CASE("a run that needs more than it may use is an answer") {
+  const Net doubling = net_of(kDoubling);
+  RunResult result = within(doubling, {.memory = 1 << 20});
+  CHECK(result.ending == Ending::kStopped);
+  CHECK(result.stop == Stop::kMemory);
+  CHECK(result.commits > 1000);
+  CHECK(stop_text(result.stop, {.memory = 1 << 20}) == "memory limit of 1048576 bytes reached");
+  CHECK(within(doubling, {.seconds = 0.01}).stop == Stop::kSeconds);
+  result = within(doubling, {.groups = 5});
+  CHECK(result.stop == Stop::kGroups);
+  CHECK(result.commits == 31);  // 1 + 2 + 4 + 8 + 16
+  CHECK(within(doubling, {.firings = 100}).stop == Stop::kFirings);
+
+  const Net crowd = net_of("place p : job initial (index % 7) times 1000000\n");
+  CHECK(within(crowd, {.tokens = 999999}).stop == Stop::kTokens);
+  CHECK(within(crowd, {.tokens = 1000000}).ending == Ending::kQuiet);
+  CHECK(within(crowd, {.memory = 1 << 20}).stop == Stop::kMemory);
+
+  // A firing of many tokens, before any of them is there.
+  const Net bomb = net_of(
+      "place p : unit initial 1\nplace q : job\ntransition t {\n"
+      "  take x from p\n  delay 1\n  put q (index % 7) times 2000000000\n}\n");
+  CHECK(within(bomb, {.memory = 1 << 20}).stop == Stop::kMemory);
+}
+
+TEST_CASE("who stops a run is asked within an instant and while tokens are placed") {
+  const Net doubling = net_of(kDoubling);
+  Interp interp(doubling, {}, Marking(doubling));
+  int asked = 0;
+  interp.set_poll([&asked](Time time, std::uint64_t) { return time == 0 && ++asked == 3; });
+  CHECK(interp.run().stop == Stop::kAsked);
+  CHECK(interp.run().stop == Stop::kAsked);  // only the answer is left
+  CHECK(asked == 3);
+
+  const Net crowd = net_of("place p : job initial (index % 7) times 2000000000\n");
+  InterpOptions options;
+  options.poll = [](Time, std::uint64_t) { return true; };
+  CHECK(Interp(crowd, {}, Marking(crowd), options).run().stop == Stop::kAsked);
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -195,4 +196,81 @@ end
   };
   CHECK(outcome("occupancy(a) > 1") == Outcome::kNone);
   CHECK(outcome("occupancy(a) > 0") == Outcome::kError);
+}
+
+TEST_CASE("of each input the paths say what the interpreter says, errors too") {
+  struct Case {
+    const char* lines;
+    Range n;
+    int errors;  // inputs
+  };
+  const Case cases[] = {
+      {"take m from more weight j.n need 2\n  delay 1", {-1, 2}, 1},
+      {"take m from more need j.n\n  delay 1", {-1, 2}, 1},
+      {"delay j.n - 2", {0, 4}, 2},
+      {"delay 1\n  interval j.n", {-1, 1}, 1},
+      {"take m from more weight j.n\n  delay 1 + 2 * taken(m)", {0, 3}, 0},
+      {"delay j.n\n  servers 1\n  clock 1 phase 0", {0, 2}, 0},
+      {"delay j.n\n  servers 1\n  clock 3 phase 2", {0, 2}, 0},
+  };
+  for (const auto& [lines, range, errors] : cases) {
+    CAPTURE(lines);
+    const Net net = parse_net("lpn 1\nnet n\ntype job (n: " + std::to_string(range.lo) + ".." +
+                              std::to_string(range.hi) +
+                              ")\ntype unit ()\nplace p : job start\nplace more : unit initial 3\n"
+                              "place out : unit done\ntransition t {\n  take j from p\n  " +
+                              lines + "\n  put out\n}\nend\n");
+    InputSpace space;
+    space.variables.params.push_back({.name = "n", .value = 0, .range = range, .source = {}});
+    space.tokens.push_back(
+        {.place = PlaceId{0}, .rows = {{space.variables.exprs.param(0)}}, .count = {}});
+    const Partition p = partition(net, space);
+    REQUIRE(p.complete);
+    int failed = 0;
+    each_input(p.space, [&](const Assignment& input) {
+      CAPTURE(input[0]);
+      std::optional<Time> latency;
+      try {
+        latency = Interp(net, {}, marking_of(net, p.space, input)).run().latency;
+      } catch (const RunError&) {
+        ++failed;
+      }
+      int paths = 0;
+      for (const InputClass& one : p.classes) {
+        for (const Path& path : one.paths) {
+          if (!follows(path, p.space, input)) continue;
+          ++paths;
+          CHECK((path.outcome == Outcome::kError) == !latency.has_value());
+          if (!latency) continue;
+          const auto times = evaluate(path.timing, p.space, input);
+          CHECK(times[static_cast<std::size_t>(path.latency)] == *latency);
+        }
+      }
+      CHECK(paths == 1);
+      return true;
+    });
+    CHECK(failed == errors);
+  }
+}
+
+TEST_CASE("a firing that takes nothing is an error of the inputs for which it does") {
+  const Net net = parse_net(R"(lpn 1
+net n
+type unit ()
+param w = 1 in 0..1
+place p : unit initial 2
+place out : unit done
+transition t {
+  take j from p weight w need 2
+  delay 1
+  put out
+}
+end
+)");
+  InputSpace space;
+  space.variables.params.push_back({.name = "w", .value = 0, .range = Range{0, 1}, .source = {}});
+  space.params = {space.variables.exprs.param(0)};
+  std::set<Outcome> outcomes;
+  for (const InputClass& one : partition(net, space).classes) outcomes.insert(one.outcome);
+  CHECK(outcomes == std::set<Outcome>{Outcome::kError, Outcome::kLatency});
 }

@@ -55,6 +55,8 @@ TEST_CASE("the latest of one instant without delay is that instant") {
   CHECK(f.timing.latest({{a, f.zero}}, f.zero) == a);
   CHECK(f.timing.latest({{kTimeZero, f.zero}, {a, f.zero}}, f.zero) == a);
   CHECK(f.timing.latest({{a, f.number(1)}}, f.zero) != a);
+  CHECK(f.timing.latest({}, f.zero) == kTimeZero);
+  CHECK(f.timing.latest({{kTimeZero, f.zero}}, f.zero) == kTimeZero);
   CHECK(f.timing.size() == 3);
 }
 

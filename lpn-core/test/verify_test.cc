@@ -27,6 +27,17 @@ end
 )");
 }
 
+// empty y in out
+InputArc& add_inhibitor(Net& net) {
+  InputArc arc;
+  arc.name = "y";
+  arc.place = static_cast<PlaceId>(1);
+  arc.inhibit = true;
+  arc.weight.id = net.exprs.constant(0);
+  net.transitions[0].inputs.push_back(arc);
+  return net.transitions[0].inputs.back();
+}
+
 std::string first_code(const std::function<void(Net&)>& spoil) {
   Net net = good();
   spoil(net);
@@ -59,6 +70,20 @@ TEST_CASE("each spoiled part has its code") {
          n.transitions[0].inputs.push_back(n.transitions[0].inputs[0]);
          n.transitions[0].inputs[1].name = "y";
        }},
+      // An inhibitor arc only asks for emptiness.
+      {"E-arc", [](Net& n) { add_inhibitor(n).weight.id = n.exprs.constant(1); }},
+      {"E-arc", [](Net& n) { add_inhibitor(n).weight.id = n.exprs.taken(0); }},
+      {"E-arc",
+       [](Net& n) {
+         add_inhibitor(n).guard = Formula{n.exprs.boolean(true), {}};
+       }},
+      {"E-arc",
+       [](Net& n) {
+         add_inhibitor(n).threshold = Formula{n.exprs.constant(0), {}};
+       }},
+      {"", [](Net& n) { add_inhibitor(n); }},
+      {"E-negative-count",
+       [](Net& n) { n.transitions[0].outputs[0].emissions[0].count.id = n.exprs.constant(-1); }},
       {"E-negative-weight",
        [](Net& n) { n.transitions[0].inputs[0].weight.id = n.exprs.constant(-1); }},
       {"E-negative-delay", [](Net& n) { n.transitions[0].delay.id = n.exprs.constant(-3); }},
@@ -118,6 +143,15 @@ TEST_CASE("require_valid names all, with the first code") {
           "place 'in': is declared both start and done; use two places\n"
           "transition 't': delay is -3; it must be >= 0");
   }
+}
+
+TEST_CASE("a violation names the line of the model") {
+  Net net = good();
+  net.files = {"model.py"};
+  net.transitions[0].delay = {net.exprs.constant(-3), {0, 12}};
+  const auto found = verify(net);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].message == "transition 't': delay is -3; it must be >= 0\n  at model.py:12");
 }
 
 TEST_CASE("the part that a violation is about") {

@@ -47,6 +47,20 @@ TEST_CASE("what was compiled is taken from the cache, until something that it de
   CHECK(compile(source, "it", {}, options).artefact != after.artefact);
 }
 
+TEST_CASE("headers that are compiled in advance serve every source with the same flags") {
+  const Folder folder;
+  CompileOptions options;
+  options.cache = folder / "cache";
+  options.flags = "-O0";
+  const CompileOptions ready = with_compiled_headers({.stats = true}, options);
+  CHECK(with_compiled_headers({.stats = true}, options).flags == ready.flags);
+  CHECK(with_compiled_headers({}, options).flags != ready.flags);
+  // Without them it would not compile.
+  const std::string source = "static_assert(LPNRT_STATS == 1 && lpnrt::kForever > 0);\n";
+  CHECK(fs::exists(compile(source, "it", {.stats = true}, ready).artefact));
+  CHECK(code_of(source, options) == "E-compile");
+}
+
 TEST_CASE("what cannot be compiled says so") {
   const Folder folder;
   CompileOptions options;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lpn/base/error.h"
+#include "lpn/base/exact.h"
 #include "lpn/classes/differences.h"
 #include "lpn/expr/eval.h"
 #include "path_units.h"
@@ -22,13 +23,17 @@ constexpr std::int64_t kMost = std::int64_t{1} << 61;  // of numbers added up in
 constexpr std::int64_t kMaxTable = std::int64_t{1} << 24;
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
+// A certificate may come from anybody: what is computed from it is exact, or it is rejected.
+using Big = Exact<Wide>;
+using Tick = Exact<std::int64_t>;
+
 // Thrown with the reason.
 struct Rejected {
   std::string why;
 };
 
 using Runs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-using Values = std::vector<std::int64_t>;
+using Values = std::vector<Tick>;
 
 class Checker {
  public:
@@ -38,7 +43,7 @@ class Checker {
                  (is_sum(target) || std::any_of(certificate.steps.begin(), certificate.steps.end(),
                                                 [](const Step& s) { return !s.parts.empty(); }))),
         maximum_(certificate.maximum || negated_),
-        bound_(negated_ ? -Wide{certificate.bound} : Wide{certificate.bound}),
+        bound_(negated_ ? -Big{certificate.bound} : Big{certificate.bound}),
         p_(space, *target.path, measure_of(target, negated_)),
         differences_(target.path->timing, space),
         certificate_(certificate),
@@ -69,8 +74,8 @@ class Checker {
   }
 
  private:
-  bool within(Wide numerator, Wide denominator) const {
-    const Wide claimed = bound_ * denominator;
+  bool within(Big numerator, Big denominator) const {
+    const Big claimed = bound_ * denominator;
     // Rounded to whole ticks: total / denominator < bound + 1, or > bound - 1.
     return maximum_ ? numerator < claimed + denominator : numerator > claimed - denominator;
   }
@@ -117,7 +122,7 @@ class Checker {
           all.multipliers = step.multipliers;
           all.budget = step.budget;
           all.quantum = step.quantum;
-          const std::optional<Wide> total = largest(box, *p_.instant(), all);
+          const std::optional<Big> total = largest(box, *p_.instant(), all);
           if (total && !within(*total, step.denominator)) {
             throw Rejected{"the longest path is beyond the bound"};
           }
@@ -145,23 +150,23 @@ class Checker {
 
   // Least over the box of multipliers times limits plus weights times functions, and multipliers
   // times caps.
-  std::pair<Wide, Wide> least_of_units(const Runs& box, const Step& step,
-                                       const std::map<std::uint32_t, Wide>& weights) const {
-    std::vector<std::vector<Wide>> sums;
-    for (const auto& [first, end] : box) sums.emplace_back(end - first, Wide{0});
-    const auto add = [&](std::uint32_t f, Wide factor) {
+  std::pair<Big, Big> least_of_units(const Runs& box, const Step& step,
+                                     const std::map<std::uint32_t, Big>& weights) const {
+    std::vector<std::vector<Big>> sums;
+    for (const auto& [first, end] : box) sums.emplace_back(end - first, Big{0});
+    const auto add = [&](std::uint32_t f, Big factor) {
       const Function& function = p_.function(f);
       const std::uint32_t first = box[function.unit].first;
       auto& sum = sums[function.unit];
       for (std::uint32_t k = 0; k < sum.size(); ++k) sum[k] += factor * function.values[first + k];
     };
-    Wide cap = 0;
+    Big cap = 0;
     for (std::size_t l = 0; l < step.multipliers.size(); ++l) {
-      cap += Wide{step.multipliers[l]} * p_.limits()[l].cap;
+      cap += Big{step.multipliers[l]} * p_.limits()[l].cap;
       for (const std::uint32_t f : p_.limits()[l].functions) add(f, step.multipliers[l]);
     }
     for (const auto& [f, weight] : weights) add(f, weight);
-    Wide least = 0;
+    Big least = 0;
     for (const auto& sum : sums) least += *std::min_element(sum.begin(), sum.end());
     return {least, cap};
   }
@@ -169,14 +174,14 @@ class Checker {
   // ---- the least: chains of delays
 
   // Greatest (a + delay) - (b + its delay).
-  Time apart(std::uint32_t a, Time delay, const TimedArc& b) {
+  Tick apart(std::uint32_t a, Tick delay, const TimedArc& b) {
     const Time d = differences_.upper(static_cast<InstantId>(a), static_cast<InstantId>(b.from));
-    return d == kForever ? kForever : d + delay - p_.least(b.delay);
+    return d == kForever ? Tick{kForever} : d + delay - p_.least(b.delay);
   }
 
   // What a chain to an instant adds up to at least: a constant, and functions.
-  void walk(const Step::Chain& chain, InstantId instant, Wide& constant,
-            std::map<std::uint32_t, Wide>& weights) {
+  void walk(const Step::Chain& chain, InstantId instant, Big& constant,
+            std::map<std::uint32_t, Big>& weights) {
     if (chain.weight < 0) throw Rejected{"a negative weight"};
     std::size_t v = at(instant);
     for (const std::uint32_t number : chain.arcs) {
@@ -188,7 +193,7 @@ class Checker {
         if (at(order.after) != v) throw Rejected{"an order of other instants"};
         if (order.before >= order.after) throw Rejected{"a chain that goes back"};
         if (!p_.needed(at(order.before))) throw Rejected{"an order of other instants"};
-        constant += order.strict ? Wide{chain.weight} : Wide{0};
+        constant += order.strict ? Big{chain.weight} : Big{0};
         v = at(order.before);
         continue;
       }
@@ -198,15 +203,15 @@ class Checker {
         }
       }
       const TimedArc& arc = arcs[number];
-      constant += Wide{chain.weight} * arc.delay.constant;
+      constant += Big{chain.weight} * arc.delay.constant;
       for (const std::uint32_t f : arc.delay.functions) weights[f] += chain.weight;
       v = arc.from;
     }
   }
 
   void check_chains(const Runs& box, const Step& step) {
-    Wide constant = 0, all = 0;
-    std::map<std::uint32_t, Wide> weights;
+    Big constant = 0, all = 0;
+    std::map<std::uint32_t, Big> weights;
     for (const Step::Chain& chain : step.chains) {
       walk(chain, *p_.instant(), constant, weights);
       all += chain.weight;
@@ -225,7 +230,8 @@ class Checker {
 
   // What is the same for all arrivals of one step.
   struct Charge {
-    std::int64_t budget = 0, denominator = 1;
+    std::int64_t budget = 0;
+    Tick denominator = 1;
     bool multiplied = false, once = false;
     std::vector<Values> cost, penalty;  // per unit and tuple of the box
   };
@@ -235,17 +241,17 @@ class Checker {
     std::int64_t scale = 1, quantum = 1;
     std::vector<std::int64_t> multipliers;
     std::optional<std::uint32_t> budget;
-    std::map<std::uint32_t, Wide> tolls;  // weights of functions
+    std::map<std::uint32_t, Big> tolls;  // weights of functions
   };
 
   // Positive instants by longest paths, each as often as it counts; chains to negative ones, not
   // more often than they count, taken off.
   void check_sum(const Runs& box, const Step& step) {
-    std::map<InstantId, Wide> left;  // weights that are not yet accounted for
+    std::map<InstantId, Big> left;  // weights that are not yet accounted for
     for (const auto& [weight, instant] : p_.measure().instants) {
-      left[instant] = Wide{weight} * step.denominator;
+      left[instant] = Big{weight} * step.denominator;
     }
-    Wide total = Wide{p_.measure().constant} * step.denominator;
+    Big total = Big{p_.measure().constant} * step.denominator;
     for (const Step::Part& given : step.parts) {
       if (given.weight < 0 || given.quantum <= 0) throw Rejected{"a negative weight"};
       if (!given.multipliers.empty() && given.multipliers.size() != p_.limits().size()) {
@@ -254,14 +260,14 @@ class Checker {
       for (const std::int64_t m : given.multipliers) {
         if (m < 0) throw Rejected{"a negative multiplier"};
       }
-      if (Wide{given.weight} * step.denominator > kMost) throw Rejected{"numbers too large"};
+      if (Big{given.weight} * step.denominator > kMost) throw Rejected{"numbers too large"};
       if (at(given.instant) >= p_.timing().size() || !p_.needed(at(given.instant))) {
         throw Rejected{"an instant that is not there"};
       }
-      if (given.instant != kTimeZero) left[given.instant] -= Wide{given.weight} * step.denominator;
+      if (given.instant != kTimeZero) left[given.instant] -= Big{given.weight} * step.denominator;
       if (given.behind) {
         const auto it = left.find(*given.behind);
-        const Wide weight = Wide{given.weight} * step.denominator;
+        const Big weight = Big{given.weight} * step.denominator;
         if (it == left.end() || it->second + weight > 0) {
           throw Rejected{"an instant that does not count so often"};
         }
@@ -272,12 +278,12 @@ class Checker {
         continue;
       }
       Part part;
-      part.scale = step.denominator * std::max<std::int64_t>(given.weight, 1);
+      part.scale = (Tick{step.denominator} * std::max<std::int64_t>(given.weight, 1)).value();
       part.quantum = given.quantum;
       part.multipliers = given.multipliers;
       part.budget = given.budget;
       if (given.weight == 0 && given.instant != kTimeZero) throw Rejected{"a part of no weight"};
-      Wide constant = 0;
+      Big constant = 0;
       for (const Step::Toll& toll : given.tolls) {
         const auto it = left.find(toll.instant);
         if (it == left.end() || it->second >= 0) throw Rejected{"a chain that does not count"};
@@ -285,7 +291,7 @@ class Checker {
         it->second += toll.chain.weight;
         if (it->second > 0) throw Rejected{"chains that count too often"};
       }
-      const std::optional<Wide> most = largest(box, given.instant, part);
+      const std::optional<Big> most = largest(box, given.instant, part);
       if (!most) return;  // no input
       total += *most - constant;
     }
@@ -296,7 +302,7 @@ class Checker {
   }
 
   // Nullopt: the box has no input.
-  std::optional<Wide> largest(const Runs& box, InstantId instant, const Part& part) {
+  std::optional<Big> largest(const Runs& box, InstantId instant, const Part& part) {
     Charge charge;
     charge.denominator = part.scale;
     charge.multiplied = part.scale != 1 || !part.tolls.empty();
@@ -306,36 +312,36 @@ class Checker {
     }
     if (part.budget && *part.budget >= p_.limits().size()) throw Rejected{"a budget of no limit"};
     if (!p_.magnitude()) throw Rejected{"delays without bounds"};
-    Wide constant = 0, size = Wide{*p_.magnitude()} * part.scale;
+    Big constant = 0, size = Big{*p_.magnitude()} * part.scale;
     for (std::size_t l = 0; l < p_.limits().size(); ++l) {
       const std::int64_t multiplier = part.multipliers.empty() ? 0 : part.multipliers[l];
       const bool kept = part.budget == l;
       if (multiplier == 0 && !kept) continue;
       charge.multiplied = charge.multiplied || multiplier != 0;
-      Wide room = p_.limits()[l].cap;
+      Big room = p_.limits()[l].cap;
       for (const std::uint32_t f : p_.limits()[l].functions) {
         const Function& function = p_.function(f);
         const auto [first, end] = box[function.unit];
         const auto begin = function.values.begin();
         const auto [lo, hi] = std::minmax_element(begin + first, begin + end);
         room -= *lo;
-        size += Wide{multiplier} * (Wide{*hi} - *lo);
+        size += Big{multiplier} * (Big{*hi} - *lo);
         if (size > kMost) throw Rejected{"numbers too large"};
         for (std::uint32_t row = first; row < end; ++row) {
-          const std::int64_t use = function.values[row] - *lo;
+          const Tick use = Tick{function.values[row]} - *lo;
           if (kept) charge.cost[function.unit][row - first] = use / part.quantum;
-          charge.penalty[function.unit][row - first] += multiplier * use;
+          charge.penalty[function.unit][row - first] += use * multiplier;
         }
       }
       if (room < 0) return std::nullopt;
-      constant += Wide{multiplier} * room;
+      constant += Big{multiplier} * room;
       if (!kept) continue;
       // More than all units together can use makes no difference.
-      Wide all = 0;
+      Big all = 0;
       for (const Values& costs : charge.cost) all += *std::max_element(costs.begin(), costs.end());
-      const Wide most = std::min<Wide>(room / part.quantum, all);
+      const Big most = std::min<Big>(room / part.quantum, all);
       if (most > kMaxTable) throw Rejected{"a budget too large to check"};
-      charge.budget = static_cast<std::int64_t>(most);
+      charge.budget = most.narrow();
     }
     for (const auto& [f, weight] : part.tolls) {
       const Function& function = p_.function(f);
@@ -343,25 +349,24 @@ class Checker {
       size += weight * std::max(std::abs(function.lo), std::abs(function.hi));
       if (size > kMost) throw Rejected{"numbers too large"};
       for (std::uint32_t row = first; row < end; ++row) {
-        charge.penalty[function.unit][row - first] +=
-            static_cast<std::int64_t>(weight) * function.values[row];
+        charge.penalty[function.unit][row - first] += Tick{weight.narrow()} * function.values[row];
       }
     }
     // What a unit pays at least it pays also where no path reads it.
     for (Values& penalties : charge.penalty) {
-      const std::int64_t base = *std::min_element(penalties.begin(), penalties.end());
+      const Tick base = *std::min_element(penalties.begin(), penalties.end());
       constant -= base;
-      for (std::int64_t& penalty : penalties) penalty -= base;
+      for (Tick& penalty : penalties) penalty -= base;
     }
     if (size > kMost) throw Rejected{"numbers too large"};
     read_sets(instant);
     charge.once = once_[instant];
-    std::optional<std::int64_t> result = fill_tables(instant, box, charge);
+    std::optional<Tick> result = fill_tables(instant, box, charge);
     if (!result) {
       charge.once = once_[instant] = true;
       result = fill_tables(instant, box, charge);
     }
-    return constant + *result;
+    return constant + Big{*result};
   }
 
   // Which units delays behind (in front of) each instant read, among what `target` depends on.
@@ -398,10 +403,10 @@ class Checker {
   // The unit takes the tuple that is best for each budget.
   static Values close(const Values& table, const Values& cost, const Values& gain,
                       std::int64_t budget) {
-    std::map<std::int64_t, std::int64_t> best;  // by cost
+    std::map<std::int64_t, Tick> best;  // by cost
     for (std::size_t k = 0; k < cost.size(); ++k) {
       if (cost[k] > budget) continue;
-      const auto [it, fresh] = best.emplace(cost[k], gain[k]);
+      const auto [it, fresh] = best.emplace(cost[k].value(), gain[k]);
       if (!fresh) it->second = std::max(it->second, gain[k]);
     }
     Values out(table.size(), kNone);
@@ -422,10 +427,10 @@ class Checker {
 
   // Tables of `from` with delays on top, as they are at v.
   Tables arrive(const Runs& box, const Charge& charge, std::size_t from, std::size_t v,
-                const std::vector<const Sum*>& delays, std::int64_t extra) {
+                const std::vector<const Sum*>& delays, Tick extra) {
     Open added;
     for (const Sum* delay : delays) {
-      extra += delay->constant + delay->slack;
+      extra += Tick{delay->constant} + delay->slack;
       for (const std::uint32_t f : delay->functions) {
         const Function& function = p_.function(f);
         const auto [first, end] = box[function.unit];
@@ -437,12 +442,12 @@ class Checker {
     for (const auto& [open, table] : tables_[from]) {
       ++arrivals_;
       Values t = table;
-      for (std::int64_t& x : t) x += extra * charge.denominator;
+      for (Tick& x : t) x += extra * charge.denominator;
       Open left = open;
       for (const auto& [u, values] : added) {
         if (charge.once && earlier_[from][u]) {
-          const std::int64_t most = *std::max_element(values.begin(), values.end());
-          for (std::int64_t& x : t) x += most * charge.denominator;
+          const Tick most = *std::max_element(values.begin(), values.end());
+          for (Tick& x : t) x += most * charge.denominator;
         } else if (charge.once) {
           t = closed(charge, u, values, t);
         } else {
@@ -480,7 +485,7 @@ class Checker {
   }
 
   // Nullopt: too many tables.
-  std::optional<std::int64_t> fill_tables(InstantId target, const Runs& box, const Charge& charge) {
+  std::optional<Tick> fill_tables(InstantId target, const Runs& box, const Charge& charge) {
     const std::size_t last = at(target);
     // Tables are dropped after their last use.
     std::vector<std::size_t> until(last + 1, 0);
@@ -530,16 +535,17 @@ class Checker {
   static Values edge(const Charge& charge, const Timing::Node& node, const Open& open,
                      Values table) {
     bool regular = !charge.multiplied;
-    std::int64_t rest = 0;
+    Tick rest = 0;
     for (const auto& [u, values] : open) {
-      const std::int64_t r = floor_mod(values[0], node.period);
+      const std::int64_t r = floor_mod(values[0].value(), node.period);
       rest += r;
-      for (const std::int64_t x : values) regular = regular && floor_mod(x, node.period) == r;
+      for (const Tick x : values) regular = regular && floor_mod(x.value(), node.period) == r;
     }
-    for (std::int64_t& t : table) {
+    for (Tick& t : table) {
       if (!regular) {
-        t += (node.period - 1) * charge.denominator;
-      } else if (const Time past = floor_mod(t + rest - node.phase, node.period); past != 0) {
+        t += Tick{node.period - 1} * charge.denominator;
+      } else if (const Time past = floor_mod((t + rest - node.phase).value(), node.period);
+                 past != 0) {
         t += node.period - past;
       }
     }
@@ -547,10 +553,10 @@ class Checker {
   }
 
   // The most that tables allow, whatever open units add.
-  static std::int64_t most(const Charge& charge, const Tables& tables) {
-    std::int64_t best = kNone;
+  static Tick most(const Charge& charge, const Tables& tables) {
+    Tick best = kNone;
     for (const auto& [open, table] : tables) {
-      std::int64_t t = table.back();
+      Tick t = table.back();
       for (const auto& [u, values] : open) {
         t += *std::max_element(values.begin(), values.end()) * charge.denominator;
       }
@@ -565,7 +571,7 @@ class Checker {
     Tables here = arrive(box, charge, start.from, v, {&start.delay}, 0);
     if (apart(start.from, p_.most(start.delay), closes) < 0) return here;
     Tables opened = arrive(box, charge, opens.from, v, {&opens.delay}, 0);
-    const Time closed = apart(opens.from, p_.most(opens.delay), closes);
+    const Tick closed = apart(opens.from, p_.most(opens.delay), closes);
     if (closed == kForever || closed > *p_.magnitude()) {
       join(here, opened);
       return here;
@@ -595,7 +601,7 @@ class Checker {
 
   bool negated_;  // a measure's least is its negative's largest
   bool maximum_;
-  Wide bound_;
+  Big bound_;
   PathUnits p_;
   Differences differences_;
   const PathCertificate& certificate_;
@@ -619,6 +625,8 @@ std::optional<std::string> check(const InputSpace& space, const Target& target,
     Checker(space, target, certificate, trusted).run();
   } catch (const Rejected& rejected) {
     return rejected.why;
+  } catch (const Inexact&) {
+    return "numbers too large";
   }
   return std::nullopt;
 }

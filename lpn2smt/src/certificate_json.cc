@@ -83,8 +83,12 @@ void read(const Json& json, const char* name, std::integral auto& value) {
     if (std::in_range<Value>(given)) value = static_cast<Value>(given);
     return std::in_range<Value>(given);
   };
-  if (json.is_number_unsigned() && fits(json.get<std::uint64_t>())) return;
-  if (json.is_number_integer() && fits(json.get<std::int64_t>())) return;
+  // As what it was read: 2**63 asked for as a signed number would be -2**63.
+  if (json.is_number_unsigned()) {
+    if (fits(json.get<std::uint64_t>())) return;
+  } else if (json.is_number_integer() && fits(json.get<std::int64_t>())) {
+    return;
+  }
   refuse(std::string("'") + name + "' is no whole number from " + std::to_string(Limits::min()) +
          " to " + std::to_string(Limits::max()));
 }

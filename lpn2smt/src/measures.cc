@@ -6,9 +6,11 @@
 #include <string>
 
 #include "lpn/base/error.h"
-#include "lpn/base/wide.h"
+#include "lpn/base/exact.h"
 #include "lpn/classes/differences.h"
+#include "lpn/expr/eval.h"
 #include "lpn/net/lower.h"
+#include "unordered_waits.h"
 
 namespace lpn::smt {
 
@@ -45,32 +47,123 @@ Measure Measures::busy(TransitionId transition) {
   return measure;
 }
 
-Measure Measures::stall(TransitionId transition, PlaceId place) {
+bool Measures::concerns(const InputArc& arc, PlaceId place) const {
+  return !arc.inhibit && (arc.place == place || net_[arc.place].credit_of == place);
+}
+
+const Transition& Measures::waiting(TransitionId transition, PlaceId place) const {
   const Transition& t = net_[transition];
-  const auto concerns = [&](const InputArc& arc) {
-    return !arc.inhibit && (arc.place == place || net_[arc.place].credit_of == place);
+  const auto refuse = [&](const std::string& why) {
+    throw Error("E-measure", fmt::format("{} {}", t.name, why));
   };
-  if (std::none_of(t.inputs.begin(), t.inputs.end(), concerns)) {
-    throw Error("E-measure",
-                fmt::format("{} never waits for {}: it neither takes tokens from it nor fills it "
-                            "while it is bounded",
-                            t.name, net_[place].name));
+  if (std::none_of(t.inputs.begin(), t.inputs.end(),
+                   [&](const InputArc& arc) { return concerns(arc, place); })) {
+    refuse(
+        fmt::format("never waits for {}: it neither takes tokens from it nor fills it while it is "
+                    "bounded",
+                    net_[place].name));
   }
-  Measure measure;
-  for (std::size_t n = 0; n < path_.firings.size(); ++n) {
-    if (path_.firings[n].transition != transition) continue;
-    const TimedFiring firing = path_.firings[n];
-    std::vector<Timing::Arc> others = firing.other, all = firing.other;
-    for (std::size_t a = 0; a < t.inputs.size(); ++a) {
-      all.push_back({firing.ready[a], zero_});
-      if (!concerns(t.inputs[a])) others.push_back({firing.ready[a], zero_});
+  if (path_.unordered.size() != net_.places.size()) refuse("never starts: " + path_.trouble);
+  for (const InputArc& arc : t.inputs) {
+    if (arc.inhibit) {
+      refuse(
+          fmt::format("is inhibited by {}, so what it waits for alone is not known; ask for the "
+                      "latency instead",
+                      net_[arc.place].name));
     }
-    const InstantId ready = latest(std::move(all)), otherwise = latest(std::move(others));
-    if (ready == otherwise) continue;
-    measure.instants.emplace_back(1, ready);
-    measure.instants.emplace_back(-1, otherwise);
+    if (!arc.guard) continue;
+    const Reads reads = net_.exprs.reads(arc.guard->id);
+    if (!reads.occupancy.empty() || !reads.free.empty()) {
+      refuse(
+          fmt::format("has a guard on {} that counts tokens, so what it waits for alone is not "
+                      "known; ask for the latency instead",
+                      arc.name));
+    }
+  }
+  return t;
+}
+
+// Where tokens come in an order that differs by input, the instant at which so many are there is a
+// least of largest ones, which the sums of unordered_waits.h say.
+Measure Measures::stall(TransitionId transition, PlaceId place) {
+  const Transition& t = waiting(transition, place);
+  const bool clocked = t.clock.has_value();
+  Measure measure;
+  UnorderedWaits waits(path_, space_, net_, zero_);
+  for (std::size_t n = 0; n < path_.firings.size(); ++n) {
+    const TimedFiring firing = path_.firings[n];
+    waits.pass(n);
+    if (firing.transition != transition) continue;
+    std::vector<Timing::Arc> others = firing.other, all = firing.other;
+    std::vector<std::size_t> loose, loose_others;  // arcs from places without order
+    for (std::size_t a = 0; a < t.inputs.size(); ++a) {
+      if (firing.need[a] == 0) continue;
+      const bool other = !concerns(t.inputs[a], place);
+      if (path_.unordered[static_cast<std::size_t>(t.inputs[a].place)]) {
+        loose.push_back(a);
+        if (other) loose_others.push_back(a);
+      } else {
+        all.push_back({firing.ready[a], zero_});
+        if (other) others.push_back({firing.ready[a], zero_});
+      }
+    }
+    const auto add = [&](std::int64_t weight, const std::vector<Timing::Arc>& after,
+                         const std::vector<std::size_t>& arcs) {
+      for (auto& [sign, some] : waits.sum(firing, after, arcs)) {
+        measure.instants.emplace_back(weight * sign, latest(std::move(some)));
+      }
+    };
+    if (clocked) {
+      add(1, all, loose);
+    } else {
+      measure.instants.emplace_back(1, firing.start);
+    }
+    add(-1, others, loose_others);
   }
   return measure;
+}
+
+std::int64_t Measures::stall_of(TransitionId transition, PlaceId place,
+                                const Assignment& input) const {
+  const Transition& t = waiting(transition, place);
+  const std::vector<Time> times = evaluate(path_.timing, space_, input);
+  const auto time = [&](InstantId v) { return times.at(static_cast<std::size_t>(v)); };
+  // Tokens leave a place as they came, so the k-th that is needed is the k-th that comes.
+  std::vector<std::vector<Time>> arrivals(net_.places.size());
+  std::vector<std::uint64_t> taken(net_.places.size(), 0);
+  for (std::size_t p = 0; p < arrivals.size(); ++p) arrivals[p].assign(path_.given[p], 0);
+  for (const TimedFiring& firing : path_.firings) {
+    const Transition& from = net_[firing.transition];
+    for (std::size_t o = 0; o < from.outputs.size(); ++o) {
+      auto& there = arrivals[static_cast<std::size_t>(from.outputs[o].place)];
+      there.insert(there.end(), firing.produced[o], time(firing.commit));
+    }
+  }
+  for (auto& there : arrivals) std::sort(there.begin(), there.end());
+  std::int64_t sum = 0;
+  for (const TimedFiring& firing : path_.firings) {
+    const Transition& from = net_[firing.transition];
+    if (firing.transition == transition) {
+      Time others = 0, all = 0;
+      for (const Timing::Arc& arc : firing.other) {
+        others = std::max(others,
+                          time(arc.from) + eval_params(space_.variables.exprs, arc.delay, input));
+      }
+      all = others;
+      for (std::size_t a = 0; a < t.inputs.size(); ++a) {
+        if (firing.need[a] == 0) continue;
+        const auto p = static_cast<std::size_t>(t.inputs[a].place);
+        const Time there = arrivals[p].at(taken[p] + firing.need[a] - 1);
+        all = std::max(all, there);
+        if (!concerns(t.inputs[a], place)) others = std::max(others, there);
+      }
+      sum += all - others;
+    }
+    for (std::size_t a = 0; a < from.inputs.size(); ++a) {
+      taken[static_cast<std::size_t>(from.inputs[a].place)] += firing.taken[a];
+    }
+  }
+  return sum;
 }
 
 Measure Measures::completion(std::uint64_t k) {
@@ -118,14 +211,15 @@ Measure Measures::commits(TransitionId transition) {
 }
 
 std::int64_t value(const Measure& measure, const std::vector<Time>& times) {
-  Wide sum = measure.constant;
-  for (const auto& [weight, instant] : measure.instants) {
-    sum += Wide{weight} * times[static_cast<std::size_t>(instant)];
-  }
-  if (sum != static_cast<std::int64_t>(sum)) {
+  try {
+    Exact<Wide> sum = measure.constant;
+    for (const auto& [weight, instant] : measure.instants) {
+      sum += Exact<Wide>{weight} * times[static_cast<std::size_t>(instant)];
+    }
+    return sum.narrow();
+  } catch (const Inexact&) {
     throw Error("E-overflow", "a sum of instants of this input does not fit in 64 bits");
   }
-  return static_cast<std::int64_t>(sum);
 }
 
 }  // namespace lpn::smt

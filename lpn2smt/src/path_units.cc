@@ -40,7 +40,8 @@ void split(const ExprPool& pool, ExprId id, std::int64_t factor, Summands& out) 
   if (n.op == Op::kMul) {
     for (int k = 0; k < 2; ++k) {
       if (pool.is_const(n.kids[static_cast<std::size_t>(k)], value) &&
-          !__builtin_mul_overflow(factor, value, &product) && std::abs(product) < kLargest) {
+          !__builtin_mul_overflow(factor, value, &product) && product < kLargest &&
+          product > -kLargest) {
         if (product != 0) split(pool, n.kids[static_cast<std::size_t>(1 - k)], product, out);
         return;
       }
@@ -443,18 +444,18 @@ class PathUnits::Builder {
   }
 
   void limit() {
+    const bool large_before = too_large_;
     for (const ExprId id : shared_) {
       const std::vector<Summands> sums = comparisons(id);
       bool whole = !sums.empty();
       for (const Summands& summands : sums) {
-        const bool large_before = too_large_;
+        too_large_ = false;
         faults_.assign(p_.units_.size(), {});
         const Sum sum = table(summands);
         // A sum that cannot be had as tables is left out, which is sound.
-        const bool usable = too_large_ == large_before &&
-                            std::all_of(faults_.begin(), faults_.end(),
-                                        [](const auto& rows) { return rows.empty(); });
-        too_large_ = large_before;
+        const bool usable =
+            !too_large_ && std::all_of(faults_.begin(), faults_.end(),
+                                       [](const auto& rows) { return rows.empty(); });
         whole = whole && usable && sum.slack == 0;
         if (!usable) continue;
         Wide most = 0;
@@ -464,6 +465,7 @@ class PathUnits::Builder {
       }
       if (!whole) relax("a condition that is not a sum over few values is left out of the bound");
     }
+    too_large_ = large_before;
   }
 
   // Every instant is at most the largest delays added up.
@@ -481,9 +483,11 @@ class PathUnits::Builder {
       sum += most + (p_.timing()[static_cast<InstantId>(v)].period - 1);
     }
     // Of the measure too, whatever its signs.
+    const auto size = [](Wide x) { return x < 0 ? -x : x; };
     Wide weights = 1;
-    for (const auto& [weight, instant] : p_.measure_.instants) weights += std::abs(weight);
-    const Wide all = sum * weights + std::abs(p_.measure_.constant);
+    for (const auto& [weight, instant] : p_.measure_.instants) weights += size(weight);
+    if (weights > kLargest || sum > kLargest) too_large_ = true;
+    const Wide all = too_large_ ? 0 : sum * weights + size(p_.measure_.constant);
     if (!too_large_ && all <= kLargest) p_.magnitude_ = static_cast<std::int64_t>(all);
   }
 
@@ -510,7 +514,9 @@ PathUnits::PathUnits(const InputSpace& space, const Path& path, Measure measure)
   std::map<InstantId, std::int64_t> weights;
   for (const auto& [weight, instant] : measure.instants) {
     LPN_ASSERT(at(instant) < path.timing.size());
-    weights[instant] += weight;
+    if (__builtin_add_overflow(weights[instant], weight, &weights[instant])) {
+      throw Error("E-measure", "a quantity counts more than 2**63 times");
+    }
   }
   measure_.constant = measure.constant;
   for (const auto& [instant, weight] : weights) {
@@ -625,6 +631,12 @@ bool is_sum(const Target& target) {
 Measure measure_of(const Target& target, bool negated) {
   Measure measure = target.measure ? *target.measure : Measure{{{1, target.instant}}, 0};
   if (!negated) return measure;
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  const bool fits = std::none_of(measure.instants.begin(), measure.instants.end(),
+                                 [&](const auto& each) { return each.first == kLeast; });
+  if (!fits || measure.constant == kLeast) {
+    throw Error("E-measure", "a quantity that counts -2**63 times");
+  }
   measure.constant = -measure.constant;
   for (auto& [weight, instant] : measure.instants) weight = -weight;
   return measure;

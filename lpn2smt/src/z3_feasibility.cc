@@ -3,10 +3,14 @@
 #include <z3++.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lpn/base/error.h"
@@ -17,6 +21,7 @@
 namespace lpn::smt {
 namespace {
 
+constexpr long kMegabytes = 4096;  // for Z3, all solvers of the program together
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 
@@ -26,7 +31,22 @@ struct Translated {
   z3::expr defined;
 };
 
+std::atomic<bool> ran_out{false};
+
+// Formulas with shifts of unknown amounts can take all there is.
+void limit_memory() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char* given = std::getenv("LPN_SMT_MEMORY");
+    const long megabytes = given == nullptr ? 0 : std::atol(given);
+    Z3_global_param_set("memory_max_size",
+                        std::to_string(megabytes > 0 ? megabytes : kMegabytes).c_str());
+  });
+}
+
 }  // namespace
+
+bool Z3Feasibility::out_of_memory() { return ran_out; }
 
 struct Z3Feasibility::Impl {
   explicit Impl(Z3Feasibility& owner) : self(owner), solver(z3), yes(z3.bool_val(true)) {}
@@ -288,12 +308,18 @@ struct Z3Feasibility::Impl {
   }
 };
 
-Z3Feasibility::Z3Feasibility() : impl_(std::make_unique<Impl>(*this)) {}
+Z3Feasibility::Z3Feasibility() {
+  limit_memory();
+  impl_ = std::make_unique<Impl>(*this);
+}
 Z3Feasibility::~Z3Feasibility() = default;
 
 void Z3Feasibility::on_variable(VarId var, Range range) {
   Impl& z = *impl_;
-  const std::string name = this->name(var) + "!" + std::to_string(static_cast<std::uint32_t>(var));
+  // The number tells variables apart, whatever the solver makes of names.
+  std::string name = this->name(var);
+  std::erase_if(name, [](unsigned char c) { return c < ' ' || c > '~' || c == '|' || c == '\\'; });
+  name += "!" + std::to_string(static_cast<std::uint32_t>(var));
   if (range == Range{0, 1}) {
     z.variables.push_back(z.z3.bool_const(name.c_str()));
     return;
@@ -383,8 +409,9 @@ Feasibility::Verdict Z3Feasibility::solve(std::span<const ExprId> assumptions,
         }
       }
     }
-  } catch (const z3::exception&) {
+  } catch (const z3::exception& error) {
     verdict = {};  // out of memory, interrupted: no answer
+    if (std::string_view(error.msg()).find("memory") != std::string_view::npos) ran_out = true;
   }
   {
     const std::lock_guard lock(z.mutex);

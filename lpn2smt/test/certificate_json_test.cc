@@ -109,6 +109,8 @@ TEST_CASE("certificates as text: what is damaged is refused, with the reason") {
         why("'bound' is no whole number from -9223372036854775808 to 9223372036854775807"));
   CHECK(refusal(R"({"path":0,"bound":true,"steps":[]})") ==
         why("'bound' is no whole number from -9223372036854775808 to 9223372036854775807"));
+  CHECK(refusal(R"({"path":0,"bound":9223372036854775808,"steps":[]})") ==
+        why("'bound' is no whole number from -9223372036854775808 to 9223372036854775807"));
   CHECK(refusal(R"({"path":0,"bound":1,"steps":{}})") == why("'steps' is no list"));
   CHECK(refusal(R"({"path":0,"bound":1,"steps":[{}]})") == why("'kind' is missing"));
   CHECK(refusal(R"({"path":0,"bound":1,"steps":[{"kind":"guess"}]})") ==

@@ -66,6 +66,8 @@ TEST_CASE("certificate: a box may be split, and each half has steps of its own")
   CHECK(s.why(certificate) == "a box is left without a step");
   certificate.steps[0].tuple = 10;
   CHECK(s.why(certificate) == "a split outside its box");
+  certificate.steps[0].unit = 5;  // one for each of five variables
+  CHECK(s.why(certificate) == "a split of a unit that is not there");
 }
 
 TEST_CASE("certificate: the least, by chains with weights") {

@@ -71,7 +71,8 @@ void require_exact(const Case& c, const BoundResult& result, Time expected) {
 TEST_CASE("bounds: a pipeline's largest latency with a budget, as other methods found it") {
   const std::pair<int, Time> known[] = {{6, 853}, {12, 1508}, {18, 2215}, {48, 5561}};
   for (const auto& [blocks, expected] : known) {
-    CAPTURE(blocks);
+    const auto named = blocks;  // clang 14 cannot capture a structured binding
+    CAPTURE(named);
     const Case c = pipeline(blocks, 18 * blocks);
     const auto targets = c.targets();
     const BoundResult result = maximize(c.space, targets);

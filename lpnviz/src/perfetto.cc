@@ -43,7 +43,7 @@ Timeline::Timeline(const Net& net, const ParamValues& params, const Marking& mar
       ",\n{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"{}: tokens "
       "in places\"}}}}",
       kPlacesProcess, name);
-  for (const std::uint64_t count : initial_tokens(net, params, marking)) {
+  for (const std::uint64_t count : viz::initial_tokens(net, params, marking)) {
     changed_.push_back(static_cast<std::uint32_t>(occupancy_.size()));
     occupancy_.push_back(static_cast<std::int64_t>(count));
   }

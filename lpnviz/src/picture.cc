@@ -21,7 +21,7 @@ class Picture {
       : net_(net),
         params_(params),
         marking_(marking),
-        initial_(initial_tokens(net, params, marking)),
+        initial_(viz::initial_tokens(net, params, marking)),
         uses_(place_uses(net)) {}
 
   Json all() const {

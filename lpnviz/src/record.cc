@@ -87,7 +87,7 @@ Record::Record(const Net& net, const ParamValues& params, const Marking& marking
       }
     }
   }
-  const auto tokens = initial_tokens(net, params, marking);
+  const auto tokens = viz::initial_tokens(net, params, marking);
   for (std::size_t p = 0; p < levels_.size(); ++p) {
     levels_[p].tokens = levels_[p].shown = levels_[p].before = tokens[p];
   }

@@ -120,7 +120,7 @@ VcdWriter::VcdWriter(const Net& net, const ParamValues& params, const Marking& m
     : net_(net),
       window_(window),
       most_(most),
-      values_(initial_tokens(net, params, marking)),
+      values_(viz::initial_tokens(net, params, marking)),
       in_flight_(net.transitions.size()) {
   values_.resize(net.places.size() + net.transitions.size());
   touched_.resize(values_.size());

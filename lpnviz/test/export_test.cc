@@ -21,5 +21,5 @@ TEST_CASE("tokens at time 0: the net's own and the marking's") {
       "place pool : unit start initial slots\nplace other : unit\nend\n");
   Marking marking(net);
   marking.add(PlaceId{0}, {}, 2);
-  CHECK(initial_tokens(net, {4}, marking) == std::vector<std::uint64_t>{6, 0});
+  CHECK(viz::initial_tokens(net, {4}, marking) == std::vector<std::uint64_t>{6, 0});
 }

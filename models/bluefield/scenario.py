@@ -347,8 +347,11 @@ def _load(path):
         ) from None
     try:
         return json.loads(text, object_pairs_hook=_Object)
+    except RecursionError:
+        why = "lists and objects are nested too deeply"
     except ValueError as error:
-        raise lpn.Error("E-scenario", f"{path} is not JSON: {error}") from None
+        why = error
+    raise lpn.Error("E-scenario", f"{path} is not JSON: {why}")
 
 
 def read_catalogue(path):
@@ -375,8 +378,9 @@ class _Object(dict):
 
     def __init__(self, pairs):
         super().__init__(pairs)
-        names = [name for name, _ in pairs]
-        self.twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
+        seen = set()
+        twice = (name for name, _ in pairs if name in seen or seen.add(name))
+        self.twice = next(twice, None) if len(self) < len(pairs) else None
 
 
 class _At:

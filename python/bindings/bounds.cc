@@ -100,6 +100,14 @@ void bind_paths(py::module_& m) {
              return to_sum(
                  p.measures().stall(static_cast<TransitionId>(t), static_cast<PlaceId>(place)));
            })
+      .def(
+          "stall_of",
+          [](MeasuredPath& p, Id t, Id place, const Assignment& input) {
+            return p.measures().stall_of(static_cast<TransitionId>(t), static_cast<PlaceId>(place),
+                                         input);
+          },
+          py::arg("transition"), py::arg("place"), py::arg("input"),
+          "stall() of one input, from the times of its firings alone.")
       .def("completion",
            [](MeasuredPath& p, std::uint64_t k) { return to_sum(p.measures().completion(k)); })
       .def(
@@ -175,6 +183,8 @@ void bind_bounds(py::module_& m) {
       "(MeasuredPath, [(weight, instant)], constant). Stops early when a bound as good as "
       "`enough_proved` is proved or an input as far as `enough_found` found. "
       "`progress(proved, found, boxes, seconds)`: a true result ends the work.");
+  m.def("solver_out_of_memory", &smt::Z3Feasibility::out_of_memory,
+        "Whether Z3 gave up a question of this program for want of memory.");
   m.def("check_bound", &check, py::arg("partition"), py::arg("goal"), py::kw_only(),
         py::arg("certificate"), py::arg("trusted"),
         "None when the certificate proves its bound, else why not. `trusted(smtlib)`: whether a "

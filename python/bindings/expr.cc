@@ -5,6 +5,7 @@
 
 #include "bind.h"
 #include "lpn/expr/build.h"
+#include "lpn/expr/total.h"
 #include "lpn/net/bounds.h"
 #include "lpn/net/initial.h"
 #include "lpn/text/text.h"
@@ -151,6 +152,14 @@ void bind_expr(py::module_& m, NetClass& c) {
       },
       py::arg("transition").none(true), py::arg("expr"),
       "Inclusive bounds from declared ranges alone.");
+  c.def(
+      "total",
+      [](const Net& n, Id x) {
+        NetBounds bounds(n, nullptr);
+        return Totality(bounds)(expr(n, x));
+      },
+      py::arg("x"),
+      "Whether an expression over parameters has a value, within 64 bits, for all their values.");
   c.def(
       "text", [](const Net& n, const Transition* t, Id x) { return print_expr(n, t, expr(n, x)); },
       py::arg("transition").none(true), py::arg("expr"), "The expression in the author's words.");

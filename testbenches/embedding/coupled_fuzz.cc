@@ -36,6 +36,7 @@ void forget(const Engines& engines) {
 }
 
 int couple(const Options& options) {
+  const bool often = options.pairs > options.batch;
   Tally tally;
   std::uint64_t made = 0, invalid = 0, different = 0, nets = 0, rings = 0, unbounded = 0;
   for (std::uint64_t first = 0; first < options.pairs; first += options.batch) {
@@ -61,7 +62,7 @@ int couple(const Options& options) {
       seeds.push_back(k);
     }
     if (all.empty()) continue;
-    const Engines engines = build_engines(code, quick_options(kGroups));
+    const Engines engines = build_engines(code, quick_options(kGroups), true, false, true, often);
     nets += code.size();
     std::size_t next = 0;
     for (std::size_t p = 0; p < all.size(); ++p) {
@@ -104,6 +105,7 @@ int couple(const Options& options) {
 }
 
 int host(const Options& options) {
+  const bool often = options.hosts > options.batch;
   Tally tally;
   std::uint64_t made = 0, invalid = 0, different = 0;
   for (std::uint64_t first = 0; first < options.hosts; first += options.batch) {
@@ -123,7 +125,7 @@ int host(const Options& options) {
       seeds.push_back(k);
     }
     if (all.empty()) continue;
-    const Engines engines = build_engines(code, quick_options(kGroups));
+    const Engines engines = build_engines(code, quick_options(kGroups), true, false, true, often);
     for (std::size_t p = 0; p < all.size(); ++p) {
       std::string what;
       for (std::uint64_t t = 0; t < kTraffics && what.empty(); ++t) {

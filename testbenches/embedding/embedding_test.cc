@@ -212,6 +212,13 @@ TEST_CASE("what a caller gets wrong") {
         std::string::npos);
   CHECK(refused<embed::CallError>([&] { sim.release(out, 1, 0); }).find("more slots than") !=
         std::string::npos);
+  embed::Instance full(unit);
+  full.push(jobs, {1}, 0);
+  CHECK(refused<embed::RoomError>([&] { full.push(jobs, {1}, 0); }) ==
+        "net 'unit', place 'jobs': push: 0 free slots; ask room() first, or try_push()");
+  full.enter(0);
+  CHECK(refused<embed::CallError>([&] { full.enter(0); }).find("an instant is not completed") !=
+        std::string::npos);
   sim.load(jobs, 2, {1, 1});
   CHECK(refused<embed::RoomError>([&] { sim.run(); }) ==
         "net 'unit': a place starts with more tokens than its capacity");
@@ -259,6 +266,71 @@ TEST_CASE("coupled: the producer starts at the instant at which the consumer fre
   CHECK(r.ending == LPN_DONE);
   CHECK(r.latency == 5);
   CHECK(two.next() == embed::kForever);
+}
+
+// Takes from two channels without capacities; what is done is put away a tick later.
+constexpr const char* kBoth = R"(lpn 1
+net both
+type unit ()
+type Job (n: 0..9)
+place left : Job
+place right : Job
+place done_ : unit done
+place cleared : unit
+place gone : unit sink
+transition pair {
+  take a from left
+  take b from right
+  delay a.n + b.n
+  servers 1
+  put done_
+  put cleared
+}
+transition clear {
+  take c from cleared
+  delay 1
+  servers 1
+  put gone
+}
+end
+)";
+constexpr const char* kOpen = R"(lpn 1
+net open
+type Job (n: 0..9)
+place jobs : Job
+place out : Job sink
+transition work {
+  take j from jobs
+  delay j.n
+  servers 1
+  put out (j.n)
+}
+end
+)";
+
+TEST_CASE("coupled: two channels into one net, without capacities; the latency is of done tokens") {
+  embed::Coupled chip;
+  for (int k = 0; k < 2; ++k) chip.add(embed::Instance(library(kOpen)));
+  chip.add(embed::Instance(library(kBoth)));
+  chip.join(0, "out", 2, "left");
+  chip.join(1, "out", 2, "right");
+  CHECK(refused<embed::JoinError>([&] { chip.join(1, "out", 0, "jobs"); }).find("another") !=
+        std::string::npos);
+  chip[0].load(chip[0].place("jobs"), {2});
+  chip[1].load(chip[1].place("jobs"), {4});
+  chip[2].load(chip[2].place("left"), {1});  // a channel may begin with tokens at its end
+  const embed::Result r = chip.run();
+  // work to 2, and to 4; pair 4-9 with the token that was there; clear to 10.
+  CHECK(r.commits == 4);
+  CHECK(r.done_tokens == 1);
+  CHECK(r.latency == 9);
+  CHECK(r.last_commit == 10);
+
+  embed::Coupled line;  // nothing is done here: the last commit
+  for (int k = 0; k < 2; ++k) line.add(embed::Instance(library(kOpen)));
+  line.join(0, "out", 1, "jobs");
+  line[0].load(line[0].place("jobs"), {3});
+  CHECK(line.run().latency == 6);
 }
 
 TEST_CASE("coupled: an error ends it") {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lpn/base/error.h"
 #include "many.h"
 
 namespace lpn::bench {
@@ -16,12 +17,12 @@ sim::CompileOptions quick_options(std::uint64_t group_limit) {
 }
 
 Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options, bool plain,
-                      bool free, bool traced) {
+                      bool free, bool traced, bool often) {
   Engines engines;
   if (nets.empty()) return engines;
-  if (plain) engines.plain = build_many(nets, {}, options);
-  if (traced) engines.traced = build_many(nets, {.trace = true, .stats = true}, options);
-  if (free) engines.free = build_many(nets, {.trace = true}, options);
+  if (plain) engines.plain = build_many(nets, {}, options, often);
+  if (traced) engines.traced = build_many(nets, {.trace = true, .stats = true}, options, often);
+  if (free) engines.free = build_many(nets, {.trace = true}, options, often);
   for (const auto* libraries : {&engines.plain, &engines.traced, &engines.free}) {
     if (libraries->empty()) continue;
     engines.seconds += libraries->front().provenance().seconds;
@@ -50,10 +51,49 @@ std::string disagreement(const Case& c, const sim::Library* plain, const sim::Li
                 play(c, *traced, {.observe = true, .stats = true, .mode = sim::Mode::kOrderFree}));
   }
   if (what.empty() && plain != nullptr) what = against("compiled, plain", play(c, *plain, {}));
+  if (what.empty() && plain != nullptr && (plain->api().variant & 4) != 0) {
+    what = against("compiled, plain, by events", play(c, *plain, {.mode = sim::Mode::kEvents}));
+  }
   if (what.empty() && free != nullptr) {
     what = against("compiled, order-free",
                    play(c, *free, {.observe = true, .mode = sim::Mode::kOrderFree}));
   }
+  return what;
+}
+
+std::string batch_disagreement(const std::vector<Case>& cases, const sim::Library& plain,
+                               unsigned threads) {
+  std::vector<sim::Simulator> simulators;
+  std::vector<const Case*> started;
+  for (const Case& c : cases) {
+    try {
+      simulators.emplace_back(plain, c.params, marking_of(c));
+      started.push_back(&c);
+    } catch (const Error&) {  // it cannot start, which disagreement() compares
+    }
+  }
+  std::string what;
+  sim::Simulator::run_batch(
+      simulators, threads, [&](std::size_t k, const RunResult* result, const RunError* error) {
+        const StepOutcome defined = play(*started[k], {}).steps.at(0);
+        if (!what.empty()) return;
+        const std::string who = fmt::format("input {} of {} at once", k, started.size());
+        if ((error != nullptr) != defined.fault.has_value()) {
+          what = fmt::format("{}: an error in one engine only", who);
+        } else if (error != nullptr) {
+          if (!(error->fault() == *defined.fault)) what = who + ": another error";
+        } else if (!(*result == *defined.result)) {
+          what = who + ": another result";
+        }
+        if (!what.empty() || error != nullptr) return;
+        for (std::size_t p = 0; p < plain.net().places.size(); ++p) {
+          if (simulators[k].free_tokens(static_cast<PlaceId>(p)) == defined.counts[p]) continue;
+          what = fmt::format("{}: tokens left in '{}': {}, by the interpreter {}", who,
+                             plain.net().places[p].name,
+                             simulators[k].free_tokens(static_cast<PlaceId>(p)), defined.counts[p]);
+          return;
+        }
+      });
   return what;
 }
 

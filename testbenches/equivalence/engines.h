@@ -18,9 +18,10 @@ struct Engines {
   double seconds = 0;                       // of compiling
   std::vector<std::filesystem::path> artefacts;
 };
-// Some may be left out, to compile less. Throws lpn::Error like Library::build.
+// Some may be left out, to compile less; `often` as build_many's. Throws lpn::Error like
+// Library::build.
 Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options,
-                      bool plain = true, bool free = true, bool traced = true);
+                      bool plain = true, bool free = true, bool traced = true, bool often = false);
 
 // Flags for nets that run once: compiling must not dominate. A group limit other than the default
 // becomes part of the code.
@@ -30,5 +31,10 @@ sim::CompileOptions quick_options(std::uint64_t group_limit = kDefaultGroupLimit
 // what the interpreter did.
 std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library* traced,
                          const sim::Library* free, Outcome* reference = nullptr);
+
+// Runs cases of one net, each to its end and without steps, as one batch, which goes in lock step
+// where the net allows it; the first difference from the interpreter in words, or "".
+std::string batch_disagreement(const std::vector<Case>& cases, const sim::Library& plain,
+                               unsigned threads);
 
 }  // namespace lpn::bench

@@ -9,7 +9,7 @@
 namespace lpn::bench {
 
 std::vector<sim::Library> build_many(const std::vector<Net>& nets, sim::Variant variant,
-                                     const sim::CompileOptions& options) {
+                                     const sim::CompileOptions& options, bool often) {
   std::string source;
   for (std::size_t k = 0; k < nets.size(); ++k) {
     sim::GenerateOptions each;
@@ -18,7 +18,8 @@ std::vector<sim::Library> build_many(const std::vector<Net>& nets, sim::Variant 
     source += sim::generate(nets[k], each);
   }
   const sim::Provenance made =
-      sim::compile(source, fmt::format("{} nets", nets.size()), variant, options);
+      sim::compile(source, fmt::format("{} nets", nets.size()), variant,
+                   often ? sim::with_compiled_headers(variant, options) : options);
   void* const handle = ::dlopen(made.artefact.c_str(), RTLD_NOW | RTLD_LOCAL);
   LPN_ASSERT(handle != nullptr);
   const std::shared_ptr<void> code(handle, ::dlclose);

@@ -189,6 +189,8 @@ Outcome play(const Case& c, PlayOptions options) {
     outcome.error = error.code() + ": " + error.what();
     return outcome;
   }
+  Patience patience(options.most_commits);
+  if (options.most_commits != ~std::size_t{0}) engine->watch(&patience);
   play_steps(c, *engine, options, outcome);
   return outcome;
 }

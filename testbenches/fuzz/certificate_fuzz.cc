@@ -158,7 +158,7 @@ class Bench {
     };
     ask(measured->measures().latency());
     ask(measured->measures().busy(*net_.find_transition("fetch")));
-    ask(measured->measures().stall(*net_.find_transition("slow"), *net_.find_place("ready")));
+    ask(measured->measures().stall(*net_.find_transition("fetch"), *net_.find_place("in")));
   }
 
   static void answer(Question& question) {

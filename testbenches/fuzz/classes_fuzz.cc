@@ -1,12 +1,14 @@
 // Random nets over small random input spaces: every input of the space, run by the interpreter,
 // must be in exactly one path of the partition, with the same outcome and every commit at the time
-// that the path gives it; every class that is said to have inputs must have one.
+// that the path gives it; every class that is said to have inputs must have one. Greatest and least
+// latencies, busy times, stalls, commits and completions against all inputs (measured_runs.h).
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -14,10 +16,13 @@
 #include "lpn/classes/check_partition.h"
 #include "lpn/classes/partition.h"
 #include "lpn/expr/build.h"
+#include "lpn/net/lower.h"
 #include "lpn/run/interp.h"
+#include "lpn/smt/measured_path.h"
 #include "lpn/smt/search.h"
 #include "lpn/smt/z3_feasibility.h"
 #include "lpn/text/text.h"
+#include "measured_runs.h"
 #include "random_net.h"
 
 namespace lpn::bench {
@@ -25,6 +30,7 @@ namespace {
 
 constexpr std::uint64_t kMaxInputs = 200;
 constexpr std::uint64_t kMaxCommits = 120;
+constexpr int kQuestions = 4;  // about a net, beside its latency
 
 struct Options {
   std::uint64_t seed = 1;
@@ -37,6 +43,8 @@ struct Tally {
   std::uint64_t compared = 0, inputs = 0, paths = 0, classes = 0, endless = 0, refused = 0;
   std::uint64_t unresolved = 0, differences = 0, proved = 0;
   std::uint64_t bounds = 0, exact = 0, refuted = 0;
+  std::uint64_t refused_measures = 0, unanswered = 0;
+  std::map<std::string, std::uint64_t> measures;  // per quantity
   std::map<std::string, std::uint64_t> reasons;
 };
 
@@ -104,6 +112,7 @@ struct Ran {
   Outcome outcome = Outcome::kLatency;
   std::optional<Time> latency;
   Recorder recorder;
+  History history;
   bool endless = false;
 };
 
@@ -112,6 +121,12 @@ Ran run(const Net& net, const InputSpace& space, const Assignment& input) {
   try {
     Interp interp(net, params_of(net, space, input), marking_of(net, space, input),
                   {.group_limit = 40, .trace = true});
+    HistoryWatcher watcher(ran.history);
+    interp.watch(&watcher);
+    ran.history.params = params_of(net, space, input);
+    for (std::size_t p = 0; p < net.places.size(); ++p) {
+      ran.history.given.push_back(interp.occupancy(static_cast<PlaceId>(p)));
+    }
     Time limit = 0;
     RunResult result;
     // In steps, so that a net that never ends is left after some commits.
@@ -212,28 +227,56 @@ std::string in_parts(const Net& net, const InputSpace& space, const PartitionOpt
              : fmt::format("{} paths in parts, {} at once", paths, paths_of(whole));
 }
 
-// The greatest and the least latency, against all inputs; certificates, and witnesses by replay.
-std::string check_bounds(const Net& net, const Partition& p,
-                         const std::vector<std::pair<Assignment, Ran>>& runs, Tally& tally) {
-  std::vector<const Path*> paths;
-  for (const InputClass& one : p.classes) {
-    for (const Path& path : one.paths) paths.push_back(&path);
+// A quantity of every input, where it has one.
+struct Quantity {
+  std::string name;
+  std::vector<smt::Target> targets;
+  std::vector<std::optional<Time>> values;                   // per run
+  std::function<std::optional<Time>(const Assignment&)> of;  // by another run
+  bool unordered = false;  // a stall that depends on tokens in any order
+};
+
+std::string check_certificates(const InputSpace& space, const Quantity& q, bool maximum, Time best,
+                               const smt::BoundResult& r, Tally& tally) {
+  for (const smt::PathCertificate& certificate : r.certificates) {
+    // What Z3 said to the search is asked again by whoever checks; here it is believed.
+    const smt::Trusted believed{.solver = [] { return std::make_unique<smt::Z3Feasibility>(); },
+                                .unsatisfiable = [](const std::string&) { return true; }};
+    const auto reason = smt::check(space, q.targets[certificate.path], certificate, believed);
+    if (reason) return fmt::format("certificate: {}", *reason);
+    if (maximum ? certificate.bound > *r.proved : certificate.bound < *r.proved) {
+      return fmt::format("a certificate for {} only", certificate.bound);
+    }
+    smt::PathCertificate wrong = certificate;
+    wrong.bound = maximum ? best - 1 : best + 1;
+    const bool holds = !smt::check(space, q.targets[certificate.path], wrong, believed);
+    // Some other path may have the extreme; one path's certificate must then be refused.
+    tally.refuted += holds ? 0 : 1;
+    if (holds && q.targets.size() == 1) return "a wrong certificate passes";
   }
-  const std::vector<smt::Target> targets = smt::latencies(paths);
+  return "";
+}
+
+// The greatest and the least of a quantity, against all inputs; certificates, and witnesses by
+// replay.
+std::string check_bounds(const InputSpace& space, const Quantity& q, Tally& tally) {
   for (const bool maximum : {true, false}) {
     std::optional<Time> best;
-    for (const auto& [input, ran] : runs) {
-      if (ran.outcome != Outcome::kLatency) continue;
-      if (!best || (maximum ? *ran.latency > *best : *ran.latency < *best)) best = ran.latency;
+    for (const std::optional<Time>& value : q.values) {
+      if (value && (!best || (maximum ? *value > *best : *value < *best))) best = value;
     }
     smt::BoundOptions options;
     options.seconds = 5;
     options.solver = [] { return std::make_unique<smt::Z3Feasibility>(); };
-    const smt::BoundResult r = maximum ? smt::maximize(p.space, targets, options)
-                                       : smt::minimize(p.space, targets, options);
-    const char* name = maximum ? "maximum" : "minimum";
+    const smt::BoundResult r = maximum ? smt::maximize(space, q.targets, options)
+                                       : smt::minimize(space, q.targets, options);
+    const std::string name = (maximum ? "greatest " : "least ") + q.name;
     if (!best) {
-      if (r.found) return fmt::format("{}: {} found, no input has a latency", name, *r.found);
+      if (r.found) return fmt::format("{}: {} found, no input has one", name, *r.found);
+      continue;
+    }
+    if ((!r.proved || !r.found) && r.seconds >= options.seconds) {
+      ++tally.unanswered;
       continue;
     }
     if (!r.proved || !r.found) return fmt::format("{}: no answer, it is {}", name, *best);
@@ -245,33 +288,136 @@ std::string check_bounds(const Net& net, const Partition& p,
     }
     tally.exact += r.exact ? 1 : 0;
     ++tally.bounds;
-    const Ran again = run(net, p.space, r.witness);
-    if (!contains(p.space, r.witness) || again.latency != r.found) {
+    ++tally.measures[q.name.substr(0, q.name.find('('))];
+    if (q.unordered) ++tally.measures["stall, of tokens in any order"];
+    if (!contains(space, r.witness) || q.of(r.witness) != r.found) {
       return fmt::format("{}: the witness {} does not have {}", name, show(r.witness), *r.found);
     }
-    for (const smt::PathCertificate& certificate : r.certificates) {
-      // What Z3 said to the search is asked again by whoever checks; here it is believed.
-      const smt::Trusted believed{.solver = options.solver,
-                                  .unsatisfiable = [](const std::string&) { return true; }};
-      const auto reason = smt::check(p.space, targets[certificate.path], certificate, believed);
-      if (reason) return fmt::format("{}: certificate: {}", name, *reason);
-      if (maximum ? certificate.bound > *r.proved : certificate.bound < *r.proved) {
-        return fmt::format("{}: a certificate for {} only", name, certificate.bound);
-      }
-      if (*best == 0) continue;
-      smt::PathCertificate wrong = certificate;
-      wrong.bound = maximum ? *best - 1 : *best + 1;
-      const bool holds = !smt::check(p.space, targets[certificate.path], wrong, believed);
-      // Some other path may have the extreme; one path's certificate must then be refused.
-      tally.refuted += holds ? 0 : 1;
-      if (holds && targets.size() == 1) return fmt::format("{}: a wrong certificate passes", name);
+    if (std::string why = check_certificates(space, q, maximum, *best, r, tally); !why.empty()) {
+      return name + ": " + why;
     }
   }
   return "";
 }
 
-std::string check(const Net& net, const InputSpace& space, bool solver, Tally& tally) {
-  std::vector<std::pair<Assignment, Ran>> runs;
+using Runs = std::vector<std::pair<Assignment, Ran>>;
+
+std::string check_latency(const Net& net, const Partition& p, const Runs& runs, Tally& tally) {
+  std::vector<const Path*> paths;
+  for (const InputClass& one : p.classes) {
+    for (const Path& path : one.paths) paths.push_back(&path);
+  }
+  Quantity q{.name = "latency",
+             .targets = smt::latencies(paths),
+             .values = {},
+             .of = {},
+             .unordered = false};
+  for (const auto& [input, ran] : runs) {
+    q.values.push_back(ran.outcome == Outcome::kLatency ? ran.latency : std::nullopt);
+  }
+  q.of = [&](const Assignment& input) { return run(net, p.space, input).latency; };
+  return check_bounds(p.space, q, tally);
+}
+
+bool ends(Outcome outcome) { return outcome == Outcome::kLatency || outcome == Outcome::kNone; }
+
+// What may be asked of a net: everything, once.
+std::vector<Asked> questions(const Net& net) {
+  std::vector<Asked> all{{.what = Asked::What::kCompletion, .k = 1},
+                         {.what = Asked::What::kCompletion, .k = 2}};
+  for (std::size_t n = 0; n < net.transitions.size(); ++n) {
+    const auto id = static_cast<TransitionId>(n);
+    all.push_back({.what = Asked::What::kBusy, .transition = id});
+    all.push_back({.what = Asked::What::kCommits, .transition = id});
+    std::set<PlaceId> places;
+    for (const InputArc& arc : net[id].inputs) {
+      if (!arc.inhibit) places.insert(arc.place);
+    }
+    for (const OutputArc& arc : net[id].outputs) {
+      if (net[arc.place].capacity) places.insert(arc.place);
+    }
+    for (const PlaceId place : places) {
+      all.push_back({.what = Asked::What::kStall, .transition = id, .place = place});
+    }
+  }
+  return all;
+}
+
+smt::Measure measure_of(smt::Measures& measures, const Asked& asked) {
+  switch (asked.what) {
+    case Asked::What::kBusy: return measures.busy(asked.transition);
+    case Asked::What::kStall: return measures.stall(asked.transition, asked.place);
+    case Asked::What::kCommits: return measures.commits(asked.transition);
+    case Asked::What::kCompletion: return measures.completion(asked.k);
+  }
+  return {};
+}
+
+// One quantity: of each input by its path, and over all inputs.
+std::string check_measure(const Net& net, Partition& p, const Runs& runs, const Asked& asked,
+                          Tally& tally) {
+  Quantity q{
+      .name = text_of(net, asked), .targets = {}, .values = {}, .of = {}, .unordered = false};
+  std::vector<std::unique_ptr<smt::MeasuredPath>> paths;
+  try {
+    for (const InputClass& one : p.classes) {
+      for (const Path& path : one.paths) {
+        if (!ends(path.outcome)) continue;
+        paths.push_back(std::make_unique<smt::MeasuredPath>(net, p.space, path));
+        q.targets.push_back({.path = &paths.back()->path(),
+                             .instant = {},
+                             .measure = measure_of(paths.back()->measures(), asked)});
+      }
+    }
+  } catch (const Error& error) {
+    ++tally.refused_measures;
+    return error.code() == "E-measure" ? "" : fmt::format("{}: {}", q.name, error.what());
+  }
+  bool known = true;
+  for (const auto& [input, ran] : runs) {
+    q.values.push_back(ends(ran.outcome) ? measured(net, ran.history, asked) : std::nullopt);
+    if (!ends(ran.outcome)) continue;
+    for (std::size_t k = 0; k < paths.size(); ++k) {
+      if (!follows(paths[k]->path(), p.space, input)) continue;
+      const Time by_path =
+          smt::value(*q.targets[k].measure, evaluate(paths[k]->path().timing, p.space, input));
+      // What is not computed of a run here is compared with how witnesses are replayed.
+      if (asked.what == Asked::What::kStall) {
+        const Time replayed = paths[k]->measures().stall_of(asked.transition, asked.place, input);
+        known = known && q.values.back().has_value();
+        if (!q.values.back()) q.values.back() = replayed;
+        if (replayed != *q.values.back()) {
+          return fmt::format("{} of {}: {} replayed, {} by its run", q.name, show(input), replayed,
+                             *q.values.back());
+        }
+      }
+      if (by_path != q.values.back()) {
+        return fmt::format("{} of {}: {} by its path, {} by its run", q.name, show(input), by_path,
+                           q.values.back().value_or(-1));
+      }
+    }
+  }
+  if (asked.what == Asked::What::kStall) {
+    const Net lowered = lower(net);
+    for (const auto& path : paths) {
+      for (const InputArc& arc : lowered[asked.transition].inputs) {
+        q.unordered |= path->path().unordered[static_cast<std::size_t>(arc.place)];
+      }
+    }
+  }
+  q.of = [&](const Assignment& input) -> std::optional<Time> {
+    if (known) return measured(net, run(net, p.space, input).history, asked);
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+      if (runs[n].first == input) return q.values[n];
+    }
+    return std::nullopt;
+  };
+  return check_bounds(p.space, q, tally);
+}
+
+std::string check(const Net& net, const InputSpace& space, bool solver, Random& random,
+                  Tally& tally) {
+  Runs runs;
   bool endless = false;
   each_input(space, [&](const Assignment& input) {
     runs.emplace_back(input, run(net, space, input));
@@ -357,7 +503,16 @@ std::string check(const Net& net, const InputSpace& space, bool solver, Tally& t
       }
     }
   }
-  return check_bounds(net, p, runs, tally);
+  if (const std::string what = check_latency(net, p, runs, tally); !what.empty()) return what;
+  std::vector<Asked> all = questions(net);
+  for (int k = 0; k < kQuestions && !all.empty(); ++k) {
+    const auto which =
+        static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(all.size()) - 1));
+    const std::string what = check_measure(net, p, runs, all[which], tally);
+    if (!what.empty()) return what;
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  return "";
 }
 
 int main_(int argc, char** argv) {
@@ -399,7 +554,7 @@ int main_(int argc, char** argv) {
       }
       std::fflush(stdout);
     }
-    const std::string what = check(c.net, space, k % 2 == 1, tally);
+    const std::string what = check(c.net, space, k % 2 == 1, random, tally);
     if (what.empty()) continue;
     ++tally.differences;
     fmt::print("--seed {} --only {}: {}\n", options.seed, k, what);
@@ -411,8 +566,11 @@ int main_(int argc, char** argv) {
       "differences\n",
       tally.compared, tally.inputs, tally.classes, tally.paths, tally.unresolved, tally.endless,
       tally.refused, tally.proved, tally.differences);
-  fmt::print("{} greatest and least latencies, {} of them exact; {} wrong certificates refused\n",
+  fmt::print("{} greatest and least values, {} of them exact; {} wrong certificates refused\n",
              tally.bounds, tally.exact, tally.refuted);
+  for (const auto& [name, count] : tally.measures) fmt::print("  {:5} {}\n", count, name);
+  fmt::print("  {:5} quantities refused, {} without an answer in time\n", tally.refused_measures,
+             tally.unanswered);
   for (const auto& [reason, count] : tally.reasons) fmt::print("  {:5} {}\n", count, reason);
   return tally.differences == 0 ? 0 : 1;
 }

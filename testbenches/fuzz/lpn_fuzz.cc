@@ -17,10 +17,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "case.h"
 #include "engines.h"
+#include "fuzz_counts.h"
+#include "lpn/base/error.h"
 #include "lpn/net/verify.h"
 #include "lpn/sim/ways.h"
 #include "lpn/text/text.h"
@@ -36,12 +39,29 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kGroups = 40;        // a zero-delay loop is found after so many groups
 constexpr std::size_t kMostCommits = 400;    // of a scouted run; its time limit follows from it
+constexpr std::size_t kMostStarts = 4000;    // likewise
 constexpr std::size_t kMostObserved = 4000;  // with what is pushed from outside
 constexpr int kCasesPerNet = 3;
 constexpr int kSecondsPerCase = 20;
+constexpr rlim_t kMemory = rlim_t{3} << 30;  // of a process
 constexpr auto kShrinkTime = std::chrono::minutes(5);
 
+constexpr int kCasesPerBatch = 9;
+
+// Which engines a net is compiled for; the interpreter's ways are compared in every mode.
+enum class Mode {
+  kTurns,     // the others in turn, several variants a net
+  kInterp,    // none: nothing is compiled
+  kObserved,  // with identities and statistics, by events and order-free
+  kPlain,     // the fastest code, by what can be had and by events
+  kFree,      // with identities: order-free and mixed runs
+  kBatch,     // many inputs at once, through lock step where the net allows it
+};
+constexpr const char* kModeNames[] = {"turns", "interp", "observed", "plain", "free", "batch"};
+
 struct Options {
+  Mode mode = Mode::kTurns;
+  std::optional<Profile> profile = Profile::kUsual;  // none: one after the other
   std::uint64_t seed = 1;
   std::uint64_t nets = 300;
   std::uint64_t batch = 100;
@@ -58,194 +78,6 @@ struct Options {
   std::int64_t first = -1;  // of the nets to be written out (--export), not run
 };
 
-// ---- what was covered -------------------------------------------------------------------------
-
-struct Counts {
-  std::uint64_t nets, illegal, cases, discarded, refused, commits, longer, silent;
-  std::uint64_t endings[3], stalled, faults[kFaults], groups, overtaken, pushes, late, stepped,
-      waits[kWaits], free_runs, fallen_back;
-  std::uint64_t features[24];
-  double compiling, running;
-};
-enum Feature {
-  kInhibit,
-  kCapacity,
-  kLoop,
-  kThreshold,
-  kGuarded,
-  kDynamicWeight,
-  kHeadWeight,
-  kServers,
-  kInterval,
-  kDynamicInterval,
-  kOrdered,
-  kClock,
-  kZero,
-  kDynamicDelay,
-  kDynamicCount,
-  kManyEmissions,
-  kTwoArcs,
-  kAggregates,
-  kLookups,
-  kAssumes,
-  kOccupancies,
-  kDoneCount,
-  kTimers,
-  kParams,
-};
-constexpr const char* kFeatureNames[] = {"inhibitor",
-                                         "capacity",
-                                         "self-loop",
-                                         "threshold",
-                                         "guard",
-                                         "weight computed",
-                                         "weight from head",
-                                         "servers",
-                                         "interval",
-                                         "interval computed",
-                                         "ordered",
-                                         "clock",
-                                         "delay 0",
-                                         "delay computed",
-                                         "count computed",
-                                         "several emissions",
-                                         "place on two arcs",
-                                         "aggregate",
-                                         "lookup",
-                                         "assume",
-                                         "occupancy/free/taken",
-                                         "done count",
-                                         "takes nothing",
-                                         "parameter"};
-
-void add(Counts& to, const Counts& from) {
-  auto* x = reinterpret_cast<std::uint64_t*>(&to);
-  const auto* y = reinterpret_cast<const std::uint64_t*>(&from);
-  for (std::size_t k = 0; k < offsetof(Counts, compiling) / sizeof(std::uint64_t); ++k)
-    x[k] += y[k];
-  to.compiling += from.compiling;
-  to.running += from.running;
-}
-
-void count_features(const Net& net, Counts& counts) {
-  bool has[std::size(kFeatureNames)] = {};
-  const ExprPool& pool = net.exprs;
-  std::int64_t value = 0;
-  for (const Place& p : net.places) has[kCapacity] |= p.capacity.has_value();
-  for (const Transition& t : net.transitions) {
-    has[kServers] |= t.servers.has_value();
-    has[kInterval] |= t.interval.has_value();
-    has[kDynamicInterval] |= t.interval && !pool.is_const(t.interval->id);
-    has[kOrdered] |= t.ordered;
-    has[kClock] |= t.clock.has_value();
-    has[kZero] |= pool.is_const(t.delay.id, value) && value == 0;
-    has[kDynamicDelay] |= !pool.is_const(t.delay.id);
-    bool takes = false;
-    for (const InputArc& a : t.inputs) {
-      has[kInhibit] |= a.inhibit;
-      has[kThreshold] |= a.threshold.has_value();
-      has[kGuarded] |= a.guard.has_value();
-      if (a.inhibit) continue;
-      has[kDynamicWeight] |= !pool.is_const(a.weight.id);
-      has[kHeadWeight] |= !pool.reads(a.weight.id).tokens.empty();
-      takes |= !pool.is_const(a.weight.id, value) || value > 0;
-    }
-    has[kTimers] |= !takes;
-    std::set<PlaceId> seen;
-    for (const OutputArc& o : t.outputs) {
-      has[kTwoArcs] |= !seen.insert(o.place).second;
-      has[kManyEmissions] |= o.emissions.size() > 1;
-      for (const Emission& e : o.emissions) has[kDynamicCount] |= !pool.is_const(e.count.id);
-      for (const InputArc& a : t.inputs) has[kLoop] |= a.place == o.place && !a.inhibit;
-    }
-  }
-  for (std::size_t k = 0; k < pool.size(); ++k) {
-    const Op op = pool[static_cast<ExprId>(k)].op;
-    has[kAggregates] |= op == Op::kSum || op == Op::kMinOf || op == Op::kMaxOf;
-    has[kLookups] |= op == Op::kLookup;
-    has[kAssumes] |= op == Op::kAssume;
-    has[kOccupancies] |= op == Op::kOccupancy || op == Op::kFree || op == Op::kTaken;
-    has[kParams] |= op == Op::kParam;
-  }
-  has[kDoneCount] = net.done_count.has_value();
-  for (std::size_t k = 0; k < std::size(has); ++k) counts.features[k] += has[k];
-}
-
-void count_outcome(const Case& c, const Outcome& o, Counts& counts) {
-  ++counts.cases;
-  if (!o.error.empty()) {
-    ++counts.refused;
-    return;
-  }
-  counts.commits += o.commits.size();
-  counts.longer += o.commits.size() > 20;
-  counts.silent += o.commits.empty();
-  bool groups = false, overtaken = false, pushed = false, late = false;
-  std::map<TransitionId, std::uint64_t> newest;
-  for (const Commit& commit : o.commits) {
-    groups |= commit.group > 0;
-    const auto [it, first] = newest.try_emplace(commit.transition, commit.firing);
-    overtaken |= !first && commit.firing < it->second;
-    it->second = std::max(it->second, commit.firing);
-  }
-  std::size_t runs = 0;
-  for (std::size_t k = 0; k < o.steps.size(); ++k) {
-    runs += !c.steps[k].push;
-    pushed |= c.steps[k].push && o.steps[k].error.empty();
-    late |= c.steps[k].push && !o.steps[k].error.empty();
-  }
-  counts.groups += groups;
-  counts.overtaken += overtaken;
-  counts.pushes += pushed;
-  counts.late += late;
-  counts.stepped += runs > 1;
-  const StepOutcome& last = o.steps.back();
-  if (last.fault) ++counts.faults[static_cast<int>(last.fault->fault)];
-  if (!last.result) return;
-  ++counts.endings[static_cast<int>(last.result->ending)];
-  counts.stalled += last.result->stalled;
-  for (const Blocked& b : last.result->blocked) ++counts.waits[static_cast<int>(b.wait)];
-}
-
-void print_counts(const Counts& n) {
-  const auto share = [&](std::uint64_t k) {
-    return 100.0 * static_cast<double>(k) /
-           static_cast<double>(std::max<std::uint64_t>(n.cases, 1));
-  };
-  fmt::print(
-      "runs: {} on {} nets ({} discarded as endless), {} commits, {:.0f} per run\n", n.cases,
-      n.nets, n.discarded, n.commits,
-      static_cast<double>(n.commits) / static_cast<double>(std::max<std::uint64_t>(n.cases, 1)));
-  fmt::print(
-      "of the runs: {:.1f} % with more than 20 commits, {:.1f} % without any, {:.1f} % with "
-      "zero-delay groups, {:.1f} % with overtaking, {:.1f} % step by step, {:.1f} % with pushed "
-      "tokens, {:.1f} % with a refused push\n",
-      share(n.longer), share(n.silent), share(n.groups), share(n.overtaken), share(n.stepped),
-      share(n.pushes), share(n.late));
-  fmt::print("order-free runs: {}; attempted, then event-driven: {}\n", n.free_runs, n.fallen_back);
-  std::uint64_t faults = 0;
-  for (std::uint64_t k : n.faults) faults += k;
-  fmt::print(
-      "ends: {:.1f} % quiet ({:.1f} % stalled), {:.1f} % done, {:.1f} % limit, {:.1f} % errors, "
-      "{:.1f} % refused at the start\n",
-      share(n.endings[0]), share(n.stalled), share(n.endings[1]), share(n.endings[2]),
-      share(faults), share(n.refused));
-  fmt::print("errors:");
-  for (std::size_t k = 0; k < std::size(n.faults); ++k) {
-    fmt::print(" {} {}", fault_code(static_cast<Fault>(k)), n.faults[k]);
-  }
-  fmt::print("\nblocked transitions of stalled runs:");
-  for (int w = 0; w < kWaits; ++w)
-    fmt::print(" {} {},", wait_name(static_cast<Wait>(w)), n.waits[w]);
-  fmt::print("\nnets with:");
-  for (std::size_t k = 0; k < std::size(kFeatureNames); ++k) {
-    fmt::print(" {} {:.0f} %,", kFeatureNames[k],
-               100.0 * static_cast<double>(n.features[k]) /
-                   static_cast<double>(std::max<std::uint64_t>(n.nets, 1)));
-  }
-  fmt::print("\n");
-}
-
 // ---- making cases -----------------------------------------------------------------------------
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -254,43 +86,54 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return r.next();
 }
 
+std::string name_of(const std::optional<Profile>& profile) {
+  return profile ? profile_name(*profile) : "all";
+}
+
+Profile profile_of(const Options& options, std::uint64_t number) {
+  return options.profile.value_or(static_cast<Profile>(number % kProfiles));
+}
+
 Net net_number(const Options& options, std::uint64_t number) {
   Random random(mix(options.seed, number));
-  Net net = random_net(random);
+  const Profile profile = profile_of(options, number);
+  Net net = random_net(random, profile);
   const sim::Runs wanted = number % 3 == 0 ? sim::Runs::kFree : sim::Runs::kMixed;
-  while (options.order_free && sim::runs(net) != wanted) net = random_net(random);
+  // Some profiles have next to none of a kind.
+  for (int tries = 0; options.order_free && sim::runs(net) != wanted; ++tries) {
+    net = random_net(random, tries < 200 ? profile : Profile::kUsual);
+  }
   return net;
 }
 
 // How far the interpreter gets within the commits allowed; none: not even through one instant.
 std::optional<Time> scout(Case& c) {
-  Time limit = 64;
-  for (;;) {
-    c.steps.assign(1, Step{});
-    c.steps[0].time = limit;
-    std::vector<Commit> commits;
-    struct Counter : Observer {
-      Time time = -1;
-      std::size_t count = 0;
-      void on_commit(const Commit& commit) override {
-        time = commit.time;
-        if (++count > kMostCommits) throw TooLong{};
-      }
-    } counter;
+  struct Steps : Patience {
+    Steps() : Patience(kMostStarts) {}
+    Time time = -1;
+    std::size_t commits = 0;
+    void on_start(const Started& firing) override {
+      time = firing.start;
+      Patience::on_start(firing);
+    }
+    void on_commit(const Started& firing) override {
+      time = firing.due;
+      if (++commits > kMostCommits) throw TooLong{};
+    }
+  };
+  for (Time limit = 64;; limit = limit < 65536 ? limit * 16 : kForever) {
+    Steps steps;
     try {
       InterpOptions how;
-      how.trace = true;
       how.group_limit = c.group_limit;
       Interp engine(c.net, c.params, marking_of(c), how);
-      const RunResult result = engine.run(limit, &counter);
-      if (result.ending != Ending::kLimit) return kForever;
+      engine.watch(&steps);
+      if (engine.run(limit).ending != Ending::kLimit || limit == kForever) return kForever;
     } catch (const TooLong&) {
-      return counter.time == 0 ? std::nullopt : std::optional<Time>(counter.time - 1);
+      return steps.time == 0 ? std::nullopt : std::optional<Time>(steps.time - 1);
     } catch (const Error&) {
       return kForever;  // an error ends a run, too
     }
-    if (limit >= 65536) return limit;
-    limit *= 16;
   }
 }
 
@@ -302,7 +145,11 @@ std::optional<Case> case_number(const Net& net, const Options& options, std::uin
   c.group_limit = kGroups;
   const std::optional<Time> horizon = scout(c);
   if (!horizon) return std::nullopt;
-  c.steps = random_steps(c, *horizon, random);
+  c.steps = random_steps(c, *horizon, random, profile_of(options, number));
+  if (options.mode == Mode::kBatch) {
+    if (*horizon != kForever) return std::nullopt;
+    c.steps.assign(1, Step{});
+  }
   // Only a run to the end can be order-free.
   if (options.order_free && j < 2 && *horizon == kForever) c.steps.assign(1, Step{});
   // What is pushed may keep an otherwise finite run going.
@@ -357,7 +204,8 @@ void note(Shared& shared, std::uint64_t net, int which, const std::string& text)
 
 sim::CompileOptions compile_options(const Options& options) {
   sim::CompileOptions how;
-  how.flags = fmt::format("{} -DLPNRT_GROUP_LIMIT={}", options.flags, kGroups);
+  how.flags = fmt::format("{} -DLPNRT_GROUP_LIMIT={} -DLPNRT_ONLY_RUNS={}", options.flags, kGroups,
+                          options.mode == Mode::kBatch ? 0 : 1);
   return how;
 }
 
@@ -374,11 +222,16 @@ void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbe
   if (nets.empty()) return;
   try {
     const std::uint64_t turn = numbers[0] / options.batch % 3;
-    const bool plain = options.plain || turn == 0;
-    // Order-free, each variant sees every commit, or the result of the fastest code.
-    const bool free = options.order_free ? turn == 1 : turn != 0;
-    const bool traced = !options.order_free || turn == 2;
-    Engines engines = build_engines(nets, compile_options(options), plain, free, traced);
+    bool plain = options.mode == Mode::kPlain || options.mode == Mode::kBatch;
+    bool free = options.mode == Mode::kFree, traced = options.mode == Mode::kObserved;
+    if (options.mode == Mode::kTurns) {
+      plain = options.plain || turn == 0;
+      // Order-free, each variant sees every commit, or the result of the fastest code.
+      free = options.order_free ? turn == 1 : turn != 0;
+      traced = !options.order_free || turn == 2;
+    }
+    const bool often = options.only < 0 && options.nets > 2 * options.batch;
+    Engines engines = build_engines(nets, compile_options(options), plain, free, traced, often);
     shared.counts.compiling += engines.seconds;
     for (std::size_t k = 0; k < nets.size(); ++k) {
       Libraries all;
@@ -419,9 +272,43 @@ bool count_ways(const Case& c, const sim::Library* free, Counts& counts) {
   return true;
 }
 
+// The runs of one net.
+void run_cases(const Net& net, std::uint64_t number, const Libraries& libraries,
+               std::vector<std::pair<int, Case>>& cases, const Options& options, Shared& shared) {
+  const Net parsed = parse_net(print_net(net));
+  std::vector<Case> together;
+  for (auto& [j, c] : cases) {
+    shared.at_net = static_cast<std::int64_t>(number);
+    shared.at_case = j;
+    alarm(kSecondsPerCase);
+    if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
+    try {
+      Outcome outcome;
+      const std::string what = disagreement(c, get(libraries.plain), get(libraries.traced),
+                                            get(libraries.free), &outcome);
+      count_outcome(c, outcome, shared.counts);
+      for (const auto* library : {&libraries.plain, &libraries.free, &libraries.traced}) {
+        if (count_ways(c, get(*library), shared.counts)) break;
+      }
+      if (!what.empty()) note(shared, number, j, what);
+    } catch (const std::bad_alloc&) {
+      ++shared.counts.too_big;
+    }
+    alarm(0);
+    together.push_back(c);
+  }
+  if (options.mode != Mode::kBatch) return;
+  alarm(kSecondsPerCase);
+  const unsigned threads = number % 4 == 0 ? 2 : 1;
+  const std::string what = batch_disagreement(together, *libraries.plain, threads);
+  if (!what.empty()) note(shared, number, 0, what);
+  shared.counts.batched += together.size();
+  alarm(0);
+}
+
 void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers,
                const Skipped& skipped, Shared& shared) {
-  const rlimit memory{rlim_t{6} << 30, rlim_t{6} << 30};
+  const rlimit memory{kMemory, kMemory};
   setrlimit(RLIMIT_AS, &memory);
   std::vector<Net> nets;
   std::vector<std::uint64_t> compiled;
@@ -437,7 +324,8 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       note(shared, number, -1, what);
       continue;
     }
-    for (int j = 0; j < kCasesPerNet; ++j) {
+    const int some = options.mode == Mode::kBatch ? kCasesPerBatch : kCasesPerNet;
+    for (int j = 0; j < some; ++j) {
       if (skipped.count({number, j})) continue;
       shared.at_case = j;
       alarm(kSecondsPerCase);
@@ -452,29 +340,18 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
   }
   shared.stage = 1;
   std::map<std::uint64_t, Libraries> libraries;
-  build(nets, compiled, options, shared, libraries);
+  if (options.mode == Mode::kInterp) {
+    for (std::uint64_t number : compiled) libraries[number] = {};
+  } else {
+    build(nets, compiled, options, shared, libraries);
+  }
   shared.stage = 2;
   const auto begin = Clock::now();
   for (std::size_t k = 0; k < nets.size(); ++k) {
     const std::uint64_t number = compiled[k];
     const auto it = libraries.find(number);
     if (it == libraries.end()) continue;
-    const Net parsed = parse_net(print_net(nets[k]));
-    for (auto& [j, c] : cases[number]) {
-      shared.at_net = static_cast<std::int64_t>(number);
-      shared.at_case = j;
-      alarm(kSecondsPerCase);
-      if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
-      Outcome outcome;
-      const std::string what = disagreement(c, get(it->second.plain), get(it->second.traced),
-                                            get(it->second.free), &outcome);
-      count_outcome(c, outcome, shared.counts);
-      for (const auto* library : {&it->second.plain, &it->second.free, &it->second.traced}) {
-        if (count_ways(c, get(*library), shared.counts)) break;
-      }
-      if (!what.empty()) note(shared, number, j, what);
-      alarm(0);
-    }
+    run_cases(nets[k], number, it->second, cases[number], options, shared);
   }
   shared.counts.running += std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -533,7 +410,7 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
   for (std::size_t from = 0; from < cases.size();) {
     const pid_t pid = fork();
     if (pid == 0) {
-      const rlimit memory{rlim_t{6} << 30, rlim_t{6} << 30};
+      const rlimit memory{kMemory, kMemory};
       setrlimit(RLIMIT_AS, &memory);
       std::vector<Net> nets;
       for (const Case& c : cases) nets.push_back(c.net);
@@ -613,8 +490,10 @@ void report(const Finding& f, const Options& options) {
   }
   std::vector<std::string> why;
   failing({small}, options, &why);
-  const std::string comment = fmt::format("Found by lpn_fuzz --seed {} --only {}. Differed:\n{}",
-                                          options.seed, f.net, why[0]);
+  const std::string comment =
+      fmt::format("Found by lpn_fuzz --mode {} --profile {}{} --seed {} --only {}. Differed:\n{}",
+                  kModeNames[static_cast<int>(options.mode)], name_of(options.profile),
+                  options.order_free ? " --order-free" : "", options.seed, f.net, why[0]);
   fmt::print("{}\n{}\n{}", comment, print_net(small.net), print_inputs(small));
   if (!options.found.empty()) {
     const fs::path file = free_name(options.found);
@@ -679,10 +558,11 @@ int fuzz(const Options& options) {
   fmt::print(stderr, "\n");
   const double seconds = elapsed();
   fmt::print(
-      "seed {}, nets {}, jobs {}, flags '{}', {:.0f} s: {:.1f} nets/s (compiling {:.0f} s, "
-      "running {:.0f} s of all processes)\n",
-      options.seed, total.nets, options.jobs, options.flags, seconds,
-      static_cast<double>(total.nets) / seconds, total.compiling, total.running);
+      "seed {}, mode {}, profile {}, nets {}, jobs {}, flags '{}', {:.0f} s: {:.1f} nets/s "
+      "(compiling {:.0f} s, running {:.0f} s of all processes)\n",
+      options.seed, kModeNames[static_cast<int>(options.mode)], name_of(options.profile),
+      total.nets, options.jobs, options.flags, seconds, static_cast<double>(total.nets) / seconds,
+      total.compiling, total.running);
   print_counts(total);
   fmt::print("{} differences\n", findings.size());
   std::fflush(stdout);
@@ -722,11 +602,13 @@ int export_cases(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   const auto usage = [] {
-    fmt::print(stderr,
-               "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
-               "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
-               "FOLDER]\n"
-               "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n");
+    fmt::print(
+        stderr,
+        "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
+        "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
+        "FOLDER]\n"
+        "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n"
+        "                [--mode turns|interp|observed|plain|free|batch] [--profile NAME|all]\n");
     return 2;
   };
   for (int k = 1; k < argc; ++k) {
@@ -741,7 +623,15 @@ int main(int argc, char** argv) {
       options.order_free = true;
     else if (k + 1 == argc)
       return usage();
-    else if (word == "--seed")
+    else if (word == "--profile") {
+      const std::string name = argv[++k];
+      options.profile = name == "all" ? std::nullopt : std::optional(profile_named(name));
+    } else if (word == "--mode") {
+      const auto* const mode =
+          std::find(std::begin(kModeNames), std::end(kModeNames), std::string_view(argv[++k]));
+      if (mode == std::end(kModeNames)) return usage();
+      options.mode = static_cast<Mode>(mode - kModeNames);
+    } else if (word == "--seed")
       options.seed = std::stoull(argv[++k]);
     else if (word == "--nets")
       options.nets = std::stoull(argv[++k]);
@@ -774,4 +664,11 @@ int main(int argc, char** argv) {
 }  // namespace
 }  // namespace lpn::bench
 
-int main(int argc, char** argv) { return lpn::bench::main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return lpn::bench::main(argc, argv);
+  } catch (const lpn::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}

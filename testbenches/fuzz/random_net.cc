@@ -11,6 +11,9 @@
 #include <limits>
 #include <set>
 
+#include "lpn/base/error.h"
+#include "static_net.h"
+
 namespace lpn::bench {
 
 std::uint64_t Random::next() {
@@ -22,8 +25,36 @@ std::uint64_t Random::next() {
 
 namespace {
 
+constexpr const char* kProfileNames[] = {"usual", "ties",   "far",  "errors", "clocks",
+                                         "wide",  "counts", "bits", "static"};
+static_assert(std::size(kProfileNames) == kProfiles);
+
+}  // namespace
+
+const char* profile_name(Profile profile) { return kProfileNames[static_cast<int>(profile)]; }
+
+Profile profile_named(const std::string& name) {
+  for (int k = 0; k < kProfiles; ++k) {
+    if (name == kProfileNames[k]) return static_cast<Profile>(k);
+  }
+  throw Error("E-case", fmt::format("there is no profile '{}', only {}", name,
+                                    fmt::join(kProfileNames, ", ")));
+}
+
+namespace {
+
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+
+// Times from which little is missing to the last instant, or two of which go beyond it.
+std::int64_t far_time(Random& r) {
+  static constexpr std::int64_t kQuarter = std::int64_t{1} << 61;
+  static constexpr std::int64_t kFar[] = {kMax,         kMax - 1,   kMax / 2,     kMax / 2 + 1,
+                                          kMax / 3,     kQuarter,   2 * kQuarter, kMax - kQuarter,
+                                          kMax / 2 - 1, kMax - 1024};
+  const std::int64_t near = kFar[r.below(std::size(kFar))];
+  return r.chance(50) ? near : std::max(near - r.between(0, 12), near / 2);
+}
 
 // What an expression may read, as verify() sees it.
 struct Scope {
@@ -36,18 +67,24 @@ struct Scope {
 
 class Maker {
  public:
-  explicit Maker(Random& random) : r(random), pool(net.exprs) {}
+  Maker(Random& random, Profile profile) : r(random), of(profile), pool(net.exprs) {}
 
   Net run() {
     net.name = "fuzz";
     wild_percent = r.chance(45) ? 0 : r.chance(60) ? 2 : 9;
     slow = r.chance(15);
     large = r.below(400) == 0;
+    if (of == Profile::kErrors) wild_percent = r.between(15, 50);
+    if (of != Profile::kUsual) large = false;
     params();
     types();
     places();
     // Sets of transitions have words of 64.
-    const auto count = large ? r.between(63, 90) : r.between(1, 7);
+    const auto count = large                   ? r.between(63, 90)
+                       : of == Profile::kUsual ? r.between(1, 7)
+                       : of == Profile::kWide  ? r.between(1, 2)
+                       : r.chance(80)          ? r.between(1, 3)
+                                               : r.between(4, 5);
     for (std::int64_t k = 0; k < count; ++k) transition(static_cast<std::size_t>(k));
     done();
     return std::move(net);
@@ -55,6 +92,7 @@ class Maker {
 
  private:
   Random& r;
+  Profile of;
   Net net;
   ExprPool& pool;
   int wild_percent = 0;
@@ -64,6 +102,8 @@ class Maker {
   std::vector<std::int64_t> exact_need;  // or -1
 
   bool wild() { return r.chance(wild_percent); }
+  // Draws a number for this profile only, so that the usual nets stay those of their seeds.
+  bool mostly(Profile profile, int percent) { return of == profile && r.chance(percent); }
 
   // ---- expressions ------------------------------------------------------------------------
 
@@ -166,6 +206,7 @@ class Maker {
 
   ExprId any(const Scope& s, int depth) {
     if (depth <= 0 || r.chance(25)) return leaf(s);
+    if (mostly(Profile::kBits, 60)) return bits(s, depth);
     const auto sub = [&] { return any(s, depth - 1); };
     const auto in_order = [&](Op o) {
       const ExprId x = sub();
@@ -231,6 +272,7 @@ class Maker {
     }
     const Op o = r.chance(50) ? Op::kShiftLeft : Op::kShiftRight;
     if (r.chance(50)) return op(o, x, number(r.between(0, wild() ? 63 : 5)));
+    if (mostly(Profile::kBits, 30)) return op(o, x, number(r.between(55, 63)));
     const ExprId by = any(s, depth - 1);
     // verify() rejects a constant shift out of range.
     if (wild() && !pool.is_const(by)) return op(o, x, by);
@@ -336,7 +378,8 @@ class Maker {
     for (std::int64_t k = 0; k < count; ++k) {
       TokenType t;
       t.name = fmt::format("type{}", k);
-      const auto fields = r.between(1, 3);
+      const auto fields =
+          mostly(Profile::kWide, 70) ? r.between(r.chance(50) ? 60 : 4, 64) : r.between(1, 3);
       for (std::int64_t f = 0; f < fields; ++f) {
         Field field;
         field.name = fmt::format("f{}", f);
@@ -362,12 +405,16 @@ class Maker {
   }
 
   void places() {
-    const auto count = large ? r.between(30, 70) : r.between(2, 8);
+    const auto count = large                   ? r.between(30, 70)
+                       : of == Profile::kUsual ? r.between(2, 8)
+                       : of == Profile::kTies  ? r.between(1, 3)
+                                               : r.between(2, 4);
     for (std::int64_t k = 0; k < count; ++k) {
       Place p;
       p.name = r.chance(10) ? fmt::format("part.p{}", k) : fmt::format("p{}", k);
-      p.type = static_cast<TypeId>(
-          r.chance(45) ? 0 : r.below(static_cast<std::int64_t>(net.types.size())));
+      p.type = static_cast<TypeId>(r.chance(45) && of != Profile::kWide
+                                       ? 0
+                                       : r.below(static_cast<std::int64_t>(net.types.size())));
       std::int64_t present = 0;
       if (r.chance(55)) present = initial(p);
       if (r.chance(25)) {
@@ -393,7 +440,7 @@ class Maker {
     const auto groups = r.chance(80) ? 1 : 2;
     for (int g = 0; g < groups; ++g) {
       Initial i;
-      const std::int64_t n = r.between(1, 5);
+      const std::int64_t n = mostly(Profile::kCounts, 60) ? r.between(50, 700) : r.between(1, 5);
       present += n;
       i.count = Formula{number(n), {}};
       if (!net.params.empty() && r.chance(25)) i.count = Formula{some_param(), {}};
@@ -430,6 +477,7 @@ class Maker {
 
   // A place, rather one that nothing takes from (puts into) so far.
   PlaceId some_place(bool input) {
+    if (mostly(Profile::kTies, 60)) return PlaceId{0};
     for (int tries = 0; tries < 3; ++tries) {
       const auto p =
           static_cast<std::size_t>(r.below(static_cast<std::int64_t>(net.places.size())));
@@ -487,7 +535,7 @@ class Maker {
       exact = least = 0;
       arc.weight = Formula{number(0), {}};
     } else if (roll < 87) {
-      exact = least = r.between(2, 3);
+      exact = least = mostly(Profile::kCounts, 70) ? r.between(4, 200) : r.between(2, 3);
       arc.weight = Formula{number(exact), {}};
     } else if (roll < 94) {
       exact = -1;
@@ -554,6 +602,8 @@ class Maker {
   }
 
   ExprId delay(const Scope& s, bool timer, bool loop) {
+    if (mostly(Profile::kTies, 70)) return number(r.chance(loop ? 5 : 40) ? 0 : r.between(1, 2));
+    if (mostly(Profile::kFar, 45)) return far_delay(s);
     const auto roll = r.below(100);
     if (roll < (loop ? 3 : 18)) return number(0);
     if (slow && r.chance(35)) return slow_delay(s);
@@ -563,6 +613,15 @@ class Maker {
     if (roll < 64 && !net.params.empty()) return some_param();
     if (roll < 66) return pool.select(condition(s, 1), number(0), number(r.between(1, 3)));
     return within(s, r.chance(85) ? 1 : 0, r.between(2, 8));
+  }
+
+  ExprId far_delay(const Scope& s) {
+    const ExprId base = number(far_time(r));
+    switch (r.below(4)) {
+      case 0: return op(Op::kSub, base, within(s, 0, 9));
+      case 1: return pool.select(condition(s, 1), base, number(r.between(0, 3)));
+      default: return base;
+    }
   }
 
   // Around the lengths at which an event queue may change its ways.
@@ -586,18 +645,23 @@ class Maker {
       if (!net.params.empty() && r.chance(10)) n = some_param();
       t.servers = Formula{n, {}};
     }
-    if (must || r.chance(22)) {
+    if (must || r.chance(22) || mostly(Profile::kClocks, 40)) {
       ExprId i = number(r.between(must && (!t.servers || r.chance(90)) ? 1 : 0, 5));
       if (!must && r.chance(50)) i = wild() ? non_negative_const(any(s, 2)) : within(s, 0, 4);
       if (!must && wild()) i = number(kMax - r.below(50));
       if (slow && r.chance(20)) i = slow_delay(s);
+      if (mostly(Profile::kFar, 40)) i = far_delay(s);
+      if (mostly(Profile::kClocks, 50)) i = number(r.between(must ? 1 : 0, 12));
       t.interval = Formula{i, {}};
     }
     t.ordered = r.chance(18);
-    if (r.chance(12)) {
+    if (r.chance(12) || mostly(Profile::kClocks, 60)) {
       ExprId period = number(r.between(1, 4)), phase = number(r.below(6));
       if (!net.params.empty() && r.chance(30)) period = some_param();
       if (!net.params.empty() && r.chance(30)) phase = some_param();
+      if (mostly(Profile::kClocks, 40)) period = number(r.between(2, 13));
+      if (mostly(Profile::kClocks, 8) || mostly(Profile::kFar, 50)) period = number(far_time(r));
+      if (mostly(Profile::kClocks, 8) || mostly(Profile::kFar, 50)) phase = number(far_time(r));
       t.clock = Clock{{period, {}}, {phase, {}}};
     }
   }
@@ -625,7 +689,7 @@ class Maker {
     } else if (roll < 77) {
       count = number(0);
     } else if (roll < 84) {
-      count = number(r.between(2, 3));
+      count = number(mostly(Profile::kCounts, 70) ? r.between(4, 300) : r.between(2, 3));
     } else if (wild()) {
       count = r.chance(20) ? number(kMaxTokens + r.between(1, 3))
                            : non_negative_const(op(Op::kMin, any(all, 2), number(40)));
@@ -640,7 +704,7 @@ class Maker {
   }
 
   ExprId field_value(const Field& field, const Scope& s) {
-    if (r.chance(45)) {  // pass something on
+    if (r.chance(45) || mostly(Profile::kWide, 70)) {  // pass something on
       for (std::uint32_t a : readable(s)) {
         const auto& theirs = type_of(a, s).fields;
         for (std::uint32_t f = 0; f < theirs.size(); ++f) {
@@ -700,7 +764,10 @@ std::vector<std::int64_t> token_values(const Net& net, PlaceId place, Random& r)
 
 }  // namespace
 
-Net random_net(Random& random) { return Maker(random).run(); }
+Net random_net(Random& random, Profile profile) {
+  if (profile == Profile::kStatic) return static_net(random, random.chance(12));
+  return Maker(random, profile).run();
+}
 
 Case random_inputs(const Net& net, Random& r) {
   Case c = make_case(net);
@@ -732,8 +799,9 @@ Case random_inputs(const Net& net, Random& r) {
   return c;
 }
 
-std::vector<Step> random_steps(const Case& c, Time horizon, Random& r) {
+std::vector<Step> random_steps(const Case& c, Time horizon, Random& r, Profile profile) {
   std::vector<Step> steps;
+  const bool far = profile == Profile::kFar || profile == Profile::kClocks;
   const auto run = [&](Time limit) {
     Step s;
     s.time = limit;
@@ -749,19 +817,22 @@ std::vector<Step> random_steps(const Case& c, Time horizon, Random& r) {
     steps.push_back(s);
   };
   const Time span = std::min<Time>(horizon, 1'000'000) + 1;
+  const auto some_time = [&](Time most) {
+    return far && r.chance(40) ? std::min(horizon, far_time(r)) : r.below(most);
+  };
   if (r.chance(25)) {
     const auto count = r.between(1, 6);
-    for (std::int64_t k = 0; k < count; ++k) push(r.below(span + 3));
+    for (std::int64_t k = 0; k < count; ++k) push(some_time(span + 3));
   }
   if (r.chance(35)) {
     std::vector<Time> limits;
     const auto count = r.between(1, 5);
-    for (std::int64_t k = 0; k < count; ++k) limits.push_back(r.below(span));
+    for (std::int64_t k = 0; k < count; ++k) limits.push_back(some_time(span));
     if (r.chance(90)) std::sort(limits.begin(), limits.end());
     if (r.chance(10)) limits.insert(limits.begin(), -1);
     for (Time limit : limits) {
       run(limit);
-      while (r.chance(30)) push(limit + r.between(-2, 6));
+      while (r.chance(30)) push(std::min(limit, kMax - 6) + r.between(-2, 6));
     }
   }
   run(horizon);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "case.h"
@@ -27,13 +28,32 @@ class Random {
   std::uint64_t state_;
 };
 
+// What the nets are to be about. All but the usual ones are small: most of what goes wrong needs
+// few transitions, and a small net compiles several times as fast.
+enum class Profile {
+  kUsual,   // a little of everything
+  kTies,    // contested places, everything at the same instants
+  kFar,     // times up to the last instant there is
+  kErrors,  // formulas that are not wrapped into the range that their use demands
+  kClocks,  // clocks and intervals, of every period, also far ones
+  kWide,    // up to 64 properties
+  kCounts,  // many tokens at once
+  kBits,    // operators on bits
+  kStatic,  // firings that repeat in a sequence known beforehand (static_net.h)
+};
+inline constexpr int kProfiles = 9;
+const char* profile_name(Profile profile);
+// Throws lpn::Error "E-case" naming those there are.
+Profile profile_named(const std::string& name);
+
 // Always passes verify(); the fuzzer reports it as a difference when it does not.
-Net random_net(Random& random);
+Net random_net(Random& random, Profile profile = Profile::kUsual);
 
 // Parameters and tokens for `net`, and one run without limit.
 Case random_inputs(const Net& net, Random& random);
 
 // What is done to the case from outside, over about [0, horizon]: runs step by step, pushes.
-std::vector<Step> random_steps(const Case& c, Time horizon, Random& random);
+std::vector<Step> random_steps(const Case& c, Time horizon, Random& random,
+                               Profile profile = Profile::kUsual);
 
 }  // namespace lpn::bench

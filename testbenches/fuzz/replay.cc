@@ -36,6 +36,13 @@ class Replay {
   std::size_t entries_ = 0;
 };
 
+// Which input it was; then the signal does what it would have done.
+void tell(int signal) {
+  std::fprintf(stderr, "input: %s\n", Replay::current().c_str());
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 bool replay_pack(const std::filesystem::path& file, Replay& replay) {
   const std::string all = bytes_of(file);
   for (std::size_t at = 0; at < all.size();) {
@@ -54,10 +61,7 @@ bool replay_pack(const std::filesystem::path& file, Replay& replay) {
 
 int main(int argc, char** argv) {
   Replay replay;
-  std::signal(SIGABRT, [](int) {
-    std::fprintf(stderr, "input: %s\n", Replay::current().c_str());
-    std::_Exit(1);
-  });
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE}) std::signal(signal, tell);
   for (int k = 1; k < argc; ++k) {
     const std::filesystem::path path = argv[k];
     if (!std::filesystem::is_directory(path)) {

@@ -3,7 +3,10 @@
 
 A test compiles many nets as one source. The object of the unchanged sources is kept; of a changed
 one only the nets that differ are compiled, and are linked in front of that object, whose own
-definitions of these nets give way (-z muldefs). The folder is LPN_MUTATION_OBJECTS."""
+definitions of these nets give way (-z muldefs). The folder is LPN_MUTATION_OBJECTS.
+
+Where more than LPN_MUTATION_NETS nets differ (0: no limit), so many of them, spread evenly, are
+compiled, and the others stay what they were without the mutant: a test notices less, never more."""
 
 import hashlib
 import os
@@ -39,6 +42,9 @@ def build(folder, flags, text, to):
             first, best = kept.with_suffix(".o"), known
     changed = [net for net, name in zip(nets, hashes) if name not in best]
     objects = [first] if first else []
+    most = int(os.environ.get("LPN_MUTATION_NETS", "0"))
+    if first and most and len(changed) > most:
+        changed = changed[:: -(-len(changed) // most)]
     if first is None or 2 * len(changed) > len(nets):
         made = compile_nets(flags, nets, own)
         objects = [made]

@@ -96,7 +96,7 @@ class _Finder:
         ):
             return
         children = list(cursor.get_children())
-        if kind == Kind.CASE_STMT:
+        if kind == Kind.CASE_STMT or (kind == Kind.IF_STMT and self.constant(cursor, children)):
             children = children[1:]
         found = {
             Kind.BINARY_OPERATOR: self.binary,
@@ -113,6 +113,12 @@ class _Finder:
             self.statement(cursor, parent)
         for child in children:
             self.visit(child, cursor)
+
+    def constant(self, cursor, children):
+        """if constexpr: decided by the compiler."""
+        return children and "constexpr" in self.of(
+            cursor.extent.start.offset, children[0].extent.start.offset
+        )
 
     def binary(self, cursor, children, _):
         if len(children) != 2:
@@ -152,7 +158,7 @@ class _Finder:
             return
         # In front of `if (auto x = ...; c)` stands a declaration, and no expression.
         head = self.of(cursor.extent.start.offset, test.extent.start.offset)
-        if "constexpr" in head or ";" in head:
+        if ";" in head or "constexpr" in head:
             return
         text = self.of(*self.span(test))
         self.add("condition", test, f"!({text})")

@@ -4,7 +4,6 @@ A unit test's file is a suite of its own: it reaches few mutants, and is over so
 
 import os
 import pathlib
-import re
 import resource
 import signal
 import subprocess
@@ -36,7 +35,8 @@ class Ran:
 
 
 def targets():
-    programs = "golden_test static_test path_test lpn_fuzz classes_fuzz claims_test embedding_test"
+    programs = "golden_test static_test path_test lpn_fuzz classes_fuzz claims_test"
+    programs += " embedding_test coupled_fuzz"
     return [program for _, program in UNIT.values()] + programs.split()
 
 
@@ -67,6 +67,15 @@ def all_suites(tree):
             "fuzz_engines",
             [bench / "fuzz/lpn_fuzz", "--seed", "1", "--nets", "40", "--batch", "40"]
             + ["--jobs", "1", "--stop", "1", "--no-shrink"],
+        ),
+        Suite(
+            "fuzz_order_free",
+            [bench / "fuzz/lpn_fuzz", "--seed", "3", "--order-free", "--nets", "40", "--batch"]
+            + ["20", "--jobs", "1", "--stop", "1", "--no-shrink"],
+        ),
+        Suite(
+            "coupled",
+            [bench / "embedding/coupled_fuzz", "--seed", "1", "--pairs", "8", "--hosts", "6"],
         ),
     ]
     return found
@@ -150,11 +159,10 @@ def measure(suite, work, numbers, cpu_seconds=900):
     return ran
 
 
-def notices(suite, number, work):
+def notices(suite, number, work, compiles=False):
+    """Runs the suite with one mutant on. `compiles`: it may change the text of generated code."""
     env = environment(work, LPN_MUTANT=str(number))
-    # Code of another text is compiled anew, which the unchanged run need not do.
-    compiles = 0 if re.match(r"(core|smt)/", suite.name) else 60
-    cpu = 5 + 6 * suite.seconds + compiles
+    cpu = 3 + 5 * suite.seconds + (20 if compiles else 0)  # of each process, the compiler's too
     begin = time.monotonic()
     ran = run(suite.command, env, work / "tmp", cpu, wall_of(cpu))
     ran.seconds = time.monotonic() - begin

@@ -52,6 +52,7 @@ void SymbolicRun::fire(std::uint32_t k) {
   firing.commit = commit;
   firing.ready = c.ready_at;
   firing.other = c.other;
+  firing.need = c.need;
   firing.taken = c.take;
   for (const auto& some : tokens) firing.produced.push_back(some.size());
   state.last_start = c.start;

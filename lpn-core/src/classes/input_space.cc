@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "lpn/base/error.h"
 #include "lpn/expr/build.h"
@@ -17,6 +19,30 @@ namespace {
 constexpr std::int64_t kMaxSpaceTokens = std::int64_t{1} << 20;
 
 [[noreturn]] void fail(const std::string& message) { throw Error("E-space", message); }
+
+constexpr std::size_t kMaxVariableName = 1000;
+
+// The names that authoring makes: "x", "x[3]", "place[3].property", "place.count".
+bool is_variable(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxVariableName &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '.' || c == '[' || c == ']';
+         });
+}
+
+// For messages: printable, and not long.
+std::string quoted(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 40)) {
+    if (c >= ' ' && c <= '~') {
+      out += c;
+    } else {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return "'" + out + (text.size() > 40 ? "...'" : "'");
+}
 
 std::string place_name(const Net& net, PlaceId place) {
   return fmt::format("place '{}'", net[place].name);
@@ -77,7 +103,17 @@ class Checker {
 
  private:
   void check_variables() const {
+    std::set<std::string_view> names;
     for (const Param& v : space_.variables.params) {
+      if (!is_variable(v.name)) {
+        fail(
+            fmt::format("{} names no variable of a space; use letters, digits, '_', '.', '[' and "
+                        "']', at most {} of them",
+                        quoted(v.name), kMaxVariableName));
+      }
+      if (!names.insert(v.name).second) {
+        fail(fmt::format("two variables of the space have the name '{}'; rename one", v.name));
+      }
       if (!v.range) {
         fail(
             fmt::format("variable '{}' of the space has no range; give it a least and a largest "

@@ -245,9 +245,7 @@ void SymbolicRun::fill() {
   for (const InputSpace::Tokens& tokens : space_.tokens) {
     const auto p = static_cast<std::size_t>(tokens.place);
     const auto& fields = net_.type_of(tokens.place).fields;
-    const std::size_t count = tokens.count
-                                  ? static_cast<std::size_t>(values_.concrete(*tokens.count))
-                                  : tokens.rows.size();
+    const std::size_t count = tokens.count ? count_of(tokens) : tokens.rows.size();
     for (std::size_t i = 0; i < count; ++i) {
       SymbolicToken token;
       for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -268,6 +266,21 @@ void SymbolicRun::fill() {
     }
     for (std::int64_t i = used; i < capacity; ++i) put(p, {});
   }
+  for (const SymbolicPlace& place : places_) {
+    path_.given.push_back(place.tokens.size());
+    path_.unordered.push_back(place.multiset);
+  }
+}
+
+std::size_t SymbolicRun::count_of(const InputSpace::Tokens& tokens) {
+  const std::int64_t count = values_.concrete(*tokens.count);
+  if (count < 0 || static_cast<std::uint64_t>(count) > tokens.rows.size()) {
+    throw Error("E-space",
+                fmt::format("place '{}': the number of tokens may be {}, but it has 0..{} rows; "
+                            "constrain it",
+                            net_[tokens.place].name, count, tokens.rows.size()));
+  }
+  return static_cast<std::size_t>(count);
 }
 
 ExprId SymbolicRun::in_range(ExprId value, const Field& field, const std::string& owner,

@@ -82,6 +82,7 @@ class SymbolicRun {
   std::set<std::uint32_t> counted_arcs(const Transition& t) const;
 
   void fill();
+  std::size_t count_of(const InputSpace::Tokens& tokens);
 
   ExprId in_range(ExprId value, const Field& field, const std::string& owner, Source source);
 

@@ -6,75 +6,118 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "lpnrt/budget.h"
 #include "lpnrt/codes.h"
 
 namespace lpnrt {
 
-// The little of std::vector that rings need: a net has a ring per transition, each of its own type,
-// and a std::vector per type is most of the time that compiling a large net takes.
-template <typename T>
-class Array {
- public:
-  Array() = default;
-  explicit Array(u64 size) : items_(new T[size]()), size_(size) {}
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  ~Array() { delete[] items_; }
-  void swap(Array& other) {
-    T* const items = items_;
-    items_ = other.items_;
-    other.items_ = items;
-    const u64 size = size_;
-    size_ = other.size_;
-    other.size_ = size;
-  }
-  u64 size() const { return size_; }
-  T& operator[](u64 k) { return items_[k]; }
-  const T& operator[](u64 k) const { return items_[k]; }
+// A net has a ring per transition, each of its own type, and what belongs to a type is most of the
+// time that compiling takes: so what moves bytes is there once, and what is tiny is inlined always.
+struct RingBytes {
+  char* items = nullptr;
+  u64 head = 0, size = 0, mask = 0, capacity = 0;
+  u64 soft = 0;  // so many items before the next question
 
- private:
-  T* items_ = nullptr;
-  u64 size_ = 0;
+  // Whether there was room after all.
+  bool asked() {
+    if (soft == capacity) return false;
+    rest();
+    soft = std::min<u64>(capacity, soft + kSoft);
+    return true;
+  }
+  // Twice the room, zeros where there is nothing yet.
+  [[gnu::noinline]] void grow(u64 width) {
+    if (asked()) return;
+    const u64 wanted = std::max<u64>(4, capacity * 2);
+    charge(wanted * width);
+    char* const bigger = static_cast<char*>(::operator new(wanted* width));
+    const u64 first = std::min(size, capacity - head);
+    if (size != 0) {
+      std::memcpy(bigger, items + head * width, first * width);
+      std::memcpy(bigger + first * width, items, (size - first) * width);
+    }
+    std::memset(bigger + size * width, 0, (wanted - size) * width);
+    drop(width);
+    moved_to(bigger, wanted);
+  }
+  [[gnu::noinline]] void drop(u64 width) {
+    if (items == nullptr) return;
+    refund(capacity * width);
+    ::operator delete(items);
+  }
+  void moved_to(char* bigger, u64 wanted) {
+    items = bigger;
+    head = 0;
+    mask = wanted - 1;
+    capacity = wanted;
+    soft = std::min<u64>(capacity, size + kSoft);
+  }
+  [[gnu::noinline]] void swap(RingBytes& other) { std::swap(*this, other); }
 };
 
 // FIFO of fixed-size items; T is trivially copyable or cheap to move.
 template <typename T>
 class Ring {
+  static constexpr bool kBytes = std::is_trivially_copyable_v<T>;
+
  public:
-  u64 size() const { return size_; }
-  void swap(Ring& other) {
-    items_.swap(other.items_);
-    std::swap(head_, other.head_);
-    std::swap(size_, other.size_);
-    std::swap(mask_, other.mask_);
+  [[gnu::always_inline]] Ring() = default;
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  Ring(Ring&& other) noexcept { swap(other); }
+  Ring& operator=(Ring&& other) noexcept {
+    swap(other);
+    return *this;
   }
-  T& front() { return items_[head_]; }
-  const T& operator[](u64 k) const { return items_[(head_ + k) & mask_]; }
-  T& at(u64 k) { return items_[(head_ + k) & mask_]; }
-  T& push() {
-    if (size_ == items_.size()) grow();
-    return items_[(head_ + size_++) & mask_];
+  [[gnu::always_inline]] ~Ring() {
+    if constexpr (kBytes)
+      bytes_.drop(sizeof(T));
+    else
+      release();
   }
-  void pop() {
-    head_ = (head_ + 1) & mask_;
-    --size_;
+  [[gnu::always_inline]] u64 size() const { return bytes_.size; }
+  [[gnu::always_inline]] void swap(Ring& other) { bytes_.swap(other.bytes_); }
+  [[gnu::always_inline]] T& front() { return items()[bytes_.head]; }
+  [[gnu::always_inline]] const T& operator[](u64 k) const {
+    return items()[(bytes_.head + k) & bytes_.mask];
+  }
+  [[gnu::always_inline]] T& at(u64 k) { return items()[(bytes_.head + k) & bytes_.mask]; }
+  [[gnu::always_inline]] T& push() {
+    if (bytes_.size == bytes_.soft) {
+      if constexpr (kBytes)
+        bytes_.grow(sizeof(T));
+      else
+        grow();
+    }
+    return items()[(bytes_.head + bytes_.size++) & bytes_.mask];
+  }
+  void clear() { bytes_.head = bytes_.size = 0; }
+  [[gnu::always_inline]] void pop() {
+    bytes_.head = (bytes_.head + 1) & bytes_.mask;
+    --bytes_.size;
   }
 
  private:
+  [[gnu::always_inline]] T* items() const { return reinterpret_cast<T*>(bytes_.items); }
+  [[gnu::noinline]] void release() {
+    if (bytes_.items != nullptr) refund(bytes_.capacity * sizeof(T));
+    delete[] items();
+  }
   [[gnu::noinline]] void grow() {
-    const u64 capacity = std::max<u64>(4, items_.size() * 2);
-    Array<T> bigger(capacity);
-    for (u64 k = 0; k < size_; ++k) bigger[k] = std::move(items_[(head_ + k) & mask_]);
-    items_.swap(bigger);
-    head_ = 0;
-    mask_ = capacity - 1;
+    if (bytes_.asked()) return;
+    const u64 capacity = std::max<u64>(4, bytes_.capacity * 2);
+    charge(capacity * sizeof(T));
+    T* const bigger = new T[capacity]();
+    for (u64 k = 0; k < bytes_.size; ++k) bigger[k] = static_cast<T&&>(at(k));
+    release();
+    bytes_.moved_to(reinterpret_cast<char*>(bigger), capacity);
   }
   // Empty at first: a constructor that cannot fail keeps nets of many places quick to compile.
-  Array<T> items_;
-  u64 head_ = 0, size_ = 0, mask_ = 0;
+  RingBytes bytes_;
 };
 
 // FIFO of rows of W values: the free tokens of a place. The first few rows lie in the place
@@ -86,11 +129,11 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   ~Rows() {
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
   }
   const i64* row(u64 k) const { return values_ + ((head_ + k) & mask_) * W; }
   i64* push() {
-    if (size_ > mask_) grow(size_ + 1);
+    if (size_ > soft_) grow(size_ + 1);
     return values_ + ((head_ + size_++) & mask_) * W;
   }
   void pop(u64 count) {
@@ -114,13 +157,13 @@ class Rows {
     if (std::less<const i64*>()(first, from.values_) || !std::less<const i64*>()(first, end)) {
       return false;
     }
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
     values_ = from.values_;
-    mask_ = from.mask_;
+    mask_ = soft_ = from.mask_;
     head_ = static_cast<u32>((first - values_) / W);
     size_ = static_cast<u32>(count);
     from.values_ = from.first_;
-    from.mask_ = kFirst - 1;
+    from.mask_ = from.soft_ = kFirst - 1;
     from.head_ = 0;
     return true;
   }
@@ -130,19 +173,30 @@ class Rows {
 
  private:
   static constexpr u32 kFirst = W <= 4 ? 4 : 1;
+  void drop() {
+    refund((mask_ + u64{1}) * W * sizeof(i64));
+    ::operator delete(values_);
+  }
   [[gnu::noinline, gnu::cold]] void grow(u64 least) {
+    if (least <= mask_ + u64{1}) {
+      rest();
+      soft_ = std::min(mask_, std::max(soft_, size_) + kSoft);
+      return;
+    }
     u64 capacity = (mask_ + u64{1}) * 2;
     while (capacity < least) capacity *= 2;
     if (capacity > u64{1} << 31) throw std::bad_alloc();
+    charge(capacity * W * sizeof(i64));
     i64* const bigger = static_cast<i64*>(::operator new(capacity* W * sizeof(i64)));
     for (u64 k = 0; k < size_; ++k) std::memcpy(bigger + k * W, row(k), W * sizeof(i64));
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
     values_ = bigger;
     head_ = 0;
     mask_ = static_cast<u32>(capacity - 1);
+    soft_ = std::min(mask_, size_ + kSoft);
   }
   i64* values_ = first_;
-  u32 head_ = 0, size_ = 0, mask_ = kFirst - 1;
+  u32 head_ = 0, size_ = 0, mask_ = kFirst - 1, soft_ = kFirst - 1;
   i64 first_[kFirst * W];
 };
 
@@ -207,6 +261,7 @@ class Pool {
  public:
   u32 take() {
     if (free_.empty()) {
+      if (items_.size() == items_.capacity()) more();
       items_.emplace_back();
       return static_cast<u32>(items_.size() - 1);
     }
@@ -219,6 +274,14 @@ class Pool {
   T& operator[](u32 slot) { return items_[slot]; }
 
  private:
+  // Beside a firing: its event, and its places in lists of slots.
+  static constexpr u64 kEach = sizeof(T) + 48;
+  [[gnu::noinline, gnu::cold]] void more() {
+    const u64 before = items_.capacity(), wanted = std::max<u64>(4, before * 2);
+    charge(wanted * kEach);
+    items_.reserve(wanted);
+    refund(before * kEach);
+  }
   std::vector<T> items_;
   std::vector<u32> free_;
 };

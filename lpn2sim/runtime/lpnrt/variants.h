@@ -13,6 +13,16 @@
 #ifndef LPNRT_PATH
 #define LPNRT_PATH 0
 #endif
+// LPNRT_ONLY_RUNS=1 leaves out what only batches, hosts and coupled nets call: null in the table.
+// For fuzzers, which compile nets by the million, run each some times and throw it away.
+#ifndef LPNRT_ONLY_RUNS
+#define LPNRT_ONLY_RUNS 0
+#endif
+#if LPNRT_ONLY_RUNS
+#define LPNRT_OUTSIDE(...) nullptr
+#else
+#define LPNRT_OUTSIDE(...) __VA_ARGS__
+#endif
 #if LPNRT_PATH && LPNRT_STATS
 #error "statistics and the critical path are variants of their own"
 #endif

@@ -120,6 +120,40 @@ Provenance compile(const std::string& source, const std::string& what, Variant v
   return {artefact, false, seconds_since(begin)};
 }
 
+CompileOptions with_compiled_headers(Variant variant, CompileOptions options) {
+  const std::string compiler = find_compiler(options);
+  const fs::path runtime = runtime_folder(options);
+  const std::string flags = flags_of(variant, options);
+  const std::string source = "#include \"lpnrt/static.h\"\n";
+  const fs::path folder =
+      cache_folder(options) / ("headers-" + content_key(source, compiler, flags, runtime));
+  // Nowhere to put them, or no compiler: compile() says so. Flags are words.
+  if (compiler.empty() || folder.native().find(' ') != std::string::npos) return options;
+  const bool clang = fs::path(compiler).filename().native().find("clang") != std::string::npos;
+  const fs::path header = folder / "all.h", ready = folder / (clang ? "all.h.pch" : "all.h.gch");
+  if (!fs::exists(ready)) {
+    const std::string unique =
+        fmt::format("{}.{}", ::getpid(), Clock::now().time_since_epoch().count());
+    const fs::path fresh = folder / unique;
+    write_source(folder / (unique + ".h"), source);
+    // The header is never written twice: a compiled one is trusted by the time of its source.
+    std::error_code exists;
+    fs::create_hard_link(folder / (unique + ".h"), header, exists);
+    fs::remove(folder / (unique + ".h"));
+    const Compiled compiled = run_compiler(
+        compiler, flags + (clang ? " -fpch-instantiate-templates" : "") + " -x c++-header", header,
+        fresh, runtime, folder / (unique + ".log"));
+    if (compiled.status != 0) {
+      throw Error("E-compile",
+                  fmt::format("'{}' failed on the headers in '{}' (status {})\n{}", compiler,
+                              runtime.string(), compiled.status, compiled.output));
+    }
+    fs::rename(fresh, ready);
+  }
+  options.flags += " -include " + header.string();
+  return options;
+}
+
 fs::path cache_folder(const CompileOptions& options) {
   if (!options.cache.empty()) return options.cache;
   if (const std::string given = from_environment("LPN_CACHE"); !given.empty()) return given;

@@ -7,7 +7,16 @@ import sys
 
 import click
 from lpn import Error
-from lpn.command import ANSWERED, UNKNOWN, Progress, counted, json_option, note, print_json
+from lpn.command import (
+    ANSWERED,
+    UNKNOWN,
+    FiniteRange,
+    Progress,
+    counted,
+    json_option,
+    note,
+    print_json,
+)
 
 from ..predictor.measurements import Attribute
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
@@ -85,14 +94,14 @@ class _Attribute(click.ParamType):
 )
 @click.option(
     "--drop",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.05,
     show_default=True,
     help="adaptive: an attribute that changes the rate alone by no more is left at its default.",
 )
 @click.option(
     "--split",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.1,
     show_default=True,
     help="adaptive: a range whose ends differ by no more is not split.",
@@ -114,7 +123,7 @@ class _Attribute(click.ParamType):
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=600,
     show_default=True,
     help="Seconds that one measurement may take.",

@@ -214,7 +214,11 @@ def test_many_queues_are_refused():
 def test_files(tmp_path):
     path = tmp_path / "s.json"
     twice = '{"functions": [], "functions": []}'
-    for text, words in (("{", "is not JSON"), (twice, "'functions' is given twice")):
+    for text, words in (
+        ("{", "is not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        (twice, "'functions' is given twice"),
+    ):
         path.write_text(text)
         with pytest.raises(lpn.Error, match=words) as refused:
             scenarios.read(path)

@@ -13,6 +13,8 @@ from ..command import (
     ANSWERED,
     NO,
     UNKNOWN,
+    WRONG,
+    FiniteRange,
     Progress,
     counted,
     grouped,
@@ -23,11 +25,15 @@ from ..command import (
     seconds,
     table,
 )
-from ..errors import mistake
-from ..proofs.certificate import check
+from ..errors import Error, describe, mistake
+from ..proofs.certificate import check, data_of
+from ..proofs.contained import contained
 from ..proofs.question import maximize, minimize, prove
+from ..proofs.tried import MOST_INPUTS
 from .space import input_text, load_space, space_options
 
+CHECK_SECONDS = 10  # unless --limit says otherwise
+CHECK_MEMORY = 4 << 30  # bytes
 MOST_VALUES = 256  # that --free tries when it does not say which
 STATUS = {
     "optimal": ANSWERED,
@@ -69,9 +75,16 @@ STATUS = {
 @click.option("--pareto", is_flag=True, help="With --free: the answer for every value.")
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     metavar="S",
     help="Stop after S seconds, with the bound and the input of then.",
+)
+@click.option(
+    "--tries",
+    type=click.IntRange(0),
+    default=MOST_INPUTS,
+    metavar="N",
+    help="Run every input, where classes do not answer and there are at most N; 0: never.",
 )
 @click.option(
     "--certificate",
@@ -112,6 +125,7 @@ def smt(
     free,
     pareto,
     limit,
+    tries,
     certificate,
     witness_file,
     smtlib,
@@ -135,7 +149,7 @@ def smt(
             raise click.UsageError(
                 "--check FILE stands alone: the certificate has the net, the space and the claim"
             )
-        return _check(checked, as_json)
+        return _check(checked, limit, as_json)
     asked = [each for each in (largest, least, property_) if each]
     if not model or len(asked) != 1:
         raise click.UsageError(
@@ -156,7 +170,14 @@ def smt(
             loaded,
             net,
             space,
-            ask(space, asked[0], seconds=seconds_left, progress=progress.say, interface=function),
+            ask(
+                space,
+                asked[0],
+                seconds=seconds_left,
+                progress=progress.say,
+                interface=function,
+                tries=tries,
+            ),
         )
 
     tried = None
@@ -344,6 +365,7 @@ def _fields(model, space, answer, written, dumped):
         "stalled": stalled,
         "classes": answer.classes,
         "paths": answer.paths,
+        "inputs": answer.inputs,
         "complete": answer.complete,
         "why": answer.why,
         "unresolved": answer.unresolved,
@@ -365,8 +387,12 @@ def _show(space, answer, written, witness_file, dumped):
         click.echo("of the other inputs:")
     click.echo(f"{answer.question}: {_verdict(answer)}")
     extent = "all inputs" if answer.complete else f"not all inputs: {answer.why}"
-    number = "1 class" if answer.classes == 1 else f"{answer.classes} classes"
-    click.echo(f"  {number}, {counted(answer.paths, 'path')}, {extent}; {seconds(answer.seconds)}")
+    if answer.inputs is not None:
+        how = f"{counted(answer.inputs, 'input')} run"
+    else:
+        number = "1 class" if answer.classes == 1 else f"{answer.classes} classes"
+        how = f"{number}, {counted(answer.paths, 'path')}"
+    click.echo(f"  {how}, {extent}; {seconds(answer.seconds)}")
     for text in answer.notes:
         click.echo(f"  {text}")
     if answer.witness is not None:
@@ -386,6 +412,8 @@ def _verdict(answer):
         if answer.interrupted
         else "the limit was reached"
         if answer.complete
+        else "inputs are missing"
+        if answer.inputs is not None
         else "classes are missing"
     )
     if answer.silent and answer.lower is None and answer.upper is None:
@@ -428,8 +456,8 @@ def _dump(folder, space, limit):
     return names
 
 
-def _solver():
-    """decide(smtlib) by a solver that is installed, or None."""
+def _solver(seconds):
+    """decide(smtlib) by a solver that is installed, or None; all formulas in so many seconds."""
     import shutil
     import subprocess
     import tempfile
@@ -444,6 +472,7 @@ def _solver():
     )
     if command is None:
         return None
+    end = time.monotonic() + seconds
 
     def decide(text):
         with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
@@ -451,7 +480,11 @@ def _solver():
             file.flush()
             try:
                 done = subprocess.run(
-                    [*command, file.name], capture_output=True, text=True, timeout=120, check=False
+                    [*command, file.name],
+                    capture_output=True,
+                    text=True,
+                    timeout=max(end - time.monotonic(), 0.1),
+                    check=False,
                 )
             except subprocess.TimeoutExpired:
                 return None
@@ -461,52 +494,84 @@ def _solver():
     return decide
 
 
-def _check(path, as_json):
-    with open(path, encoding="utf-8") as file:
-        try:
-            data = json.load(file)
-        except (ValueError, RecursionError) as error:
-            raise mistake("E-certificate", f"{path} is no JSON ({error})") from None
+CHECKED = {"proved": ANSWERED, "refused": NO, "unknown": UNKNOWN}
+
+
+def _check(path, limit, as_json):
+    """The status of a certificate, which may be anybody's: looked at in a process of its own."""
+    seconds_given = CHECK_SECONDS if limit is None else limit
+    status, why = contained(
+        lambda: _checked(path, seconds_given, as_json), seconds_given, CHECK_MEMORY
+    )
+    if why is None:
+        return status
+    if limit is None:
+        why += "; --limit SECONDS gives it more"
+    return _show_checked(path, "unknown", why, as_json)
+
+
+def _checked(path, limit, as_json):
     progress = Progress(1)
-    found = check(data, _solver(), progress.say)
+    try:
+        found = check(data_of(path), _solver(0.9 * limit), progress.say)
+    except MemoryError:
+        progress.clear()
+        why = f"it needs more than {CHECK_MEMORY >> 30} GiB of memory"
+        return _show_checked(path, "unknown", why, as_json)
+    except (Error, OSError) as error:
+        progress.clear()
+        code, message = describe(error)
+        if code == "E-certificate":
+            return _show_checked(path, "refused", message, as_json)
+        click.echo(f"error: {message} [{code}]", err=True)
+        if as_json:
+            print_json({"error": {"code": code, "message": message}})
+        return WRONG
     progress.clear()
-    verdict = "proved" if found.holds else "unknown" if found.why is None else "refuted"
+    verdict = "proved" if found.holds else "unknown" if found.why is None else "refused"
+    return _show_checked(path, verdict, found.why, as_json, found)
+
+
+def _show_checked(path, verdict, why, as_json, found=None):
     if as_json:
-        print_json(
-            {
-                "certificate": path,
-                "verdict": verdict,
+        fields = {"certificate": path, "verdict": verdict, "claim": None, "why": why}
+        if found is not None:
+            fields |= {
                 "claim": found.claim,
-                "why": found.why,
                 "net": found.space.net.name,
                 "space": {"variables": len(found.space.variables), "text": found.space.describe()},
                 "formulas": found.formulas,
                 "classes": found.classes,
                 "paths": found.paths,
+                "inputs": found.inputs,
                 "stalls": found.stalls,
                 "witness": found.witness,
             }
+        print_json(fields)
+        return CHECKED[verdict]
+    if found is not None:
+        click.echo(found.space.describe())
+        click.echo("")
+    if why is not None:
+        about = "" if found is None else f"it does not prove that {found.claim}: "
+        click.echo(f"{path}: {verdict}: {about}{why}")
+        return CHECKED[verdict]
+    click.echo(f"{path}: {found.claim}")
+    if found.unknown:
+        click.echo(
+            f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand "
+            "decides; install cvc5"
         )
-        return {"proved": ANSWERED, "refuted": NO, "unknown": UNKNOWN}[verdict]
-    click.echo(found.space.describe())
-    click.echo("")
-    if found.why is not None:
-        click.echo(f"{path} does not prove that {found.claim}: {found.why}")
     else:
-        click.echo(f"{path}: {found.claim}")
-        if found.unknown:
-            click.echo(
-                f"  proved but for {counted(found.formulas, 'formula')}, which no solver at hand "
-                "decides; install "
-                "cvc5"
-            )
-        else:
-            click.echo(
-                f"  proved: {counted(found.paths, 'path')} checked, "
-                f"{counted(found.formulas, 'formula')} decided by a solver"
-            )
-        if found.stalls:
-            click.echo("  about inputs that end; some stall or fail")
-        if found.witness:
-            click.echo(f"  an input: {input_text(found.witness)}")
-    return {"proved": ANSWERED, "refuted": NO, "unknown": UNKNOWN}[verdict]
+        checked = (
+            f"{counted(found.paths, 'path')} checked, "
+            f"{counted(found.formulas, 'formula')} decided by a solver"
+            if found.inputs is None
+            else f"{counted(found.inputs, 'input')} run in the interpreter"
+        )
+        click.echo(f"  proved: {checked}")
+    if found.stalls:
+        click.echo("  about inputs that end; some stall or fail")
+    if found.witness:
+        click.echo(f"  an input: {input_text(found.witness)}")
+    return CHECKED[verdict]

@@ -106,10 +106,43 @@ class Shape:
                     rows = [{**row, name: (lo, hi)} for row in rows]
             self.tokens[place] = rows
 
+    def covered(self):
+        """{place: {property: [(tokens, least, most), ...]}}: what each token of an input (of a unit)
+        may have, in stretches of the like. Not of what no firing depends on.
+        """
+        found = {}
+        for place, rows in self.given.items():
+            size = len(rows) if place in self.singles else len(self.unit(place))
+            found[place] = {
+                name: _stretches(
+                    [
+                        _hull([self.width(place, name, k) for k in range(first, len(rows), size)])
+                        for first in range(size)
+                    ]
+                )
+                for name in rows[0]
+                if (place, name) not in self.promoted
+            }
+        return found
+
     def width(self, place, name, index=0):
         """(least, most) of a property, as the space has it."""
         value = self.given[place][index % len(self.given[place])][name]
         return value if isinstance(value, tuple) else (value, value)
+
+
+def _hull(ranges):
+    return min(lo for lo, _ in ranges), max(hi for _, hi in ranges)
+
+
+def _stretches(ranges):
+    found = []
+    for lo, hi in ranges:
+        if found and found[-1][1:] == (lo, hi):
+            found[-1] = (found[-1][0] + 1, lo, hi)
+        else:
+            found.append((1, lo, hi))
+    return found
 
 
 def constants(row):

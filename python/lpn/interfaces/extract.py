@@ -12,6 +12,7 @@ from ..errors import Error, mistake
 from ..runs import simulate
 from ..spaces.partition import partition
 from .closed_form import digest, shape_of, unit_of
+from .conditions import conditions_of
 from .counted_list import TokenList
 from .input import aggregate, execute_interface
 from .stream import Stream
@@ -76,6 +77,7 @@ def extract(
         reasons = "; ".join(f"class {number}: {why}" for number, why in result.refused)
         raise mistake("E-pi", f"no class has an interface: {reasons or 'the space is empty'}")
     result.complete = found.complete
+    result.conditions, result.untold = conditions_of(space)
     result.net_digest = hashlib.sha256(net.text().encode()).hexdigest()[:12]
     result.analysed = analysed
     result.parameters = dict(parameters or {})
@@ -84,7 +86,7 @@ def extract(
     result.samples, result.classes = [], []
     for one in analysed:
         pairs = [
-            (interface.latency(aggregate(interface, tokens)), latency)
+            (interface.latency(aggregate(interface, tokens, conditions=False)), latency)
             for tokens, latency in one.checks
         ]
         errors = [abs(p - t) / t for p, t in pairs]
@@ -262,6 +264,7 @@ def _write(result, model_name, clock, header):
             )
             for one in result.analysed
         ],
+        result.conditions,
     )
 
 
@@ -314,6 +317,9 @@ def _header(result, model_name, resolution):
             "The partition into classes was not completed: inputs outside of these classes may "
             "exist.",
         ]
+    if type(result.analysed[0].analysis) is not Stream:
+        for condition in result.untold:
+            lines.append(f"Not looked at, since tokens do not tell: {condition}")
     for number, why in result.refused:
         lines.append(f"Class {number} has no interface: {why}")
     if resolution:

@@ -2,8 +2,10 @@
 kind.
 """
 
+from ..authoring.expr import Expr
 from ..errors import mistake
 from .closed_form import digest
+from .conditions import need_conditions
 from .form import evaluate
 from .stream import cut
 
@@ -13,11 +15,12 @@ __all__ = [
     "execute_interface",
     "given",
     "load_interface",
+    "need_covered",
     "rows_of",
     "units_of",
 ]
 
-_WANTED = ("MODEL", "PARAMETERS", "SINGLES", "SUMS", "CONSTANTS", "latency", "classify")
+_WANTED = ("MODEL", "PARAMETERS", "SINGLES", "SUMS", "CONSTANTS", "COVERED", "latency", "classify")
 
 
 class Interface:
@@ -69,17 +72,54 @@ def rows_of(net, marking):
     return found
 
 
-def aggregate(interface, tokens):
+def aggregate(interface, tokens, conditions=True):
     """The `x` of an interface for tokens {place: [{property: int}]}.
 
     Raises NotImplementedError, as the interface does, for an input that it does not cover.
+    `conditions`: whether what the space required beyond ranges is looked at.
     """
     x, streams = given(interface, tokens)
     if getattr(interface, "STREAM", False):
         _stream(interface, streams, x)
+        need_covered(interface.COVERED[interface.UNITS.index(x["unit"])], tokens)
     else:
         _list(interface, streams, x)
+        if x["shape"] not in interface.SHAPES:
+            raise NotImplementedError(
+                f"tokens like {x['shape']} are in no class; covered: {interface.SHAPES}"
+            )
+        need_covered(interface.COVERED[interface.SHAPES.index(x["shape"])], tokens)
+        numbers = (value for rows in tokens.values() for row in rows for value in row.values())
+        if conditions and not any(isinstance(value, Expr) for value in numbers):
+            need_conditions(interface.CONDITIONS, tokens)
     return x
+
+
+def need_covered(covered, tokens):
+    """Raises NotImplementedError unless every token is as those that a class was extracted from.
+
+    `covered`: of a class, the stretches of tokens with the same range, which repeat; a value may
+    be an expression of a space, whose bounds count.
+    """
+    for place, names in covered.items():
+        rows = tokens.get(place, [])
+        for name, stretches in names.items():
+            ranges = [(lo, hi) for number, lo, hi in stretches for _ in range(number)]
+            for k, row in enumerate(rows):
+                lo, hi = ranges[k % len(ranges)]
+                least, most = _bounds(row[name])
+                if lo <= least and most <= hi:
+                    continue
+                seen = str(least) if least == most else f"{least}..{most}"
+                allowed = str(lo) if lo == hi else f"{lo}..{hi}"
+                raise NotImplementedError(
+                    f"{place}[{k}].{name} is {seen}, but this interface is for {allowed}; make one "
+                    "for a space that has it"
+                )
+
+
+def _bounds(value):
+    return value._bounds() if isinstance(value, Expr) else (value, value)
 
 
 def given(interface, tokens):

@@ -5,7 +5,7 @@ import math
 from ..authoring.arc import max as largest
 from ..authoring.expr import Expr, Ratio
 from ..errors import mistake
-from .input import added, aggregate, execute_interface, given, units_of
+from .input import added, aggregate, execute_interface, given, need_covered, units_of
 
 __all__ = ["is_interface", "predicted"]
 
@@ -80,6 +80,7 @@ def _of_stream(interface, tokens):
     _check_singles(interface, x)
     x["unit"], parts = units_of(interface, streams)
     number = interface.UNITS.index(x["unit"])
+    need_covered(interface.COVERED[number], tokens)
     for name, allowed in interface.SUMS.items():
         for part in parts:
             _within(name, part[name], allowed[number])

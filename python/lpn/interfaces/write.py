@@ -205,6 +205,7 @@ def write_stream(header, model, parameters, clock, classes):
             {place: [n for n in unit if n != "tokens"] for place, unit in first.items()},
         ),
         _constant("UNITS", [unit_of(stream.shape) for stream, _ in classes]),
+        _constant("COVERED", [stream.shape.covered() for stream, _ in classes]),
         "",
         "",
         "def classify(x):",
@@ -272,8 +273,10 @@ def bottleneck(x):
 '''
 
 
-def write_list(header, model, parameters, clock, classes):
-    """The module of lists of tokens; classes: [(TokenList, digests, chosen chains)]."""
+def write_list(header, model, parameters, clock, classes, conditions):
+    """The module of lists of tokens; classes: [(TokenList, digests, chosen chains)]; `conditions`:
+    of the space on its tokens (conditions.py).
+    """
     formulas = Formulas()
     singles, sums, fixed, branches = {}, {}, {}, []
     for number, (analysis, digests, chosen) in enumerate(classes):
@@ -315,6 +318,8 @@ def write_list(header, model, parameters, clock, classes):
         _constant("SUMS", sums),
         _constant("CONSTANTS", fixed),
         _constant("SHAPES", [digests for _, _, digests, _ in branches]),
+        _constant("COVERED", [analysis.shape.covered() for analysis, _, _ in classes]),
+        _constant("CONDITIONS", conditions),
         "",
         "",
         "def classify(x):",

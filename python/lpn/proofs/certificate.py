@@ -10,13 +10,15 @@ from typing import Any
 import _lpn
 
 from ..authoring.net import Net
-from ..errors import mistake
+from ..errors import Error
 from ..spaces.space import InputSpace
-from .answer import FORMAT, Answer, form_text, number
+from .answer import Answer, form_text, number
 from .basis import Basis
 from .property import claims, largest, whole
+from .read import data_of, fraction, refuse, shape
+from .tried import Tried, possible
 
-__all__ = ["Checked", "check"]
+__all__ = ["Checked", "check", "data_of"]
 
 
 class Checked:
@@ -24,7 +26,7 @@ class Checked:
     `space`, and if not `why`.
 
     `unknown`: it holds but for formulas that no solver at hand decides. `formulas`: how many solver
-    decided formulas it has. `witness`, `classes`, `paths`, `stalls` as of Answer.
+    decided formulas it has. `witness`, `classes`, `paths`, `inputs`, `stalls` as of Answer.
     """
 
     def __init__(self, claim, space):
@@ -36,6 +38,7 @@ class Checked:
         self.formulas = 0
         self.witness = None
         self.classes = self.paths = 0
+        self.inputs = None
         self.stalls = False
 
 
@@ -43,41 +46,38 @@ def check(
     data: dict[str, Any],
     decide: Callable[[str], bool | None] | None = None,
     progress: Callable[[str], object] | None = None,
+    seconds: float | None = None,
 ) -> Checked:
     """Verifies a certificate (Answer.certificate, or its JSON read again); a Checked.
 
     Nothing of the search is used: the net is executed over the space again, every step of every
     bound is computed again from it, and the witness is run. `decide(smtlib)` says of a formula
     whether it is unsatisfiable (True, False, or None when it cannot tell); the formulas of steps
-    that rest on a solver are put to it. Raises Error "E-certificate" for what is no certificate.
+    that rest on a solver are put to it. `seconds`: a limit on executing the net again. Raises
+    Error "E-certificate" for what is no certificate, whatever it is, and "E-bug" for what is
+    our mistake.
     """
     try:
-        return _Check(data, decide, progress).run()
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
-        raise mistake(
-            "E-certificate",
-            f"this is no certificate as `lpn smt --certificate` writes it "
-            f"({type(error).__name__}: {error})",
-        ) from None
+        shape(data)
+        return _Check(data, decide, progress, seconds).run()
+    except Error as error:
+        if error.code in ("E-certificate", "E-bug"):
+            raise
+        raise refuse(f"{error.code}: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
+        raise refuse(f"{type(e).__name__}: {str(e)[:200]}") from None
 
 
 class _Check:
-    def __init__(self, data, decide, progress):
-        if data["lpn certificate"] != FORMAT:
-            raise mistake(
-                "E-certificate",
-                f"a certificate in format {data['lpn certificate']!r}; this program reads "
-                f"{FORMAT}",
-            )
+    def __init__(self, data, decide, progress, seconds):
         self.data = data
+        self.seconds = seconds
         self.decide = decide
         net = Net.parse(data["net"])
         self.space = InputSpace.from_json(net, data["space"])
         self.progress = progress
         self.term = self.space._read_terms.get("E")
-        self.denominator = int(data["interface denominator"])
-        if self.denominator < 1:
-            raise ValueError("the interface is divided by what is not positive")
+        self.denominator = data["interface denominator"]
         claim = data["claim"]
         interface = self.term is not None
         if "property" in claim:
@@ -104,26 +104,21 @@ class _Check:
         """Why the certificate proves nothing, else None."""
         data, result = self.data, self.result
         answer = Answer("check", self.space)
-        self.basis = basis = Basis(
-            self.space,
-            answer,
-            self.term,
-            self.denominator,
-            data["partition"]["seed"],
-            0,
-            self.progress or (lambda text: None),
-        )
+        self.basis = basis = self.made_again(answer)
         self.forms = [
             (again, denominator * more)
             for form, denominator in self.forms
             for again, more in [basis.rescaled(form)]
         ]
         result.classes, result.paths = answer.classes, answer.paths
+        result.inputs = answer.inputs
         result.stalls = answer.stalled is not None
         if not answer.complete or basis.undecided:
             why = answer.why or "; ".join(answer.notes)
-            return f"the classes of the space are not complete: {why}"
-        if result.stalls != bool(data["stalls"]):
+            return f"not all inputs of the space are known: {why}"
+        if "tried" in data and data["tried"]["inputs"] != answer.inputs:
+            return f"the space has {answer.inputs} inputs, not {data['tried']['inputs']}"
+        if result.stalls != data["stalls"]:
             return "whether inputs stall or fail is not as it says"
         if len(data["bounds"]) != len(self.forms):
             return f"it has {len(data['bounds'])} bounds for {len(self.forms)} comparisons"
@@ -136,13 +131,29 @@ class _Check:
         if "property" in data["claim"]:
             if max(proved) > 0:
                 return "what it bounds does not give the property"
-        elif self.sign * max(proved) != Fraction(data["claim"]["proved"]):
+        elif self.sign * max(proved) != fraction(data["claim"]["proved"], "what is proved"):
             return (
                 f"its bounds give {number(self.sign * max(proved))}, not {data['claim']['proved']}"
             )
         return self.wrong_witness()
 
+    def made_again(self, answer):
+        """The space's classes, or a run of each of its inputs, whatever the claim rests on."""
+        data, say = self.data, self.progress or (lambda text: None)
+        about = self.space, answer, self.term, self.denominator
+        if "tried" not in data:
+            return Basis(*about, data["partition"]["seed"], self.seconds or 0, say)
+        forms = [form for form, _ in self.forms]
+        if possible(self.space, forms) is None:
+            raise refuse("not every input of this space can be run, or not for this claim")
+        return Tried(*about, forms, self.seconds or 0, say, compile=False)
+
     def wrong_bound(self, form, bound):
+        if isinstance(self.basis, Tried):
+            value, witness = self.basis.largest(form)
+            if value is None:
+                return "no input has a value"
+            return f"it is {value} for {witness}" if value > bound["most"] else None
         goals, maximum, value, _ = self.basis.goals.of(form)
         if bound["paths"] != len(goals) or len(bound["certificates"]) != len(goals):
             return (

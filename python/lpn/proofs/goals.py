@@ -7,6 +7,7 @@ and a constant.
 import _lpn
 
 from ..errors import mistake
+from .answer import form_text
 from .cases import cases
 from .property import text_of, timed
 
@@ -35,6 +36,14 @@ class Goals:
         """
         self._measured = {}
         times = timed(form)
+        try:
+            return self._of(form, times)
+        except _lpn.Error as error:
+            if error.code != "E-measure":
+                raise
+            raise mistake("E-property", f"{form_text(form)}: {error}") from None
+
+    def _of(self, form, times):
         if ("E",) in form and len(times) == 1 and times[0][0] in ("latency", "completion"):
             return self._against(form, times[0])
         if len(times) > 1 or any(
@@ -69,6 +78,13 @@ class Goals:
             extra = terms.constant(sign * self._constant(form, each) - sign * form.get((), 0))
             if interface is not None:
                 extra = terms.add(extra, terms.mul(terms.constant(sign * form["E",]), interface))
+            if not terms.total(extra):
+                raise mistake(
+                    "E-property",
+                    f"{form_text(form)}: for some values of the variables the interface may fail, "
+                    "or leave 64 bits; give one that has a value for all of them, and smaller "
+                    "factors",
+                )
             paths.append((path, data, extra))
         shift = -min((terms.bounds(None, extra)[0] for _, _, extra in paths), default=0)
         plain = shift == 0 and all(terms.value(extra) == 0 for _, _, extra in paths)

@@ -14,6 +14,7 @@ from ..errors import listed, mistake
 __all__ = ["is_strict", "claims", "largest", "text_of", "timed", "whole"]
 
 _TIMED = ("latency", "completion", "busy", "stall")  # atoms that are times
+_MOST_FORMS = 256  # linear forms that one question is made of
 _GRAMMAR = (
     "latency, completion(k), busy(T), stall(T, P), commits(T), E (with --interface), whole "
     "numbers and fractions, "
@@ -49,6 +50,16 @@ class _Reader:
 
     def forms(self, node, sign=1):
         """Linear forms whose largest is `sign` times the expression."""
+        found = self.made_of(node, sign)
+        if len(found) > _MOST_FORMS:
+            self.refuse(
+                node,
+                f"is the largest of more than {_MOST_FORMS} sums; ask about fewer abs, max and "
+                "min at once",
+            )
+        return found
+
+    def made_of(self, node, sign):
         if isinstance(node, ast.BinOp):
             return self.operation(node, sign)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
@@ -69,6 +80,8 @@ class _Reader:
         if isinstance(node.op, (ast.Add, ast.Sub)):
             left = self.forms(node.left, sign)
             right = self.forms(node.right, sign if isinstance(node.op, ast.Add) else -sign)
+            if len(left) * len(right) > _MOST_FORMS:
+                return [{}] * (_MOST_FORMS + 1)  # refused where it is asked for
             return [_plus(a, b) for a in left for b in right]
         if isinstance(node.op, (ast.Mult, ast.Div)):
             factor, rest = self.constant(node.right), node.left
@@ -286,6 +299,8 @@ class _Reader:
                         if isinstance(operator, (ast.Lt, ast.Gt)):
                             form = _plus(form, {(): 1})
                         found.append(form)
+                if len(found) > _MOST_FORMS:
+                    self.refuse(node, f"compares more than {_MOST_FORMS} sums; prove them apart")
             left = right
         return found
 
@@ -306,7 +321,16 @@ def claims(text, net, interface=False):
 
     Raises Error "E-property" for what cannot be read or is not covered.
     """
-    return _Reader(text, net, interface).claims(_parsed(text))
+    try:
+        found = _Reader(text, net, interface).claims(_parsed(text))
+    except RecursionError:
+        raise _too_deep(text) from None
+    if len(found) > _MOST_FORMS:
+        raise mistake(
+            "E-property",
+            f"'{text[:60]}...' compares more than {_MOST_FORMS} sums; prove them apart",
+        )
+    return found
 
 
 def is_strict(text):
@@ -316,7 +340,14 @@ def is_strict(text):
 
 def largest(text, net, interface=False, sign=1):
     """Linear forms of which the largest is `sign` times a quantity."""
-    return _Reader(text, net, interface).forms(_parsed(text), sign)
+    try:
+        return _Reader(text, net, interface).forms(_parsed(text), sign)
+    except RecursionError:
+        raise _too_deep(text) from None
+
+
+def _too_deep(text):
+    return mistake("E-property", f"'{text[:60]}...' is nested too deeply; write a shorter formula")
 
 
 def timed(form):

@@ -43,10 +43,13 @@ class Ready:
 
     @functools.cached_property
     def marking(self) -> Marking:
+        """What the workload makes of the input; a file that Marking.save wrote is taken as it is."""
         if self.input is None:
             return Marking(self.net)
         if isinstance(self.input, Marking):
             return self.input
+        if is_marking_file(self.input):  # a witness of lpn smt, for instance
+            return Marking.load(self.net, self.input)
         return self.model.workload(self.input, self.net)
 
     def read(self) -> Marking:
@@ -82,6 +85,14 @@ class Ready:
     def run(self, **options: Any) -> Run:
         """The lpn.Run; `options` as execute() takes them."""
         return execute(self.net, self.values, self.marking, self.library, **options)
+
+
+def is_marking_file(input: Any) -> bool:
+    """Whether an input is the name of a file that begins as Marking.save writes it."""
+    if not isinstance(input, (str, os.PathLike)) or not os.path.isfile(input):
+        return False
+    with open(input, "rb") as file:
+        return file.read(4) == b"LPNM"
 
 
 def prepare(

@@ -23,9 +23,6 @@ MAX_INPUTS = 1_000_000
 
 FORMAT = 1
 
-# What terms are made of.
-_NODES = frozenset(name for name, each in _lpn.OPERATORS.items() if each.is_term)
-
 
 def total(values):
     """The sum of ints and expressions, 0 of none; as shallow as it can be, whatever their
@@ -482,21 +479,7 @@ class InputSpace:
             if not isinstance(name, str):
                 raise TypeError("a variable's name must be a string")
             self._variable(name, lo, hi)
-        terms, numbers = self._terms, []
-        for made_by, *given in data["nodes"]:
-            if made_by not in _NODES:
-                raise ValueError(f"no operator {made_by!r}")
-            if made_by == "param" and not 0 <= given[0] < len(self._variables):
-                raise IndexError("no such variable")
-            kids = text.kids(made_by, given)
-            if any(type(k) is not int or not 0 <= k < len(numbers) for k in kids):
-                raise IndexError("a node comes before what it is made of")
-            arguments = text.with_kids(made_by, given, [numbers[k] for k in kids])
-            numbers.append(
-                _lpn.Net.add(terms, *arguments)
-                if made_by == "add"
-                else getattr(terms, made_by)(*arguments)
-            )
+        numbers = text.made(self._terms, data["nodes"], len(self._variables))
 
         def term(k):
             if type(k) is not int or not 0 <= k < len(numbers):

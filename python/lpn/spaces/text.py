@@ -4,7 +4,7 @@ import re
 
 import _lpn
 
-__all__ = ["Writer", "describe", "kids", "span", "term", "with_kids"]
+__all__ = ["Writer", "describe", "kids", "made", "span", "term", "with_kids"]
 
 _OPERATORS = _lpn.OPERATORS
 _TIGHT = _OPERATORS["constant"].level
@@ -33,6 +33,28 @@ def with_kids(made_by, given, numbers):
     if made_by == "lookup":
         return [given[0], *numbers]
     return [*numbers, given[2]] if made_by == "assume" else list(numbers)
+
+
+def made(core, nodes, variables):
+    """Makes terms of JSON nodes, [[operator, ...], ...], over the parameters of `core`, so many
+    `variables`; the number of each. Raises ValueError, IndexError or TypeError for what is none.
+    """
+    numbers = []
+    for made_by, *given in nodes:
+        if made_by not in _OPERATORS or not _OPERATORS[made_by].is_term:
+            raise ValueError(f"no operator {made_by!r}")
+        if made_by == "param" and not 0 <= given[0] < variables:
+            raise IndexError("no such variable")
+        before = kids(made_by, given)
+        if any(type(k) is not int or not 0 <= k < len(numbers) for k in before):
+            raise IndexError("a node comes before what it is made of")
+        arguments = with_kids(made_by, given, [numbers[k] for k in before])
+        numbers.append(
+            _lpn.Net.add(core, *arguments)
+            if made_by == "add"
+            else getattr(core, made_by)(*arguments)
+        )
+    return numbers
 
 
 def span(numbers):

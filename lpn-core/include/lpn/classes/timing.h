@@ -53,13 +53,14 @@ class Timing {
 };
 
 // One firing of a path. `ready`: per input arc of the lowered net (lower.h) the instant at which
-// its tokens are there, kTimeZero when it needs none.
+// its tokens are there, kTimeZero when it needs none; not of places that Path::unordered names.
 struct TimedFiring {
   TransitionId transition{};
   std::uint64_t number = 0;
   InstantId start{}, commit{};
   std::vector<InstantId> ready;
   std::vector<Timing::Arc> other;       // server, interval, turn: what else it waits for
+  std::vector<std::uint64_t> need;      // tokens, per input arc of the lowered net
   std::vector<std::uint64_t> taken;     // tokens, per input arc of the lowered net
   std::vector<std::uint64_t> produced;  // tokens, per output arc of the lowered net
 };
@@ -85,6 +86,8 @@ struct Path {
   Timing timing;
   InstantId latency{};               // kLatency
   std::vector<TimedFiring> firings;  // a start comes after what it waits for
+  std::vector<std::uint64_t> given;  // per place of the lowered net: tokens at time 0
+  std::vector<bool> unordered;       // per place: its tokens come in an order that differs by input
   std::vector<ExprId> conditions;    // bool terms: with `orders` and the space, exactly this path
   std::optional<ExprId> fault;       // and evaluating this term fails
   std::vector<Order> orders;

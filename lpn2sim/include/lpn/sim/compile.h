@@ -37,6 +37,11 @@ struct Provenance {
 Provenance compile(const std::string& source, const std::string& what, Variant variant = {},
                    const CompileOptions& options = {});
 
+// `options` under which compile() finds the runtime's headers compiled already, for callers who
+// compile nets by the hundred; what is computed stays the same. They lie in the cache's folder.
+// Throws like compile().
+CompileOptions with_compiled_headers(Variant variant, CompileOptions options);
+
 // The folder of compiled artefacts in force.
 std::filesystem::path cache_folder(const CompileOptions& options = {});
 

@@ -12,7 +12,8 @@
 
 namespace lpn::smt {
 
-// A copy whose times are all `factor` times as long; terms go into the space's pool.
+// A copy whose times are all `factor` times as long; terms go into the space's pool. Throws Error
+// "E-measure" when one may leave 64 bits.
 Path scaled(InputSpace& space, const Path& path, std::int64_t factor);
 
 // A copy for those of its inputs that meet more conditions, bool terms of the space.
@@ -32,8 +33,9 @@ class MeasuredPath {
   const InputSpace& space() const { return space_; }
   const Path& path() const { return path_; }
   Measures& measures() { return measures_; }
-  // A new instant, so much after time 0. REQUIRES a delay that is not negative.
-  InstantId at(ExprId delay) { return later(path_, kTimeZero, delay); }
+  // A new instant, so much after time 0. Throws Error "E-measure" for a term that may be negative,
+  // or have no value, for some values of the variables.
+  InstantId at(ExprId delay);
 
  private:
   const InputSpace& space_;

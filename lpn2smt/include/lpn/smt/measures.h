@@ -35,10 +35,12 @@ class Measures {
   Measure latency();
   // Ticks in which at least one firing of `transition` is in flight.
   Measure busy(TransitionId transition);
-  // Ticks in which `transition` waits for nothing but `place`: for tokens that it takes or reads
-  // there, or for room. Before starts only: what it waits for at the end, in vain, is not counted.
-  // Throws Error "E-measure" when the place is neither its input nor a bounded output.
+  // Ticks in which `transition` waits for nothing but `place`, as docs/semantics.md defines it.
+  // Throws Error "E-measure" when the place is neither its input nor a bounded output, when the
+  // transition is inhibited or its guards count tokens, or when too many tokens come in any order.
   Measure stall(TransitionId transition, PlaceId place);
+  // The same of one input, from the times of its firings alone.
+  std::int64_t stall_of(TransitionId transition, PlaceId place, const Assignment& input) const;
   // When the k-th token, from 1 on, was produced into a `done` place. Throws Error "E-measure" when
   // there are fewer, or when it depends on the input which firing produces it.
   Measure completion(std::uint64_t k);
@@ -47,6 +49,8 @@ class Measures {
 
  private:
   InstantId latest(std::vector<Timing::Arc> after);
+  const Transition& waiting(TransitionId transition, PlaceId place) const;
+  bool concerns(const InputArc& arc, PlaceId place) const;
 
   const Net& declared_;
   Net net_;  // lowered

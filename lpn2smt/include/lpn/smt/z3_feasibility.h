@@ -22,6 +22,10 @@ class Z3Feasibility final : public Feasibility {
 
   std::string smtlib() const override;
 
+  // Whether Z3 gave up a question of this program for want of memory: all solvers together may have
+  // 4 GiB, or LPN_SMT_MEMORY megabytes as the environment says when the first one is made.
+  static bool out_of_memory();
+
  protected:
   void on_variable(VarId var, Range range) override;
   void on_push() override;

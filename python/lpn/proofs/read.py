@@ -1,0 +1,199 @@
+"""Certificates as text and as data: what has another form than `lpn smt --certificate` writes is
+refused before anything is computed from it.
+"""
+
+import json
+import re
+from fractions import Fraction
+
+from ..errors import without_place
+from .answer import FORMAT
+
+__all__ = ["data_of", "fraction", "refuse", "shape", "whole_number"]
+
+_MOST_CHARACTERS = 1 << 28
+_MOST_DIGITS = 40
+_MOST_CLAIM = 10_000
+_NUMBER = re.compile(rf"-?\d{{1,{_MOST_DIGITS}}}(/\d{{1,{_MOST_DIGITS}}})?", re.ASCII)
+
+
+def refuse(why):
+    """The Error for what is no certificate."""
+    return without_place(
+        "E-certificate", f"this is no certificate as `lpn smt --certificate` writes it ({why})"
+    )
+
+
+def data_of(path):
+    """The data of a certificate's file, read strictly: no member twice, whole numbers only.
+
+    Raises Error "E-certificate" for anything else, and OSError where there is no such file.
+    """
+    with open(path, encoding="utf-8") as file:
+        try:
+            text = file.read(_MOST_CHARACTERS + 1)
+        except UnicodeDecodeError as error:
+            raise refuse(f"no UTF-8: {error.reason} at byte {error.start}") from None
+    if len(text) > _MOST_CHARACTERS:
+        raise refuse(f"more than {_MOST_CHARACTERS} characters")
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_members,
+            parse_int=_int,
+            parse_float=_no_number,
+            parse_constant=_no_number,
+        )
+    except ValueError as error:
+        raise refuse(f"no JSON: {error}") from None
+    except RecursionError:
+        raise refuse("nested too deeply") from None
+
+
+def _members(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise refuse(f"{_short(twice)} stands in one object twice")
+    return members
+
+
+def _int(text):
+    if len(text) > _MOST_DIGITS:
+        raise refuse(f"a number of {len(text)} digits")
+    return int(text)
+
+
+def _no_number(text):
+    raise refuse(f"{text[:_MOST_DIGITS]} is no whole number")
+
+
+def _short(value):
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def whole_number(value, what):
+    """An int; True, 1.0 and infinity are none. Raises Error "E-certificate"."""
+    if type(value) is not int:
+        raise refuse(f"{what} is no whole number but {_short(value)}")
+    return value
+
+
+def fraction(value, what):
+    """A Fraction of an int or of text such as "443/5". Raises Error "E-certificate"."""
+    if type(value) is int:
+        return Fraction(value)
+    if type(value) is not str or not _NUMBER.fullmatch(value):
+        raise refuse(f"{what} is no number but {_short(value)}")
+    try:
+        return Fraction(value)
+    except ZeroDivisionError:
+        raise refuse(f"{what} is no number but {_short(value)}") from None
+
+
+def _object(data, name, members, optional=()):
+    if type(data) is not dict:
+        raise refuse(f"{name} is no object")
+    for member in members:
+        if member not in data:
+            raise refuse(f"{name} has no '{member}'")
+    for member in data:
+        if member not in members and member not in optional:
+            raise refuse(f"{name} has {_short(member)}, which nobody knows")
+
+
+def _list(value, name):
+    if type(value) is not list:
+        raise refuse(f"{name} is no list")
+    return value
+
+
+def _text(value, name):
+    if type(value) is not str:
+        raise refuse(f"{name} is no text")
+    return value
+
+
+def _claim(claim):
+    if type(claim) is not dict or set(claim) not in (
+        {"property"},
+        {"largest", "proved"},
+        {"least", "proved"},
+    ):
+        raise refuse("its claim is neither a property nor a largest or least quantity")
+    for name, value in claim.items():
+        if name == "proved":
+            fraction(value, "what is proved")
+        # What is shown to a reader must be all that is proved, so no comments.
+        elif not re.fullmatch(rf"[ !-\"$-~]{{1,{_MOST_CLAIM}}}", _text(value, name), re.ASCII):
+            raise refuse(f"its {name} is no formula of up to {_MOST_CLAIM} printable characters")
+
+
+def _partition(data):
+    _object(
+        data,
+        "'partition'",
+        ("max_paths", "max_firings", "question_seconds", "enumerate", "seed"),
+    )
+    if not 0 <= whole_number(data["seed"], "the seed") < 1 << 63:
+        raise refuse("the seed is outside 0..2**63 - 1")
+
+
+def _bound(bound, members):
+    _object(bound, "a bound", ("most", *members), optional=("form", "maximum"))
+    whole_number(bound["most"], "a bound's most")
+    if not members:
+        return
+    whole_number(bound["paths"], "a bound's number of paths")
+    for each in _list(bound["certificates"], "a bound's certificates"):
+        _object(each, "a path's certificate", ("path", "bound", "steps"))
+        whole_number(each["path"], "the number of a path")
+
+
+def shape(data):
+    """Raises Error "E-certificate" unless the data has the members of a certificate, each of its
+    kind.
+    """
+    if type(data) is dict and "lpn certificate" in data and data["lpn certificate"] != FORMAT:
+        raise without_place(
+            "E-certificate",
+            f"a certificate in format {_short(data['lpn certificate'])}; this program reads "
+            f"{FORMAT}",
+        )
+    tried = type(data) is dict and "tried" in data
+    _object(
+        data,
+        "it",
+        (
+            "lpn certificate",
+            "claim",
+            "stalls",
+            "net",
+            "space",
+            "tried" if tried else "partition",
+            "bounds",
+            "witness",
+            "interface denominator",
+        ),
+    )
+    whole_number(data["lpn certificate"], "the format")
+    _claim(data["claim"])
+    if type(data["stalls"]) is not bool:
+        raise refuse("'stalls' is neither true nor false")
+    _text(data["net"], "'net'")
+    if tried:
+        _object(data["tried"], "'tried'", ("inputs",))
+        whole_number(data["tried"]["inputs"], "the number of inputs")
+    else:
+        _partition(data["partition"])
+    if whole_number(data["interface denominator"], "the interface's denominator") < 1:
+        raise refuse("the interface is divided by what is not positive")
+    for bound in _list(data["bounds"], "'bounds'"):
+        _bound(bound, () if tried else ("paths", "certificates"))
+    if data["witness"] is not None:
+        if type(data["witness"]) is not dict:
+            raise refuse("its witness is no object")
+        for name, value in data["witness"].items():
+            whole_number(value, f"the witness's {_short(name)}")
