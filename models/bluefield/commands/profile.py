@@ -265,6 +265,11 @@ def measure(scenario, name):
         raise Error(
             "E-measurement", f"standard input must be a JSON object of numbers: {error}"
         ) from None
+    for key, value in point.items():
+        if not 0 <= value < float("inf"):
+            raise Error(
+                "E-measurement", f"{key} is {value:g}; it must be a finite number, 0 or more"
+            )
     accesses = point.pop("comp_l2d_rd_per_s", 0.0) + point.pop("comp_l2d_wr_per_s", 0.0)
     changes = {"wss_MB": point.pop("comp_wss_MB", 0.0), "accesses_per_s": accesses}
     unknown = [key for key in point if key in COUNTERS]
