@@ -191,3 +191,56 @@ TEST_CASE("an error names the expression, and stays") {
   }
   CHECK_THROWS_AS(interp.run(), RunError);
 }
+
+namespace {
+
+const char* const kDoubling =
+    "place q : unit initial 1\ntransition t {\n  take x from q\n  delay 0\n  put q 2\n}\n";
+
+RunResult within(const Net& net, const Budget& budget) {
+  InterpOptions options;
+  options.budget = budget;
+  return Interp(net, {}, Marking(net), options).run();
+}
+
+}  // namespace
+
+TEST_CASE("a run that needs more than it may use is an answer") {
+  const Net doubling = net_of(kDoubling);
+  RunResult result = within(doubling, {.memory = 1 << 20});
+  CHECK(result.ending == Ending::kStopped);
+  CHECK(result.stop == Stop::kMemory);
+  CHECK(result.commits > 1000);
+  CHECK(stop_text(result.stop, {.memory = 1 << 20}) == "memory limit of 1048576 bytes reached");
+  CHECK(within(doubling, {.seconds = 0.01}).stop == Stop::kSeconds);
+  result = within(doubling, {.groups = 5});
+  CHECK(result.stop == Stop::kGroups);
+  CHECK(result.commits == 31);  // 1 + 2 + 4 + 8 + 16
+  CHECK(within(doubling, {.firings = 100}).stop == Stop::kFirings);
+
+  const Net crowd = net_of("place p : job initial (index % 7) times 1000000\n");
+  CHECK(within(crowd, {.tokens = 999999}).stop == Stop::kTokens);
+  CHECK(within(crowd, {.tokens = 1000000}).ending == Ending::kQuiet);
+  CHECK(within(crowd, {.memory = 1 << 20}).stop == Stop::kMemory);
+
+  // A firing of many tokens, before any of them is there.
+  const Net bomb = net_of(
+      "place p : unit initial 1\nplace q : job\ntransition t {\n"
+      "  take x from p\n  delay 1\n  put q (index % 7) times 2000000000\n}\n");
+  CHECK(within(bomb, {.memory = 1 << 20}).stop == Stop::kMemory);
+}
+
+TEST_CASE("who stops a run is asked within an instant and while tokens are placed") {
+  const Net doubling = net_of(kDoubling);
+  Interp interp(doubling, {}, Marking(doubling));
+  int asked = 0;
+  interp.set_poll([&asked](Time time, std::uint64_t) { return time == 0 && ++asked == 3; });
+  CHECK(interp.run().stop == Stop::kAsked);
+  CHECK(interp.run().stop == Stop::kAsked);  // only the answer is left
+  CHECK(asked == 3);
+
+  const Net crowd = net_of("place p : job initial (index % 7) times 2000000000\n");
+  InterpOptions options;
+  options.poll = [](Time, std::uint64_t) { return true; };
+  CHECK(Interp(crowd, {}, Marking(crowd), options).run().stop == Stop::kAsked);
+}

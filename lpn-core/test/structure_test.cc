@@ -156,6 +156,16 @@ TEST_CASE("structure: explicit credits and capacities bound concurrency") {
   CHECK(names(net, unbounded_concurrency(net)) == Names{"wild"});
 }
 
+TEST_CASE("structure: weights and tokens of a loop add up beyond 64 bits") {
+  const std::string most = "9223372036854775807";
+  const Net net =
+      net_of("place a : unit initial " + most + "\nplace b : unit initial " + most +
+             "\ntransition go {\n  take x from a weight " + most + "\n  take y from b weight " +
+             most + "\n  delay 7\n  put a " + most + "\n  put b " + most + "\n}\n");
+  for (const CreditLoop& loop : credit_loops(net)) CHECK(loop.places.size() < 3);
+  CHECK(loop_tokens(net, {}, {{PlaceId{0}, PlaceId{1}}, {}, false}) == kForever);
+}
+
 TEST_CASE("structure: a loop through a fork and a join is one loop per path") {
   const Net net = net_of("place s : unit initial 2\nplace a : unit\nplace b : unit\n" +
                          move("fork", "s", "a b") + move("join", "a b", "s"));

@@ -78,6 +78,93 @@ TEST_CASE("a compiled net does what the interpreter does") {
   CHECK(part.result.has_value());
 }
 
+const char* const kDoubling =
+    "lpn 1\nnet doubling\ntype unit ()\nplace q : unit initial 1\n"
+    "transition t {\n  take x from q\n  delay 0\n  put q 2\n}\nend\n";
+// A firing whose tokens are many, and one that the next thousand firings take one by one.
+const char* const kBomb =
+    "lpn 1\nnet bomb\ntype job (v)\nplace p : job initial (7)\nplace q : job\nplace r : job done\n"
+    "transition t {\n  take x from p\n  delay 1\n  servers 1\n  put q (index) times x.v * "
+    "100000000\n}\n"
+    "transition u {\n  take x from q\n  delay 1\n  put r (x.v)\n}\nend\n";
+const char* const kCrowd =
+    "lpn 1\nnet crowd\nparam n = 5 in 0..2000000000\ntype job (v)\n"
+    "place p : job initial (index) times n\nplace q : job done\n"
+    "transition t {\n  take x from p\n  delay 1\n  servers 1\n  put q (x.v)\n}\nend\n";
+
+TEST_CASE("a compiled run that needs more than it may use is an answer") {
+  const Net net = parse_net(kDoubling);
+  const Library library = Library::build(net, {}, quick());
+  const Marking marking(net);
+  for (const Mode mode : {Mode::kAuto, Mode::kEvents}) {
+    const auto within = [&](const Budget& budget) {
+      Simulator simulator(library, {}, marking, budget);
+      simulator.set_mode(mode);
+      const RunResult result = simulator.run();
+      CHECK(simulator.run() == result);  // only the answer is left
+      return result;
+    };
+    CHECK(within({.memory = 1 << 10, .seconds = 0.05}).ending == Ending::kStopped);
+    CHECK(within({.seconds = 0.01}).stop == Stop::kSeconds);
+    const RunResult groups = within({.groups = 5});
+    CHECK(groups.stop == Stop::kGroups);
+    CHECK(groups.commits == 31);
+    CHECK(within({.firings = 100}).stop == Stop::kFirings);
+    // Within the first instant, which has no end.
+    Simulator asked(library, {}, marking);
+    asked.set_mode(mode);
+    asked.set_poll([](Time, std::uint64_t) { return true; });
+    CHECK(asked.run().stop == Stop::kAsked);
+  }
+
+  const Net bomb = parse_net(kBomb);
+  const Library bombs = Library::build(bomb, {}, quick());
+  for (const Mode mode : {Mode::kAuto, Mode::kEvents}) {
+    Simulator simulator(bombs, {}, Marking(bomb), {.memory = 1 << 24});
+    simulator.set_mode(mode);
+    CHECK(simulator.run().stop == Stop::kMemory);
+    CHECK(simulator.now() <= 1);
+    Simulator slow(bombs, {}, Marking(bomb), {.seconds = 0.01});
+    slow.set_mode(mode);
+    CHECK(slow.run().stop == Stop::kSeconds);
+  }
+}
+
+TEST_CASE("tokens of the start within a budget, and a poll while they are placed") {
+  const Net net = parse_net(kCrowd);
+  const Library library = Library::build(net, {}, quick());
+  const Marking marking(net);
+  const auto at_start = [&](std::int64_t n, const Budget& budget, Poll poll = {}) {
+    return Simulator(library, {n}, marking, budget, std::move(poll)).run();
+  };
+  CHECK(at_start(1000, {.tokens = 999}).stop == Stop::kTokens);
+  CHECK(at_start(1000, {.tokens = 1000}).commits == 1000);
+  CHECK(at_start(1000000, {.memory = 1 << 20}).stop == Stop::kMemory);
+  CHECK(at_start(2000000000, {.seconds = 0.01}).stop == Stop::kSeconds);
+  CHECK(at_start(2000000000, {}, [](Time, std::uint64_t) { return true; }).stop == Stop::kAsked);
+
+  // The instance of the C interface counts by itself.
+  const lpn_sim_api& api = library.api();
+  const std::int64_t many = 1000000;
+  lpn_budget budget{};
+  budget.tokens = 1000;
+  std::int32_t status = LPN_OK, stop = LPN_STOP_NONE;
+  CHECK(api.create_within(&many, &budget, &status, &stop) == nullptr);
+  CHECK(status == LPN_OVER);
+  CHECK(stop == LPN_STOP_TOKENS);
+  // A batch is stopped like a single run.
+  std::vector<Simulator> batch;
+  for (int k = 0; k < 3; ++k) {
+    batch.emplace_back(library, ParamValues{1000000}, marking, Budget{},
+                       [](Time, std::uint64_t commits) { return commits > 0; });
+  }
+  int answers = 0;
+  Simulator::run_batch(batch, 1, [&](std::size_t, const RunResult* each, const RunError*) {
+    answers += each != nullptr;
+  });
+  CHECK(answers == 3);
+}
+
 // Throws at the second commit.
 class Thrower : public Observer {
  public:

@@ -21,6 +21,8 @@ WHOLE = {
     "distance_dram",
     "min_packet",
     "max_packet",
+    "ports",
+    "frame_overhead",
 }
 UNKNOWN_ALLOWED = {"dram_write"}
 
@@ -67,9 +69,12 @@ def _read(path):
         if name in WHOLE and value != int(value):
             raise _error(path, f"'{name}' needs a whole number, not {value}")
         out[name] = int(value) if name in WHOLE else float(value)
-    for name in ("clock_hz", "mac_rate"):
+    for name in ("clock_hz", "mac_rate", "ports", "port_rate"):
         if out.get(name) == 0:
             raise _error(path, f"'{name}' must be above 0")
+    for name in ("margin_program", "margin_mac"):
+        if out.get(name, 0) >= 100:
+            raise _error(path, f"'{name}' must be below 100 %")
     return out
 
 

@@ -5,13 +5,18 @@ arrives.
 import dataclasses
 import time
 
+from lpn import Error
+
 from . import costs as cost_table
+from . import limits
 from .program import load
 
 __all__ = ["Guarantee", "SlowPath", "guarantee"]
 
 METRICS = ("bit-rate", "packet-rate")
 BITS = 8  # of a byte
+Z3_SECONDS = 20.0  # for one question
+LEAST_Z3_SECONDS = 0.05
 
 
 @dataclasses.dataclass
@@ -42,9 +47,13 @@ class Guarantee:
     """What `guarantee` returns.
 
     verdict: "exact" (slowest[0] is the slowest packet), or "bounded" (a limit or Ctrl-C came
-    first). rate: guaranteed, in bit/s or packets/s as the metric says, whatever the verdict. It
-    covers every packet: it is that of the slowest path by its over-estimated cycles, or of all that
-    is not excluded yet. naive: {cycles, dram_cycles, packet_size, bit_rate, packet_rate}, from the
+    first). rate: guaranteed, in bit/s or packets/s as the metric says, whatever the verdict: the
+    least of what the program and the NIC around it let through, each less its margin. decides:
+    "cores", "memory engine", "MAC" or "ports"; "cores or memory engine" when a limit came first.
+    limits: {"program", "MAC", "ports"} without margins. That of the program covers every packet: it
+    is that of the slowest path by its over-estimated cycles, or of all that is not excluded yet; the
+    others are for the smallest packets. margins: limits.Margins. mac_fault: as limits.mac_fault
+    returns it. naive: {cycles, dram_cycles, packet_size, bit_rate, packet_rate}, from the
     control flow alone. unsat_before: paths of the control flow that would be slower and are
     impossible; None: too many to count.
     """
@@ -53,6 +62,10 @@ class Guarantee:
     cores: float
     verdict: str
     rate: float
+    decides: str
+    limits: dict
+    margins: limits.Margins
+    mac_fault: dict
     naive: dict
     slowest: list
     unsat_before: float
@@ -63,40 +76,69 @@ class Guarantee:
 
 
 def guarantee(
-    path, metric="bit-rate", cores=None, unroll=None, paths=1, limit=None, costs=None, progress=None
+    path,
+    metric="bit-rate",
+    cores=None,
+    unroll=None,
+    paths=1,
+    limit=None,
+    costs=None,
+    progress=None,
+    margin=None,
 ):
     """The Guarantee of the program in the listing `path`.
 
     cores: that run it and share the memory engine (default: all of the cost table's). unroll: text
     as of --unroll; without it the limits of loops are found. paths: how many of the slowest. limit:
-    seconds. costs: what models.nfp.costs.load returns. progress(rate, found, states) is called now
-    and then. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost, E-nfp-undefined, E-nfp-none.
+    seconds, above 0. costs: what models.nfp.costs.load returns. progress(rate, found, states) is
+    called now and then. margin: percent that the guarantee stays below the cost model; without it
+    those of the cost table. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost, E-nfp-undefined,
+    E-nfp-none, E-nfp-cores, E-nfp-margin, E-nfp-limit.
     """
     begin = time.monotonic()
     costs = costs or cost_table.load()
-    cores = costs["islands"] * costs["cores_per_island"] if cores is None else cores
+    cores = limits.check_cores(cores, costs)
+    margins = limits.margins_of(costs, margin)
+    if limit is not None and not 0 < limit < float("inf"):
+        raise Error("E-nfp-limit", f"a limit of {limit} seconds is none; write a number above 0")
     program = load(path, costs, unroll)
     per_byte = metric == "bit-rate"
     clock = costs["clock_hz"]
+    nic = limits.of_nic(costs, per_byte)
 
     def rate_of(value):
         return clock * cores / value * (BITS if per_byte else 1)
 
     def go_on(bound, states, refuted, found):
         if progress is not None and bound > 0:
-            progress(rate_of(bound), found, states)
+            progress(limits.guaranteed(rate_of(bound), "", margins, nic)[0], found, states)
         return limit is None or time.monotonic() - begin < limit
 
-    z3_seconds = 20.0 if limit is None else max(0.1, min(20.0, limit))
+    def z3_seconds():
+        if limit is None:
+            return Z3_SECONDS
+        left = limit - (time.monotonic() - begin)
+        # A question may take what is left, but where much is left others shall have their turn.
+        return max(LEAST_Z3_SECONDS, min(left, max(Z3_SECONDS, left / 2)))
+
     found = program.slowest(per_byte, float(cores), paths, go_on, z3_seconds)
     slowest = [_slow_path(program, one, clock, cores) for one in found["slowest"]]
     worst = max([one["value"] for one in found["slowest"]] + [found["bound"]])
+    exact = found["complete"]
+    bottleneck = slowest[0].bottleneck if exact and slowest else "cores or memory engine"
+    rate, decides = limits.guaranteed(rate_of(worst), bottleneck, margins, nic)
+    naive = _naive(found["naive"], clock, cores)
+    capacity = naive["packet_rate"] if per_byte else max(rate_of(worst), naive["packet_rate"])
     return Guarantee(
         metric=metric,
         cores=cores,
-        verdict="exact" if found["complete"] else "bounded",
-        rate=rate_of(worst),
-        naive=_naive(found["naive"], clock, cores),
+        verdict="exact" if exact else "bounded",
+        rate=rate,
+        decides=decides,
+        limits={"program": rate_of(worst), **nic},
+        margins=margins,
+        mac_fault=limits.mac_fault(costs, per_byte, rate, capacity),
+        naive=naive,
         slowest=slowest,
         unsat_before=found["slower"] if slowest else None,
         loops={

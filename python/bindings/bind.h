@@ -22,16 +22,17 @@ void bind_errors(py::module_& m);  // Error, RunError
 void bind_net(py::module_& m);     // Net, Transition and their parts; verify, text form, instance
 // Expressions, as ints, on Net; OPERATORS.
 void bind_expr(py::module_& m, py::class_<Net, std::shared_ptr<Net>>& net);
-void bind_marking(py::module_& m);    // Marking
-void bind_interp(py::module_& m);     // Interp, RunResult, Commit
-void bind_sim(py::module_& m);        // _lpn.sim: Library, Simulator, run() for both engines
-void bind_exports(py::module_& m);    // _lpn.sim.Timeline, Vcd; after bind_sim
-void bind_structure(py::module_& m);  // structure()
-void bind_space(py::module_& m);      // InputSpace; after bind_marking
-void bind_partition(py::module_& m);  // partition(); after bind_space
-void bind_bounds(py::module_& m);     // bound(), check_bound(); after bind_partition
-void bind_pi(py::module_& m);         // _lpn.pi; after bind_partition
-void bind_viz(py::module_& m);        // _lpn.viz; after bind_interp
+void bind_marking(py::module_& m);      // Marking
+void bind_interp(py::module_& m);       // Interp, RunResult, Commit
+void bind_sim(py::module_& m);          // _lpn.sim: Library, Simulator, run() for both engines
+void bind_exports(py::module_& m);      // _lpn.sim.Timeline, Vcd; after bind_sim
+void bind_structure(py::module_& m);    // structure()
+void bind_space(py::module_& m);        // InputSpace; after bind_marking
+void bind_every_input(py::module_& m);  // every_input(); after bind_space and bind_sim
+void bind_partition(py::module_& m);    // partition(); after bind_space
+void bind_bounds(py::module_& m);       // bound(), check_bound(); after bind_partition
+void bind_pi(py::module_& m);           // _lpn.pi; after bind_partition
+void bind_viz(py::module_& m);          // _lpn.viz; after bind_interp
 
 py::dict to_dict(const Stats& stats);
 // The Python exception, as the translator raises it.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "bind.h"
+#include "watch.h"
 
 namespace lpn::python {
 namespace {
@@ -14,6 +15,19 @@ const char* ending_name(const RunResult& result) {
     case Ending::kDone: return "done";
     case Ending::kLimit: return "limit";
     case Ending::kStopped: return result.stop == Stop::kAsked ? "interrupted" : "budget";
+  }
+  return "";
+}
+
+const char* stop_name(Stop stop) {
+  switch (stop) {
+    case Stop::kNone: return "";
+    case Stop::kAsked: return "interrupt";
+    case Stop::kMemory: return "memory";
+    case Stop::kSeconds: return "time";
+    case Stop::kGroups: return "groups";
+    case Stop::kFirings: return "firings";
+    case Stop::kTokens: return "tokens";
   }
   return "";
 }
@@ -98,8 +112,18 @@ void bind_interp(py::module_& m) {
                            c.group, static_cast<std::uint32_t>(c.transition), c.firing, c.start);
       });
 
+  py::class_<Budget>(m, "Budget", "What a run may use; 0: any.")
+      .def(py::init([](std::uint64_t memory, double seconds, std::uint64_t groups,
+                       std::uint64_t firings, std::uint64_t tokens) {
+             return Budget{memory, seconds, groups, firings, tokens};
+           }),
+           py::kw_only(), py::arg("memory") = 0, py::arg("seconds") = 0.0, py::arg("groups") = 0,
+           py::arg("firings") = 0, py::arg("tokens") = 0)
+      .def("text", [](const Budget& b, const RunResult& r) { return stop_text(r.stop, b); });
+
   py::class_<RunResult>(m, "RunResult")
       .def_property_readonly("ending", [](const RunResult& r) { return ending_name(r); })
+      .def_property_readonly("stop", [](const RunResult& r) { return stop_name(r.stop); })
       .def_readonly("latency", &RunResult::latency)
       .def_readonly("last_commit", &RunResult::last_commit)
       .def_readonly("commits", &RunResult::commits)
@@ -123,17 +147,31 @@ void bind_interp(py::module_& m) {
 
   py::class_<Interp>(m, "Interp")
       .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
-                       std::uint64_t group_limit, bool stats, bool trace, bool full_scan) {
+                       std::uint64_t group_limit, bool stats, bool trace, bool full_scan,
+                       const Budget& budget, const py::object& poll) {
              InterpOptions options;
              options.group_limit = group_limit;
              options.stats = stats;
              options.trace = trace;
              options.full_scan = full_scan;
-             return std::make_unique<Interp>(net, params, marking, options);
+             options.budget = budget;
+             Watch watch(poll);
+             options.poll = [&](Time time, std::uint64_t commits) {
+               return !watch.go_on(time, commits);
+             };
+             std::unique_ptr<Interp> made;
+             {
+               const py::gil_scoped_release nogil;
+               made = std::make_unique<Interp>(net, params, marking, options);
+               made->set_poll({});
+             }
+             watch.rethrow();
+             return made;
            }),
            py::arg("net"), py::arg("params"), py::arg("marking"), py::kw_only(),
            py::arg("group_limit") = kDefaultGroupLimit, py::arg("stats") = false,
-           py::arg("trace") = false, py::arg("full_scan") = false)
+           py::arg("trace") = false, py::arg("full_scan") = false, py::arg("budget") = Budget{},
+           py::arg("poll") = py::none())
       .def("push", [](Interp& i, std::uint32_t place, const std::vector<std::int64_t>& values,
                       Time time) { i.push(static_cast<PlaceId>(place), values, time); })
       .def(

@@ -1,8 +1,10 @@
 // Compiled simulators, and the one way in which Python runs either engine: in slices of time, with
 // the GIL released.
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "bind.h"
@@ -136,10 +138,22 @@ void bind_sim(py::module_& parent) {
                              [](const sim::Library& l) { return l.provenance().seconds; });
 
   py::class_<sim::Simulator>(m, "Simulator")
-      .def(py::init(
-          [](const sim::Library& library, const ParamValues& params, const Marking& marking) {
-            return std::make_unique<sim::Simulator>(library, params, marking);
-          }))
+      .def(py::init([](const sim::Library& library, const ParamValues& params,
+                       const Marking& marking, const Budget& budget, const py::object& poll) {
+             Watch watch(poll);
+             std::unique_ptr<sim::Simulator> made;
+             {
+               const py::gil_scoped_release nogil;
+               made = std::make_unique<sim::Simulator>(
+                   library, params, marking, budget,
+                   [&](Time time, std::uint64_t commits) { return !watch.go_on(time, commits); });
+               made->set_poll({});
+             }
+             watch.rethrow();
+             return made;
+           }),
+           py::arg("library"), py::arg("params"), py::arg("marking"), py::kw_only(),
+           py::arg("budget") = Budget{}, py::arg("poll") = py::none())
       .def("push",
            [](sim::Simulator& s, std::uint32_t place, const std::vector<std::int64_t>& values,
               Time time) { s.push(static_cast<PlaceId>(place), values, time); })
@@ -196,7 +210,7 @@ void bind_sim(py::module_& parent) {
       "run_batch",
       [](const sim::Library& library, const std::vector<ParamValues>& params,
          const std::vector<const Marking*>& markings, unsigned threads,
-         const std::vector<std::uint32_t>& read) {
+         const std::vector<std::uint32_t>& read, const Budget& budget) {
         if (params.size() != markings.size()) throw py::value_error("parameters per marking");
         py::list answers;
         std::vector<sim::Simulator> simulators;
@@ -208,11 +222,18 @@ void bind_sim(py::module_& parent) {
           std::vector<std::pair<std::uint64_t, std::vector<std::int64_t>>> read;
         };
         std::vector<Answer> all;
+        Watch watch{py::none()};
+        std::atomic<bool> stop = false;
+        // Ctrl-C reaches the thread that called; the others see that it did.
+        const Poll poll = [&, caller = std::this_thread::get_id()](Time time, std::uint64_t n) {
+          if (!stop && std::this_thread::get_id() == caller && !watch.go_on(time, n)) stop = true;
+          return stop.load();
+        };
         {
           const py::gil_scoped_release nogil;
           simulators.reserve(params.size());
           for (std::size_t k = 0; k < params.size(); ++k) {
-            simulators.emplace_back(library, params[k], *markings[k]);
+            simulators.emplace_back(library, params[k], *markings[k], budget, poll);
           }
           const auto begin = std::chrono::steady_clock::now();
           layout = sim::Simulator::run_batch(
@@ -234,6 +255,11 @@ void bind_sim(py::module_& parent) {
               });
           seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         }
+        watch.rethrow();
+        if (watch.interrupted()) {
+          PyErr_SetNone(PyExc_KeyboardInterrupt);
+          throw py::error_already_set();
+        }
         for (Answer& a : all) {
           answers.append(a.error ? py::make_tuple(py::none(), to_exception(*a.error), py::list())
                                  : py::make_tuple(*a.result, a.left, a.read));
@@ -241,15 +267,16 @@ void bind_sim(py::module_& parent) {
         return py::make_tuple(answers, seconds, layout);
       },
       py::arg("library"), py::arg("params"), py::arg("markings"), py::arg("threads") = 0,
-      py::arg("read") = std::vector<std::uint32_t>{},
+      py::arg("read") = std::vector<std::uint32_t>{}, py::arg("budget") = Budget{},
       "Runs the net on every marking with its parameter values; ([(result, free tokens per place "
       "when stalled, (count, values) of the free tokens of each place `read`) or (None, RunError, "
       "[])], seconds of all together, of them for laying inputs side "
-      "by "
-      "side, added up over threads).");
+      "by side, added up over threads). Ctrl-C raises KeyboardInterrupt.");
 
   bind_run<sim::Simulator>(m);
   bind_run<Interp>(m);
+  m.def("sane_memory", sim::sane_memory,
+        "Bytes that a run may use unless somebody says otherwise: three quarters of the memory.");
   m.def("cache_folder", [] { return sim::cache_folder().string(); });
   m.def(
       "ways",

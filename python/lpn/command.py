@@ -6,6 +6,7 @@ lpn.Error, which `lpn` shows. Groups load their commands when they are called (C
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +21,7 @@ from .runs.ready import Ready
 __all__ = [
     "ANSWERED",
     "Commands",
+    "FiniteRange",
     "NO",
     "Parameter",
     "Progress",
@@ -64,6 +66,16 @@ class Parameter(click.ParamType):
                 f"'{value}' is not name=value with a whole number"
                 + ("" if equals else f"; write -p {value}=1")
             )
+
+
+class FiniteRange(click.FloatRange):
+    """A number within a range; click's FloatRange takes nan and, where the range is open, inf."""
+
+    def convert(self, value, param, ctx):
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number
 
 
 params_option = click.option(

@@ -440,3 +440,82 @@ def test_tables_on_a_terminal(environment, nets, marking, width):
         assert word in done.stdout
     # rich draws where there is room.
     assert ("\x1b[1m" in done.stdout.split("latency")[0]) == (width == 200)
+
+
+# Nets that stay in one instant, or before the first, for as long as anybody waits.
+DOUBLING = """lpn 1
+net doubling
+type u ()
+place q : u initial 1
+transition t {
+  take x from q
+  delay 0
+  put q 2
+}
+end
+"""
+CROWD = """lpn 1
+net crowd
+type t (a, b, c, d)
+place q : t initial (1, 2, 3, index) times 2147483648
+place o : t done
+transition t {
+  take x from q
+  delay 1
+  servers 1
+  put o (x.a, x.b, x.c, x.d)
+}
+end
+"""
+
+
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+def test_what_a_run_may_use(lpn, tmp_path, engine):
+    cases = [
+        (DOUBLING, "--max-memory", 1, "memory"),
+        (DOUBLING, "--max-time", 0.1, "time"),
+        (DOUBLING, "--max-groups", 10, "groups"),
+        (DOUBLING, "--max-firings", 1000, "firings"),
+        (CROWD, "--max-memory", 1, "memory"),
+        (CROWD, "--max-time", 0.1, "time"),
+        (CROWD, "--max-tokens", 1000, "tokens"),
+    ]
+    for text, option, value, reason in cases:
+        if (text, reason, engine) == (DOUBLING, "memory", "compiled"):
+            continue  # its tokens are a number, and so are its firings
+        net = tmp_path / "net.lpn"
+        net.write_text(text)
+        given = [option, value]
+        if reason == "time":
+            given += ["--max-memory", 0]
+        answer = lpn("sim", net, "--engine", engine, *given, "--json")
+        assert answer.status == 3, answer.err
+        [row] = answer.json["runs"]
+        assert (row["ending"], row["until"]) == ("budget", None)
+        assert (row["stopped"]["at"], row["stopped"]["reason"]) == (0, reason)
+        assert row["stopped"]["text"].startswith("stopped at time 0: ")
+        assert "stopped at time 0: " in lpn("sim", net, "--engine", engine, *given).out
+
+
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+@pytest.mark.parametrize("text", [DOUBLING, CROWD], ids=["doubling", "crowd"])
+def test_interrupt_within_an_instant(environment, lpn, tmp_path, engine, text):
+    net = tmp_path / "net.lpn"
+    net.write_text(text)
+    # Compiled before, so that the signal meets the run.
+    lpn("sim", net, "--engine", engine, "--max-time", 0.001)
+    command = [BUILD / "bin" / "lpn", "sim", net, "--json", "--engine", engine, "--max-memory", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        time.sleep(2.5)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        out, err = process.communicate(timeout=60)
+        assert time.monotonic() - begin < 10
+    assert process.returncode == 3, (out, err)
+    assert "Traceback" not in err
+    import json
+
+    [row] = json.loads(out)["runs"]
+    assert row["ending"] == "interrupted"

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "lpn/base/error.h"
+#include "static_net.h"
 
 namespace lpn::bench {
 
@@ -24,8 +25,8 @@ std::uint64_t Random::next() {
 
 namespace {
 
-constexpr const char* kProfileNames[] = {"usual",  "ties", "far",    "errors",
-                                         "clocks", "wide", "counts", "bits"};
+constexpr const char* kProfileNames[] = {"usual", "ties",   "far",  "errors", "clocks",
+                                         "wide",  "counts", "bits", "static"};
 static_assert(std::size(kProfileNames) == kProfiles);
 
 }  // namespace
@@ -763,7 +764,10 @@ std::vector<std::int64_t> token_values(const Net& net, PlaceId place, Random& r)
 
 }  // namespace
 
-Net random_net(Random& random, Profile profile) { return Maker(random, profile).run(); }
+Net random_net(Random& random, Profile profile) {
+  if (profile == Profile::kStatic) return static_net(random, random.chance(12));
+  return Maker(random, profile).run();
+}
 
 Case random_inputs(const Net& net, Random& r) {
   Case c = make_case(net);

@@ -39,8 +39,9 @@ enum class Profile {
   kWide,    // up to 64 properties
   kCounts,  // many tokens at once
   kBits,    // operators on bits
+  kStatic,  // firings that repeat in a sequence known beforehand (static_net.h)
 };
-inline constexpr int kProfiles = 8;
+inline constexpr int kProfiles = 9;
 const char* profile_name(Profile profile);
 // Throws lpn::Error "E-case" naming those there are.
 Profile profile_named(const std::string& name);

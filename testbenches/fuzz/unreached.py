@@ -82,7 +82,10 @@ def main():
     options = parser.parse_args()
     sources = sorted((SOURCE / "lpn2sim/src/write").glob("*.cc"))
     sources += sorted((SOURCE / "lpn2sim/src/plan").glob("*.cc"))
-    own = [SOURCE / "testbenches/fuzz" / name for name in ("generate_nets.cc", "random_net.cc")]
+    own = [
+        SOURCE / "testbenches/fuzz" / name
+        for name in ("generate_nets.cc", "random_net.cc", "static_net.cc")
+    ]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with ThreadPoolExecutor(options.jobs) as pool:

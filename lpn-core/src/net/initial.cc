@@ -61,17 +61,21 @@ std::int64_t param_value(const Net& net, const ParamValues& params, const Formul
   }
 }
 
-std::uint64_t initial_tokens(const Net& net, const ParamValues& params, const Marking& marking) {
-  std::uint64_t total = 0;
+InitialSize initial_size(const Net& net, const ParamValues& params, const Marking& marking) {
+  InitialSize size;
   for (std::size_t p = 0; p < net.places.size(); ++p) {
-    const std::string what = fmt::format("place '{}': initial tokens", net.places[p].name);
-    for (const Initial& initial : net.places[p].initial) {
-      total += static_cast<std::uint64_t>(
-          std::min(param_value(net, params, initial.count, what, 0), kMaxTokens + 1));
+    const Place& place = net.places[p];
+    const std::string what = fmt::format("place '{}': initial tokens", place.name);
+    std::uint64_t tokens = marking[static_cast<PlaceId>(p)].count;
+    for (const Initial& initial : place.initial) {
+      // More than kMaxTokens are an error, which comes later.
+      const std::int64_t count = param_value(net, params, initial.count, what, 0);
+      tokens += static_cast<std::uint64_t>(std::min(count, kMaxTokens + 1));
     }
-    total += marking[static_cast<PlaceId>(p)].count;
+    size.tokens += tokens;
+    size.bytes += tokens * net[place.type].fields.size() * sizeof(std::int64_t);
   }
-  return total;
+  return size;
 }
 
 void check_initial(const Net& net, const ParamValues& params, const Marking& marking,

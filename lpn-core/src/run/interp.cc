@@ -10,13 +10,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
 #include <queue>
 #include <tuple>
 
+#include "allowance.h"
+#include "containers.h"
 #include "lpn/base/wide.h"
 #include "lpn/expr/eval.h"
 #include "lpn/net/facts.h"
@@ -32,40 +33,6 @@ namespace {
 struct IdRun {
   TokenId first;
   std::uint64_t count = 0;
-};
-
-// FIFO of property rows without allocation in steady state.
-class Rows {
- public:
-  void set_width(std::size_t width) { width_ = width; }
-  const std::int64_t* row(std::size_t k) const { return &buffer_[((head_ + k) & mask_) * width_]; }
-  std::int64_t* push() {
-    if (buffer_.empty() || size_ == mask_ + 1) grow();
-    return &buffer_[((head_ + size_++) & mask_) * width_];
-  }
-  void pop(std::size_t count) {
-    head_ = (head_ + count) & mask_;
-    size_ -= count;
-  }
-  // Bytes that the next push allocates, for which it gives back half as many; 0: none.
-  std::size_t growth() const {
-    if (buffer_.empty()) return 8 * width_ * sizeof(std::int64_t);
-    return size_ == mask_ + 1 ? 2 * size_ * width_ * sizeof(std::int64_t) : 0;
-  }
-
- private:
-  void grow() {
-    const std::size_t capacity = buffer_.empty() ? 8 : 2 * (mask_ + 1);
-    std::vector<std::int64_t> bigger(capacity * width_);
-    for (std::size_t k = 0; k < size_; ++k) {
-      std::copy_n(row(k), width_, &bigger[k * width_]);
-    }
-    buffer_ = std::move(bigger);
-    head_ = 0;
-    mask_ = capacity - 1;
-  }
-  std::size_t width_ = 0, head_ = 0, size_ = 0, mask_ = 0;
-  std::vector<std::int64_t> buffer_;
 };
 
 struct PlaceState {
@@ -123,29 +90,6 @@ struct Event {
 };
 constexpr std::uint32_t kWake = ~std::uint32_t{0};
 
-// Thrown where a run is stopped.
-struct Stopped {
-  Stop why;
-};
-constexpr std::uint32_t kFuel = 4096;  // steps between two looks at whether to go on
-
-// A set of transitions, visited from the least id upwards.
-class DirtySet {
- public:
-  explicit DirtySet(std::size_t n) : words_((n + 63) / 64) {}
-  void insert(std::size_t k) { words_[k / 64] |= std::uint64_t{1} << (k % 64); }
-  void erase(std::size_t k) { words_[k / 64] &= ~(std::uint64_t{1} << (k % 64)); }
-  std::optional<std::size_t> least() const {
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      if (words_[w] != 0) return w * 64 + static_cast<std::size_t>(__builtin_ctzll(words_[w]));
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
 }  // namespace
 
 struct Interp::Impl {
@@ -177,13 +121,8 @@ struct Interp::Impl {
   RunResult result;
   std::exception_ptr failed;
   Watcher* watcher = nullptr;
-  Stop stopped = Stop::kNone;
-  Poll poll;
-  std::uint32_t fuel = kFuel;
-  std::uint64_t used = 0;                         // bytes
-  std::uint64_t started_here = 0;                 // in this instant
-  double spent = 0;                               // seconds of former calls
-  std::chrono::steady_clock::time_point entered;  // of this one
+  Allowance allowance;
+  std::uint64_t started_here = 0;  // in this instant
 
   Impl(const Net& given, const ParamValues& values, const Marking& marking, InterpOptions opts)
       : declared(given),
@@ -195,15 +134,16 @@ struct Interp::Impl {
         neighbours(net.places.size()),
         dirty(net.transitions.size()),
         touched(net.transitions.size()),
-        poll(options.poll) {
+        allowance(options.budget, options.poll) {
     LPN_ASSERT(params.size() == net.params.size());
     LPN_ASSERT(marking.places() == given.places.size());
-    within_budget([&] {
-      const std::uint64_t most = options.budget.tokens;
-      if (most != 0 && initial_tokens(given, params, marking) > most) {
-        throw Stopped{Stop::kTokens};
+    allowance.within([&] {
+      if (const Budget& most = options.budget; most.tokens != 0 || most.memory != 0) {
+        const InitialSize size = initial_size(given, params, marking);
+        if (most.tokens != 0 && size.tokens > most.tokens) throw Stopped{Stop::kTokens};
+        if (most.memory != 0 && size.bytes > most.memory) throw Stopped{Stop::kMemory};
       }
-      check_initial(given, params, marking, [this] { rest(); });
+      check_initial(given, params, marking, [this] { allowance.rest(0, 0); });
       plan();
       fill(marking);
     });
@@ -216,45 +156,12 @@ struct Interp::Impl {
 
   // ---- what it may use --------------------------------------------------------------------
 
-  // Whether `work` came to its end.
-  template <typename Work>
-  bool within_budget(const Work& work) {
-    entered = std::chrono::steady_clock::now();
-    try {
-      work();
-    } catch (const Stopped& s) {
-      stopped = s.why;
-    } catch (const std::bad_alloc&) {
-      stopped = Stop::kMemory;
-    } catch (const std::length_error&) {
-      stopped = Stop::kMemory;
-    }
-    spent += seconds_here();
-    return stopped == Stop::kNone;
-  }
-  double seconds_here() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - entered).count();
-  }
-  void step() {
-    if (--fuel == 0) rest();
-  }
-  void rest() {
-    fuel = kFuel;
-    if (poll && poll(now, result.commits)) throw Stopped{Stop::kAsked};
-    if (options.budget.seconds > 0 && spent + seconds_here() > options.budget.seconds) {
-      throw Stopped{Stop::kSeconds};
-    }
-  }
-  void charge(std::uint64_t bytes) {
-    used += bytes;
-    if (options.budget.memory != 0 && used > options.budget.memory) throw Stopped{Stop::kMemory};
-  }
   std::int64_t* push_row(PlaceState& place) {
-    step();
+    allowance.step(now, result.commits);
     if (const std::size_t bytes = place.rows.growth(); bytes != 0) {
-      charge(bytes);
+      allowance.charge(bytes);
       std::int64_t* const row = place.rows.push();
-      if (bytes > 8 * place.width * sizeof(std::int64_t)) used -= bytes / 2;
+      if (bytes > 8 * place.width * sizeof(std::int64_t)) allowance.refund(bytes / 2);
       return row;
     }
     return place.rows.push();
@@ -262,21 +169,23 @@ struct Interp::Impl {
   void push_value(std::vector<std::int64_t>& values, std::int64_t value) {
     if (values.size() == values.capacity()) {
       const std::size_t more = std::max<std::size_t>(values.size(), 4);
-      charge(more * sizeof(std::int64_t));
+      allowance.charge(more * sizeof(std::int64_t));
       values.reserve(values.size() + more);
     }
     values.push_back(value);
   }
   void push_ids(PlaceState& place, const TokenId& first, std::uint64_t count) {
-    charge(sizeof(IdRun));
+    allowance.charge(sizeof(IdRun));
     place.ids.push_back({first, count});
   }
 
   // The answer of a run that was stopped, as far as it came.
   RunResult stop_here() {
+    // Who sets no limit expects no such answer.
+    if (allowance.stopped == Stop::kMemory && options.budget.memory == 0) throw std::bad_alloc();
     RunResult r = result;
     r.ending = Ending::kStopped;
-    r.stop = stopped;
+    r.stop = allowance.stopped;
     end = now;
     if (!has_done()) r.latency = r.last_commit;
     return r;
@@ -515,7 +424,7 @@ struct Interp::Impl {
       throw;
     }
 
-    step();
+    allowance.step(now, result.commits);
     if (options.budget.firings != 0 && ++started_here > options.budget.firings) {
       throw Stopped{Stop::kFirings};
     }
@@ -564,7 +473,7 @@ struct Interp::Impl {
             }
             push_value(firing.values, value);
           }
-          step();
+          allowance.step(now, result.commits);
         }
       }
     }
@@ -601,7 +510,7 @@ struct Interp::Impl {
       run.first.index += part;
       if (run.count != 0) continue;
       place.ids.pop_front();
-      used -= std::min<std::uint64_t>(used, sizeof(IdRun));
+      allowance.refund(sizeof(IdRun));
     }
   }
 
@@ -609,7 +518,8 @@ struct Interp::Impl {
   std::uint32_t new_slot() {
     if (free_slots.empty()) {
       // Twice: a vector grows to twice its size.
-      charge(2 * (sizeof(Firing) + sizeof(Event)) + sizeof(std::uint32_t) + kFiringVectors);
+      allowance.charge(2 * (sizeof(Firing) + sizeof(Event)) + sizeof(std::uint32_t) +
+                       kFiringVectors);
       firings.emplace_back();
       return static_cast<std::uint32_t>(firings.size() - 1);
     }
@@ -752,7 +662,7 @@ struct Interp::Impl {
   // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
   // lost what they had waited with.
   bool instant(Observer* observer) {
-    step();
+    allowance.step(now, result.commits);
     group = 0;
     started_here = 0;
     happened = !begun;
@@ -811,10 +721,10 @@ struct Interp::Impl {
   RunResult run(Time limit, Observer* observer) {
     LPN_ASSERT(observer == nullptr || options.trace);
     if (failed) std::rethrow_exception(failed);
-    if (stopped != Stop::kNone) return stop_here();
+    if (allowance.stopped != Stop::kNone) return stop_here();
     RunResult answer;
     try {
-      if (within_budget([&] { answer = simulate(limit, observer); })) return answer;
+      if (allowance.within([&] { answer = simulate(limit, observer); })) return answer;
       return stop_here();
     } catch (const RunError&) {
       failed = std::current_exception();
@@ -964,7 +874,7 @@ void Interp::push(PlaceId place, std::span<const std::int64_t> values, Time time
   impl_->push(place, values, time);
 }
 RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit, observer); }
-void Interp::set_poll(Poll poll) { impl_->poll = std::move(poll); }
+void Interp::set_poll(Poll poll) { impl_->allowance.poll = std::move(poll); }
 void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }
 Time Interp::now() const { return impl_->now; }
 std::uint64_t Interp::occupancy(PlaceId place) const {

@@ -31,9 +31,12 @@ std::string stop_text(Stop stop, const Budget& budget) {
       return budget.memory == 0 ? std::string("out of memory")
                                 : fmt::format("memory limit of {} bytes reached", budget.memory);
     case Stop::kSeconds: return fmt::format("time limit of {} s reached", budget.seconds);
-    case Stop::kGroups: return fmt::format("limit of {} groups at one instant", budget.groups);
-    case Stop::kFirings: return fmt::format("limit of {} firings at one instant", budget.firings);
-    case Stop::kTokens: return fmt::format("limit of {} tokens at the start", budget.tokens);
+    case Stop::kGroups:
+      return fmt::format("limit of {} groups at one instant reached", budget.groups);
+    case Stop::kFirings:
+      return fmt::format("limit of {} firings at one instant reached", budget.firings);
+    case Stop::kTokens:
+      return fmt::format("limit of {} tokens at the start reached", budget.tokens);
   }
   return "";
 }

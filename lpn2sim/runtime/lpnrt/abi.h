@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define LPN_SIM_ABI 2
+#define LPN_SIM_ABI 3
 
 typedef struct lpn_sim lpn_sim; /* one running net */
 
@@ -28,14 +28,26 @@ enum lpn_status {
   LPN_BAD_VALUE = 5, /* a token value outside its property's range */
   LPN_BAD_CALL = 6,  /* no such place, or a call in the wrong order */
   LPN_NO_MEMORY = 7,
-  LPN_NO_ROOM = 8 /* no free slot in a place with a capacity */
+  LPN_NO_ROOM = 8, /* no free slot in a place with a capacity */
+  LPN_OVER = 9     /* stopped by its budget, or out of memory: `run` tells how far it came */
 };
 
 enum lpn_ending {
   LPN_QUIET = 0,
   LPN_DONE = 1,
   LPN_LIMIT = 2,
-  LPN_STOPPED = 3 /* the poll function asked for it; the instance is of no further use */
+  LPN_STOPPED = 3 /* before its end, see lpn_result.stop; `run` only repeats it from then on */
+};
+
+/* Why a run was stopped: lpn::Stop. */
+enum lpn_stop {
+  LPN_STOP_NONE = 0,
+  LPN_STOP_ASKED = 1,   /* the poll function asked for it */
+  LPN_STOP_MEMORY = 2,  /* lpn_budget.memory, or the machine has no more */
+  LPN_STOP_SECONDS = 3, /* lpn_budget.nanoseconds */
+  LPN_STOP_GROUPS = 4,
+  LPN_STOP_FIRINGS = 5,
+  LPN_STOP_TOKENS = 6
 };
 
 /* How runs are made. The results are the same. */
@@ -55,10 +67,24 @@ typedef struct {
   uint64_t commits;
   uint64_t done_tokens;
   int32_t order_free; /* 1: made without a queue of events; -1: tried, and left to the events */
+  int32_t stop;       /* enum lpn_stop, with LPN_STOPPED */
 } lpn_result;
 
-/* Called now and then during a run with the time and the commits so far; not 0: stop. */
+/* Called now and then, some hundred times a second and also within an instant, with the time and
+   the commits so far; not 0: stop. */
 typedef int32_t (*lpn_poll)(void* user, int64_t time, uint64_t commits);
+
+/* What an instance may use; 0: any. Looked at every few thousand steps. A run that needs more is
+   answered with LPN_STOPPED, as far as it came. */
+typedef struct {
+  uint64_t memory;      /* bytes of its tokens and firings */
+  uint64_t nanoseconds; /* spent in its calls, of wall time */
+  uint64_t groups;      /* at one instant; more than 2^20 are an error anyway */
+  uint64_t firings;     /* that commit at one instant */
+  uint64_t tokens;      /* at the start, of the net and of `load` */
+  lpn_poll poll;        /* may be NULL */
+  void* user;
+} lpn_budget;
 
 typedef struct {
   int32_t fault; /* lpn::Fault */
@@ -244,6 +270,13 @@ typedef struct lpn_sim_api {
      LPN_NO_MEMORY: the budget was not enough. */
   int32_t (*path)(const lpn_sim*, lpn_path_row* rows, uint64_t* row_count, lpn_path_step* steps,
                   uint64_t* step_count);
+
+  /* ---- Nets of strangers ---- */
+
+  /* As create, within a budget that holds from then on; budget may be NULL. LPN_OVER: the net's own
+     tokens are too many, *stop (may be NULL) says for what. */
+  lpn_sim* (*create_within)(const int64_t* params, const lpn_budget* budget, int32_t* status,
+                            int32_t* stop);
 } lpn_sim_api;
 
 #ifdef __cplusplus

@@ -2,18 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <ctime>
 
 #include "lpnrt/abi.h"
+#include "lpnrt/budget.h"
 #include "lpnrt/codes.h"
 
 namespace lpnrt {
-
-inline u64 clock_ns() {
-  timespec at{};
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return static_cast<u64>(at.tv_sec) * 1'000'000'000 + static_cast<u64>(at.tv_nsec);
-}
 
 // Instances that threads take in portions.
 template <typename Net>

@@ -67,6 +67,9 @@ struct CallError : Error {  // LPN_BAD_CALL
 struct JoinError : Error {  // two places cannot be a channel
   using Error::Error;
 };
+struct BudgetError : Error {  // LPN_OVER: stopped by its lpn_budget, or out of memory
+  using Error::Error;
+};
 struct Fault : Error {  // LPN_FAULT: the net's formulas failed
   Fault(const std::string& what, lpn_fault f) : Error(LPN_FAULT, what), detail(f) {}
   lpn_fault detail;
@@ -198,17 +201,24 @@ class Instance {
   using Params = std::vector<std::pair<std::string, std::int64_t>>;
 
   // The net's own parameters but for those given. Throws NameError, ParamError.
-  explicit Instance(Library library, const Params& given = {}) : library_(std::move(library)) {
+  // `budget`: what it may use, see abi.h; a run that needs more ends with LPN_STOPPED. Throws also
+  // BudgetError, when the net's own tokens are too many for it.
+  explicit Instance(Library library, const Params& given = {}, const lpn_budget& budget = {})
+      : library_(std::move(library)) {
     const lpn_sim_api& a = library_.api();
     std::vector<std::int64_t> params(a.param_defaults, a.param_defaults + a.params);
     for (const auto& [name, value] : given) {
       params[static_cast<std::size_t>(library_.param(name))] = value;
     }
     std::int32_t status = LPN_OK;
-    sim_.reset(a.create(params.data(), &status));
+    sim_.reset(a.create_within(params.data(), &budget, &status, nullptr));
     sim_.get_deleter().destroy = a.destroy;
     if (sim_ == nullptr) {
       if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+      if (status == LPN_OVER) {
+        throw BudgetError(status, "net '" + library_.name() +
+                                      "': its own tokens are more than its budget allows");
+      }
       throw ParamError(status, "net '" + library_.name() +
                                    "': a parameter is outside its range, or gives servers < 1, a "
                                    "clock period < 1 or a negative number of tokens or slots");
@@ -352,6 +362,10 @@ class Instance {
                     f);
       }
       case LPN_NO_MEMORY: throw std::bad_alloc();
+      case LPN_OVER:
+        throw BudgetError(status, net +
+                                      "stopped by its budget, or out of memory; run() tells how "
+                                      "far it came");
       case LPN_FULL:
         throw RoomError(status, net + "a place starts with more tokens than its capacity");
       case LPN_NO_ROOM:

@@ -14,6 +14,7 @@
 
 #include "lpnrt/abi.h"
 #include "lpnrt/arith.h"
+#include "lpnrt/budget.h"
 #include "lpnrt/identities.h"
 #include "lpnrt/meters.h"
 #include "lpnrt/origins.h"
@@ -64,11 +65,17 @@ struct Engine {
   bool begun = false;
   bool over = false;
   bool dead = false;
+  int stop = kGoesOn;  // enum StopCode: why it was stopped; then only the answer is left
+  u32 fuel = kSteps;   // steps to the next question whether to go on
+  u64 look = std::min<u64>(kGroupLimit, 1024);  // groups of an instant before the first question
+  lpn_budget budget = {};
+  Account memory;
+  u64 entered = 0, spent = 0;  // ns: when this call began, the time of those before
+  u64 before = 0;              // commits at the beginning of the instant `asked_at`
+  i64 asked_at = -1;
   bool rows_lost = false;  // ran in lock step: tokens that nobody takes were only counted
   int32_t mode = LPN_AUTO;
   int32_t order_free = 0;  // see lpn_result
-  lpn_poll poll = nullptr;
-  void* poll_user = nullptr;
   lpn_fault fault = {};
   std::map<i64, std::vector<Arrival>> arrivals;
   // Where in an instant a caller of enter() is; kNone: no instant is under way.
@@ -95,7 +102,86 @@ struct Engine {
   Engine() {
     events.reserve(N + 16);
     woken.reserve(16);
+    memory.engine = this;
+    memory.rest = [](void* engine) { static_cast<Engine*>(engine)->breathe(); };
   }
+
+  // ---- what it may use
+  // A call during which containers charge this instance and its time counts.
+  class Inside {
+   public:
+    explicit Inside(Engine& engine) : engine_(engine), outer_(account) {
+      account = &engine.memory;
+      if (engine.budget.nanoseconds != 0) engine.entered = clock_ns();
+    }
+    Inside(const Inside&) = delete;
+    ~Inside() {
+      account = outer_;
+      if (engine_.budget.nanoseconds != 0) engine_.spent += clock_ns() - engine_.entered;
+    }
+
+   private:
+    Engine& engine_;
+    Account* outer_;
+  };
+  void set_budget(const lpn_budget& given) {
+    budget = given;
+    memory.limit = given.memory != 0 ? given.memory : ~u64{0};
+    if (given.groups != 0) look = std::min<u64>(look, given.groups);
+    if (given.firings != 0) fuel = 1;
+  }
+  // For a part of this run.
+  void lend_budget(Engine& part) const {
+    part.set_budget(budget);
+    part.entered = entered;
+    part.spent = spent;
+  }
+  // Whether to go on, at that time with so many commits; throws Stopped.
+  void ask(i64 at, u64 so_far) {
+    fuel = budget.firings != 0 ? 1 : kSteps;
+    if (budget.poll != nullptr && budget.poll(budget.user, at, so_far) != 0) throw Stopped{kAsked};
+    if (budget.nanoseconds != 0 && spent + (clock_ns() - entered) > budget.nanoseconds) {
+      throw Stopped{kOutOfTime};
+    }
+    if (budget.firings == 0) return;
+    if (at != asked_at) {
+      asked_at = at;
+      before = so_far;
+    }
+    if (so_far - before > budget.firings) throw Stopped{kFiringsHere};
+  }
+  [[gnu::noinline, gnu::cold]] void breathe() { ask(now, commits); }
+  bool ask_stop(i64 at, u64 so_far) {
+    try {
+      ask(at, so_far);
+      return false;
+    } catch (const Stopped& s) {
+      stop = s.why;
+      return true;
+    }
+  }
+  // After a step of which an instant may have any number; true.
+  bool step() {
+    if (--fuel == 0) [[unlikely]]
+      breathe();
+    return true;
+  }
+  // Many tokens at once are as many steps.
+  [[gnu::noinline, gnu::cold]] void spend(i64 count) {
+    const u64 steps = static_cast<u64>(count / kFew);
+    if (steps >= fuel) return breathe();
+    fuel -= static_cast<u32>(steps);
+  }
+  [[gnu::noinline, gnu::cold]] void many(i64 count, u64 where) {
+    if (count > kMaxTokens) fail(kTooMany, where, count);
+    spend(count);
+  }
+  // The tokens that are there at the start.
+  void placed(u64 count) {
+    const u64 most = budget.tokens;
+    if (most != 0 && (count > most || (placed_ += count) > most)) throw Stopped{kTokensAtStart};
+  }
+  u64 placed_ = 0;
 
   // Whether a token's values keep the ranges of its properties.
   static bool in_range(u32 place, const i64* values) {
@@ -210,20 +296,26 @@ struct Engine {
 
   [[gnu::noinline]] void further_groups() {
     while (!zero.empty()) {
-      if (++group > kGroupLimit) {
-        fail(kZeroDelay, site(zero.take_least(), 7), static_cast<i64>(kGroupLimit));
-      }
+      if (++group > look) many_groups();
       due = zero;
       zero = {};
       commit_group();
       starts();
     }
   }
+  [[gnu::noinline, gnu::cold]] void many_groups() {
+    if (group > kGroupLimit) {
+      fail(kZeroDelay, site(zero.take_least(), 7), static_cast<i64>(kGroupLimit));
+    }
+    if (budget.groups != 0 && group > budget.groups) throw Stopped{kGroupsHere};
+    breathe();
+  }
 
   // Instants at which one firing is due and nothing else happens, which most are, as long as they
   // follow one another. REQUIRES begun, and no number of done tokens to stop at.
   void lone_firings(i64 limit) {
-    while (arrivals.empty() && !wheel.empty()) {
+    for (u32 more = kSteps; arrivals.empty() && !wheel.empty(); --more) {
+      if (more == 0) return breathe();
       const i64 next = wheel.earliest(now);
       if (next > limit) return;
       const u32 only = wheel.only(next);
@@ -252,7 +344,8 @@ struct Engine {
 
   // ---- an instant in steps
   bool outside_may_act_at(i64 time) const {
-    return time >= 0 && time <= kLastInstant && !over && (!begun || time > now || (time == now && phase != Phase::kNone));
+    return time >= 0 && time <= kLastInstant && !over &&
+           (!begun || time > now || (time == now && phase != Phase::kNone));
   }
 
   i64 next() const {
@@ -266,7 +359,7 @@ struct Engine {
   }
 
   int32_t enter(i64 time) {
-    if (dead) return LPN_FAULT;
+    if (dead) return why_dead();
     if (phase != Phase::kNone && (phase != Phase::kStarted || !zero.empty())) return LPN_BAD_CALL;
     if (begun ? time <= now : time < 0) return LPN_LATE;
     if (over || time > next()) return LPN_BAD_CALL;
@@ -295,15 +388,13 @@ struct Engine {
   }
 
   int32_t commit_next() {
-    if (dead) return LPN_FAULT;
+    if (dead) return why_dead();
     if (phase != Phase::kEntered && phase != Phase::kStarted) return LPN_BAD_CALL;
     return guarded([&] {
       if (phase == Phase::kStarted) {
         ++group;
         if (!zero.empty()) {
-          if (group > kGroupLimit) {
-            fail(kZeroDelay, site(zero.take_least(), 7), static_cast<i64>(kGroupLimit));
-          }
+          if (group > look) many_groups();
           due = zero;
           zero = {};
         }
@@ -315,7 +406,7 @@ struct Engine {
   }
 
   int32_t start_ready(int32_t* more) {
-    if (dead) return LPN_FAULT;
+    if (dead) return why_dead();
     if (phase != Phase::kCommitted) return LPN_BAD_CALL;
     return guarded([&] {
       phase = Phase::kStarted;
@@ -339,17 +430,20 @@ struct Engine {
   }
 
   int32_t run(i64 limit, lpn_result* result) {
+    int32_t status = LPN_OK;
 #if !LPNRT_ONLY_RUNS
-    if (phase != Phase::kNone) {
-      if (const int32_t status = leave(); status != LPN_OK) return status;
-    }
+    if (stop == kGoesOn && phase != Phase::kNone) status = leave();
 #endif
-    return guarded([&] { return simulate(limit, result); });
+    if (status == LPN_OK) status = guarded([&] { return simulate(limit, result); });
+    return stop == kGoesOn ? status : finish(LPN_STOPPED, limit, result);
   }
+
+  int32_t why_dead() const { return stop == kGoesOn ? LPN_FAULT : LPN_OVER; }
 
   template <typename Part>
   int32_t guarded(const Part& part) {
-    if (dead) return LPN_FAULT;
+    if (dead) return why_dead();
+    const Inside inside(*this);
     try {
       return part();
     } catch (const Failure& f) {
@@ -364,10 +458,16 @@ struct Engine {
       fault.site_field = static_cast<u32>(f.site & 0x3f);
       fault.value = f.value;
       return LPN_FAULT;
+    } catch (const Stopped& s) {
+      return stopped(s.why);
     } catch (const std::bad_alloc&) {
-      dead = true;
-      return LPN_NO_MEMORY;
+      return stopped(kOutOfMemory);
     }
+  }
+  int32_t stopped(int why) {
+    stop = why;
+    dead = true;
+    return LPN_OVER;
   }
 
   int32_t simulate(i64 limit, lpn_result* result) {
@@ -398,7 +498,7 @@ struct Engine {
     for (;;) {
       if (done_target >= 0 && done_tokens >= static_cast<u64>(done_target)) over = true;
       if (over) return finish(LPN_DONE, limit, result);
-      if (done_target < 0) lone_firings(limit);
+      if (done_target < 0 && budget.firings == 0) lone_firings(limit);
       bool some = !wheel.empty();
       i64 next = some ? wheel.earliest(now) : kForever;
       if (!events.empty() && (!some || events.top().due < next)) {
@@ -416,23 +516,23 @@ struct Engine {
             Net::kTimed && starts_made == commits && arrivals.empty() && !self().any_waiting();
         return finish(quiet ? LPN_QUIET : LPN_LIMIT, limit, result);
       }
-      const i64 before = now;
+      const i64 last = now;
       now = next;
-      if (!instant()) now = before;
+      step();
+      if (!instant()) now = last;
     }
   }
 
   // Whether a run goes from the initial tokens to quiet, whatever happens.
   bool flows(i64 limit) const {
     if (limit != kForever || done_target >= 0 || !arrivals.empty() || joined) return false;
+    if (budget.groups != 0 || budget.firings != 0) return false;  // these are of instants
     return mode == LPN_ORDER_FREE || (mode == LPN_AUTO && LPNRT_TRACE == 0);
   }
 
-  bool ask_stop(i64 at, u64 so_far) { return poll != nullptr && poll(poll_user, at, so_far) != 0; }
-
   int32_t finish(int32_t ending, i64 limit, lpn_result* result) {
 #if LPNRT_STATS
-    end = ending == LPN_LIMIT ? std::max(limit, now) : last_commit;
+    end = ending == LPN_LIMIT ? std::max(limit, now) : ending == LPN_STOPPED ? now : last_commit;
 #else
     (void)limit;
 #endif
@@ -446,6 +546,7 @@ struct Engine {
     result->commits = commits;
     result->done_tokens = done_tokens;
     result->order_free = order_free;
+    result->stop = stop;
     return LPN_OK;
   }
 };

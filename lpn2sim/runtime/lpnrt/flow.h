@@ -25,6 +25,15 @@ static_assert(kGroupLimit <= u64{1} << (kGroupBits - 1));
 struct Bail {};
 [[noreturn, gnu::cold, gnu::noinline]] inline void bail() { throw Bail{}; }
 
+// Tokens that a firing may emit in a run ahead.
+inline constexpr u64 kMostAhead = u64{1} << 16;
+// A firing that emits many tokens, or a number of them that is an error.
+template <typename Net>
+[[gnu::noinline, gnu::cold]] void emits_many(Net& net, i64 count) {
+  if (static_cast<u64>(count) > kMostAhead) bail();
+  net.spend(count);
+}
+
 template <bool Packed>
 struct Instants {
   static constexpr u64 kMask = Packed ? (u64{1} << kGroupBits) - 1 : 0;
@@ -61,7 +70,7 @@ class Chan {
   Chan(const Chan&) = delete;
   Chan& operator=(const Chan&) = delete;
   ~Chan() {
-    if (rows_ != first_) ::operator delete(rows_);
+    if (rows_ != first_) drop();
   }
   u64 size() const { return tail_ - head_; }
   u64 instant(u64 k) const { return static_cast<u64>(at(static_cast<u32>(k))[0]); }
@@ -83,14 +92,19 @@ class Chan {
  private:
   static constexpr u32 kFirst = W <= 3 ? 8 : 2;
   i64* at(u32 k) const { return rows_ + ((head_ + k) & mask_) * u64{W + 1}; }
+  void drop() {
+    refund((mask_ + u64{1}) * (W + 1) * sizeof(i64));
+    ::operator delete(rows_);
+  }
   [[gnu::noinline, gnu::cold]] void grow(u64 least = 0) {
     u64 capacity = (mask_ + u64{1}) * 2;
     while (capacity < least) capacity *= 2;
     if (capacity > u64{1} << 30) throw std::bad_alloc();
+    charge(capacity * (W + 1) * sizeof(i64));
     i64* const bigger = static_cast<i64*>(::operator new(capacity*(W + 1) * sizeof(i64)));
     const u32 count = tail_ - head_;
     for (u32 k = 0; k < count; ++k) std::memcpy(bigger + k * u64{W + 1}, at(k), (W + 1) * 8);
-    if (rows_ != first_) ::operator delete(rows_);
+    if (rows_ != first_) drop();
     rows_ = bigger;
     mask_ = static_cast<u32>(capacity - 1);
     head_ = 0;
@@ -118,7 +132,7 @@ class Out {
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
   ~Out() {
-    if (!borrowed_) ::operator delete(rows_);
+    if (!borrowed_) drop();
   }
   u64 size() const { return size_; }
   const i64* row(u64 k) const { return rows_ + k * W; }
@@ -149,15 +163,21 @@ class Out {
   bool borrowed() const { return borrowed_; }
   [[gnu::noinline]] void reserve(u64 capacity) {
     if (capacity <= capacity_) return;
+    charge(capacity * W * sizeof(i64));
     i64* const bigger = static_cast<i64*>(::operator new(capacity* W * sizeof(i64)));
     if (size_ != 0) std::memcpy(bigger, rows_, size_ * W * sizeof(i64));
-    if (!borrowed_) ::operator delete(rows_);
+    if (!borrowed_) drop();
     borrowed_ = false;
     rows_ = bigger;
     capacity_ = capacity;
   }
 
  private:
+  void drop() {
+    if (rows_ == nullptr) return;
+    refund(capacity_ * W * sizeof(i64));
+    ::operator delete(rows_);
+  }
   i64* rows_ = nullptr;
   u64 size_ = 0, capacity_ = 0;
   bool borrowed_ = false;
@@ -210,6 +230,7 @@ struct Flow : Instants<Packed> {
   u64 horizon = 0;
   u64 wake = Instant::kNever;  // the earliest start that the horizon held back
   u64 made = 0;                // firings
+  i64 complete = 0;            // all is made up to this time
   Turn<N> turn;
   u64 held[(N + 63) / 64] = {};  // actors that the horizon held back
 
@@ -287,19 +308,28 @@ struct Flow : Instants<Packed> {
   bool flow(const Poll& poll) {
     Run& self = static_cast<Run&>(*this);
     u64 window = 64;  // small at first: tokens may multiply
-    u64 polled = 0;
+    u64 polled = 0, asked = 0;
+    const auto go = [&] {
+      for (u32 a; turn.take(a);) {
+        self.act(a);
+        if (made - asked < u64{1} << 20) continue;
+        asked = made;
+        self.net.ask(complete, made);
+      }
+    };
     horizon = Instant::at(window) | Instant::kMask;
     turn.insert_all();
     for (;;) {
       const u64 before = made;
-      for (u32 a; turn.take(a);) self.act(a);
+      go();
       if constexpr (Run::kMixed) {
         const u64 events = self.ev->commits;
         simulate_events();
         made += self.ev->commits - events;
         self.drain();
-        for (u32 a; turn.take(a);) self.act(a);
+        go();
       }
+      complete = Instant::ticks(horizon);
       if (wake == Instant::kNever) return true;
       if (made - polled > u64{1} << 22) {
         polled = made;

@@ -27,19 +27,33 @@ struct Abi {
   }
 
   static lpn_sim* create(const i64* params, int32_t* status) {
-    int32_t ignored;
+    return create_within(params, nullptr, status, nullptr);
+  }
+  static lpn_sim* create_within(const i64* params, const lpn_budget* budget, int32_t* status,
+                                int32_t* stop) {
+    int32_t ignored, nobody;
     if (status == nullptr) status = &ignored;
+    if (stop == nullptr) stop = &nobody;
+    *stop = LPN_STOP_NONE;
     Net* net = new (std::nothrow) Net;
     if (net == nullptr) {
       *status = LPN_NO_MEMORY;
       return nullptr;
     }
-    try {
-      *status = net->configure(params != nullptr ? params : Net::kParamDefaults);
-    } catch (const Failure&) {
-      *status = LPN_BAD_PARAM;
-    } catch (const std::bad_alloc&) {
-      *status = LPN_NO_MEMORY;
+    if (budget != nullptr) net->set_budget(*budget);
+    {
+      const typename Net::Inside inside(*net);
+      try {
+        *status = net->configure(params != nullptr ? params : Net::kParamDefaults);
+      } catch (const Failure&) {
+        *status = LPN_BAD_PARAM;
+      } catch (const Stopped& s) {
+        *status = LPN_OVER;
+        *stop = s.why;
+      } catch (const std::bad_alloc&) {
+        *status = LPN_NO_MEMORY;
+        *stop = LPN_STOP_MEMORY;
+      }
     }
     if (*status == LPN_OK) return reinterpret_cast<lpn_sim*>(net);
     delete net;
@@ -47,12 +61,12 @@ struct Abi {
   }
   static void destroy(lpn_sim* s) { delete of(s); }
   static int32_t load(lpn_sim* s, u32 place, u64 count, const i64* values) {
-    if (place >= Net::kDeclaredPlaces || of(s)->begun) return LPN_BAD_CALL;
-    try {
-      return of(s)->load(place, count, values);
-    } catch (const std::bad_alloc&) {
-      return LPN_NO_MEMORY;
-    }
+    Net& net = *of(s);
+    if (place >= Net::kDeclaredPlaces || net.begun) return LPN_BAD_CALL;
+    return net.guarded([&] {
+      net.placed(count);
+      return net.load(place, count, values);
+    });
   }
   static int32_t set_done(lpn_sim* s, i64 count) {
     of(s)->done_target = count == -1 ? of(s)->net_done_target : std::max<i64>(count, -1);
@@ -74,8 +88,8 @@ struct Abi {
     return LPN_OK;
   }
   static int32_t set_poll(lpn_sim* s, lpn_poll poll, void* user) {
-    of(s)->poll = poll;
-    of(s)->poll_user = user;
+    of(s)->budget.poll = poll;
+    of(s)->budget.user = user;
     return LPN_OK;
   }
   static int32_t run(lpn_sim* s, i64 limit, lpn_result* result) {
@@ -94,11 +108,14 @@ struct Abi {
   }
   // At once in an instant that is under way, else when it comes.
   static int32_t at(Net& net, u32 place, const i64* values, u64 width, i64 time) {
-    try {
-      if (net.begun && time == net.now)
+    if (net.begun && time == net.now) {
+      return net.guarded([&] {
         net.arrive(place, values);
-      else
-        net.arrivals[time].push_back({place, std::vector<i64>(values, values + width)});
+        return LPN_OK;
+      });
+    }
+    try {
+      net.arrivals[time].push_back({place, std::vector<i64>(values, values + width)});
     } catch (const std::bad_alloc&) {
       return LPN_NO_MEMORY;
     }
@@ -310,7 +327,8 @@ struct Abi {
             LPNRT_OUTSIDE(start),
             halve,
             set_path_budget,
-            path};
+            path,
+            create_within};
   }
 };
 

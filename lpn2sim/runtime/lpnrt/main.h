@@ -60,11 +60,13 @@ inline int run(int argc, char** argv) {
   std::vector<int64_t> params(api.param_defaults, api.param_defaults + api.params);
   std::string marking;
   int64_t limit = INT64_MAX;
+  lpn_budget budget{};
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     if (word == "-h" || word == "--help") {
       std::printf(
-          "%s [MARKING] [--param name=value]... [--limit T]\n\nSimulates the net '%s'. "
+          "%s [MARKING] [--param name=value]... [--limit T] [--max-memory MIB] [--max-time "
+          "SECONDS]\n\nSimulates the net '%s'. "
           "MARKING: a file of `lpn marking`. Parameters:\n",
           argv[0], names.net.c_str());
       for (uint32_t p = 0; p < api.params; ++p) {
@@ -72,12 +74,22 @@ inline int run(int argc, char** argv) {
       }
       return 0;
     }
-    if (word == "-p" || word == "--param" || word == "--limit") {
+    if (word == "-p" || word == "--param" || word == "--limit" || word == "--max-memory" ||
+        word == "--max-time") {
       if (++k == argc) throw Refused(word + " needs a value");
       const std::string value = argv[k];
       if (word == "--limit") {
         limit = to_number(value, word);
         if (limit < 0) throw Refused("--limit needs a time >= 0");
+        continue;
+      }
+      if (word == "--max-memory" || word == "--max-time") {
+        const int64_t most = to_number(value, word);
+        if (most < 0 || most > INT64_MAX / 1000000000) throw Refused(word + " needs a number >= 0");
+        if (word == "--max-memory")
+          budget.memory = static_cast<uint64_t>(most) << 20;
+        else
+          budget.nanoseconds = static_cast<uint64_t>(most) * 1000000000;
         continue;
       }
       const size_t equals = value.find('=');
@@ -100,11 +112,12 @@ inline int run(int argc, char** argv) {
     ~Sim() { api.destroy(sim); }
   };
   int32_t status = LPN_OK;
-  const Sim sim{api, api.create(params.data(), &status)};
+  const Sim sim{api, api.create_within(params.data(), &budget, &status, nullptr)};
   if (sim.sim == nullptr) {
-    throw Refused(status == LPN_NO_MEMORY ? "out of memory"
-                                          : "a parameter gives servers < 1, a negative number of "
-                                            "tokens or capacity, or a clock period < 1");
+    throw Refused(status == LPN_OVER ? "the tokens of the start need more than --max-... allow"
+                  : status == LPN_NO_MEMORY ? "out of memory"
+                                            : "a parameter gives servers < 1, a negative number of "
+                                              "tokens or capacity, or a clock period < 1");
   }
   if (!marking.empty()) load_marking(marking, api, names, sim.sim);
   const double load_seconds = since(begin);
@@ -123,7 +136,7 @@ inline int run(int argc, char** argv) {
                   " of its formulas (value " + std::to_string(fault.value) +
                   "); lpn sim says which one");
   }
-  static const char* const kEndings[] = {"quiet", "done", "limit"};
+  static const char* const kEndings[] = {"quiet", "done", "limit", "budget"};
   std::printf("{\"net\": \"%s\", \"latency\": ", names.net.c_str());
   if (result.has_latency)
     std::printf("%" PRId64, result.latency);
@@ -148,7 +161,7 @@ inline int run(int argc, char** argv) {
   }
   std::printf("}\n");
   if (result.stalled) return 1;
-  return result.ending == LPN_LIMIT ? 3 : 0;
+  return result.ending == LPN_LIMIT || result.ending == LPN_STOPPED ? 3 : 0;
 }
 
 }  // namespace lpnrt::program

@@ -164,6 +164,7 @@ class MarkingFile {
     switch (api_.load(sim, p, count, values.data())) {
       case LPN_OK: return;
       case LPN_NO_MEMORY: throw std::bad_alloc();
+      case LPN_OVER: return;  // the run says so
       default: throw Refused("place '" + called + "' cannot be loaded");
     }
   }

@@ -36,11 +36,13 @@ class Releases {
     const u64 capacity = items_ == nullptr ? 64 : mask_ + 1;
     if (items_ != nullptr && tail_ - head_ <= capacity / 2) return;
     const u64 wanted = items_ == nullptr ? capacity : capacity * 2;
+    charge(wanted * kWidth * sizeof(u64));
     u64* const bigger = static_cast<u64*>(::operator new(wanted* kWidth * sizeof(u64)));
     for (u64 k = head_; k < tail_; ++k) {
       std::memcpy(bigger + (k & (wanted - 1)) * kWidth, items_ + (k & mask_) * kWidth,
                   kWidth * sizeof(u64));
     }
+    if (items_ != nullptr) refund(capacity * kWidth * sizeof(u64));
     ::operator delete(items_);
     items_ = bigger;
     mask_ = wanted - 1;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lpnrt/budget.h"
 #include "lpnrt/codes.h"
 
 namespace lpnrt {
@@ -19,10 +20,20 @@ namespace lpnrt {
 struct RingBytes {
   char* items = nullptr;
   u64 head = 0, size = 0, mask = 0, capacity = 0;
+  u64 soft = 0;  // so many items before the next question
 
+  // Whether there was room after all.
+  bool asked() {
+    if (soft == capacity) return false;
+    rest();
+    soft = std::min<u64>(capacity, soft + kSoft);
+    return true;
+  }
   // Twice the room, zeros where there is nothing yet.
   [[gnu::noinline]] void grow(u64 width) {
+    if (asked()) return;
     const u64 wanted = std::max<u64>(4, capacity * 2);
+    charge(wanted * width);
     char* const bigger = static_cast<char*>(::operator new(wanted* width));
     const u64 first = std::min(size, capacity - head);
     if (size != 0) {
@@ -30,14 +41,20 @@ struct RingBytes {
       std::memcpy(bigger + first * width, items, (size - first) * width);
     }
     std::memset(bigger + size * width, 0, (wanted - size) * width);
-    ::operator delete(items);
+    drop(width);
     moved_to(bigger, wanted);
+  }
+  [[gnu::noinline]] void drop(u64 width) {
+    if (items == nullptr) return;
+    refund(capacity * width);
+    ::operator delete(items);
   }
   void moved_to(char* bigger, u64 wanted) {
     items = bigger;
     head = 0;
     mask = wanted - 1;
     capacity = wanted;
+    soft = std::min<u64>(capacity, size + kSoft);
   }
   [[gnu::noinline]] void swap(RingBytes& other) { std::swap(*this, other); }
 };
@@ -51,9 +68,14 @@ class Ring {
   [[gnu::always_inline]] Ring() = default;
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
+  Ring(Ring&& other) noexcept { swap(other); }
+  Ring& operator=(Ring&& other) noexcept {
+    swap(other);
+    return *this;
+  }
   [[gnu::always_inline]] ~Ring() {
     if constexpr (kBytes)
-      ::operator delete(bytes_.items);
+      bytes_.drop(sizeof(T));
     else
       release();
   }
@@ -65,7 +87,7 @@ class Ring {
   }
   [[gnu::always_inline]] T& at(u64 k) { return items()[(bytes_.head + k) & bytes_.mask]; }
   [[gnu::always_inline]] T& push() {
-    if (bytes_.size == bytes_.capacity) {
+    if (bytes_.size == bytes_.soft) {
       if constexpr (kBytes)
         bytes_.grow(sizeof(T));
       else
@@ -73,6 +95,7 @@ class Ring {
     }
     return items()[(bytes_.head + bytes_.size++) & bytes_.mask];
   }
+  void clear() { bytes_.head = bytes_.size = 0; }
   [[gnu::always_inline]] void pop() {
     bytes_.head = (bytes_.head + 1) & bytes_.mask;
     --bytes_.size;
@@ -80,12 +103,17 @@ class Ring {
 
  private:
   [[gnu::always_inline]] T* items() const { return reinterpret_cast<T*>(bytes_.items); }
-  [[gnu::noinline]] void release() { delete[] items(); }
+  [[gnu::noinline]] void release() {
+    if (bytes_.items != nullptr) refund(bytes_.capacity * sizeof(T));
+    delete[] items();
+  }
   [[gnu::noinline]] void grow() {
+    if (bytes_.asked()) return;
     const u64 capacity = std::max<u64>(4, bytes_.capacity * 2);
+    charge(capacity * sizeof(T));
     T* const bigger = new T[capacity]();
     for (u64 k = 0; k < bytes_.size; ++k) bigger[k] = static_cast<T&&>(at(k));
-    delete[] items();
+    release();
     bytes_.moved_to(reinterpret_cast<char*>(bigger), capacity);
   }
   // Empty at first: a constructor that cannot fail keeps nets of many places quick to compile.
@@ -101,11 +129,11 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   ~Rows() {
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
   }
   const i64* row(u64 k) const { return values_ + ((head_ + k) & mask_) * W; }
   i64* push() {
-    if (size_ > mask_) grow(size_ + 1);
+    if (size_ > soft_) grow(size_ + 1);
     return values_ + ((head_ + size_++) & mask_) * W;
   }
   void pop(u64 count) {
@@ -129,13 +157,13 @@ class Rows {
     if (std::less<const i64*>()(first, from.values_) || !std::less<const i64*>()(first, end)) {
       return false;
     }
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
     values_ = from.values_;
-    mask_ = from.mask_;
+    mask_ = soft_ = from.mask_;
     head_ = static_cast<u32>((first - values_) / W);
     size_ = static_cast<u32>(count);
     from.values_ = from.first_;
-    from.mask_ = kFirst - 1;
+    from.mask_ = from.soft_ = kFirst - 1;
     from.head_ = 0;
     return true;
   }
@@ -145,19 +173,30 @@ class Rows {
 
  private:
   static constexpr u32 kFirst = W <= 4 ? 4 : 1;
+  void drop() {
+    refund((mask_ + u64{1}) * W * sizeof(i64));
+    ::operator delete(values_);
+  }
   [[gnu::noinline, gnu::cold]] void grow(u64 least) {
+    if (least <= mask_ + u64{1}) {
+      rest();
+      soft_ = std::min(mask_, std::max(soft_, size_) + kSoft);
+      return;
+    }
     u64 capacity = (mask_ + u64{1}) * 2;
     while (capacity < least) capacity *= 2;
     if (capacity > u64{1} << 31) throw std::bad_alloc();
+    charge(capacity * W * sizeof(i64));
     i64* const bigger = static_cast<i64*>(::operator new(capacity* W * sizeof(i64)));
     for (u64 k = 0; k < size_; ++k) std::memcpy(bigger + k * W, row(k), W * sizeof(i64));
-    if (values_ != first_) ::operator delete(values_);
+    if (values_ != first_) drop();
     values_ = bigger;
     head_ = 0;
     mask_ = static_cast<u32>(capacity - 1);
+    soft_ = std::min(mask_, size_ + kSoft);
   }
   i64* values_ = first_;
-  u32 head_ = 0, size_ = 0, mask_ = kFirst - 1;
+  u32 head_ = 0, size_ = 0, mask_ = kFirst - 1, soft_ = kFirst - 1;
   i64 first_[kFirst * W];
 };
 
@@ -222,6 +261,7 @@ class Pool {
  public:
   u32 take() {
     if (free_.empty()) {
+      if (items_.size() == items_.capacity()) more();
       items_.emplace_back();
       return static_cast<u32>(items_.size() - 1);
     }
@@ -234,6 +274,14 @@ class Pool {
   T& operator[](u32 slot) { return items_[slot]; }
 
  private:
+  // Beside a firing: its event, and its places in lists of slots.
+  static constexpr u64 kEach = sizeof(T) + 48;
+  [[gnu::noinline, gnu::cold]] void more() {
+    const u64 before = items_.capacity(), wanted = std::max<u64>(4, before * 2);
+    charge(wanted * kEach);
+    items_.reserve(wanted);
+    refund(before * kEach);
+  }
   std::vector<T> items_;
   std::vector<u32> free_;
 };

@@ -31,9 +31,6 @@ inline constexpr u64 kMostInRing = u64{1} << 20;
 #define LPNRT_TESTED(...)
 #endif
 
-// Iterations between two questions whether to go on.
-inline constexpr u64 kIterations = u64{1} << 20;
-
 template <typename T>
 [[gnu::always_inline]] inline T later(T x, T y) {
   return x > y ? x : y;
@@ -200,6 +197,7 @@ class LaneBlock {
         continue;
       }
       rebased = false;
+      chunk = fewer(chunk, 16 + (u64{1} << 24) / (part_->transitions + 1));
       if (group() + chunk * part_->zeros > kGroupLimit) return false;
       columns.clear();
       for (const Column& c : columns_)
@@ -210,6 +208,7 @@ class LaneBlock {
       done_ += chunk;
       left_ -= chunk;
       if (part_->zeros != 0) count_groups(chunk);
+      rest();
     }
     return true;
   }

@@ -2,6 +2,8 @@
 // This file sees both sides and does not compile unless they agree; a new fault or wait that is
 // missing here does not either (-Werror=switch).
 
+#include "lpnrt/abi.h"
+#include "lpnrt/budget.h"
 #include "lpnrt/codes.h"
 
 #include <cstdint>
@@ -58,6 +60,9 @@ static_assert(all_same<Wait>());
 static_assert(same(static_cast<Wait>(kWaits)) == Same::kNoSuchCode);
 static_assert(kMaxTokens == lpnrt::kMaxTokens);
 static_assert(kForever == lpnrt::kForever);
+static_assert(static_cast<int>(Stop::kTokens) == LPN_STOP_TOKENS);
+static_assert(static_cast<int>(Stop::kTokens) == lpnrt::kTokensAtStart);
+static_assert(static_cast<int>(Ending::kStopped) == LPN_STOPPED);
 static_assert(kLastInstant == lpnrt::kLastInstant);
 static_assert(kDefaultGroupLimit == lpnrt::kGroupLimit);
 // lpnrt::Engine writes it as a number, for a fault of no formula.

@@ -1,6 +1,11 @@
 #include "lpn/sim/simulator.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
 
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
@@ -49,7 +54,9 @@ struct Simulator::Impl {
   ParamValues params;
   lpn_sim* sim = nullptr;
   Relay relay;
-  std::function<bool(Time, std::uint64_t)> poll;
+  Poll poll;
+  Stop stopped = Stop::kNone;  // before there was an instance
+  bool limited = false;        // in memory
   Mode mode = Mode::kAuto;
   bool started = false;  // or pushed to, or with a number of done tokens to stop at
   std::int32_t order_free = 0;
@@ -58,29 +65,92 @@ struct Simulator::Impl {
   ~Impl() {
     if (sim != nullptr) library.api().destroy(sim);
   }
+
+  static std::int32_t ask(void* user, std::int64_t time, std::uint64_t commits) {
+    return static_cast<Impl*>(user)->poll(time, commits) ? 1 : 0;
+  }
+  void place(const ParamValues& values, const Marking& marking, const Budget& budget);
 };
 
-Simulator::Simulator(Library library, const ParamValues& params, const Marking& marking)
+namespace {
+
+struct Stopped {
+  Stop why;
+};
+
+}  // namespace
+
+// The instance with the tokens of the start; throws Stopped.
+void Simulator::Impl::place(const ParamValues& values, const Marking& marking,
+                            const Budget& budget) {
+  const Net& net = library.net();
+  const lpn_sim_api& api = library.api();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto spent = [&begin] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  if (budget.tokens != 0 || budget.memory != 0) {
+    const InitialSize size = initial_size(net, values, marking);
+    if (budget.tokens != 0 && size.tokens > budget.tokens) throw Stopped{Stop::kTokens};
+    if (budget.memory != 0 && size.bytes > budget.memory) throw Stopped{Stop::kMemory};
+  }
+  check_initial(net, values, marking, [&] {
+    if (poll && poll(0, 0)) throw Stopped{Stop::kAsked};
+    if (budget.seconds > 0 && spent() > budget.seconds) throw Stopped{Stop::kSeconds};
+  });
+  lpn_budget raw{};
+  raw.memory = budget.memory;
+  if (budget.seconds > 0) {
+    constexpr double kMost = 1e9;  // some thirty years
+    const double left = std::min(budget.seconds, kMost) - spent();
+    raw.nanoseconds = left > 0 ? static_cast<std::uint64_t>(left * 1e9) + 1 : 1;
+  }
+  raw.groups = budget.groups;
+  raw.firings = budget.firings;
+  raw.poll = poll ? ask : nullptr;
+  raw.user = this;
+  std::int32_t status = 0, stop = 0;
+  sim = api.create_within(values.data(), &raw, &status, &stop);
+  if (stop != LPN_STOP_NONE) throw Stopped{static_cast<Stop>(stop)};
+  if (status == LPN_NO_MEMORY) throw Stopped{Stop::kMemory};
+  LPN_ASSERT(sim != nullptr);
+  for (std::uint32_t p = 0; p < net.places.size(); ++p) {
+    const Marking::Tokens& tokens = marking[static_cast<PlaceId>(p)];
+    if (tokens.count == 0) continue;
+    status = api.load(sim, p, tokens.count, tokens.values.data());
+    if (status == LPN_OVER) return;  // the first run says so
+    LPN_ASSERT(status == LPN_OK);
+  }
+}
+
+Simulator::Simulator(Library library, const ParamValues& params, const Marking& marking,
+                     const Budget& budget, Poll poll)
     : impl_(std::make_unique<Impl>(std::move(library))) {
   const Net& net = impl_->library.net();
   const lpn_sim_api& api = impl_->library.api();
   LPN_ASSERT(params.size() == net.params.size());
   LPN_ASSERT(marking.places() == net.places.size());
-  check_initial(net, params, marking);
   impl_->params = params;
-  std::int32_t status = 0;
-  impl_->sim = api.create(params.data(), &status);
-  LPN_ASSERT(impl_->sim != nullptr);
-  for (std::uint32_t p = 0; p < net.places.size(); ++p) {
-    const Marking::Tokens& tokens = marking[static_cast<PlaceId>(p)];
-    if (tokens.count == 0) continue;
-    status = api.load(impl_->sim, p, tokens.count, tokens.values.data());
-    if (status == LPN_NO_MEMORY) throw std::bad_alloc();
-    LPN_ASSERT(status == LPN_OK);
+  impl_->poll = std::move(poll);
+  impl_->limited = budget.memory != 0;
+  try {
+    impl_->place(params, marking, budget);
+  } catch (const Stopped& s) {
+    impl_->stopped = s.why;
+    return;
+  } catch (const std::bad_alloc&) {
+    impl_->stopped = Stop::kMemory;
+    return;
   }
   impl_->started = marking.done_count.has_value() || net.done_count.has_value();
   if (marking.done_count) api.set_done(impl_->sim, static_cast<std::int64_t>(*marking.done_count));
 }
+std::uint64_t sane_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || size <= 0) return 0;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) / 4 * 3;
+}
+
 Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
@@ -88,17 +158,19 @@ Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
   const Net& net = impl_->library.net();
   check_push(net, place, values);
+  if (impl_->sim == nullptr) return;
   const std::int32_t status =
       impl_->library.api().push(impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
   impl_->started = true;
   if (status == LPN_LATE) throw late_push(net, place, time, now());
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
-  LPN_ASSERT(status == LPN_OK);
+  LPN_ASSERT(status == LPN_OK || status == LPN_OVER);
 }
 
 RunResult Simulator::run(Time limit, Observer* observer) {
   const Net& net = impl_->library.net();
   const lpn_sim_api& api = impl_->library.api();
+  if (impl_->sim == nullptr) return finish(LPN_OK, {});
   if (observer != nullptr) {
     LPN_ASSERT((api.variant & 1) != 0);
     impl_->relay.net = &net;
@@ -118,7 +190,15 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
   const lpn_sim_api& api = impl_->library.api();
   impl_->started = true;
   impl_->order_free = raw.order_free;
-  if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+  const Stop stop = impl_->sim == nullptr ? impl_->stopped : static_cast<Stop>(raw.stop);
+  // Who sets no limit expects no such answer.
+  if (stop == Stop::kMemory && !impl_->limited) throw std::bad_alloc();
+  if (impl_->sim == nullptr) {
+    RunResult result;
+    result.ending = Ending::kStopped;
+    result.stop = impl_->stopped;
+    return result;
+  }
   if (status == LPN_FAULT) {
     lpn_fault f{};
     api.fault(impl_->sim, &f);
@@ -134,7 +214,8 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
   }
   LPN_ASSERT(status == LPN_OK);
   RunResult result;
-  result.ending = raw.ending == LPN_STOPPED ? Ending::kLimit : static_cast<Ending>(raw.ending);
+  result.ending = static_cast<Ending>(raw.ending);
+  result.stop = static_cast<Stop>(raw.stop);
   if (raw.has_latency) result.latency = raw.latency;
   result.last_commit = raw.last_commit;
   result.commits = raw.commits;
@@ -159,17 +240,21 @@ double Simulator::run_batch(
   std::vector<lpn_sim*> sims;
   for (Simulator& s : simulators) {
     LPN_ASSERT(&s.impl_->library.api() == &api);
-    sims.push_back(s.impl_->sim);
+    if (s.impl_->sim != nullptr) sims.push_back(s.impl_->sim);
   }
   std::vector<lpn_result> raw(sims.size());
   std::vector<std::int32_t> statuses(sims.size());
   std::uint64_t layout = 0;
   api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
-  for (std::size_t k = 0; k < sims.size(); ++k) {
+  for (std::size_t k = 0, at = 0; k < simulators.size(); ++k) {
+    const bool placed = simulators[k].impl_->sim != nullptr;
     try {
-      const RunResult result = simulators[k].finish(statuses[k], raw[k]);
+      const RunResult result =
+          placed ? simulators[k].finish(statuses[at], raw[at]) : simulators[k].finish(LPN_OK, {});
+      if (placed) ++at;
       each(k, &result, nullptr);
     } catch (const RunError& error) {
+      ++at;
       each(k, nullptr, &error);
     }
   }
@@ -178,17 +263,16 @@ double Simulator::run_batch(
 
 void Simulator::set_mode(Mode mode) {
   impl_->mode = mode;
+  if (impl_->sim == nullptr) return;
   const std::int32_t status =
       impl_->library.api().set_mode(impl_->sim, static_cast<std::int32_t>(mode));
   LPN_ASSERT(status == LPN_OK);
 }
 
-void Simulator::set_poll(std::function<bool(Time, std::uint64_t)> poll) {
+void Simulator::set_poll(Poll poll) {
   impl_->poll = std::move(poll);
-  const auto call = [](void* user, std::int64_t time, std::uint64_t commits) -> std::int32_t {
-    return static_cast<Impl*>(user)->poll(time, commits) ? 1 : 0;
-  };
-  impl_->library.api().set_poll(impl_->sim, impl_->poll ? +call : nullptr, impl_.get());
+  if (impl_->sim == nullptr) return;
+  impl_->library.api().set_poll(impl_->sim, impl_->poll ? Impl::ask : nullptr, impl_.get());
 }
 
 bool Simulator::will_run_order_free() const {
@@ -199,9 +283,13 @@ bool Simulator::will_run_order_free() const {
 bool Simulator::was_order_free() const { return impl_->order_free > 0; }
 bool Simulator::fell_back() const { return impl_->order_free < 0; }
 
-Time Simulator::now() const { return impl_->library.api().now(impl_->sim); }
+Time Simulator::now() const {
+  if (impl_->sim == nullptr) return 0;
+  return impl_->library.api().now(impl_->sim);
+}
 
 std::uint64_t Simulator::free_tokens(PlaceId place) const {
+  if (impl_->sim == nullptr) return 0;
   return impl_->library.api().tokens(impl_->sim, static_cast<std::uint32_t>(place), nullptr);
 }
 
@@ -215,6 +303,7 @@ std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
 }
 
 void Simulator::collect(PlaceId place) {
+  if (impl_->sim == nullptr) return;
   const std::int32_t status =
       impl_->library.api().collect(impl_->sim, static_cast<std::uint32_t>(place));
   if (status == LPN_BAD_CALL) {
@@ -229,6 +318,7 @@ void Simulator::collect(PlaceId place) {
 }
 
 Simulator::Collected Simulator::take(PlaceId place) {
+  if (impl_->sim == nullptr) return {};
   const lpn_sim_api& api = impl_->library.api();
   const std::size_t width = impl_->library.net().type_of(place).fields.size();
   const std::uint64_t most = free_tokens(place);
@@ -245,17 +335,20 @@ Simulator::Collected Simulator::take(PlaceId place) {
 }
 
 void Simulator::halve(TransitionId transition) {
+  if (impl_->sim == nullptr) return;
   const std::int32_t status =
       impl_->library.api().halve(impl_->sim, static_cast<std::uint32_t>(transition));
   LPN_ASSERT(status == LPN_OK);
 }
 
 void Simulator::set_path_budget(std::uint64_t bytes) {
+  if (impl_->sim == nullptr) return;
   const std::int32_t status = impl_->library.api().set_path_budget(impl_->sim, bytes);
   LPN_ASSERT(status == LPN_OK);
 }
 
 CriticalPath Simulator::path() const {
+  if (impl_->sim == nullptr) return {};
   const lpn_sim_api& api = impl_->library.api();
   std::uint64_t row_count = 0, step_count = 0;
   std::int32_t status = api.path(impl_->sim, nullptr, &row_count, nullptr, &step_count);
@@ -287,6 +380,11 @@ Stats Simulator::stats() const {
   std::vector<lpn_transition_stats> transitions(net.transitions.size());
   std::vector<lpn_place_stats> places(net.places.size());
   Stats stats;
+  stats.transitions.resize(transitions.size());
+  stats.places.resize(places.size());
+  if (impl_->sim == nullptr) return stats;
+  stats.transitions.clear();
+  stats.places.clear();
   const std::int32_t status =
       impl_->library.api().stats(impl_->sim, transitions.data(), places.data(), &stats.end);
   LPN_ASSERT(status == LPN_OK);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <utility>
 
 namespace lpn::sim {
 namespace {
@@ -44,7 +45,7 @@ SlicedRun run_free(Simulator& engine, const Slices& slices) {
   std::exception_ptr failure;
   auto asked = Clock::now();
   engine.set_poll([&](Time time, std::uint64_t commits) {
-    if (!slices.keep_on || seconds_since(asked) < kSliceSeconds) return false;
+    if (stop || !slices.keep_on || seconds_since(asked) < kSliceSeconds) return false;
     asked = Clock::now();
     try {
       stop = !slices.keep_on(time, commits);
@@ -59,12 +60,58 @@ SlicedRun run_free(Simulator& engine, const Slices& slices) {
   const double seconds = seconds_since(begin);
   engine.set_poll({});
   if (failure) std::rethrow_exception(failure);
-  return {result, seconds, stop, stop ? engine.now() : kForever};
+  return {result, seconds, result.stop == Stop::kAsked,
+          result.ending == Ending::kStopped ? engine.now() : kForever};
 }
+
+// Looks at an instant that takes longer than a slice should: then even its midst is a place to
+// stop.
+class Impatience {
+ public:
+  explicit Impatience(const Slices& slices) : slices_(slices) {}
+  void begin_slice(double spent) {
+    began_ = asked_ = Clock::now();
+    spent_ = spent;
+  }
+  // Must not throw: it is called from compiled code.
+  bool stop(Time time, std::uint64_t commits) {
+    if (stopped_) return true;
+    if (seconds_since(asked_) < 5 * kSliceSeconds) return false;
+    asked_ = Clock::now();
+    const bool midst = time == std::exchange(at_, time);
+    if (!midst && seconds_since(began_) < 15 * kSliceSeconds) return false;
+    over_ = slices_.budget > 0 && spent_ + seconds_since(began_) > slices_.budget;
+    try {
+      stopped_ = over_ || (slices_.keep_on && !slices_.keep_on(time, commits));
+    } catch (...) {
+      failure_ = std::current_exception();
+      stopped_ = true;
+    }
+    return stopped_;
+  }
+  bool over() const { return over_; }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  const Slices& slices_;
+  Clock::time_point began_, asked_;
+  double spent_ = 0;
+  Time at_ = -1;  // when asked last
+  bool stopped_ = false, over_ = false;
+  std::exception_ptr failure_;
+};
 
 // Slices grow until each takes about kSliceSeconds.
 template <typename Engine>
 SlicedRun run_events(Engine& engine, const Slices& slices) {
+  Impatience impatience(slices);
+  engine.set_poll([&](Time time, std::uint64_t commits) { return impatience.stop(time, commits); });
+  struct Release {
+    Engine& engine;
+    ~Release() { engine.set_poll({}); }
+  } const release{engine};
   std::optional<Guarded> guarded;
   if (slices.observer != nullptr) guarded.emplace(*slices.observer);
   const Time limit = slices.limit;
@@ -74,10 +121,16 @@ SlicedRun run_events(Engine& engine, const Slices& slices) {
   for (;;) {
     until = limit - until <= slice ? limit : until + slice;
     const auto begin = Clock::now();
+    impatience.begin_slice(total);
     const RunResult result = engine.run(until, guarded ? &*guarded : nullptr);
     const double took = seconds_since(begin);
     total += took;
     if (guarded) guarded->rethrow();
+    impatience.rethrow();
+    if (impatience.over()) return {std::nullopt, total, false, engine.now() - 1};
+    if (result.ending == Ending::kStopped) {
+      return {result, total, result.stop == Stop::kAsked, engine.now() - 1};
+    }
     if (result.ending != Ending::kLimit || until == limit) return {result, total, false, until};
     if (slices.keep_on && !slices.keep_on(until, result.commits)) {
       return {result, total, true, until};

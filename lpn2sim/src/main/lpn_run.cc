@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -22,6 +23,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
     "lpn-run NET.lpn [MARKING] [-p name=value]... [--limit T] [--engine compiled|interp]\n"
+    "        [--max-memory MIB] [--max-time SECONDS] [--max-tokens N] [--max-firings N]\n"
+    "        [--max-groups N]\n"
+    "\n"
+    "What is more than --max-... allow ends the run with ending \"budget\"; 0: any. Memory: three\n"
+    "quarters of the machine's unless given. Tokens: at the start. Firings, groups: at one time.\n"
     "\n"
     "Simulates a net (lpn print) on the tokens of a marking file (lpn marking) and prints JSON.\n";
 
@@ -30,6 +36,7 @@ struct Request {
   std::vector<std::pair<std::string, std::int64_t>> params;
   lpn::Time limit = lpn::kForever;
   bool interpret = false;
+  lpn::Budget budget = {lpn::sim::sane_memory(), 0, 0, 0, 0};
 };
 
 lpn::Error usage(const std::string& message) { return {"E-usage", message}; }
@@ -44,11 +51,38 @@ std::int64_t to_number(const std::string& text, const std::string& what) {
   return value;
 }
 
+void set_budget(lpn::Budget& budget, const std::string& word, const std::string& value) {
+  if (word == "--max-time") {
+    char* end = nullptr;
+    budget.seconds = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != 0 || !(budget.seconds >= 0)) {
+      throw usage(fmt::format("--max-time needs seconds >= 0, got '{}'", value));
+    }
+    return;
+  }
+  const std::int64_t n = to_number(value, word);
+  if (n < 0 || n > std::int64_t{1} << 40) throw usage(word + " needs a number >= 0");
+  const auto most = static_cast<std::uint64_t>(n);
+  if (word == "--max-memory")
+    budget.memory = most << 20;
+  else if (word == "--max-tokens")
+    budget.tokens = most;
+  else if (word == "--max-firings")
+    budget.firings = most;
+  else if (word == "--max-groups")
+    budget.groups = most;
+  else
+    throw usage(fmt::format("unknown option '{}'; --help lists them", word));
+}
+
 Request parse(int argc, char** argv) {
   Request request;
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
-    if (word == "-p" || word == "--param" || word == "--limit" || word == "--engine") {
+    if (word.starts_with("--max-")) {
+      if (++k == argc) throw usage(word + " needs a value");
+      set_budget(request.budget, word, argv[k]);
+    } else if (word == "-p" || word == "--param" || word == "--limit" || word == "--engine") {
       if (++k == argc) throw usage(word + " needs a value");
       const std::string value = argv[k];
       if (word == "--limit") {
@@ -122,32 +156,43 @@ int simulate(const Request& request) {
   lpn::RunResult result;
   double load_seconds = 0, seconds = 0;
   bool cached = false;
+  lpn::Time at = 0;
   if (request.interpret) {
     std::optional<lpn::Interp> interp;
-    load_seconds = timed([&] { interp.emplace(net, params, marking); });
+    load_seconds = timed([&] {
+      lpn::InterpOptions options;
+      options.budget = request.budget;
+      interp.emplace(net, params, marking, options);
+    });
     seconds = timed([&] { result = interp->run(request.limit); });
+    at = interp->now();
   } else {
     std::optional<lpn::sim::Simulator> simulator;
     load_seconds = timed([&] {
       const auto library = lpn::sim::Library::build(net);
       cached = library.provenance().cached;
-      simulator.emplace(library, params, marking);
+      simulator.emplace(library, params, marking, request.budget);
     });
     seconds = timed([&] { result = simulator->run(request.limit); });
+    at = simulator->now();
   }
-  const char* const endings[] = {"quiet", "done", "limit"};
+  const char* const endings[] = {"quiet", "done", "limit", "budget"};
+  const bool stopped = result.ending == lpn::Ending::kStopped;
   fmt::print(
       "{{\"net\": \"{}\", \"engine\": \"{}\", \"cached\": {}, \"latency\": {}, \"ending\": "
-      "\"{}\", \"firings\": {}, \"done_tokens\": {}, \"last_commit\": {}, \"stalled\": {}, "
+      "\"{}\"{}, \"firings\": {}, \"done_tokens\": {}, \"last_commit\": {}, \"stalled\": {}, "
       "\"blocked\": {}, \"parse_seconds\": {:.9f}, \"marking_seconds\": {:.9f}, "
       "\"load_seconds\": {:.9f}, \"seconds\": {:.9f}}}\n",
       net.name, request.interpret ? "interp" : "compiled", cached,
       result.latency ? fmt::to_string(*result.latency) : "null",
-      endings[static_cast<int>(result.ending)], result.commits, result.done_tokens,
-      result.last_commit, result.stalled, blocked_list(net, result), parse_seconds, marking_seconds,
-      load_seconds, seconds);
+      endings[static_cast<int>(result.ending)],
+      stopped ? fmt::format(", \"stopped\": \"stopped at time {}: {}\"", at,
+                            lpn::stop_text(result.stop, request.budget))
+              : std::string(),
+      result.commits, result.done_tokens, result.last_commit, result.stalled,
+      blocked_list(net, result), parse_seconds, marking_seconds, load_seconds, seconds);
   if (result.stalled) return 1;
-  return result.ending == lpn::Ending::kLimit ? 3 : 0;
+  return stopped || result.ending == lpn::Ending::kLimit ? 3 : 0;
 }
 
 }  // namespace

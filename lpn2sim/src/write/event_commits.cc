@@ -15,11 +15,11 @@ void EventCommits::commit_function(size_t k) {
   line("void commit_{}() {{", k);
   switch (info.keep) {
     case Keep::kCount:
-      line("for (; c{0} != 0; --c{0}) {{", k);
+      line("if (c{0} != 0) do {{", k);
       line("LPNRT_IF_RECORD(R{0}& r = q{0}.front();)", k);
       commit_body(k);
       line("LPNRT_IF_RECORD(q{}.pop();)", k);
-      line("}}");
+      line("}} while (--c{0} != 0 && step());", k);
       break;
     case Keep::kSingle:
       line("R{0}& r = r{0}; (void)r; busy{0} = false;", k);
@@ -28,7 +28,7 @@ void EventCommits::commit_function(size_t k) {
     case Keep::kFifo:
       line("do {{ R{0}& r = q{0}.front(); (void)r;", k);
       commit_body(k);
-      line("q{0}.pop(); }} while (q{0}.size() != 0 && q{0}.front().due == now);", k);
+      line("q{0}.pop(); }} while (q{0}.size() != 0 && q{0}.front().due == now && step());", k);
       line("if (q{0}.size() != 0) schedule(q{0}.front().due, {0});", k);
       break;
     case Keep::kPool:
@@ -40,7 +40,7 @@ void EventCommits::commit_function(size_t k) {
       line("for (const u32 slot : batch{0}) {{ R{0}& r = q{0}[slot]; (void)r; --c{0};", k);
       commit_body(k);
       line("LPNRT_IF_PATH(r.me = 0;)");
-      line("q{}.give(slot); }}", k);
+      line("q{}.give(slot); step(); }}", k);
       line("batch{}.clear();", k);
       break;
   }

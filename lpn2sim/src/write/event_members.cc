@@ -127,11 +127,12 @@ void EventMembers::configure() {
     for (const Initial& initial : place.initial) {
       line("{{ const i64 n = {}; if (n < 0 || n > kMaxTokens) return LPN_BAD_PARAM;",
            names_.param_expr(initial.count));
+      line("placed(static_cast<u64>(n));");
       if (fields.empty()) {
         line("load({}, static_cast<u64>(n), nullptr); }}", p);
         continue;
       }
-      line("for (i64 i = 0; i < n; ++i) {{ (void)i; i64 row[{}];", fields.size());
+      line("for (i64 i = 0; i < n; ++i) {{ (void)i; step(); i64 row[{}];", fields.size());
       for (size_t f = 0; f < fields.size(); ++f) {
         line("row[{}] = {};", f, names_.param_expr(initial.fields[f]));
       }
@@ -235,7 +236,7 @@ void EventMembers::record(size_t k) {
     if (info.arcs[a].weight >= 0 || t.inputs[a].inhibit) continue;
     always_or_stats(locked_[info.arcs[a].place], fmt::format("i64 w{};", a));
   }
-  if (facts_.has_rows(t) && info.keep == Keep::kPool) line("std::vector<i64> values;");
+  if (facts_.has_rows(t) && info.keep == Keep::kPool) line("Ring<i64> values;");
   line("LPNRT_IF_TRACE(u64 firing; i64 start; std::vector<lpn_token_run> taken;)");
   line("LPNRT_IF_PATH(u32 me = 0;)");
   line("}};");

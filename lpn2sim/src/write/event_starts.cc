@@ -10,6 +10,12 @@ using std::size_t;
 using std::string;
 using std::uint32_t;
 
+namespace {
+
+constexpr std::int64_t kFewTokens = 64;  // lpnrt::kFew
+
+}  // namespace
+
 void EventStarts::try_function(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
@@ -25,7 +31,8 @@ void EventStarts::try_function(size_t k) {
     line("void look_at_{}() {{", k);
   }
   const bool once = info.one_server;
-  line("{}{{", once ? "" : "for (;;) ");
+  // Any number of starts at one instant: now and then a look at whether to go on.
+  line("{}{{", once ? "" : "for (;; breathe()) for (u32 more_ = kSteps; more_ != 0; --more_) ");
   if (t.servers) line("if ({}) return;", names_.no_server(k));
   arcs(
       k, [](const char*) { return string("return;"); }, true);
@@ -212,7 +219,8 @@ void EventStarts::find_cause(size_t k) {
       "why_.cause);",
       info.zero_delay ? "now" : "due_at", k);
   line("u32 me_ = begun_;");
-  if (t.ordered && !info.zero_delay) line("if (late_) me_ = causes.add_ordered(ended{0}, {0}, now);", k);
+  if (t.ordered && !info.zero_delay)
+    line("if (late_) me_ = causes.add_ordered(ended{0}, {0}, now);", k);
   line("begun{0} = begun_; ended{0} = me_;", k);
   line("#endif");
 }
@@ -240,12 +248,14 @@ void EventStarts::emissions(size_t k) {
       if (facts_.const_count(emission)) {
         count = literal(facts_.const_of(emission.count));
         if (facts_.const_of(emission.count) == 0) continue;
+        if (facts_.const_of(emission.count) > kFewTokens && !facts_.is_unit(arc))
+          line("spend({});", count);
       } else {
         const string where_ = site(k, SiteKind::kCount, o, e);
         line("const i64 c{}_{} = {};", o, e, names_.value(k, emission.count, where_));
         count = fmt::format("c{}_{}", o, e);
         line("if ({0} < 0) fail(kNegativeCount, {1}, {0});", count, where_);
-        line("if ({0} > kMaxTokens) fail(kTooMany, {1}, {0});", count, where_);
+        line("if ({0} > kFew) many({0}, {1});", count, where_);
         line("r.{0} = {0};", count);
       }
       if (facts_.is_unit(arc)) continue;
@@ -255,7 +265,7 @@ void EventStarts::emissions(size_t k) {
         line("}}");
       } else if (facts_.rows(arc, emission)) {
         line("for (i64 i = 0; i < {}; ++i) {{", count);
-        const string store = info.keep == Keep::kPool ? "r.values.push_back(x_);"
+        const string store = info.keep == Keep::kPool ? "r.values.push() = x_;"
                                                       : fmt::format("values{}.push() = x_;", k);
         fields(k, o, e, [&](size_t) { return store; });
         line("}}");
@@ -361,7 +371,7 @@ void EventStarts::marks_of_start(size_t k) {
   }
   wakes_.mark(others, k);
   if (infos_[k].one_server) return;
-  if (!others.empty() && *others.begin() < k) line("dirty.insert({}); return;", k);
+  if (!others.empty() && *others.begin() < k) line("dirty.insert({}); step(); return;", k);
 }
 
 }  // namespace lpn::sim

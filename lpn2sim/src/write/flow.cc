@@ -55,25 +55,32 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, Writer& out) {
   if (facts.mixed()) exchange.deliveries();
 }
 
-// `fast`: parts of the net are static.
-void run_flow(bool fast, Writer& out) {
+// `fast`: parts of the net are static; `portion`: of how many iterations at a time.
+void run_flow(bool fast, std::uint64_t portion, Writer& out) {
   out.line("int Net::run_flow() {{");
+  out.line("std::unique_ptr<Run> run; bool settling = false;");
   out.line("try {{");
-  out.line("const auto run = std::make_unique<Run>(*this);");
+  out.line("run = std::make_unique<Run>(*this);");
   if (fast) {
     out.line("{}", kPlainOnly);
-    out.line("while (run_static(*run, kIterations) != 0) {{");
+    out.line("while (run_static(*run, {}) != 0) {{", portion);
     out.line("if (ask_stop(Run::ticks(run->last_instant()), run->made)) {{");
     out.line("run->report_so_far(); return kStopped; }} }}");
     out.line("#endif");
   }
   out.line("if (!run->flow([this](i64 at) {{ return !ask_stop(at, 0); }})) {{");
   out.line("run->report_so_far(); return kStopped; }}");
-  out.line("run->settle();");
+  out.line("settling = true; run->settle();");
   out.line("return kFlowed;");
+  // Running ahead may need more memory than the run itself. Half settled, nothing can go on.
+  out.line("}} catch (const Stopped& s) {{");
+  out.line(
+      "if (settling || s.why != kOutOfMemory) {{ stop = s.why; commits = run == nullptr ? 0 : "
+      "run->made;");
+  out.line("now = last_commit = run == nullptr ? 0 : run->complete; return kStopped; }}");
   out.line("}} catch (const Bail&) {{");
-  // Running ahead may need more than the run itself.
   out.line("}} catch (const std::bad_alloc&) {{");
+  out.line("if (settling) {{ stop = kOutOfMemory; return kStopped; }}");
   out.line("}} catch (const Failure&) {{ }}");
   out.line("return kBailed;");
   out.line("}}");
@@ -95,8 +102,8 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
     out.line("#endif");
   }
   run_struct(facts, stats, out);
-  run_flow(!fast.text.empty(), out);
-  if (fast.lanes) generate_batch(out);
+  run_flow(!fast.text.empty(), fast.portion, out);
+  if (fast.lanes) generate_batch(fast.portion, out);
   out.line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");
   out.line("u32 Net::lanes() {{ return 1; }}");
   out.line("u64 Net::prepare_lanes(Net* const*, u32) {{ return 0; }}");

@@ -14,16 +14,22 @@ void FlowActors::act(size_t a) {
   const Actor& actor = plan_.actors[a];
   line("void act_{}() {{", a);
   line("u64 last = last{};", a);
-  for (uint32_t k : actor.members) line("u64 count{0} = 0, end_{0} = end{0};", k);
+  // So many firings, and then the others have their turn: `left` counts down for free.
+  for (uint32_t k : actor.members) {
+    line("constexpr u64 some{0} = {1}; u64 left{0} = some{0}, end_{0} = end{0};", k,
+         facts_.chunk(k));
+  }
   line("again:");
   for (uint32_t k : actor.members) {
     line("do {{");
     arcs(
         k, [](const char*) { return string("break;"); }, [](uint32_t, const string&) {});
     fire(a, k);
-    line("++count{}; goto again;", k);
+    line("if (--left{} != 0) goto again;", k);
+    line("turn.insert({}); goto others;", a);
     line("}} while (false);");
   }
+  if (!actor.members.empty()) line("others:");
   line("last{} = last;", a);
   for (uint32_t k : actor.members) {
     std::set<uint32_t> woken;
@@ -32,7 +38,8 @@ void FlowActors::act(size_t a) {
         if (plan_.actor_of[other] != a) woken.insert(plan_.actor_of[other]);
       }
     }
-    line("if (count{0} != 0) {{ fired{0} += count{0}; end{0} = end_{0}; made += count{0};", k);
+    line("if (const u64 count = some{0} - left{0}; count != 0) {{", k);
+    line("fired{0} += count; end{0} = end_{0}; made += count;", k);
     for (uint32_t other : woken) line("turn.insert({});", other);
     line("}}");
   }
@@ -127,7 +134,8 @@ void FlowActors::fire(size_t a, uint32_t k) {
       "static_cast<u32>(Instant::group(start)), Instant::ticks(commit), why, {}, how);",
       k);
   line("u32 me = begun_; (void)me;");
-  if (t.ordered) line("if (late_) me = net.causes.add_ordered(ended{0}, {0}, Instant::ticks(start));", k);
+  if (t.ordered)
+    line("if (late_) me = net.causes.add_ordered(ended{0}, {0}, Instant::ticks(start));", k);
   line("begun{0} = began{1} = begun_; ended{0} = me;", k, a);
   line("#endif");
   line("last = start; end_{} = commit;", k);
@@ -144,7 +152,8 @@ void FlowActors::fire(size_t a, uint32_t k) {
       [&](size_t o, size_t e) { return facts_.count(k, o, e); }));
   line(
       "LPNRT_IF_TRACE(log.emplace_back(); FlowCommit& c = log.back(); c.commit = commit; "
-      "c.start = Instant::ticks(start); c.transition = {0}; c.firing = fired{0} + count{0};)",
+      "c.start = Instant::ticks(start); c.transition = {0}; c.firing = fired{0} + (some{0} - "
+      "left{0});)",
       k);
   take_ids(k);
   append(k);
@@ -205,7 +214,7 @@ void FlowActors::evaluate(uint32_t k) {
       if (!facts_.const_count(emission)) {
         line("const i64 c{}_{} = {};", o, e,
              facts_.value(k, emission.count, site(k, SiteKind::kCount, o, e)));
-        line("if (static_cast<u64>(c{0}_{1}) > static_cast<u64>(kMaxTokens)) bail();", o, e);
+        line("if (static_cast<u64>(c{0}_{1}) > u64{{kFew}}) emits_many(net, c{0}_{1});", o, e);
       }
       if (facts_.width(p) == 0 || facts_.refers(p)) continue;
       if (facts_.one_row(emission)) {

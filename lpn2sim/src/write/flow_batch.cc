@@ -4,7 +4,7 @@ namespace lpn::sim {
 namespace {
 
 // What was computed for typed sinks in lock step is counted, not kept.
-void together(Writer& out) {
+void together(std::uint64_t portion, Writer& out) {
   out.line("struct FlowBatch {{");
   out.line("Net* nets[kMostLanes]; std::unique_ptr<Run> runs[kMostLanes]; u32 count = 0;");
   out.line("StaticLanes<Run> lanes; bool together = false;");
@@ -23,9 +23,15 @@ void together(Writer& out) {
   out.line("const bool lost = together && !lanes.run(each, count);");
   out.line("for (u32 i = 0; i < count; ++i) {{ how[i] = kBailed;");
   out.line("if (lost || each[i] == nullptr) continue;");
-  out.line("try {{ while (run_static(*each[i], kIterations) != 0) {{ }}");
-  out.line("each[i]->flow([](i64) {{ return true; }}); each[i]->settle(); how[i] = kFlowed; }}");
-  out.line("catch (const Bail&) {{ }} catch (const Failure&) {{ }} }} }}");
+  out.line("bool settling = false;");
+  out.line("try {{ while (run_static(*each[i], {}) != 0) rest();", portion);
+  out.line("each[i]->flow([](i64) {{ return true; }}); settling = true; each[i]->settle();");
+  out.line("how[i] = kFlowed; }}");
+  out.line("catch (const Bail&) {{ }} catch (const Failure&) {{ }}");
+  out.line("catch (const Stopped& s) {{");
+  out.line("if (settling || s.why != kOutOfMemory) nets[i]->stopped(s.why); }}");
+  out.line("catch (const std::bad_alloc&) {{");
+  out.line("if (settling) nets[i]->stopped(kOutOfMemory); }} }} }}");
   out.line("}};");
 }
 
@@ -34,13 +40,19 @@ void access(Writer& out) {
   out.line("u32 Net::lanes() {{ return FlowBatch::most(); }}");
   out.line("u64 Net::prepare_lanes(Net* const* all, u32 n) {{");
   out.line("Net* ready[kMostLanes]; int how[kMostLanes]; u32 count = 0;");
+  out.line("std::fill_n(how, kMostLanes, int{{kBailed}});");
   out.line("for (u32 i = 0; i < n; ++i) {{ Net& net = *all[i];");
   out.line("if (net.begun || net.dead || net.order_free != 0 || !net.flows(kForever)) continue;");
   out.line("if (!net.armed && !net.begin()) continue;");
   out.line("net.armed = true; ready[count++] = &net; }}");
   out.line("if (count == 0) return 0;");
-  out.line("FlowBatch batch; const u64 from = clock_ns(); batch.load(ready, count);");
-  out.line("const u64 layout = clock_ns() - from; batch.run(how);");
+  out.line("const Inside inside(*ready[0]); FlowBatch batch; u64 layout = 0; int why = kGoesOn;");
+  out.line("try {{ const u64 from = clock_ns(); batch.load(ready, count);");
+  out.line("layout = clock_ns() - from; batch.run(how);");
+  out.line("}} catch (const Stopped& s) {{ why = s.why; batch.together = false;");
+  out.line("}} catch (const std::bad_alloc&) {{ why = kOutOfMemory; batch.together = false; }}");
+  out.line("if (why != kGoesOn && why != kOutOfMemory) {{");
+  out.line("for (u32 i = 0; i < count; ++i) ready[i]->stopped(why); return layout; }}");
   out.line("for (u32 i = 0; i < count; ++i) {{ ready[i]->order_free = how[i] == kBailed ? -1 : 1;");
   out.line("ready[i]->begun = how[i] != kBailed; ready[i]->rows_lost = batch.together; }}");
   out.line("return layout; }}");
@@ -66,9 +78,9 @@ void test_access(Writer& out) {
 
 }  // namespace
 
-void generate_batch(Writer& out) {
+void generate_batch(std::uint64_t portion, Writer& out) {
   out.line("#if !LPNRT_TRACE && !LPNRT_STATS && !LPNRT_PATH");
-  together(out);
+  together(portion, out);
   access(out);
   test_access(out);
   out.line("#endif");

@@ -7,6 +7,6 @@ namespace lpn::sim {
 
 // `struct FlowBatch` and what the C interface calls of it. REQUIRES that Run and StaticLanes stand
 // before it.
-void generate_batch(Writer& out);
+void generate_batch(std::uint64_t portion, Writer& out);
 
 }  // namespace lpn::sim

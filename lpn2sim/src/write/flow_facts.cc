@@ -199,6 +199,26 @@ FlowFacts::Arc FlowFacts::arc(size_t k, uint32_t a) const {
   return {facts.weight.value_or(-1), facts.need.value_or(-1), facts.reads_head, facts.least_need()};
 }
 
+// Of constant numbers, those that are put one by one.
+std::uint64_t FlowFacts::const_tokens(uint32_t k) const {
+  std::uint64_t tokens = 0;
+  for (const OutputArc& out : net_.transitions[k].outputs) {
+    const auto p = static_cast<size_t>(out.place);
+    if (width(p) == 0 && passage(p) == Passage::kSink) continue;
+    for (const Emission& e : out.emissions) {
+      if (const_count(e)) tokens += static_cast<std::uint64_t>(const_of(e.count));
+    }
+  }
+  return tokens;
+}
+std::uint64_t FlowFacts::chunk(uint32_t k) const {
+  constexpr std::uint64_t kChunk = std::uint64_t{1} << 18;
+  return std::max<std::uint64_t>(1, kChunk / (1 + const_tokens(k)));
+}
+bool FlowFacts::emits_too_many(uint32_t k) const {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
+  return const_tokens(k) > kMost;
+}
 bool FlowFacts::is_input(uint32_t k, size_t p) const {
   const auto& inputs = net_.transitions[k].inputs;
   return std::any_of(inputs.begin(), inputs.end(),

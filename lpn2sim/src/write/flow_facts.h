@@ -65,6 +65,10 @@ class FlowFacts final : public Operands {
   bool range_check(std::size_t k, std::size_t o, std::size_t e, std::size_t f) const;
   bool any_dead_failure(std::uint32_t k, std::size_t o, std::size_t e) const;
   Arc arc(std::size_t k, std::uint32_t a) const;
+  // Firings of a transition until other actors have their turn.
+  std::uint64_t chunk(std::uint32_t k) const;
+  // One firing alone puts so many tokens one by one that it is left to the event-driven engine.
+  bool emits_too_many(std::uint32_t k) const;
   bool is_input(std::uint32_t k, std::size_t p) const;
   bool feeds(std::uint32_t k) const;
   bool one_server(std::size_t k) const;
@@ -95,6 +99,7 @@ class FlowFacts final : public Operands {
   std::string node_of(std::uint32_t k, std::uint32_t i) const;
 
  private:
+  std::uint64_t const_tokens(std::uint32_t k) const;
   // Whether all tokens of the place are gone at the end of a run that has not stalled.
   bool drains(std::size_t p) const;
   // The tokens that an arc's formulas may read, by property.

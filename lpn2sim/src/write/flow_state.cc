@@ -51,6 +51,9 @@ void FlowState::members() {
 
 void FlowState::start() {
   line("explicit Run(Net& n) : net(n) {{");
+  for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+    if (!facts_.event(k) && facts_.emits_too_many(k)) line("bail();");
+  }
   for (uint32_t p : plan_.single_token) line("if (net.f{} != 1) bail();", p);
   for (size_t p = 0; p < net_.places.size(); ++p) {
     switch (facts_.passage(p)) {
@@ -94,6 +97,7 @@ void FlowState::start_events() {
   line("const i64 params[] = {{");
   for (size_t k = 0; k < net_.params.size(); ++k) line("P{},", k);
   line("0}};");
+  line("net.lend_budget(*ev);");
   line("if (ev->configure(params) != LPN_OK) bail();");
   line("ev->feeder = this; ev->armed = true;");
   for (size_t p = 0; p < net_.places.size(); ++p) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "write/lanes.h"
 #include "write/straight_part.h"
 
@@ -32,7 +34,12 @@ StaticCode generate_static(const Net& net, const StaticParts& parts, const Stati
       "LPNRT_TESTED(static_iterations += done;)\nreturn "
       "done;\n}}\n",
       run);
-  if (lanes == 0) return {text, false};
+  std::uint64_t firings = 1;
+  for (const StaticPart& part : parts.parts) {
+    for (const std::int64_t n : part.repetitions) firings += static_cast<std::uint64_t>(n);
+  }
+  const std::uint64_t portion = std::clamp<std::uint64_t>((1u << 27) / firings, 1, 1u << 20);
+  if (lanes == 0) return {text, false, portion};
   text += fmt::format(
       "template <typename R> struct StaticLanes {{\n"
       "LaneBlock blocks[{0}]; bool loaded[{0}] = {{}};\n"
@@ -44,7 +51,7 @@ StaticCode generate_static(const Net& net, const StaticParts& parts, const Stati
       "bool run(R* const* runs, u32 count) {{\n{2}return true; }}\n"
       "}};\n",
       lanes, load, go);
-  return {text, true};
+  return {text, true, portion};
 }
 
 }  // namespace lpn::sim

@@ -7,6 +7,7 @@
 // for variables run several inputs in lock step.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "lpn/net/net.h"
@@ -29,6 +30,7 @@ namespace lpn::sim {
 struct StaticCode {
   std::string text;  // "" when nothing is static
   bool lanes = false;
+  std::uint64_t portion = 1;  // iterations that take a moment
 };
 
 // `net` is lowered.

@@ -1,7 +1,7 @@
 """lpn bluefield evaluate: a predictor and its baselines on measured rows."""
 
 import click
-from lpn.command import ANSWERED, Progress, json_option, note, print_json, table
+from lpn.command import ANSWERED, FiniteRange, Progress, json_option, note, print_json, table
 
 from .options import kinds, memory_option, pattern_option
 from .shown import show_outside_rows, show_trained
@@ -28,7 +28,7 @@ from .shown import show_outside_rows, show_trained
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0.5, 0.99),
+    type=FiniteRange(0.5, 0.99),
     default=0.9,
     show_default=True,
     help="Share of truths that the intervals should hold.",

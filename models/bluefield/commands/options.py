@@ -1,11 +1,13 @@
 """Options that several commands have, and what they name: predictors, kinds of memory models."""
 
 import click
+
+from lpn.command import FiniteRange
 from lpn import Error
 
 level_option = click.option(
     "--level",
-    type=click.FloatRange(0.5, 0.99),
+    type=FiniteRange(0.5, 0.99),
     default=0.9,
     show_default=True,
     help="Share of truths that the intervals should hold.",
@@ -42,7 +44,7 @@ pattern_option = click.option(
 )
 memory_option = click.option(
     "--memory",
-    type=click.Choice(["choose", "boosting", "white-box"]),
+    type=click.Choice(["choose", "boosting", "stochastic", "white-box"]),
     default="choose",
     show_default=True,
     help="Kind of memory model; choose: by cross-validation.",

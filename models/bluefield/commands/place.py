@@ -9,6 +9,7 @@ import lpn
 from lpn.command import (
     ANSWERED,
     UNKNOWN,
+    FiniteRange,
     Progress,
     counted,
     json_option,
@@ -52,7 +53,7 @@ _POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracl
 )
 @click.option(
     "--promised",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     nargs=2,
     default=(0.05, 0.20),
     show_default=True,

@@ -7,7 +7,16 @@ import sys
 
 import click
 from lpn import Error
-from lpn.command import ANSWERED, UNKNOWN, Progress, counted, json_option, note, print_json
+from lpn.command import (
+    ANSWERED,
+    UNKNOWN,
+    FiniteRange,
+    Progress,
+    counted,
+    json_option,
+    note,
+    print_json,
+)
 
 from ..predictor.measurements import Attribute
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
@@ -85,14 +94,14 @@ class _Attribute(click.ParamType):
 )
 @click.option(
     "--drop",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.05,
     show_default=True,
     help="adaptive: an attribute that changes the rate alone by no more is left at its default.",
 )
 @click.option(
     "--split",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.1,
     show_default=True,
     help="adaptive: a range whose ends differ by no more is not split.",
@@ -114,7 +123,7 @@ class _Attribute(click.ParamType):
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=600,
     show_default=True,
     help="Seconds that one measurement may take.",
@@ -256,6 +265,11 @@ def measure(scenario, name):
         raise Error(
             "E-measurement", f"standard input must be a JSON object of numbers: {error}"
         ) from None
+    for key, value in point.items():
+        if not 0 <= value < float("inf"):
+            raise Error(
+                "E-measurement", f"{key} is {value:g}; it must be a finite number, 0 or more"
+            )
     accesses = point.pop("comp_l2d_rd_per_s", 0.0) + point.pop("comp_l2d_wr_per_s", 0.0)
     changes = {"wss_MB": point.pop("comp_wss_MB", 0.0), "accesses_per_s": accesses}
     unknown = [key for key in point if key in COUNTERS]

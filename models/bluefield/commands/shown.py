@@ -11,10 +11,23 @@ def show_trained(predictor, candidates):
     for file, kind, rows in predictor.trained_on:
         click.echo(f"{file}: {kind}, {rows} rows")
     if candidates:
+        covered = all(candidate.covers for candidate in candidates)
         table(
-            ["memory model", "trained on", ">rows near", ">error of held-out rows"],
             [
-                [c.kind, " + ".join(p.name for p in c.profiles), c.near, f"{c.error:.2f} %"]
+                "memory model",
+                "trained on",
+                ">rows near",
+                ">error of held-out rows",
+                *([] if covered else ["traffic"]),
+            ],
+            [
+                [
+                    c.kind,
+                    " + ".join(p.name for p in c.profiles),
+                    c.near,
+                    f"{c.error:.2f} %",
+                    *([] if covered else [_coverage(c)]),
+                ]
                 for c in candidates
             ],
         )
@@ -43,6 +56,12 @@ def show_trained(predictor, candidates):
                 f"{name} disagrees: at this traffic its rates are {off:+.0f} % off (median of {len(apart)} "
                 "rows); intervals reach them"
             )
+
+
+def _coverage(candidate):
+    if candidate.covers:
+        return "covered"
+    return "other than asked" if candidate.unknown else "asked beyond it"
 
 
 def _certainty(engine):

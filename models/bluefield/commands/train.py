@@ -19,8 +19,8 @@ from .shown import show_trained
     "--flows",
     type=click.IntRange(1),
     multiple=True,
-    help="Flow counts to be predicted: the memory profile that fits best there is used. "
-    "Default: 16384.",
+    help="Flow counts to be predicted: of the memory profiles that cover them the one that fits "
+    "best is used. Default: 16384.",
 )
 @pattern_option
 @memory_option
@@ -43,7 +43,7 @@ def train(profiles, output, function, flows, pattern, memory, as_json):
     predictor, candidates = training.train(
         read_profiles,
         pattern,
-        flows or (training.DEFAULT_FLOWS,),
+        flows,
         kinds(memory),
         name,
         progress.say,

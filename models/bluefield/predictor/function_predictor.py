@@ -17,7 +17,7 @@ from lpn.runs import read_json
 
 from . import laws
 from .memory import memory_model
-from .profile_table import ENGINES, MATCHES, SIZE
+from .profile_table import ENGINES, FLOWS, MATCHES, NEAR_FACTOR, SIZE
 
 __all__ = ["Answer", "Bound", "Engine", "Memory", "PATTERNS", "Predictor", "load"]
 
@@ -171,11 +171,25 @@ class Memory:
     matches: float = None
 
     def outside(self, row):
-        """(input, side) of the inputs that are not in the range."""
+        """(input, side) of the inputs that are not in the range. Raises Error E-profile for a row
+        without an input, and for traffic of which the profile can tell nothing: it was all of
+        another.
+        """
         found = []
         for name, (low, high) in self.ranges.items():
             if name not in row and name in self.model.features:
                 raise Error("E-profile", f"memory contention depends on {name}, which a row lacks")
+            if (
+                name in (FLOWS, SIZE)
+                and low == high
+                and not low / NEAR_FACTOR <= row.get(name, low) <= low * NEAR_FACTOR
+            ):
+                raise Error(
+                    "E-profile",
+                    f"the memory model was trained at {name} {low:g} only ({self.chosen}): what "
+                    f"{name} {row[name]:g} changes is not known; train it on a profile in which "
+                    f"{name} varies" + (f", with --flows {row[name]:.0f}" if name == FLOWS else ""),
+                )
             if name in row and not low <= row[name] <= high:
                 found.append((name, "low" if row[name] < low else "high"))
         return found

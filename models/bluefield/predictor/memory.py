@@ -1,8 +1,9 @@
-"""What memory contention leaves to a function: two models of the rate, evaluated without any
+"""What memory contention leaves to a function: three models of the rate, evaluated without any
 library.
 
 `Boosted` holds the regression trees that `training` fitted (gradient boosting on the competitors'
-performance counters, the black box of SLOMO and Yala); `WhiteBox` is a law of few constants with
+performance counters, the black box of SLOMO and Yala), `Stochastic` those of stochastic gradient
+boosting on logarithms, which averages over the noise of a profile; `WhiteBox` is a law of few constants with
 meaning. Both map a dict of profile columns to packets per microsecond.
 """
 
@@ -14,7 +15,7 @@ from lpn import Error
 
 from .profile_table import FLOWS
 
-__all__ = ["Boosted", "WhiteBox", "memory_model"]
+__all__ = ["Boosted", "Stochastic", "WhiteBox", "memory_model"]
 
 _FLOAT32 = struct.Struct("f")
 
@@ -36,6 +37,10 @@ class Boosted:
     kind = "boosting"
 
     def rate(self, row):
+        return self.base + self.learning_rate * self.leaves(row)
+
+    def leaves(self, row):
+        """The sum of the trees' answers."""
         values = [_FLOAT32.unpack(_FLOAT32.pack(row[name]))[0] for name in self.features]
         total = 0.0
         for tree in self.trees:
@@ -43,7 +48,7 @@ class Boosted:
             while len(node) == 4:
                 node = tree[node[2] if values[node[0]] <= node[1] else node[3]]
             total += node[0]
-        return self.base + self.learning_rate * total
+        return total
 
     def data(self):
         return {
@@ -53,6 +58,19 @@ class Boosted:
             "learning_rate": self.learning_rate,
             "trees": self.trees,
         }
+
+
+@dataclass(frozen=True)
+class Stochastic(Boosted):
+    """The same with rate = exp(base + rate_of_learning * sum of one leaf per tree)."""
+
+    kind = "stochastic"
+
+    def rate(self, row):
+        return math.exp(self.base + self.learning_rate * self.leaves(row))
+
+
+_TREES = {model.kind: model for model in (Boosted, Stochastic)}
 
 
 @dataclass(frozen=True)
@@ -112,8 +130,8 @@ def memory_model(data, where):
             ):
                 raise ValueError("constants must be finite and not negative, t0 positive")
             return model
-        if data["kind"] == "boosting":
-            model = Boosted(
+        if data["kind"] in _TREES:
+            model = _TREES[data["kind"]](
                 tuple(data["features"]),
                 float(data["base"]),
                 float(data["learning_rate"]),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from lpn import Error
 
-__all__ = ["COUNTERS", "ENGINES", "TRAFFIC", "Profile", "read"]
+__all__ = ["COUNTERS", "ENGINES", "NEAR_FACTOR", "TRAFFIC", "Profile", "read"]
 
 THROUGHPUT = "throughput_kpps"
 # Performance counters of the competitors, per second (working set in MB): the seven that SLOMO
@@ -37,6 +37,8 @@ COUNTERS = (
 LEAST_COUNTERS = ("comp_wss_MB", "comp_l2d_rd_per_s", "comp_l2d_wr_per_s")
 FLOWS, SIZE, MATCHES = "flow_count", "pkt_size_B", "mtbr_matches_per_MB"
 TRAFFIC = (FLOWS, SIZE, MATCHES)
+# Flow counts and packet sizes within this factor of each other are the same traffic.
+NEAR_FACTOR = 1.25
 # Engine -> the traffic attribute that its time per request is a line of.
 ENGINES = {"regex": MATCHES, "compression": SIZE}
 

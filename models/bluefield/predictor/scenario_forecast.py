@@ -126,7 +126,9 @@ def forecast(scenario, predictors=None, level=0.9):
     found = []
     for k, f in enumerate(scenario.functions):
         rate, bounds = answers[k]
-        alone = solve(scenario.alone(f.name), [_alone(f, predictors.get(f.name), times[k])])[0][0]
+        own = _alone(f, predictors.get(f.name), times[k], rows.get(f.name))
+        # By the same model; beyond its range it may see help in a little contention, which is none.
+        alone = max(rate, solve(scenario.alone(f.name), [own])[0][0])
         down, up = spread[k]
         bottleneck = (
             min(bounds, key=bounds.get)
@@ -187,11 +189,16 @@ def _times(function, predictor, row):
     )
 
 
-def _alone(function, predictor, times):
+def _alone(function, predictor, times, row):
+    """The times of a function with no competitor: its predictor's, where it has one, at its own
+    traffic. The highest rate of a profile is another traffic's, or another's contention.
+    """
     if predictor is None or not predictor.memory:
         return times
+    nobody = {name: 0.0 if name.startswith("comp_") else value for name, value in row.items()}
     inside = predictor.engine_time_of_profile(function.pattern)
-    return _Times((1 / predictor.memory.solo - inside) * function.cores, 0.0, times.visits)
+    time = 1 / predictor.memory.bound(nobody, 0.9).rate - inside
+    return _Times(time * function.cores, 0.0, times.visits)
 
 
 def traffic_row(scenario, name):

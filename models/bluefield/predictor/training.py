@@ -14,9 +14,9 @@ import numpy
 from lpn import Error
 
 from . import calibration
-from .memory import Boosted, WhiteBox
+from .memory import Boosted, Stochastic, WhiteBox
 from .function_predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
-from .profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
+from .profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, NEAR_FACTOR, SIZE, THROUGHPUT
 
 __all__ = [
     "DEFAULT_FLOWS",
@@ -32,10 +32,9 @@ __all__ = [
 # Flow count of the default traffic profile (16 K flows), ASPLOS 2025, section 7.1.
 DEFAULT_FLOWS = 16384
 FOLDS = 5
-KINDS = ("boosting", "white-box")
-# Rows whose flow count is within this factor of the traffic asked for tell how good a candidate is
-# there.
-NEAR_FACTOR = 1.25
+# Chosen from; "boosting" can be asked for.
+KINDS = ("stochastic", "white-box")
+# Rows of about the flow count asked for tell how good a candidate is there: as many at least.
 LEAST_NEAR = 8
 # Beyond the range of an input: fitted without this share of rows at its end, the error is measured
 # there.
@@ -49,24 +48,50 @@ def fit_boosting(rows, features):
 
     estimator = GradientBoostingRegressor(random_state=0)
     estimator.fit(_matrix(rows, features), [row[THROUGHPUT] / 1e3 for row in rows])
-    trees = []
+    return estimator, Boosted(
+        tuple(features), _base(estimator), estimator.learning_rate, _trees(estimator)
+    )
+
+
+def fit_stochastic(rows, features):
+    """Stochastic fitted to the logarithms of the rows' rates, over those of flow counts: 150 trees of
+    depth 2, each from half of the rows."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    inputs = _matrix(rows, features)
+    for k, name in enumerate(features):
+        if name == FLOWS:
+            inputs[:, k] = numpy.log(numpy.maximum(inputs[:, k], 1.0))
+    estimator = GradientBoostingRegressor(
+        n_estimators=150, max_depth=2, subsample=0.5, random_state=0
+    )
+    estimator.fit(inputs, [math.log(row[THROUGHPUT] / 1e3) for row in rows])
+    trees = _trees(estimator)
+    for tree in trees:
+        for node in tree:
+            if len(node) == 4 and features[node[0]] == FLOWS:
+                node[1] = math.exp(node[1])
+    return Stochastic(tuple(features), _base(estimator), estimator.learning_rate, trees)
+
+
+def _base(estimator):
+    return float(estimator.init_.constant_[0, 0])
+
+
+def _trees(estimator):
+    """The trees of a fitted estimator, as Boosted holds them."""
+    found = []
     for (tree,) in estimator.estimators_:
         tree = tree.tree_
-        trees.append(
+        columns = (tree.feature, tree.threshold, tree.children_left, tree.children_right)
+        feature, threshold, left, right = (column.tolist() for column in columns)
+        found.append(
             [
-                [float(tree.value[k, 0, 0])]
-                if tree.children_left[k] < 0
-                else [
-                    int(tree.feature[k]),
-                    float(tree.threshold[k]),
-                    int(tree.children_left[k]),
-                    int(tree.children_right[k]),
-                ]
-                for k in range(tree.node_count)
+                [value] if left[k] < 0 else [feature[k], threshold[k], left[k], right[k]]
+                for k, value in enumerate(tree.value[:, 0, 0].tolist())
             ]
         )
-    base = float(estimator.init_.constant_[0, 0])
-    return estimator, Boosted(tuple(features), base, estimator.learning_rate, trees)
+    return found
 
 
 def fit_white_box(rows):
@@ -149,9 +174,11 @@ def _not_negative(terms):
 
 
 def fit(kind, rows):
-    """A memory model of a kind ("boosting", "white-box") on the rows of memory profiles."""
+    """A memory model of a kind, one of KINDS, on the rows of memory profiles."""
     if kind == "white-box":
         return fit_white_box(rows)
+    if kind == "stochastic":
+        return fit_stochastic(rows, _features(rows))
     return fit_boosting(rows, _features(rows))[1]
 
 
@@ -178,7 +205,8 @@ def _matrix(rows, features):
 class Candidate:
     """A memory model that could be used: `error` is its mean absolute error [%] on held-out rows of
     its own profiles near the traffic asked for; `residuals` are log(measured / predicted) of all
-    held-out rows.
+    held-out rows; `unknown`: values asked of a traffic attribute that its profiles never varied, at
+    another value than theirs; `beyond`: how many values asked lie beyond the range of its profiles.
     """
 
     profiles: list
@@ -187,6 +215,13 @@ class Candidate:
     error: float
     near: int
     residuals: list
+    unknown: list
+    beyond: int
+
+    @property
+    def covers(self):
+        """Whether its profiles cover the traffic asked for."""
+        return not self.unknown and not self.beyond
 
     def data(self):
         """For JSON."""
@@ -195,6 +230,7 @@ class Candidate:
             "profiles": [p.name for p in self.profiles],
             "near_rows": self.near,
             "cross_validation_error": self.error,
+            "covers_traffic": self.covers,
         }
 
     @property
@@ -202,12 +238,13 @@ class Candidate:
         return f"{self.kind} on {' + '.join(profile.name for profile in self.profiles)}"
 
 
-def candidates(profiles, flows, kinds=KINDS, progress=None):
-    """Every kind on every memory profile, and on all of them pooled, best first.
+def candidates(profiles, flows, kinds=KINDS, progress=None, sizes=()):
+    """Every kind on every memory profile, and on all of them pooled: those that cover the traffic
+    first, and of these the best first.
 
-    flows: flow counts of the traffic to predict, repeated as often as they come. Cross-validation
-    in 5 parts; rows of the same configuration are in one part, so that none is predicted from its
-    own copy.
+    flows, sizes: flow counts and packet sizes [byte] of the traffic to predict, repeated as often as
+    they come. Cross-validation in 5 parts; rows of the same configuration are in one part, so that
+    none is predicted from its own copy.
     """
     sets = [[profile] for profile in profiles] + ([profiles] if len(profiles) > 1 else [])
     found = []
@@ -222,6 +259,7 @@ def candidates(profiles, flows, kinds=KINDS, progress=None):
                 )
             continue
         weights = _near(rows, flows)
+        unknown, beyond = _uncovered(rows, {FLOWS: flows, SIZE: sizes})
         for kind in kinds:
             residuals = _cross_validate(kind, rows)
             error = (
@@ -229,12 +267,31 @@ def candidates(profiles, flows, kinds=KINDS, progress=None):
                 * sum(w * abs(math.exp(-r) - 1) for w, r in zip(weights, residuals))
                 / sum(weights)
             )
-            found.append(
-                Candidate(chosen, kind, rows, error, sum(w > 0 for w in weights), residuals)
-            )
+            near = sum(w > 0 for w in weights)
+            found.append(Candidate(chosen, kind, rows, error, near, residuals, unknown, beyond))
             if progress:
                 progress(found[-1].name)
-    return sorted(found, key=lambda candidate: candidate.error)
+    return sorted(found, key=lambda c: (len(c.unknown), c.beyond, c.error))
+
+
+def _uncovered(rows, asked):
+    """(values asked of which the rows cannot tell anything, how many are beyond their range).
+
+    asked: traffic attribute -> values. A profile of one flow count knows nothing about others; one
+    that varies it says more, the less the farther away.
+    """
+    unknown, beyond = [], 0
+    for name, values in asked.items():
+        own = [row[name] for row in rows if row.get(name, 0) > 0]
+        if len(own) < len(rows):
+            beyond += len(values)  # it does not say what its traffic was
+            continue
+        out = [v for v in values if not min(own) / NEAR_FACTOR <= v <= max(own) * NEAR_FACTOR]
+        if min(own) < max(own):
+            beyond += len(out)
+        else:
+            unknown += out
+    return unknown, beyond
 
 
 def _configuration(row):
@@ -298,13 +355,20 @@ def _beyond(kind, rows, features):
 
 
 def train(
-    profiles, pattern="pipeline", flows=(DEFAULT_FLOWS,), kinds=KINDS, function=None, progress=None
+    profiles,
+    pattern="pipeline",
+    flows=None,
+    kinds=KINDS,
+    function=None,
+    progress=None,
+    sizes=(),
 ):
     """(Predictor, list of Candidates, best first) of profiles of one function.
 
     pattern: "pipeline", "run-to-completion" or "detect" (needs contention rows).
-    flows: flow counts of the traffic to be predicted; they decide which memory profile fits best.
-    Raises lpn.Error E-profile when the profiles do not hold what this takes.
+    flows, sizes: flow counts and packet sizes [byte] of the traffic to be predicted: only profiles
+    that cover them are chosen from; without them the traffic is about DEFAULT_FLOWS where a profile
+    has that. Raises lpn.Error E-profile when the profiles do not hold what this takes.
     """
     memories = [profile for profile in profiles if profile.kind == "memory"]
     engines = {}
@@ -314,8 +378,11 @@ def train(
             engines[engine] = calibration.engine(engine, mine)
     found, memory = [], None
     if memories:
-        found = candidates(memories, list(flows), kinds, progress)
-        memory = _memory(found[0], memories, list(flows))
+        asked = list(flows or (DEFAULT_FLOWS,))
+        found = candidates(memories, asked, kinds, progress, list(sizes))
+        if found[0].unknown and flows:
+            raise _not_covered(memories, found[0].unknown)
+        memory = _memory(found[0], memories, asked)
     if not engines and memory is None:
         raise Error(
             "E-profile",
@@ -332,6 +399,21 @@ def train(
     if pattern == "detect":
         predictor.pattern, predictor.pattern_errors = detect_pattern(predictor, profiles)
     return predictor, found
+
+
+def _not_covered(memories, unknown):
+    ranges = ", ".join(
+        f"{profile.name} was measured at {name} {profile.rows[0][name]:g} only"
+        for profile in memories
+        for name in (FLOWS, SIZE)
+        if len({row.get(name) for row in profile.rows}) == 1 and name in profile.rows[0]
+    )
+    values = ", ".join(f"{v:g}" for v in sorted(set(unknown))[:5])
+    return Error(
+        "E-profile",
+        f"no memory profile covers the traffic asked for ({values}): {ranges}; give one in which "
+        "it varies",
+    )
 
 
 def _memory(candidate, memories, flows):

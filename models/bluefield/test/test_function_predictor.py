@@ -130,7 +130,7 @@ def test_predicting_imports_no_library(trained, tmp_path):
         (lambda d: d["engines"]["regex"]["coefficients_us"].append(1.0), "engine 'regex'"),
         (
             lambda d: d["engines"]["regex"]["coefficients_us"].__setitem__(0, float("inf")),
-            "numbers",
+            "no number of JSON",
         ),
         (lambda d: d["memory"].pop("residuals"), "residuals"),
         (lambda d: d["memory"]["model"].update(kind="neural"), "kind 'neural'"),

@@ -286,3 +286,30 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path):
     told = json.loads(running.communicate(timeout=20)[0])
     assert running.returncode == 3 and told["stopped"] and told["measurements"] >= 1
     assert len(output.read_text().splitlines()) == told["measurements"] + 1
+
+
+def test_evaluate_takes_profiles_of_three_counters(tmp_path):
+    """What `profile` writes has three of the seven counters."""
+    rows = [
+        {
+            "flow_count": float(flows),
+            "comp_wss_MB": wss,
+            "comp_l2d_rd_per_s": 2e7 * wss,
+            "comp_l2d_wr_per_s": 1e7 * wss,
+            "throughput_kpps": 1e3 / (0.5 + flows / 1e6 + wss / 40),
+        }
+        for flows in (1, 15_626, 31_250, 125_000)
+        for wss in (0.0, 1.0, 5.0, 11.8)
+    ]
+    from rows import write
+
+    file = write(tmp_path / "three.csv", rows)
+    from models.bluefield.predictor import prediction_errors, profile_table
+
+    read = profile_table.read(file)
+    figures = prediction_errors.evaluate([read], read)
+    names = [baseline["name"] for baseline in figures["baselines"]]
+    assert [name.split(",")[0] for name in names] == [
+        "linear regression",
+        "SLOMO: boosting",
+    ] and all("3 counters" in name for name in names)

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from models.bluefield.predictor import measurements, profile_table, training
@@ -90,3 +91,17 @@ def test_profile_stops_at_a_failing_command(tmp_path):
         check=False,
     )
     assert done.returncode == 2 and json.loads(done.stdout)["error"]["code"] == "E-measurement"
+
+
+@pytest.mark.parametrize(
+    "asked", ['{"comp_wss_MB": -4}', '{"flow_count": -1}', '{"comp_l2d_rd_per_s": NaN}']
+)
+def test_measure_refuses_what_cannot_be(asked):
+    from click.testing import CliRunner
+    from lpn import Error
+    from models.bluefield.commands import profile
+
+    scenario = Path(profile.__file__).parents[1] / "scenarios" / "flowmonitor_regex_bench.json"
+    done = CliRunner().invoke(profile.measure, [str(scenario)], input=asked)
+    assert isinstance(done.exception, Error) and done.exception.code == "E-measurement"
+    assert "it must be a finite number, 0 or more" in str(done.exception)

@@ -107,3 +107,12 @@ def test_rates_that_do_not_settle_are_refused(monkeypatch):
     with pytest.raises(Error, match="does not settle") as error:
         forecast(scenarios.parse({"functions": [MONITOR, BENCH]}))
     assert error.value.code == "E-forecast"
+
+
+def test_a_function_alone_loses_nothing():
+    """Of a trained function the highest rate of its profile is that of few flows, not its rate alone."""
+    predictor, _ = training.train([profile(memory_rows(80)), regex_times()], function="monitor")
+    traffic = {"flows": 60_000, "matches_per_MB": 300}
+    lonely = scenarios.parse({"functions": [{**MONITOR, "traffic": traffic}]})
+    (monitor,) = forecast(lonely, {"monitor": predictor})
+    assert monitor.rate == monitor.alone and monitor.drop == 0 and not monitor.broken

@@ -83,3 +83,44 @@ def test_too_little_to_train_from():
         training.train([profile([row_of()], "both.csv", "contention")])
     with pytest.raises(Error, match="2 or more different traffics"):
         training.train([regex_times(at=(300.0, 300.0))])
+
+
+def test_only_profiles_that_cover_the_traffic_are_chosen():
+    one = profile(memory_rows(60, noise=0.002, flows=16384.0), "one.csv")
+    many = profile(memory_rows(60, seed=1, noise=0.05), "many.csv")
+    assert training.train([one, many])[0].memory.chosen.endswith("on one.csv")
+    for flows in ((200,), (16384, 200), (80_000,)):
+        found, candidates = training.train([one, many], flows=flows)
+        assert "many.csv" in found.memory.chosen
+        assert candidates[-1].unknown and not candidates[0].unknown
+        assert [c.covers for c in candidates] == sorted(
+            (c.covers for c in candidates), reverse=True
+        )
+
+
+def test_traffic_that_no_profile_covers():
+    one = profile(memory_rows(60, flows=16384.0), "one.csv")
+    with pytest.raises(Error, match=r"\(200\): one.csv was measured at flow_count 16384 only"):
+        training.train([one], flows=[200])
+    found, _ = training.train([one])
+    row = memory_rows(1, seed=2, flows=16384.0)[0]
+    found.answer(row)
+    found.answer({**row, "flow_count": 18_000.0})
+    with pytest.raises(Error, match="what flow_count 200 changes is not known.*--flows 200"):
+        found.answer({**row, "flow_count": 200.0})
+    # Where it varies, the answer beyond is wider, and says so.
+    many, candidates = training.train([profile(memory_rows(60), "many.csv")], flows=[10**7])
+    assert candidates[0].beyond == 1 and not candidates[0].covers
+    inside, beyond = (many.answer({**row, "flow_count": f}) for f in (16_384.0, 1e7))
+    assert beyond.high / beyond.low > 1.2 * inside.high / inside.low
+    assert "flow_count" in [one["input"] for one in beyond.outside]
+
+
+def test_stochastic_boosting_answers_as_its_estimator():
+    rows = memory_rows(60)
+    features = ("flow_count", "comp_wss_MB")
+    model = training.fit_stochastic(rows, features)
+    again = function_predictor.memory_model(model.data(), "model.json")
+    assert [again.rate(row) for row in rows] == [model.rate(row) for row in rows]
+    errors = [abs(model.rate(row) * 1e3 / row["throughput_kpps"] - 1) for row in rows]
+    assert sum(errors) / len(errors) < 0.06

@@ -2,7 +2,7 @@
 
 import click
 
-from lpn.command import ANSWERED, NO, UNKNOWN, json_option, print_json, table
+from lpn.command import ANSWERED, NO, UNKNOWN, FiniteRange, json_option, print_json, table
 
 from .. import costs as cost_table
 from ..guarantee import METRICS
@@ -23,7 +23,7 @@ from ..guarantee import METRICS
 )
 @click.option(
     "--threshold",
-    type=click.FloatRange(0, 100),
+    type=FiniteRange(0, 100),
     default=1.0,
     show_default=True,
     metavar="PERCENT",
@@ -37,7 +37,7 @@ from ..guarantee import METRICS
 @click.option("--unroll-b", metavar="N|N:BLOCK,...", help="The same for B.")
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     metavar="S",
     help="Seconds for the search of each version.",
 )

@@ -5,6 +5,7 @@ import click
 from lpn.command import (
     ANSWERED,
     UNKNOWN,
+    FiniteRange,
     Progress,
     grouped,
     json_option,
@@ -45,7 +46,7 @@ from lpn.command import (
 )
 @click.option(
     "--rate",
-    type=click.FloatRange(1, 1e9),
+    type=FiniteRange(1, 1e9),
     metavar="PPS",
     help="Packets per second that arrive, at random times; without it there is always a packet waiting.",
 )
@@ -108,6 +109,8 @@ def simulate(
         )
     if overload and rate:
         raise click.UsageError("--overload is a source without a rate; give one of them")
+    if even and rate is None and not mix_file:
+        raise click.UsageError("--even is how packets of a --rate arrive; give --rate PPS")
     changes = {
         "packets": packets,
         "rate": rate,
@@ -127,6 +130,10 @@ def simulate(
             program,
             cores,
             **changes,
+        )
+    if even and mix.rate is None:
+        raise click.UsageError(
+            f"--even is how packets of a rate arrive, and {mix_file} has none; give --rate PPS"
         )
     progress.say("making the simulator, once for all programs", now=True)
 

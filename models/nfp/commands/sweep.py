@@ -4,7 +4,7 @@ import csv
 
 import click
 
-from lpn.command import ANSWERED, UNKNOWN, Progress, json_option, print_json, table
+from lpn.command import ANSWERED, UNKNOWN, FiniteRange, Progress, json_option, print_json, table
 
 from .. import costs as cost_table
 from ..guarantee import METRICS
@@ -53,7 +53,7 @@ from .compare import rate
 )
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     metavar="S",
     help="Seconds for the search of each program.",
 )
@@ -183,7 +183,7 @@ def _row(found, simulated):
         "cycles": slow and slow.cycles,
         "dram_cycles": slow and slow.dram_cycles,
         "packet_size": slow and slow.packet_size,
-        "bottleneck": slow and slow.bottleneck,
+        "bottleneck": found.decides,
         "simulated": simulated,
     }
 
@@ -223,7 +223,7 @@ def _show(rows, parameter, labels, unit, packets):
                 _or(r["cycles"], str),
                 _or(r["dram_cycles"], "{:.2f}".format),
                 _or(r["packet_size"], str),
-                r["bottleneck"] or "-",
+                r["bottleneck"],
                 *(_or(r[label], "{:.4g}".format) for label in labels),
             )
             for r in rows

@@ -528,7 +528,7 @@ const Verdict& Search::verdict_on(std::uint32_t label, const Path& path) {
   }
   const std::uint32_t size = labels_[label].size;
   const std::vector<TermId> atoms = atoms_of(label);
-  Verdict verdict = conditions_.solve(atoms, options_.z3_seconds);
+  Verdict verdict = conditions_.solve(atoms, options_.z3_seconds());
   if (verdict.kind == Verdict::Kind::kSat) {
     verdict.example.size = std::max(verdict.example.size, size);
     // Its conditions need a larger packet than was known: others that were dropped for it may not.

@@ -17,10 +17,11 @@
 namespace lpn::nfp {
 
 struct Options {
-  bool per_byte = true;    // bit rate; else packet rate
-  double cores = 1;        // that share the memory engine
-  std::size_t paths = 1;   // how many of the slowest
-  double z3_seconds = 20;  // for one question
+  bool per_byte = true;   // bit rate; else packet rate
+  double cores = 1;       // that share the memory engine
+  std::size_t paths = 1;  // how many of the slowest
+  // For the question that is asked now.
+  std::function<double()> z3_seconds = [] { return 20.0; };
 };
 
 struct SlowPath {

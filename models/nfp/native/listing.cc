@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <optional>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@ namespace lpn::nfp {
 namespace {
 
 constexpr std::uint32_t kMostId = 14999;
+constexpr std::int64_t kMostOffset = 0xffffffff;
 
 template <class T>
 struct Word {
@@ -105,8 +107,8 @@ class Line {
   }
 
   Instruction parse() {
-    offset();
     Instruction out;
+    out.offset = offset();
     out.line = number_;
     if (!take('.'))
       fail("'" + std::string(rest_) + "' has no '.ID' before the instruction; write '.0 nop'");
@@ -144,13 +146,15 @@ class Line {
 
  private:
   // "1a0:" at the beginning, if there.
-  void offset() {
+  std::optional<std::int64_t> offset() {
     const std::size_t colon = rest_.find(':'), dot = rest_.find('.');
-    if (colon == std::string_view::npos || dot < colon) return;
-    for (const char c : rest_.substr(0, colon))
-      if (!std::isxdigit(static_cast<unsigned char>(c)))
-        fail("'" + std::string(rest_.substr(0, colon)) + "' is no byte offset");
+    if (colon == std::string_view::npos || dot < colon) return std::nullopt;
+    std::int64_t value = 0;
+    const auto [end, problem] = std::from_chars(rest_.data(), rest_.data() + colon, value, 16);
+    if (problem != std::errc{} || end != rest_.data() + colon || value < 0 || value > kMostOffset)
+      fail("'" + std::string(rest_.substr(0, colon)) + "' is no byte offset");
     rest_.remove_prefix(colon + 1);
+    return value;
   }
 
   bool take(char c) {

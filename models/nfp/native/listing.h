@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,14 +113,15 @@ enum class MulStep : std::uint8_t {
 
 enum class MemCommand : std::uint8_t { kRead32, kWrite8, kWrite32, kAddImm };
 
-constexpr std::uint32_t kFinId = 15000;  // a branch there, or past the last line, ends the program
+constexpr std::uint32_t kFinId = 15000;  // a branch there ends the program
 constexpr std::uint32_t kGprs = 32, kXfers = 32, kLocalPointers = 4;
 
 struct Instruction {
   Opcode opcode = Opcode::kNop;
   std::uint32_t id = 0;
-  std::uint32_t line = 0;  // of the file, from 1
-  std::string text;        // as written, without offset and id
+  std::uint32_t line = 0;              // of the file, from 1
+  std::optional<std::int64_t> offset;  // in byte, where the line has one
+  std::string text;                    // as written, without offset and id
 
   Operand destination, a, b;
   bool write_both = false;  // gpr_wrboth
@@ -141,7 +143,8 @@ struct Instruction {
 };
 
 // Throws Error "E-nfp-listing": text that is no such listing, an instruction, operand or option
-// that is not known, an id twice, no instruction. `name` is what messages call the file.
+// that is not known, an id twice, no instruction. `name` is what messages call the file. Whether
+// instructions are missing, whole.h tells.
 std::vector<Instruction> parse_listing(std::string_view text, const std::string& name);
 
 const char* mnemonic(const Instruction& instruction);

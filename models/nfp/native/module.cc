@@ -13,6 +13,7 @@
 #include "listing.h"
 #include "lpn/base/error.h"
 #include "trace.h"
+#include "whole.h"
 
 namespace py = pybind11;
 
@@ -65,6 +66,7 @@ std::unique_ptr<PyProgram> program(const std::string& text, const std::string& n
                                    std::map<std::uint32_t, std::uint32_t> unroll_blocks) {
   auto out = std::make_unique<PyProgram>();
   out->listing = parse_listing(text, name);
+  require_whole(out->listing, name);
   out->costs = costs_of(costs);
   if (!unroll && unroll_blocks.empty() && cyclic(out->listing)) {
     out->rounds = 0;
@@ -107,22 +109,43 @@ py::list steps_of(const PyProgram& p, const std::string& path) {
   return out;
 }
 
+constexpr double kLeastZ3Seconds = 0.05;
+
 py::dict slowest_of(const PyProgram& p, bool per_byte, double cores, std::size_t paths,
-                    const py::object& go_on, double z3_seconds) {
+                    const py::object& go_on, const py::object& z3_seconds) {
   Options options;
   options.per_byte = per_byte;
   options.cores = cores;
   options.paths = paths;
-  options.z3_seconds = z3_seconds;
   bool interrupted = false;
+  // Ctrl-C may come while Python answers: then `otherwise`, and the search ends with what it has.
+  const auto ask = [&](const auto& question, auto otherwise) {
+    try {
+      return question();
+    } catch (const py::error_already_set& error) {
+      if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+      interrupted = true;
+      return otherwise;
+    }
+  };
+  if (!z3_seconds.is_none())
+    options.z3_seconds = [&] {
+      return ask([&] { return z3_seconds().cast<double>(); }, kLeastZ3Seconds);
+    };
   const Findings f = find_slowest(p.graph, p.costs, options, [&](const Progress& now) {
+    if (interrupted) return false;
     if (PyErr_CheckSignals() != 0) {
       if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw py::error_already_set();
       PyErr_Clear();
       interrupted = true;
       return false;
     }
-    return go_on.is_none() || go_on(now.bound, now.states, now.refuted, now.found).cast<bool>();
+    return ask(
+        [&] {
+          return go_on.is_none() ||
+                 go_on(now.bound, now.states, now.refuted, now.found).cast<bool>();
+        },
+        false);
   });
   py::dict out, naive;
   naive["cycles"] = f.naive.cycles;
@@ -256,10 +279,11 @@ PYBIND11_MODULE(_nfp, m) {
       .def("steps", &steps_of, py::arg("path"),
            "The instructions of a path: (id, line, text, core cycles, memory engine cycles).")
       .def("slowest", &slowest_of, py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1,
-           py::arg("go_on") = py::none(), py::arg("z3_seconds") = 20.0,
+           py::arg("go_on") = py::none(), py::arg("z3_seconds") = py::none(),
            "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False "
            "or Ctrl-C ends the "
-           "search with what was found.")
+           "search with what was found. z3_seconds() is asked how long the solver may take for its "
+           "next question; without it 20.")
       .def("replay", &replayed, py::arg("size"), py::arg("packet"), py::arg("memory"),
            py::arg("path"), py::arg("seed") = 1,
            "Runs a packet (bytes by offset) and DRAM content in the interpreter: {takes_path, "

@@ -8,6 +8,7 @@ from ..command import (
     ANSWERED,
     NO,
     UNKNOWN,
+    FiniteRange,
     Progress,
     counted,
     grouped,
@@ -30,7 +31,7 @@ _MOST_SHOWN = 20  # classes in words
 @space_options
 @params_option
 @click.option(
-    "--limit", type=click.FloatRange(0, min_open=True), metavar="S", help="Stop after S seconds."
+    "--limit", type=FiniteRange(0, min_open=True), metavar="S", help="Stop after S seconds."
 )
 @click.option(
     "--max-paths",

@@ -9,6 +9,7 @@ from ..command import (
     NO,
     UNKNOWN,
     WRONG,
+    FiniteRange,
     counted,
     grouped,
     json_option,
@@ -49,7 +50,7 @@ from .space import _Bound, load_space
 )
 @click.option(
     "--clock",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=1.0,
     show_default=True,
     metavar="NS",
@@ -57,7 +58,7 @@ from .space import _Bound, load_space
 )
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=60,
     show_default=True,
     metavar="S",

@@ -29,6 +29,7 @@ from ..command import (
 from ..errors import refusal
 from ..runs import fields_of, load, prepare
 from ..runs.engines import name_of
+from ..runs.run import budget_of
 from .explain import explanation
 from .explain import show as show_ways
 
@@ -74,19 +75,55 @@ from .explain import show as show_ways
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T."
 )
 @click.option(
+    "--max-memory",
+    type=click.IntRange(0),
+    metavar="MIB",
+    help="What tokens and firings of a run may use; three quarters of the machine's memory unless "
+    "given, 0: any.",
+)
+@click.option(
+    "--max-time", type=click.FloatRange(0), metavar="SECONDS", help="What a run may take."
+)
+@click.option(
+    "--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens there may be at the start."
+)
+@click.option(
+    "--max-firings", type=click.IntRange(0), metavar="N", help="Firings there may be at one time."
+)
+@click.option(
+    "--max-groups", type=click.IntRange(0), metavar="N", help="Groups there may be at one time."
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Which way the compiled net runs each transition, and why not faster; needs no " "INPUT.",
 )
 @json_option
 def sim(
-    model, inputs, params, engine, stats, path, top, path_memory, trace, limit, explain, as_json
+    model,
+    inputs,
+    params,
+    engine,
+    stats,
+    path,
+    top,
+    path_memory,
+    trace,
+    limit,
+    max_memory,
+    max_time,
+    max_tokens,
+    max_firings,
+    max_groups,
+    explain,
+    as_json,
 ):
     """Simulates MODEL on each INPUT: an input of the model's workload, or for a .lpn file a marking
     file or JSON {"place": 5, "other": [[1, 2], ...]}. A net that starts from its own tokens needs
     none.
 
-    Exit status: 0 answered; 1 a run stalled; 2 something is wrong; 3 a limit was reached.
+    Exit status: 0 answered; 1 a run stalled; 2 something is wrong; 3 a limit was reached, of time
+    (--limit) or of what a run may use (--max-...).
     """
     if trace and len(inputs) > 1:
         raise click.UsageError(
@@ -108,7 +145,9 @@ def sim(
     about = _about(ready)
     if path and ready.fallback is not None:
         raise ready.fallback
-    how = {"limit": limit, "stats": stats}
+    memory = None if max_memory is None else max_memory << 20
+    limits = budget_of(memory, max_time, max_tokens, max_firings, max_groups)
+    how = {"limit": limit, "stats": stats, "limits": limits}
     if path:
         how.update(path=top, path_memory=path_memory << 20)
     own_answer = limit is None and not params
@@ -189,7 +228,12 @@ def _one(ready, how, trace, progress, own_answer):
         return {**row, "error": {"code": code, "message": message}}
     row.update(fields_of(run))
     answer = getattr(ready.model.module, "answer", None)
-    if answer is not None and name is not None and own_answer and run.ending != "interrupted":
+    if (
+        answer is not None
+        and name is not None
+        and own_answer
+        and run.ending not in ("interrupted", "budget")
+    ):
         row["answer"] = answer(name)
     return row
 
@@ -216,7 +260,7 @@ def _status(rows, interrupted):
         return WRONG
     if any(row["stalled"] for row in rows):
         return NO
-    if interrupted or any(row["ending"] == "limit" for row in rows):
+    if interrupted or any(row["ending"] in ("limit", "budget") for row in rows):
         return UNKNOWN
     return ANSWERED
 
@@ -238,6 +282,7 @@ def _show(ready, about, rows, given):
         state = {
             "limit": f"stopped at {grouped(row.get('until'))}",
             "interrupted": "interrupted",
+            "budget": row.get("stopped", {}).get("text", ""),
         }.get(row["ending"], "")
         if row["stalled"]:
             state = "stalled"

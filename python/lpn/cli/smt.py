@@ -14,6 +14,7 @@ from ..command import (
     NO,
     UNKNOWN,
     WRONG,
+    FiniteRange,
     Progress,
     counted,
     grouped,
@@ -28,6 +29,7 @@ from ..errors import Error, describe, mistake
 from ..proofs.certificate import check, data_of
 from ..proofs.contained import contained
 from ..proofs.question import maximize, minimize, prove
+from ..proofs.tried import MOST_INPUTS
 from .space import input_text, load_space, space_options
 
 CHECK_SECONDS = 10  # unless --limit says otherwise
@@ -73,9 +75,16 @@ STATUS = {
 @click.option("--pareto", is_flag=True, help="With --free: the answer for every value.")
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     metavar="S",
     help="Stop after S seconds, with the bound and the input of then.",
+)
+@click.option(
+    "--tries",
+    type=click.IntRange(0),
+    default=MOST_INPUTS,
+    metavar="N",
+    help="Run every input, where classes do not answer and there are at most N; 0: never.",
 )
 @click.option(
     "--certificate",
@@ -116,6 +125,7 @@ def smt(
     free,
     pareto,
     limit,
+    tries,
     certificate,
     witness_file,
     smtlib,
@@ -160,7 +170,14 @@ def smt(
             loaded,
             net,
             space,
-            ask(space, asked[0], seconds=seconds_left, progress=progress.say, interface=function),
+            ask(
+                space,
+                asked[0],
+                seconds=seconds_left,
+                progress=progress.say,
+                interface=function,
+                tries=tries,
+            ),
         )
 
     tried = None
@@ -348,6 +365,7 @@ def _fields(model, space, answer, written, dumped):
         "stalled": stalled,
         "classes": answer.classes,
         "paths": answer.paths,
+        "inputs": answer.inputs,
         "complete": answer.complete,
         "why": answer.why,
         "unresolved": answer.unresolved,
@@ -369,8 +387,12 @@ def _show(space, answer, written, witness_file, dumped):
         click.echo("of the other inputs:")
     click.echo(f"{answer.question}: {_verdict(answer)}")
     extent = "all inputs" if answer.complete else f"not all inputs: {answer.why}"
-    number = "1 class" if answer.classes == 1 else f"{answer.classes} classes"
-    click.echo(f"  {number}, {counted(answer.paths, 'path')}, {extent}; {seconds(answer.seconds)}")
+    if answer.inputs is not None:
+        how = f"{counted(answer.inputs, 'input')} run"
+    else:
+        number = "1 class" if answer.classes == 1 else f"{answer.classes} classes"
+        how = f"{number}, {counted(answer.paths, 'path')}"
+    click.echo(f"  {how}, {extent}; {seconds(answer.seconds)}")
     for text in answer.notes:
         click.echo(f"  {text}")
     if answer.witness is not None:
@@ -390,6 +412,8 @@ def _verdict(answer):
         if answer.interrupted
         else "the limit was reached"
         if answer.complete
+        else "inputs are missing"
+        if answer.inputs is not None
         else "classes are missing"
     )
     if answer.silent and answer.lower is None and answer.upper is None:
@@ -519,6 +543,7 @@ def _show_checked(path, verdict, why, as_json, found=None):
                 "formulas": found.formulas,
                 "classes": found.classes,
                 "paths": found.paths,
+                "inputs": found.inputs,
                 "stalls": found.stalls,
                 "witness": found.witness,
             }
@@ -538,10 +563,13 @@ def _show_checked(path, verdict, why, as_json, found=None):
             "decides; install cvc5"
         )
     else:
-        click.echo(
-            f"  proved: {counted(found.paths, 'path')} checked, "
+        checked = (
+            f"{counted(found.paths, 'path')} checked, "
             f"{counted(found.formulas, 'formula')} decided by a solver"
+            if found.inputs is None
+            else f"{counted(found.inputs, 'input')} run in the interpreter"
         )
+        click.echo(f"  proved: {checked}")
     if found.stalls:
         click.echo("  about inputs that end; some stall or fail")
     if found.witness:

@@ -26,7 +26,8 @@ class Answer:
     Fraction, None when there is none; for a maximum `upper` is proved and `lower` is the witness's,
     for a minimum the other way round. `witness`: {variable: int}; it was run in the interpreter and
     has exactly that value. `stalled`: an input that stalls or fails, with why, else None.
-    `classes`, `paths`, `complete`, `why`: of the partition it rests on. `silent`: no input produces
+    `classes`, `paths`, `complete`, `why`: of the partition it rests on. `inputs`: how many inputs were
+    run instead, where the classes did not answer and every input was tried, else None. `silent`: no input produces
     a done token. `certificate`: what check() takes.
     """
 
@@ -40,6 +41,7 @@ class Answer:
         self.stalled = None
         self.silent = False
         self.classes = self.paths = 0
+        self.inputs = None
         self.complete = False
         self.why = None
         self.unresolved = 0

@@ -2,16 +2,16 @@
 
 import _lpn
 
-from ..errors import RunError, mistake
-from ..runs import simulate
+from ..errors import RunError
 from ..spaces.partition import OUTCOMES, partition
 from .answer import PARTITION, bug
 from .goals import Goals
+from .replay import Replays
 
 __all__ = ["Basis"]
 
 
-class Basis:
+class Basis(Replays):
     """A space sorted into classes, for questions about its inputs and for those who check the
     answers.
 
@@ -21,9 +21,8 @@ class Basis:
     """
 
     def __init__(self, space, answer, term, denominator, seed, seconds, say):
-        self.space = space
-        self.term = term
-        self.denominator = denominator
+        super().__init__(space, term, denominator)
+        self._compared = None, None  # the run last compared with its path, and that
         self.parts = parts = partition(
             space.net,
             space,
@@ -40,6 +39,10 @@ class Basis:
         self.undecided = False
         ending = self._sort(answer)
         self.goals = Goals(space.net, parts.core, ending, term)
+
+    def evidence(self, seed):
+        """What a certificate says about how the claim was proved."""
+        return {"partition": {**PARTITION, "seed": seed}}
 
     def _sort(self, answer):
         """The paths that end, as [(class, path)]; about the others notes what there is to say."""
@@ -71,18 +74,11 @@ class Basis:
             )
         return ending
 
-    def no_input(self):
-        return mistake(
-            "E-space",
-            "the input space has no input: its conditions contradict each other\n"
-            + self.space.describe(),
-        )
-
     def _stall(self, path):
         """A path without end, its first sample run."""
         sample = path.samples[0]
         try:
-            run = self._run(sample)
+            run = self.run(sample)
             seen = "stalled" if run.stalled else "ended"
         except RunError:
             seen = "error"
@@ -90,39 +86,13 @@ class Basis:
             raise bug(f"an input is said to be '{path.outcome}', but run it is '{seen}'", sample)
         return {"outcome": path.outcome, "witness": sample, "why": path.trouble}
 
-    def rescaled(self, form):
-        """(form, denominator): a form with the term of E instead of E."""
-        if ("E",) not in form or self.denominator == 1:
-            return form, 1
-        d = self.denominator
-        return {atom: c if atom == ("E",) else c * d for atom, c in form.items()}, d
-
-    # Inputs that are run.
-
-    def _run(self, values, **options):
-        return simulate(
-            self.space.net,
-            self.space.marking(values),
-            params=self.space.parameters(values),
-            engine="interp",
-            **options,
-        )
-
-    def value(self, form, witness):
-        """A form's value for an input, by running it in the interpreter."""
-        needs = {atom[0] for atom in form if atom}
-        run = self._run(witness, stats="busy" in needs, trace=bool(needs - {"latency", "E"}))
-        if "stall" in needs:
-            measured = self._same_times(run, witness)
-        seen = 0
-        for atom, c in form.items():
-            if atom and atom[0] == "stall":
-                number, net = self.space.net._transitions[atom[1]], self.space.net
-                input = self.space._ordered(witness)
-                seen += c * measured.stall_of(number, net[atom[2]]._number, input)
-                continue
-            seen += c * (1 if not atom else self._measured_in(run, atom, witness))
-        return seen
+    def measured(self, run, atom, witness):
+        if atom[0] != "stall":
+            return super().measured(run, atom, witness)
+        if run is not self._compared[0]:
+            self._compared = run, self._same_times(run, witness)
+        number, place = self.space.net._transitions[atom[1]], self.space.net[atom[2]]._number
+        return self._compared[1].stall_of(number, place, self.space._ordered(witness))
 
     def _same_times(self, run, witness):
         """A witness's path, whose instants have been compared with every firing of its run.
@@ -142,24 +112,3 @@ class Basis:
         if said != {(c.transition, c.firing): (c.start, c.time) for c in run.trace}:
             raise bug("the firings of an input are not when its class says", witness)
         return measured
-
-    def _measured_in(self, run, atom, witness):
-        if atom[0] == "latency":
-            return run.latency
-        if atom[0] == "busy":
-            return run.stats["transitions"][atom[1]]["busy"]
-        if atom[0] == "E":
-            return self.space.core.value(self.term, self.space._ordered(witness))
-        if atom[0] == "commits":
-            return sum(
-                commit.transition == self.space.net._transitions[atom[1]] for commit in run.trace
-            )
-        core, produced = self.space.net._core, 0
-        for commit in run.trace:
-            outputs = core.transitions[commit.transition].outputs
-            produced += sum(
-                n for n, o in zip(commit.produced, outputs) if core.places[o.place].done
-            )
-            if produced >= atom[1]:
-                return commit.time
-        return None

@@ -16,6 +16,7 @@ from .answer import Answer, form_text, number
 from .basis import Basis
 from .property import claims, largest, whole
 from .read import data_of, fraction, refuse, shape
+from .tried import Tried, possible
 
 __all__ = ["Checked", "check", "data_of"]
 
@@ -25,7 +26,7 @@ class Checked:
     `space`, and if not `why`.
 
     `unknown`: it holds but for formulas that no solver at hand decides. `formulas`: how many solver
-    decided formulas it has. `witness`, `classes`, `paths`, `stalls` as of Answer.
+    decided formulas it has. `witness`, `classes`, `paths`, `inputs`, `stalls` as of Answer.
     """
 
     def __init__(self, claim, space):
@@ -37,6 +38,7 @@ class Checked:
         self.formulas = 0
         self.witness = None
         self.classes = self.paths = 0
+        self.inputs = None
         self.stalls = False
 
 
@@ -102,25 +104,20 @@ class _Check:
         """Why the certificate proves nothing, else None."""
         data, result = self.data, self.result
         answer = Answer("check", self.space)
-        self.basis = basis = Basis(
-            self.space,
-            answer,
-            self.term,
-            self.denominator,
-            data["partition"]["seed"],
-            self.seconds or 0,
-            self.progress or (lambda text: None),
-        )
+        self.basis = basis = self.made_again(answer)
         self.forms = [
             (again, denominator * more)
             for form, denominator in self.forms
             for again, more in [basis.rescaled(form)]
         ]
         result.classes, result.paths = answer.classes, answer.paths
+        result.inputs = answer.inputs
         result.stalls = answer.stalled is not None
         if not answer.complete or basis.undecided:
             why = answer.why or "; ".join(answer.notes)
-            return f"the classes of the space are not complete: {why}"
+            return f"not all inputs of the space are known: {why}"
+        if "tried" in data and data["tried"]["inputs"] != answer.inputs:
+            return f"the space has {answer.inputs} inputs, not {data['tried']['inputs']}"
         if result.stalls != data["stalls"]:
             return "whether inputs stall or fail is not as it says"
         if len(data["bounds"]) != len(self.forms):
@@ -140,7 +137,23 @@ class _Check:
             )
         return self.wrong_witness()
 
+    def made_again(self, answer):
+        """The space's classes, or a run of each of its inputs, whatever the claim rests on."""
+        data, say = self.data, self.progress or (lambda text: None)
+        about = self.space, answer, self.term, self.denominator
+        if "tried" not in data:
+            return Basis(*about, data["partition"]["seed"], self.seconds or 0, say)
+        forms = [form for form, _ in self.forms]
+        if possible(self.space, forms) is None:
+            raise refuse("not every input of this space can be run, or not for this claim")
+        return Tried(*about, forms, self.seconds or 0, say, compile=False)
+
     def wrong_bound(self, form, bound):
+        if isinstance(self.basis, Tried):
+            value, witness = self.basis.largest(form)
+            if value is None:
+                return "no input has a value"
+            return f"it is {value} for {witness}" if value > bound["most"] else None
         goals, maximum, value, _ = self.basis.goals.of(form)
         if bound["paths"] != len(goals) or len(bound["certificates"]) != len(goals):
             return (

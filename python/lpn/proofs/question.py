@@ -11,15 +11,19 @@ from typing import Any
 
 import _lpn
 
-from ..errors import mistake
+from ..errors import Error, mistake
 from ..interrupt import Interrupt
 from ..spaces.space import InputSpace
-from .answer import FORMAT, PARTITION, Answer, bug, form_text, json_number, number
+from .answer import FORMAT, Answer, bug, form_text, json_number, number
 from .basis import Basis
 from .interface_term import interface_term
 from .property import claims, is_strict, largest, timed, whole
+from .tried import MOST_INPUTS, Tried, estimate, possible
 
 __all__ = ["maximize", "minimize", "prove"]
+
+_PATIENCE = 2.0  # seconds that classes have, however quickly all inputs could be run
+_COMPILED = 8  # about so many times faster than the estimate are compiled runs
 
 
 def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> Answer:
@@ -31,8 +35,11 @@ def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> An
     `interface`, a function of one argument whose attributes are the space's tokens by place and
     parameters; times numbers, and added up. `seconds`: a limit; what is proved and found by then is
     the answer. `progress(text)` is called a few times per second; Ctrl-C ends the work, and the
-    answer keeps what it has. Raises Error "E-property" for what is not covered, "E-partition" for a
-    net that cannot be executed symbolically, "E-space" when the space has no input.
+    answer keeps what it has. `tries`: where sorting the inputs into classes is refused, or leaves a
+    gap after about the time that running all inputs takes, and the variables have at most so many
+    assignments, every input is run. Raises Error "E-property" for what is not covered,
+    "E-partition" for a net that cannot be executed symbolically and whose inputs are too many to
+    try, "E-space" when the space has no input.
     """
     return _Search(space, f"maximize {quantity}", **options).extreme(quantity, 1)
 
@@ -56,43 +63,137 @@ def _nothing(text):
 
 
 class _Search:
-    """One question: its linear forms, bounded one after the other over the same Basis."""
+    """One question: its linear forms, bounded one after the other over the same Basis or Tried."""
 
-    def __init__(self, space, question, *, interface=None, seconds=None, progress=None, seed=1):
+    def __init__(
+        self,
+        space,
+        question,
+        *,
+        interface=None,
+        seconds=None,
+        progress=None,
+        seed=1,
+        tries=MOST_INPUTS,
+    ):
         if not isinstance(space, InputSpace):
             raise mistake("E-operand", f"bounds need an input space, got {space!r}")
         self.space = space
         self.net = space.net
         self.interface = interface
-        self.limit = seconds
         self.say = progress or _nothing
         self.seed = seed
+        self.tries = tries
         self.began = time.monotonic()
+        self.end = None if seconds is None else self.began + seconds
+        self.question = question
         self.answer = Answer(question, space)
+        self.term, self.denominator = None, 1
         self.basis = None
         self.claims = []  # certificates, one per linear form
 
     def left(self):
         """Seconds that remain; 0: any number."""
-        if self.limit is None:
+        if self.end is None:
             return 0
-        return max(self.limit - (time.monotonic() - self.began), 0.001)
+        return max(self.end - time.monotonic(), 0.001)
 
-    def begin(self, forms):
-        """Sorts the inputs, once it is known whether the forms have the interface in them."""
-        term, denominator = None, 1
+    def answered(self, forms, ask):
+        """The answer that `ask` makes of the classes of inputs; where they leave a gap and the inputs
+        are few enough, of a run of each of them.
+        """
         if any(("E",) in form for form in forms):
-            term = interface_term(self.space, self.interface)
-            denominator = getattr(self.interface, "denominator", 1)
+            self.term = interface_term(self.space, self.interface)
+            self.denominator = getattr(self.interface, "denominator", 1)
+        total = possible(self.space, forms, self.tries)
+        if total is None:
+            return self.by_classes(ask)
+        end = self.end
+        trying = estimate(self.space, forms, total, self.term) / _COMPILED
+        patience = time.monotonic() + max(_PATIENCE, trying)
+        self.end = patience if end is None else min(patience, end)
+        known, why = None, None
+        try:
+            known = self.by_classes(ask)
+            if not self.gap() or known.interrupted or end is not None and time.monotonic() >= end:
+                return known
+            why = known.why or "its bounds did not meet in time"
+        except Error as error:
+            if error.code != "E-partition":
+                raise
+            why = str(error)
+        self.end = end
+        return self.by_trying(forms, ask, known, why)
+
+    def by_classes(self, ask):
         self.basis = Basis(
-            self.space, self.answer, term, denominator, self.seed, self.left(), self.say
+            self.space,
+            self.answer,
+            self.term,
+            self.denominator,
+            self.seed,
+            self.left(),
+            self.say,
         )
+        return ask()
+
+    def by_trying(self, forms, ask, known, why):
+        """The same question, with every input run. `known`: the answer by classes, None where there
+        is none; `why`: what it lacks.
+        """
+        self.answer = Answer(self.question, self.space)
+        self.claims = []
+        self.basis = Tried(
+            self.space,
+            self.answer,
+            self.term,
+            self.denominator,
+            forms,
+            self.left(),
+            self.say,
+        )
+        answer = ask()
+        answer.notes.insert(0, f"every input was run, since classes do not answer: {why}")
+        if known is not None and (not answer.complete or self.basis.undecided):
+            self.join(answer, known)
+        return answer
+
+    def gap(self):
+        """Whether more is to be found out than the answer has."""
+        answer = self.answer
+        if answer.question.startswith("prove"):
+            return answer.verdict == "unknown"
+        if answer.complete and answer.silent:
+            return False
+        return answer.lower is None or answer.lower != answer.upper
+
+    def join(self, answer, known):
+        """What classes proved and found, where not all inputs could be run."""
+        maximum = not answer.question.startswith("minimize")
+        if answer.stalled is None:
+            answer.stalled = known.stalled
+        if answer.question.startswith("prove"):
+            return
+        proved = known.upper if maximum else known.lower
+        mine, theirs = (a.lower if maximum else a.upper for a in (answer, known))
+        better = mine is None or theirs is not None and (theirs > mine) == maximum
+        if better and theirs is not None:
+            mine, answer.witness = theirs, known.witness
+            answer.replayed = known.replayed
+        answer.lower, answer.upper = (mine, proved) if maximum else (proved, mine)
+        answer.certificate = known.certificate
+        if answer.stalled is not None:
+            answer.verdict = "refuted"
+        elif proved is not None and mine is not None:
+            answer.verdict = "optimal" if proved == mine else "bounded"
 
     def largest(self, form, enough=None):
         """(proved, found, witness, exact) of a form's largest value over the inputs that have one.
 
         `enough`: stop when the value is proved to be at most that, or found to be more.
         """
+        if isinstance(self.basis, Tried):
+            return self.largest_tried(form)
         goals, maximum, value, back = self.basis.goals.of(form)
         if not goals:
             return None, None, None, False
@@ -144,6 +245,19 @@ class _Search:
             result["exact"],
         )
 
+    def largest_tried(self, form):
+        """The same of the inputs that were run."""
+        value, witness = self.basis.largest(form)
+        if value is None:
+            return None, None, None, False
+        self.replay(form, witness, value)
+        exact = self.answer.complete and not self.basis.undecided
+        if exact:
+            self.claims.append(
+                {"form": [[list(atom), c] for atom, c in form.items()], "most": value}
+            )
+        return value if exact else None, value, witness, exact
+
     def verify(self, goals, certificates):
         """A bound is not printed unless its certificates hold; after Ctrl-C it is said that nobody
         looked.
@@ -184,7 +298,12 @@ class _Search:
     def extreme(self, quantity, sign):
         forms = largest(quantity, self.net, self.interface is not None, sign)
         scaled_forms = [whole(form) for form in forms]
-        self.begin([form for form, _ in scaled_forms])
+        return self.answered(
+            [form for form, _ in scaled_forms],
+            lambda: self.extreme_of(quantity, scaled_forms, sign),
+        )
+
+    def extreme_of(self, quantity, scaled_forms, sign):
         scaled_forms = [
             (again, denominator * more)
             for form, denominator in scaled_forms
@@ -219,8 +338,10 @@ class _Search:
 
     def prove(self, text):
         forms = claims(text, self.net, self.interface is not None)
-        self.begin(forms)
-        if self.basis.denominator > 1 and is_strict(text):
+        return self.answered(forms, lambda: self.proof_of(text, forms))
+
+    def proof_of(self, text, forms):
+        if self.denominator > 1 and is_strict(text):
             raise mistake(
                 "E-property", f"'{text}': this interface gives fractions of cycles; use <= or >="
             )
@@ -288,7 +409,7 @@ class _Search:
                 "stalls": answer.stalled is not None,
                 "net": self.net.text(),
                 "space": self.space.to_json(terms),
-                "partition": {**PARTITION, "seed": self.seed},
+                **self.basis.evidence(self.seed),
                 "bounds": self.claims,
                 "witness": answer.witness,
                 "interface denominator": self.basis.denominator,

@@ -131,6 +131,27 @@ def _claim(claim):
             raise refuse(f"its {name} is no formula of up to {_MOST_CLAIM} printable characters")
 
 
+def _partition(data):
+    _object(
+        data,
+        "'partition'",
+        ("max_paths", "max_firings", "question_seconds", "enumerate", "seed"),
+    )
+    if not 0 <= whole_number(data["seed"], "the seed") < 1 << 63:
+        raise refuse("the seed is outside 0..2**63 - 1")
+
+
+def _bound(bound, members):
+    _object(bound, "a bound", ("most", *members), optional=("form", "maximum"))
+    whole_number(bound["most"], "a bound's most")
+    if not members:
+        return
+    whole_number(bound["paths"], "a bound's number of paths")
+    for each in _list(bound["certificates"], "a bound's certificates"):
+        _object(each, "a path's certificate", ("path", "bound", "steps"))
+        whole_number(each["path"], "the number of a path")
+
+
 def shape(data):
     """Raises Error "E-certificate" unless the data has the members of a certificate, each of its
     kind.
@@ -141,6 +162,7 @@ def shape(data):
             f"a certificate in format {_short(data['lpn certificate'])}; this program reads "
             f"{FORMAT}",
         )
+    tried = type(data) is dict and "tried" in data
     _object(
         data,
         "it",
@@ -150,7 +172,7 @@ def shape(data):
             "stalls",
             "net",
             "space",
-            "partition",
+            "tried" if tried else "partition",
             "bounds",
             "witness",
             "interface denominator",
@@ -161,22 +183,15 @@ def shape(data):
     if type(data["stalls"]) is not bool:
         raise refuse("'stalls' is neither true nor false")
     _text(data["net"], "'net'")
-    _object(
-        data["partition"],
-        "'partition'",
-        ("max_paths", "max_firings", "question_seconds", "enumerate", "seed"),
-    )
-    if not 0 <= whole_number(data["partition"]["seed"], "the seed") < 1 << 63:
-        raise refuse("the seed is outside 0..2**63 - 1")
+    if tried:
+        _object(data["tried"], "'tried'", ("inputs",))
+        whole_number(data["tried"]["inputs"], "the number of inputs")
+    else:
+        _partition(data["partition"])
     if whole_number(data["interface denominator"], "the interface's denominator") < 1:
         raise refuse("the interface is divided by what is not positive")
     for bound in _list(data["bounds"], "'bounds'"):
-        _object(bound, "a bound", ("most", "paths", "certificates"), optional=("form", "maximum"))
-        whole_number(bound["most"], "a bound's most")
-        whole_number(bound["paths"], "a bound's number of paths")
-        for each in _list(bound["certificates"], "a bound's certificates"):
-            _object(each, "a path's certificate", ("path", "bound", "steps"))
-            whole_number(each["path"], "the number of a path")
+        _bound(bound, () if tried else ("paths", "certificates"))
     if data["witness"] is not None:
         if type(data["witness"]) is not dict:
             raise refuse("its witness is no object")

@@ -71,8 +71,15 @@ def start(
     *,
     stats: bool = False,
     trace: bool = False,
+    budget: Any = None,
+    poll: Callable[[int, int], object] | None = None,
 ) -> Any:
-    """The machine at time 0 that _lpn.sim.run takes: an _lpn.sim.Simulator or an _lpn.Interp."""
+    """The machine at time 0 that _lpn.sim.run takes: an _lpn.sim.Simulator or an _lpn.Interp.
+
+    `budget`: an _lpn.Budget. `poll(time, commits)` is asked while the tokens are placed, and stops
+    that by saying yes; the machine's runs then only say so.
+    """
+    within = {"budget": budget or _lpn.Budget(), "poll": poll}
     if library is None:
-        return _lpn.Interp(net.core, values, marking._core, stats=stats, trace=trace)
-    return _lpn.sim.Simulator(library, values, marking._core)
+        return _lpn.Interp(net.core, values, marking._core, stats=stats, trace=trace, **within)
+    return _lpn.sim.Simulator(library, values, marking._core, **within)

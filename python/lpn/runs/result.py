@@ -19,8 +19,10 @@ def fields_of(run: Run) -> dict[str, Any]:
         last_commit=run.last_commit,
         stalled=run.stalled,
     )
-    if run.until is not None or run.ending == "interrupted":
+    if run.until is not None or run.ending in ("interrupted", "budget"):
         row["until"] = run.until
+    if run.stopped is not None:
+        row["stopped"] = run.stopped
     row["blocked"] = [_waiting(run, *blocked) for blocked in run.blocked]
     row["undrained"] = [{"place": p, "tokens": run.left.get(p, 0)} for p in run.undrained]
     row["seconds"] = round(run.seconds, 9)

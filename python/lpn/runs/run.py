@@ -16,15 +16,25 @@ from ..interrupt import Interrupt
 from .critical import critical_path
 from .engines import name_of, start
 
-__all__ = ["Run", "execute", "named_blocked", "read_places", "read_tokens", "whole_limit"]
+__all__ = [
+    "Run",
+    "budget_of",
+    "execute",
+    "named_blocked",
+    "read_places",
+    "read_tokens",
+    "whole_limit",
+]
 
 
 class Run:
     """How a run ended.
 
     `latency`: cycles (ticks) to the last done token, None when none was produced. `ending`:
-    "quiet", "done", "limit" or "interrupted" (Ctrl-C). `until`: the time up to which the run is
-    complete when it ended by limit or interrupt, else None. `stalled`: quiet although tokens wait
+    "quiet", "done", "limit", "interrupted" (Ctrl-C) or "budget": it needed more than it may use.
+    Then `stopped` is a dict of `at`, the time, `reason` ("memory", "time", "tokens", "groups" or
+    "firings") and `text`; else None. `until`: the time up to which the run is complete when it
+    ended by limit, interrupt or budget, else None. `stalled`: quiet although tokens wait
     that must drain; then `blocked` lists (transition, reason, arc or place), `undrained` the places
     and `left` the tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time.
     `trace`: list of commits, when asked for. `stats`: a dict, when asked for. `collected`: {place:
@@ -41,6 +51,7 @@ class Run:
         self.seconds = seconds
         self.layout_seconds = 0.0  # of run_batch
         self.until = None
+        self.stopped = None
         self.latency = result.latency
         self.ending = result.ending
         self.last_commit = result.last_commit
@@ -125,6 +136,7 @@ def execute(
     read: Iterable[Place | str] = (),
     collect: Iterable[str] = (),
     watch: Any = None,
+    limits: Any = None,
 ) -> Any:
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
@@ -134,43 +146,99 @@ def execute(
     it, the critical path, and what the run gains from twice as fast a transition for so many of
     them. `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
     `collect`: names of places that the net does not read, of which the Run keeps what arrived and
-    when; with a compiled library only. Raises "E-collect" for another place.
+    when; with a compiled library only. Raises "E-collect" for another place. `limits`: an
+    _lpn.Budget, what the run may use; None: as budget_of() has it.
     """
-    machine = start(net, values, marking, library, stats=stats, trace=observer is not None)
-    if watch is not None:
-        watch.watch(machine)
-    for name in collect:
-        machine.collect(net[name]._number)
-    if path_memory is not None:
-        machine.set_path_budget(path_memory)
-    until = _lpn.FOREVER if limit is None else limit
-    result, seconds, interrupted, reached = _run_sliced(machine, until, observer, on_slice, budget)
+    limits = limits or budget_of()
+    with Interrupt() as stop:
+        machine = start(
+            net,
+            values,
+            marking,
+            library,
+            stats=stats,
+            trace=observer is not None,
+            budget=limits,
+            poll=lambda time, commits: stop.asked,
+        )
+        if watch is not None:
+            watch.watch(machine)
+        for name in collect:
+            machine.collect(net[name]._number)
+        if path_memory is not None:
+            machine.set_path_budget(path_memory)
+        until = _lpn.FOREVER if limit is None else limit
+        result, seconds, interrupted, reached = _run_sliced(
+            machine, until, observer, on_slice, budget, stop
+        )
     if result is None:
         return None
-    # An order-free run that was interrupted has run ahead here and there: no moment to speak of.
-    whole = not interrupted or isinstance(machine, _lpn.Interp) or not machine.order_free
+    cut = interrupted or result.ending == "budget"
+    # An order-free run that was cut short has run ahead here and there: no moment to speak of.
+    whole = not cut or isinstance(machine, _lpn.Interp) or not machine.order_free
     measured = machine.stats() if stats and whole else None
     run = Run(net, result, name_of(library), seconds, None, measured)
-    if run.ending == "limit":
-        run.until = reached
+    if run.ending == "limit" or cut:
+        run.until = reached if reached >= 0 else None
     if interrupted:
         run.ending = "interrupted"
+    elif cut:
+        run.stopped = _stopped(machine, result, limits)
     _read(run, machine, read, collect)
-    if path is not None and not interrupted:
+    if path is not None and not cut:
         _find_path(run, machine, result, (values, marking, library, until), path)
     return run
 
 
-def _run_sliced(machine, until, observer, on_slice, budget):
-    """What _lpn.sim.run says of a run that Ctrl-C ends."""
-    with Interrupt() as stop:
+def budget_of(
+    max_memory: int | None = None,
+    max_time: float | None = None,
+    max_tokens: int | None = None,
+    max_firings: int | None = None,
+    max_groups: int | None = None,
+) -> Any:
+    """An _lpn.Budget: bytes, seconds, tokens at the start, firings and groups at one instant.
 
-        def between(time, commits):
-            if on_slice is not None:
-                on_slice(time, commits)
-            return stop.asked
+    None, and 0: any; but of memory, None: three quarters of the machine's. Raises Error
+    "E-operand".
+    """
+    given = {"max_tokens": max_tokens, "max_firings": max_firings, "max_groups": max_groups}
+    for name, value in {"max_memory": max_memory, "max_time": max_time, **given}.items():
+        whole = name != "max_time"
+        if value is not None and not (
+            (hasattr(value, "__index__") if whole else isinstance(value, (int, float)))
+            and 0 <= value < 2**63
+        ):
+            what = "an int" if whole else "seconds, a number"
+            raise mistake("E-operand", f"{name} must be {what} >= 0, got {value!r}")
+    return _lpn.Budget(
+        memory=_lpn.sim.sane_memory() if max_memory is None else max_memory,
+        seconds=max_time or 0.0,
+        tokens=max_tokens or 0,
+        firings=max_firings or 0,
+        groups=max_groups or 0,
+    )
 
-        return _lpn.sim.run(machine, until, observer, between, budget)
+
+def _stopped(machine, result, limits):
+    """Run.stopped: where a run was that needed more than it may use."""
+    at = machine.now
+    return {
+        "at": at,
+        "reason": result.stop,
+        "text": f"stopped at time {at}: {limits.text(result)}",
+    }
+
+
+def _run_sliced(machine, until, observer, on_slice, budget, stop):
+    """What _lpn.sim.run says of a run that Ctrl-C (`stop`) ends."""
+
+    def between(time, commits):
+        if on_slice is not None:
+            on_slice(time, commits)
+        return stop.asked
+
+    return _lpn.sim.run(machine, until, observer, between, budget)
 
 
 def _read(run, machine, read, collect):
@@ -200,10 +268,11 @@ def _find_path(run, machine, result, same, top):
         return result.latency if has_done else result.last_commit
 
     def again(transition):
-        other = start(net, values, marking, library)
-        other.set_path_budget(0)
-        other.halve(transition)
-        answer, _, interrupted, _ = _run_sliced(other, until, None, None, 0.0)
+        with Interrupt() as stop:
+            other = start(net, values, marking, library)
+            other.set_path_budget(0)
+            other.halve(transition)
+            answer, _, interrupted, _ = _run_sliced(other, until, None, None, 0.0, stop)
         if interrupted:
             raise KeyboardInterrupt
         return time_of(answer)

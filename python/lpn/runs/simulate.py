@@ -13,7 +13,7 @@ from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
 from .engines import check_engine, compiled, library_of
-from .run import Run, execute, whole_limit
+from .run import Run, budget_of, execute, whole_limit
 
 __all__ = ["simulate"]
 
@@ -33,6 +33,11 @@ def simulate(
     path: bool | int | None = False,
     path_memory: int | None = None,
     read: Iterable[Place | str] = (),
+    max_memory: int | None = None,
+    max_time: float | None = None,
+    max_tokens: int | None = None,
+    max_firings: int | None = None,
+    max_groups: int | None = None,
 ) -> Run:
     """Runs the net on a marking to its end, or to time `limit` (cycles, inclusive).
 
@@ -42,7 +47,10 @@ def simulate(
     variable LPN_ENGINE sets the default. `trace`: keep every commit, or a function called with
     each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3),
     what halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not
-    given. `read`: places whose free tokens at the end Run.tokens keeps. Raises RunError for an
+    given. `read`: places whose free tokens at the end Run.tokens keeps. `max_...`: what the run may
+    use, for nets of strangers: bytes of its tokens and firings (None: three quarters of the
+    machine's memory; 0: any), seconds, tokens at the start, firings and groups at one time; a run
+    that needs more ends with ending "budget", see Run.stopped. Raises RunError for an
     error of the run, "E-no-compiler" when "compiled" cannot be had; a stalled run is a result.
     Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
     """
@@ -52,7 +60,8 @@ def simulate(
     engine = engine or os.environ.get("LPN_ENGINE") or None
     if engine is not None:
         check_engine(engine)
-    same: dict[str, Any] = {"limit": limit, "read": read}
+    limits = budget_of(max_memory, max_time, max_tokens, max_firings, max_groups)
+    same: dict[str, Any] = {"limit": limit, "read": read, "limits": limits}
     if path is False or path is None:  # 0: without asking what is gained
         return _finished(_run(net, values, start, engine, trace, stats, same))
     if engine == "interp":
@@ -61,7 +70,7 @@ def simulate(
         )
     asked: dict[str, Any] = {"path": 3 if path is True else int(path), "path_memory": path_memory}
     run = execute(net, values, start, compiled(net, path=True), **asked, **same)
-    if run.ending == "interrupted" or not (trace or stats):
+    if run.ending in ("interrupted", "budget") or not (trace or stats):
         return _finished(run)
     found = run.path
     run = _run(net, values, start, engine, trace, stats, same)

@@ -23,9 +23,12 @@ std::int64_t param_value(const Net& net, const ParamValues& params, const Formul
 void check_initial(const Net& net, const ParamValues& params, const Marking& marking,
                    const std::function<void()>& now_and_then = {});
 
-// How many tokens there are at the start, without a look at their properties. Throws Error
-// "E-param-value".
-std::uint64_t initial_tokens(const Net& net, const ParamValues& params, const Marking& marking);
+// What there is at the start, without a look at the properties: tokens, and the bytes of their
+// values. Throws Error "E-param-value".
+struct InitialSize {
+  std::uint64_t tokens = 0, bytes = 0;
+};
+InitialSize initial_size(const Net& net, const ParamValues& params, const Marking& marking);
 
 // A token from outside. Throws Error: "E-push" (a place with a capacity, wrong number of values),
 // "E-range".

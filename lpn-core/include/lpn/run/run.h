@@ -56,6 +56,7 @@ enum class Ending : std::uint8_t {
 // What a run may use; 0: any. What is too much for it ends as an answer, never as an error: how far
 // it came. Looked at every few thousand steps, so a limit may be passed by as much.
 struct Budget {
+  // With 0 a run for which the machine has no more memory throws std::bad_alloc instead.
   std::uint64_t memory = 0;   // bytes of tokens and firings, as the engine keeps them
   double seconds = 0;         // of wall time inside the engine, from the first token placed
   std::uint64_t groups = 0;   // at one instant; more than kDefaultGroupLimit are an error anyway

@@ -42,10 +42,16 @@ enum class Mode : std::uint8_t {
   kOrderFree,  // order-free also with an observer, whose commits are then kept until the end
 };
 
+// Bytes that a run may use unless somebody says otherwise: three quarters of the machine's memory.
+std::uint64_t sane_memory();
+
 // The same run as Interp (interp.h): same results, same commits, same errors.
 class Simulator {
  public:
-  Simulator(Library library, const ParamValues& params, const Marking& marking);
+  // Within `budget`; `poll` is asked already while the tokens are placed. A run that is stopped
+  // then or later has ending kStopped, and so have all runs after it.
+  Simulator(Library library, const ParamValues& params, const Marking& marking,
+            const Budget& budget = {}, Poll poll = {});
   ~Simulator();
   Simulator(Simulator&&) noexcept;
   Simulator& operator=(Simulator&&) noexcept;
@@ -63,9 +69,8 @@ class Simulator {
       const std::function<void(std::size_t, const RunResult*, const RunError*)>& each);
   // Before the first run.
   void set_mode(Mode mode);
-  // Called now and then during an order-free run with the time and the firings so far; true ends
-  // it, with ending kLimit and what was simulated so far, and the simulator with it.
-  void set_poll(std::function<bool(Time, std::uint64_t)> poll);
+  // Who may stop the runs to come; nothing: nobody.
+  void set_poll(Poll poll);
   // Whether run(kForever) will be attempted without a queue of events.
   bool will_run_order_free() const;
   // Whether the last run was order-free; if not, whether it was attempted (a run that meets an

@@ -15,17 +15,18 @@ namespace lpn::sim {
 struct Slices {
   Time limit = kForever;
   Observer* observer = nullptr;  // what it throws ends the run, and is thrown after the slice
-  // Asked about 20 times a second with the time and the commits so far; false ends the run. What it
-  // throws does too. Empty: go on.
+  // Asked about 20 times a second with the time and the commits so far, and twice a second in the
+  // midst of an instant that takes so long; false ends the run. What it throws does too. Empty: go
+  // on.
   std::function<bool(Time, std::uint64_t)> keep_on;
   double budget = 0;  // seconds after which there is no result; 0: any time
 };
 
 struct SlicedRun {
-  std::optional<RunResult> result;  // none: the budget was not enough
+  std::optional<RunResult> result;  // none: `budget` was not enough
   double seconds = 0;               // of running, callbacks of an event-driven run left out
   bool stopped = false;             // by keep_on: the result is that of a part
-  Time until = 0;                   // the run is complete up to this time
+  Time until = 0;  // the run is complete up to this time; -1: stopped in the midst of instant 0
 };
 
 SlicedRun run_sliced(Interp& engine, const Slices& slices);

@@ -22,14 +22,14 @@ def rows():
     return list(csv.DictReader(open(path, newline=""))) if path.exists() else []
 
 
-def scanner(packet_bytes, matches_per_MB, rate_kpps, core_us=0.01):
-    """A host that sends packets to the engine; its cores are never the limit."""
+def scanner(packet_bytes, matches_per_MB, rate_kpps, core_us=0.01, cores=1):
+    """A host that sends packets to the engine; its cores are never the limit. Or cores of the NIC."""
     return scenarios.parse(
         {
             "functions": [
                 {
                     "name": "host",
-                    "cores": 1,
+                    "cores": cores,
                     "stages": [
                         {"resource": "cpu", "service_us": core_us},
                         {"resource": "regex", "service_us": "emerging-threats"},
@@ -93,6 +93,28 @@ def test_idle_latency():
         assert (
             low * 0.9 <= latency <= high * 1.12
         )  # the net does not know why more workers see less
+
+
+def worker_us(workers):
+    """A packet's time [us] on each of so many ARM workers (net/README.md, "Parameters"): fitted to one
+    and five of them.
+    """
+    return 0.5 + 0.235 * workers
+
+
+@needs_truth
+def test_workers_on_cores_of_the_nic():
+    """Workers hinder each other: with the time of one, five would be 35 % too fast."""
+    with open(
+        TRUTH / "rxp" / "rxp_arm_core_scaling_1500B_2048rules.csv", newline="", encoding="utf-8"
+    ) as lines:
+        listed = list(csv.DictReader(lines))
+    assert [int(row["worker_cores"]) for row in listed] == [1, 2, 3, 4, 5]
+    for row in listed:
+        workers = int(row["worker_cores"])
+        scenario = scanner(1500, 507, 4600, worker_us(workers), workers)
+        found = steady.simulate(scenario, engine="interp", latencies=False).results[0]
+        assert found.throughput_kpps == pytest.approx(1e3 * float(row["rxp_Mpps"]), rel=0.035)
 
 
 def test_cores_of_the_nic():

@@ -1,0 +1,164 @@
+"""Bounds by running every input: where classes refuse a net or leave a gap, with certificates that
+stand being checked.
+"""
+
+import copy
+import itertools
+import json
+
+import lpn
+import pytest
+
+
+def arbitrated(masters=3, stuck=None):
+    """Bursts of several masters, one after the other: the arbiter's guards read free counts. One of
+    `stuck` beats never ends.
+    """
+
+    class Burst(lpn.Token):
+        beats: lpn.Int[1, 8]
+
+    net = lpn.Net("arbitrated")
+    done = net.place("done", done=True)
+    waiting = [net.place(f"m{k}", Burst, start=True) for k in range(masters)]
+    out = net.place("out", Burst, drain=True)
+    lpn.lib.round_robin(net, "bus", waiting, out, delay=lambda t: t.beats + 2)
+    net.transition(
+        "end",
+        take={"t": out.take(guard=lambda t: t.beats != (stuck or 0))},
+        put=[done],
+        delay=lambda t: t.beats * t.beats,
+        servers=1,
+    )
+    return net
+
+
+def bursts(net, beats=(1, 5), masters=3):
+    space = lpn.InputSpace(net)
+    for k in range(masters):
+        space.tokens(f"m{k}", 1, beats=beats)
+    return space
+
+
+def by_hand(space, value):
+    """The values of all inputs, each run by itself."""
+    return [
+        value(lpn.simulate(space.net, space.marking(x), engine="interp", stats=True, trace=True))
+        for x in space.inputs()
+    ]
+
+
+def test_the_same_as_every_run_by_itself():
+    space = bursts(arbitrated())
+    runs = by_hand(space, lambda run: run.latency)
+    for ask, expected in (lpn.maximize, max(runs)), (lpn.minimize, min(runs)):
+        answer = ask(space)
+        assert answer.verdict == "optimal" and answer.lower == answer.upper == expected
+        assert answer.inputs == len(runs) == 125 and answer.replayed and answer.complete
+        assert "free()" in answer.notes[0]  # why classes do not answer
+
+
+@pytest.mark.parametrize(
+    "quantity", ["completion(2)", "busy(end)", "commits(end)", "2*latency - completion(1)"]
+)
+def test_other_quantities(quantity):
+    space = bursts(arbitrated())
+
+    def value(run):
+        done = sorted(c.time for c in run.trace if c.transition == space.net._transitions["end"])
+        return {
+            "completion(2)": done[1],
+            "busy(end)": run.stats["transitions"]["end"]["busy"],
+            "commits(end)": len(done),
+            "2*latency - completion(1)": 2 * run.latency - done[0],
+        }[quantity]
+
+    answer = lpn.maximize(space, quantity)
+    assert answer.verdict == "optimal" and answer.upper == max(by_hand(space, value))
+
+
+def test_properties():
+    space = bursts(arbitrated())
+    most = max(by_hand(space, lambda run: run.latency))
+    assert lpn.prove(space, f"latency <= {most}").verdict == "proved"
+    refuted = lpn.prove(space, f"latency < {most}")
+    assert refuted.verdict == "refuted" and refuted.replayed
+    assert lpn.simulate(space.net, space.marking(refuted.witness)).latency == most
+
+
+def test_certificates():
+    answer = lpn.maximize(bursts(arbitrated()))
+    data = json.loads(json.dumps(answer.certificate))
+    found = lpn.check_certificate(data)
+    assert found.holds and found.inputs == 125
+    forged = [copy.deepcopy(data) for _ in range(5)]
+    forged[0]["bounds"][0]["most"] -= 1
+    forged[0]["claim"]["proved"] -= 1
+    forged[1]["tried"]["inputs"] -= 1
+    forged[2]["claim"]["proved"] -= 1
+    forged[3]["stalls"] = True
+    forged[4]["bounds"] = []
+    for each in forged:
+        checked = lpn.check_certificate(each)
+        assert not checked.holds and checked.why
+    data["tried"]["seed"] = 1
+    with pytest.raises(lpn.Error, match="which nobody knows") as refused:
+        lpn.check_certificate(data)
+    assert refused.value.code == "E-certificate"
+
+
+def test_a_certificate_of_too_many_inputs_is_refused():
+    answer = lpn.maximize(bursts(arbitrated()))
+    data = json.loads(json.dumps(answer.certificate))
+    for variable in data["space"]["variables"]:
+        variable[1:3] = -(2**62), 2**62
+    with pytest.raises(lpn.Error) as refused:
+        lpn.check_certificate(data)
+    assert refused.value.code == "E-certificate"
+
+
+def test_never_and_too_many():
+    for options, space in ({"tries": 0}, bursts(arbitrated())), (
+        {},
+        bursts(arbitrated(8), (1, 8), 8),
+    ):
+        with pytest.raises(lpn.Error) as refused:
+            lpn.maximize(space, **options)
+        assert refused.value.code == "E-partition"
+
+
+def test_what_a_run_does_not_tell_is_not_tried():
+    with pytest.raises(lpn.Error) as refused:
+        lpn.maximize(bursts(arbitrated()), "stall(end, out)")
+    assert refused.value.code == "E-partition"
+
+
+def test_inputs_that_stall_are_named():
+    space = bursts(arbitrated(stuck=5))
+    ended = [v for v in by_hand(space, lambda run: None if run.stalled else run.latency) if v]
+    assert 0 < len(ended) < 125
+    answer = lpn.maximize(space)
+    assert answer.verdict == "refuted" and answer.upper == answer.lower == max(ended)
+    assert answer.stalled["outcome"] == "stalled" and "left in out" in answer.stalled["why"]
+    assert lpn.simulate(space.net, space.marking(answer.stalled["witness"])).stalled
+    assert lpn.check_certificate(json.loads(json.dumps(answer.certificate))).stalls
+    assert lpn.prove(space, "latency <= 1000").verdict == "refuted"
+
+
+def test_a_run_that_does_not_end_is_no_proof():
+    net = arbitrated(2)
+    tick = net.place("tick", init=1)
+    net.transition("refresh", take={"t": tick}, put=[tick], delay=10)
+    answer = lpn.maximize(bursts(net, (1, 2), 2))
+    assert answer.verdict == "unknown" and answer.upper is None and answer.certificate is None
+    assert "is not over after 200000 firings" in answer.why
+
+
+def test_a_limit_leaves_what_was_found():
+    net = arbitrated(6)
+    space = bursts(net, (1, 8), 6)
+    answer = lpn.maximize(space, seconds=0.5)
+    assert answer.verdict == "unknown" and answer.upper is None and answer.lower is not None
+    assert answer.replayed and "inputs were run" in answer.why
+    values = list(itertools.islice(answer.witness.values(), 6))
+    assert all(1 <= v <= 8 for v in values)
