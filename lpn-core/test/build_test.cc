@@ -181,6 +181,16 @@ TEST_CASE_FIXTURE(Fixture, "expr_build: what would be an error stays to be one")
   CHECK(b.lookup({1, 2}, c(1)) == c(2));
   CHECK(b.lookup({1, 2}, c(0)) == c(1));
   CHECK(text(b.lookup({1, 2}, c(-1))) != text(c(1)));
+  const auto shift = [&](Op op, int by) {
+    Node node;
+    node.op = op;
+    node.kids = {x, c(by), {}};
+    return text(b.build(node));
+  };
+  CHECK(shift(Op::kShiftLeft, 3) == "x * 8");
+  CHECK(shift(Op::kShiftLeft, 62) == "x * 4611686018427387904");
+  CHECK(shift(Op::kShiftLeft, 63) == "x << 63");  // 2^63 is no constant
+  CHECK(shift(Op::kShiftRight, 63) == "x >> 63");
 }
 
 TEST_CASE_FIXTURE(Fixture, "expr_build: sums are joined only when overflow stays the same") {
@@ -309,6 +319,14 @@ TEST_CASE("interval: values lie within the bounds of their ranges") {
   }
   CHECK(inside > 10000);
   CHECK(narrow > 1000);
+}
+
+TEST_CASE("interval: numbers of tokens are not negative") {
+  Net net;
+  ExprPool& pool = net.exprs;
+  CHECK(bounds(net, nullptr, pool.index()) == Range{0, kMaxTokens});
+  CHECK(bounds(net, nullptr, pool.occupancy(0)) == Range{0, kMost});
+  CHECK(bounds(net, nullptr, pool.taken(0)) == Range{0, kMaxTokens});
 }
 
 TEST_CASE("substitute: parameters become expressions of the other pool, simplified") {

@@ -68,6 +68,18 @@ TEST_CASE("exact_range: before a result that leaves 64 bits becomes an error") {
   CHECK(exact_range(Op::kShiftLeft, {1, 1}, {0, 63}).hi == Wide{1} << 63);
 }
 
+TEST_CASE("exact_range: the sign of bits that differ, where both signs are known") {
+  const auto differ = [](Range x, Range y) {
+    const WideRange r = exact_range(Op::kBitXor, x, y);
+    return Range{static_cast<std::int64_t>(r.lo), static_cast<std::int64_t>(r.hi)};
+  };
+  CHECK(differ({0, 3}, {0, 3}) == Range{0, 3});
+  CHECK(differ({-4, -1}, {0, 3}) == Range{-4, -1});
+  CHECK(differ({0, 3}, {-4, -1}) == Range{-4, -1});
+  CHECK(differ({-4, -1}, {-4, -1}) == Range{0, 3});
+  CHECK(differ({0, 3}, {-4, 3}) == Range{-4, 3});
+}
+
 // Parameters within given ranges.
 class OfParams final : public Bounds {
  public:

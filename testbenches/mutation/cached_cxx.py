@@ -43,7 +43,7 @@ def build(folder, flags, text, to):
     changed = [net for net, name in zip(nets, hashes) if name not in best]
     objects = [first] if first else []
     most = int(os.environ.get("LPN_MUTATION_NETS", "0"))
-    if first and most and len(changed) > most:
+    if first and len(best) == len(nets) and 0 < most < len(changed):  # the same nets
         changed = changed[:: -(-len(changed) // most)]
     if first is None or 2 * len(changed) > len(nets):
         made = compile_nets(flags, nets, own)

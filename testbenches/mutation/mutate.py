@@ -146,7 +146,9 @@ def do_run(options):
             if options.seconds and time.monotonic() - begin > options.seconds:
                 break
             point = numbered[number]
-            tried = [] if options.again or options.only else tried_of(state, number)
+            tried = tried_of(state, number)
+            if options.again or options.only:
+                tried -= {s.name for s in suites}
             row = judge(options, suites, number, point, tried)
             log.write(json.dumps(row) + "\n")
             log.flush()
@@ -184,14 +186,16 @@ def do_report(options):
         point = numbered[number]
         said = judged.get(point.id) if row["verdict"] not in NOTICED else None
         verdict = row["verdict"]
-        verdict = "noticed" if verdict in NOTICED else "equivalent" if is_equal(said) else verdict
+        if verdict in NOTICED:
+            verdict = "noticed"
+        elif said and said["verdict"] in ("equivalent", "effort"):
+            verdict = said["verdict"]
         table[str(pathlib.Path(point.file).parent)][verdict] += 1
-        if verdict not in ("noticed", "equivalent"):
-            unjudged += said is None
+        unjudged += verdict in ("survived", "not covered") and said is None
         if row["verdict"] not in NOTICED and (options.all or said is None):
             show(point, number, row, said)
-    print("\n| folder | mutants | noticed | equivalent | survived | not covered |")
-    print("|---|---|---|---|---|---|")
+    print("\n| folder | mutants | noticed | equivalent | effort | survived | not covered |")
+    print("|---|---|---|---|---|---|---|")
     total = collections.Counter()
     for folder in sorted(table):
         total.update(table[folder])
@@ -201,7 +205,7 @@ def do_report(options):
     changing = noticed + total["survived"] + total["not covered"]
     print(f"\n{drawn} drawn, {drawn - len(numbered)} do not compile, {len(state)} run;", end=" ")
     if changing:
-        print(f"noticed {noticed} of {changing} that change something: {noticed / changing:.1%}")
+        print(f"noticed {noticed} of {changing} that change a result: {noticed / changing:.1%}")
     print("\n| first noticed by | mutants |\n|---|---|")
     by_suite = collections.Counter(r["suite"] for r in state.values() if r["verdict"] in NOTICED)
     for suite, count in by_suite.most_common():
@@ -209,13 +213,9 @@ def do_report(options):
     return 1 if unjudged else 0
 
 
-def is_equal(said):
-    return said is not None and said["verdict"] == "equivalent"
-
-
 def table_row(name, counts):
     columns = [sum(counts.values())]
-    columns += [counts[v] for v in ("noticed", "equivalent", "survived", "not covered")]
+    columns += [counts[v] for v in ("noticed", "equivalent", "effort", "survived", "not covered")]
     return "| " + " | ".join([name, *map(str, columns)]) + " |"
 
 

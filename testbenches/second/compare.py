@@ -11,6 +11,7 @@ import multiprocessing
 import pathlib
 import random
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -40,7 +41,10 @@ class Player:
             if line == "end\n":
                 return lines
             lines.append(line.rstrip("\n"))
-        raise RuntimeError(f"second_play died with status {self.process.wait()}")
+        status, self.process = self.process.wait(), None
+        if status == -signal.SIGVTALRM:
+            return ["too long"]  # it starts firings for ever, none of which commits
+        raise RuntimeError(f"second_play died with status {status}")
 
     def close(self):
         if self.process:
@@ -93,16 +97,15 @@ def same_mean(a, b):
 
 def compare(job):
     """One chunk: what was seen, counted, and the differences."""
-    options, first, last = job
+    options, profile, first, last = job
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     seen, found = collections.Counter(), []
     player = Player(options.play)
     flags = ["--order-free"] if options.order_free else []
     for name, text, inputs in cases_of(options.fuzz, options.seed, first, last, flags):
-        if options.profile:
-            text, inputs = nasty.changed(
-                options.profile, text, inputs, random.Random(f"{options.seed} {name}")
-            )
+        if profile:
+            chance = random.Random(f"{options.seed} {name}")
+            text, inputs = nasty.changed(profile, text, inputs, chance)
         engine = player.play(text, inputs)
         if engine == ["too long"]:
             seen["too long, left out"] += 1
@@ -140,36 +143,40 @@ def main():
     reader.add_argument("--nets", type=int, default=100)
     reader.add_argument("--jobs", type=int, default=2)
     reader.add_argument("--profile", choices=sorted(nasty.PROFILES))
+    reader.add_argument("--each-profile", type=int, default=0, help="nets of each profile, besides")
     reader.add_argument("--order-free", action="store_true")
     reader.add_argument("--show", type=int, default=3, help="differences shown in full")
     options = reader.parse_args()
     options.fuzz = options.build / "testbenches/fuzz/lpn_fuzz"
     options.play = options.build / "testbenches/second/second_play"
+    parts = [(options.profile, options.first, options.nets)]
+    parts += [(profile, 0, options.each_profile) for profile in nasty.PROFILES]
+    differences = sum(run(options, *part) for part in parts if part[1] < part[2])
+    print(f"{differences} differences")
+    return 1 if differences else 0
+
+
+def run(options, profile, first, last):
+    """Compares nets first..last-1 of a profile, prints what was found and returns how much."""
     begin = time.monotonic()
-    ends = range(options.first, options.nets, CHUNK)
-    jobs = [(options, first, min(first + CHUNK, options.nets)) for first in ends]
+    chunks = [(k, min(k + CHUNK, last)) for k in range(first, last, CHUNK)]
+    jobs = [(options, profile, *chunk) for chunk in chunks]
     seen, found = collections.Counter(), []
     with multiprocessing.Pool(options.jobs) as pool:
         for counts, differences in pool.imap(compare, jobs):
             seen += counts
             found += differences
-            if sys.stderr.isatty():
-                print(f"\r{seen['runs']} runs, {len(found)} differences ", end="", file=sys.stderr)
     seconds = time.monotonic() - begin
-    print(
-        f"seed {options.seed}, {options.nets - options.first} nets, profile {options.profile}: ",
-        end="",
-    )
-    print(f"{seen.pop('runs')} runs, {seen.pop('commits')} commits, {seconds:.0f} s")
-    print(", ".join(f"{what} {count}" for what, count in sorted(seen.items())))
-    for name, first, other, text, inputs in found[: options.show]:
-        print(
-            f"\nDIFFERENCE in {name}:\n  interpreter: {first}\n  second:      {other}\n{text}{inputs}"
-        )
-    for name, first, other, *_ in found[options.show :]:
-        print(f"{name}: {first} | {other}")
+    print(f"seed {options.seed}, {last - first} nets, {profile or 'plain'}: ", end="")
+    print(f"{seen.pop('runs')} runs, {seen.pop('commits')} commits, {seconds:.0f} s, ", end="")
     print(f"{len(found)} differences")
-    return 1 if found else 0
+    print("  " + ", ".join(f"{what} {count}" for what, count in sorted(seen.items())), flush=True)
+    for name, one, other, text, inputs in found[: options.show]:
+        print(f"\nDIFFERENCE in {name}:\n  interpreter: {one}\n  second:      {other}")
+        print(text + inputs)
+    for name, one, other, *_ in found[options.show :]:
+        print(f"{name}: {one} | {other}")
+    return len(found)
 
 
 if __name__ == "__main__":

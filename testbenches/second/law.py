@@ -196,9 +196,7 @@ class Run:
                     raise Refused("E-capacity", f"place '{place.spec.name}' starts too full")
         self.wanted = done
         if done is None and self.net.done:
-            self.wanted = self.fixed(self.net.done)
-        if self.wanted is not None and self.wanted < 0:
-            raise Refused("E-done", "the done count is negative")
+            self.wanted = self.at_least(0, self.net.done, "the done count")
 
     def fits(self, place, values, code):
         if len(values) != len(place.spec.type.fields):

@@ -135,7 +135,6 @@ class Parser:
         self.tokens = tokens_of(self.text)
         self.at = 0
         self.net = Net()
-        self.files = 0
         self.place_of = {}
         self.texts = {}  # of assume, by their number
 
@@ -161,6 +160,10 @@ class Parser:
 
     def expect(self, text):
         return self.accept(text) or self.fail(f"'{text}'")
+
+    def another(self, end):
+        """After an item of a list, which may end with a comma."""
+        return self.accept(",") and not self.sees(end)
 
     def take(self, kind, wanted):
         if self.tokens[self.at].kind != kind:
@@ -199,11 +202,9 @@ class Parser:
 
     def source(self):
         if self.accept("@") and not self.accept("?"):
-            file = self.line()
+            self.line()
             if self.accept(":"):
                 self.line()
-                if file >= self.files:
-                    self.fail("a file that is declared")
 
     def line(self):
         line = self.number()
@@ -235,11 +236,12 @@ class Parser:
             self.at += 1
         if self.tokens[self.at].kind != "end":
             self.fail("nothing after 'end'")
+        if self.net.done and not any("done" in place.marks for place in self.net.places):
+            raise Refused("E-done", "a done count needs a place that is done")
         return self.net
 
     def file(self):
         self.take("string", "a file's name in quotes")
-        self.files += 1
 
     def param(self):
         name = self.fresh(self.net.params, "parameter")
@@ -260,8 +262,6 @@ class Parser:
             made.ranges.append(self.range() if self.accept(":") else None)
             if not self.accept(","):
                 break
-            if self.sees(")"):
-                self.fail("a field")
         self.expect(")")
         self.source()
         if len(made.fields) > 64:
@@ -360,7 +360,7 @@ class Parser:
         """Groups of tokens; the formulas are resolved at once where there are scopes, else later."""
 
         def formula(scope):
-            return self.formula(scope, "value" if scope.index else "int") if scope else self.later()
+            return self.formula(scope, "int") if scope else self.later()
 
         groups = []
         while not groups or self.accept(","):
@@ -369,7 +369,7 @@ class Parser:
                 continue
             self.expect("(")
             values = [formula(value_scope)]
-            while self.accept(","):
+            while self.another(")"):
                 values.append(formula(value_scope))
             self.expect(")")
             if len(values) != len(type.fields):
@@ -399,7 +399,7 @@ class Parser:
         for put in t.puts:
             for group in put.groups:
                 group.count = group.count and firing.resolve(group.count, "int")
-                group.values = [values.resolve(value, "value") for value in group.values]
+                group.values = [values.resolve(value, "int") for value in group.values]
 
     # ---- formulas: raw trees, whose names `Scope.resolve` looks up ----
 
@@ -454,7 +454,7 @@ class Parser:
         if not self.accept("-", "~"):
             return self.value()
         after = self.tokens[self.at]
-        if minus.text == "-" and after.kind == "number" and after.at == minus.at + 1:
+        if minus.text == "-" and after.kind == "number":
             return ("int", self.number("-"))
         return ("neg" if minus.text == "-" else "~", self.signed())
 
@@ -507,7 +507,7 @@ class Parser:
         if word == "lookup":
             self.expect("[")
             table = [self.integer()]
-            while self.accept(","):
+            while self.another("]"):
                 table.append(self.integer())
             self.expect("]")
             self.expect(",")
@@ -538,10 +538,10 @@ class Scope:
         self.loops, self.read_own, self.nodes = [], False, 0
 
     def resolve(self, raw, wanted):
-        """The tree with arcs and fields by number. `wanted`: int, bool, or value (of a field: either)."""
+        """The tree with arcs and fields by number. `wanted`: int or bool."""
         self.nodes = 0
         tree, kind = self.walk(raw, 1)
-        if kind != wanted and wanted != "value":
+        if kind != wanted:
             raise Refused("E-expr", f"found {kind}; expected {wanted}")
         return tree
 
@@ -563,7 +563,7 @@ class Scope:
         if op in ("occupancy", "free", "taken"):
             arc = self.arc(raw[1])
             if op == "taken" and arc >= self.readable:
-                raise Refused("E-arc", f"what arc '{raw[1]}' takes is not known here")
+                raise Refused("E-expr", f"what arc '{raw[1]}' takes is not known here")
             return (op, arc), "int"
         if op in ("sum", "min_of", "max_of"):
             return self.fold(raw, level), "int"
@@ -617,9 +617,9 @@ class Scope:
     def token(self, name, index, wanted):
         arc = self.arc(name)
         if self.arcs[arc].inhibits:
-            raise Refused("E-arc", f"arc '{name}' needs its place empty")
-        if arc >= self.readable and arc != self.own:
-            raise Refused("E-arc", f"tokens of arc '{name}' are not known here")
+            raise Refused("E-text", f"arc '{name}' needs its place empty")
+        if arc >= self.readable and (arc != self.own or index != ("int", 0)):
+            raise Refused("E-expr", f"tokens of arc '{name}' are not known here")
         self.read_own |= arc == self.own
         fields = self.net.places[self.arcs[arc].place].type.fields
         if wanted not in fields:
@@ -630,7 +630,7 @@ class Scope:
         op, loop, name, body = raw
         arc = self.arc(name)
         if arc >= self.readable or self.arcs[arc].inhibits:
-            raise Refused("E-arc", f"tokens of arc '{name}' are not known here")
+            raise Refused("E-expr", f"tokens of arc '{name}' are not known here")
         if loop in self.loops:
             raise Refused("E-text", f"'{loop}' is the position of an outer aggregate already")
         if len(self.loops) >= 8:

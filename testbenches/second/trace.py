@@ -21,6 +21,8 @@ class Inputs:
                 count, values = int(rest[1]), [int(value) for value in rest[2:]]
                 n = fields.get(rest[0], 0)
                 rows = [tuple(values[i * n : i * n + n]) for i in range(count)]
+                if len(values) != n * count:
+                    rows = [tuple(values) + (0,) * n]  # of no token's width
                 self.tokens[rest[0]] = self.tokens.get(rest[0], []) + rows
             elif word == "done":
                 self.done = int(rest[0])
