@@ -6,6 +6,7 @@
 // something is wrong, 3 the limit was reached or Ctrl-C.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -142,6 +143,10 @@ Request parse(int argc, char** argv) {
   if (request.net.empty()) throw usage("which net? lpn-run NET.lpn [MARKING]");
   if (!request.isolate && (request.most.seconds || request.most.bytes)) {
     throw usage("--isolate-seconds and --isolate-memory need --isolate");
+  }
+  if (const auto most = request.most.bytes) {  // the engine says so before it hits that wall
+    const std::uint64_t memory = request.budget.memory;  // 0: any
+    request.budget.memory = memory == 0 ? *most : std::min(memory, *most);
   }
   return request;
 }

@@ -165,6 +165,9 @@ def sim(
         print_json(about) if as_json else show_ways(about)
         return ANSWERED
     need_input(loaded, inputs)
+    most_memory = [m for m in (max_memory, isolate_memory) if m]  # 0: any
+    if most_memory:
+        max_memory = min(most_memory)
     memory = None if max_memory is None else max_memory << 20
     limits = budget_of(memory, max_time, max_tokens, max_firings, max_groups)
     how = {"limit": limit, "stats": stats, "limits": limits}
