@@ -7,6 +7,7 @@
 #include "lpn/base/error.h"
 #include "lpn/run/interp.h"
 #include "lpn/sim/sliced.h"
+#include "lpn/text/text.h"
 #include "nets.h"
 
 namespace lpn::sim {
@@ -22,6 +23,39 @@ CompileOptions quick() {
   options.flags = "-O0";
   options.cache = folder() / "cache";
   return options;
+}
+
+TEST_CASE("straight-line code leaves out what nobody keeps and cannot fail") {
+  // The lone token of `loop` has a value that only values nobody reads are made of.
+  const Net net = parse_net(R"(lpn 1
+net dead
+type item (v: 0..199)
+type unit ()
+place src : unit start initial 9
+place loop : item drain initial (7)
+place mid : item drain
+place out : unit done
+transition spread {
+  take u from src
+  take x from loop
+  delay 2
+  servers 1
+  put mid ((x.v + index) % 200) times 3
+  put loop (x.v)
+}
+transition end {
+  take x from mid
+  delay 1
+  servers 1
+  put out
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  Simulator simulator(library, {}, Marking(net));
+  const RunResult defined = Interp(net, {}, Marking(net)).run();
+  CHECK(defined.stalled);
+  CHECK(simulator.run() == defined);
 }
 
 TEST_CASE("a compiled net does what the interpreter does") {

@@ -67,9 +67,9 @@ inline i64 lookup(const i64 (&table)[N], i64 x, u64 where) {
 
 // `now` + `ticks`, an instant.
 inline i64 instant_after(i64 ticks, i64 now, u64 where) {
-  i64 r;
-  if (__builtin_add_overflow(ticks, now, &r) || r == kForever) fail(kOverflow, where);
-  return r;
+  i64 r;  // one later: what overflows is exactly what lies behind the last instant
+  if (__builtin_add_overflow(ticks, now + 1, &r)) fail(kOverflow, where);
+  return r - 1;
 }
 
 // The first multiple of the period, seen from the phase, that is not before `at`; kForever: none.

@@ -15,7 +15,7 @@ __extension__ typedef __int128 i128;
 
 inline constexpr i64 kForever = std::numeric_limits<i64>::max();  // no instant: never
 inline constexpr i64 kLastInstant = kForever - 1;                 // lpn::kLastInstant
-inline constexpr i64 kMaxTokens = i64{1} << 31;  // lpn::kMaxTokens
+inline constexpr i64 kMaxTokens = i64{1} << 31;                   // lpn::kMaxTokens
 #ifndef LPNRT_GROUP_LIMIT
 #define LPNRT_GROUP_LIMIT (1ull << 20)  // lpn::kDefaultGroupLimit; tests set a smaller one
 #endif

@@ -2,14 +2,14 @@
 // This file sees both sides and does not compile unless they agree; a new fault or wait that is
 // missing here does not either (-Werror=switch).
 
-#include "lpnrt/abi.h"
-#include "lpnrt/budget.h"
 #include "lpnrt/codes.h"
 
 #include <cstdint>
 
 #include "lpn/net/facts.h"
 #include "lpn/run/run.h"
+#include "lpnrt/abi.h"
+#include "lpnrt/budget.h"
 
 namespace lpn::sim {
 namespace {

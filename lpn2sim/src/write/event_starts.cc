@@ -32,7 +32,7 @@ void EventStarts::try_function(size_t k) {
   }
   const bool once = info.one_server;
   // Any number of starts at one instant: now and then a look at whether to go on.
-  line("{}{{", once ? "" : "for (;; breathe()) for (u32 more_ = kSteps; more_ != 0; --more_) ");
+  line("{}{{", once ? "" : "for (;; step()) ");
   if (t.servers) line("if ({}) return;", names_.no_server(k));
   arcs(
       k, [](const char*) { return string("return;"); }, true);

@@ -94,7 +94,10 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
   Writer out;
   StaticCode fast;
   if (!facts.mixed()) {
-    fast = generate_static(net, static_parts(net), {plan.packed, facts.live()});
+    fast = generate_static(
+        net, static_parts(net),
+        {plan.packed, facts.live(),
+         [&facts](size_t k, size_t o, size_t e, size_t f) { return facts.can_fail(k, o, e, f); }});
   }
   if (!fast.text.empty()) {
     out.line("{}", kPlainOnly);

@@ -360,11 +360,7 @@ void Iteration::outputs(uint32_t k, uint32_t firing) {
 
 bool Iteration::may_fail(uint32_t k, uint32_t output, int64_t slot, uint32_t f) {
   const OutputArc& arc = net_.transitions[k].outputs[output];
-  const size_t e = emitted(arc, slot).emission;
-  if (may_leave(k, arc, e, f)) return true;
-  const Node& n = net_.exprs[arc.emissions[e].fields[f].id];
-  // A copy of a property that is in range, or a constant.
-  return !(n.op == Op::kConst || (n.op == Op::kToken && net_.exprs.is_const(n.kids[0])));
+  return options_.can_fail(k, output, emitted(arc, slot).emission, f);
 }
 
 void Iteration::rotate() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +25,9 @@ namespace lpn::sim {
 struct StaticOptions {
   bool packed = false;                  // instants hold groups
   std::vector<std::vector<bool>> live;  // per place and property: kept in its Chan
+  // Whether evaluating property f of an emission (transition, output arc, emission, f) may be an
+  // error: then what it reads is kept too.
+  std::function<bool(std::size_t, std::size_t, std::size_t, std::size_t)> can_fail;
 };
 
 // Longer delays are looked for at run time.

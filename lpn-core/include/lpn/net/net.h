@@ -16,7 +16,7 @@
 
 namespace lpn {
 
-using Time = std::int64_t;  // ticks, never negative
+using Time = std::int64_t;                                          // ticks, never negative
 inline constexpr Time kForever = std::numeric_limits<Time>::max();  // no instant: never
 inline constexpr Time kLastInstant = kForever - 1;
 
