@@ -257,12 +257,21 @@ def _benchmark(engine, time_us, nic):
     return Function(f"{engine} benchmark", stages, cores=1)
 
 
+def _cores_read_size(function):
+    """Whether a packet's time on the cores depends on its size."""
+    return any(
+        part.at_least_ns_per_byte or part.ns_per_byte or part.us_per_match or part.us_per_match2
+        for part in (stage.service for stage in function.stages if stage.on_core)
+    )
+
+
 def _profiles(function, nic, simulate):
     """[(kind, engine, [(Scenario, row without the rate)])]: what to measure of a function, as of
     any binary.
 
     Memory: without matches, for functions that compress with the smallest packets, so that no
-    engine is in the way, under pressures that cover what three co-located functions make. Engines:
+    engine is in the way, under pressures that cover what three co-located functions make; the rows
+    name a packet size only where the cores' time depends on it. Engines:
     co-runs with a benchmark of one queue whose requests are so long that the engine is the
     bottleneck, at two traffics. That tells nothing of a run-to-completion function, whose other
     time always counts: its times per request are taken from its laws (rows without a Scenario).
@@ -275,6 +284,7 @@ def _profiles(function, nic, simulate):
     quiet = replace(
         function, traffic=replace(function.traffic, mix=(quiet_packets,), rate_kpps=None)
     )
+    size = {SIZE: quiet_packets.packet_bytes} if _cores_read_size(function) else {}
     rows = []
     for k in range(40):
         wss, accesses = (0.0, 0.0) if k == 0 else (source.uniform(0, 12), source.uniform(0, 2.5e8))
@@ -285,7 +295,7 @@ def _profiles(function, nic, simulate):
                 ),
                 {
                     FLOWS: function.traffic.flows,
-                    SIZE: quiet_packets.packet_bytes,
+                    **size,
                     MATCHES: 0.0,
                     **_counters(wss, accesses),
                 },

@@ -6,7 +6,10 @@ requests nor of results that wait for what comes next, is longer or shorter at i
 beginning. Else the windows are doubled, up to the scenario's limit of simulated time.
 
 A queue that moves slowly hardly changes the rate of its function, but when it is full or empty in
-the end, what was kept back there moves elsewhere, and all rates may change.
+the end, what was kept back there moves elsewhere, and all rates may change. Two things look like
+it and are none: a batch of another function pushes a queue to and fro, and requests pile up,
+slowly, at a function's first engine: that serves them as fast before the queue is full as after,
+and only the cores in front of it will wait.
 """
 
 import math
@@ -20,9 +23,10 @@ from . import build, parts
 __all__ = ["Outcome", "Result", "detail", "simulate", "throughputs"]
 
 WINDOWS = 8
-# A ring of arrivals that still fills at this fraction of its function's rate changes no other rate,
-# and its own by less.
+# A ring of arrivals, or the queue of a first engine, that still fills at this fraction of its
+# function's rate changes no other rate by more, and its own by less.
 _FILLING = 0.005
+_OTHER_INSTANTS = 0.93
 # The sources of a net's randomness are its schedules; a Poisson rate over n packets varies by
 # 1/sqrt(n).
 _US_PER_TICK = parts.TICK_NS * 1e-3
@@ -77,6 +81,7 @@ class _Run:
         self.most_us = scenario.simulate.most_ms * 1e3 / WINDOWS
         self.window_us = min(self._first_window(), self.most_us)
         self.outcome = None
+        self._last = False
 
     def _first_window(self):
         """Long enough that every function delivers what the tolerance needs, by its service times."""
@@ -117,9 +122,17 @@ class _Run:
     def take(self, run):
         """Reads a run; True when its rates are steady or there is no time for longer windows."""
         self.outcome = _read(self, run)
-        if self.outcome.steady or self.window_us >= self.most_us:
+        if self.outcome.steady or self._last:
             return True
-        self.window_us = min(2 * self.window_us, self.most_us)
+        if self.window_us < self.most_us:
+            self.window_us = min(2 * self.window_us, self.most_us)
+            return False
+        # Seen at instants nearly whole rounds of a batch apart, queues in rhythm with it seem to
+        # move slowly. At other instants they do not; those that move do.
+        self._last = True
+        if all(_granule(f) == 1 for f in self.scenario.functions):
+            return True
+        self.window_us *= _OTHER_INSTANTS
         return False
 
 
@@ -161,6 +174,7 @@ def _read(state, run):
         ),
         default=0.0,
     )
+    burst = max((_granule(f) for f in scenario.functions), default=1)
     for f in scenario.functions:
         delivered, arrived, lost, works, queues, free = counted[f.name]
         third = delivered[half + quarter] - delivered[half]
@@ -168,7 +182,13 @@ def _read(state, run):
         packets = third + fourth
         allowed = (scenario.simulate.tolerance / 2 + by_chance) * packets + 2 * _granule(f)
         steady &= packets > 0 and abs(fourth - third) <= allowed
-        steady &= _rest(free, queues, 2 * _granule(f) + (by_chance > 0) * math.sqrt(packets))
+        steady &= _rest(
+            free,
+            queues,
+            2 * _granule(f) + (by_chance > 0) * math.sqrt(packets),
+            burst if burst > 1 else 0,
+            _may_fill(f) * _FILLING * packets,
+        )
         result = Result(f.name, packets / (half * window) * 1e3, f.traffic.rate_kpps)
         if lost is not None:
             came = arrived[WINDOWS] - arrived[half]
@@ -199,14 +219,56 @@ def _read(state, run):
     return Outcome(results, steady, WINDOWS * window * 1e-3, run.commits, utilisation)
 
 
-def _rest(free, queues, allowed):
+def _may_fill(function):
+    """Whether a full queue of the function's first engine only makes its cores wait."""
+    first = next((stage for stage in function.stages if not stage.on_core), None)
+    return (
+        first is not None and function.pattern != RUN_TO_COMPLETION and first.service.overload <= 1
+    )
+
+
+def _rest(free, queues, allowed, burst=0, filling=0):
     """Whether nothing of a function fills or drains in the second half, by more than `allowed`
     packets: its descriptors in use of each engine stage, and each of its request queues. Both, as
     requests become results that hold their descriptor.
+
+    burst: so many more to and fro, as other functions' batches come. filling: so many requests may
+    pile up at the first engine.
+    """
+    engines = [stage_queues for stage_queues in queues if stage_queues]
+    for k, (held, stage_queues) in enumerate(zip(free, engines)):
+        if any(_moves(count, allowed, burst) for count in (held, *stage_queues)) and (
+            k > 0 or not _fills(held, stage_queues, allowed, burst, filling)
+        ):
+            return False
+    return True
+
+
+def _moves(count, allowed, burst):
+    """Whether a count differs between the ends of the second half, and not as one that is pushed
+    to and fro: that comes back to where it was in the second quarter.
+    """
+    half, quarter = WINDOWS // 2, WINDOWS // 4
+    change = abs(count[WINDOWS] - count[half])
+    if change <= allowed:
+        return False
+    before, last = count[quarter : half + 1], count[WINDOWS - 1 :]
+    gone = min(last) > max(before) + allowed or max(last) < min(before) - allowed
+    return gone or change > allowed + burst
+
+
+def _fills(held, queues, allowed, burst, filling):
+    """Whether requests pile up by no more than `filling`, in queues that never run empty, and no
+    results do.
     """
     half = WINDOWS // 2
-    counts = list(free) + [queue for stage_queues in queues for queue in stage_queues]
-    return all(abs(count[WINDOWS] - count[half]) <= allowed for count in counts)
+    waiting = [min(queue[half:]) for queue in queues]
+    unfinished = [sum(counts) for counts in zip(held, *queues)]
+    return (
+        0 < held[half] - held[WINDOWS] <= filling
+        and min(waiting) > allowed
+        and not _moves(unfinished, allowed, burst)
+    )
 
 
 def _bottleneck(function, result):

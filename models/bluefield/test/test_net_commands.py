@@ -75,6 +75,24 @@ def test_rest_looks_at_every_queue():
     assert _rest([held], [[[50, 50, 50, 50, 50, 51, 49, 50, 52]]], 2)
 
 
+def test_rest_knows_batches_of_others_and_first_engines():
+    from models.bluefield.net.steady import _rest
+
+    full = [128] + 8 * [0]
+    swings = [[[0, 62, 56, 62, 55, 61, 55, 55, 61]]]
+    assert _rest([full], swings, 2, burst=32) and not _rest([full], swings, 2)
+    drains = [[[0, 62, 59, 56, 53, 50, 47, 44, 41]]]
+    assert not _rest([full], drains, 2, burst=32)
+    # Requests pile up: nothing to wait for at the first engine, as long as it is slow.
+    in_use, waiting = [100, 94, 92, 90, 88, 86, 84, 82, 80], [0, 5, 7, 9, 11, 13, 15, 17, 19]
+    assert _rest([in_use], [[], [waiting]], 2, filling=8)
+    assert not _rest([in_use], [[], [waiting]], 2, filling=7)
+    assert not _rest([[99] * 9, in_use], [[], [[0] * 9], [waiting]], 2, filling=8)
+    assert not _rest([in_use[::-1]], [[], [waiting[::-1]]], 2, filling=8)
+    # What waits is results, which go elsewhere next.
+    assert not _rest([in_use], [[], [[5] * 9]], 2, filling=8)
+
+
 def test_sim_gives_the_same_answer():
     path = SCENARIOS / "flowmonitor_regex_bench.json"
     status, data = answer("sim", "bluefield", path, "--engine", "interp")
