@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -52,6 +51,8 @@ def parse_json(text: str | bytes, what: str, code: str = "E-input") -> Any:
     JSON (with its line and column), is not UTF-8 or nested too deeply, for NaN and infinite or
     endless numbers, and for a key twice in one object, of which one value would be lost.
     """
+    import json  # not before it is needed: `import lpn` is light
+
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")

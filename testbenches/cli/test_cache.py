@@ -522,7 +522,11 @@ def test_memory_of_an_isolated_run_is_bounded(place):
     net.write_text(FLOOD)
     done = place.run(LPN, "sim", net, "--json", "--isolate", "--isolate-memory", "1024")
     [row] = json.loads(done.stdout)["runs"]
-    assert done.returncode == 3 and row["ending"] == "budget" and "1073741824" in row["stopped"]["text"]
+    assert (
+        done.returncode == 3
+        and row["ending"] == "budget"
+        and "1073741824" in row["stopped"]["text"]
+    )
     done = place.run(RUN, net, "--isolate", "--isolate-memory", "1024")
     answer = json.loads(done.stdout)
     assert done.returncode == 3 and "1073741824" in answer["stopped"]

@@ -262,7 +262,9 @@ def slower(tmp_path_factory):
             shifted.append(line)
             continue
         if int(found[1]) == at:
-            shifted += [f"   0:\t .{at + k}  nop" for k in range(11)]
+            shifted += [f"   {8 * (at + k):x}:\t .{at + k}  nop" for k in range(11)]
+        if at <= int(found[1]) < 15000:
+            line = re.sub(r"^(\s*)[0-9a-f]+:", rf"\g<1>{8 * (int(found[1]) + 11):x}:", line)
         shifted.append(
             number.sub(lambda m: f".{int(m[1]) + 11}" if at <= int(m[1]) < 15000 else m[0], line)
         )

@@ -95,9 +95,9 @@ def main():
             plain = list(pool.map(lambda f: compile_one(f, folder, ["-O1"]), own))
         build = options.build.resolve()
         libraries = [
-            build / "testbenches/equivalence/liblpn_bench.a",
-            build / "lpn2sim/liblpn_sim.a",
-            build / "lpn-core/liblpn_core.a",
+            build / "testbenches" / "equivalence" / "liblpn_bench.a",
+            build / "lpn2sim" / "liblpn_sim.a",
+            build / "lpn-core" / "liblpn_core.a",
         ]
         program = folder / "generate_nets"
         command = [

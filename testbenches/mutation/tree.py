@@ -16,7 +16,7 @@ import subprocess
 import points as finding
 import schemata
 
-HEADER = "lpn2sim/runtime/lpnrt/lpn_mutant.h"  # where also generated code finds it
+HEADER = "lpn2sim/runtime/lpnrt/" + "lpn_mutant.h"  # where also generated code finds it
 FLAGS = "-O1"
 # Folder of the engines -> how many points of it are drawn.
 SHARES = {

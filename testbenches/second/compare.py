@@ -148,7 +148,7 @@ def main():
     reader.add_argument("--show", type=int, default=3, help="differences shown in full")
     options = reader.parse_args()
     options.fuzz = options.build / "testbenches/fuzz/lpn_fuzz"
-    options.play = options.build / "testbenches/second/second_play"
+    options.play = options.build / "testbenches" / "second" / "second_play"
     parts = [(options.profile, options.first, options.nets)]
     parts += [(profile, 0, options.each_profile) for profile in nasty.PROFILES]
     differences = sum(run(options, *part) for part in parts if part[1] < part[2])

@@ -230,7 +230,7 @@ struct Flow : Instants<Packed> {
   u64 horizon = 0;
   u64 wake = Instant::kNever;  // the earliest start that the horizon held back
   u64 made = 0;                // firings
-  i64 complete = 0;            // all is made up to this time
+  i64 complete = -1;           // all is made up to this time
   Turn<N> turn;
   u64 held[(N + 63) / 64] = {};  // actors that the horizon held back
 
@@ -314,13 +314,14 @@ struct Flow : Instants<Packed> {
         self.act(a);
         if (made - asked < u64{1} << 20) continue;
         asked = made;
-        self.net.ask(complete, made);
+        self.net.ask(lpnrt::max(complete, i64{0}), made);
       }
     };
     horizon = Instant::at(window) | Instant::kMask;
     turn.insert_all();
     for (;;) {
-      const u64 before = made;
+      // Between two rounds there is a time to stop at; within one only when it is endless.
+      const u64 before = asked = made;
       go();
       if constexpr (Run::kMixed) {
         const u64 events = self.ev->commits;

@@ -60,8 +60,10 @@ SlicedRun run_free(Simulator& engine, const Slices& slices) {
   const double seconds = seconds_since(begin);
   engine.set_poll({});
   if (failure) std::rethrow_exception(failure);
-  return {result, seconds, result.stop == Stop::kAsked,
-          result.ending == Ending::kStopped ? engine.now() : kForever};
+  if (result.ending != Ending::kStopped) return {result, seconds, false, kForever};
+  // Order-free runs stop between instants, others in the midst of one.
+  const Time until = engine.was_order_free() ? engine.now() : engine.now() - 1;
+  return {result, seconds, result.stop == Stop::kAsked, until};
 }
 
 // Looks at an instant that takes longer than a slice should: then even its midst is a place to

@@ -247,7 +247,7 @@ int simulate(const Request& request) {
       simulator.emplace(library, params, marking, request.budget);
     });
     seconds = timed([&] { result = simulator->run(request.limit); });
-    at = simulator->now();
+    at = simulator->now() + (simulator->was_order_free() ? 1 : 0);  // which ends between instants
   }
   const char* const endings[] = {"quiet", "done", "limit", "budget"};
   const bool stopped = result.ending == lpn::Ending::kStopped;

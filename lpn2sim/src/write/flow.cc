@@ -77,7 +77,8 @@ void run_flow(bool fast, std::uint64_t portion, Writer& out) {
   out.line(
       "if (settling || s.why != kOutOfMemory) {{ stop = s.why; commits = run == nullptr ? 0 : "
       "run->made;");
-  out.line("now = last_commit = run == nullptr ? 0 : run->complete; return kStopped; }}");
+  out.line("now = run == nullptr ? -1 : run->complete; last_commit = lpnrt::max(now, i64{{0}});");
+  out.line("return kStopped; }}");
   out.line("}} catch (const Bail&) {{");
   out.line("}} catch (const std::bad_alloc&) {{");
   out.line("if (settling) {{ stop = kOutOfMemory; return kStopped; }}");

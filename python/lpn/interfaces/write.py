@@ -195,15 +195,12 @@ def write_stream(header, model, parameters, clock, classes):
                     )
         branches.append((number, short, [paces, ends, borders]))
     first = unit_of(classes[0][0].shape)
+    constants = {place: [n for n in unit if n != "tokens"] for place, unit in first.items()}
     lines = [
         f"STREAM, CLOCK_PERIOD = True, {clock!r}  # nanoseconds per cycle",
-        f"MODEL, PARAMETERS = {model!r}, {parameters!r}",
+        _wrapped(f"MODEL, PARAMETERS, CONSTANTS = {model!r}, {parameters!r}, {constants!r}", 4),
         _constant("SINGLES", singles),
         _constant("SUMS", sums),
-        _constant(
-            "CONSTANTS",
-            {place: [n for n in unit if n != "tokens"] for place, unit in first.items()},
-        ),
         _constant("UNITS", [unit_of(stream.shape) for stream, _ in classes]),
         _constant("COVERED", [stream.shape.covered() for stream, _ in classes]),
         "",
@@ -268,8 +265,7 @@ def throughput(x):
 
 def bottleneck(x):
     """What the pipeline waits for longest."""
-    pace, phases = classify(x)[0], x["phases"]
-    return max(phases, key=lambda k: pace(phases[k])[k])
+    return max(x["phases"], key=lambda k: classify(x)[0](x["phases"][k])[k])
 '''
 
 

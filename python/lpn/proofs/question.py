@@ -85,6 +85,7 @@ class _Search:
         self.seed = seed
         self.tries = tries
         self.began = time.monotonic()
+        self.limit = seconds
         self.end = None if seconds is None else self.began + seconds
         self.question = question
         self.answer = Answer(question, space)
@@ -109,7 +110,10 @@ class _Search:
         if total is None:
             return self.by_classes(ask)
         end = self.end
-        trying = estimate(self.space, forms, total, self.term) / _COMPILED
+        try:
+            trying = estimate(self.space, forms, total, self.term) / _COMPILED
+        except Error:  # a form that has no value for some inputs: classes say why
+            return self.by_classes(ask)
         patience = time.monotonic() + max(_PATIENCE, trying)
         self.end = patience if end is None else min(patience, end)
         known, why = None, None

@@ -183,7 +183,7 @@ def execute(
     if interrupted:
         run.ending = "interrupted"
     elif cut:
-        run.stopped = _stopped(machine, result, limits)
+        run.stopped = _stopped(reached + 1, result, limits)
     _read(run, machine, read, collect)
     if path is not None and not cut:
         _find_path(run, machine, result, (values, marking, library, until), path)
@@ -220,9 +220,10 @@ def budget_of(
     )
 
 
-def _stopped(machine, result, limits):
-    """Run.stopped: where a run was that needed more than it may use."""
-    at = machine.now
+def _stopped(at, result, limits):
+    """Run.stopped of a run that needed more than it may use, `at` the first instant that it did not
+    complete.
+    """
     return {
         "at": at,
         "reason": result.stop,
