@@ -7,7 +7,7 @@ import random
 import pytest
 
 import browser as browsers
-from conftest import BUILD, DEMO, REPO
+from conftest import BUILD, DEMO, REPO, golden_nets
 
 import lpn
 
@@ -921,9 +921,7 @@ def test_a_net_without_a_run(browser, page):
 
 def test_the_golden_nets_open(browser, page):
     """Every kind of arc, formula and ending that there is; the timeline at its closest."""
-    paths = sorted(
-        p for p in (REPO / "testbenches" / "nets").glob("*.lpn") if not p.stem.startswith("fault")
-    )
+    paths = golden_nets()
     assert len(paths) > 30
     for path in paths:
         browser.open(page(f"golden_{path.stem}", path, "--limit", 5000))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conftest import DEMO, NETS, REPO
+from conftest import DEMO, REPO, golden_nets
 
 import lpn
 from lpn.runs import execute, parameter_values
@@ -196,11 +196,7 @@ def check_overview(seen, run, core, firings, levels, end):
     assert reader.at == len(seen.overview)
 
 
-GOLDEN = sorted(
-    p
-    for p in NETS.glob("*.lpn")
-    if not p.stem.startswith("fault") and not p.with_suffix(".marking").exists()
-)
+GOLDEN = golden_nets()
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
