@@ -1,0 +1,370 @@
+"""Cycles of Apache VTA, a tensor accelerator in Chisel (apache/tvm-vta, commit 36a9157).
+
+    chunks -> fetch -> decode -> dispatch -> queues of the load, compute and store unit
+    load:    inputs and weights       \\
+    compute: micro-ops, accumulators  -> bursts -> 16 outstanding -> one 64-bit read port
+    store:   a write port of its own
+
+Three units work in parallel, each in order, one instruction at a time, and wait for each other by
+four counting semaphores. A token of a program is an instruction; one of `*_bursts` is a request to
+memory of at most 256 beats. A tick is a clock; `latency` is launch to the finish pulse.
+
+Sources: RTL file and state or register; README.md has the measured figures. Commits stand one clock
+after the RTL's `done`: then the unit is idle again, and a semaphore that it posted can be taken.
+"""
+
+import lpn
+from models.vta import files
+from models.vta.config import DEFAULT
+from models.vta.tokens import columns
+
+# CoreConfig (core/Configs.scala): instQueueEntries. VMEParams (shell/VME.scala):
+# RequestQueueDepth. Semaphore (core/Semaphore.scala): 8 bits, which saturate.
+QUEUE, OUTSTANDING, SEMAPHORE = 512, 16, 255
+CHUNK = 128  # instructions: entries_q of FetchVME64.scala, 256 beats
+
+# VMEcmd_Qs (VME.scala): a queue of one entry takes a command in one clock and gives it in the next.
+COMMAND_INTERVAL = 2
+# From the start of a load to its first address: sBusy, command queue (TensorLoad*VME.scala).
+# From the last instruction of a chunk to the next address: count 0, sReadCmd (FetchVME64.scala).
+TO_FIRST_ADDRESS = 2
+# From the clock behind a chunk's last beat to its first instruction in a queue: VME's register,
+# sDrain.
+DECODE = 1
+# A sync or finish is done one clock after its start (sSync and isFinish of Load, Compute, Store).
+SYNC = 2
+
+FETCH, LOAD, COMPUTE = 1, 2, 3  # who has a load's last burst; 0: it is not the last
+
+
+class Chunk(lpn.Token):
+    """Instructions that are fetched together."""
+
+    instructions: lpn.Int[1, 128]
+
+
+class Slot(lpn.Token):
+    """An instruction in the order of the program."""
+
+    unit: lpn.Int[0, 2]  # load, compute, store
+    last: bool  # of its chunk
+
+
+class Burst(lpn.Token):
+    """A read of memory."""
+
+    beats: lpn.Int[1, 2**40]
+    to: lpn.Int[0, 3]
+    low: bool  # an accumulator's, behind all others
+
+
+class Load(lpn.Token):
+    """An instruction of the load unit; no bursts: a sync."""
+
+    pop: bool
+    push: bool
+    bursts: lpn.Int[0, 2**31]
+    rows_above: lpn.Int[0, 15]
+    padded: bool
+    tail: lpn.Int[0, 3]
+
+
+class Compute(lpn.Token):
+    """An instruction of the compute unit; no bursts: it works for `cycles`."""
+
+    pop_load: bool
+    pop_store: bool
+    push_load: bool
+    push_store: bool
+    finish: bool
+    cycles: lpn.Int[0, 2**40]
+    bursts: lpn.Int[0, 2**31]
+    rows_above: lpn.Int[0, 15]
+    padded: bool
+    tail: lpn.Int[0, 3]
+
+
+class Store(lpn.Token):
+    """An instruction of the store unit."""
+
+    pop: bool
+    push: bool
+    beats: lpn.Int[0, 2**40]  # clocks in which it reads its memory or writes
+    bursts: lpn.Int[0, 2**31]
+
+
+class Padding(lpn.Token):
+    """The zeros around a tensor, one element a clock in which no data arrives."""
+
+    cycles: lpn.Int[1, 2**40]  # with all its data
+    skipped: lpn.Int[0, 2**20]  # clocks at the start that need not wait for data
+    rows: lpn.Int[0, 2**20]  # of these, the ones behind the zeros above
+
+
+def net() -> lpn.Net:
+    """The accelerator. Parameters, in cycles: `read_latency` from a read's address to its first
+    beat, `write_ack_latency` from a write's last beat to its acknowledgement.
+    """
+    net = lpn.Net("vta")
+    read_latency = net.param("read_latency", 20, range=(1, 100_000))
+    ack_latency = net.param("write_ack_latency", 20, range=(1, 100_000))
+
+    # Fetch: a chunk is read as a whole, then dispatched, then the next one is asked for.
+    chunks = net.place("chunks", Chunk, start=True)
+    drained = net.place("drained", init=1, sink=True)
+    asked = net.place("asked")
+    fetched = net.place("fetched", Chunk)
+    buffer = net.place("buffer")
+    order = net.place("order", Slot, start=True)
+    queues = [net.place(f"{unit}_queue") for unit in ("load", "compute", "store")]
+    slots = [
+        net.place(f"{unit}_slots", init=QUEUE, sink=True) for unit in ("load", "compute", "store")
+    ]
+    # Semaphores, by who posts and who takes.
+    to_compute = net.place("load_to_compute", sink=True)
+    to_load = net.place("compute_to_load", sink=True)
+    to_store = net.place("compute_to_store", sink=True)
+    from_store = net.place("store_to_compute", sink=True)
+    done = net.place("done", done=True, sink=True)
+
+    flight = net.place("flight", Burst, capacity=OUTSTANDING)
+    ports = {who: _Port(net, who, read_latency) for who in ("load", "compute")}
+    net.transition(
+        "ask",
+        take={"chunk": chunks.peek(1), "drained": drained},
+        put=[asked],
+        delay=TO_FIRST_ADDRESS,
+    )
+    _reads(net, ports, chunks, asked, fetched, flight, read_latency)
+    net.transition(
+        "decode",
+        take={"chunk": fetched},
+        put=[buffer.emit(count=lambda chunk: chunk.instructions)],
+        delay=DECODE,
+        servers=1,
+    )
+    net.transition(
+        "dispatch",
+        take={
+            "ready": buffer,
+            "slot": order,
+            **{
+                f"room{u}": slots[u].take(lambda slot, u=u: lpn.select(slot.unit == u, 1, 0))
+                for u in range(3)
+            },
+        },
+        put=[
+            *(
+                queues[u].emit(count=lambda slot, u=u: lpn.select(slot.unit == u, 1, 0))
+                for u in range(3)
+            ),
+            drained.emit(count=lambda slot: lpn.select(slot.last, 1, 0)),
+        ],
+        delay=1,
+        servers=1,
+    )
+    _load(net, queues[0], slots[0], to_load, to_compute, ports["load"])
+    _compute(
+        net,
+        {"queued": queues[1], "from_load": to_compute, "from_store": from_store},
+        {"to_load": to_load, "to_store": to_store, "slots": slots[1], "done": done},
+        ports["compute"],
+    )
+    program = net.place("store_program", Store, start=True)
+    # TensorStoreNarrowVME: per burst sWriteCmd, the address, its data and the acknowledgement.
+    net.transition(
+        "store",
+        take={
+            "queued": queues[2],
+            "ins": program,
+            "sem": to_store.take(lambda ins: lpn.select(ins.pop, 1, 0)),
+        },
+        put=[from_store.emit(count=lambda ins: lpn.select(ins.push, 1, 0)), slots[2]],
+        delay=lambda ins: lpn.select(
+            ins.bursts == 0, SYNC, 1 + ins.beats + ins.bursts * (ack_latency + 2)
+        ),
+        servers=1,
+    )
+    # A semaphore at 255 forgets a post.
+    for place in (to_compute, to_load, to_store, from_store):
+        net.transition(
+            f"{place.name}_saturates", take={"sem": place.take(1, need=SEMAPHORE + 1)}, servers=1
+        )
+    return net
+
+
+def _once(condition):
+    """The count of an emission, or a weight, of one token where the condition of a token holds."""
+    return lambda ins: lpn.select(condition(ins), 1, 0)
+
+
+class _Port:
+    """What a unit asks of memory: bursts in its program's order, requests for them, zeros around."""
+
+    def __init__(self, net, who, read_latency):
+        self.bursts = net.place(f"{who}_bursts", Burst, start=True)
+        self.requests = net.place(f"{who}_requests")
+        self.arrived = net.place(f"{who}_arrived")
+        self.pads = net.place(f"{who}_pads")
+        self.padded = net.place(f"{who}_padded")
+        # ZeroPadding (TensorLoadNarrowVME.scala). Rows without zeros at their sides are skipped,
+        # one a clock, while data arrives or not: what is left of them when the first beat comes
+        # overlaps with data.
+        net.transition(
+            f"{who}_pad",
+            take={"go": self.pads, "pad": net.place(f"{who}_zeros", Padding, start=True)},
+            put=[self.padded],
+            delay=lambda pad: pad.cycles
+            - lpn.max(0, lpn.min(pad.rows, pad.skipped - read_latency - 4)),
+            servers=1,
+        )
+
+    def start(self):
+        """What the start of a load emits."""
+        return [
+            self.requests.emit(count=lambda ins: ins.bursts),
+            self.pads.emit(count=_once(lambda ins: ins.padded)),
+        ]
+
+    def end(self):
+        """What the end of a load waits for."""
+        return {"data": self.arrived, "zeros": self.padded.take(_once(lambda ins: ins.padded))}
+
+
+def _reads(net, ports, chunks, asked, fetched, flight, read_latency):
+    """The read port (VME.scala): by priority fetch, micro-ops, inputs and weights, accumulators."""
+
+    def issue(name, port, guard=None):
+        net.transition(
+            name,
+            take={"asked": port.requests, "burst": port.bursts},
+            guard=guard,
+            put=[flight.forward("burst")],
+            delay=read_latency,
+            interval=COMMAND_INTERVAL,
+        )
+
+    net.transition(
+        "read_instructions",
+        take={"asked": asked, "chunk": chunks},
+        put=[flight.emit(beats=lambda chunk: 2 * chunk.instructions, to=FETCH, low=False)],
+        delay=read_latency,
+        interval=COMMAND_INTERVAL,
+    )
+    issue("read_uop", ports["compute"], lambda burst: not burst.low)
+    issue("read_load", ports["load"])
+    issue("read_acc", ports["compute"], lambda burst: burst.low)
+
+    def goes_to(who):
+        return lambda burst: lpn.select(burst.to == who, 1, 0)
+
+    net.transition(
+        "beats",
+        take={"burst": flight},
+        put=[
+            fetched.emit(
+                count=goes_to(FETCH),
+                instructions=lambda burst: lpn.min(CHUNK, lpn.max(1, burst.beats // 2)),
+            ),
+            ports["load"].arrived.emit(count=goes_to(LOAD)),
+            ports["compute"].arrived.emit(count=goes_to(COMPUTE)),
+        ],
+        delay=lambda burst: burst.beats,
+        servers=1,
+    )
+
+
+def _load(net, queue, slots, to_load, to_compute, port):
+    """The load unit (core/Load.scala)."""
+    program = net.place("load_program", Load, start=True)
+    idle = net.place("load_idle", init=1, sink=True)
+    active = net.place("load_active", Load)
+    take = {
+        "queued": queue,
+        "ins": program,
+        "idle": idle,
+        "sem": to_load.take(_once(lambda ins: ins.pop)),
+    }
+    after = [to_compute.emit(count=_once(lambda ins: ins.push)), idle, slots]
+    net.transition(
+        "load_start",
+        take=take,
+        guard=lambda ins: ins.bursts > 0,
+        put=[active.forward("ins"), *port.start()],
+        delay=lambda ins: TO_FIRST_ADDRESS + ins.rows_above,
+    )
+    net.transition(
+        "load_sync", take=take, guard=lambda ins: ins.bursts == 0, put=after, delay=SYNC
+    )
+    net.transition(
+        "load_done",
+        take={"ins": active, **port.end()},
+        put=after,
+        delay=lambda ins: ins.tail,
+    )
+
+
+def _compute(net, from_others, to_others, port):
+    """The compute unit (core/Compute.scala)."""
+    program = net.place("compute_program", Compute, start=True)
+    idle = net.place("compute_idle", init=1, sink=True)
+    active = net.place("compute_active", Compute)
+    take = {
+        "queued": from_others["queued"],
+        "ins": program,
+        "idle": idle,
+        "load": from_others["from_load"].take(_once(lambda ins: ins.pop_load)),
+        "store": from_others["from_store"].take(_once(lambda ins: ins.pop_store)),
+    }
+    after = [
+        to_others["to_load"].emit(count=_once(lambda ins: ins.push_load)),
+        to_others["to_store"].emit(count=_once(lambda ins: ins.push_store)),
+        idle,
+        to_others["slots"],
+    ]
+    net.transition(
+        "compute_load",
+        take=take,
+        guard=lambda ins: ins.bursts > 0,
+        put=[active.forward("ins"), *port.start()],
+        delay=lambda ins: TO_FIRST_ADDRESS + ins.rows_above,
+    )
+    net.transition(
+        "compute_run",
+        take=take,
+        guard=lambda ins: ins.bursts == 0,
+        put=[*after, to_others["done"].emit(count=_once(lambda ins: ins.finish))],
+        delay=lambda ins: ins.cycles,
+    )
+    net.transition(
+        "compute_done",
+        take={"ins": active, **port.end()},
+        put=after,
+        delay=lambda ins: ins.tail,
+    )
+
+
+def workload(input_path, net: lpn.Net) -> lpn.Marking:
+    """The tokens of a program (README.md, "The input") for `net`.
+
+    Raises OSError when the file cannot be read and ValueError, with the reason, when it is no
+    program that the hardware runs.
+    """
+    return marking_of(net, *files.read(input_path))
+
+
+def marking_of(net, words, hardware=DEFAULT):
+    """The tokens of a program given as its 128-bit instructions (isa.py), for a hardware
+    configuration (config.py). Raises ValueError, with the reason, for what no hardware runs.
+    """
+    marking = lpn.Marking(net)
+    for place, values in columns(words, hardware).items():
+        marking.add_columns(place, **values)
+    return marking
+
+
+def truth_rows(path):
+    """(input, parameters, cycles) of the rows of a programs.jsonl.gz measured on the RTL."""
+    for name, row in files.rows(path):
+        latencies = {key: row[key] for key in ("read_latency", "write_ack_latency")}
+        yield name, latencies, row["total_cycles"]
