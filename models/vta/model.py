@@ -16,25 +16,17 @@ after the RTL's `done`: then the unit is idle again, and a semaphore that it pos
 import lpn
 from models.vta import files
 from models.vta.config import DEFAULT
-from models.vta.tokens import columns
+from models.vta.shape import COMMAND_INTERVAL, OUTSTANDING
+from models.vta.tokens import COMPUTE, LOAD, SYNC, columns
 
-# CoreConfig (core/Configs.scala): instQueueEntries. VMEParams (shell/VME.scala):
-# RequestQueueDepth. Semaphore (core/Semaphore.scala): 8 bits, which saturate.
-QUEUE, OUTSTANDING, SEMAPHORE = 512, 16, 255
-CHUNK = 128  # instructions: entries_q of FetchVME64.scala, 256 beats
-
-# VMEcmd_Qs (VME.scala): a queue of one entry takes a command in one clock and gives it in the next.
-COMMAND_INTERVAL = 2
+QUEUE = 512  # instQueueEntries (core/Configs.scala)
 # From the start of a load to its first address: sBusy, command queue (TensorLoad*VME.scala).
 # From the last instruction of a chunk to the next address: count 0, sReadCmd (FetchVME64.scala).
 TO_FIRST_ADDRESS = 2
 # From the clock behind a chunk's last beat to its first instruction in a queue: VME's register,
 # sDrain.
 DECODE = 1
-# A sync or finish is done one clock after its start (sSync and isFinish of Load, Compute, Store).
-SYNC = 2
-
-FETCH, LOAD, COMPUTE = 1, 2, 3  # who has a load's last burst; 0: it is not the last
+FETCH = 1  # has a burst, as LOAD and COMPUTE have a load's last; others are 0
 
 
 class Chunk(lpn.Token):
@@ -43,11 +35,20 @@ class Chunk(lpn.Token):
     instructions: lpn.Int[1, 128]
 
 
-class Slot(lpn.Token):
-    """An instruction in the order of the program."""
+class Run(lpn.Token):
+    """Instructions for one unit that follow each other in a chunk. Dispatch passes one a clock and
+    no unit takes one a clock, so that they may enter their queue together.
+    """
 
     unit: lpn.Int[0, 2]  # load, compute, store
+    instructions: lpn.Int[1, 128]
     last: bool  # of its chunk
+
+
+class Drained(lpn.Token):
+    """A chunk has been dispatched."""
+
+    late: lpn.Int[0, 127]  # clocks after the first of its last run
 
 
 class Burst(lpn.Token):
@@ -56,14 +57,21 @@ class Burst(lpn.Token):
     beats: lpn.Int[1, 2**40]
     to: lpn.Int[0, 3]
     low: bool  # an accumulator's, behind all others
+    waits: lpn.Int[0, 2**31]  # of many that are one token: see Load
+    ahead: lpn.Int[0, 2**40]
 
 
 class Load(lpn.Token):
-    """An instruction of the load unit; no bursts: a sync."""
+    """An instruction of the load unit. No bursts: a sync; no beats: they go one by one; else all
+    are one token, since no other reader can come between.
+    """
 
     pop: bool
     push: bool
     bursts: lpn.Int[0, 2**31]
+    beats: lpn.Int[0, 2**40]
+    waits: lpn.Int[0, 2**31]  # times that all 16 requests are outstanding
+    ahead: lpn.Int[0, 2**40]  # beats of the 15 others when the first is answered
     rows_above: lpn.Int[0, 15]
     padded: bool
     tail: lpn.Int[0, 3]
@@ -99,6 +107,7 @@ class Padding(lpn.Token):
     cycles: lpn.Int[1, 2**40]  # with all its data
     skipped: lpn.Int[0, 2**20]  # clocks at the start that need not wait for data
     rows: lpn.Int[0, 2**20]  # of these, the ones behind the zeros above
+    with_data: bool  # starts when the first beat may come
 
 
 def net() -> lpn.Net:
@@ -111,11 +120,10 @@ def net() -> lpn.Net:
 
     # Fetch: a chunk is read as a whole, then dispatched, then the next one is asked for.
     chunks = net.place("chunks", Chunk, start=True)
-    drained = net.place("drained", init=1, sink=True)
+    drained = net.place("drained", Drained, init=[{"late": 0}], sink=True)
     asked = net.place("asked")
     fetched = net.place("fetched", Chunk)
     buffer = net.place("buffer")
-    order = net.place("order", Slot, start=True)
     queues = [net.place(f"{unit}_queue") for unit in ("load", "compute", "store")]
     slots = [
         net.place(f"{unit}_slots", init=QUEUE, sink=True) for unit in ("load", "compute", "store")
@@ -133,7 +141,8 @@ def net() -> lpn.Net:
         "ask",
         take={"chunk": chunks.peek(1), "drained": drained},
         put=[asked],
-        delay=TO_FIRST_ADDRESS,
+        delay=lambda drained: TO_FIRST_ADDRESS + drained.late,
+        servers=1,
     )
     _reads(net, ports, chunks, asked, fetched, flight, read_latency)
     net.transition(
@@ -143,27 +152,9 @@ def net() -> lpn.Net:
         delay=DECODE,
         servers=1,
     )
-    net.transition(
-        "dispatch",
-        take={
-            "ready": buffer,
-            "slot": order,
-            **{
-                f"room{u}": slots[u].take(lambda slot, u=u: lpn.select(slot.unit == u, 1, 0))
-                for u in range(3)
-            },
-        },
-        put=[
-            *(
-                queues[u].emit(count=lambda slot, u=u: lpn.select(slot.unit == u, 1, 0))
-                for u in range(3)
-            ),
-            drained.emit(count=lambda slot: lpn.select(slot.last, 1, 0)),
-        ],
-        delay=1,
-        servers=1,
-    )
-    _load(net, queues[0], slots[0], to_load, to_compute, ports["load"])
+    _dispatch(net, buffer, queues, slots, drained)
+    semaphores = to_load, to_compute
+    _load(net, queues[0], slots[0], semaphores, ports["load"], flight, read_latency)
     _compute(
         net,
         {"queued": queues[1], "from_load": to_compute, "from_store": from_store},
@@ -185,12 +176,32 @@ def net() -> lpn.Net:
         ),
         servers=1,
     )
-    # A semaphore at 255 forgets a post.
-    for place in (to_compute, to_load, to_store, from_store):
-        net.transition(
-            f"{place.name}_saturates", take={"sem": place.take(1, need=SEMAPHORE + 1)}, servers=1
-        )
     return net
+
+
+def _dispatch(net, buffer, queues, slots, drained):
+    """One instruction a clock, in order, into the queues of the units (FetchVME64.scala)."""
+
+    def those_of(unit):
+        return lambda run: lpn.select(run.unit == unit, run.instructions, 0)
+
+    net.transition(
+        "dispatch",
+        take={
+            "run": net.place("order", Run, start=True),
+            "ready": buffer.take(lambda run: run.instructions),
+            **{f"room{unit}": slots[unit].take(those_of(unit)) for unit in range(3)},
+        },
+        put=[
+            *(queues[unit].emit(count=those_of(unit)) for unit in range(3)),
+            drained.emit(
+                count=lambda run: lpn.select(run.last, 1, 0),
+                late=lambda run: run.instructions - 1,
+            ),
+        ],
+        delay=1,
+        interval=lambda run: run.instructions,
+    )
 
 
 def _once(condition):
@@ -214,15 +225,19 @@ class _Port:
             f"{who}_pad",
             take={"go": self.pads, "pad": net.place(f"{who}_zeros", Padding, start=True)},
             put=[self.padded],
-            delay=lambda pad: pad.cycles
-            - lpn.max(0, lpn.min(pad.rows, pad.skipped - read_latency - 4)),
+            delay=lambda pad: lpn.max(
+                0,
+                pad.cycles
+                - lpn.max(0, lpn.min(pad.rows, pad.skipped - read_latency - 4))
+                - lpn.select(pad.with_data, read_latency, 0),
+            ),
             servers=1,
         )
 
-    def start(self):
-        """What the start of a load emits."""
+    def start(self, count=lambda ins: ins.bursts):
+        """What the start of a load emits; `count` requests."""
         return [
-            self.requests.emit(count=lambda ins: ins.bursts),
+            self.requests.emit(count=count),
             self.pads.emit(count=_once(lambda ins: ins.padded)),
         ]
 
@@ -233,6 +248,8 @@ class _Port:
 
 def _reads(net, ports, chunks, asked, fetched, flight, read_latency):
     """The read port (VME.scala): by priority fetch, micro-ops, inputs and weights, accumulators."""
+
+    one = {"waits": 0, "ahead": 0}
 
     def issue(name, port, guard=None):
         net.transition(
@@ -247,7 +264,7 @@ def _reads(net, ports, chunks, asked, fetched, flight, read_latency):
     net.transition(
         "read_instructions",
         take={"asked": asked, "chunk": chunks},
-        put=[flight.emit(beats=lambda chunk: 2 * chunk.instructions, to=FETCH, low=False)],
+        put=[flight.emit(beats=lambda chunk: 2 * chunk.instructions, **one, to=FETCH, low=False)],
         delay=read_latency,
         interval=COMMAND_INTERVAL,
     )
@@ -264,18 +281,20 @@ def _reads(net, ports, chunks, asked, fetched, flight, read_latency):
         put=[
             fetched.emit(
                 count=goes_to(FETCH),
-                instructions=lambda burst: lpn.min(CHUNK, lpn.max(1, burst.beats // 2)),
+                instructions=lambda burst: lpn.min(128, lpn.max(1, burst.beats // 2)),
             ),
             ports["load"].arrived.emit(count=goes_to(LOAD)),
             ports["compute"].arrived.emit(count=goes_to(COMPUTE)),
         ],
-        delay=lambda burst: burst.beats,
+        # A request more is sent when the first of 16 is answered, and answered read_latency later.
+        delay=lambda burst: burst.beats + burst.waits * lpn.max(0, read_latency - burst.ahead),
         servers=1,
     )
 
 
-def _load(net, queue, slots, to_load, to_compute, port):
+def _load(net, queue, slots, semaphores, port, flight, read_latency):
     """The load unit (core/Load.scala)."""
+    to_load, to_compute = semaphores
     program = net.place("load_program", Load, start=True)
     idle = net.place("load_idle", init=1, sink=True)
     active = net.place("load_active", Load)
@@ -290,8 +309,21 @@ def _load(net, queue, slots, to_load, to_compute, port):
         "load_start",
         take=take,
         guard=lambda ins: ins.bursts > 0,
-        put=[active.forward("ins"), *port.start()],
-        delay=lambda ins: TO_FIRST_ADDRESS + ins.rows_above,
+        put=[
+            active.forward("ins"),
+            *port.start(lambda ins: lpn.select(ins.beats > 0, 0, ins.bursts)),
+            flight.emit(
+                count=_once(lambda ins: ins.beats > 0),
+                beats=lambda ins: lpn.max(1, ins.beats),
+                to=LOAD,
+                low=False,
+                waits=lambda ins: ins.waits,
+                ahead=lambda ins: ins.ahead,
+            ),
+        ],
+        delay=lambda ins: TO_FIRST_ADDRESS
+        + ins.rows_above
+        + lpn.select(ins.beats > 0, read_latency, 0),
     )
     net.transition(
         "load_sync", take=take, guard=lambda ins: ins.bursts == 0, put=after, delay=SYNC
@@ -353,12 +385,13 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
     return marking_of(net, *files.read(input_path))
 
 
-def marking_of(net, words, hardware=DEFAULT):
+def marking_of(net, words, hardware=DEFAULT, **options):
     """The tokens of a program given as its 128-bit instructions (isa.py), for a hardware
-    configuration (config.py). Raises ValueError, with the reason, for what no hardware runs.
+    configuration (config.py); `options` of tokens.columns. Raises ValueError, with the reason, for
+    what no hardware runs.
     """
     marking = lpn.Marking(net)
-    for place, values in columns(words, hardware).items():
+    for place, values in columns(words, hardware, **options).items():
         marking.add_columns(place, **values)
     return marking
 
