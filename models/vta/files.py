@@ -238,7 +238,7 @@ def _table_line(number, head, row):
     names = {**_NAMES[layout], **{flag: flag for flag in _FLAGS}}
     for name in item:
         own = "op" if name == "k" else names[name]
-        values = [int(isa.field(form, layout, own)[0]) for form in (plain, encoded)]
+        values = [int(isa.field(form.T, layout, own)[0]) for form in (plain, encoded)]
         if values[0] != values[1]:
             raise ValueError(
                 f"instruction {number}: {own} is {values[0]} in the table and {values[1]} encoded"

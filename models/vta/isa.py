@@ -75,11 +75,16 @@ LAYOUT_OF = {
 
 def field(words, layout: str, name: str):
     """A field of every instruction, as numpy.int64, taken as if all had this layout: "memory",
-    "gemm" or "alu".
+    "gemm" or "alu". `words`: the low words and the high words, two rows.
     """
     word, shift, bits = FIELDS[layout][name]
-    value = words[:, word] >> numpy.uint64(shift) & numpy.uint64((1 << bits) - 1)
+    value = words[word] >> numpy.uint64(shift) & numpy.uint64((1 << bits) - 1)
     return value.view(numpy.int64)
+
+
+def flags(words):
+    """The four flags of the semaphores: pop_prev is bit 0, then pop_next, push_prev, push_next."""
+    return (words[0] >> numpy.uint64(3) & numpy.uint64(15)).view(numpy.int64)
 
 
 def encode(op: int, **values) -> tuple[int, int]:

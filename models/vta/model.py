@@ -16,8 +16,11 @@ after the RTL's `done`: then the unit is idle again, and a semaphore that it pos
 import lpn
 from models.vta import files
 from models.vta.config import DEFAULT
-from models.vta.shape import COMMAND_INTERVAL, OUTSTANDING
-from models.vta.tokens import COMPUTE, LOAD, SYNC, columns
+from models.vta.shape import COMMAND_INTERVAL, NARROW_TAIL, OUTSTANDING, PADDED, WIDE
+from models.vta.tokens import COMPUTE, FINISH, LOAD, SYNC, columns
+
+# Bits of `flags`: as they follow each other in an instruction.
+POP_PREV, POP_NEXT, PUSH_PREV, PUSH_NEXT = range(4)
 
 QUEUE = 512  # instQueueEntries (core/Configs.scala)
 # From the start of a load to its first address: sBusy, command queue (TensorLoad*VME.scala).
@@ -62,41 +65,43 @@ class Burst(lpn.Token):
 
 
 class Load(lpn.Token):
-    """An instruction of the load unit. No bursts: a sync; no beats: they go one by one; else all
-    are one token, since no other reader can come between.
+    """An instruction of the load unit. No bursts: a sync; no beats: its bursts are tokens; else all
+    are one, since no other reader can come between.
     """
 
-    pop: bool
-    push: bool
+    flags: lpn.Int[0, 63]
     bursts: lpn.Int[0, 2**31]
     beats: lpn.Int[0, 2**40]
     waits: lpn.Int[0, 2**31]  # times that all 16 requests are outstanding
     ahead: lpn.Int[0, 2**40]  # beats of the 15 others when the first is answered
-    rows_above: lpn.Int[0, 15]
-    padded: bool
-    tail: lpn.Int[0, 3]
+    rows_above: lpn.Int[0, 15]  # of zeros; one a clock before the first address
+
+
+class Active(lpn.Token):
+    """A load that runs."""
+
+    flags: lpn.Int[0, 63]
 
 
 class Compute(lpn.Token):
-    """An instruction of the compute unit; no bursts: it works for `cycles`."""
+    """An instruction of the compute unit; no cycles: it loads the next of `compute_tensors`."""
 
-    pop_load: bool
-    pop_store: bool
-    push_load: bool
-    push_store: bool
-    finish: bool
+    flags: lpn.Int[0, 127]
     cycles: lpn.Int[0, 2**40]
-    bursts: lpn.Int[0, 2**31]
+
+
+class Tensor(lpn.Token):
+    """What an instruction of the compute unit loads."""
+
+    flags: lpn.Int[0, 63]
+    bursts: lpn.Int[1, 2**31]
     rows_above: lpn.Int[0, 15]
-    padded: bool
-    tail: lpn.Int[0, 3]
 
 
 class Store(lpn.Token):
-    """An instruction of the store unit."""
+    """An instruction of the store unit; no bursts: a sync."""
 
-    pop: bool
-    push: bool
+    flags: lpn.Int[0, 63]
     beats: lpn.Int[0, 2**40]  # clocks in which it reads its memory or writes
     bursts: lpn.Int[0, 2**31]
 
@@ -168,9 +173,9 @@ def net() -> lpn.Net:
         take={
             "queued": queues[2],
             "ins": program,
-            "sem": to_store.take(lambda ins: lpn.select(ins.pop, 1, 0)),
+            "sem": to_store.take(bit(POP_PREV)),
         },
-        put=[from_store.emit(count=lambda ins: lpn.select(ins.push, 1, 0)), slots[2]],
+        put=[from_store.emit(count=bit(PUSH_PREV)), slots[2]],
         delay=lambda ins: lpn.select(
             ins.bursts == 0, SYNC, 1 + ins.beats + ins.bursts * (ack_latency + 2)
         ),
@@ -204,9 +209,9 @@ def _dispatch(net, buffer, queues, slots, drained):
     )
 
 
-def _once(condition):
-    """The count of an emission, or a weight, of one token where the condition of a token holds."""
-    return lambda ins: lpn.select(condition(ins), 1, 0)
+def bit(number):
+    """A count or weight: that bit of the instruction's flags."""
+    return lambda ins: ins.flags >> number & 1
 
 
 class _Port:
@@ -238,12 +243,12 @@ class _Port:
         """What the start of a load emits; `count` requests."""
         return [
             self.requests.emit(count=count),
-            self.pads.emit(count=_once(lambda ins: ins.padded)),
+            self.pads.emit(count=bit(PADDED)),
         ]
 
     def end(self):
         """What the end of a load waits for."""
-        return {"data": self.arrived, "zeros": self.padded.take(_once(lambda ins: ins.padded))}
+        return {"data": self.arrived, "zeros": self.padded.take(bit(PADDED))}
 
 
 def _reads(net, ports, chunks, asked, fetched, flight, read_latency):
@@ -297,23 +302,23 @@ def _load(net, queue, slots, semaphores, port, flight, read_latency):
     to_load, to_compute = semaphores
     program = net.place("load_program", Load, start=True)
     idle = net.place("load_idle", init=1, sink=True)
-    active = net.place("load_active", Load)
+    active = net.place("load_active", Active)
     take = {
         "queued": queue,
         "ins": program,
         "idle": idle,
-        "sem": to_load.take(_once(lambda ins: ins.pop)),
+        "sem": to_load.take(bit(POP_NEXT)),
     }
-    after = [to_compute.emit(count=_once(lambda ins: ins.push)), idle, slots]
+    after = [to_compute.emit(count=bit(PUSH_NEXT)), idle, slots]
     net.transition(
         "load_start",
         take=take,
         guard=lambda ins: ins.bursts > 0,
         put=[
-            active.forward("ins"),
+            active.emit(flags=lambda ins: ins.flags),
             *port.start(lambda ins: lpn.select(ins.beats > 0, 0, ins.bursts)),
             flight.emit(
-                count=_once(lambda ins: ins.beats > 0),
+                count=lambda ins: lpn.min(1, ins.beats),
                 beats=lambda ins: lpn.max(1, ins.beats),
                 to=LOAD,
                 low=False,
@@ -324,15 +329,22 @@ def _load(net, queue, slots, semaphores, port, flight, read_latency):
         delay=lambda ins: TO_FIRST_ADDRESS
         + ins.rows_above
         + lpn.select(ins.beats > 0, read_latency, 0),
+        servers=1,
     )
     net.transition(
-        "load_sync", take=take, guard=lambda ins: ins.bursts == 0, put=after, delay=SYNC
+        "load_sync",
+        take=take,
+        guard=lambda ins: ins.bursts == 0,
+        put=after,
+        delay=SYNC,
+        servers=1,
     )
     net.transition(
         "load_done",
         take={"ins": active, **port.end()},
         put=after,
-        delay=lambda ins: ins.tail,
+        delay=lambda ins: NARROW_TAIL - (ins.flags >> WIDE & 1),
+        servers=1,
     )
 
 
@@ -340,39 +352,43 @@ def _compute(net, from_others, to_others, port):
     """The compute unit (core/Compute.scala)."""
     program = net.place("compute_program", Compute, start=True)
     idle = net.place("compute_idle", init=1, sink=True)
-    active = net.place("compute_active", Compute)
+    active = net.place("compute_active", Active)
     take = {
         "queued": from_others["queued"],
         "ins": program,
         "idle": idle,
-        "load": from_others["from_load"].take(_once(lambda ins: ins.pop_load)),
-        "store": from_others["from_store"].take(_once(lambda ins: ins.pop_store)),
+        "load": from_others["from_load"].take(bit(POP_PREV)),
+        "store": from_others["from_store"].take(bit(POP_NEXT)),
     }
     after = [
-        to_others["to_load"].emit(count=_once(lambda ins: ins.push_load)),
-        to_others["to_store"].emit(count=_once(lambda ins: ins.push_store)),
+        to_others["to_load"].emit(count=bit(PUSH_PREV)),
+        to_others["to_store"].emit(count=bit(PUSH_NEXT)),
         idle,
         to_others["slots"],
     ]
+    # The tensor's flags are those of the instruction and its own.
     net.transition(
         "compute_load",
-        take=take,
-        guard=lambda ins: ins.bursts > 0,
-        put=[active.forward("ins"), *port.start()],
+        take={"run": program, **take, "ins": net.place("compute_tensors", Tensor, start=True)},
+        guard=lambda run: run.cycles == 0,
+        put=[active.emit(flags=lambda ins: ins.flags), *port.start()],
         delay=lambda ins: TO_FIRST_ADDRESS + ins.rows_above,
+        servers=1,
     )
     net.transition(
         "compute_run",
         take=take,
-        guard=lambda ins: ins.bursts == 0,
-        put=[*after, to_others["done"].emit(count=_once(lambda ins: ins.finish))],
+        guard=lambda ins: ins.cycles > 0,
+        put=[*after, to_others["done"].emit(count=bit(FINISH))],
         delay=lambda ins: ins.cycles,
+        servers=1,
     )
     net.transition(
         "compute_done",
         take={"ins": active, **port.end()},
         put=after,
-        delay=lambda ins: ins.tail,
+        delay=lambda ins: NARROW_TAIL - (ins.flags >> WIDE & 1),
+        servers=1,
     )
 
 

@@ -12,7 +12,8 @@ COMMAND_INTERVAL = 2  # VMEcmd_Qs (VME.scala): a queue of one entry takes or giv
 
 # From the clock behind the last beat to the unit being idle: VME's register, one more in front of
 # memories wider than a beat (vmeDataBitsPipe of TensorLoadNarrowVME.scala), done.
-WIDE_TAIL, NARROW_TAIL = 2, 3
+NARROW_TAIL = 3  # 2 where wide
+PADDED, WIDE = 4, 5  # bits of an instruction's flags, behind its four of the semaphores
 
 
 def refuse(wrong, text):
@@ -33,9 +34,10 @@ class Shape:
     """What some instructions of a program load, or store."""
 
     def __init__(self, words, numbers, hardware, store=False):
-        mine = words[numbers]
+        mine = words[:, numbers]
         get = lambda name: isa.field(mine, "memory", name)
-        self.memory = numpy.full(len(mine), isa.OUT) if store else get("mem")
+        self.flags = isa.flags(mine)
+        self.memory = numpy.full(len(numbers), isa.OUT) if store else get("mem")
         self.x, self.y, self.stride, self.dram = get("x"), get("y"), get("stride"), get("dram")
         self.bytes = numpy.array([hardware.bytes[name] for name in isa.MEMORIES])[self.memory]
         some = self.x > 0
@@ -45,7 +47,7 @@ class Shape:
             lambda i: "y_size 0 with x_size > 0: the hardware would count 65536 rows",
         )
         self.y = self.y * some
-        self.y0 = self.y1 = self.x0 = self.x1 = numpy.zeros(len(mine), numpy.int64)
+        self.y0 = self.y1 = self.x0 = self.x1 = numpy.zeros(len(numbers), numpy.int64)
         if not store:  # TensorStore*.scala ignores them
             self.y0, self.y1, self.x0, self.x1 = (
                 get(name) * some for name in ("y0", "y1", "x0", "x1")
@@ -90,10 +92,11 @@ class Shape:
         rows = _Rows(self, numpy.flatnonzero(~alone))
         number = rows.number(len(self.x))
         load = {
+            "flags": self.flags
+            | (self._zeros() > 0).astype(numpy.int64) << PADDED
+            | (self.bytes <= BEAT_BYTES).astype(numpy.int64) << WIDE,
             "bursts": number + (alone & (self.x > 0)),
             "rows_above": self.y0,
-            "padded": self._zeros() > 0,
-            "tail": numpy.where(self.bytes > BEAT_BYTES, NARROW_TAIL, WIDE_TAIL),
         }
         row = numpy.repeat(numpy.arange(len(rows.of)), rows.bursts)
         begin = numpy.cumsum(rows.bursts) - rows.bursts
@@ -137,6 +140,7 @@ class Shape:
         number, beats = rows.number(len(self.x)), rows.total(len(self.x))
         narrow = beats + self.x * self.y - number
         return {
+            "flags": self.flags,
             "beats": numpy.where(self.bytes > BEAT_BYTES, narrow, beats),
             "bursts": number,
         }

@@ -14,6 +14,7 @@ LOAD, COMPUTE = 2, 3  # who waits for a load's last burst
 PIPELINE = 6 + 1
 # A sync or finish is done one clock after its start (sSync, isFinish of Load, Compute, Store).
 SYNC = 2
+FINISH = 6  # a bit of an instruction's flags
 
 
 def columns(words, hardware: Config, every_burst: bool = False, fetch: bool = True) -> dict:
@@ -26,41 +27,29 @@ def columns(words, hardware: Config, every_burst: bool = False, fetch: bool = Tr
     Raises ValueError, with the number of the instruction and the reason, for what the hardware
     does not run or what would leave its memories.
     """
+    words = numpy.ascontiguousarray(words.T)
     op = isa.field(words, "memory", "op")
-    _check_opcodes(words, op)
     memory = isa.field(words, "memory", "mem")
-    load = op == isa.LOAD_OP
-    to_load = load & ((memory == isa.INP) | (memory == isa.WGT))
+    _check(words, op, memory)
+    to_load = (op == isa.LOAD_OP) & ((memory == isa.INP) | (memory == isa.WGT))
     to_store = op == isa.STORE_OP
-    unit = numpy.where(to_load, 0, numpy.where(to_store, 2, 1))
+    unit = 1 - to_load + to_store
     tokens = _order(unit)
-    compute, store = numpy.flatnonzero(unit == 1), numpy.flatnonzero(to_store)
-    load = numpy.flatnonzero(to_load)
-    flags = {
-        name: isa.field(words, "memory", name)
-        for name in ("pop_prev", "pop_next", "push_prev", "push_next")
-    }
-    between = {
-        "load": {"compute": {"pop": flags["pop_next"][load], "push": flags["push_next"][load]}},
-        "compute": {
-            "load": {"pop": flags["pop_prev"][compute], "push": flags["push_prev"][compute]},
-            "store": {"pop": flags["pop_next"][compute], "push": flags["push_next"][compute]},
-        },
-        "store": {"compute": {"pop": flags["pop_prev"][store], "push": flags["push_prev"][store]}},
-    }
+    load, compute, store = (numpy.flatnonzero(unit == number) for number in range(3))
+    flags = isa.flags(words)
+    between = _between(flags[load], flags[compute], flags[store])
     semaphores.check(between)
-    runs = _add_compute(tokens, words, compute, between["compute"], hardware)
+    reads = _add_compute(tokens, words, compute, hardware)
     shape = Shape(words, load, hardware)
     alone = numpy.zeros(len(load), bool)
-    if not every_burst and (len(words) <= CHUNK or not fetch):
+    if not every_burst and (len(op) <= CHUNK or not fetch):
         pair = semaphores.Pair(between["load"]["compute"], between["compute"]["load"])
-        reads = numpy.append(0, numpy.cumsum(~runs))
-        alone = shape.even(exact=fetch) & (reads[pair.until()] <= reads[pair.before()])
+        before = numpy.append(0, numpy.cumsum(reads))
+        alone = shape.even(exact=fetch) & (before[pair.until()] <= before[pair.before()])
     own, tokens["load_bursts"] = shape.loads(alone, LOAD)
-    tokens["load_program"] = {**between["load"]["compute"], **own, **shape.together(alone)}
+    tokens["load_program"] = {**own, **shape.together(alone)}
     tokens["load_zeros"] = shape.zeros(alone)
-    shape = Shape(words, store, hardware, store=True)
-    tokens["store_program"] = {**between["store"]["compute"], **shape.stored()}
+    tokens["store_program"] = Shape(words, store, hardware, store=True).stored()
     return {
         place: {name: numpy.ascontiguousarray(column, numpy.int64) for name, column in of.items()}
         for place, of in tokens.items()
@@ -68,12 +57,21 @@ def columns(words, hardware: Config, every_burst: bool = False, fetch: bool = Tr
     }
 
 
-def _check_opcodes(words, op):
+def _between(load, compute, store):
+    """Unit -> other -> whether each instruction takes from it (pop) and posts to it (push)."""
+    get = lambda flags, pop, push: {"pop": flags >> pop & 1, "push": flags >> push & 1}
+    return {
+        "load": {"compute": get(load, 1, 3)},
+        "compute": {"load": get(compute, 0, 2), "store": get(compute, 1, 3)},
+        "store": {"compute": get(store, 0, 2)},
+    }
+
+
+def _check(words, op, memory):
     """Refuses what FetchDecode of core/Decode.scala does not know, and programs without end."""
-    if not len(words):
+    if not len(op):
         raise ValueError("the program has no instruction")
     refuse(op > isa.ALU_OP, lambda i: f"unknown opcode {op[i]}")
-    memory = isa.field(words, "memory", "mem")
     refuse(
         (op == isa.LOAD_OP) & (memory > isa.ACC),
         lambda i: f"a load of memory {memory[i]}: only uop 0, wgt 1, inp 2 and acc 3 can be loaded",
@@ -86,9 +84,9 @@ def _check_opcodes(words, op):
     finish = numpy.flatnonzero(op == isa.FINISH_OP)
     if not len(finish):
         raise ValueError("the program has no finish instruction: the accelerator would never end")
-    if finish[0] != len(words) - 1:
+    if finish[0] != len(op) - 1:
         raise ValueError(
-            f"instruction {finish[0]} is a finish, but {len(words) - 1 - finish[0]} instructions "
+            f"instruction {finish[0]} is a finish, but {len(op) - 1 - finish[0]} instructions "
             "follow it; finish ends a program"
         )
 
@@ -113,18 +111,18 @@ def _order(unit):
     }
 
 
-def _add_compute(tokens, words, numbers, flags, hardware):
-    """The compute unit's instructions; returns which of them read no memory."""
-    mine = words[numbers]
+def _add_compute(tokens, words, numbers, hardware):
+    """The compute unit's instructions; returns which of them read memory."""
+    mine = words[:, numbers]
     op = isa.field(mine, "memory", "op")
     load = op == isa.LOAD_OP
     shape = Shape(words, numbers[load], hardware)
-    cycles = numpy.full(len(mine), SYNC, numpy.int64)
+    cycles = numpy.full(len(numbers), SYNC)
     loops = (op == isa.GEMM_OP) | (op == isa.ALU_OP)
-    worked = mine[loops]
-    begin, end = isa.field(worked, "gemm", "uop_begin"), isa.field(worked, "gemm", "uop_end")
-    lp0, lp1 = isa.field(worked, "gemm", "lp0"), isa.field(worked, "gemm", "lp1")
-    at = numbers[loops]
+    worked, at = mine[:, loops], numbers[loops]
+    begin, end, lp0, lp1 = (
+        isa.field(worked, "gemm", name) for name in ("uop_begin", "uop_end", "lp0", "lp1")
+    )
     refuse_at(
         at,
         (begin >= end) | (lp0 == 0) | (lp1 == 0),
@@ -139,22 +137,13 @@ def _add_compute(tokens, words, numbers, flags, hardware):
     # TensorAluIndexGenerator: the second operand takes a clock of its own.
     twice = (op[loops] == isa.ALU_OP) & (isa.field(worked, "alu", "use_imm") == 0)
     cycles[loops] = PIPELINE + (end - begin) * lp0 * lp1 * (1 + twice)
-    program = {
-        **{
-            f"{flag}_{other}": flags[other][flag]
-            for flag in ("pop", "push")
-            for other in ("load", "store")
-        },
-        "finish": op == isa.FINISH_OP,
-        "cycles": cycles,
-    }
-    one_by_one = numpy.zeros(len(shape.x), bool)
-    own, tokens["compute_bursts"] = shape.loads(one_by_one, COMPUTE)
-    for name, values in own.items():
-        program[name] = numpy.zeros(len(mine), numpy.int64)
-        program[name][load] = values
-    tokens["compute_program"] = program
-    tokens["compute_zeros"] = shape.zeros(one_by_one)
     reads = load.copy()
     reads[load] = shape.x > 0
-    return ~reads
+    cycles[reads] = 0
+    flags = isa.flags(mine) | (op == isa.FINISH_OP).astype(numpy.int64) << FINISH
+    tokens["compute_program"] = {"flags": flags, "cycles": cycles}
+    one_by_one = numpy.zeros(len(shape.x), bool)
+    tensors, tokens["compute_bursts"] = shape.loads(one_by_one, COMPUTE)
+    tokens["compute_tensors"] = {name: values[shape.x > 0] for name, values in tensors.items()}
+    tokens["compute_zeros"] = shape.zeros(one_by_one)
+    return reads
