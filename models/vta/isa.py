@@ -64,6 +64,11 @@ def _positions(layout):
 
 
 FIELDS = {name: _positions(layout) for name, layout in _LAYOUTS.items()}
+_READ = {
+    (layout, name): (word, numpy.uint64(shift), numpy.uint64((1 << bits) - 1))
+    for layout, fields in FIELDS.items()
+    for name, (word, shift, bits) in fields.items()
+}
 LAYOUT_OF = {
     LOAD_OP: "memory",
     STORE_OP: "memory",
@@ -77,9 +82,8 @@ def field(words, layout: str, name: str):
     """A field of every instruction, as numpy.int64, taken as if all had this layout: "memory",
     "gemm" or "alu". `words`: the low words and the high words, two rows.
     """
-    word, shift, bits = FIELDS[layout][name]
-    value = words[word] >> numpy.uint64(shift) & numpy.uint64((1 << bits) - 1)
-    return value.view(numpy.int64)
+    word, shift, mask = _READ[layout, name]
+    return (words[word] >> shift & mask).view(numpy.int64)
 
 
 def flags(words):

@@ -17,18 +17,17 @@ import lpn
 from models.vta import files
 from models.vta.config import DEFAULT
 from models.vta.shape import COMMAND_INTERVAL, NARROW_TAIL, OUTSTANDING, PADDED, WIDE
+from models.vta.space import space
 from models.vta.tokens import COMPUTE, FINISH, LOAD, SYNC, columns
 
-# Bits of `flags`: as they follow each other in an instruction.
-POP_PREV, POP_NEXT, PUSH_PREV, PUSH_NEXT = range(4)
+__all__ = ["marking_of", "net", "space", "truth_rows", "workload"]
 
+POP_PREV, POP_NEXT, PUSH_PREV, PUSH_NEXT = range(4)  # bits of `flags`, as in an instruction
 QUEUE = 512  # instQueueEntries (core/Configs.scala)
-# From the start of a load to its first address: sBusy, command queue (TensorLoad*VME.scala).
-# From the last instruction of a chunk to the next address: count 0, sReadCmd (FetchVME64.scala).
+# From the start of a load to its first address: sBusy, command queue (TensorLoad*VME.scala). From
+# the last instruction of a chunk to the next address: count 0, sReadCmd (FetchVME64.scala).
 TO_FIRST_ADDRESS = 2
-# From the clock behind a chunk's last beat to its first instruction in a queue: VME's register,
-# sDrain.
-DECODE = 1
+DECODE = 1  # from a chunk's last beat to sDrain: VME's register
 FETCH = 1  # has a burst, as LOAD and COMPUTE have a load's last; others are 0
 
 
@@ -55,25 +54,25 @@ class Drained(lpn.Token):
 
 
 class Burst(lpn.Token):
-    """A read of memory."""
+    """A read of memory; many that nobody can come between are one."""
 
     beats: lpn.Int[1, 2**40]
     to: lpn.Int[0, 3]
     low: bool  # an accumulator's, behind all others
-    waits: lpn.Int[0, 2**31]  # of many that are one token: see Load
-    ahead: lpn.Int[0, 2**40]
+    waits: lpn.Int[0, 2**31]  # times that all 16 requests are outstanding
+    ahead: lpn.Int[0, 2**40]  # beats of the 15 others when the first is answered
 
 
 class Load(lpn.Token):
     """An instruction of the load unit. No bursts: a sync; no beats: its bursts are tokens; else all
-    are one, since no other reader can come between.
+    are one, with these properties.
     """
 
     flags: lpn.Int[0, 63]
     bursts: lpn.Int[0, 2**31]
     beats: lpn.Int[0, 2**40]
-    waits: lpn.Int[0, 2**31]  # times that all 16 requests are outstanding
-    ahead: lpn.Int[0, 2**40]  # beats of the 15 others when the first is answered
+    waits: lpn.Int[0, 2**31]
+    ahead: lpn.Int[0, 2**40]
     rows_above: lpn.Int[0, 15]  # of zeros; one a clock before the first address
 
 
@@ -91,7 +90,7 @@ class Compute(lpn.Token):
 
 
 class Tensor(lpn.Token):
-    """What an instruction of the compute unit loads."""
+    """What an instruction of the compute unit loads; its flags are the instruction's and its own."""
 
     flags: lpn.Int[0, 63]
     bursts: lpn.Int[1, 2**31]
@@ -109,7 +108,7 @@ class Store(lpn.Token):
 class Padding(lpn.Token):
     """The zeros around a tensor, one element a clock in which no data arrives."""
 
-    cycles: lpn.Int[1, 2**40]  # with all its data
+    cycles: lpn.Int[0, 2**40]  # with all its data
     skipped: lpn.Int[0, 2**20]  # clocks at the start that need not wait for data
     rows: lpn.Int[0, 2**20]  # of these, the ones behind the zeros above
     with_data: bool  # starts when the first beat may come
@@ -122,60 +121,29 @@ def net() -> lpn.Net:
     net = lpn.Net("vta")
     read_latency = net.param("read_latency", 20, range=(1, 100_000))
     ack_latency = net.param("write_ack_latency", 20, range=(1, 100_000))
-
-    # Fetch: a chunk is read as a whole, then dispatched, then the next one is asked for.
-    chunks = net.place("chunks", Chunk, start=True)
-    drained = net.place("drained", Drained, init=[{"late": 0}], sink=True)
-    asked = net.place("asked")
-    fetched = net.place("fetched", Chunk)
-    buffer = net.place("buffer")
-    queues = [net.place(f"{unit}_queue") for unit in ("load", "compute", "store")]
-    slots = [
-        net.place(f"{unit}_slots", init=QUEUE, sink=True) for unit in ("load", "compute", "store")
-    ]
-    # Semaphores, by who posts and who takes.
-    to_compute = net.place("load_to_compute", sink=True)
-    to_load = net.place("compute_to_load", sink=True)
-    to_store = net.place("compute_to_store", sink=True)
-    from_store = net.place("store_to_compute", sink=True)
-    done = net.place("done", done=True, sink=True)
-
+    units = ("load", "compute", "store")
+    queues = {unit: net.place(f"{unit}_queue") for unit in units}
+    slots = {unit: net.place(f"{unit}_slots", init=QUEUE, sink=True) for unit in units}
+    # Semaphores: (who posts, who takes).
+    semaphores = {
+        pair: net.place(f"{pair[0]}_to_{pair[1]}", sink=True)
+        for unit in ("load", "store")
+        for pair in ((unit, "compute"), ("compute", unit))
+    }
     flight = net.place("flight", Burst, capacity=OUTSTANDING)
-    ports = {who: _Port(net, who, read_latency) for who in ("load", "compute")}
-    net.transition(
-        "ask",
-        take={"chunk": chunks.peek(1), "drained": drained},
-        put=[asked],
-        delay=lambda drained: TO_FIRST_ADDRESS + drained.late,
-        servers=1,
-    )
-    _reads(net, ports, chunks, asked, fetched, flight, read_latency)
-    net.transition(
-        "decode",
-        take={"chunk": fetched},
-        put=[buffer.emit(count=lambda chunk: chunk.instructions)],
-        delay=DECODE,
-        servers=1,
-    )
-    _dispatch(net, buffer, queues, slots, drained)
-    semaphores = to_load, to_compute
-    _load(net, queues[0], slots[0], semaphores, ports["load"], flight, read_latency)
-    _compute(
-        net,
-        {"queued": queues[1], "from_load": to_compute, "from_store": from_store},
-        {"to_load": to_load, "to_store": to_store, "slots": slots[1], "done": done},
-        ports["compute"],
-    )
-    program = net.place("store_program", Store, start=True)
-    # TensorStoreNarrowVME: per burst sWriteCmd, the address, its data and the acknowledgement.
+    ports = {unit: _Port(net, unit, read_latency) for unit in ("load", "compute")}
+    _fetch(net, queues, slots, flight, ports, read_latency)
+    _load(net, queues, slots, semaphores, ports["load"], flight, read_latency)
+    _compute(net, queues, slots, semaphores, ports["compute"])
+    # TensorStore*VME.scala: per burst sWriteCmd, the address, its data and the acknowledgement.
     net.transition(
         "store",
         take={
-            "queued": queues[2],
-            "ins": program,
-            "sem": to_store.take(bit(POP_PREV)),
+            "queued": queues["store"],
+            "ins": net.place("store_program", Store, start=True),
+            "sem": semaphores["compute", "store"].take(_bit(POP_PREV)),
         },
-        put=[from_store.emit(count=bit(PUSH_PREV)), slots[2]],
+        put=[semaphores["store", "compute"].emit(count=_bit(PUSH_PREV)), slots["store"]],
         delay=lambda ins: lpn.select(
             ins.bursts == 0, SYNC, 1 + ins.beats + ins.bursts * (ack_latency + 2)
         ),
@@ -184,21 +152,57 @@ def net() -> lpn.Net:
     return net
 
 
-def _dispatch(net, buffer, queues, slots, drained):
-    """One instruction a clock, in order, into the queues of the units (FetchVME64.scala)."""
+def _bit(number):
+    """A count or weight: that bit of the instruction's flags."""
+    return lambda ins: ins.flags >> number & 1
 
-    def those_of(unit):
-        return lambda run: lpn.select(run.unit == unit, run.instructions, 0)
 
+def _fetch(net, queues, slots, flight, ports, read_latency):
+    """FetchVME64.scala: a chunk is read as a whole, then dispatched, one instruction a clock and in
+    order, then the next one is asked for. With the memory port, of which fetch is the first client.
+    """
+    chunks = net.place("chunks", Chunk, start=True)
+    drained = net.place("drained", Drained, init=[{"late": 0}], sink=True)
+    asked, fetched, buffer = net.place("asked"), net.place("fetched", Chunk), net.place("buffer")
+    net.transition(
+        "ask",
+        take={"chunk": chunks.peek(1), "drained": drained},
+        put=[asked],
+        delay=lambda drained: TO_FIRST_ADDRESS + drained.late,
+        servers=1,
+    )
+    net.transition(
+        "read_instructions",
+        take={"asked": asked, "chunk": chunks},
+        put=[
+            flight.emit(
+                beats=lambda chunk: 2 * chunk.instructions, to=FETCH, low=False, waits=0, ahead=0
+            )
+        ],
+        delay=read_latency,
+        interval=COMMAND_INTERVAL,
+    )
+    _reads(net, ports, fetched, flight, read_latency)
+    net.transition(
+        "decode",
+        take={"chunk": fetched},
+        put=[buffer.emit(count=lambda chunk: chunk.instructions)],
+        delay=DECODE,
+        servers=1,
+    )
+    for_unit = {
+        unit: lambda run, number=number: lpn.select(run.unit == number, run.instructions, 0)
+        for number, unit in enumerate(queues)
+    }
     net.transition(
         "dispatch",
         take={
             "run": net.place("order", Run, start=True),
             "ready": buffer.take(lambda run: run.instructions),
-            **{f"room{unit}": slots[unit].take(those_of(unit)) for unit in range(3)},
+            **{f"{unit}_room": slots[unit].take(count) for unit, count in for_unit.items()},
         },
         put=[
-            *(queues[unit].emit(count=those_of(unit)) for unit in range(3)),
+            *(queues[unit].emit(count=count) for unit, count in for_unit.items()),
             drained.emit(
                 count=lambda run: lpn.select(run.last, 1, 0),
                 late=lambda run: run.instructions - 1,
@@ -209,26 +213,51 @@ def _dispatch(net, buffer, queues, slots, drained):
     )
 
 
-def bit(number):
-    """A count or weight: that bit of the instruction's flags."""
-    return lambda ins: ins.flags >> number & 1
+def _reads(net, ports, fetched, flight, read_latency):
+    """VME.scala: by priority fetch, micro-ops, inputs and weights, accumulators."""
+    for name, unit, guard in (
+        ("read_uop", "compute", lambda burst: not burst.low),
+        ("read_load", "load", None),
+        ("read_acc", "compute", lambda burst: burst.low),
+    ):
+        net.transition(
+            name,
+            take={"asked": ports[unit].requests, "burst": ports[unit].bursts},
+            guard=guard,
+            put=[flight.forward("burst")],
+            delay=read_latency,
+            interval=COMMAND_INTERVAL,
+        )
+    last_of = lambda unit: lambda burst: lpn.select(burst.to == unit, 1, 0)
+    net.transition(
+        "beats",
+        take={"burst": flight},
+        put=[
+            fetched.emit(
+                count=last_of(FETCH),
+                instructions=lambda burst: lpn.min(128, lpn.max(1, burst.beats // 2)),
+            ),
+            ports["load"].arrived.emit(count=last_of(LOAD)),
+            ports["compute"].arrived.emit(count=last_of(COMPUTE)),
+        ],
+        # One more request is sent when the first of 16 is answered; read_latency later it is.
+        delay=lambda burst: burst.beats + burst.waits * lpn.max(0, read_latency - burst.ahead),
+        servers=1,
+    )
 
 
 class _Port:
-    """What a unit asks of memory: bursts in its program's order, requests for them, zeros around."""
+    """What a unit asks of memory: bursts in its program's order, requests for them, zeros."""
 
-    def __init__(self, net, who, read_latency):
-        self.bursts = net.place(f"{who}_bursts", Burst, start=True)
-        self.requests = net.place(f"{who}_requests")
-        self.arrived = net.place(f"{who}_arrived")
-        self.pads = net.place(f"{who}_pads")
-        self.padded = net.place(f"{who}_padded")
+    def __init__(self, net, unit, read_latency):
+        self.bursts = net.place(f"{unit}_bursts", Burst, start=True)
+        self.requests, self.arrived = net.place(f"{unit}_requests"), net.place(f"{unit}_arrived")
+        self.pads, self.padded = net.place(f"{unit}_pads"), net.place(f"{unit}_padded")
         # ZeroPadding (TensorLoadNarrowVME.scala). Rows without zeros at their sides are skipped,
-        # one a clock, while data arrives or not: what is left of them when the first beat comes
-        # overlaps with data.
+        # one a clock, while data arrives or not: what is left of them when it does overlaps.
         net.transition(
-            f"{who}_pad",
-            take={"go": self.pads, "pad": net.place(f"{who}_zeros", Padding, start=True)},
+            f"{unit}_pad",
+            take={"go": self.pads, "pad": net.place(f"{unit}_zeros", Padding, start=True)},
             put=[self.padded],
             delay=lambda pad: lpn.max(
                 0,
@@ -239,77 +268,26 @@ class _Port:
             servers=1,
         )
 
-    def start(self, count=lambda ins: ins.bursts):
-        """What the start of a load emits; `count` requests."""
-        return [
-            self.requests.emit(count=count),
-            self.pads.emit(count=bit(PADDED)),
-        ]
+    def start(self, count):
+        """What the start of a load emits: so many requests."""
+        return [self.requests.emit(count=count), self.pads.emit(count=_bit(PADDED))]
 
     def end(self):
-        """What the end of a load waits for."""
-        return {"data": self.arrived, "zeros": self.padded.take(bit(PADDED))}
+        """What its end waits for."""
+        return {"data": self.arrived, "zeros": self.padded.take(_bit(PADDED))}
 
 
-def _reads(net, ports, chunks, asked, fetched, flight, read_latency):
-    """The read port (VME.scala): by priority fetch, micro-ops, inputs and weights, accumulators."""
-
-    one = {"waits": 0, "ahead": 0}
-
-    def issue(name, port, guard=None):
-        net.transition(
-            name,
-            take={"asked": port.requests, "burst": port.bursts},
-            guard=guard,
-            put=[flight.forward("burst")],
-            delay=read_latency,
-            interval=COMMAND_INTERVAL,
-        )
-
-    net.transition(
-        "read_instructions",
-        take={"asked": asked, "chunk": chunks},
-        put=[flight.emit(beats=lambda chunk: 2 * chunk.instructions, **one, to=FETCH, low=False)],
-        delay=read_latency,
-        interval=COMMAND_INTERVAL,
-    )
-    issue("read_uop", ports["compute"], lambda burst: not burst.low)
-    issue("read_load", ports["load"])
-    issue("read_acc", ports["compute"], lambda burst: burst.low)
-
-    def goes_to(who):
-        return lambda burst: lpn.select(burst.to == who, 1, 0)
-
-    net.transition(
-        "beats",
-        take={"burst": flight},
-        put=[
-            fetched.emit(
-                count=goes_to(FETCH),
-                instructions=lambda burst: lpn.min(128, lpn.max(1, burst.beats // 2)),
-            ),
-            ports["load"].arrived.emit(count=goes_to(LOAD)),
-            ports["compute"].arrived.emit(count=goes_to(COMPUTE)),
-        ],
-        # A request more is sent when the first of 16 is answered, and answered read_latency later.
-        delay=lambda burst: burst.beats + burst.waits * lpn.max(0, read_latency - burst.ahead),
-        servers=1,
-    )
-
-
-def _load(net, queue, slots, semaphores, port, flight, read_latency):
+def _load(net, queues, slots, semaphores, port, flight, read_latency):
     """The load unit (core/Load.scala)."""
-    to_load, to_compute = semaphores
-    program = net.place("load_program", Load, start=True)
     idle = net.place("load_idle", init=1, sink=True)
     active = net.place("load_active", Active)
     take = {
-        "queued": queue,
-        "ins": program,
+        "queued": queues["load"],
+        "ins": net.place("load_program", Load, start=True),
         "idle": idle,
-        "sem": to_load.take(bit(POP_NEXT)),
+        "sem": semaphores["compute", "load"].take(_bit(POP_NEXT)),
     }
-    after = [to_compute.emit(count=bit(PUSH_NEXT)), idle, slots]
+    after = [semaphores["load", "compute"].emit(count=_bit(PUSH_NEXT)), idle, slots["load"]]
     net.transition(
         "load_start",
         take=take,
@@ -348,38 +326,38 @@ def _load(net, queue, slots, semaphores, port, flight, read_latency):
     )
 
 
-def _compute(net, from_others, to_others, port):
+def _compute(net, queues, slots, semaphores, port):
     """The compute unit (core/Compute.scala)."""
-    program = net.place("compute_program", Compute, start=True)
     idle = net.place("compute_idle", init=1, sink=True)
     active = net.place("compute_active", Active)
     take = {
-        "queued": from_others["queued"],
-        "ins": program,
+        "queued": queues["compute"],
+        "ins": net.place("compute_program", Compute, start=True),
         "idle": idle,
-        "load": from_others["from_load"].take(bit(POP_PREV)),
-        "store": from_others["from_store"].take(bit(POP_NEXT)),
+        "load": semaphores["load", "compute"].take(_bit(POP_PREV)),
+        "store": semaphores["store", "compute"].take(_bit(POP_NEXT)),
     }
     after = [
-        to_others["to_load"].emit(count=bit(PUSH_PREV)),
-        to_others["to_store"].emit(count=bit(PUSH_NEXT)),
+        semaphores["compute", "load"].emit(count=_bit(PUSH_PREV)),
+        semaphores["compute", "store"].emit(count=_bit(PUSH_NEXT)),
         idle,
-        to_others["slots"],
+        slots["compute"],
     ]
-    # The tensor's flags are those of the instruction and its own.
+    tensors = net.place("compute_tensors", Tensor, start=True)
     net.transition(
         "compute_load",
-        take={"run": program, **take, "ins": net.place("compute_tensors", Tensor, start=True)},
+        take={"run": take["ins"], **take, "ins": tensors},
         guard=lambda run: run.cycles == 0,
-        put=[active.emit(flags=lambda ins: ins.flags), *port.start()],
+        put=[active.emit(flags=lambda ins: ins.flags), *port.start(lambda ins: ins.bursts)],
         delay=lambda ins: TO_FIRST_ADDRESS + ins.rows_above,
         servers=1,
     )
+    done = net.place("done", done=True, sink=True)
     net.transition(
         "compute_run",
         take=take,
         guard=lambda ins: ins.cycles > 0,
-        put=[*after, to_others["done"].emit(count=bit(FINISH))],
+        put=[*after, done.emit(count=_bit(FINISH))],
         delay=lambda ins: ins.cycles,
         servers=1,
     )

@@ -30,9 +30,9 @@ class Pair:
 
     def most(self):
         """At most so many posts of `one` wait at any time."""
-        posted = numpy.cumsum(self.one["push"])
-        if not len(posted) or posted[-1] <= MOST:
+        if numpy.count_nonzero(self.one["push"]) <= MOST:
             return 0
+        posted = numpy.cumsum(self.one["push"])
         taken = numpy.append(0, numpy.cumsum(self.other["pop"]))
         return int((posted - taken[self.before()]).max())
 

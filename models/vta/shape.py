@@ -48,7 +48,8 @@ class Shape:
         )
         self.y = self.y * some
         self.y0 = self.y1 = self.x0 = self.x1 = numpy.zeros(len(numbers), numpy.int64)
-        if not store:  # TensorStore*.scala ignores them
+        # The upper 16 bits; TensorStore*.scala ignores them.
+        if not store and (mine[1] >> numpy.uint64(48)).any():
             self.y0, self.y1, self.x0, self.x1 = (
                 get(name) * some for name in ("y0", "y1", "x0", "x1")
             )
@@ -122,6 +123,8 @@ class Shape:
         """Columns of the zeros around each padded tensor, from its first address on."""
         zeros = self._zeros()
         padded = zeros > 0
+        if not padded.any():
+            return {}
         beats = self.row_beats * self.y
         skipped = numpy.where((self.x0 + self.x1 == 0) & (self.y1 > 0), self.y, 0)
         above = self.width * self.y0

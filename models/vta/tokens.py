@@ -53,7 +53,7 @@ def columns(words, hardware: Config, every_burst: bool = False, fetch: bool = Tr
     return {
         place: {name: numpy.ascontiguousarray(column, numpy.int64) for name, column in of.items()}
         for place, of in tokens.items()
-        if len(next(iter(of.values())))
+        if of and len(next(iter(of.values())))
     }
 
 
@@ -142,8 +142,9 @@ def _add_compute(tokens, words, numbers, hardware):
     cycles[reads] = 0
     flags = isa.flags(mine) | (op == isa.FINISH_OP).astype(numpy.int64) << FINISH
     tokens["compute_program"] = {"flags": flags, "cycles": cycles}
-    one_by_one = numpy.zeros(len(shape.x), bool)
-    tensors, tokens["compute_bursts"] = shape.loads(one_by_one, COMPUTE)
-    tokens["compute_tensors"] = {name: values[shape.x > 0] for name, values in tensors.items()}
-    tokens["compute_zeros"] = shape.zeros(one_by_one)
+    if len(shape.x):
+        one_by_one = numpy.zeros(len(shape.x), bool)
+        tensors, tokens["compute_bursts"] = shape.loads(one_by_one, COMPUTE)
+        tokens["compute_tensors"] = {name: values[shape.x > 0] for name, values in tensors.items()}
+        tokens["compute_zeros"] = shape.zeros(one_by_one)
     return reads
