@@ -73,6 +73,33 @@ void Channel::finish(std::int64_t edge) {
   end_run();
 }
 
-Transfers Channel::take() { return std::exchange(transfers_, {}); }
+void Channel::confirm() {
+  confirmed_ = totals_;
+  if (run_ > 0) {  // the run that goes on, as far as it has come
+    const std::size_t k = at(phase_);
+    ++confirmed_.runs[k];
+    confirmed_.longest[k] = std::max(confirmed_.longest[k], run_);
+  }
+  confirmed_rows_ = transfers_.edge.size();
+}
+
+Transfers Channel::take() {
+  if (!until_confirmed_ || confirmed_rows_ == transfers_.edge.size()) {
+    confirmed_rows_ = 0;
+    return std::exchange(transfers_, {});
+  }
+  Transfers taken;
+  const auto move = [](auto& from, auto& to, std::size_t count) {
+    const auto end = from.begin() + static_cast<std::ptrdiff_t>(count);
+    to.assign(from.begin(), end);
+    from.erase(from.begin(), end);
+  };
+  const std::size_t rows = std::exchange(confirmed_rows_, 0);
+  move(transfers_.edge, taken.edge, rows);
+  move(transfers_.stalled, taken.stalled, rows);
+  move(transfers_.values, taken.values, rows * now_.size());
+  move(transfers_.unknowns, taken.unknowns, rows * now_.size());
+  return taken;
+}
 
 }  // namespace lpn::wave

@@ -33,6 +33,7 @@ Sampler::Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec
       specs_(std::move(channels)),
       stalls_(specs_.size()),
       operations_(specs_.size()),
+      confirms_(specs_.size()),
       dirty_(clocks_.size()),
       is_dirty_(specs_.size()),
       options_(options) {
@@ -69,7 +70,11 @@ Sampler::Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec
         reads(watched_[s.watched].channels, k);
       }
     }
-    channels_.emplace_back(spec.fields.size(), options_.keep);
+    channels_.emplace_back(spec.fields.size(), options_.keep, spec.until.has_value());
+    if (spec.until) {
+      LPN_ASSERT(specs_.at(*spec.until).clock == spec.clock);
+      confirms_[*spec.until].push_back(k);
+    }
     look_again(k);
   }
 }
@@ -200,6 +205,7 @@ void Sampler::sample(std::uint32_t clock) {
   if (!reset && !origin_ && options_.origin.kind == Origin::Kind::kReset) origin_ = time_;
   looked_at_.clear();
   looked_at_.swap(dirty_[clock]);
+  confirming_.clear();
   for (const std::uint32_t k : looked_at_) is_dirty_[k] = 0;
   for (const std::uint32_t k : looked_at_) {
     if (specs_[k].kind == ChannelSpec::Kind::kOperation) {
@@ -207,11 +213,23 @@ void Sampler::sample(std::uint32_t clock) {
     } else {
       sample_channel(k, edge, reset);
     }
+    confirm_others(k);
     if (!reset && !origin_ && options_.origin.kind == Origin::Kind::kChannel &&
         options_.origin.channel == k && all(specs_[k].first) == Truth::kYes) {
       origin_ = time_;
     }
   }
+  for (const std::uint32_t k : confirming_) {
+    channels_[k].settle(edge + 1);
+    channels_[k].confirm();
+  }
+}
+
+// A transfer that goes on for many cycles is looked at in each of them.
+void Sampler::confirm_others(std::uint32_t channel) {
+  if (confirms_[channel].empty() || channels_[channel].phase() != Phase::kTransfer) return;
+  confirming_.insert(confirming_.end(), confirms_[channel].begin(), confirms_[channel].end());
+  look_again(channel);
 }
 
 void Sampler::sample_channel(std::uint32_t channel, std::int64_t edge, bool reset) {

@@ -139,6 +139,34 @@ TEST_CASE("operations: from start to done, or as long as busy") {
   CHECK(durations(Kind::kBusy, "011x010", "0000000") == List{1});
 }
 
+// Signals 0 clk, 1 the channel's valid, 2 that of the one that ends it.
+TEST_CASE("what comes after the last transfer of another channel does not count") {
+  ChannelSpec bits, symbols;
+  bits.first = {{1, 0, false}};
+  bits.until = 1;
+  symbols.first = {{2, 0, false}};
+  Sampler sampler({1, 1, 1}, {{{0, 0, false}, {}}}, {bits, symbols}, {{}, 16, true});
+  const std::string valid = "110111110", ends = "000111000";
+  std::int64_t time = 0;
+  std::vector<std::int64_t> edges;
+  for (std::size_t k = 0; k < valid.size(); ++k) {
+    sampler.on_time(time++);
+    sampler.on_change(0, "0");
+    sampler.on_change(1, std::string_view(valid).substr(k, 1));
+    sampler.on_change(2, std::string_view(ends).substr(k, 1));
+    sampler.on_time(time++);
+    sampler.on_change(0, "1");
+    sampler.settle();
+    for (const std::int64_t edge : sampler.take(0).edge) edges.push_back(edge);
+  }
+  sampler.finish(true);
+  for (const std::int64_t edge : sampler.take(0).edge) edges.push_back(edge);
+  CHECK(edges == std::vector<std::int64_t>{0, 1, 3, 4, 5});
+  CHECK(sampler.totals(0).transfers == 5);
+  CHECK(sampler.totals(0).last == 5);
+  CHECK(sampler.totals(1).transfers == 3);
+}
+
 // Two channels of valid alone and ready: victim (1, 2) and culprit (3, 4).
 TEST_CASE("whose back-pressure came first") {
   ChannelSpec victim, culprit;

@@ -10,7 +10,7 @@ using BitTuple = std::tuple<std::uint32_t, std::uint32_t, bool>;
 using SliceTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 using ClockTuple = std::tuple<BitTuple, std::vector<BitTuple>>;
 using ChannelTuple = std::tuple<int, std::uint32_t, std::vector<BitTuple>, std::vector<BitTuple>,
-                                std::vector<std::vector<SliceTuple>>>;
+                                std::vector<std::vector<SliceTuple>>, std::optional<std::uint32_t>>;
 using OriginTuple = std::tuple<int, std::uint32_t, std::int64_t>;  // kind, channel, time
 
 wave::Bit to_bit(const BitTuple& t) { return {std::get<0>(t), std::get<1>(t), std::get<2>(t)}; }
@@ -29,10 +29,11 @@ std::vector<wave::ClockSpec> to_clocks(const std::vector<ClockTuple>& list) {
 
 std::vector<wave::ChannelSpec> to_channels(const std::vector<ChannelTuple>& list) {
   std::vector<wave::ChannelSpec> channels;
-  for (const auto& [kind, clock, first, second, fields] : list) {
+  for (const auto& [kind, clock, first, second, fields, until] : list) {
     wave::ChannelSpec spec;
     spec.kind = static_cast<wave::ChannelSpec::Kind>(kind);
     spec.clock = clock;
+    spec.until = until;
     spec.first = to_bits(first);
     spec.second = to_bits(second);
     for (const auto& slices : fields) {

@@ -48,7 +48,9 @@ struct Transfers {
 
 class Channel {
  public:
-  Channel(std::size_t fields, bool keep) : now_(fields), keep_(keep) {}
+  // `until_confirmed`: only what lies before the last confirm() counts.
+  Channel(std::size_t fields, bool keep, bool until_confirmed)
+      : now_(fields), keep_(keep), until_confirmed_(until_confirmed) {}
 
   // From edge `edge` on (edges rise) the phase is `phase`; with kTransfer, `values` are those of
   // it.
@@ -57,21 +59,24 @@ class Channel {
   void operation(std::int64_t begin, std::int64_t end, const std::vector<Value>& values);
   // Counts up to, not including, edge `edge`; the phase goes on.
   void settle(std::int64_t edge);
+  // What is counted so far stands.
+  void confirm();
   // settle, and the last run is over.
   void finish(std::int64_t edge);
 
   Phase phase() const { return phase_; }
-  const Totals& totals() const { return totals_; }
+  const Totals& totals() const { return until_confirmed_ ? confirmed_ : totals_; }
   Transfers take();
 
  private:
   void end_run();
   void keep(std::int64_t edge, std::uint64_t waited);
 
-  Totals totals_;
+  Totals totals_, confirmed_;
+  std::size_t confirmed_rows_ = 0;
   Transfers transfers_;
   std::vector<Value> now_;
-  bool keep_;
+  bool keep_, until_confirmed_;
   Phase phase_ = Phase::kReset;
   std::int64_t since_ = 0;     // counted up to here
   std::uint64_t run_ = 0;      // cycles of this run so far

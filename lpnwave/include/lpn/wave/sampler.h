@@ -41,6 +41,8 @@ struct ChannelSpec {
   std::uint32_t clock = 0;
   std::vector<Bit> first, second;
   std::vector<Field> fields;
+  // Another channel of this clock: what comes after its last transfer does not count.
+  std::optional<std::uint32_t> until;
 };
 
 // From where cycles are counted: each clock's first edge at or after an instant.
@@ -130,6 +132,7 @@ class Sampler : public Listener {
   void begin_stall(std::uint32_t channel, std::int64_t edge);
   void count_stall(std::uint32_t channel, std::int64_t edge);
   void look_again(std::uint32_t channel);
+  void confirm_others(std::uint32_t channel);
 
   std::vector<Watched> watched_;
   std::vector<std::uint32_t> changed_;
@@ -139,9 +142,10 @@ class Sampler : public Listener {
   std::vector<Channel> channels_;
   std::vector<Stalls> stalls_;
   std::vector<std::optional<std::int64_t>> operations_;  // edge at which it began
+  std::vector<std::vector<std::uint32_t>> confirms_;     // per channel: those that it ends
   std::vector<std::vector<std::uint32_t>> dirty_;        // per clock: channels to look at
   std::vector<std::uint8_t> is_dirty_;
-  std::vector<std::uint32_t> looked_at_;
+  std::vector<std::uint32_t> looked_at_, confirming_;
   std::vector<std::uint32_t> edges_;  // clocks with an edge at this instant
   std::vector<Value> values_;         // of the channel that is looked at
   Options options_;
