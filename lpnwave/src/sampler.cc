@@ -206,6 +206,7 @@ void Sampler::sample(std::uint32_t clock) {
   looked_at_.clear();
   looked_at_.swap(dirty_[clock]);
   confirming_.clear();
+  released_.clear();
   for (const std::uint32_t k : looked_at_) is_dirty_[k] = 0;
   for (const std::uint32_t k : looked_at_) {
     if (specs_[k].kind == ChannelSpec::Kind::kOperation) {
@@ -219,6 +220,7 @@ void Sampler::sample(std::uint32_t clock) {
       origin_ = time_;
     }
   }
+  if (!released_.empty()) count_releases(edge);
   for (const std::uint32_t k : confirming_) {
     channels_[k].settle(edge + 1);
     channels_[k].confirm();
@@ -285,6 +287,7 @@ void Sampler::operate(std::uint32_t channel, std::int64_t edge, bool reset) {
 void Sampler::set(std::uint32_t channel, std::int64_t edge, Phase phase) {
   const Phase before = channels_[channel].phase();
   if (before == Phase::kStalled) count_stall(channel, edge);
+  if (before == Phase::kStalled && phase == Phase::kTransfer) released_.push_back(channel);
   if (before != Phase::kStalled && phase == Phase::kStalled) begin_stall(channel, edge);
   channels_[channel].set(edge, phase, values_);
 }
@@ -316,6 +319,37 @@ void Sampler::begin_stall(std::uint32_t channel, std::int64_t edge) {
     ++found->episodes;
     found->lead += lead;
   }
+}
+
+void Sampler::count_releases(std::int64_t edge) {
+  for (const std::uint32_t k : released_) {
+    ++stalls_[k].releases;
+    stalls_[k].last_release = edge;
+  }
+  const std::size_t lags = options_.window + 1;
+  for (const std::uint32_t k : released_) {
+    Stalls& own = stalls_[k];
+    own.lags.resize(stalls_.size() * lags);
+    for (std::size_t other = 0; other < stalls_.size(); ++other) {
+      const std::optional<std::int64_t>& last = stalls_[other].last_release;
+      if (other == k || !last || specs_[other].clock != specs_[k].clock) continue;
+      const auto lag = static_cast<std::uint64_t>(edge - *last);
+      if (lag < lags) ++own.lags[other * lags + lag];
+    }
+  }
+}
+
+std::vector<Following> Sampler::following(std::size_t channel) const {
+  std::vector<Following> list;
+  const std::vector<std::uint64_t>& counts = stalls_[channel].lags;
+  const auto lags = static_cast<std::ptrdiff_t>(options_.window + 1);
+  for (std::uint32_t other = 0; other * lags < static_cast<std::ptrdiff_t>(counts.size());
+       ++other) {
+    const auto begin = counts.begin() + other * lags;
+    const auto most = std::max_element(begin, begin + lags);
+    if (*most > 0) list.push_back({other, static_cast<std::uint64_t>(most - begin), *most});
+  }
+  return list;
 }
 
 // The cycles of back-pressure from where they were last counted up to `edge`.

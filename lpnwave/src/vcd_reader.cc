@@ -18,6 +18,8 @@ constexpr std::uint32_t kLetters = 94;
 
 bool space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
+bool bit(char c) { return c == '0' || c == '1' || (c | ' ') == 'x' || (c | ' ') == 'z'; }
+
 // Text of a stranger for a message: short, and printable.
 std::string shown(std::string_view text) {
   std::string out;
@@ -289,7 +291,7 @@ std::size_t VcdReader::parse(std::string_view text, Listener& listener) {
         if (first.front() != 'b' && first.front() != 'B')
           break;  // reals and strings are not watched
         const std::string_view bits = first.substr(1);
-        if (bits.empty() || bits.find_first_not_of("01xXzZ") != std::string_view::npos) {
+        if (bits.empty() || !std::all_of(bits.begin(), bits.end(), bit)) {
           fail(fmt::format("'{}' is no value of bits 0, 1, x and z", shown(first)));
         }
         listener.on_change(who - kFirst, bits);

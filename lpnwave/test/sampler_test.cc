@@ -194,6 +194,12 @@ TEST_CASE("whose back-pressure came first") {
   CHECK(sampler.preceding(0)[0].episodes == 1);
   CHECK(sampler.preceding(0)[0].cycles == 2);
   CHECK(sampler.preceding(0)[0].lead == 4);  // two cycles of two instants
+  CHECK(sampler.releases(0) == 2);
+  CHECK(sampler.releases(1) == 2);
+  REQUIRE(sampler.following(0).size() == 1);
+  CHECK(sampler.following(0)[0].channel == 1);
+  CHECK(sampler.following(0)[0].lag == 1);
+  CHECK(sampler.following(0)[0].releases == 1);
   CHECK(sampler.episodes(1) == 1);
   CHECK(sampler.preceding(1).empty());
 }

@@ -87,6 +87,12 @@ py::dict totals(Vcd& vcd, std::size_t k) {
     preceding.append(py::make_tuple(p.channel, p.episodes, p.cycles, p.lead));
   }
   d["preceding"] = preceding;
+  d["releases"] = vcd.sampling().releases(k);
+  py::list following;
+  for (const wave::Following& f : vcd.sampling().following(k)) {
+    following.append(py::make_tuple(f.channel, f.lag, f.releases));
+  }
+  d["following"] = following;
   return d;
 }
 

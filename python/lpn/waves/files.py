@@ -55,7 +55,9 @@ class Stream:
             self._text = lzma.LZMAFile(raw)
         elif head.startswith(_ZSTD):
             self.close()
-            raise without_place("E-wave", f"{path} is packed by zstd; unpack it: zstd -dc {path} | ... -")
+            raise without_place(
+                "E-wave", f"{path} is packed by zstd; unpack it: zstd -dc {path} | ... -"
+            )
         elif head.startswith(_FST) or head[:1] == _FST_PACKED:
             self._text = self._fst(path)
 

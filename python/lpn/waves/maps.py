@@ -156,7 +156,7 @@ class _Reader:
         self._keys(table, _CLOCK, where)
         edge = table.get("edge", "rising")
         if edge not in ("rising", "falling"):
-            self._fail(f"{where}: edge is \"rising\" or \"falling\", not {edge!r}")
+            self._fail(f'{where}: edge is "rising" or "falling", not {edge!r}')
         return Clock(
             self._text(table.get("signal"), where),
             edge == "falling",
@@ -194,7 +194,9 @@ class _Reader:
         self._keys(payload, payload if isinstance(payload, dict) else (), f"{where}.payload")
         for key, value in payload.items():
             self._text(value, f"{where}.payload.{key}")
-        first, second = [found.get(k, []) for k in (("valid", "ready"), ("start", "done"), ("busy", ""))[kind]]
+        first, second = [
+            found.get(k, []) for k in (("valid", "ready"), ("start", "done"), ("busy", ""))[kind]
+        ]
         return Channel(
             name, kind, clock, first, second, payload, table.get("until"), table.get("arc")
         )
@@ -211,12 +213,18 @@ class _Reader:
             if any(origin == c.name or "*" in c.name for c in channels):
                 return origin
         self._fail(
-            f"origin is the name of a channel (cycle 0 is its first valid) or a time as \"65 ns\", not {origin!r}"
+            f'origin is the name of a channel (cycle 0 is its first valid) or a time as "65 ns", not {origin!r}'
         )
 
     def _whole(self, value, where, least=None):
-        if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
-            self._fail(f"{where} is a whole number{'' if least is None else f' from {least} on'}, not {value!r}")
+        if (
+            not isinstance(value, int)
+            or isinstance(value, bool)
+            or (least is not None and value < least)
+        ):
+            self._fail(
+                f"{where} is a whole number{'' if least is None else f' from {least} on'}, not {value!r}"
+            )
         return value
 
     def _firing(self, name, table, channels):
@@ -228,7 +236,7 @@ class _Reader:
             self._fail(f"{where}: there is no channel {channel!r}{near(channel, names)}")
         event = table.get("event", "commit")
         if event not in ("start", "commit"):
-            self._fail(f"{where}: event is \"start\" or \"commit\", not {event!r}")
+            self._fail(f'{where}: event is "start" or "commit", not {event!r}')
         own = next(c for c in channels if c.name == channel)
         for key in ("where", "payload"):
             fields = table.get(key, {})

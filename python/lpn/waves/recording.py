@@ -98,7 +98,9 @@ class Recording:
         if "*" not in channel.name:
             return [channel]
         if "*" not in channel.first[0]:
-            raise self._unfit(f"channels.{channel.name}: * stands in the name but not in the signals")
+            raise self._unfit(
+                f"channels.{channel.name}: * stands in the name but not in the signals"
+            )
         pattern = re.escape(channel.first[0].lstrip("!").strip()).replace(r"\*", r"(\d+)", 1)
         pattern = re.compile(r"(?:.*\.)?" + pattern.replace(r"\*", r"\d+"))
         numbers = set()
@@ -181,7 +183,7 @@ class Recording:
                     clock_names.index(c.clock),
                     [self._bit(t, where) for t in c.first],
                     [self._bit(t, where) for t in c.second],
-                    [column for columns in fields.values() for column in columns],
+                    [column for columns in fields.values() for column in columns] if keep else [],
                     until,
                 )
             )
@@ -217,7 +219,9 @@ class Recording:
             return (0, 0, 0)
         if isinstance(origin, str):
             if origin not in names:
-                raise self._unfit(f"origin: there is no channel '{origin}'; there is {listed(names)}")
+                raise self._unfit(
+                    f"origin: there is no channel '{origin}'; there is {listed(names)}"
+                )
             return (1, names.index(origin), 0)
         if not self.tick:
             raise self._unfit(
@@ -302,7 +306,8 @@ class Recording:
             if unknown:
                 digits = max(value.bit_length(), unknown.bit_length())
                 found[name] = "".join(
-                    "x" if unknown >> k & 1 else str(value >> k & 1) for k in reversed(range(digits))
+                    "x" if unknown >> k & 1 else str(value >> k & 1)
+                    for k in reversed(range(digits))
                 )
             else:
                 found[name] = value

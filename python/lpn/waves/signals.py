@@ -87,7 +87,9 @@ class Signals:
             for full in self._named:
                 self._ends.setdefault(full.rsplit(".", 1)[-1], []).append(full)
         ending = [
-            full for full in self._ends.get(name.rsplit(".", 1)[-1], []) if full.endswith("." + name)
+            full
+            for full in self._ends.get(name.rsplit(".", 1)[-1], [])
+            if full.endswith("." + name)
         ]
         distinct = {tuple(v.signal for v in self._named[full]) for full in ending}
         return self._named[ending[0]] if len(distinct) == 1 else None

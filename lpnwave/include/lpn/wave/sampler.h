@@ -65,6 +65,14 @@ struct Preceding {
   std::int64_t lead = 0;       // sum over those of how much earlier it began, in times of the dump
 };
 
+// A release: the transfer that ends back-pressure. Of a channel's releases, how many come `lag`
+// cycles after the last release of another one of the same clock, for the most frequent lag.
+struct Following {
+  std::uint32_t channel = 0;
+  std::uint64_t lag = 0;  // 0 to the window
+  std::uint64_t releases = 0;
+};
+
 struct ClockTotals {
   std::int64_t edges = 0;
   std::optional<std::int64_t> origin;  // the edge that is cycle 0
@@ -100,6 +108,9 @@ class Sampler : public Listener {
     return stalls_[channel].preceding;
   }
 
+  std::uint64_t releases(std::size_t channel) const { return stalls_[channel].releases; }
+  std::vector<Following> following(std::size_t channel) const;
+
  private:
   struct Watched {
     std::vector<std::uint64_t> value, unknown;  // before this instant
@@ -114,6 +125,9 @@ class Sampler : public Listener {
     std::int64_t end_edge = 0;  // the edge after its last cycle so far
     std::int64_t run = 0;       // edge at which this run began
     std::uint64_t episodes = 0;
+    std::uint64_t releases = 0;
+    std::optional<std::int64_t> last_release;  // edge
+    std::vector<std::uint64_t> lags;           // per channel and lag; empty before the first
     std::vector<std::pair<std::uint32_t, std::int64_t>> before;  // channel, lead
     std::vector<Preceding> preceding;
   };
@@ -130,6 +144,7 @@ class Sampler : public Listener {
   void operate(std::uint32_t channel, std::int64_t edge, bool reset);
   void set(std::uint32_t channel, std::int64_t edge, Phase phase);
   void begin_stall(std::uint32_t channel, std::int64_t edge);
+  void count_releases(std::int64_t edge);
   void count_stall(std::uint32_t channel, std::int64_t edge);
   void look_again(std::uint32_t channel);
   void confirm_others(std::uint32_t channel);
@@ -145,7 +160,7 @@ class Sampler : public Listener {
   std::vector<std::vector<std::uint32_t>> confirms_;     // per channel: those that it ends
   std::vector<std::vector<std::uint32_t>> dirty_;        // per clock: channels to look at
   std::vector<std::uint8_t> is_dirty_;
-  std::vector<std::uint32_t> looked_at_, confirming_;
+  std::vector<std::uint32_t> looked_at_, confirming_, released_;
   std::vector<std::uint32_t> edges_;  // clocks with an edge at this instant
   std::vector<Value> values_;         // of the channel that is looked at
   Options options_;
