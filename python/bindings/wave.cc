@@ -96,12 +96,17 @@ py::dict totals(Vcd& vcd, std::size_t k) {
   return d;
 }
 
+// Names are any bytes.
+py::str text(const std::string& bytes) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
 py::list variables(const Vcd& vcd) {
   py::list list;
   for (const wave::Variable& v : vcd.reader.header().variables) {
-    const py::str name = py::reinterpret_steal<py::str>(
-        PyUnicode_DecodeUTF8(v.name.data(), static_cast<Py_ssize_t>(v.name.size()), "replace"));
-    list.append(py::make_tuple(name, v.kind, v.width, v.ranged, v.msb, v.lsb, v.signal));
+    list.append(
+        py::make_tuple(text(v.name), text(v.kind), v.width, v.ranged, v.msb, v.lsb, v.signal));
   }
   return list;
 }

@@ -32,6 +32,7 @@ class Stream:
         self.total: int | None = None  # bytes of the file
         self._child: Any = None
         self._open: list[Any] = []
+        raw: Any
         try:
             if path == "-":
                 raw = sys.stdin.buffer
@@ -44,7 +45,8 @@ class Stream:
         except OSError as error:
             self.close()
             raise without_place("E-wave", f"cannot read {path}: {error.strerror}") from None
-        self._raw = self._text = raw
+        self._raw = raw
+        self._text: Any = raw
         if head.startswith(_GZIP):
             import gzip
 
@@ -88,7 +90,7 @@ class Stream:
     def read(self) -> bytes:
         """The next piece; b"" at the end, where `damage` may say that it is none."""
         try:
-            piece = self._text.read(PIECE)
+            piece = self._text.read1(PIECE)
         except EOFError:
             self.damage = "the packed file ends before its end"
             return b""

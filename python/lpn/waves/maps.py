@@ -6,7 +6,6 @@ import os
 import re
 import tomllib
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..errors import listed, near, without_place
 

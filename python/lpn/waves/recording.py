@@ -11,7 +11,7 @@ import _lpn
 
 from ..errors import Error, listed, without_place
 from .files import Stream
-from .maps import Channel, Map
+from .maps import Map
 from .signals import Signals
 
 __all__ = ["Recording", "Rows", "read_signals"]
@@ -287,16 +287,18 @@ class Recording:
         """Transfers since the last call; with `keep` only."""
         import array
 
-        columns = []
+        columns: list[Any] = []
         for code, data in zip("qqQQ", self._vcd.take(channel)):
             column = array.array(code)
             column.frombytes(data)
             columns.append(column)
-        return Rows(*columns, sum(self._fields[channel].values()))
+        edges, stalled, values, unknowns = columns
+        return Rows(edges, stalled, values, unknowns, sum(self._fields[channel].values()))
 
     def payload(self, channel: int, rows: Rows, row: int) -> dict[str, int | str]:
         """{field: value} of a transfer; a text of binary digits with x where bits are unknown."""
-        at, found = row * rows.columns, {}
+        at = row * rows.columns
+        found: dict[str, int | str] = {}
         for name, columns in self._fields[channel].items():
             value = unknown = 0
             for k in range(columns):
