@@ -150,7 +150,7 @@ def test_jpeg_against_the_rtl(lpn):
     assert data["mean_error"] <= 0.002 and data["worst_error"] <= 0.01
 
 
-TIMES = '''
+TIMES = """
 
 def truth_rows(path):
     import json
@@ -174,7 +174,7 @@ def compare(ready, expected):
     same = sum(a == b for a, b in zip(times, expected))
     mean = sum(times) / len(times) if times else None
     return run, {"predicted": mean, "times": len(expected), "times_exact": same}
-'''
+"""
 
 
 @pytest.mark.parametrize("engine", ["interp", "compiled"])
