@@ -156,7 +156,9 @@ def _add(marking, place, jobs):
     addresses = [jobs.address + k * step for k in range(jobs.count) for _ in kinds]
     if addresses[-1] > 2**48:
         raise ValueError(f"the addresses of {jobs.count} jobs go beyond 2**48")
-    marking.add_rows(place, [(kinds[k % len(kinds)], jobs.size, a) for k, a in enumerate(addresses)])
+    marking.add_rows(
+        place, [(kinds[k % len(kinds)], jobs.size, a) for k, a in enumerate(addresses)]
+    )
 
 
 def answer(path) -> dict:
