@@ -5,7 +5,7 @@
                          +------- array ------------+
 
 A token is a tile, and inside the array a stripe: as many rows of the query as there are elements.
-Times are clocks; clock 0 samples `start`, and `latency` is the clock in which `done` rises. Sources:
+Times are clocks; clock 0 samples `start`, and `latency` is that in which `done` rises. Sources:
 files and signals of RTL/GACT; the sum agrees with ../shared/truth/darwin/RTL_FACTS.md.
 """
 
