@@ -7,8 +7,6 @@ import io
 import json
 import os
 
-import numpy
-
 from models.vta import isa
 from models.vta.config import DEFAULT, make
 from models.vta.config import read as read_config
