@@ -49,7 +49,7 @@ from ..runs import load, prepare
     help="Where the inputs are; default: beside FILE. A relative DIR may also be beside " "FILE.",
 )
 @params_option
-@engine_option()
+@engine_option(None, help="Default: compiled, unless the model says that a run is too short for it.")
 @click.option(
     "--all", "show_all", is_flag=True, help="Every row in the order of FILE, not only the worst."
 )
@@ -145,9 +145,10 @@ class _Comparison:
                 "E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0"
             )
         path = os.path.join(self._folder, name) if isinstance(name, str) else name
-        key = tuple(sorted(parameters.items()))
+        engine = self._engine or self._model.engine_for(path)
+        key = (engine, *sorted(parameters.items()))
         if key not in self._ready:
-            ready = prepare(self._model, path, parameters, self._engine)
+            ready = prepare(self._model, path, parameters, engine)
             compile_aloud(ready)
             self._ready[key] = ready
         ready = self._ready[key].on(path)
