@@ -8,7 +8,6 @@ inhibited by until the token's time is over. A command that only asks changes no
 """
 
 import inspect
-import itertools
 
 import lpn
 
