@@ -178,9 +178,12 @@ class _Device:
 
     def _windows(self):
         self.slots = {}
-        for name, number, cycles in self.standard.windows:
+        for name, number, cycles, lost in self.standard.windows:
             for unit in self.standard.units:
                 free = self.place(f"free.{name}", unit, number)
+                if lost:
+                    self.slots.setdefault(unit, []).append((name, free, None))
+                    continue
                 taken = self.place(f"taken.{name}", unit)
                 self.net.transition(
                     named(f"window.{name}", self.standard, unit),
@@ -278,7 +281,8 @@ class _Device:
     def _slots(self, firing, where, n=1, back=1):
         for name, free, taken in self.slots.get(self.standard.unit_of(where), ()):
             firing.uses(f"slot_{name}", free, n)
-            firing.puts(taken, back)
+            if taken is not None:
+                firing.puts(taken, back)
 
     def _new_round(self, firing, unit):
         """All banks of the unit are to be refreshed again."""

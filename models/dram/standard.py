@@ -108,7 +108,7 @@ class Standard:
 
     `sizes`: how many units each level of a coordinate has in the one above. `kinds`: command ->
     what it does. `banks`, `units`, `devices`: coordinates of all banks, of what is refreshed and of
-    what powers down as a whole. `windows`: [(slots, cycles)]. `deviations`: name -> text of those
+    what powers down as a whole. `windows`: [(name, slots, cycles, whether slots are lost)]. `deviations`: name -> text of those
     that act.
     """
 
@@ -207,7 +207,8 @@ class Standard:
             slots = window.get("slots") if isinstance(window, dict) else None
             if type(slots) is not int or slots < 1 or not isinstance(window.get("cycles"), str):
                 raise wrong(f"{self.part}: window {name} must have slots >= 1 and cycles")
-            self.windows.append((name, slots, max(1, self.cycles(window["cycles"]))))
+            lost = window.get("lost") in self.deviations
+            self.windows.append((name, slots, max(1, self.cycles(window["cycles"])), lost))
         buses = self._data.get("buses")
         everything = frozenset(buses or ["commands"])
         self._buses = {}

@@ -51,7 +51,9 @@ from ..runs import load, prepare
     "A relative one may also be beside the truth.",
 )
 @params_option
-@engine_option(None, help="Default: compiled, unless the model says that a run is too short for it.")
+@engine_option(
+    None, help="Default: compiled, unless the model says that a run is too short for it."
+)
 @click.option(
     "--all", "show_all", is_flag=True, help="Every row in the order of FILE, not only the worst."
 )
