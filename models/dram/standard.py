@@ -108,8 +108,8 @@ class Standard:
 
     `sizes`: how many units each level of a coordinate has in the one above. `kinds`: command ->
     what it does. `banks`, `units`, `devices`: coordinates of all banks, of what is refreshed and of
-    what powers down as a whole. `windows`: [(name, slots, cycles, whether slots are lost)]. `deviations`: name -> text of those
-    that act.
+    what powers down as a whole. `windows`: [(name, slots, cycles, whether slots are lost)].
+    `deviations`: name -> text of those that act.
     """
 
     def __init__(self, data, part, organisation, corrected=()):
