@@ -4,10 +4,14 @@ and take what comes back.
 
 import lpn
 
-from .channels import ADDRESS
+from .channels import ADDRESS, ID
 from .stages import Copy, Move
 
-__all__ = ["descriptors", "sink", "words_of"]
+__all__ = ["descriptors", "read_master", "sink", "words_of", "write_master"]
+
+
+# The masters of ../shared/truth/axi offer nothing in cycle 0: every burst with t = 0 is offered in 1.
+EARLIEST = 1
 
 
 class Given(lpn.Token):
@@ -55,12 +59,12 @@ def descriptors(net, desc, status, done):
     return given
 
 
-def phases(pattern):
-    """(suffix, clock) of the transitions that act only in cycles with cycle mod d < n."""
+def phases(pattern, shift=0):
+    """(suffix, clock) of the transitions that act only in cycles with cycle + shift mod d < n."""
     active, period = pattern
     if active >= period:
         return [("", None)]
-    return [(f".phase{phase}", (period, phase)) for phase in range(active)]
+    return [(f".phase{k}", (period, (k - shift) % period)) for k in range(active)]
 
 
 def sink(net, name, channel, pattern=(1, 1)):
@@ -99,3 +103,105 @@ def words_of(net, stream, pattern=(1, 1)):
         f"{stream.name}.next", take={"h": stream.taken}, put=[turn], delay=1, interval=1
     )
     return packets
+
+
+class Timed(lpn.Token):
+    """A burst of a master and when it is offered at the earliest."""
+
+    t: lpn.Int[0, 2**40]
+    addr: ADDRESS
+    beats: lpn.Int[1, 256]
+    id: ID
+
+
+def read_master(net, port, outstanding, done, pattern=(1, 1), shift=0):
+    """A master that reads: offers the bursts of its place `reads` in order, at most `outstanding` of
+    them open; returns the place.
+
+    It takes R in cycles with cycle + `shift` mod d < n of the `pattern` (n, d). A token into `done`
+    for each burst, a clock after its last beat.
+    """
+    name = f"{port.name}.read"
+    given, due = _timed(net, name)
+    turn = net.place(f"{name}.turn", init=1)
+    open_ = net.place(f"{name}.open", init=outstanding)
+    ended = net.place(f"{name}.ended")
+    net.transition(
+        f"{name}.give",
+        take={"t": due, "turn": turn, "open": open_},
+        put=[_burst(port.ar)],
+    )
+    net.transition(f"{name}.next", take={"h": port.ar.taken}, put=[turn], delay=1, interval=1)
+    for suffix, clock in phases(pattern, shift):
+        net.transition(
+            f"{name}.take{suffix}",
+            take={"t": port.r.offer},
+            put=[ended.emit(count=lambda t: 1 if t.last else 0), *port.r.accept("t")],
+            clock=clock,
+        )
+    net.transition(f"{name}.end", take={"e": ended}, put=[open_, done], delay=1, interval=1)
+    return given
+
+
+def write_master(net, port, outstanding, done, after_previous=True):
+    """A master that writes: offers the bursts of its place `writes` in order, at most `outstanding`
+    of them open; returns the place.
+
+    The first W is offered with its AW, or right after the burst before. `after_previous`: AW is
+    offered only when the last W of the burst before was taken. B is always taken; a token into
+    `done` for each, a clock later.
+    """
+    name = f"{port.name}.write"
+    given, due = _timed(net, name)
+    turn = net.place(f"{name}.turn", init=1)
+    open_ = net.place(f"{name}.open", init=outstanding)
+    queue = net.place(f"{name}.queue", port.w.token)
+    w_turn = net.place(f"{name}.w_turn", init=1)
+    ended = net.place(f"{name}.ended")
+    moved = net.place(f"{name}.moved", port.w.token)
+    clear = {"previous": net.place(f"{name}.previous", init=1)} if after_previous else {}
+    net.transition(
+        f"{name}.give",
+        take={"t": due, "turn": turn, "open": open_, **clear},
+        put=[
+            _burst(port.aw),
+            queue.emit(
+                count=lambda t: t.beats, last=lambda t, i: i == t.beats - 1, id=lambda t: t.id
+            ),
+        ],
+    )
+    net.transition(f"{name}.next", take={"h": port.aw.taken}, put=[turn], delay=1, interval=1)
+    net.transition(
+        f"{name}.w",
+        take={"t": queue, "turn": w_turn},
+        put=[port.w.offer.forward("t"), moved.forward("t")],
+    )
+    net.transition(
+        f"{name}.w_next",
+        take={"h": port.w.taken, "t": moved},
+        put=[
+            w_turn,
+            *(place.emit(count=lambda t: 1 if t.last else 0) for place in clear.values()),
+        ],
+        delay=1,
+        interval=1,
+    )
+    net.transition(f"{name}.b", take={"t": port.b.offer}, put=[ended, *port.b.accept("t")])
+    net.transition(f"{name}.end", take={"e": ended}, put=[open_, done], delay=1, interval=1)
+    return given
+
+
+def _timed(net, name):
+    """(place of the workload, place in which its bursts are from their time `t` on)."""
+    given = net.place(f"{name}s", Timed, start=True)
+    due = net.place(f"{name}.due", Timed)
+    net.transition(
+        f"{name}.due_at", take={"t": given}, put=[due.forward("t")], delay=lambda t: lpn.max(t.t, EARLIEST), ordered=True
+    )
+    return given, due
+
+
+def _burst(channel):
+    return channel.offer.emit(
+        addr=lambda t: t.addr, beats=lambda t: t.beats, id=lambda t: t.id
+    )

@@ -7,7 +7,7 @@ register may be filled again in the same clock (delay 1: valid in the next one),
 token for a producer whose valid has to fall first.
 
 Everything that a part puts into `offer` it puts with a delay of at least 1: all valids of a clock
-are there in its group 0, before any arbiter looks.
+are there in its group 0, before any arbiter looks. `taken` is the producer's to read.
 """
 
 import lpn
@@ -90,12 +90,12 @@ def low(net, name, channel):
     return empty
 
 
-def room(net, name, channel):
+def room(net, name, channel, also=()):
     """A place with a token while the register of `channel` may be filled: it is empty, or emptied in
-    this clock.
+    this clock. `also`: what is put besides at each handshake.
     """
     free = net.place(f"{name}.room", init=1)
-    net.transition(f"{name}.emptied", take={"h": channel.taken}, put=[free])
+    net.transition(f"{name}.emptied", take={"h": channel.taken}, put=[free, *also])
     return free
 
 
@@ -112,16 +112,36 @@ def fill(net, name, source, channel, also=()):
     )
 
 
-def skid(net, name, source, channel):
-    """axi_register of type 2 (skid buffer) from `source`, a Channel, into `channel`.
+NONE, SIMPLE, SKID = 0, 1, 2  # the types of axi_register_rd.v and axi_register_wr.v
 
-    Its ready is low while the second register is full.
+
+def register(net, name, kind, channel):
+    """An axi_register of type SIMPLE or SKID in front of `channel`; returns (`ready`, `source`):
+    take a token of the first and put what moves into the second, without delay.
+
+    SIMPLE is ready while it is empty. SKID has two places, and is ready while the second is free.
     """
-    waiting = net.place(f"{name}.waiting", source.token)
+    source = net.place(f"{name}.source", channel.token)
+    if kind == SIMPLE:
+        fill(net, f"{name}.load", source, channel)
+        return low(net, name, channel), source
     ready = net.place(f"{name}.ready", init=1)
+    fill(net, f"{name}.load", source, channel, also=[ready])
+    return ready, source
+
+
+def registered(net, name, kind, channel, out=None):
+    """`channel` behind an axi_register: the Channel on its other side, `channel` itself for NONE.
+
+    `out`: the name of that Channel's place.
+    """
+    if kind == NONE:
+        return channel
+    behind = Channel(net, out or f"{name}.out", channel.token)
+    ready, source = register(net, name, kind, behind)
     net.transition(
         f"{name}.in",
-        take={"t": source.offer, "ready": ready},
-        put=[waiting.forward("t"), *source.accept("t")],
+        take={"t": channel.offer, "ready": ready},
+        put=[source.forward("t"), *channel.accept("t")],
     )
-    fill(net, f"{name}.out", waiting, channel, also=[ready.emit()])
+    return behind

@@ -7,7 +7,7 @@ parameters of the net.
 
 import lpn
 
-from .channels import ADDRESS, low
+from .channels import ADDRESS, SIMPLE, low, register
 from .stages import (
     Copy,
     Move,
@@ -15,7 +15,6 @@ from .stages import (
     engine,
     half_full,
     piece,
-    requests,
     responses,
     words,
 )
@@ -123,7 +122,7 @@ def _cdma_addresses(net, name, port, places, width, max_bytes):
     op, idle, command_free, active, command = places
     fetch = net.place(f"{name}.fetch", Fetch)
     fetched = net.place(f"{name}.fetched", Fetch)
-    ar_low, ar_next = requests(net, f"{name}.ar", port.ar)
+    ar_low, ar_next = register(net, f"{name}.ar", SIMPLE, port.ar)
 
     def write_piece(t):
         return piece(t.write_addr, t.len, max_bytes, width)
@@ -238,7 +237,9 @@ def _cdma_data(net, name, port, places, width):
         delay=1,
         interval=1,
     )
-    # That ready takes a word of the next burst if one is offered just then, and loses it.
+    # That ready takes a word of the next burst if one is offered just then, and loses it: the RTL
+    # waits for ever for the last word, and so does the net.
+    lost = net.place(f"{name}.lost_word", drain=True)
     net.transition(
         f"{name}.lose",
         take={
@@ -246,7 +247,7 @@ def _cdma_data(net, name, port, places, width):
             "leak": leaking.watch(guard=lambda leak: leak.count > 0),
             "fifo": half_full(fifo),
         },
-        put=port.r.accept("in_"),
+        put=[lost, *port.r.accept("in_")],
     )
     net.transition(f"{name}.leaked", take={"leak": leaking}, delay=1, interval=1)
 
@@ -287,7 +288,7 @@ def axi_dma_rd(net, name, desc, port, stream, status, *, width, max_burst, unali
 def _rd_addresses(net, name, ar, op, idle, width, max_bytes):
     """AXI_STATE_START: a burst whenever arvalid is low."""
     asked = net.place(f"{name}.asked", Ask)
-    ar_low, ar_next = requests(net, f"{name}.ar", ar)
+    ar_low, ar_next = register(net, f"{name}.ar", SIMPLE, ar)
 
     def burst(t):
         return piece(t.addr, t.len, max_bytes, width)

@@ -2,7 +2,7 @@
 
 import lpn
 
-from .channels import ADDRESS, fill, low
+from .channels import ADDRESS, fill
 
 __all__ = [
     "HALF_FULL",
@@ -112,7 +112,7 @@ def engine(net, name, source, fifo, also, leaking=None, idle=None, check=0):
     """
     ended = [idle.emit(count=lambda t: 1 if t.last and t.ends else 0)] if idle else []
     leak = [leaking.emit(count=lambda t: 1 if t.leak else 0)] if leaking else []
-    steps = net.place(f"{name}.steps", Step)
+    steps = net.place(f"{name}.steps", Step, drain=True)
     go = net.place(f"{name}.go")
     stepped = net.place(f"{name}.stepped", Step)
     net.transition(
@@ -173,12 +173,3 @@ def responses(net, name, b, status):
         interval=1,
     )
     return entries, active
-
-
-def requests(net, name, channel):
-    """A register for addresses that is filled only while valid is low; returns (`low`, `source`):
-    take a token of the first, put a Burst into the second.
-    """
-    source = net.place(f"{name}.next", channel.token)
-    fill(net, f"{name}.load", source, channel)
-    return low(net, name, channel), source
