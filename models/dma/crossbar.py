@@ -58,8 +58,9 @@ def axi_crossbar(
     Target k has the addresses k * 2**region_bits to (k + 1) * 2**region_bits - 1; a burst to none of
     them ends the run with an error: DECERR is not here. `id_bits`: of the IDs at the ports; at a
     target the number of the port stands above them. `threads`, `accept`, `issue`: S_THREADS,
-    S_ACCEPT and M_ISSUE, the same for all; `threads` is an int of at most `accept`, the others may
-    be parameters. `registers`: {"s_aw": NONE, SIMPLE or SKID, ...} where they are not axi_crossbar.v's.
+    S_ACCEPT and M_ISSUE, the same for all; `threads`, at most `accept`, and `issue` are ints, `accept`
+    may be a parameter. `registers`: {"s_aw": NONE, SIMPLE or SKID, ...} where they are not the
+    defaults of axi_crossbar_rd.v and axi_crossbar_wr.v.
 
     Raises Error "E-operand" for a register type that is not modelled.
     """
@@ -172,7 +173,10 @@ class _Target:
     def grants(self, inlets):
         """A port's request is granted a clock later, and held until the address is in the register."""
         machine, net, name = self.machine, self.machine.net, self.name
+        # A request is let through while the one before it is still being counted, so that there may
+        # be one too many; trans_count_reg then wraps where M_ISSUE + 1 is a power of two.
         issue = machine.limits["issue"]
+        wraps = 1 << issue.bit_length()
         started = net.place(f"{name}.started")
         net.transition(f"{name}.count", take={"s": started}, put=[self.flying], delay=1, interval=1)
         for m, inlet in enumerate(inlets):
@@ -190,7 +194,7 @@ class _Target:
                     delay=1,
                     interval=1,
                 )
-            limit = lambda flying, complete: (flying.count < issue) | (complete.count > 0)
+            limit = lambda flying, complete: (flying.count % wraps < issue) | (complete.count > 0)
             net.transition(
                 f"{name}.grant{m}",
                 take={

@@ -87,7 +87,11 @@ def _checked_master(run, number, master, targets):
 
 
 def _registers(run, text):
-    """{"s_aw": type, ...} of "default", or as "skid on S_AW,M_R; simple on S_AR"."""
+    """{"s_aw": type, ...} of "default", or as "skid on S_AW,M_R; simple on S_AR".
+
+    Those of the targets' side have no effect: axi_crossbar.v has the parameters M_..._REG_TYPE, but
+    does not hand them to axi_crossbar_rd.v and axi_crossbar_wr.v, which keep their defaults.
+    """
     types = {}
     if text == "default":
         return types
@@ -101,6 +105,8 @@ def _registers(run, text):
                     f"{run}: 'registers' must be 'default', or as 'skid on S_AW,M_R; none on S_W' "
                     f"with {', '.join(REGISTERS).upper()}; got {text!r}"
                 )
+            if key.startswith("m_"):
+                continue
             if names[found[1]] == NONE and key in BEHIND_A_MUX:
                 raise refuse(f"{run}: {key.upper()} without a register is not modelled")
             types[key] = names[found[1]]
@@ -125,8 +131,7 @@ def build(run):
         targets = [axi_fifo(net, "fifo", ports[0], **depths)]
     else:
         accept = net.param("s_accept", 16, range=(1, 2**15))
-        issue = net.param("m_issue", 4, range=(1, 2**15))
-        net.bound = {**net.bound, "s_accept": config["s_accept"], "m_issue": config["m_issue"]}
+        net.bound = {**net.bound, "s_accept": config["s_accept"]}
         targets = axi_crossbar(
             net,
             "xbar",
@@ -136,7 +141,7 @@ def build(run):
             id_bits=ID_BITS,
             threads=min(config["s_threads"], config["s_accept"]),
             accept=accept,
-            issue=issue,
+            issue=config["m_issue"],
             registers=_registers(run, config["registers"]),
         )
     memories(net, {f"memory{n}": port for n, port in enumerate(targets)}, config)
