@@ -10,10 +10,6 @@ from .stages import Copy, Move
 __all__ = ["descriptors", "read_master", "sink", "words_of", "write_master"]
 
 
-# The masters of ../shared/truth/axi offer nothing in cycle 0: every burst with t = 0 is offered in 1.
-EARLIEST = 1
-
-
 class Given(lpn.Token):
     """A descriptor and when it is offered."""
 
@@ -106,9 +102,9 @@ def words_of(net, stream, pattern=(1, 1)):
 
 
 class Timed(lpn.Token):
-    """A burst of a master and when it is offered at the earliest."""
+    """A burst of a master; it may be offered so many clocks after the one before might."""
 
-    t: lpn.Int[0, 2**40]
+    wait: lpn.Int[0, 2**40]
     addr: ADDRESS
     beats: lpn.Int[1, 256]
     id: ID
@@ -192,11 +188,11 @@ def write_master(net, port, outstanding, done, after_previous=True):
 
 
 def _timed(net, name):
-    """(place of the workload, place in which its bursts are from their time `t` on)."""
+    """(place of the workload, place for the bursts that may be offered)."""
     given = net.place(f"{name}s", Timed, start=True)
     due = net.place(f"{name}.due", Timed)
     net.transition(
-        f"{name}.due_at", take={"t": given}, put=[due.forward("t")], delay=lambda t: lpn.max(t.t, EARLIEST), ordered=True
+        f"{name}.wait", take={"t": given}, put=[due.forward("t")], delay=lambda t: t.wait, servers=1
     )
     return given, due
 

@@ -53,7 +53,8 @@ def axi_crossbar(
     issue=4,
     registers=None,
 ):
-    """Joins the Ports `ports`, which masters drive, to so many `targets`; returns their Ports.
+    """Joins the Ports `ports`, which masters drive, to so many `targets`; returns their Ports. A port
+    may have one direction only.
 
     Target k has the addresses k * 2**region_bits to (k + 1) * 2**region_bits - 1; a burst to none of
     them ends the run with an error: DECERR is not here. `id_bits`: of the IDs at the ports; at a
@@ -65,6 +66,13 @@ def axi_crossbar(
     Raises Error "E-operand" for a register type that is not modelled.
     """
     types = {**REGISTERS, **(registers or {})}
+    for key in types:
+        if key not in REGISTERS or types[key] not in (NONE, SIMPLE, SKID):
+            raise lpn.Error(
+                "E-operand",
+                f"crossbar '{name}' has no register '{key}' of type {types[key]!r}; there are "
+                f"{', '.join(REGISTERS)} of type 0, 1 or 2",
+            )
     for key in BEHIND_A_MUX:
         if types[key] == NONE:
             raise lpn.Error("E-operand", f"crossbar '{name}': '{key}' without a register is not here")
@@ -74,8 +82,9 @@ def axi_crossbar(
     bits = {"region_bits": region_bits, "id_bits": id_bits}
     out = [Port(net, f"{name}.t{n}", read=False, write=False) for n in range(targets)]
     for kind in ("read", "write"):
-        if (ports[0].ar if kind == "read" else ports[0].aw) is not None:
-            _Direction(net, name, kind, types, limits, bits).join(ports, out)
+        machine = _Direction(net, name, kind, types, limits, bits)
+        if any(getattr(port, machine.address) for port in ports):
+            machine.join(ports, out)
     return out
 
 
@@ -96,18 +105,20 @@ class _Direction:
     def join(self, ports, out):
         """Adds the machine between `ports` and the Ports `out`, which get their channels here."""
         net = self.net
-        self.count = len(ports)
+        self.count = len(ports)  # the arbiters' turns go over all of them
+        ports = {m: port for m, port in enumerate(ports) if getattr(port, self.address)}
+        self.numbers = list(ports)
         for n, target in enumerate(out):
             setattr(target, self.address, Channel(net, f"{target.name}.{self.address}", Burst))
             token = Beat if self.kind == "read" else Response
             setattr(target, self.response, Channel(net, f"{target.name}.{self.response}", token))
         targets = [_Target(self, n, port) for n, port in enumerate(out)]
-        inlets = [_Inlet(self, m, port, targets) for m, port in enumerate(ports)]
+        inlets = {m: _Inlet(self, m, port, targets) for m, port in ports.items()}
         for target in targets:
             target.grants(inlets)
         if self.kind == "write":
             self._data(ports, out, inlets, targets)
-        for inlet in inlets:
+        for inlet in inlets.values():
             inlet.answers(targets)
 
     def _data(self, ports, out, inlets, targets):
@@ -119,7 +130,8 @@ class _Direction:
             ready[n], source[n] = register(
                 net, f"{self.name}.t{n}.w", self.types["m_w"], target.w
             )
-        for m, (port, inlet) in enumerate(zip(ports, inlets)):
+        for m, port in ports.items():
+            inlet = inlets[m]
             channel = registered(net, f"{self.name}.p{m}.w", self.types["s_w"], port.w)
             more = lambda w: 0 if w.last else 1
             last = lambda w: 1 if w.last else 0
@@ -153,9 +165,7 @@ class _Target:
         self.ready, self.source = register(
             net, f"{name}.a", machine.types[f"m_{machine.address}"], address
         )
-        self.requests = [
-            net.place(f"{name}.request{m}", Burst) for m in range(machine.count)
-        ]
+        self.requests = {m: net.place(f"{name}.request{m}", Burst) for m in machine.numbers}
         self.turn = net.place(f"{name}.turn", _turn(machine.count), init=[{"next": 0}])
         self.flying = net.place(f"{name}.flying")  # trans_count_reg
         self.complete = net.place(f"{name}.complete")  # trans_complete, for the clock in which it is
@@ -168,7 +178,7 @@ class _Target:
         self.fresh = net.place(f"{name}.fresh", init=1)  # the head is a burst nobody has seen
         if machine.kind == "write":
             self.data_path = net.place(f"{name}.data_path", init=1)
-            self.data_of = [net.place(f"{name}.data_of{m}") for m in range(machine.count)]
+            self.data_of = {m: net.place(f"{name}.data_of{m}") for m in machine.numbers}
 
     def grants(self, inlets):
         """A port's request is granted a clock later, and held until the address is in the register."""
@@ -179,7 +189,7 @@ class _Target:
         wraps = 1 << issue.bit_length()
         started = net.place(f"{name}.started")
         net.transition(f"{name}.count", take={"s": started}, put=[self.flying], delay=1, interval=1)
-        for m, inlet in enumerate(inlets):
+        for m, inlet in inlets.items():
             granted = net.place(f"{name}.granted{m}", Burst)
             put, more = [granted.forward("t")], {}
             if machine.kind == "write":
@@ -203,11 +213,11 @@ class _Target:
                     **more,
                     "flying": self.flying.watch(),
                     "complete": self.complete.watch(guard=limit),
-                    **_before(self.requests, m),
+                    **_before(self.requests, m, machine.count),
                 },
                 put=put,
                 delay=1,
-                interval=1,
+                servers=1,
             )
             net.transition(
                 f"{name}.pass{m}",
@@ -331,7 +341,7 @@ class _Inlet:
             machine.types[f"s_{machine.response}"],
             getattr(self.port, machine.response),
         )
-        wanted = [net.place(f"{name}.wanted{n}") for n in range(len(targets))]
+        wanted = {n: net.place(f"{name}.wanted{n}") for n in range(len(targets))}
         last = (lambda t: 1 if t.last else 0) if reads else 1
         more = (lambda t: 0 if t.last else 1) if reads else 0
         mine = lambda t: t.id >> bits == m
@@ -344,10 +354,10 @@ class _Inlet:
             )
             net.transition(
                 f"{name}.grant{n}",
-                take={"want": wanted[n], "turn": turn, **_before(wanted, n)},
+                take={"want": wanted[n], "turn": turn, **_before(wanted, n, len(targets))},
                 put=[granted],
                 delay=1,
-                interval=1,
+                servers=1,
             )
             net.transition(
                 f"{name}.answer{n}",
@@ -400,11 +410,10 @@ def _fields(token):
     return list(token.__annotations__)
 
 
-def _before(requests, k):
-    """Arcs that hold when no other of the places `requests` comes before number k in this turn: the
-    round robin of arbiter.v, first who is `next` or above, then from 0.
+def _before(requests, k, n):
+    """Arcs that hold when no other of the places `requests` {number: place} comes before number k in
+    this turn over n: the round robin of arbiter.v, first who is `next` or above, then from 0.
     """
-    n = len(requests)
 
     def place_in_turn(turn, j):
         return lpn.select(turn.next <= j, j - turn.next, j - turn.next + n)
@@ -416,7 +425,7 @@ def _before(requests, k):
 
     return {
         f"other{j}": requests[j].watch(guard=_over(["turn", f"other{j}"], condition(j)))
-        for j in range(n)
+        for j in requests
         if j != k
     }
 

@@ -22,10 +22,11 @@ _MOVERS = movers_bench.DESIGNS
 def _read(input):
     """(bench, checked Run) of an input: the name of a file, or a run as a dict."""
     run = run_file.Run(input) if isinstance(input, dict) else run_file.read(input)
-    bench = _BENCH.get(run.get("design"))
+    design = run.get("design")
+    bench = _BENCH.get(design) if isinstance(design, str) else None
     if bench is None:
         raise run_file.refuse(
-            f"{run}: there is no design {run.get('design')!r}; there are: {', '.join(_BENCH)}"
+            f"{run}: there is no design {design!r}; there are: {', '.join(_BENCH)}"
         )
     return bench, bench.check(run)
 
@@ -67,7 +68,13 @@ def truth_rows(path):
         if not isinstance(run.get("cycles_total"), int):
             raise lpn.Error("E-truth-file", f"{path}: {run} has no 'cycles_total'")
         bench, checked = _read(run)
-        yield run, {}, run["cycles_total"], bench.instants(checked)
+        try:
+            expected = bench.instants(checked)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise lpn.Error(
+                "E-truth-file", f"{path}: what was measured of {run} cannot be read: {error!r}"
+            ) from None
+        yield run, {}, run["cycles_total"], expected
 
 
 def compare(ready, expected):

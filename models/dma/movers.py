@@ -239,7 +239,7 @@ def _cdma_data(net, name, port, places, width):
     )
     # That ready takes a word of the next burst if one is offered just then, and loses it: the RTL
     # waits for ever for the last word, and so does the net.
-    lost = net.place(f"{name}.lost_word", drain=True)
+    lost = net.place(f"{name}.lost_word", sink=True)
     net.transition(
         f"{name}.lose",
         take={

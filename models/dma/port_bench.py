@@ -15,6 +15,8 @@ __all__ = ["DESIGNS", "build", "check", "instants", "mark"]
 
 DESIGNS = ("axi_fifo", "axi_crossbar")
 
+# The masters of ../shared/truth/axi offer nothing in cycle 0: every burst with t = 0 is offered in 1.
+EARLIEST = 1
 REGION_BITS, ID_BITS = 16, 4  # of the benches
 DEPTHS = [2**k for k in range(1, 15)]
 COMMON = {
@@ -60,6 +62,8 @@ def check(run):
         raise refuse(f"{run}: 'masters' must be a list of {count}, as the config says")
     targets = run["config"]["slaves"] if crossbar else None
     run["masters"] = [_checked_master(run, m, given, targets) for m, given in enumerate(masters)]
+    if not any(master["reads"] or master["writes"] for master in run["masters"]):
+        raise refuse(f"{run}: no master has a burst in 'reads' or 'writes'")
     return run
 
 
@@ -153,14 +157,17 @@ def mark(run, net):
     marking = lpn.Marking(net)
     for m, master in enumerate(run["masters"]):
         for kind in ("reads", "writes"):
+            before = 0
             for burst in master[kind]:
+                earliest = max(before, burst["t"], EARLIEST)
                 marking.add(
                     f"m{m}.{kind}",
-                    t=burst["t"],
+                    wait=earliest - before,
                     addr=burst["addr"],
                     beats=burst["beats"],
                     id=burst["id"],
                 )
+                before = earliest
     return marking
 
 
