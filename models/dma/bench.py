@@ -35,7 +35,10 @@ def descriptors(net, desc, status, done):
     given = net.place(f"{desc.name}.given", Given, start=True)
     turn = net.place(f"{desc.name}.turn", init=1)
     reported = net.place(f"{desc.name}.reported", sink=True)
-    field = {Copy: {"read_addr": "read_addr", "write_addr": "write_addr"}, Move: {"addr": "read_addr"}}
+    field = {
+        Copy: {"read_addr": "read_addr", "write_addr": "write_addr"},
+        Move: {"addr": "read_addr"},
+    }
     values = {
         name: (lambda t, source=source: getattr(t, source))
         for name, source in {**field[desc.token], "len": "len"}.items()
@@ -95,9 +98,7 @@ def words_of(net, stream, pattern=(1, 1)):
             put=[stream.offer.forward("t")],
             clock=clock,
         )
-    net.transition(
-        f"{stream.name}.next", take={"h": stream.taken}, put=[turn], delay=1, interval=1
-    )
+    net.transition(f"{stream.name}.next", take={"h": stream.taken}, put=[turn], delay=1, interval=1)
     return packets
 
 
@@ -198,6 +199,4 @@ def _timed(net, name):
 
 
 def _burst(channel):
-    return channel.offer.emit(
-        addr=lambda t: t.addr, beats=lambda t: t.beats, id=lambda t: t.id
-    )
+    return channel.offer.emit(addr=lambda t: t.addr, beats=lambda t: t.beats, id=lambda t: t.id)

@@ -75,7 +75,9 @@ def axi_crossbar(
             )
     for key in BEHIND_A_MUX:
         if types[key] == NONE:
-            raise lpn.Error("E-operand", f"crossbar '{name}': '{key}' without a register is not here")
+            raise lpn.Error(
+                "E-operand", f"crossbar '{name}': '{key}' without a register is not here"
+            )
     if not 1 <= threads <= MOST_THREADS:
         raise lpn.Error("E-operand", f"crossbar '{name}': threads must be 1..{MOST_THREADS}")
     limits = {"threads": threads, "accept": accept, "issue": issue}
@@ -127,9 +129,7 @@ class _Direction:
         ready, source = {}, {}
         for n, target in enumerate(out):
             target.w = Channel(net, f"{target.name}.w", Beat)
-            ready[n], source[n] = register(
-                net, f"{self.name}.t{n}.w", self.types["m_w"], target.w
-            )
+            ready[n], source[n] = register(net, f"{self.name}.t{n}.w", self.types["m_w"], target.w)
         for m, port in ports.items():
             inlet = inlets[m]
             channel = registered(net, f"{self.name}.p{m}.w", self.types["s_w"], port.w)
@@ -168,7 +168,9 @@ class _Target:
         self.requests = {m: net.place(f"{name}.request{m}", Burst) for m in machine.numbers}
         self.turn = net.place(f"{name}.turn", _turn(machine.count), init=[{"next": 0}])
         self.flying = net.place(f"{name}.flying")  # trans_count_reg
-        self.complete = net.place(f"{name}.complete")  # trans_complete, for the clock in which it is
+        self.complete = net.place(
+            f"{name}.complete"
+        )  # trans_complete, for the clock in which it is
         net.transition(
             f"{name}.uncount", take={"c": self.complete, "f": self.flying}, delay=1, interval=1
         )
@@ -276,7 +278,9 @@ class _Inlet:
         ]
 
         def decode(t):
-            assert t.addr >> bits < len(targets), "every address belongs to a target of the crossbar"
+            assert t.addr >> bits < len(
+                targets
+            ), "every address belongs to a target of the crossbar"
             return 1
 
         wait = {"passed": net.place(f"{name}.address_ready")}

@@ -1,6 +1,5 @@
 """Memories at the slave side of a Port."""
 
-import lpn
 
 from .channels import Beat, Burst, Response, fill, room
 

@@ -6,7 +6,6 @@ the design's bench. What is not given has the default said there.
 
 import gzip
 import json
-import os
 
 import lpn
 

@@ -84,9 +84,7 @@ class OutputFifo:
         self.seen = net.place(f"{name}.seen_words")
         fill(net, f"{name}.load", self.words, channel, also=[read.emit()])
         # A word written at t counts for who writes from t + 3 on, one read at t no more from t + 3.
-        net.transition(
-            f"{name}.count", take={"w": written}, put=[self.seen], delay=2, interval=1
-        )
+        net.transition(f"{name}.count", take={"w": written}, put=[self.seen], delay=2, interval=1)
         net.transition(f"{name}.uncount", take={"r": read}, put=[gone], delay=2, interval=1)
         net.transition(f"{name}.settle", take={"g": gone, "s": self.seen})
         self.put = [

@@ -38,7 +38,9 @@ def net(*, bytes=256):
     parts.delay_memory(net, "slow", slow, latency)
 
     # One descriptor each, in clock 0.
-    copy = net.place("copy", parts.Copy, init=[{"read_addr": 0, "write_addr": 0x10000, "len": bytes}])
+    copy = net.place(
+        "copy", parts.Copy, init=[{"read_addr": 0, "write_addr": 0x10000, "len": bytes}]
+    )
     move = net.place("move", parts.Move, init=[{"addr": 0x11000, "len": bytes}])
     net.transition("give_copy", take={"t": copy}, put=[copies.offer.forward("t")])
     net.transition("give_move", take={"t": move}, put=[moves.offer.forward("t")])

@@ -52,7 +52,10 @@ WRONG = [
     (descriptor(addr=-1), "'addr' must be a whole number 0..4294967295, got -1"),
     (descriptor(gap="1"), "'gap' must be a whole number"),
     (config(data_widht=32), "config has no 'data_widht'; it has: data_width, max_burst_len"),
-    (config(data_width=48), "'data_width' must be one of 8, 16, 32, 64, 128, 256, 512, 1024, got 48"),
+    (
+        config(data_width=48),
+        "'data_width' must be one of 8, 16, 32, 64, 128, 256, 512, 1024, got 48",
+    ),
     (config(max_burst_len=0), "'max_burst_len' must be a whole number 1..256, got 0"),
     (config(memory="dram"), "'memory' must be one of axi_ram, delay, got 'dram'"),
     (config(memory="delay"), "the memory 'delay' needs a memory_latency of at least 1"),
@@ -64,7 +67,10 @@ WRONG = [
     (config("axi_crossbar", registers="fast"), "'registers' must be 'default', or as 'skid on"),
     (config("axi_crossbar", s_threads=40), "'s_threads' must be a whole number 1..16, got 40"),
     ({"design": "axi_fifo", "masters": [{}]}, "no master has a burst in 'reads' or 'writes'"),
-    ({"design": "axi_fifo", "masters": [{"reads": [{"addr": 0}]}]}, "reads 0: 'beats' must be a whole"),
+    (
+        {"design": "axi_fifo", "masters": [{"reads": [{"addr": 0}]}]},
+        "reads 0: 'beats' must be a whole",
+    ),
     (
         {"design": "axi_crossbar", "masters": [{"reads": [{"addr": 2**17, "beats": 1}]}, {}]},
         "'addr' must be a whole number 0..131071, got 131072",

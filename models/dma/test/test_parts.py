@@ -53,9 +53,7 @@ def test_an_aligned_copy_takes_its_beats_and_a_clock_per_burst(beats):
 
 def test_bursts_end_at_4_kib_on_both_sides():
     run = run_of(copier(64, addr=4096 - 8, write_addr=2 * 4096 - 16), None, "m.ar", "m.aw")
-    beats = {
-        name: list(run.collected[f"m.{name}.seen"][0][1::3]) for name in ("ar", "aw")
-    }
+    beats = {name: list(run.collected[f"m.{name}.seen"][0][1::3]) for name in ("ar", "aw")}
     # Written in 4 + 12 words; the first four are read in 2 + 2, the others at once.
     assert beats == {"ar": [2, 2, 12], "aw": [4, 12]}
 
@@ -155,3 +153,12 @@ def test_what_the_crossbar_does_not_model_is_refused():
         parts.axi_crossbar(net, "x", ports, 2, threads=17)
     with pytest.raises(lpn.Error, match="has no register 'r'"):
         parts.axi_crossbar(net, "x", ports, 2, registers={"r": 0})
+
+
+def test_the_net_of_the_readme(capsys):
+    """README.md's block runs, and joins what it says."""
+    page = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    [block] = [part.split("```")[0] for part in page.split("```python\n")[1:]]
+    exec(compile(block, "README.md", "exec"), {})
+    # 32 beats in 2 bursts: 32 + 2 + 7 with an axi_ram alone; crossbar and FIFO add their registers.
+    assert int(capsys.readouterr().out) > 41
