@@ -43,6 +43,33 @@ class Word(lpn.Token):
     last: bool
 
 
+def misuse(text):
+    """The error of a part that is joined wrongly."""
+    return lpn.Error("E-operand", text)
+
+
+def whole(part, what, value, least, most):
+    """Raises Error "E-operand" unless `value` is an int in least..most."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise misuse(f"{part}: {what} must be an int {least}..{most}, got {value!r}")
+
+
+def carries(part, what, channel, token):
+    """Raises Error "E-operand" unless `channel` is a Channel of `token`."""
+    if not isinstance(channel, Channel) or channel.token is not token:
+        got = f"one of {channel.token.__name__}" if isinstance(channel, Channel) else repr(channel)
+        raise misuse(f"{part}: {what} must be a Channel of {token.__name__}, got {got}")
+
+
+def has(part, port, reads, writes):
+    """Raises Error "E-operand" unless `port` is a Port with these directions."""
+    if not isinstance(port, Port):
+        raise misuse(f"{part}: a Port is needed, got {port!r}")
+    for wanted, channel, what in ((reads, port.ar, "read"), (writes, port.aw, "write")):
+        if wanted and channel is None:
+            raise misuse(f"{part}: port '{port.name}' has no channels to {what}")
+
+
 class Channel:
     """One channel: `offer`, `taken` and `seen`, which keeps every token that was handed over.
 

@@ -18,12 +18,16 @@ from .channels import (
     Channel,
     Port,
     Response,
+    has,
+    misuse,
     register,
     registered,
+    whole,
 )
 
 __all__ = ["MOST_THREADS", "REGISTERS", "axi_crossbar"]
 
+MOST_PORTS = 16
 MOST_THREADS = 16  # the thread table is a token of three properties per thread
 REGISTERS = {  # the parameters S_AW_REG_TYPE ... of axi_crossbar.v
     "s_aw": NONE,
@@ -63,23 +67,27 @@ def axi_crossbar(
     may be a parameter. `registers`: {"s_aw": NONE, SIMPLE or SKID, ...} where they are not the
     defaults of axi_crossbar_rd.v and axi_crossbar_wr.v.
 
-    Raises Error "E-operand" for a register type that is not modelled.
+    Raises Error "E-operand" for what is not modelled.
     """
     types = {**REGISTERS, **(registers or {})}
     for key in types:
         if key not in REGISTERS or types[key] not in (NONE, SIMPLE, SKID):
-            raise lpn.Error(
-                "E-operand",
-                f"crossbar '{name}' has no register '{key}' of type {types[key]!r}; there are "
-                f"{', '.join(REGISTERS)} of type 0, 1 or 2",
+            raise misuse(
+                f"{name}: there is no register '{key}' of type {types[key]!r}; there are "
+                f"{', '.join(REGISTERS)} of type 0, 1 or 2"
             )
     for key in BEHIND_A_MUX:
         if types[key] == NONE:
-            raise lpn.Error(
-                "E-operand", f"crossbar '{name}': '{key}' without a register is not here"
-            )
-    if not 1 <= threads <= MOST_THREADS:
-        raise lpn.Error("E-operand", f"crossbar '{name}': threads must be 1..{MOST_THREADS}")
+            raise misuse(f"{name}: '{key}' without a register is not here")
+    ports = list(ports)
+    for port in ports:
+        has(name, port, reads=False, writes=False)
+    whole(name, "the number of ports", len(ports), 1, MOST_PORTS)
+    whole(name, "targets", targets, 1, MOST_PORTS)
+    whole(name, "threads", threads, 1, MOST_THREADS)
+    whole(name, "issue", issue, 1, 2**15)
+    if isinstance(accept, int):
+        whole(name, f"accept, for {threads} threads,", accept, threads, 2**15)
     limits = {"threads": threads, "accept": accept, "issue": issue}
     bits = {"region_bits": region_bits, "id_bits": id_bits}
     out = [Port(net, f"{name}.t{n}", read=False, write=False) for n in range(targets)]
@@ -168,9 +176,8 @@ class _Target:
         self.requests = {m: net.place(f"{name}.request{m}", Burst) for m in machine.numbers}
         self.turn = net.place(f"{name}.turn", _turn(machine.count), init=[{"next": 0}])
         self.flying = net.place(f"{name}.flying")  # trans_count_reg
-        self.complete = net.place(
-            f"{name}.complete"
-        )  # trans_complete, for the clock in which it is
+        # trans_complete: a token for the clock in which it is high.
+        self.complete = net.place(f"{name}.complete")
         net.transition(
             f"{name}.uncount", take={"c": self.complete, "f": self.flying}, delay=1, interval=1
         )

@@ -2,7 +2,7 @@
 
 import lpn
 
-from .channels import Channel, Port, fill, room
+from .channels import Channel, Port, fill, has, misuse, room
 
 __all__ = ["axi_fifo"]
 
@@ -19,8 +19,17 @@ def axi_fifo(net, name, port, *, write_depth=32, read_depth=32, write_delay=0, r
 
     Depths in words, of R and W; an int, a power of two. Without delay AR, AW and B pass in the same
     clock: the ports share these channels. `write_delay`: an AW is held until its burst is in the
-    FIFO, or the FIFO's depth of it; `read_delay`: an AR until its burst has room.
+    FIFO, or the FIFO's depth of it; `read_delay`: an AR until its burst has room. Raises Error "E-operand".
     """
+    has(name, port, reads=False, writes=False)
+    for what, depth in (("write_depth", write_depth), ("read_depth", read_depth)):
+        if (
+            isinstance(depth, bool)
+            or not isinstance(depth, int)
+            or depth < 2
+            or depth & (depth - 1)
+        ):
+            raise misuse(f"{name}: {what} must be a power of two from 2 on, got {depth!r}")
     far = Port(net, f"{name}.m", read=False, write=False)
     if port.ar:
         far.ar = Channel(net, f"{name}.m.ar", port.ar.token) if read_delay else port.ar

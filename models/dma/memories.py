@@ -1,7 +1,6 @@
 """Memories at the slave side of a Port."""
 
-
-from .channels import Beat, Burst, Response, fill, room
+from .channels import Beat, Burst, Response, fill, has, room
 
 __all__ = ["axi_ram", "delay_memory"]
 
@@ -17,6 +16,7 @@ def axi_ram(net, name, port, *, output_register=0):
 
     `output_register`: 1 for PIPELINE_OUTPUT.
     """
+    has(name, port, reads=False, writes=False)
     if port.ar:
         _ram_reads(net, f"{name}.read", port.ar, port.r, output_register)
     if port.aw:
@@ -110,6 +110,7 @@ def delay_memory(net, name, port, latency):
     The first beat of a read is offered `latency` clocks after AR, a response so long after the last
     W. `latency`: clocks, at least 1; a number or a parameter.
     """
+    has(name, port, reads=False, writes=False)
     if port.ar:
         _delayed_reads(net, f"{name}.read", port.ar, port.r, latency)
     if port.aw:

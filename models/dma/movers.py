@@ -7,7 +7,7 @@ parameters of the net.
 
 import lpn
 
-from .channels import ADDRESS, SIMPLE, low, register
+from .channels import ADDRESS, SIMPLE, Word, carries, has, low, register
 from .stages import (
     Copy,
     Move,
@@ -85,7 +85,11 @@ def _aligned(addr, width, unaligned):
 def axi_cdma(net, name, desc, port, status, *, width, max_burst, unaligned=1):
     """Copies memory: Copy descriptors from the Channel `desc`, through `port`, which it masters;
     a token into the place `status` for each that is done.
+
+    Raises Error "E-operand" for another kind of channel or port.
     """
+    carries(name, "desc", desc, Copy)
+    has(name, port, reads=True, writes=True)
     max_bytes = width * max_burst
     command_free = net.place(f"{name}.command_free", init=1)
     command = net.place(f"{name}.command", Command)
@@ -255,7 +259,12 @@ def _cdma_data(net, name, port, places, width):
 def axi_dma_rd(net, name, desc, port, stream, status, *, width, max_burst, unaligned=1):
     """Memory to stream: Move descriptors from the Channel `desc`, reads through `port`, which it
     masters, Words into the Channel `stream`; a token into the place `status` for each that is done.
+
+    Raises Error "E-operand" for another kind of channel or port.
     """
+    carries(name, "desc", desc, Move)
+    carries(name, "stream", stream, Word)
+    has(name, port, reads=True, writes=False)
     max_bytes = width * max_burst
     command_free = net.place(f"{name}.command_free", init=1)
     command = net.place(f"{name}.command", Command)
@@ -368,7 +377,11 @@ def axi_dma_wr(net, name, desc, stream, port, status, *, width, max_burst, unali
 
     A packet of the stream has to be as long as its descriptor says: a run with another one ends
     with an error (E-assume). What the RTL then does, fill up a burst or drop words, is not here.
+    Raises Error "E-operand" for another kind of channel or port.
     """
+    carries(name, "desc", desc, Move)
+    carries(name, "stream", stream, Word)
+    has(name, port, reads=False, writes=True)
     max_bytes = width * max_burst
     entries, active = responses(net, f"{name}.status", port.b, status)
     idle, accepted = _accepting(net, name, desc, {"active": active.peek()}, Move)

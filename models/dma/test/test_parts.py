@@ -144,15 +144,45 @@ def test_an_address_of_no_target_is_an_error():
         run_of(copier(4, addr=2 << 16, memory=memory))
 
 
-def test_what_the_crossbar_does_not_model_is_refused():
+def test_parts_that_are_joined_wrongly_say_so():
     net = lpn.Net("refused")
-    ports = [parts.Port(net, "p")]
-    with pytest.raises(lpn.Error, match="'s_r' without a register is not here"):
-        parts.axi_crossbar(net, "x", ports, 2, registers={"s_r": 0})
-    with pytest.raises(lpn.Error, match=r"threads must be 1\.\.16"):
-        parts.axi_crossbar(net, "x", ports, 2, threads=17)
-    with pytest.raises(lpn.Error, match="has no register 'r'"):
-        parts.axi_crossbar(net, "x", ports, 2, registers={"r": 0})
+    both, reads = parts.Port(net, "p"), parts.Port(net, "r", write=False)
+    desc = parts.Channel(net, "desc", parts.Move)
+    done = net.place("done", done=True, sink=True)
+    bus = {"width": 4, "max_burst": 16}
+
+    def crossbar(**options):
+        return lambda: parts.axi_crossbar(net, "x", [both], options.pop("targets", 2), **options)
+
+    for make, text in (
+        (crossbar(registers={"s_r": 0}), "x: 's_r' without a register is not here"),
+        (crossbar(registers={"r": 0}), "x: there is no register 'r' of type 0; there are s_aw, "),
+        (crossbar(registers={"s_r": 3}), "x: there is no register 's_r' of type 3"),
+        (crossbar(threads=17), "x: threads must be an int 1..16, got 17"),
+        (crossbar(threads=4, accept=2), "x: accept, for 4 threads, must be an int 4..32768, got 2"),
+        (crossbar(issue=net.param("issue", 4)), "x: issue must be an int 1..32768, got "),
+        (crossbar(targets=0), "x: targets must be an int 1..16, got 0"),
+        (
+            lambda: parts.axi_crossbar(net, "x", [], 2),
+            "x: the number of ports must be an int 1..16",
+        ),
+        (lambda: parts.axi_crossbar(net, "x", [1], 2), "x: a Port is needed, got 1"),
+        (lambda: parts.axi_fifo(net, "f", both, read_depth=24), "f: read_depth must be a power of"),
+        (lambda: parts.axi_ram(net, "m", done), "m: a Port is needed, got <place"),
+        (
+            lambda: parts.axi_cdma(net, "c", desc, both, done, **bus),
+            "c: desc must be a Channel of Copy, got one of Move",
+        ),
+        (
+            lambda: parts.axi_dma_wr(
+                net, "w", desc, parts.Channel(net, "s", parts.Word), reads, done, **bus
+            ),
+            "w: port 'r' has no channels to write",
+        ),
+    ):
+        with pytest.raises(lpn.Error) as error:
+            make()
+        assert error.value.code == "E-operand" and text in str(error.value)
 
 
 def test_the_net_of_the_readme(capsys):
