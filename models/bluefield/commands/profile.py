@@ -250,7 +250,7 @@ def measure(scenario, name):
     {"throughput_kpps": ...}.
     """
     from .. import scenario as scenarios
-    from ..net import steady
+    from ..net import answer, steady
     from ..predictor.scenario_forecast import changed
 
     read = scenarios.read(scenario)
@@ -269,6 +269,8 @@ def measure(scenario, name):
             "E-measurement",
             f"{scenario}: not steady within {read.simulate.most_ms:g} ms; raise simulate.most_ms",
         )
+    for warning in answer.warnings(read, outcome):
+        note(f"warning: {warning}")
     print_json({"throughput_kpps": outcome.results[index].throughput_kpps})
     return ANSWERED
 
