@@ -102,6 +102,48 @@ def test_inputs_beside_the_truth(lpn, folder):
     assert answer.json["compared"] == 3
 
 
+MANY = (
+    MODEL.replace("open(path).read()", "of(path)")
+    + """
+
+def of(path):
+    file, _, entry = str(path).partition("#")
+    for line in open(file):
+        name, _, text = line.strip().partition(" ")
+        if name == entry:
+            return text
+    raise ValueError(f"{file} has no {entry}")
+"""
+)
+
+
+@pytest.mark.parametrize("where", ["all.txt", "inputs/all.txt"])
+def test_one_file_with_all_inputs(lpn, folder, where):
+    (folder / "model.py").write_text(MANY + TRUTH)
+    (folder / where).write_text("b xxxxx\na xxxxxxxxxx\nq what?\n")
+    arguments = ["validate", folder / "model.py", "--truth", folder / "truth.csv"]
+    answer = lpn(*arguments, "--inputs", where, "--json")  # beside the truth
+    assert [(row["input"], row["predicted"]) for row in answer.json["rows"]] == [
+        ("a", 10),
+        ("a", 20),
+        ("b", 5),
+    ]
+    reasons = {row["input"]: row["reason"] for row in answer.json["not_covered"] if row["truth"]}
+    assert reasons["q"] == "a question is no input"
+    assert reasons["gone"] == f"{folder / where} has no gone"
+    here = lpn(*arguments, "--inputs", folder / where, "--json")
+    assert [row["predicted"] for row in here.json["rows"]] == [10, 20, 5]
+
+
+def test_a_model_that_does_not_read_one_file(lpn, folder):
+    (folder / "all.txt").write_text("a xxxxxxxxxx\n")
+    answer = lpn(
+        "validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", "all.txt"
+    )
+    assert "could be compared" in answer.refused("E-truth-file")
+    assert "No such file" in answer.out and "all.txt#a" in answer.out
+
+
 def test_refusals(lpn, folder):
     def text(*arguments):
         return lpn("validate", *arguments, cwd=folder)
@@ -109,7 +151,7 @@ def test_refusals(lpn, folder):
     (folder / "no_truth.py").write_text(MODEL)
     assert "truth(row)" in text("no_truth.py", "--truth", "truth.csv").refused("E-model")
     assert "cannot read none.csv" in text("model.py", "--truth", "none.csv").refused("E-input")
-    assert "no folder nowhere" in text(
+    assert "no folder and no file nowhere" in text(
         "model.py", "--truth", "truth.csv", "--inputs", "nowhere"
     ).refused("E-input")
     (folder / "empty.csv").write_text("name,factor,cycles\n")
@@ -148,3 +190,85 @@ def test_jpeg_against_the_rtl(lpn):
     ).json
     assert data["compared"] == 92
     assert data["mean_error"] <= 0.002 and data["worst_error"] <= 0.01
+
+
+TIMES = """
+
+def truth_rows(path):
+    import json
+
+    for row in json.load(open(path)):
+        yield Word(row["word"]), {}, row["mean"], row["times"]
+
+
+class Word:
+    def __init__(self, letters):
+        self.letters = letters
+
+    def __str__(self):
+        return f"the word {self.letters}"
+
+
+def compare(ready, expected):
+    run = ready.run(collect=["out"])
+    values, times = run.collected["out"]
+    assert len(values) == 0 and list(times) == sorted(times)
+    same = sum(a == b for a, b in zip(times, expected))
+    mean = sum(times) / len(times) if times else None
+    return run, {"predicted": mean, "times": len(expected), "times_exact": same}
+"""
+
+
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+def test_rows_of_more_than_a_latency(lpn, tmp_path, engine):
+    model = MODEL.replace("open(path).read()", "path.letters")
+    assert model != MODEL
+    (tmp_path / "model.py").write_text(model + TIMES)
+    (tmp_path / "truth.json").write_text(
+        '[{"word": "abc", "mean": 2.0, "times": [1, 2, 3]},'
+        ' {"word": "de", "mean": 1.25, "times": [1, 3]}, {"word": "?", "mean": 1, "times": [1]},'
+        ' {"word": "f", "mean": 0.0, "times": [1]}]'
+    )
+    arguments = ["validate", tmp_path / "model.py", "--truth", tmp_path / "truth.json"]
+    data = lpn(*arguments, "--json", "--engine", engine).json
+    assert [row.pop("seconds") > 0 for row in data["rows"]] == [True, True]
+    about = {"parameters": {}, "error": 0.0, "times": 3, "times_exact": 3}
+    assert data["rows"][0] == {
+        "input": "the word abc",
+        "truth": 2.0,
+        "predicted": 2.0,
+        **about,
+    }
+    assert data["rows"][1] == {
+        "input": "the word de",
+        "truth": 1.25,
+        "predicted": 1.5,
+        "parameters": {},
+        "error": 0.2,
+        "times": 2,
+        "times_exact": 1,
+    }
+    assert (data["times"], data["times_exact"], data["exact"]) == (5, 4, 1)
+    reasons = {row["input"]: row["reason"] for row in data["not_covered"]}
+    assert reasons["the word ?"] == "a question is no input"
+    assert "is no number of cycles" in reasons["the word f"]
+    shown = lpn(*arguments, "--engine", engine).out
+    assert "5 times in them, 4 exact" in shown and "2.000" in shown and "1.500" in shown
+
+
+def test_only_a_sink_can_be_collected(lpn, tmp_path):
+    model = (MODEL + TIMES).replace("open(path).read()", "path.letters")
+    (tmp_path / "model.py").write_text(model.replace('["out"]', '["letters"]'))
+    (tmp_path / "truth.json").write_text('[{"word": "abc", "mean": 2.0, "times": []}]')
+    for engine in ("interp", "compiled"):
+        answer = lpn(
+            "validate",
+            tmp_path / "model.py",
+            "--truth",
+            tmp_path / "truth.json",
+            "--engine",
+            engine,
+            "--json",
+        )
+        reason = answer.json["not_covered"][0]
+        assert reason["code"] == "E-collect" and "collect a sink" in reason["reason"]

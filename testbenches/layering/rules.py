@@ -13,13 +13,14 @@ ALLOWED = {
     "lpn2smt": {"lpn-core"},
     "lpn2pi": {"lpn-core"},
     "lpnviz": {"lpn-core"},
-    "python/bindings": {"lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz"},
+    "lpnwave": {"lpn-core"},
+    "python/bindings": {"lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz", "lpnwave"},
     "python/lpn": {"python/bindings"},
     "models/*": {"python/lpn", "models/*/native"},  # and another model: see IMPORTED_MODELS
     "models/*/native": {"lpn-core", "lpn2smt"},  # of lpn2smt its view of a solver, bitvectors.h
     "testbenches": {
-        "lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz", "python/bindings",
-        "python/lpn", "models/*", "models/*/native",
+        "lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz", "lpnwave",
+        "python/bindings", "python/lpn", "models/*", "models/*/native",
     },
 }  # fmt: skip
 IMPORTED_MODELS = {"pcie"}  # the only model that others build on
@@ -37,7 +38,7 @@ FLOORS = {
         ["authoring", "json_file", "plots", "parallel"],
         ["lib", "spaces"],
         ["runs"],
-        ["command", "sweeps", "pages", "proofs"],
+        ["command", "sweeps", "pages", "proofs", "waves"],
         ["interfaces"],
         ["cli"],
         ["__init__"],
