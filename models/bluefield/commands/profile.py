@@ -306,7 +306,9 @@ def _point(stream):
         raise Error("E-measurement", "standard input must be a JSON object of numbers")
     for key, value in point.items():
         if key not in _MEASURED:
-            what = f"the net has no counter {key}" if key in COUNTERS else f"there is no input '{key}'"
+            what = (
+                f"the net has no counter {key}" if key in COUNTERS else f"there is no input '{key}'"
+            )
             raise Error("E-measurement", f"{what}; there are: {', '.join(_MEASURED)}")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not number or not _MEASURED[key] <= value < float("inf"):

@@ -246,7 +246,9 @@ def _levels(count, instants):
     Between two of them is the same time as between the ends.
     """
     ends = range(0, len(count), instants)
-    return [sum(seen) / len(seen) for seen in (count[max(0, k - instants + 1) : k + 1] for k in ends)]
+    return [
+        sum(seen) / len(seen) for seen in (count[max(0, k - instants + 1) : k + 1] for k in ends)
+    ]
 
 
 def _may_fill(function):
