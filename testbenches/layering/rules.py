@@ -59,6 +59,8 @@ THIRD_PARTY = {
     "glpk.h": ("lpn2smt/src/",),
     "nlohmann/": ("lpn2smt/src/", "lpnviz/src/", "lpnviz/test/"),
     "Python.h": ("lpn2pi/",),
+    "linux/": ("models/bpf/demo/",),  # sources of programs for the kernel, which no build compiles
+    "bpf/": ("models/bpf/demo/",),
     "doctest/": ("*/test/", "models/*/native/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
@@ -76,7 +78,8 @@ PYTHON_PARTY = {
     "selenium": ("testbenches/viz/",),
     "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote
     "sympy": ("lpn2pi/", "testbenches/"),
-    "z3": ("lpn2smt/",),
+    "z3": ("lpn2smt/", "models/bpf/"),
+    "elftools": ("models/bpf/",),  # sections, symbols, relocations of eBPF objects
 }
 LINK_PARTY = {
     "JPEG::JPEG": ("models/jpeg/",),
