@@ -30,7 +30,7 @@ class Names:
         if op == "not":
             return self._negated(c.args[0])
         if op in ("all", "any"):
-            return "(" + f" {'and' if op == 'all' else 'or'} ".join(map(self._truth, c.args)) + ")"
+            return self._series(c)
         if op == "ite":
             a, b, d = map(self._truth, c.args)
             return f"({b} if {a} else {d})"
@@ -44,6 +44,16 @@ class Names:
             a, b = (self._signed(x) for x in c.args)
             return f"{a} < {b}"
         return self._leaf(c)
+
+    def _series(self, c):
+        """`and`, `or`: each part is read where those before it held, or did not."""
+        outside, texts, facts = self.context, [], list(self.context.facts)
+        for each in c.args:
+            texts.append(self._truth(each))
+            facts.append((each, c.op == "all"))
+            self.context = Context(facts)
+        self.context = outside
+        return "(" + f" {'and' if c.op == 'all' else 'or'} ".join(texts) + ")"
 
     def _negated(self, c):
         if c.number in self.let:

@@ -494,6 +494,8 @@ def eq(a, b):
     if b.op == "const":
         if a.op == "const":
             return truth(a.args[0] == b.args[0])
+        if a.width == 1 and b.args[0] == 0:
+            return not_(eq(a, const(1, 1)))
         if a.op == "ite":
             x, y = a.args[1], a.args[2]
             if x.op == "const" or y.op == "const":
