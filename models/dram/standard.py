@@ -84,7 +84,7 @@ def _read(part):
         raise wrong(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise wrong(f"{path} is no TOML: {error}") from None
-    known = {"base", "coordinate", "power", "refresh", "rules", "corrected", *_TABLES}
+    known = {"base", "coordinate", "power", "refresh", "rules", "corrected", "controller", *_TABLES}
     unknown = sorted(set(data) - known)
     if unknown:
         raise wrong(f"{path}: unknown '{unknown[0]}'; known are {', '.join(sorted(known))}")
@@ -121,6 +121,7 @@ class Standard:
         self._data = data
         self.levels = data["coordinate"]
         self.kinds = data["commands"]
+        self.controller = data.get("controller")
         self._check_commands()
         self._read_round()
         self._read_organisation(organisation)
