@@ -9,14 +9,15 @@ not modelled.
 
 import lpn
 
-from .device import named
+from .device import Over, named
 
-__all__ = ["TICKS", "Request", "build"]
+__all__ = ["ID", "ROW_BITS", "TICKS", "build"]
 
 TICKS = 4  # in a cycle
 READ_QUEUE, BANK_QUEUE = 32, 8  # entries
 STREAK = 4  # accesses that an open row serves before an older request may close it
-_ID = 24  # bits of a request's number in an entry: row << 24 | number
+ID = 24  # bits of a request's number in an entry: row << 24 | number
+ROW_BITS = 36
 NONE = BANK_QUEUE
 
 
@@ -31,7 +32,7 @@ class Request(lpn.Token):
 class Number(lpn.Token):
     """A request's number."""
 
-    id: lpn.Int[0, 2**_ID - 1]
+    id: lpn.Int[0, 2**ID - 1]
 
 
 class Turn(lpn.Token):
@@ -45,7 +46,7 @@ class Bank(lpn.Token):
 
     n: lpn.Int[0, BANK_QUEUE]
     open: bool
-    row: lpn.Int[0, 2**36]
+    row: lpn.Int[0, 2**ROW_BITS - 1]
     served: lpn.Int[0, STREAK]  # accesses of the open row
     hit: lpn.Int[0, NONE]  # the oldest entry of the open row
     e0: lpn.Int[-1, 2**62]
@@ -71,7 +72,7 @@ def _without(q, k):
 def _next_hit(q):
     found = NONE
     for k in reversed(range(BANK_QUEUE)):
-        found = lpn.select(_without(q, k) >> _ID == q.row, k, found)
+        found = lpn.select(_without(q, k) >> ID == q.row, k, found)
     return found
 
 
@@ -91,7 +92,7 @@ class _Controller:
         self.cycles = standard.cycles
         self.closes = standard.controller["page"] == "closed"
         self.read = "RDA" if self.closes else "RD"
-        self.held = {}
+        self.holds, self.held = {}, {}
 
     def build(self):
         """All of it."""
@@ -165,7 +166,7 @@ class _Controller:
         net.transition(
             "accept",
             take={"r": requests, "room": room},
-            put=[queue.forward("r"), accepted.emit(id=lambda r: r.entry & (2**_ID - 1))],
+            put=[queue.forward("r"), accepted.emit(id=lambda r: r.entry & (2**ID - 1))],
             clock=(TICKS, 3),
             interval=1,
         )
@@ -175,7 +176,7 @@ class _Controller:
         bank = self.banks[number]
 
         def hit(r, q):
-            first = lpn.select(r.entry >> _ID == q.row, q.n, q.hit)
+            first = lpn.select(r.entry >> ID == q.row, q.n, q.hit)
             return lpn.select(q.open, lpn.select(q.hit == NONE, first, q.hit), NONE)
 
         self.net.transition(
@@ -231,7 +232,6 @@ class _Controller:
 
     def _holds(self):
         s = self.standard
-        self.holds = {}
         for command in ("ACT", "PRE", self.read, "REF"):
             for scope, targets, cycles in self._rows(command):
                 for where in s.places_of(command):
@@ -311,7 +311,7 @@ class _Controller:
             [self.taken[unit]],
             {"window": self.free[unit]},
             open=True,
-            row=lambda q: q.e0 >> _ID,
+            row=lambda q: q.e0 >> ID,
             served=0,
             hit=0,
         )
@@ -321,9 +321,7 @@ class _Controller:
             none = lpn.select(q.hit == NONE, 1, lpn.select(q.served >= STREAK, 1, 0))
             return lpn.select(q.open, lpn.select(q.hit != 0, none * q.n, 0), 0) > 0
 
-        self._command(
-            "PRE", number, where, wrapped, wanted, [], open=False, served=0, hit=NONE
-        )
+        self._command("PRE", number, where, wrapped, wanted, [], open=False, served=0, hit=NONE)
 
     def _read(self, number, where, wrapped):
         entries = {f"e{k}": lambda q, k=k: _without(q, k) for k in range(BANK_QUEUE)}
@@ -337,7 +335,7 @@ class _Controller:
             where,
             wrapped,
             lambda q: q.hit < NONE,
-            [self.returning.emit(id=lambda q: _chosen(q) & (2**_ID - 1))],
+            [self.returning.emit(id=lambda q: _chosen(q) & (2**ID - 1))],
             n=lambda q: q.n - 1,
             **entries,
             **changes,
@@ -348,8 +346,7 @@ class _Controller:
         s, net = self.standard, self.net
         interval = self.cycles("tREFI") // len(s.units)
         turns = [
-            net.place(named("refresh_turn", s, u), init=int(k == 0))
-            for k, u in enumerate(s.units)
+            net.place(named("refresh_turn", s, u), init=int(k == 0)) for k, u in enumerate(s.units)
         ]
         for k, unit in enumerate(s.units):
             net.transition(
@@ -367,9 +364,7 @@ class _Controller:
             for number, where in enumerate(s.banks):
                 if s.unit_of(where) == unit:
                     take[f"bank{number}"] = self.banks[number].peek(1)
-            guards = [
-                _closed(f"bank{n}") for n, b in enumerate(s.banks) if s.unit_of(b) == unit
-            ]
+            guards = [_closed(f"bank{n}") for n, b in enumerate(s.banks) if s.unit_of(b) == unit]
             net.transition(
                 named("REF", s, unit),
                 take={**take, **self._free_to("REF", unit)},
@@ -401,9 +396,7 @@ class _Controller:
 
 def _closed(name):
     """A guard that a peeked bank is closed."""
-    from .device import _Over
-
-    return _Over([name], lambda q: lpn.select(q.open, 0, 1) > 0)
+    return Over([name], lambda q: lpn.select(q.open, 0, 1) > 0)
 
 
 def build(standard) -> lpn.Net:
