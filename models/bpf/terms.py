@@ -34,10 +34,10 @@ def _make(op, width, *args):
 
 
 def forget():
-    """Lets all terms go; those that are still held must not be mixed with new ones."""
+    """Lets all terms go but TRUE and FALSE; others that are held must not be mixed with new ones."""
     _known.clear()
-    global TRUE, FALSE
-    TRUE, FALSE = _make("const", 0, True), _make("const", 0, False)
+    for one in (TRUE, FALSE):
+        _known["const", 0, ("=", one.args[0])] = one
 
 
 TRUE, FALSE = _make("const", 0, True), _make("const", 0, False)
