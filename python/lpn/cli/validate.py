@@ -2,7 +2,9 @@
 
 The model's module says how to read a row of its truth: `truth(row) -> (input, parameters, cycles)`
 for a row of a CSV file as a dict; or, for any other format, `truth_rows(path)`, which yields such
-triples. Inputs are file names; they are looked for in --inputs, else beside the truth file.
+triples. Inputs are file names; they are looked for in --inputs, else beside the truth file. An
+input that is no name is handed to the model's workload as it is, for rows that carry their own; it
+is shown as its str().
 """
 
 import os
@@ -62,7 +64,7 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
     found = _Comparison(loaded, _folder(truth, inputs), engine)
     progress = Progress(len(wanted))
     for name, parameters, measured in wanted:
-        progress.step(name)
+        progress.step(str(name))
         found.compare(name, {**dict(params), **parameters}, measured)
         if found.interrupted:
             break
@@ -99,7 +101,7 @@ class _Comparison:
 
     def compare(self, name, parameters, measured):
         """Adds the row of an input."""
-        about = {"input": name, "parameters": parameters, "truth": measured}
+        about = {"input": str(name), "parameters": parameters, "truth": measured}
         try:
             run = self._run(name, parameters, measured)
         except KeyboardInterrupt:
@@ -137,7 +139,9 @@ class _Comparison:
             raise mistake(
                 "E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0"
             )
-        path = os.path.join(self._folder, name)
+        path = name
+        if isinstance(name, (str, os.PathLike)):
+            path = os.path.join(self._folder, name)
         key = tuple(sorted(parameters.items()))
         if key not in self._ready:
             ready = prepare(self._model, path, parameters, self._engine)
@@ -178,7 +182,7 @@ def _rows(model, path):
     """(input, parameters, truth) of every row."""
     whole = getattr(model.module, "truth_rows", None)
     if whole is not None:
-        return whole(path)
+        return _from_other(whole, path)
     row_of = getattr(model.module, "truth", None)
     if row_of is None:
         raise mistake(
@@ -187,6 +191,17 @@ def _rows(model, path):
             "a function truth(row) -> (input, parameters, cycles) in its module",
         )
     return _from_csv(row_of, path)
+
+
+def _from_other(rows_of, path):
+    try:
+        yield from rows_of(path)
+    except OSError as error:
+        raise mistake("E-input", f"cannot read {path}: {error.strerror or error}") from None
+    except KeyError as error:
+        raise mistake("E-truth-file", f"{path}: a row has no {error}") from None
+    except (ValueError, TypeError, EOFError) as error:
+        raise mistake("E-truth-file", f"{path}: {error}") from None
 
 
 def _from_csv(row_of, path):
