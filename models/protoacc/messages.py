@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from .net import FIRST_HANDLER, Advance, Kind
-
 import lpn
+
+from .tokens import Advance, Kind
 
 # protoacc_serializer.scala, MAX_NESTED_LEVELS 25: the stacks' entry 0 is for no message.
 DEEPEST = 24
 MOST_NUMBERS = 2**20  # scanned one per cycle; a limit of this reader, not of the hardware
-MOST_STRING = 2**32 - 1
+MOST_STRING = 2**31 - 1
 WORD = 32  # has bits that are read at once
 
 
@@ -50,25 +50,63 @@ def key_bytes(number: int) -> int:
     return varint_bytes(number << 3)
 
 
+# Bytes that a value of a type can have as encoded (descriptortablehandler_serializer.scala, PROTO_TYPES;
+# fieldhandler_serializer.scala). Four bytes of memory are at most five as a varint, eight ten; int32
+# is extended to eight.
+_FOUR, _EIGHT = range(1, 6), range(1, 11)
+ENCODED_BYTES = {
+    **dict.fromkeys(("fixed64", "sfixed64", "double"), (8,)),
+    **dict.fromkeys(("fixed32", "sfixed32", "float"), (4,)),
+    **dict.fromkeys(("int64", "uint64", "sint64"), _EIGHT),
+    **dict.fromkeys(("uint32", "sint32", "enum"), _FOUR),
+    "int32": (*_FOUR, 10),
+    "bool": (1,),
+}
+
+
+def fitting_bytes(type: str, where: str):
+    """The bytes that a value of a scalar type can have. Raises ValueError for another type."""
+    if type not in ENCODED_BYTES:
+        raise ValueError(
+            f"{where}: the hardware has no type {type!r}; it has "
+            f"{', '.join(ENCODED_BYTES)}, string, bytes, message"
+        )
+    return ENCODED_BYTES[type]
+
+
+def string_field(number: int, lengths: list, repeated: bool, skew: int, where: str) -> Field:
+    """A field of strings. Raises ValueError for one that the hardware cannot read."""
+    for length in lengths:
+        if length == 0:
+            raise ValueError(
+                f"{where}: an empty string; the hardware loads no word and waits for one for ever "
+                "(fieldhandler_serializer.scala, S_STRING_LOADDATA)"
+            )
+        if not 1 <= length <= MOST_STRING:
+            raise ValueError(f"{where}: a string has 1 to {MOST_STRING} bytes, got {length}")
+    return Field(number, Kind.STRING, lengths, repeated, skew)
+
+
 class Lowered:
     """The tokens of messages, one after the other, for so many handlers.
 
-    `chunks`, `bits`: tuples in the order of net.Chunk and net.Bit; `items`: per handler tuples in
-    that of net.Item. Raises ValueError, with the reason, for what the hardware cannot serialise.
+    `chunks`, `bits`: tuples in the order of the properties of Chunk and Bit; `items`: per handler
+    tuples in that of Item. `sizes`: bytes of each message. Raises ValueError, with the reason, for what the hardware cannot serialise.
     """
 
     def __init__(self, messages: list[Message], handlers: int) -> None:
         self.chunks, self.bits = [], []
         self.items = [[] for _ in range(handlers)]
         self._next = 0  # FieldDispatchRouter: fields go to the handlers in turn
+        self.sizes = []
         for message in messages:
-            self._scan(message, 1)
+            self.sizes.append(self._scan(message, 1))
             self._dispatch([(Kind.END, False, True, 0, 0, 0)])
 
-    def marking(self, net: lpn.Net, messages: int) -> lpn.Marking:
+    def marking(self, net: lpn.Net) -> lpn.Marking:
         """These tokens for a net."""
         marking = lpn.Marking(net)
-        marking.add("messages", count=messages)
+        marking.add("messages", count=len(self.sizes))
         marking.add_rows("chunks", self.chunks)
         marking.add_rows("bits", self.bits)
         for k, items in enumerate(self.items):
@@ -93,7 +131,8 @@ class Lowered:
                 f"a message type has field numbers {message.lowest} to {message.highest}; the "
                 f"hardware scans every one, this reader at most {MOST_NUMBERS} of them"
             )
-        present = {f.number - message.lowest + 1: f for f in message.fields}
+        # Nobody sets the has bit of a repeated field without elements.
+        present = {f.number - message.lowest + 1: f for f in message.fields if f.values or f.child}
         submessages = {number - message.lowest + 1 for number in message.submessages}
         size, top = 0, span
         while True:

@@ -6,102 +6,15 @@ hardware/chisel/src/main/scala of MJChku/protoacc, commit ebfb4c7. `Queue` of Ch
 in, and has room for what went out, in the next cycle, as a place with a capacity does.
 """
 
-import enum
-
 import lpn
+
+from .tokens import Advance, Beats, Bit, Bytes, Chunk, Entry, Item, Kind, Loading, Read, Turn, Word
 
 # memwriter_serializer.scala: sixteen queues (NUM_QUEUES) of sixteen bytes (QUEUE_DEPTHS), filled in
 # turn, and each must have room.
 BUFFERED = 240
+MOST_HANDLERS = 14  # of the types in tokens.py
 SCAN, DESCRIPTORS, FIRST_HANDLER = 0, 1, 2  # clients of the read port, highest priority first
-
-
-class Advance(enum.IntEnum):
-    """What the loader of has-bits words may do next."""
-
-    STAY = 0
-    NEXT_WORD = 1  # of this message, or of the one around it
-    NEXT_MESSAGE = 2
-
-
-class Kind(enum.IntEnum):
-    """What a field handler has to do."""
-
-    SCALAR = 0
-    STRING = 1
-    CLOSE = 2  # the end of a submessage
-    END = 3  # the end of a message
-
-
-class Chunk(lpn.Token):
-    """Up to 32 has bits of a message, and the word that says which are submessages."""
-
-    advance: Advance  # with that word: there are none
-
-
-class Bit(lpn.Token):
-    """A field number, from the highest of a chunk down; 0 is the end of the message."""
-
-    present: bool
-    child: bool  # a submessage
-    last: bool  # of the chunk
-    advance: Advance  # with the first bit: the chunk has submessages, and none is present
-
-
-class Entry(lpn.Token):
-    """An entry of a descriptor table."""
-
-    child: bool
-
-
-class Item(lpn.Token):
-    """An element of a field, as its handler writes it: the value, then the key."""
-
-    kind: Kind
-    repeated: bool
-    last: bool  # of its field
-    bytes: lpn.Int[0, 2**32]  # of the value; CLOSE: of the submessage's length; END: 0
-    skew: lpn.Int[0, 15]  # of a string: its address modulo 16
-    key: lpn.Int[0, 15]  # bytes of the key, and of a string's length
-
-
-class Beats(lpn.Token):
-    """A read or a write."""
-
-    beats: lpn.Int[1, 2]  # of eight bytes
-
-
-class Read(lpn.Token):
-    """A read on the port that all share."""
-
-    client: lpn.Int[0, 15]
-    beats: lpn.Int[1, 2]
-
-
-class Loading(lpn.Token):
-    """A string of which words are still to come."""
-
-    left: lpn.Int[1, 2**28 + 1]
-
-
-class Word(lpn.Token):
-    """What a handler hands to the writer at once."""
-
-    bytes: lpn.Int[0, 16]
-    last: bool  # of the field
-    ends: bool  # the message
-
-
-class Turn(lpn.Token):
-    """Which handler is next."""
-
-    handler: lpn.Int[0, 13]
-
-
-class Bytes(lpn.Token):
-    """Bytes of output since the first message."""
-
-    total: lpn.Int[0, 2**44]
 
 
 class _Parts:
@@ -153,8 +66,8 @@ def _scan(parts, interval):
     scanning = net.place("scanning", drain=True)
     requests, responses = parts.requests[SCAN], parts.responses[SCAN]
     advance = [
-        parts.loader.emit(lambda now: 1 if now.advance == Advance.NEXT_WORD else 0),
-        unoccupied.emit(lambda now: 1 if now.advance == Advance.NEXT_MESSAGE else 0),
+        parts.loader.emit(lambda now: now.advance == Advance.NEXT_WORD),
+        unoccupied.emit(lambda now: now.advance == Advance.NEXT_MESSAGE),
     ]
 
     net.transition("host", take=messages, put=[commands], delay=0, interval=interval, servers=1)
@@ -171,13 +84,13 @@ def _scan(parts, interval):
         "scan",
         {
             "now": bits,
-            "scanning": scanning.take(lambda now: 1 if now.last else 0, need=1),
-            "word": responses.take(lambda now: 1 if now.last else 0, need=1),
-            "room": parts.entry_room.take(lambda now: 1 if now.present else 0, need=1),
+            "scanning": scanning.take(lambda now: now.last, need=1),
+            "word": responses.take(lambda now: now.last, need=1),
+            "room": parts.entry_room.take(lambda now: now.present, need=1),
         },
         [
-            parts.entries.emit(lambda now: 1 if now.present else 0, child=lambda now: now.child),
-            consumer.emit(lambda now: 1 if now.last else 0),
+            parts.entries.emit(lambda now: now.present, child=lambda now: now.child),
+            consumer.emit(lambda now: now.last),
             *advance,
         ],
     )
@@ -190,8 +103,7 @@ def _descriptors(parts):
     ready = net.place("ready", init=1)  # sWaitForRequest
     fetching = net.place("fetching", init=4)  # descriptor_req_meta_Q
     expected = net.place("expected", Entry, drain=True)  # regular_response_path
-    child_entry = net.place("child_entry", drain=True)
-    child_object = net.place("child_object", drain=True)
+    child_entry, child_object = (net.place(f"child_{k}", drain=True) for k in ("entry", "object"))
     dispatched = net.place("dispatched", capacity=4)  # serFieldHandlerOutput_Q
     turn = net.place("turn", Turn, init=[{"handler": 0}])
 
@@ -241,7 +153,7 @@ def _descriptors(parts):
         [
             turn.emit(handler=lambda turn: (turn.handler + 1) % handlers),
             *(
-                fields.emit(lambda turn, k=k: 1 if turn.handler == k else 0)
+                fields.emit(lambda turn, k=k: turn.handler == k)
                 for k, fields in enumerate(parts.fields)
             ),
         ],
@@ -269,6 +181,12 @@ def _handler(parts, k):
     value, pointer, header = state("value"), state("pointer"), state("header")
     loading, key = state("loading", Loading), state("key")  # S_STRING_LOADDATA, S_WRITE_KEY
 
+    def word(bytes, last=False, ends=False):
+        return words.emit(bytes=bytes, last=last, ends=ends)
+
+    def is_kind(kind):
+        return lambda item: item.kind == kind
+
     def word_bytes(item, load):
         """From the last word of the string to the first; both may be parts of one."""
         end = (item.bytes + item.skew - 1) % 16 + 1
@@ -282,10 +200,7 @@ def _handler(parts, k):
             "field": fields.peek(),
             "item": items.peek(guard=lambda item: item.kind <= Kind.STRING),
         },
-        [
-            unroll.emit(lambda item: 1 if item.repeated else 0),
-            element.emit(lambda item: 0 if item.repeated else 1),
-        ],
+        [unroll.emit(lambda item: item.repeated), element.emit(lambda item: not item.repeated)],
     )
     step("read_repeated", {"state": unroll}, [requests.emit(2, beats=1), unrolling])
     step("take_repeated", {"state": unrolling, "response": responses.take(2)}, [element])
@@ -294,16 +209,20 @@ def _handler(parts, k):
         {"state": element, "item": items.peek()},
         [
             requests.emit(beats=1),
-            value.emit(lambda item: 1 if item.kind == Kind.SCALAR else 0),
-            pointer.emit(lambda item: 1 if item.kind == Kind.STRING else 0),
+            value.emit(is_kind(Kind.SCALAR)),
+            pointer.emit(is_kind(Kind.STRING)),
         ],
     )
     step(
         "take_value",
         {"state": value, "response": responses, "item": items.peek()},
-        [words.emit(bytes=lambda item: item.bytes, last=False, ends=False), key],
+        [word(lambda item: item.bytes), key],
     )
-    step("read_header", {"state": pointer, "response": responses}, [requests.emit(2, beats=1), header])
+    step(
+        "read_header",
+        {"state": pointer, "response": responses},
+        [requests.emit(2, beats=1), header],
+    )
     step(
         "take_header",
         {"state": header, "response": responses.take(2), "item": items.peek()},
@@ -317,37 +236,29 @@ def _handler(parts, k):
         "take_word",
         {"load": loading, "response": responses, "item": items.peek()},
         [
-            words.emit(bytes=word_bytes, last=False, ends=False),
-            loading.emit(lambda load: 1 if load.left > 1 else 0, left=lambda load: load.left - 1),
-            key.emit(lambda load: 0 if load.left > 1 else 1),
+            word(word_bytes),
+            loading.emit(lambda load: load.left > 1, left=lambda load: load.left - 1),
+            key.emit(lambda load: load.left == 1),
         ],
     )
     step(
         "write_key",
-        {"state": key, "item": items, "field": fields.take(lambda item: 1 if item.last else 0)},
+        {"state": key, "item": items, "field": fields.take(lambda item: item.last)},
         [
-            words.emit(bytes=lambda item: item.key, last=lambda item: item.last, ends=False),
-            element.emit(lambda item: 0 if item.last else 1),
-            wait.emit(lambda item: 1 if item.last else 0),
+            word(lambda item: item.key, last=lambda item: item.last),
+            element.emit(lambda item: not item.last),
+            wait.emit(lambda item: item.last),
         ],
     )
     step(
         "close",
-        {
-            "wait": wait,
-            "field": fields.peek(),
-            "item": items.peek(guard=lambda item: item.kind == Kind.CLOSE),
-        },
-        [words.emit(bytes=lambda item: item.bytes, last=False, ends=False), key],
+        {"wait": wait, "field": fields.peek(), "item": items.peek(guard=is_kind(Kind.CLOSE))},
+        [word(lambda item: item.bytes), key],
     )
     step(
         "end",
-        {
-            "wait": wait,
-            "field": fields,
-            "item": items.take(guard=lambda item: item.kind == Kind.END),
-        },
-        [words.emit(bytes=0, last=True, ends=True), wait],
+        {"wait": wait, "field": fields, "item": items.take(guard=is_kind(Kind.END))},
+        [word(0, last=True, ends=True), wait],
     )
 
 
@@ -355,12 +266,12 @@ def _writer(parts, acknowledge):
     """MemWriteArbiter of multi_fieldhandler.scala, memwriter_serializer.scala, and the write half
     of L1WriteMemHelper (l1shim_interface.scala) and VME (VMESimple.scala)."""
     net, handlers = parts.net, len(parts.words)
-    turns = [net.place(f"turn{k}", init=1 if k == 0 else 0) for k in range(handlers)]
+    turns = [net.place(f"turn{k}", init=k == 0) for k in range(handlers)]
     collected = net.place("collected", Word, capacity=4)  # writes_input_IF_Q
     sized = net.place("sized", Word, capacity=4)  # write_inject_Q
     output = net.place("output", drain=True)  # mem_resp_queues: a token is a byte
-    poured = net.place("poured", Bytes, init=[{"total": 0}])
-    written = net.place("written", Bytes, init=[{"total": 0}])  # down from the end of the buffer
+    # Bytes so far; the output is written downwards from an address that 16 divides.
+    poured, written = (net.place(k, Bytes, init=[{"total": 0}]) for k in ("poured", "written"))
     ends = net.place("ends", Bytes, capacity=10)  # write_ptrs_Q
     writes = net.place("writes", Beats, capacity=16)
     bus, addressed = net.place("bus", init=1), net.place("addressed", Beats, drain=True)
@@ -372,8 +283,8 @@ def _writer(parts, acknowledge):
             {"turn": turns[k], "word": words},
             [
                 collected.forward("word"),
-                turns[k].emit(lambda word: 0 if word.last else 1),
-                turns[(k + 1) % handlers].emit(lambda word: 1 if word.last else 0),
+                turns[k].emit(lambda word: not word.last),
+                turns[(k + 1) % handlers].emit(lambda word: word.last),
             ],
         )
     parts.step("size", {"word": collected}, [sized.forward("word")])
@@ -387,7 +298,7 @@ def _writer(parts, acknowledge):
         [
             output.emit(lambda word: word.bytes),
             poured.emit(total=lambda sum, word: sum.total + word.bytes),
-            ends.emit(lambda word: 1 if word.ends else 0, total=lambda sum: sum.total),
+            ends.emit(lambda word: word.ends, total=lambda sum: sum.total),
         ],
     )
     # The pointer goes before the next message's bytes, once this message's are written.
@@ -399,11 +310,9 @@ def _writer(parts, acknowledge):
 
     def piece(sum, byte):
         """A power of two: of the bytes that are there, and aligned, downwards."""
-        aligned = 16
+        aligned = there = 16
         for size in (8, 4, 2, 1):
             aligned = lpn.select(sum.total % (2 * size) == size, size, aligned)
-        there = 16
-        for size in (8, 4, 2, 1):
             there = lpn.select(byte.count < 2 * size, size, there)
         return lpn.min(aligned, there)
 
@@ -418,10 +327,7 @@ def _writer(parts, acknowledge):
     parts.step("issue", {"write": writes, "bus": bus}, [addressed.forward("write")])
     # Address, the beats, the acknowledgement; then sWriteIdle.
     parts.step(
-        "transfer",
-        {"write": addressed},
-        [bus],
-        delay=lambda write: 1 + write.beats + acknowledge,
+        "transfer", {"write": addressed}, [bus], delay=lambda write: 1 + write.beats + acknowledge
     )
 
 
@@ -450,7 +356,7 @@ def _memory(parts, latency):
             [memory.emit(client=k, beats=lambda read: read.beats), port, slot],
         )
         parts.step(f"respond{k}", {"data": data}, [responses, outstanding])
-        routes.append(data.emit(lambda read, k=k: 1 if read.client == k else 0))
+        routes.append(data.emit(lambda read, k=k: read.client == k))
     net.transition("wait", take={"read": memory}, put=[arrived.forward("read")], delay=latency - 2)
     parts.step(
         "beats", {"read": arrived}, [last_beat.forward("read")], delay=lambda read: read.beats
