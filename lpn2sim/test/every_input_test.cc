@@ -135,5 +135,43 @@ end
   CHECK_FALSE(found.stalled);
 }
 
+TEST_CASE(
+    "every input: one that grows without end within an instant is stopped, by either engine") {
+  const Net net = parse_net(R"(lpn 1
+net growing
+type item (v: 0..1)
+type unit ()
+place src : item start
+place seed : unit
+place out : item done
+transition plant {
+  take x from src
+  delay 1
+  put seed x.v
+  put out (x.v)
+}
+transition grow {
+  take s from seed
+  delay 0
+  put seed 2
+}
+end
+)");
+  InputSpace space;
+  space.variables.name = "space";
+  space.variables.params = {{"v", 0, Range{0, 1}, {}}};
+  space.tokens = {{PlaceId{0}, {{space.variables.exprs.param(0)}}, std::nullopt}};
+  const Folder folder;
+  CompileOptions options;
+  options.flags = "-O0";
+  options.cache = folder / "cache";
+  const Library library = Library::build(net, {}, options);
+  for (const Library* one : {static_cast<const Library*>(nullptr), &library}) {
+    const EveryInput found = run_every_input(net, space, {kLatency}, {.library = one, .go_on = {}});
+    CHECK(found.largest[0]->input == Assignment{0});
+    CHECK(found.endless == Assignment{1});
+  }
+}
+
 }  // namespace
 }  // namespace lpn::sim

@@ -34,6 +34,11 @@ class Watch {
     try {
       interrupted_ = python::interrupted();
       stop_ = interrupted_ || (!callback_.is_none() && py::bool_(callback_(args...)));
+    } catch (const py::error_already_set& error) {
+      // Ctrl-C may as well meet the callback.
+      interrupted_ = error.matches(PyExc_KeyboardInterrupt);
+      if (!interrupted_) failure_ = std::current_exception();
+      stop_ = true;
     } catch (...) {
       failure_ = std::current_exception();
       stop_ = true;

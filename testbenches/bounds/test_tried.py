@@ -5,6 +5,8 @@ stand being checked.
 import copy
 import itertools
 import json
+import os
+import signal
 
 import lpn
 import pytest
@@ -162,3 +164,25 @@ def test_a_limit_leaves_what_was_found():
     assert answer.replayed and "inputs were run" in answer.why
     values = list(itertools.islice(answer.witness.values(), 6))
     assert all(1 <= v <= 8 for v in values)
+
+
+def test_ctrl_c_leaves_what_was_found():
+    said = []
+
+    def stop_at_first_inputs(text):
+        if "inputs run" in text and not said:
+            said.append(text)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    space = bursts(arbitrated(6), (1, 8), 6)
+    answer = lpn.maximize(space, progress=stop_at_first_inputs)
+    assert said and answer.interrupted and answer.verdict == "unknown" and answer.upper is None
+    assert answer.lower is not None and "inputs were run" in answer.why
+
+
+def test_a_run_that_grows_within_an_instant_is_no_proof():
+    net = arbitrated(2)
+    seed = net.place("seed", init=1)
+    net.transition("grow", take={"s": seed}, put=[seed.emit(count=2)], delay=0)
+    answer = lpn.maximize(bursts(net, (1, 2), 2))
+    assert answer.verdict == "unknown" and "is not over" in answer.why

@@ -1,5 +1,6 @@
 """lpn sim: results, fields, many inputs, exit status, refusals."""
 
+import json
 import os
 import pty
 import signal
@@ -222,28 +223,32 @@ def test_cache_that_cannot_be_written(lpn, nets, marking, tmp_path):
     assert answer.status == 0 and answer.json["runs"][0]["latency"] == 16
 
 
-@pytest.mark.parametrize("engine", ["compiled", "interp"])
-def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
-    lpn(
-        "sim", nets / "clock.lpn", "--limit", 1
-    )  # compiled before, so that the signal meets the run
+def interrupted(environment, after, *arguments):
+    """The row of the one run of `lpn sim`, which Ctrl-C meets after so many seconds."""
     with subprocess.Popen(
-        [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--json", "--engine", engine],
+        [BUILD / "bin" / "lpn", "sim", *arguments, "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
     ) as process:
-        time.sleep(1.5)
+        time.sleep(after)
         process.send_signal(signal.SIGINT)
         begin = time.monotonic()
         out, err = process.communicate(timeout=60)
         assert time.monotonic() - begin < 10
     assert process.returncode == 3, (out, err)
     assert "Traceback" not in err
-    import json
+    [row] = json.loads(out)["runs"]
+    return row
 
-    row = json.loads(out)["runs"][0]
+
+@pytest.mark.parametrize("engine", ["compiled", "interp"])
+def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
+    lpn(
+        "sim", nets / "clock.lpn", "--limit", 1
+    )  # compiled before, so that the signal meets the run
+    row = interrupted(environment, 1.5, nets / "clock.lpn", "--engine", engine)
     assert row["ending"] == "interrupted" and row["firings"] > 1000
     assert row["until"] == row["last_commit"] == row["firings"]
 
@@ -270,8 +275,6 @@ def test_interrupt_while_an_input_is_read(environment, nets):
             out, err = process.communicate(timeout=60)
         assert process.returncode == 3 and "Traceback" not in err
         if extra:
-            import json
-
             data = json.loads(out)
             assert data["interrupted"] is True and [row["latency"] for row in data["runs"]] == [3]
         else:
@@ -504,18 +507,5 @@ def test_interrupt_within_an_instant(environment, lpn, tmp_path, engine, text):
     net.write_text(text)
     # Compiled before, so that the signal meets the run.
     lpn("sim", net, "--engine", engine, "--max-time", 0.001)
-    command = [BUILD / "bin" / "lpn", "sim", net, "--json", "--engine", engine, "--max-memory", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        time.sleep(2.5)
-        process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        out, err = process.communicate(timeout=60)
-        assert time.monotonic() - begin < 10
-    assert process.returncode == 3, (out, err)
-    assert "Traceback" not in err
-    import json
-
-    [row] = json.loads(out)["runs"]
+    row = interrupted(environment, 2.5, net, "--engine", engine, "--max-memory", "0")
     assert row["ending"] == "interrupted"

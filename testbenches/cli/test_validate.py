@@ -186,3 +186,85 @@ def test_jpeg_against_the_rtl(lpn):
     ).json
     assert data["compared"] == 92
     assert data["mean_error"] <= 0.002 and data["worst_error"] <= 0.01
+
+
+TIMES = """
+
+def truth_rows(path):
+    import json
+
+    for row in json.load(open(path)):
+        yield Word(row["word"]), {}, row["mean"], row["times"]
+
+
+class Word:
+    def __init__(self, letters):
+        self.letters = letters
+
+    def __str__(self):
+        return f"the word {self.letters}"
+
+
+def compare(ready, expected):
+    run = ready.run(collect=["out"])
+    values, times = run.collected["out"]
+    assert len(values) == 0 and list(times) == sorted(times)
+    same = sum(a == b for a, b in zip(times, expected))
+    mean = sum(times) / len(times) if times else None
+    return run, {"predicted": mean, "times": len(expected), "times_exact": same}
+"""
+
+
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+def test_rows_of_more_than_a_latency(lpn, tmp_path, engine):
+    model = MODEL.replace("open(path).read()", "path.letters")
+    assert model != MODEL
+    (tmp_path / "model.py").write_text(model + TIMES)
+    (tmp_path / "truth.json").write_text(
+        '[{"word": "abc", "mean": 2.0, "times": [1, 2, 3]},'
+        ' {"word": "de", "mean": 1.25, "times": [1, 3]}, {"word": "?", "mean": 1, "times": [1]},'
+        ' {"word": "f", "mean": 0.0, "times": [1]}]'
+    )
+    arguments = ["validate", tmp_path / "model.py", "--truth", tmp_path / "truth.json"]
+    data = lpn(*arguments, "--json", "--engine", engine).json
+    assert [row.pop("seconds") > 0 for row in data["rows"]] == [True, True]
+    about = {"parameters": {}, "error": 0.0, "times": 3, "times_exact": 3}
+    assert data["rows"][0] == {
+        "input": "the word abc",
+        "truth": 2.0,
+        "predicted": 2.0,
+        **about,
+    }
+    assert data["rows"][1] == {
+        "input": "the word de",
+        "truth": 1.25,
+        "predicted": 1.5,
+        "parameters": {},
+        "error": 0.2,
+        "times": 2,
+        "times_exact": 1,
+    }
+    assert (data["times"], data["times_exact"], data["exact"]) == (5, 4, 1)
+    reasons = {row["input"]: row["reason"] for row in data["not_covered"]}
+    assert reasons["the word ?"] == "a question is no input"
+    assert "is no number of cycles" in reasons["the word f"]
+    shown = lpn(*arguments, "--engine", engine).out
+    assert "5 times in them, 4 exact" in shown and "2.000" in shown and "1.500" in shown
+
+
+def test_only_a_sink_can_be_collected(lpn, tmp_path):
+    model = (MODEL + TIMES).replace("open(path).read()", "path.letters")
+    (tmp_path / "model.py").write_text(model.replace('["out"]', '["letters"]'))
+    (tmp_path / "truth.json").write_text('[{"word": "abc", "mean": 2.0, "times": []}]')
+    for engine in ("interp", "compiled"):
+        answer = lpn(
+            "validate",
+            tmp_path / "model.py",
+            "--truth",
+            tmp_path / "truth.json",
+            "--engine",
+            engine,
+            "--json",
+        )
+        reason = answer.json["not_covered"][0]
+        assert reason["code"] == "E-collect" and "collect a sink" in reason["reason"]

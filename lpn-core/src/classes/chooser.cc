@@ -100,6 +100,7 @@ std::int64_t Chooser::value(ExprId term) {
 }
 
 void Chooser::added(InstantId instant) {
+  search_.tick();  // a path may grow for ever without a choice
   for (std::size_t k = 0; k < samples_.size(); ++k) extend(k, instant);
 }
 

@@ -73,12 +73,6 @@ std::string why_foreign(const fs::path& path, int folder) {
   return "";
 }
 
-[[noreturn]] void cannot_make(const fs::path& folder, const std::string& why) {
-  throw Error("E-cache", fmt::format("cannot write to the cache folder '{}': {}; set LPN_CACHE to "
-                                     "a folder that can be written, or use --engine interp",
-                                     folder.string(), why));
-}
-
 // The folder and those above it that are missing, for this user alone.
 void make_folders(const fs::path& folder) {
   std::error_code ignored;
@@ -86,7 +80,7 @@ void make_folders(const fs::path& folder) {
   if (folder.has_parent_path() && folder.parent_path() != folder)
     make_folders(folder.parent_path());
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    cannot_make(folder, std::strerror(errno));
+    throw cannot_write(folder, std::strerror(errno));
   }
 }
 
@@ -97,7 +91,7 @@ class Private {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (path_.empty()) {
       std::string name = (fs::temp_directory_path() / "lpn-XXXXXX").string();
-      if (::mkdtemp(name.data()) == nullptr) cannot_make(name, std::strerror(errno));
+      if (::mkdtemp(name.data()) == nullptr) throw cannot_write(name, std::strerror(errno));
       path_ = name;
       owner_ = ::getpid();
     }
@@ -141,6 +135,13 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+Error cannot_write(const fs::path& folder, const std::string& why, const std::string& what) {
+  return {"E-cache",
+          fmt::format("cannot write {}to the cache folder '{}': {}; set LPN_CACHE to a folder that "
+                      "can be written, or use --engine interp",
+                      what.empty() ? what : what + " ", folder.string(), why)};
+}
+
 fs::path cache_folder(const CompileOptions& options) { return place_of(options).path; }
 
 std::optional<CacheFolder> open_cache_folder(const CompileOptions& options, bool make) {
@@ -154,7 +155,7 @@ std::optional<CacheFolder> open_cache_folder(const CompileOptions& options, bool
     if (!make) return std::nullopt;
     make_folders(path);
     folder = open_checked(path, why);
-    if (!folder && why.empty()) cannot_make(path, "it vanished");
+    if (!folder && why.empty()) throw cannot_write(path, "it vanished");
   }
   if (why.empty()) return CacheFolder{path, std::move(folder), ""};
   if (place.asked) throw Error("E-cache", why + kInstead);

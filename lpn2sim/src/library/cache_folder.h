@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lpn/base/error.h"
 #include "lpn/sim/compile.h"
 
 namespace lpn::sim {
@@ -39,5 +40,9 @@ struct CacheFolder {
 // be written by others, or is a symbolic link. A folder that nobody asked for, under the temporary
 // directory, is in this case replaced by one that goes with this process, and `notice` says so.
 std::optional<CacheFolder> open_cache_folder(const CompileOptions& options, bool make);
+
+// Error "E-cache": `what` cannot be written there.
+Error cannot_write(const std::filesystem::path& folder, const std::string& why,
+                   const std::string& what = "");
 
 }  // namespace lpn::sim

@@ -111,16 +111,11 @@ Descriptor make(const CacheFolder& cache, const std::string& key, const std::str
                 const std::string& what, const std::string& compiler, const std::string& flags,
                 const CompileOptions& options) {
   const WorkFolder work(cache);
-  const auto full = [&](const std::string& why) {
-    return Error("E-cache",
-                 fmt::format("cannot write {} to the cache folder '{}': {}; set LPN_CACHE to a "
-                             "folder that can be written, or use --engine interp",
-                             what, cache.path.string(), why));
-  };
   try {
     work.write(kSource, source);
     const Compiled compiled = run_compiler(compiler, flags, work, kSource, kLibrary, options);
-    if (!compiled.ok && work.is_full()) throw full("No space left on device");
+    if (!compiled.ok && work.is_full())
+      throw cannot_write(cache.path, "No space left on device", what);
     if (!compiled.ok) {
       throw Error("E-compile", fmt::format("'{}' failed on {} ({}); --engine interp still "
                                            "answers\n{}",
@@ -137,7 +132,7 @@ Descriptor make(const CacheFolder& cache, const std::string& key, const std::str
     publish(work, cache, key);
     return library;
   } catch (const std::system_error& error) {
-    throw full(error.code().message());
+    throw cannot_write(cache.path, error.code().message(), what);
   }
 }
 
@@ -193,11 +188,7 @@ CompileOptions with_compiled_headers(Variant variant, CompileOptions options) {
   if (::faccessat(to, (name + "/" + made).c_str(), R_OK, 0) != 0) {
     const WorkFolder work(cache);
     const auto check = [&](bool ok) {
-      if (!ok && errno != EEXIST) {
-        throw Error("E-cache", fmt::format("cannot write to the cache folder '{}': {}; set "
-                                           "LPN_CACHE to a folder that can be written",
-                                           cache.path.string(), std::strerror(errno)));
-      }
+      if (!ok && errno != EEXIST) throw cannot_write(cache.path, std::strerror(errno));
     };
     work.write("all.h", source);
     check(::mkdirat(to, name.c_str(), 0700) == 0);

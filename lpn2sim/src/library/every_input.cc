@@ -23,22 +23,11 @@ constexpr std::uint64_t kPortion = 64;  // assignments a thread takes at a time
 
 // Of the finished run of one input.
 struct Measured {
-  bool endless = false;
   RunResult result;
   std::vector<std::uint64_t> commits;                // per transition
   std::vector<Time> busy;                            // per transition
   std::vector<std::pair<Time, std::uint64_t>> done;  // done tokens by time
 };
-
-// Ends runs that go on and on. Times may be of any size, so slices grow.
-template <typename Engine>
-bool run_to_end(Engine& engine, std::uint64_t most_commits, RunResult& result) {
-  for (Time slice = 1024;; slice = slice > kForever / 4 ? kForever : slice * 4) {
-    result = engine.run(slice);
-    if (result.ending != Ending::kLimit) return true;
-    if (slice == kForever || result.commits > most_commits) return false;
-  }
-}
 
 class Counter : public Watcher {
  public:
@@ -79,33 +68,33 @@ class Runner {
                needs(forms, Quantity::Kind::kCompletion)) {}
 
   Measured run(const ParamValues& params, const Marking& marking) {
-    if (options_.library != nullptr && !busy_ && !watch_) return compiled(params, marking);
+    Budget budget;
+    budget.memory = options_.memory;
     Measured found;
+    if (options_.library != nullptr && !busy_ && !watch_) {
+      Simulator engine(*options_.library, params, marking, budget, too_long());
+      found.result = engine.run();
+      return found;
+    }
     found.commits.resize(net_.transitions.size());
-    Interp engine(net_, params, marking, {.group_limit = options_.group_limit, .stats = busy_});
+    InterpOptions how;
+    how.group_limit = options_.group_limit;
+    how.stats = busy_;
+    how.budget = budget;
+    how.poll = too_long();
+    Interp engine(net_, params, marking, how);
     Counter counter(net_, found);
     if (watch_) engine.watch(&counter);
-    found.endless = !run_to_end(engine, options_.most_commits, found.result);
-    if (busy_ && !found.endless) {
+    found.result = engine.run();
+    if (busy_ && found.result.ending != Ending::kStopped) {
       for (const TransitionStats& t : engine.stats().transitions) found.busy.push_back(t.busy);
     }
     return found;
   }
 
  private:
-  Measured compiled(const ParamValues& params, const Marking& marking) {
-    Measured found;
-    Simulator engine(*options_.library, params, marking);
-    if (engine.will_run_order_free()) {
-      engine.set_poll([&](Time, std::uint64_t commits) {
-        found.endless |= commits > options_.most_commits;
-        return found.endless;
-      });
-      found.result = engine.run();
-    } else {
-      found.endless = !run_to_end(engine, options_.most_commits, found.result);
-    }
-    return found;
+  Poll too_long() const {
+    return [most = options_.most_commits](Time, std::uint64_t commits) { return commits > most; };
   }
 
   const Net& net_;
@@ -270,7 +259,9 @@ class Work {
       keep_first(mine.failed, number);
       return;
     }
-    if (run.endless) return keep_first(mine.endless, number);
+    if (run.result.ending == Ending::kStopped || run.result.commits > options_.most_commits) {
+      return keep_first(mine.endless, number);
+    }
     if (run.result.stalled) return keep_first(mine.stalled, number);
     mine.silent += !run.result.latency;
     for (std::size_t f = 0; f < forms_.size(); ++f) {

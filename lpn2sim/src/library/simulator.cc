@@ -248,13 +248,12 @@ double Simulator::run_batch(
   api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
   for (std::size_t k = 0, at = 0; k < simulators.size(); ++k) {
     const bool placed = simulators[k].impl_->sim != nullptr;
+    const std::size_t of_raw = placed ? at++ : 0;
     try {
-      const RunResult result =
-          placed ? simulators[k].finish(statuses[at], raw[at]) : simulators[k].finish(LPN_OK, {});
-      if (placed) ++at;
+      const RunResult result = placed ? simulators[k].finish(statuses[of_raw], raw[of_raw])
+                                      : simulators[k].finish(LPN_OK, {});
       each(k, &result, nullptr);
     } catch (const RunError& error) {
-      ++at;
       each(k, nullptr, &error);
     }
   }

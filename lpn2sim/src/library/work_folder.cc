@@ -114,9 +114,7 @@ WorkFolder::WorkFolder(const CacheFolder& cache)
   const auto refuse = [&] [[noreturn]] {
     const int why = errno;
     if (!name_.empty()) remove_folder(parent_.get(), name_);
-    throw Error("E-cache", fmt::format("cannot write to the cache folder '{}': {}; set LPN_CACHE "
-                                       "to a folder that can be written, or use --engine interp",
-                                       cache.path.string(), std::strerror(why)));
+    throw cannot_write(cache.path, std::strerror(why));
   };
   if (!parent_) refuse();
   const Descriptor all(

@@ -180,7 +180,7 @@ def sim(
         def again(name):
             return prepare(loaded, name, params, engine, **kept)
 
-        about, rows = _isolated(again, inputs, (how, trace, own_answer), most)
+        about, rows = _isolated(again, ready, inputs, (how, trace, own_answer), most)
     else:
         about = _about(ready, path)
         rows = _rows(ready, inputs, how, trace, own_answer, about)
@@ -220,55 +220,65 @@ def _about(ready, path):
 def _rows(first, inputs, how, trace, own_answer, about):
     """A row per input; `about` says when Ctrl-C ended them."""
     progress = Progress(max(1, len(inputs)))
+
+    def answer(name):
+        ready = first.on(name)
+        if ready.net is not first.net:
+            compile_aloud(ready)
+        return _one(ready, how, trace, progress, own_answer)
+
+    return _one_by_one(inputs, answer, first.net.name, progress, about)
+
+
+def _isolated(prepared, first, inputs, request, most):
+    """(about, rows) as _about and _rows make them, each input in a child process."""
+    how, trace, own_answer = request
+    progress = Progress(max(1, len(inputs)))
+    about = {
+        "model": first.model.name,
+        "engine": first.engine,
+        "cached": None,
+        "compile_seconds": None,
+        "parameters": first.parameters,
+    }
+    said = {}
+
+    def answer(name):
+        ready = prepared(name)
+
+        def work():
+            now = said or _about(ready, "path" in how)  # notes are said once
+            return now, _one(ready, how, trace, progress, own_answer)
+
+        try:
+            now, row = isolated(work, **most)
+        except Error as error:
+            if error.code != "E-killed":
+                raise
+            return {"input": name, "error": {"code": error.code, "message": str(error)}}
+        said.update(now)
+        return row
+
+    rows = _one_by_one(inputs, answer, first.net.name, progress, about)
+    return {**about, **said}, rows
+
+
+def _one_by_one(inputs, answer, without_name, progress, about):
+    """[answer(input)], until Ctrl-C, which `about` tells."""
     rows = []
     for name in inputs or [None]:
         try:
-            ready = first.on(name)
-            if ready.net is not first.net:
-                compile_aloud(ready)
-            row = _one(ready, how, trace, progress, own_answer)
+            row = answer(name)
         except KeyboardInterrupt:  # while the input was read: it has no partial result
             about["interrupted"] = True
             break
         rows.append(row)
-        progress.step(name or ready.net.name)
+        progress.step(name or without_name)
         if row.get("ending") == "interrupted":
             about["interrupted"] = True
             break
     progress.clear()
     return rows
-
-
-def _isolated(prepared, inputs, request, most):
-    """(about, rows) as _about and _rows make them, each input in a child process."""
-    how, trace, own_answer = request
-    progress = Progress(max(1, len(inputs)))
-    about, rows = {}, []
-    for name in inputs or [None]:
-        ready = prepared(name)
-
-        def work(ready=ready):
-            said = about or _about(ready, "path" in how)  # notes are said once
-            return said, _one(ready, how, trace, progress, own_answer)
-
-        try:
-            said, row = isolated(work, **most)
-            about = about or said
-        except Error as error:
-            if error.code != "E-killed":
-                raise
-            row = {"input": name, "error": {"code": error.code, "message": str(error)}}
-        except KeyboardInterrupt:
-            about["interrupted"] = True
-            break
-        rows.append(row)
-        progress.step(name or ready.net.name)
-        if row.get("ending") == "interrupted":
-            about["interrupted"] = True
-            break
-    progress.clear()
-    unknown = {"model": ready.model.name, "engine": ready.engine, "cached": None}
-    return {**unknown, "compile_seconds": None, "parameters": ready.parameters, **about}, rows
 
 
 def _one(ready, how, trace, progress, own_answer):

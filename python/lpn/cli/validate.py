@@ -2,11 +2,12 @@
 
 The model's module says how to read a row of its truth: `truth(row) -> (input, parameters, cycles)`
 for a row of a CSV file as a dict; or, for any other format, `truth_rows(path)`, which yields such
-triples. Inputs are file names; they are looked for in --inputs, else beside the truth file. An
-input that is no name is handed to the model's workload as it is, for rows that carry their own; it
-is shown as its str().
+triples. Inputs are file names, looked for in --inputs, else beside the truth file; anything else
+goes to the model as it is. A row of more than a latency has a fourth part, what the module's
+`compare(ready, expected) -> (run, about)` needs to compare the rest.
 """
 
+import math
 import os
 
 import click
@@ -63,9 +64,9 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
     wanted = list(_rows(loaded, truth))
     found = _Comparison(loaded, _folder(truth, inputs), engine)
     progress = Progress(len(wanted))
-    for name, parameters, measured in wanted:
+    for name, parameters, measured, *expected in wanted:
         progress.step(str(name))
-        found.compare(name, {**dict(params), **parameters}, measured)
+        found.compare(name, {**dict(params), **parameters}, measured, *expected)
         if found.interrupted:
             break
     progress.clear()
@@ -74,7 +75,7 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
     if as_json:
         print_json({**summary, "rows": rows, "not_covered": not_covered})
     else:
-        _show(summary, rows, not_covered, show_all)
+        _show(found, summary, show_all)
     if found.interrupted:
         return UNKNOWN
     if not rows:
@@ -96,14 +97,14 @@ class _Comparison:
         self._engine = engine
         self._ready = {}  # parameters -> Ready
         self.rows, self.not_covered = [], []
-        self.seconds = 0.0
+        self.seconds, self.cycles = 0.0, 0
         self.stalled = self.failed = self.interrupted = False
 
-    def compare(self, name, parameters, measured):
-        """Adds the row of an input."""
+    def compare(self, name, parameters, measured, expected=None):
+        """Adds the row of an input; `expected`: what the model's compare() is to look at."""
         about = {"input": str(name), "parameters": parameters, "truth": measured}
         try:
-            run = self._run(name, parameters, measured)
+            run, more = self._run(name, parameters, measured, expected)
         except KeyboardInterrupt:
             self.interrupted = True
             return
@@ -118,36 +119,43 @@ class _Comparison:
             self.interrupted = True
             return
         self.seconds += run.seconds
-        if run.stalled or run.latency is None:
+        predicted = more.pop("predicted", run.latency)
+        if run.stalled or predicted is None:
             self.stalled = self.stalled or run.stalled
             state = "no done token was produced"
             if run.stalled:
                 state = "stalled: " + "; ".join(f"{t} ({why})" for t, why, _ in run.blocked)
             self.not_covered.append({**about, "code": "E-stalled", "reason": state})
             return
+        self.cycles += run.latency or 0
         self.rows.append(
             {
                 **about,
-                "predicted": run.latency,
-                "error": (run.latency - measured) / measured,
+                "predicted": predicted,
+                "error": (predicted - measured) / measured,
                 "seconds": round(run.seconds, 9),
+                **more,
             }
         )
 
-    def _run(self, name, parameters, measured):
-        if not isinstance(measured, int) or measured <= 0:
+    def _run(self, name, parameters, measured, expected):
+        """(Run, what the model's compare() says beside its latency)."""
+        if not isinstance(measured, (int, float)) or not 0 < measured < math.inf:
             raise mistake(
                 "E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0"
             )
-        path = name
-        if isinstance(name, (str, os.PathLike)):
-            path = os.path.join(self._folder, name)
+        path = os.path.join(self._folder, name) if isinstance(name, str) else name
         key = tuple(sorted(parameters.items()))
         if key not in self._ready:
             ready = prepare(self._model, path, parameters, self._engine)
             compile_aloud(ready)
             self._ready[key] = ready
-        return self._ready[key].on(path).run()
+        ready = self._ready[key].on(path)
+        compare = getattr(self._model.module, "compare", None)
+        if compare is None:
+            return ready.run(), {}
+        run, more = compare(ready, expected)
+        return run, dict(more)
 
     def summary(self, truth):
         """What is said of all rows together."""
@@ -161,6 +169,9 @@ class _Comparison:
             "exact": sum(row["predicted"] == row["truth"] for row in self.rows),
             "seconds": round(self.seconds, 9),
         }
+        for name in ("times", "times_exact"):
+            if any(name in row for row in self.rows):
+                summary[name] = sum(row.get(name, 0) for row in self.rows)
         if self.interrupted:
             summary["interrupted"] = True
         return summary
@@ -179,7 +190,7 @@ def _folder(truth, inputs):
 
 
 def _rows(model, path):
-    """(input, parameters, truth) of every row."""
+    """(input, parameters, truth[, expected]) of every row."""
     whole = getattr(model.module, "truth_rows", None)
     if whole is not None:
         return _from_other(whole, path)
@@ -234,15 +245,13 @@ def _written(parameters):
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
 
 
-def _speed(rows):
-    """Simulated cycles per second of simulation alone, over all rows."""
-    spent = sum(row["seconds"] for row in rows)
-    if spent <= 0:
-        return ""
-    return f", {sum(row['predicted'] for row in rows) / spent / 1e6:.0f} M cycles/s"
+def _figure(value):
+    """Cycles as they are; a mean with three decimals."""
+    return grouped(value) if isinstance(value, int) else f"{value:.3f}"
 
 
-def _show(summary, rows, not_covered, show_all, most=8):
+def _show(found, summary, show_all, most=8):
+    rows, not_covered = found.rows, found.not_covered
     shown = rows if show_all else sorted(rows, key=lambda row: -abs(row["error"]))[:most]
     if shown:
         table(
@@ -251,8 +260,8 @@ def _show(summary, rows, not_covered, show_all, most=8):
                 [
                     row["input"],
                     _written(row["parameters"]),
-                    grouped(row["truth"]),
-                    grouped(row["predicted"]),
+                    _figure(row["truth"]),
+                    _figure(row["predicted"]),
                     f"{row['error']:+.3%}",
                     seconds(row["seconds"]),
                 ]
@@ -260,12 +269,18 @@ def _show(summary, rows, not_covered, show_all, most=8):
             ],
             title=None if len(shown) == len(rows) else f"the {most} worst of {len(rows)} rows",
         )
+        speed = f", {found.cycles / found.seconds / 1e6:.0f} M cycles/s" if found.seconds else ""
         click.echo("")
         click.echo(
             f"{counted(summary['compared'], 'row')}: mean error "
             f"{summary['mean_error']:.4%}, worst {summary['worst_error']:.4%}, "
-            f"{summary['exact']} exact; simulated in {seconds(summary['seconds'])}" + _speed(rows)
+            f"{summary['exact']} exact; simulated in {seconds(summary['seconds'])}" + speed
         )
+        if "times" in summary:
+            click.echo(
+                f"{counted(summary['times'], 'time')} in them, "
+                f"{grouped(summary['times_exact'])} exact"
+            )
     if not_covered:
         click.echo(f"not covered: {counted(len(not_covered), 'row')}")
         for row in not_covered[:20]:

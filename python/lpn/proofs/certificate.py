@@ -146,7 +146,7 @@ class _Check:
         forms = [form for form, _ in self.forms]
         if possible(self.space, forms) is None:
             raise refuse("not every input of this space can be run, or not for this claim")
-        return Tried(*about, forms, self.seconds or 0, say, compile=False)
+        return Tried(*about, forms, self.seconds or 0, say)
 
     def wrong_bound(self, form, bound):
         if isinstance(self.basis, Tried):

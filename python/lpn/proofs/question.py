@@ -18,7 +18,7 @@ from .answer import FORMAT, Answer, bug, form_text, json_number, number
 from .basis import Basis
 from .interface_term import interface_term
 from .property import claims, is_strict, largest, timed, whole
-from .tried import MOST_INPUTS, Tried, estimate, possible
+from .tried import MOST_INPUTS, WORTH_COMPILING, Tried, estimate, possible
 
 __all__ = ["maximize", "minimize", "prove"]
 
@@ -88,10 +88,9 @@ class _Search:
         self.limit = seconds
         self.end = None if seconds is None else self.began + seconds
         self.question = question
-        self.answer = Answer(question, space)
         self.term, self.denominator = None, 1
         self.basis = None
-        self.claims = []  # certificates, one per linear form
+        self.begin()
 
     def left(self):
         """Seconds that remain; 0: any number."""
@@ -109,27 +108,47 @@ class _Search:
         total = possible(self.space, forms, self.tries)
         if total is None:
             return self.by_classes(ask)
-        end = self.end
+        known, why = self.for_a_while(_PATIENCE, ask)
+        if known is not None and not self.may_try(known):
+            return known
         try:
-            trying = estimate(self.space, forms, total, self.term) / _COMPILED
-        except Error:  # a form that has no value for some inputs: classes say why
-            return self.by_classes(ask)
-        patience = time.monotonic() + max(_PATIENCE, trying)
-        self.end = patience if end is None else min(patience, end)
-        known, why = None, None
+            seconds = estimate(self.space, forms, total, self.term)
+            if known is not None and seconds > _PATIENCE * _COMPILED:
+                known, why = self.for_a_while(seconds / _COMPILED, ask)
+                if not self.may_try(known):
+                    return known
+            return self.by_trying(forms, ask, known, why, seconds > WORTH_COMPILING)
+        except KeyboardInterrupt:
+            if known is None:
+                raise
+            known.interrupted = True
+            return known
+
+    def for_a_while(self, seconds, ask):
+        """(the answer by classes, what it lacks) after at most so many seconds; (None, why) for a
+        net that has none.
+        """
+        end = self.end
+        self.end = (
+            time.monotonic() + seconds if end is None else min(end, time.monotonic() + seconds)
+        )
         try:
             known = self.by_classes(ask)
-            if not self.gap() or known.interrupted or end is not None and time.monotonic() >= end:
-                return known
-            why = known.why or "its bounds did not meet in time"
+            return known, known.why or "its bounds did not meet in time"
         except Error as error:
             if error.code != "E-partition":
                 raise
-            why = str(error)
-        self.end = end
-        return self.by_trying(forms, ask, known, why)
+            return None, str(error)
+        finally:
+            self.end = end
+
+    def may_try(self, known):
+        """Whether more may be found out than the answer by classes has."""
+        over = self.end is not None and time.monotonic() >= self.end
+        return self.gap() and not known.interrupted and not over
 
     def by_classes(self, ask):
+        self.begin()
         self.basis = Basis(
             self.space,
             self.answer,
@@ -141,12 +160,16 @@ class _Search:
         )
         return ask()
 
-    def by_trying(self, forms, ask, known, why):
+    def begin(self):
+        """Forgets what another way found."""
+        self.answer = Answer(self.question, self.space)
+        self.claims = []  # certificates, one per linear form
+
+    def by_trying(self, forms, ask, known, why, compile):
         """The same question, with every input run. `known`: the answer by classes, None where there
         is none; `why`: what it lacks.
         """
-        self.answer = Answer(self.question, self.space)
-        self.claims = []
+        self.begin()
         self.basis = Tried(
             self.space,
             self.answer,
@@ -155,6 +178,7 @@ class _Search:
             forms,
             self.left(),
             self.say,
+            compile,
         )
         answer = ask()
         answer.notes.insert(0, f"every input was run, since classes do not answer: {why}")

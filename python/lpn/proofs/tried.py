@@ -8,16 +8,15 @@ import time
 import _lpn
 
 from ..errors import RunError, mistake
-from ..interrupt import Interrupt
 from ..runs.engines import library_of
 from .answer import PARTITION, bug
 from .replay import Replays
 
-__all__ = ["MOST_INPUTS", "Tried", "estimate", "possible"]
+__all__ = ["MOST_INPUTS", "WORTH_COMPILING", "Tried", "estimate", "possible"]
 
 MOST_INPUTS = 10_000_000  # assignments of the variables; more are not tried
 _SAMPLE = 8  # assignments run in each of as many places to see how long one takes
-_WORTH_COMPILING = 3.0  # seconds of interpreting
+WORTH_COMPILING = 3.0  # seconds of interpreting
 
 
 def possible(space, forms, most=MOST_INPUTS):
@@ -35,7 +34,7 @@ def estimate(space, forms, total, term):
     began = time.monotonic()
     looked = 0
     for k in range(spots):
-        found, _ = _lpn.every_input(
+        found, interrupted = _lpn.every_input(
             space.net._core,
             space.core,
             [_plain(form, space.net, term) for form in forms],
@@ -44,6 +43,8 @@ def estimate(space, forms, total, term):
             most=_SAMPLE,
             max_commits=PARTITION["max_firings"],
         )
+        if interrupted:
+            raise KeyboardInterrupt
         looked += found["assignments"]
         if time.monotonic() - began > 1:
             break
@@ -54,18 +55,18 @@ def estimate(space, forms, total, term):
 class Tried(Replays):
     """What all inputs of a space say about linear forms, by running them.
 
-    Fills `answer` as a Basis does. `compile`: whether runs may be compiled; the interpreter gives
-    the same values and needs no compiler. `seconds`: a limit, 0 for none. `undecided`: it is not
-    known of all inputs how they end.
+    Fills `answer` as a Basis does. `compile`: whether runs are compiled, where that can be done; the
+    interpreter gives the same values. `seconds`: a limit, 0 for none. `undecided`: it is not known
+    of all inputs how they end.
     """
 
-    def __init__(self, space, answer, term, denominator, forms, seconds, say, compile=True):
+    def __init__(self, space, answer, term, denominator, forms, seconds, say, compile=False):
         super().__init__(space, term, denominator)
         self.forms = [self.rescaled(form)[0] for form in forms]
         total = possible(space, self.forms)
         end = time.monotonic() + seconds if seconds else None
         library = None
-        if compile and estimate(space, self.forms, total, term) > _WORTH_COMPILING:
+        if compile:
             say("compiling the net, to run every input")
             library, _ = library_of(space.net, "compiled")
 
@@ -73,15 +74,14 @@ class Tried(Replays):
             say(f"{looked} of {total} inputs run, {100 * looked // total} %")
             return end is not None and time.monotonic() > end
 
-        with Interrupt():
-            found, interrupted = _lpn.every_input(
-                space.net._core,
-                space.core,
-                [_plain(form, space.net, term) for form in self.forms],
-                library=library,
-                max_commits=PARTITION["max_firings"],
-                progress=progress,
-            )
+        found, interrupted = _lpn.every_input(
+            space.net._core,
+            space.core,
+            [_plain(form, space.net, term) for form in self.forms],
+            library=library,
+            max_commits=PARTITION["max_firings"],
+            progress=progress,
+        )
         self.inputs = found["inputs"]
         self.found = dict(zip(map(_key, self.forms), found["largest"]))
         self.undecided = False
@@ -100,7 +100,7 @@ class Tried(Replays):
             answer.complete = False
             answer.why = (
                 f"a run of {self._named(found['endless'])} is not over after "
-                f"{PARTITION['max_firings']} firings"
+                f"{PARTITION['max_firings']} firings, or 1 GiB of tokens"
             )
         troubled = [each for each in (found["stalled"], found["failed"]) if each is not None]
         if troubled:

@@ -75,7 +75,10 @@ class Ready:
     def on(self, input: Any) -> Ready:
         """The same for another input, with this library unless the model has a net per input."""
         if self.model.has_net_per_input and input not in (None, self.input):
-            return prepare(self.model, input, self._params, self.engine, **self._kept)
+            another = prepare(self.model, input, self._params, self.engine, **self._kept)
+            if another.net is self.net and "_built" in self.__dict__:
+                another._built = self._built
+            return another
         other = Ready(
             self.model, self.net, self.values, input, self._params, self.engine, self._kept
         )

@@ -146,10 +146,14 @@ def execute(
     it, the critical path, and what the run gains from twice as fast a transition for so many of
     them. `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
     `collect`: names of places that the net does not read, of which the Run keeps what arrived and
-    when; with a compiled library only. Raises "E-collect" for another place. `limits`: an
-    _lpn.Budget, what the run may use; None: as budget_of() has it.
+    when, tokens that were there at the start first. Raises "E-collect" for another place, and
+    without a library when there is an `observer` as well. `limits`: an _lpn.Budget, what the run
+    may use; None: as budget_of() has it.
     """
     limits = limits or budget_of()
+    collector = None
+    if collect and library is None:
+        collector = observer = _recorder(net, collect, observer)
     with Interrupt() as stop:
         machine = start(
             net,
@@ -163,7 +167,7 @@ def execute(
         )
         if watch is not None:
             watch.watch(machine)
-        for name in collect:
+        for name in collect if collector is None else ():
             machine.collect(net[name]._number)
         if path_memory is not None:
             machine.set_path_budget(path_memory)
@@ -184,7 +188,9 @@ def execute(
         run.ending = "interrupted"
     elif cut:
         run.stopped = _stopped(reached + 1, result, limits)
-    _read(run, machine, read, collect)
+    _read(run, machine, read, collect if collector is None else ())
+    if collector is not None:
+        _read_recorded(run, machine, collector.take(), collect)
     if path is not None and not cut:
         _find_path(run, machine, result, (values, marking, library, until), path)
     return run
@@ -256,6 +262,42 @@ def _read(run, machine, read, collect):
         number = place._number
         run.tokens[place.name] = read_tokens(
             place, machine.free_tokens(number), machine.tokens(number)
+        )
+
+
+def _recorder(net, collect, observer):
+    """What sees the commits of an interpreted run that is to collect."""
+    if observer is not None:
+        raise mistake(
+            "E-collect", "the interpreter cannot collect tokens and show its commits in one run"
+        )
+    taken = {arc.place for t in net.core.transitions for arc in t.inputs}
+    for name in collect:
+        if net[name]._number in taken:
+            raise mistake(
+                "E-collect",
+                f"place '{name}' of net '{net.name}' cannot collect its tokens: a transition "
+                "takes from it; collect a sink",
+            )
+    return _lpn.sim.Recorder()
+
+
+def _read_recorded(run, machine, commits, collect):
+    """Run.collected, from the commits of an interpreted run: nothing takes from these places."""
+    transitions = run.net.core.transitions
+    for name in collect:
+        number = run.net[name]._number
+        outputs = [
+            [k for k, arc in enumerate(t.outputs) if arc.place == number] for t in transitions
+        ]
+        times = array.array("q")
+        for commit in commits:
+            for k in outputs[commit.transition]:
+                times.extend([commit.time] * commit.produced[k])
+        there = machine.free_tokens(number) - len(times)  # at the start
+        run.collected[name] = (
+            array.array("q", machine.tokens(number)),
+            array.array("q", [0] * there) + times,
         )
 
 

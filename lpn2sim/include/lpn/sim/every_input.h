@@ -32,11 +32,13 @@ struct Quantity {
 using Form = std::vector<std::pair<Quantity, std::int64_t>>;
 
 struct EveryInputOptions {
-  const Library* library = nullptr;      // of the net, without trace; null: the interpreter runs
-  unsigned threads = 0;                  // 0: one per processor
-  std::uint64_t first = 0;               // of all assignments, in lexicographic order
-  std::uint64_t most = UINT64_MAX;       // assignments to look at from there on
-  std::uint64_t most_commits = 200'000;  // of one run; more is "endless"
+  const Library* library = nullptr;  // of the net, without trace; null: the interpreter runs
+  unsigned threads = 0;              // 0: one per processor
+  std::uint64_t first = 0;           // of all assignments, in lexicographic order
+  std::uint64_t most = UINT64_MAX;   // assignments to look at from there on
+  // Of one run; an input that needs more is "endless".
+  std::uint64_t most_commits = 200'000;
+  std::uint64_t memory = std::uint64_t{1} << 30;  // bytes, as Budget
   std::uint64_t group_limit = std::uint64_t{1} << 20;
   // Asked a few times a second with the assignments looked at so far; false ends the work.
   std::function<bool(std::uint64_t)> go_on;
@@ -52,7 +54,7 @@ struct EveryInput {
   bool complete = false;                        // everything that was asked for
   std::vector<std::optional<Largest>> largest;  // per form; none: no input has a value
   std::uint64_t silent = 0;                     // inputs without a done token
-  // The first input that stalls, or ends in an error; that is not over after `most_commits`.
+  // The first input that stalls, or ends in an error; that needs more than a run may.
   std::optional<Assignment> stalled, failed, endless;
 };
 
