@@ -18,8 +18,8 @@ import re
 import lpn
 
 from . import net as _net
-from .messages import Lowered, Message
-from .tokens import Advance, Kind
+from .messages import Field, Lowered, Message
+from .tokens import Bit, Item, Kind
 from .trees import messages_of
 
 
@@ -111,6 +111,39 @@ def _from_schema(schema, name, files):
 
     message_class = type_of(schema, name)
     return [read_message(file, message_class) for file in files]
+
+
+def space(
+    net: lpn.Net, scalars: int = 1, strings: int = 1, least: int = 1, most: int = 64
+) -> lpn.InputSpace:
+    """Every message of so many int64 fields and, with lower numbers, strings; all are present.
+
+    The variables are the bytes of each value.
+
+    scalars, strings: how many, 1 to 15 together (their keys are one byte).
+    least, most: bytes of a string, up to 127 (its length is one byte); 16-byte aligned.
+    """
+    count = scalars + strings
+    if not all(isinstance(n, int) for n in (scalars, strings, least, most)):
+        raise ValueError("scalars, strings, least and most are whole numbers")
+    if min(scalars, strings) < 0 or not 1 <= count <= 15:
+        raise ValueError(f"scalars and strings must be 1 to 15 together, got {count}")
+    if not 1 <= least <= most <= 127:
+        raise ValueError(f"least and most must be 1 to 127, in order, got {least} and {most}")
+    fields = [Field(count - k, Kind.SCALAR, [1]) for k in range(scalars)]
+    fields += [Field(strings - k, Kind.STRING, [1]) for k in range(strings)]
+    lowered = Lowered([Message(fields, 1, count)], _handlers(net))
+    ranges = {Kind.SCALAR: (1, 10), Kind.STRING: (least, most), Kind.END: 0}
+    space = lpn.InputSpace(net)
+    space.tokens("messages", 1)
+    space.tokens("chunks", len(lowered.chunks), advance=[int(a) for a, in lowered.chunks])
+    columns = [[int(value) for value in column] for column in zip(*lowered.bits)]
+    space.tokens("bits", len(lowered.bits), **dict(zip(Bit.__annotations__, columns)))
+    for k, items in enumerate(lowered.items):
+        columns = dict(zip(Item.__annotations__, ([int(v) for v in c] for c in zip(*items))))
+        columns["bytes"] = [ranges[item[0]] for item in items]
+        space.tokens(f"items{k}", len(items), **(columns if items else {}))
+    return space
 
 
 def truth_rows(path):

@@ -10,9 +10,7 @@ import lpn
 
 from .tokens import Advance, Beats, Bit, Bytes, Chunk, Entry, Item, Kind, Loading, Read, Turn, Word
 
-# memwriter_serializer.scala: sixteen queues (NUM_QUEUES) of sixteen bytes (QUEUE_DEPTHS), filled in
-# turn, and each must have room.
-BUFFERED = 240
+WORD = 16  # bytes that are read, and written, at once
 MOST_HANDLERS = 14  # of the types in tokens.py
 SCAN, DESCRIPTORS, FIRST_HANDLER = 0, 1, 2  # clients of the read port, highest priority first
 
@@ -269,7 +267,8 @@ def _writer(parts, acknowledge):
     turns = [net.place(f"turn{k}", init=k == 0) for k in range(handlers)]
     collected = net.place("collected", Word, capacity=4)  # writes_input_IF_Q
     sized = net.place("sized", Word, capacity=4)  # write_inject_Q
-    output = net.place("output", drain=True)  # mem_resp_queues: a token is a byte
+    # mem_resp_queues: a token is a byte. Sixteen queues of sixteen, filled in turn; each must have room.
+    output, room = net.place("output", drain=True), net.place("room", init=WORD * WORD)
     # Bytes so far; the output is written downwards from an address that 16 divides.
     poured, written = (net.place(k, Bytes, init=[{"total": 0}]) for k in ("poured", "written"))
     ends = net.place("ends", Bytes, capacity=10)  # write_ptrs_Q
@@ -292,8 +291,8 @@ def _writer(parts, acknowledge):
         "pour",
         {
             "sum": poured,
-            "buffer": output.watch(guard=lambda buffer: buffer.count <= BUFFERED),
             "word": sized,
+            "room": room.take(lambda word: word.bytes, need=WORD),
         },
         [
             output.emit(lambda word: word.bytes),
@@ -308,22 +307,20 @@ def _writer(parts, acknowledge):
         [completed, written.forward("sum"), writes.emit(beats=1)],
     )
 
-    def piece(sum, byte):
-        """A power of two: of the bytes that are there, and aligned, downwards."""
-        aligned = there = 16
-        for size in (8, 4, 2, 1):
-            aligned = lpn.select(sum.total % (2 * size) == size, size, aligned)
-            there = lpn.select(byte.count < 2 * size, size, there)
-        return lpn.min(aligned, there)
-
-    parts.step(
-        "write",
-        {"sum": written, "byte": output.take(piece)},
-        [
-            written.emit(total=lambda sum, byte: sum.total + byte.taken),
-            writes.emit(beats=lambda byte: 2 if byte.taken == 16 else 1),
-        ],
-    )
+    # Of the bytes that are there the largest piece that is aligned.
+    for size in (16, 8, 4, 2, 1):
+        parts.step(
+            f"write{size}",
+            {
+                "sum": written.take(guard=lambda sum, size=size: sum.total % size == 0),
+                "byte": output.take(size),
+            },
+            [
+                written.emit(total=lambda sum, size=size: sum.total + size),
+                room.emit(size),
+                writes.emit(beats=2 if size == 16 else 1),
+            ],
+        )
     parts.step("issue", {"write": writes, "bus": bus}, [addressed.forward("write")])
     # Address, the beats, the acknowledgement; then sWriteIdle.
     parts.step(
@@ -339,6 +336,10 @@ def _memory(parts, latency):
     port = net.place("port", init=1)
     memory, arrived = net.place("memory", Read, drain=True), net.place("arrived", Read, drain=True)
     last_beat, landed = (net.place(name, Read, drain=True) for name in ("last_beat", "landed"))
+    quiet = net.place("quiet", init=1)  # no last beat comes back in this cycle
+    parts.step(
+        "free_tag", {"read": last_beat, "quiet": quiet}, [landed.forward("read"), tags, quiet]
+    )
     routes = []
     for k, (requests, responses) in enumerate(zip(parts.requests, parts.responses)):
         outstanding = net.place(f"outstanding{k}", init=16)
@@ -352,7 +353,7 @@ def _memory(parts, latency):
         # The first client with a command, but none while a last beat comes back.
         parts.step(
             f"address{k}",
-            {"read": command, "port": port, "last": last_beat.empty(), "tag": tags},
+            {"read": command, "port": port, "quiet": quiet.peek(), "tag": tags},
             [memory.emit(client=k, beats=lambda read: read.beats), port, slot],
         )
         parts.step(f"respond{k}", {"data": data}, [responses, outstanding])
@@ -361,5 +362,4 @@ def _memory(parts, latency):
     parts.step(
         "beats", {"read": arrived}, [last_beat.forward("read")], delay=lambda read: read.beats
     )
-    parts.step("free_tag", {"read": last_beat}, [landed.forward("read"), tags])
     parts.step("deliver", {"read": landed}, routes)

@@ -63,7 +63,8 @@ def _compiled(path):
         except subprocess.TimeoutExpired:
             raise ValueError(f"protoc did not answer within {_SECONDS} s") from None
         if done.returncode:
-            raise ValueError(f"protoc refuses {path}: {done.stderr.strip().splitlines()[0]}")
+            lines = [line for line in done.stderr.splitlines() if "WARNING" not in line]
+            raise ValueError(f"protoc refuses {path}: {(lines or ['it says nothing'])[0]}")
         with open(out, "rb") as file:
             return file.read()
 
