@@ -101,6 +101,7 @@ def _descriptors(parts):
     ready = net.place("ready", init=1)  # sWaitForRequest
     fetching = net.place("fetching", init=4)  # descriptor_req_meta_Q
     expected = net.place("expected", Entry, drain=True)  # regular_response_path
+    one = net.place("one_response", init=1)  # in a cycle
     child_entry, child_object = (net.place(f"child_{k}", drain=True) for k in ("entry", "object"))
     dispatched = net.place("dispatched", capacity=4)  # serFieldHandlerOutput_Q
     turn = net.place("turn", Turn, init=[{"handler": 0}])
@@ -116,8 +117,12 @@ def _descriptors(parts):
     )
     parts.step(
         "take_entry",
-        {"kind": expected.take(guard=lambda kind: not kind.child), "response": responses},
-        [dispatched, fetching],
+        {
+            "kind": expected.take(guard=lambda kind: not kind.child),
+            "one": one,
+            "response": responses,
+        },
+        [dispatched, fetching, one],
     )
     # A submessage: its entry, then the object's address and the head of its table, one at a time.
     parts.step(
@@ -130,6 +135,7 @@ def _descriptors(parts):
         {
             "state": child_entry,
             "kind": expected.take(guard=lambda kind: kind.child),
+            "one": one,
             "response": responses,
         },
         [
@@ -137,6 +143,7 @@ def _descriptors(parts):
             requests.emit(beats=2),
             expected.emit(2, child=True),
             child_object,
+            one,
         ],
         delay=2,
     )
@@ -289,11 +296,7 @@ def _writer(parts, acknowledge):
     parts.step("size", {"word": collected}, [sized.forward("word")])
     parts.step(
         "pour",
-        {
-            "sum": poured,
-            "word": sized,
-            "room": room.take(lambda word: word.bytes, need=WORD),
-        },
+        {"sum": poured, "word": sized, "room": room.take(lambda word: word.bytes, need=WORD)},
         [
             output.emit(lambda word: word.bytes),
             poured.emit(total=lambda sum, word: sum.total + word.bytes),
