@@ -133,7 +133,7 @@ def _descriptors(parts):
     parts.step(
         "fetch_child_object",
         {
-            "state": child_entry,
+            "at": child_entry,
             "kind": expected.take(guard=lambda kind: kind.child),
             "one": one,
             "response": responses,
@@ -149,7 +149,7 @@ def _descriptors(parts):
     )
     parts.step(
         "enter_child",
-        {"state": child_object, "kind": expected.take(2), "response": responses.take(2)},
+        {"at": child_object, "kind": expected.take(2), "response": responses.take(2)},
         [parts.loader, ready, parts.entry_room],
     )
     parts.step(
@@ -181,7 +181,7 @@ def _handler(parts, k):
         parts.step(f"{name}{k}", take, put, delay)
 
     wait = state("wait", init=1)  # S_WAIT_CMD
-    unroll, unrolling = state("unroll"), state("unrolling")  # S_UNPACKED_REP_GETPTR, _RECVPTR
+    unrolling = state("unrolling")  # S_UNPACKED_REP_RECVPTR
     element = state("element")  # S_SCALAR_DISPATCH_REQ, S_STRING_GETPTR
     value, pointer, header = state("value"), state("pointer"), state("header")
     loading, key = state("loading", Loading), state("key")  # S_STRING_LOADDATA, S_WRITE_KEY
@@ -189,52 +189,45 @@ def _handler(parts, k):
     def word(bytes, last=False, ends=False):
         return words.emit(bytes=bytes, last=last, ends=ends)
 
-    def is_kind(kind):
-        return lambda item: item.kind == kind
+    def waiting(guard):
+        return {"wait": wait, "field": fields.peek(), "item": items.peek(guard=guard)}
+
+    def string_words(item):
+        return (item.bytes + item.skew + 15) // 16
 
     def word_bytes(item, load):
         """From the last word of the string to the first; both may be parts of one."""
         end = (item.bytes + item.skew - 1) % 16 + 1
-        upto = end if load.left == (item.bytes + item.skew + 15) // 16 else 16
+        upto = end if load.left == string_words(item) else 16
         return upto - item.skew if load.left == 1 else upto
 
+    step("start", waiting(lambda item: item.kind <= Kind.STRING and not item.repeated), [element])
     step(
-        "start",
-        {
-            "wait": wait,
-            "field": fields.peek(),
-            "item": items.peek(guard=lambda item: item.kind <= Kind.STRING),
-        },
-        [unroll.emit(lambda item: item.repeated), element.emit(lambda item: not item.repeated)],
+        "start_repeated",
+        waiting(lambda item: item.kind <= Kind.STRING and item.repeated),
+        [requests.emit(2, beats=1), unrolling],
+        delay=2,
     )
-    step("read_repeated", {"state": unroll}, [requests.emit(2, beats=1), unrolling])
-    step("take_repeated", {"state": unrolling, "response": responses.take(2)}, [element])
+    step("take_repeated", {"at": unrolling, "response": responses.take(2)}, [element])
     step(
         "read_element",
-        {"state": element, "item": items.peek()},
+        {"at": element, "item": items.peek()},
         [
             requests.emit(beats=1),
-            value.emit(is_kind(Kind.SCALAR)),
-            pointer.emit(is_kind(Kind.STRING)),
+            value.emit(lambda item: item.kind == Kind.SCALAR),
+            pointer.emit(lambda item: item.kind == Kind.STRING),
         ],
     )
     step(
         "take_value",
-        {"state": value, "response": responses, "item": items.peek()},
+        {"at": value, "response": responses, "item": items.peek()},
         [word(lambda item: item.bytes), key],
     )
-    step(
-        "read_header",
-        {"state": pointer, "response": responses},
-        [requests.emit(2, beats=1), header],
-    )
+    step("read_header", {"at": pointer, "response": responses}, [requests.emit(2, beats=1), header])
     step(
         "take_header",
-        {"state": header, "response": responses.take(2), "item": items.peek()},
-        [
-            requests.emit(lambda item: (item.bytes + item.skew + 15) // 16, beats=2),
-            loading.emit(left=lambda item: (item.bytes + item.skew + 15) // 16),
-        ],
+        {"at": header, "response": responses.take(2), "item": items.peek()},
+        [requests.emit(string_words, beats=2), loading.emit(left=string_words)],
         delay=2,
     )
     step(
@@ -248,7 +241,7 @@ def _handler(parts, k):
     )
     step(
         "write_key",
-        {"state": key, "item": items, "field": fields.take(lambda item: item.last)},
+        {"at": key, "item": items, "field": fields.take(lambda item: item.last)},
         [
             word(lambda item: item.key, last=lambda item: item.last),
             element.emit(lambda item: not item.last),
@@ -256,13 +249,12 @@ def _handler(parts, k):
         ],
     )
     step(
-        "close",
-        {"wait": wait, "field": fields.peek(), "item": items.peek(guard=is_kind(Kind.CLOSE))},
-        [word(lambda item: item.bytes), key],
+        "close", waiting(lambda item: item.kind == Kind.CLOSE), [word(lambda item: item.bytes), key]
     )
+    at_end = items.take(guard=lambda item: item.kind == Kind.END)
     step(
         "end",
-        {"wait": wait, "field": fields, "item": items.take(guard=is_kind(Kind.END))},
+        {"wait": wait, "field": fields, "item": at_end},
         [word(0, last=True, ends=True), wait],
     )
 
