@@ -70,7 +70,7 @@ def _read(path):
 
     if os.path.splitext(path)[1] in TEXT_SUFFIXES:
         schema, name = header_of(path)
-        return _from_schema(schema, name, [path])
+        return _from_schema(schema, name, [("the message", path)])
     data = _json(path)
     if isinstance(data, dict) and data.keys() & {"proto", "message"}:
         return _job(data, os.path.dirname(path))
@@ -102,7 +102,7 @@ def _job(data, folder):
     return _from_schema(
         os.path.join(folder, data["proto"]),
         data["message"],
-        [os.path.join(folder, file) for file in files],
+        [(file, os.path.join(folder, file)) for file in files],
     )
 
 
@@ -110,7 +110,7 @@ def _from_schema(schema, name, files):
     from .schema import read_message, type_of
 
     message_class = type_of(schema, name)
-    return [read_message(file, message_class) for file in files]
+    return [read_message(path, message_class, name) for name, path in files]
 
 
 def space(

@@ -69,8 +69,8 @@ def _compiled(path):
             return file.read()
 
 
-def read_message(path, message_class):
-    """The Message in a file of a type: text format by its suffix, else binary.
+def read_message(path, message_class, name):
+    """The Message in a file of a type: text format by its suffix, else binary. `name` is for errors.
 
     Raises OSError, and ValueError for what is no such message.
     """
@@ -79,7 +79,6 @@ def read_message(path, message_class):
     with open(path, "rb") as file:
         data = file.read()
     message = message_class()
-    name = os.path.basename(path)
     if os.path.splitext(path)[1] in TEXT_SUFFIXES:
         try:
             text_format.Parse(data.decode(), message)
