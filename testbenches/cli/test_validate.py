@@ -140,6 +140,48 @@ def test_inputs_beside_the_truth(lpn, folder):
     assert answer.json["compared"] == 3
 
 
+MANY = (
+    MODEL.replace("open(path).read()", "of(path)")
+    + """
+
+def of(path):
+    file, _, entry = str(path).partition("#")
+    for line in open(file):
+        name, _, text = line.strip().partition(" ")
+        if name == entry:
+            return text
+    raise ValueError(f"{file} has no {entry}")
+"""
+)
+
+
+@pytest.mark.parametrize("where", ["all.txt", "inputs/all.txt"])
+def test_one_file_with_all_inputs(lpn, folder, where):
+    (folder / "model.py").write_text(MANY + TRUTH)
+    (folder / where).write_text("b xxxxx\na xxxxxxxxxx\nq what?\n")
+    arguments = ["validate", folder / "model.py", "--truth", folder / "truth.csv"]
+    answer = lpn(*arguments, "--inputs", where, "--json")  # beside the truth
+    assert [(row["input"], row["predicted"]) for row in answer.json["rows"]] == [
+        ("a", 10),
+        ("a", 20),
+        ("b", 5),
+    ]
+    reasons = {row["input"]: row["reason"] for row in answer.json["not_covered"] if row["truth"]}
+    assert reasons["q"] == "a question is no input"
+    assert reasons["gone"] == f"{folder / where} has no gone"
+    here = lpn(*arguments, "--inputs", folder / where, "--json")
+    assert [row["predicted"] for row in here.json["rows"]] == [10, 20, 5]
+
+
+def test_a_model_that_does_not_read_one_file(lpn, folder):
+    (folder / "all.txt").write_text("a xxxxxxxxxx\n")
+    answer = lpn(
+        "validate", folder / "model.py", "--truth", folder / "truth.csv", "--inputs", "all.txt"
+    )
+    assert "could be compared" in answer.refused("E-truth-file")
+    assert "No such file" in answer.out and "all.txt#a" in answer.out
+
+
 def test_refusals(lpn, folder):
     def text(*arguments):
         return lpn("validate", *arguments, cwd=folder)
@@ -147,7 +189,7 @@ def test_refusals(lpn, folder):
     (folder / "no_truth.py").write_text(MODEL)
     assert "truth(row)" in text("no_truth.py", "--truth", "truth.csv").refused("E-model")
     assert "cannot read none.csv" in text("model.py", "--truth", "none.csv").refused("E-input")
-    assert "no folder nowhere" in text(
+    assert "no folder and no file nowhere" in text(
         "model.py", "--truth", "truth.csv", "--inputs", "nowhere"
     ).refused("E-input")
     (folder / "empty.csv").write_text("name,factor,cycles\n")

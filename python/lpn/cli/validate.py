@@ -2,8 +2,9 @@
 
 The model's module says how to read a row of its truth: `truth(row) -> (input, parameters, cycles)`
 for a row of a CSV file as a dict; or, for any other format, `truth_rows(path)`, which yields such
-triples. Inputs are file names, looked for in --inputs, else beside the truth file; anything else
-goes to the model as it is. A row of more than a latency has a fourth part, what the module's
+triples. Inputs are file names, looked for in --inputs, else beside the truth file; where --inputs
+is a file, it has all of them, and the model's workload gets FILE#INPUT. Anything else goes to the
+model as it is. A row of more than a latency has a fourth part, what the module's
 `compare(ready, expected) -> (run, about)` needs to compare the rest.
 """
 
@@ -45,11 +46,14 @@ from ..runs import load, prepare
 @click.option(
     "--inputs",
     type=click.Path(),
-    metavar="DIR",
-    help="Where the inputs are; default: beside FILE. A relative DIR may also be beside " "FILE.",
+    metavar="DIR|FILE",
+    help="Where the inputs are, a folder, or one file with all of them; default: beside the truth. "
+    "A relative one may also be beside the truth.",
 )
 @params_option
-@engine_option()
+@engine_option(
+    None, help="Default: compiled, unless the model says that a run is too short for it."
+)
 @click.option(
     "--all", "show_all", is_flag=True, help="Every row in the order of FILE, not only the worst."
 )
@@ -62,7 +66,7 @@ def validate(model, truth, inputs, params, engine, show_all, as_json):
     """
     loaded = load(model)
     wanted = list(_rows(loaded, truth))
-    found = _Comparison(loaded, _folder(truth, inputs), engine)
+    found = _Comparison(loaded, _place_of(truth, inputs), engine)
     progress = Progress(len(wanted))
     for name, parameters, measured, *expected in wanted:
         progress.step(str(name))
@@ -91,9 +95,9 @@ class _Comparison:
     reason.
     """
 
-    def __init__(self, model, folder, engine):
+    def __init__(self, model, place, engine):
         self._model = model
-        self._folder = folder
+        self._place = place
         self._engine = engine
         self._ready = {}  # parameters -> Ready
         self.rows, self.not_covered = [], []
@@ -144,10 +148,11 @@ class _Comparison:
             raise mistake(
                 "E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0"
             )
-        path = os.path.join(self._folder, name) if isinstance(name, str) else name
-        key = tuple(sorted(parameters.items()))
+        path = self._place(name) if isinstance(name, str) else name
+        engine = self._engine or self._model.engine_for(path)
+        key = (engine, *sorted(parameters.items()))
         if key not in self._ready:
-            ready = prepare(self._model, path, parameters, self._engine)
+            ready = prepare(self._model, path, parameters, engine)
             compile_aloud(ready)
             self._ready[key] = ready
         ready = self._ready[key].on(path)
@@ -177,16 +182,19 @@ class _Comparison:
         return summary
 
 
-def _folder(truth, inputs):
-    """Where the inputs lie."""
+def _place_of(truth, inputs):
+    """A function: the name of a row's input -> what the model's workload gets."""
     beside = os.path.dirname(truth) or "."
     if inputs is None:
-        return beside
-    if os.path.isdir(inputs):
-        return inputs
-    if os.path.isdir(os.path.join(beside, inputs)):
-        return os.path.join(beside, inputs)
-    raise mistake("E-input", f"there is no folder {inputs}, neither here nor beside {truth}")
+        return lambda name: os.path.join(beside, name)
+    for place in (inputs, os.path.join(beside, inputs)):
+        if os.path.isdir(place):
+            return lambda name: os.path.join(place, name)
+        if os.path.isfile(place):
+            return lambda name: f"{place}#{name}"
+    raise mistake(
+        "E-input", f"there is no folder and no file {inputs}, neither here nor beside {truth}"
+    )
 
 
 def _rows(model, path):

@@ -1,0 +1,279 @@
+"""PCI Express: devices that write to and read from a host's memory over links and switches.
+
+    device -> [packets by kind] -> link -> switch -> link -> root complex -> memory
+                                                     <- completions <-
+
+`lpn sim pcie TOPOLOGY.toml` (topology.py); parts.py has the parts, to be joined with other nets.
+Times are picoseconds. `latency` is the instant at which the last transfer has ended.
+"""
+
+import csv
+import functools
+
+import lpn
+from lpn.command import grouped, table
+from lpn.runs import prepare
+
+from . import parts, rates
+from . import topology as topologies
+from .topology import Device, Jobs, Link, Topology
+
+__all__ = ["answer", "compare", "net", "net_of", "show", "truth_rows", "workload"]
+
+
+def net(
+    *,
+    generation: int = 3,
+    lanes: int = 8,
+    max_payload: int = 256,
+    max_read: int = 512,
+    completions: int = 64,
+    outstanding: int = 256,
+) -> lpn.Net:
+    """One device at one link; others by net_of(). Sizes in bytes, as in a topology file."""
+    return net_of(
+        Topology(
+            max_payload=max_payload,
+            chunk=completions,
+            links={"link": Link(generation=generation, lanes=lanes)},
+            devices={"device": Device("link", max_read, outstanding)},
+        )
+    )
+
+
+def net_of(topology) -> lpn.Net:
+    """The net of a Topology or of its file; its numbers are the defaults of parameters."""
+    if not isinstance(topology, Topology):
+        topology = topologies.read(topology)
+    return _net(_Key(topology))
+
+
+class _Key:
+    """A topology without what it transfers: many workloads share a net."""
+
+    def __init__(self, topology):
+        self.topology = topology
+        devices = [(n, d.link, d.max_read, d.outstanding, d.queue) for n, d in _devices(topology)]
+        numbers = [topology.max_payload, topology.read, topology.write, topology.chunk]
+        self._all = repr((numbers, topology.pad, topology.links, topology.switches, devices))
+
+    def __hash__(self):
+        return hash(self._all)
+
+    def __eq__(self, other):
+        return self._all == other._all
+
+
+def _devices(topology):
+    return topology.devices.items()
+
+
+@functools.lru_cache(maxsize=8)
+def _net(key):
+    topology = key.topology
+    net = lpn.Net("pcie")
+    done = net.place("done", parts.Done, done=True, sink=True)
+    payload = net.param("max_payload", topology.max_payload, range=(128, 4096))
+    pad = net.param("pad", topology.pad, range=(1, 8))
+    ports = {}  # link -> (what goes up into it, what has come down by it)
+    below = {}  # where links hang -> their upper ends
+    for name, link in topology.links.items():
+        speed = rates.byte_fs(link.generation, link.lanes, topology.max_payload)
+        how = {
+            "byte_fs": net.param(f"{name}.byte_fs", speed, range=(1, 10**8)),
+            "latency": net.param(f"{name}.latency", link.latency, range=(0, 10**12)),
+            "pad": pad,
+            "credits": {kind: (packets, units) for kind, packets, units in link.credits},
+        }
+        up = _sending(net, f"{name}.lower.out", name, topology)
+        at_parent = parts.port(net, f"{name}.upper.in", parts.UP)
+        down = parts.port(net, f"{name}.upper.out", parts.DOWN)
+        arrived = parts.port(net, f"{name}.lower.in", parts.DOWN)
+        parts.direction(net, f"{name}.up", up, at_parent, **how)
+        parts.direction(net, f"{name}.down", down, arrived, **how)
+        ports[name] = (up, arrived)
+        below.setdefault(link.parent, []).append((name, at_parent, down))
+    for number, (name, device) in enumerate(topology.devices.items()):
+        up, arrived = ports[device.link]
+        parts.device(
+            net,
+            name,
+            up,
+            arrived,
+            done,
+            number=number,
+            max_payload=payload,
+            max_read=net.param(f"{name}.max_read", device.max_read, range=(128, 4096)),
+            outstanding=net.param(f"{name}.outstanding", device.outstanding, range=(1, 1024)),
+        )
+    for name, switch in topology.switches.items():
+        up, arrived = ports[switch.link]
+        latency = net.param(f"{name}.latency", switch.latency, range=(0, 10**12))
+        ends = [(a, d, _under(topology, link)) for link, a, d in below[name]]
+        parts.switch(net, name, up, arrived, ends, latency=latency)
+    how = {
+        "read": net.param("root.read", topology.read, range=(0, 10**12)),
+        "write": net.param("root.write", topology.write, range=(0, 10**12)),
+        "chunk": net.param("root.completions", topology.chunk, range=(64, 4096)),
+    }
+    for link, at_root, down in below["root"]:
+        parts.root_complex(net, f"root.{link}", at_root, down, done, **how)
+    return net
+
+
+def _sending(net, port, link, topology):
+    """The port at the lower end of a link: a device's has few places, a switch's any number."""
+    for _, device in _devices(topology):
+        if device.link == link:
+            return parts.port(net, port, parts.UP, device.queue)
+    return parts.port(net, port, parts.UP)
+
+
+def _under(topology, link):
+    """The numbers of the devices below a link."""
+    names = list(topology.devices)
+    return [
+        k
+        for k, name in enumerate(names)
+        if link in topologies.way(topology, topology.devices[name].link)
+    ]
+
+
+def workload(topology, net: lpn.Net) -> lpn.Marking:
+    """The jobs of a Topology, or of its file."""
+    if not isinstance(topology, Topology):
+        topology = topologies.read(topology)
+    marking = lpn.Marking(net)
+    for name, device in topology.devices.items():
+        for jobs in device.jobs:
+            _add(marking, f"{name}.jobs", jobs)
+    return marking
+
+
+def _add(marking, place, jobs):
+    step = jobs.size if jobs.step is None else jobs.step
+    kinds = {"write": [True], "read": [False], "both": [True, False]}[jobs.kind]
+    addresses = [jobs.address + k * step for k in range(jobs.count) for _ in kinds]
+    if addresses[-1] > 2**48:
+        raise ValueError(f"the addresses of {jobs.count} jobs go beyond 2**48")
+    marking.add_rows(
+        place, [(kinds[k % len(kinds)], jobs.size, a) for k, a in enumerate(addresses)]
+    )
+
+
+def answer(path) -> dict:
+    """Per device and direction: transfers, bytes, when the last ended (ns) and Gbit/s until then."""
+    topology = topologies.read(path)
+    net = net_of(topology)
+    ready = prepare(net, workload(topology, net), engine="compiled")
+    run = ready.run(collect=["done"])
+    values, times = run.collected["done"]
+    rows = {}
+    for k, time in enumerate(times):
+        number, write, size = values[3 * k : 3 * k + 3]
+        row = rows.setdefault((list(topology.devices)[number], bool(write)), [0, 0, 0])
+        row[0] += 1
+        row[1] += size
+        row[2] = time
+    return {
+        "transfers": [
+            {
+                "device": device,
+                "kind": "write" if write else "read",
+                "transfers": count,
+                "bytes": size,
+                "ended_ns": time / 1000,
+                "gbps": 8000 * size / time if time else None,
+            }
+            for (device, write), (count, size, time) in sorted(rows.items())
+        ]
+    }
+
+
+def show(answer):
+    """Prints an answer()."""
+    table(
+        ["device", "kind", ">transfers", ">bytes", ">ended ns", ">Gbit/s"],
+        [
+            [
+                row["device"],
+                row["kind"],
+                grouped(row["transfers"]),
+                grouped(row["bytes"]),
+                f"{row['ended_ns']:.3f}",
+                "" if row["gbps"] is None else f"{row['gbps']:.3f}",
+            ]
+            for row in answer["transfers"]
+        ],
+    )
+
+
+_COLUMNS = {"write": "write_eff_gbps", "read": "read_eff_gbps", "both": "rw_rx_eff_gbps"}
+
+
+def truth_rows(path):
+    """Rows of a table of bandwidths (Gbit/s) over generation, lanes and sizes: three of each, for
+    writes alone, reads alone, and both in turn.
+
+    Columns: gen, lanes, mps, mrrs, rcb, rcb_chunks, size_bytes and the three bandwidths. The table
+    counts payloads by the byte (`pad` 1), where the wire has words of 4.
+    """
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise lpn.Error("E-truth-file", f"cannot read {path}: {error}") from None
+    for number, row in enumerate(rows, 2):
+        try:
+            measured = [(kind, float(row[column])) for kind, column in _COLUMNS.items()]
+            setting = _of_row(row)
+        except KeyError as error:
+            raise lpn.Error("E-truth-file", f"{path} has no column {error}") from None
+        except (ValueError, TypeError) as error:
+            raise lpn.Error("E-truth-file", f"{path}, row {number}: {error}") from None
+        for kind, gbps in measured:
+            yield setting(kind), {}, gbps, kind
+
+
+def _of_row(row):
+    """What makes the Topology of a row for a kind of transfer."""
+    generation, lanes = int(row["gen"].removeprefix("gen")), int(row["lanes"].removeprefix("x"))
+    payload, size = int(row["mps"]), int(row["size_bytes"])
+    if generation not in rates.GENERATIONS or lanes not in rates.LANES:
+        raise ValueError(f"generation {generation} with {lanes} lanes is not covered")
+    if payload not in rates.PAYLOADS or size < 1:
+        raise ValueError(f"payload {payload}, size {size}")
+    chunk = int(row["rcb"]) if int(row["rcb_chunks"]) else payload
+    count = min(600, 60 * -(-4096 // size))
+    # Each transfer begins at a multiple of all sizes, as the table has it.
+    step = -(-size // 4096) * 4096
+
+    def topology(kind):
+        return Topology(
+            max_payload=payload,
+            chunk=chunk,
+            pad=1,
+            links={"link": Link(generation=generation, lanes=lanes)},
+            devices={
+                "device": Device(
+                    "link", int(row["mrrs"]), 256, 2, (Jobs(kind, size, count, 0, step),)
+                )
+            },
+            name=f"gen{generation} x{lanes} {payload} B {chunk} B {kind} {size} B",
+        )
+
+    return topology
+
+
+def compare(ready, kind):
+    """(Run, steady Gbit/s): from the end of the first third of the transfers to that of the last."""
+    run = ready.run(collect=["done"])
+    values, times = run.collected["done"]
+    wanted = 1 if kind == "write" else 0
+    ends = [
+        (time, values[3 * k + 2]) for k, time in enumerate(times) if values[3 * k + 1] == wanted
+    ]
+    first = len(ends) // 3
+    moved = sum(size for _, size in ends[first + 1 :])
+    spent = ends[-1][0] - ends[first][0]
+    return run, {"predicted": 8000 * moved / spent}

@@ -1,0 +1,151 @@
+"""Links, switches and topology files: times worked out by hand, and what is refused."""
+
+import os
+import pathlib
+import sys
+from dataclasses import replace
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, os.path.join(os.environ.get("LPN_BUILD", ROOT / "build"), "python"))
+
+import lpn  # noqa: E402
+
+MODEL = lpn.load("pcie")
+model = MODEL.module
+topologies = sys.modules[model.__name__.rpartition(".")[0] + ".topology"]
+rates = sys.modules[model.__name__.rpartition(".")[0] + ".rates"]
+DEMO = ROOT / "models" / "pcie" / "demo" / "nic_and_disk.toml"
+
+Device, Jobs, Link, Topology = (
+    topologies.Device,
+    topologies.Jobs,
+    topologies.Link,
+    topologies.Topology,
+)
+
+
+def one(jobs, device=None, **about):
+    """The latency (ps) of jobs at a link of generation 3 with 8 lanes."""
+    link = {k: about.pop(k) for k in ("latency", "credits") if k in about}
+    topology = Topology(
+        links={"link": Link(**link)},
+        devices={"device": replace(device or Device("link"), jobs=tuple(jobs))},
+        **about,
+    )
+    net = model.net_of(topology)
+    run = lpn.simulate(net, model.workload(topology, net))
+    assert not run.stalled
+    return run.latency
+
+
+def wire(*packets):
+    """ps of packets of so many bytes, header included."""
+    speed = rates.byte_fs(3, 8, 256)
+    return sum((n * speed + 500) // 1000 for n in packets)
+
+
+def test_a_write_is_cut_at_the_payload_and_padded_to_words():
+    assert one([Jobs("write", 257)], write=40_000) == wire(24 + 256, 24 + 4) + 40_000
+
+
+def test_a_write_is_cut_at_multiples_of_the_payload():
+    assert one([Jobs("write", 256, address=252)]) == wire(24 + 4, 24 + 252)
+
+
+def test_a_read_goes_there_and_comes_back_in_pieces_of_the_completion_boundary():
+    expected = 60 + wire(24) / 1000 + 90 + wire(20 + 32, 20 + 64, 20 + 4) / 1000 + 60
+    ended = one([Jobs("read", 100, address=32)], latency=60_000, read=90_000)
+    assert ended == expected * 1000
+
+
+def test_reads_in_flight_are_limited():
+    """With one outstanding request each read waits for the one before it."""
+    alone = one([Jobs("read", 64)], latency=60_000)
+    jobs = [Jobs("read", 64, count=10)]
+    assert one(jobs, Device("link", outstanding=1), latency=60_000) == 10 * alone
+    assert one(jobs, Device("link", outstanding=10), latency=60_000) < 2 * alone
+
+
+def test_writes_wait_for_the_receivers_credits():
+    """One packet at a time: each waits until the credit of the one before has come back."""
+    link = {"latency": 60_000, "credits": (("posted", 1, 16),)}
+    alone = wire(24 + 64) + 60_000 + 40_000
+    back = 60_000
+    ended = one([Jobs("write", 64, count=5)], write=40_000, **link)
+    assert ended == 5 * alone + 4 * back
+
+
+def test_data_credits_are_units_of_16_bytes():
+    link = {"latency": 60_000, "credits": (("posted", 64, 16),)}
+    jobs = [Jobs("write", 64, count=4)]
+    apart = one(jobs, write=40_000, **{**link, "credits": (("posted", 64, 3 + 13),)})
+    assert apart == one(jobs, write=40_000, latency=60_000)  # 4 packets of 4 units fit
+    assert one([Jobs("write", 128, count=4)], write=40_000, **link) > 2 * 160_000
+
+
+def test_a_write_passes_reads_that_are_held_up():
+    link = {"latency": 60_000, "credits": (("nonposted", 1, 16),)}
+    jobs = [Jobs("read", 64, count=3), Jobs("write", 64, count=1)]
+    topology = Topology(
+        links={"link": Link(**link)},
+        devices={"device": Device("link", queue=4, jobs=tuple(jobs))},
+        read=500_000,
+    )
+    net = model.net_of(topology)
+    done = lpn.runs.prepare(net, model.workload(topology, net)).run(collect=["done"])
+    wrote = done.collected["done"][0][1::3]
+    assert list(wrote) == [1, 0, 0, 0]
+
+
+def test_devices_behind_a_switch_share_its_link_and_get_their_own_data():
+    answer = model.answer(DEMO)
+    rows = {(r["device"], r["kind"]): r for r in answer["transfers"]}
+    assert rows["nic", "write"]["transfers"] == rows["nic", "read"]["transfers"] == 200
+    assert rows["disk", "read"]["bytes"] == 50 * 4096
+    limit = float(rates.tlp_gbps(3, 4, 256)) * 64 / 84  # completions of 64 bytes and 20 of header
+    assert 0.9 * limit < rows["disk", "read"]["gbps"] < limit
+
+
+def test_the_specifications_tables_come_out_of_their_rule():
+    limits = {
+        (1, 1, 128): 237,
+        (1, 4, 256): 118,
+        (1, 8, 128): 67,
+        (1, 8, 512): 86,
+        (2, 16, 256): 123,
+        (3, 1, 4096): 4239,
+        (4, 8, 256): 203,
+        (5, 32, 1024): 180,
+    }
+    assert {key: rates._limit(*key) for key in limits} == limits
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("lanes = 8", "lanes = 3", "links.slot.lanes must be one of 1, 2, 4, 8, 16, 32, got 3"),
+        ("generation = 4", "generation = 6", "links.slot.generation must be one of 1, 2, 3, 4, 5"),
+        ('parent = "riser"', 'parent = "rider"', "hangs on 'rider', which is neither root nor"),
+        ('parent = "riser"', "", "no link hangs on switch 'riser'"),
+        ('link = "slot"', 'link = "slit"', "switch 'riser' is at link 'slit', which is not there"),
+        ('link = "to_disk"', 'link = "to_nic"', "device 'nic' and device 'disk' are at one link"),
+        ("read_ns = 90", "read_ns = nan", "root.read_ns must be 0 to 1e9 nanoseconds, got nan"),
+        ("read_ns = 90", "reed_ns = 90", "root has an unknown 'reed_ns'; known: read_ns"),
+        ("size = 4096, ", "", "devices.disk.jobs[0] has no 'size'"),
+        ("size = 4096", "size = 0", "devices.disk.jobs[0].size must be a whole number 1.."),
+        ("posted = [64, 512]", "posted = [64, 15]", "15 units are 240 bytes, less than one posted"),
+        ("[root]", "[root", "is not TOML"),
+        ("[root]", "[rooot]", "the file has an unknown 'rooot'"),
+    ],
+)
+def test_a_wrong_topology_is_refused(tmp_path, old, new, says):
+    text = DEMO.read_text()
+    assert old in text
+    text = text.replace(old, new, -1 if not new else 1)
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    with pytest.raises(lpn.Error) as error:
+        model.net_of(path)
+    assert error.value.code == "E-pcie-topology" and says in str(error.value)
