@@ -50,9 +50,9 @@ def key_bytes(number: int) -> int:
     return varint_bytes(number << 3)
 
 
-# Bytes that a value of a type can have as encoded (descriptortablehandler_serializer.scala, PROTO_TYPES;
-# fieldhandler_serializer.scala). Four bytes of memory are at most five as a varint, eight ten; int32
-# is extended to eight.
+# Bytes that a value of a type can have as encoded (descriptortablehandler_serializer.scala,
+# PROTO_TYPES; fieldhandler_serializer.scala). Four bytes of memory are at most five as a varint,
+# eight ten; int32 is extended to eight.
 _FOUR, _EIGHT = range(1, 6), range(1, 11)
 ENCODED_BYTES = {
     **dict.fromkeys(("fixed64", "sfixed64", "double"), (8,)),
