@@ -91,7 +91,8 @@ class Lowered:
     """The tokens of messages, one after the other, for so many handlers.
 
     `chunks`, `bits`: tuples in the order of the properties of Chunk and Bit; `items`: per handler
-    tuples in that of Item. `sizes`: bytes of each message. Raises ValueError, with the reason, for what the hardware cannot serialise.
+    tuples in that of Item. `sizes`: bytes of each message. Raises ValueError, with the reason, for
+    what the hardware cannot serialise.
     """
 
     def __init__(self, messages: list[Message], handlers: int) -> None:

@@ -1,11 +1,11 @@
-"""Latency of Protoacc's serialiser of Protocol Buffers (MJChku/protoacc, commit ebfb4c7, in Chisel).
+"""Latency of Protoacc's serialiser of Protocol Buffers (MJChku/protoacc, commit ebfb4c7; Chisel).
 
     commands -> has bits -> descriptors -> [6 field handlers] -> sizes -> byte queues -> writes
 
 Two places of the chip are shared by all: the read port of the memory and the has bits that are
-scanned, a field number per cycle. Times are clocks; clock 0 takes the first command. `latency` is the
-clock in which the last message's pointer has been handed to the write path, what `messages_completed`
-counts.
+scanned, a field number per cycle. Times are clocks; clock 0 takes the first command. `latency` is
+the clock in which the last message's pointer has been handed to the write path, what
+`messages_completed` counts.
 
 net.py is the net, messages.py what tokens a message is, trees.py and schema.py read messages.
 """

@@ -1,9 +1,9 @@
 """The net of Protoacc's serialiser: which unit takes, waits for and hands on what, cycle by cycle.
 
 A place is a queue or a state of a state machine, a transition what happens in one cycle: what one
-register or queue takes over at a clock edge is a firing of one cycle. Sources: Scala file and name in
-hardware/chisel/src/main/scala of MJChku/protoacc, commit ebfb4c7. `Queue` of Chisel shows what came
-in, and has room for what went out, in the next cycle, as a place with a capacity does.
+register or queue takes over at a clock edge is a firing of one cycle. Sources: Scala file and name
+in hardware/chisel/src/main/scala of MJChku/protoacc, commit ebfb4c7. `Queue` of Chisel shows what
+came in, and has room for what went out, in the next cycle, as a place with a capacity does.
 """
 
 import lpn
@@ -53,7 +53,7 @@ def build(handlers: int) -> lpn.Net:
 
 
 def _scan(parts, interval):
-    """commandrouter_serializer.scala, and the has bits of descriptortablehandler_serializer.scala."""
+    """commandrouter_serializer.scala; has bits of descriptortablehandler_serializer.scala."""
     net = parts.net
     messages = net.place("messages", start=True)
     chunks = net.place("chunks", Chunk, start=True)
@@ -266,7 +266,8 @@ def _writer(parts, acknowledge):
     turns = [net.place(f"turn{k}", init=k == 0) for k in range(handlers)]
     collected = net.place("collected", Word, capacity=4)  # writes_input_IF_Q
     sized = net.place("sized", Word, capacity=4)  # write_inject_Q
-    # mem_resp_queues: a token is a byte. Sixteen queues of sixteen, filled in turn; each must have room.
+    # mem_resp_queues: a token is a byte. Sixteen queues of sixteen, filled in turn; all must have
+    # room.
     output, room = net.place("output", drain=True), net.place("room", init=WORD * WORD)
     # Bytes so far; the output is written downwards from an address that 16 divides.
     poured, written = (net.place(k, Bytes, init=[{"total": 0}]) for k in ("poured", "written"))

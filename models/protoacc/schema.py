@@ -1,5 +1,5 @@
-"""Messages from a .proto file: protoc and Debian's python3-protobuf read both, this says which has bits
-are set and how many bytes the hardware makes of each value.
+"""Messages from a .proto file: protoc and Debian's python3-protobuf read both, this says which has
+bits are set and how many bytes the hardware makes of each value.
 """
 
 import os
@@ -70,7 +70,9 @@ def _compiled(path):
 
 
 def read_message(path, message_class, name):
-    """The Message in a file of a type: text format by its suffix, else binary. `name` is for errors.
+    """The Message in a file of a type: text format by its suffix, else binary.
+
+    `name` stands for the file in errors.
 
     Raises OSError, and ValueError for what is no such message.
     """
@@ -172,7 +174,7 @@ def _is_packed(field):
 
 
 def _bytes(field, value, where):
-    """Bytes of a scalar as the hardware encodes it (fieldhandler_serializer.scala, mem_resp_raw)."""
+    """Bytes of a scalar as the hardware encodes it: fieldhandler_serializer.scala, mem_resp_raw."""
     if field.type in (field.TYPE_DOUBLE, field.TYPE_FIXED64, field.TYPE_SFIXED64):
         return 8
     if field.type in (field.TYPE_FLOAT, field.TYPE_FIXED32, field.TYPE_SFIXED32):

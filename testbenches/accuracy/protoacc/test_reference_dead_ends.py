@@ -1,4 +1,4 @@
-"""What the reference's net (testbenches/ltc/protoacc.py) does not answer, or answers without asking."""
+"""What the net of the reference (testbenches/ltc/protoacc.py) does not answer, or wrongly."""
 
 import pytest
 from conftest import lpn
