@@ -11,7 +11,7 @@ from .fifo import axi_fifo
 from .movers_bench import MEMORY, check_memory, memories
 from .run_file import checked, refuse, whole
 
-__all__ = ["DESIGNS", "build", "check", "instants", "mark"]
+__all__ = ["DESIGNS", "build", "check", "instants", "mark", "words"]
 
 DESIGNS = ("axi_fifo", "axi_crossbar")
 
@@ -169,6 +169,12 @@ def mark(run, net):
                 )
                 before = earliest
     return marking
+
+
+def words(run):
+    """How many words of the bus a checked run moves."""
+    bursts = [burst for master in run["masters"] for kind in master.values() for burst in kind]
+    return sum(burst["beats"] for burst in bursts)
 
 
 def instants(run):

@@ -127,3 +127,20 @@ def test_the_slowest_descriptor_is_proved_and_is_one_that_takes_so_long():
         runs.prepare(net, space.marking(values)).run().latency for values in space.inputs()
     )
     assert slowest == 15
+
+
+def test_a_witness_runs_in_the_net_that_it_is_of(tmp_path):
+    """The file of `lpn smt --witness` is a marking, of no input of the model's own."""
+    net = MODEL.net(mover=1)
+    space = MODEL.space(net, len=(1, 16))
+    found = lpn.maximize(space)
+    path = tmp_path / "worst.lpnm"
+    space.marking(found.witness).save(str(path))
+    run = runs.prepare(MODEL, str(path), {"mover": 1}, "interp").run()
+    assert run.latency == found.upper == 10
+
+
+def test_short_runs_are_interpreted_and_long_ones_compiled():
+    assert MODEL.module.engine(str(EXAMPLES / "crossbar.json")) == "interp"
+    many = {"design": "axi_cdma", "descriptors": [{"addr": 0, "len": 2**20 - 1}] * 8}
+    assert MODEL.module.engine(many) == "compiled"

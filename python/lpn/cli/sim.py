@@ -30,6 +30,7 @@ from ..errors import Error, refusal
 from ..runs import fields_of, load, prepare
 from ..runs.engines import name_of
 from ..runs.isolated import isolated
+from ..runs.ready import is_marking_file
 from ..runs.run import budget_of
 from .explain import explanation
 from .explain import show as show_ways
@@ -163,7 +164,8 @@ def sim(
         raise click.UsageError("--isolate-seconds and --isolate-memory need --isolate")
     loaded = load(model)
     first = inputs[0] if inputs else None
-    engine = engine or ("compiled" if path else loaded.engine_for(first))
+    own = None if path or is_marking_file(first) else first  # what the model's engine() may read
+    engine = engine or loaded.engine_for(own)
     kept = {"trace": bool(trace), "stats": stats, "path": path}
     ready = prepare(loaded, first, params, engine, **kept)
     if explain and not inputs:
