@@ -118,6 +118,8 @@ class _Controller:
         self._holds()
         self.returning = net.place("returning", Number, drain=True)
         self.written = net.place("written", Number, sink=True)
+        # A token: a bank may have got room since the requests passed over were looked at.
+        self.stale = {way: net.place(f"stale_{way}") for way in ("read", "write")}
         self.queued = net.place("queued")  # a token per entry of all queues of banks
         self._refreshes()
         for wrapped in (False, True):
@@ -213,29 +215,74 @@ class _Controller:
             )
 
     def _movers(self, way, queue, room, drain):
-        """From a queue to those of the banks, one a cycle. A request whose bank has no room lets
-        younger ones pass.
+        """From a queue to those of the banks, one a cycle, the oldest whose bank has room. Requests
+        that were passed over wait in `passed`, in their order; when a bank may have got room, all
+        of them are looked at again.
         """
         net, s = self.net, self.standard
-        late = [net.place(named(f"late_{way}", s, b), Request, drain=True) for b in s.banks]
-        for name, sources in ((f"move_late_{way}", late), (f"move_{way}", [queue] * len(late))):
-            for number, where in enumerate(s.banks):
-                self._move(named(name, s, where), sources[number], number, way, room, drain)
+        passed = net.place(f"passed_{way}", Request, drain=True)
+        again = net.place(f"looked_at_{way}", Request, drain=True)
+        one = net.place(f"look_{way}", init=1)  # one request at a time keeps its place in the order
+        stale = self.stale[way]
+        mine = {"d": drain.peek(guard=_turn_of(way))}
+        phase = {"clock": (TICKS, 2), "servers": 1}
+        free, spent = self.mover
+        net.transition(
+            f"look_again_{way}",
+            take={
+                "mover": free.peek(1),
+                **mine,
+                "stale": stale.take(lambda stale: stale.count, need=1),
+                "looked_at": again.empty(),
+                "r": passed.take(lambda r: r.count, need=0),
+            },
+            put=[again.forward("r")],
+            **phase,
+        )
         for number, where in enumerate(s.banks):
+            self._move(named(f"move_again_{way}", s, where), again, number, way, room, drain, one)
+            full = self.banks[number].peek(guard=lambda q: q.n == BANK_QUEUE)
+            take = {
+                "one": one,
+                "mover": free.peek(1),
+                **mine,
+                "r": again.take(guard=lambda r, number=number: r.bank == number),
+                "q": full,
+            }
             net.transition(
-                named(f"aside_{way}", s, where),
-                take={
-                    "mover": self.mover[0].peek(1),
-                    "d": drain.peek(guard=_turn_of(way)),
-                    "r": queue.take(guard=lambda r, number=number: r.bank == number),
-                    "q": self.banks[number].peek(guard=lambda q: q.n == BANK_QUEUE),
-                },
-                put=[late[number].forward("r")],
-                clock=(TICKS, 2),
-                servers=1,
+                named(f"pass_again_{way}", s, where),
+                take=take,
+                put=[passed.forward("r"), one],
+                **phase,
+            )
+        net.transition(  # one has moved; the others stay, to be looked at in the next cycle
+            f"put_back_{way}",
+            take={
+                "moved": free.empty(),
+                "one": one.peek(1),
+                "r": again.take(lambda r: r.count, need=1),
+            },
+            put=[passed.forward("r"), stale],
+            **phase,
+        )
+        fresh = {"stale": stale.empty(), "looked_at": again.empty()}
+        for number, where in enumerate(s.banks):
+            name = named(f"move_{way}", s, where)
+            self._move(name, queue, number, way, room, drain, one, fresh)
+            full = self.banks[number].peek(guard=lambda q: q.n == BANK_QUEUE)
+            take = {
+                "one": one,
+                "mover": free.peek(1),
+                **mine,
+                **fresh,
+                "r": queue.take(guard=lambda r, number=number: r.bank == number),
+                "q": full,
+            }
+            net.transition(
+                named(f"aside_{way}", s, where), take=take, put=[passed.forward("r"), one], **phase
             )
 
-    def _move(self, name, source, number, way, room, drain):
+    def _move(self, name, source, number, way, room, drain, one, fresh=()):
         """One request into the queue of its bank."""
         bank = self.banks[number]
         writes = int(way == "write")
@@ -251,6 +298,8 @@ class _Controller:
         changed[way] = hit
         take = {
             "mover": self.mover[0],
+            "one": one.peek(1),
+            **dict(fresh),
             "r": source.take(guard=lambda r: r.bank == number),
             "q": bank.take(guard=lambda q: q.n < BANK_QUEUE),
         }
@@ -412,7 +461,10 @@ class _Controller:
             where,
             wrapped,
             guard,
-            [(self.returning if way == "read" else self.written).emit(id=number_of)],
+            [
+                (self.returning if way == "read" else self.written).emit(id=number_of),
+                *self.stale.values(),
+            ],
             {"entry": self.queued},
             suffix=".younger" if guard is _younger_read else "",
             n=lambda q: q.n - 1,
