@@ -139,9 +139,9 @@ class _Machine:
         fields = uops & 0x7FF, uops >> 11 & 0x7FF, uops >> 22
 
         def index(field, step0, step1):
-            return (
-                fields[field] + outer[:, None, None] * step0 + inner[:, None] * step1
-            ).reshape(-1)
+            return (fields[field] + outer[:, None, None] * step0 + inner[:, None] * step1).reshape(
+                -1
+            )
 
         return index
 
@@ -203,9 +203,9 @@ def convolve(conv, inputs, weights):
     padded = numpy.pad(inputs, ((0, 0), (pad, pad), (pad, pad), (0, 0))).astype(numpy.float64)
     total = numpy.zeros((weights.shape[0], conv.oh, conv.ow, DEFAULT.block))
     for dy, dx in itertools.product(range(conv.k), range(conv.k)):
-        part = padded[
-            :, dy : dy + stride * conv.oh : stride, dx : dx + stride * conv.ow : stride
-        ][:, : conv.oh, : conv.ow]
+        part = padded[:, dy : dy + stride * conv.oh : stride, dx : dx + stride * conv.ow : stride][
+            :, : conv.oh, : conv.ow
+        ]
         total += numpy.einsum(
             "chwi,ocbi->ohwb", part, weights[:, :, dy, dx].astype(numpy.float64), optimize=True
         )

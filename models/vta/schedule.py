@@ -42,7 +42,9 @@ class Conv:
         if self.ci % block or self.co % block:
             raise ValueError(f"channels must be multiples of {block}, got {self.ci} and {self.co}")
         if not 0 <= self.pad < self.k:
-            raise ValueError(f"pad must be 0..{self.k - 1} for a filter of {self.k}, got {self.pad}")
+            raise ValueError(
+                f"pad must be 0..{self.k - 1} for a filter of {self.k}, got {self.pad}"
+            )
         if min(self.oh, self.ow) < 1:
             raise ValueError(f"a filter of {self.k} does not fit into {self.h} x {self.w}")
 
@@ -97,28 +99,45 @@ def program(conv, schedule):
     return _Writer(plan).write()
 
 
+class Work:
+    """What each unit has to do in a schedule: `loads`, their `bursts` and `beats`; clocks of
+    `products` and of other operations on `vectors`; `stores` and their `elements`; `instructions`.
+    """
+
+    def __init__(self, conv, schedule):
+        plan = self.plan = _Plan(conv, **schedule)
+        # With all input channels in a tile, what the inner loop does not change stays.
+        inputs = plan.steps if plan.ci > 1 or plan.order == "channels" else plan.spaces
+        weights = plan.steps if plan.ci > 1 or plan.order == "space" else plan.cos
+        self.loads = inputs * plan.in_channels + weights
+        self.bursts = inputs * plan.in_channels * plan.ih + weights * plan.out_channels
+        self.beats = inputs * plan.input_size * 2 + weights * plan.weight_size * 32
+        self.products = conv.products
+        self.vectors = 4 * plan.tiles * plan.output_size
+        self.stores = plan.tiles * plan.out_channels * plan.rows
+        self.elements = plan.tiles * plan.output_size
+        self.instructions = plan.steps + 4 * plan.tiles
+
+
 def features(conv, schedule):
     """Numbers about a schedule that its clocks depend on, for a model of costs: logarithms of what
     each unit has to do, and the choices.
     """
-    plan = _Plan(conv, **schedule)
-    steps, tiles = plan.steps, plan.tiles
-    inputs = tiles * plan.ci if plan.ci > 1 or plan.order == "channels" else plan.spaces
-    weights = tiles * plan.ci if plan.ci > 1 or plan.order == "space" else plan.cos
-    beats = inputs * plan.input_size * 2 + weights * plan.weight_size * 32
-    work = [
-        beats,
-        inputs * plan.in_channels * plan.ih,
-        weights * plan.out_channels,
-        steps,
-        tiles,
+    work = Work(conv, schedule)
+    plan = work.plan
+    amounts = (
+        work.beats,
+        work.bursts,
+        work.loads,
+        work.stores,
+        work.instructions,
+        plan.tiles,
         plan.kernel_size,
-        max(beats, conv.products) if plan.threads == 2 else beats + conv.products,
-        plan.columns,
         plan.rows,
-    ]
+        plan.columns,
+    )
     choices = [plan.threads, ORDERS.index(plan.order), KERNELS.index(plan.kernel)]
-    return [float(numpy.log2(1 + x)) for x in work] + choices
+    return [float(numpy.log2(1 + x)) for x in amounts] + choices
 
 
 class _Plan:
@@ -361,9 +380,7 @@ class _Writer:
             factors = channel | 1 << 11 | channel << 22 | 1 << 33 | 1 << 47
             for op, imm in ((isa.SHIFT, SHIFT), (isa.MAX, LOW), (isa.MIN, HIGH)):
                 flags = _PUSH_NEXT if op == isa.MIN else 0
-                self.words.append(
-                    (isa.ALU_OP | flags << 3 | loops, factors | op << 44 | imm << 48)
-                )
+                self.words.append((isa.ALU_OP | flags << 3 | loops, factors | op << 44 | imm << 48))
 
     @staticmethod
     def _loops(begin, end, lp0, lp1):
@@ -373,9 +390,7 @@ class _Writer:
         plan, conv = self.plan, self.plan.conv
         row, column = step["place"][0] * plan.rows, step["place"][1] * plan.columns
         for n in range(plan.out_channels):
-            flags = (_POP_PREV if n == 0 else 0) | (
-                _PUSH_PREV if n == plan.out_channels - 1 else 0
-            )
+            flags = (_POP_PREV if n == 0 else 0) | (_PUSH_PREV if n == plan.out_channels - 1 else 0)
             sram = (step["slots"][0] * plan.out_channels + n) * plan.rows * plan.columns
             channel = step["co"] * plan.out_channels + n
             dram = (channel * conv.oh + row) * conv.ow + column

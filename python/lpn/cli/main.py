@@ -24,6 +24,7 @@ COMMANDS = {
     "classes": ("lpn.cli.classes", "classes", "Sort all inputs of a space by what happens."),
     "smt": ("lpn.cli.smt", "smt", "Prove bounds over all inputs of a space."),
     "pi": ("lpn.cli.pi", "pi", "Write a model's performance interface, use it, compare two."),
+    "tune": ("lpn.cli.tune", "tune", "Search the best way to use a device, as schedules of vta."),
     "viz": ("lpn.cli.viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
     "wave": ("lpn.cli.wave", "wave", "Recorded waveforms of RTL: stalls, where two of them part."),
     "check": ("lpn.cli.check", "check", "Find mistakes in a model and show its structure."),
