@@ -38,7 +38,7 @@ FLOORS = {
         ["authoring", "json_file", "plots", "parallel"],
         ["lib", "spaces"],
         ["runs"],
-        ["command", "sweeps", "pages", "proofs", "waves"],
+        ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
         ["interfaces"],
         ["cli"],
         ["__init__"],

@@ -42,8 +42,8 @@ class Tuning:
 
     @property
     def best(self) -> Trial | None:
-        able = [trial for trial in self.trials if trial.cost is not None]
-        return min(able, key=lambda trial: trial.cost, default=None)  # type: ignore[arg-type]
+        able = [(trial.cost, trial.number) for trial in self.trials if trial.cost is not None]
+        return self.trials[min(able)[1] - 1] if able else None
 
     def so_far(self) -> list[tuple[int, float]]:
         """(trials, least cost in them) wherever it fell: the convergence of the search."""
