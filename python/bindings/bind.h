@@ -33,6 +33,7 @@ void bind_partition(py::module_& m);    // partition(); after bind_space
 void bind_bounds(py::module_& m);       // bound(), check_bound(); after bind_partition
 void bind_pi(py::module_& m);           // _lpn.pi; after bind_partition
 void bind_viz(py::module_& m);          // _lpn.viz; after bind_interp
+void bind_wave(py::module_& m);         // _lpn.wave
 
 py::dict to_dict(const Stats& stats);
 // The Python exception, as the translator raises it.

@@ -15,4 +15,5 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_bounds(m);
   lpn::python::bind_pi(m);
   lpn::python::bind_viz(m);
+  lpn::python::bind_wave(m);
 }

@@ -13,13 +13,14 @@ ALLOWED = {
     "lpn2smt": {"lpn-core"},
     "lpn2pi": {"lpn-core"},
     "lpnviz": {"lpn-core"},
-    "python/bindings": {"lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz"},
+    "lpnwave": {"lpn-core"},
+    "python/bindings": {"lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz", "lpnwave"},
     "python/lpn": {"python/bindings"},
     "models/*": {"python/lpn", "models/*/native"},  # and another model: see IMPORTED_MODELS
     "models/*/native": {"lpn-core", "lpn2smt"},  # of lpn2smt its view of a solver, bitvectors.h
     "testbenches": {
-        "lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz", "python/bindings",
-        "python/lpn", "models/*", "models/*/native",
+        "lpn-core", "lpn2sim", "lpn2sim/runtime", "lpn2smt", "lpn2pi", "lpnviz", "lpnwave",
+        "python/bindings", "python/lpn", "models/*", "models/*/native",
     },
 }  # fmt: skip
 IMPORTED_MODELS = {"pcie"}  # the only model that others build on
@@ -37,7 +38,7 @@ FLOORS = {
         ["authoring", "json_file", "plots", "parallel"],
         ["lib", "spaces"],
         ["runs"],
-        ["command", "sweeps", "pages", "proofs"],
+        ["command", "sweeps", "pages", "proofs", "waves"],
         ["interfaces"],
         ["cli"],
         ["__init__"],
@@ -58,6 +59,8 @@ THIRD_PARTY = {
     "glpk.h": ("lpn2smt/src/",),
     "nlohmann/": ("lpn2smt/src/", "lpnviz/src/", "lpnviz/test/"),
     "Python.h": ("lpn2pi/",),
+    "linux/": ("models/bpf/demo/",),  # sources of programs for the kernel, which no build compiles
+    "bpf/": ("models/bpf/demo/",),
     "doctest/": ("*/test/", "models/*/native/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
@@ -70,12 +73,14 @@ PYTHON_PARTY = {
     "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
+    "google": ("models/protoacc/",),  # protobuf: messages of a .proto file
     "clang": ("testbenches/",),  # libclang: the places of a mutation test
     "pytest": ("testbenches/", "python/test/", "models/"),
     "selenium": ("testbenches/viz/",),
     "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote
     "sympy": ("lpn2pi/", "testbenches/"),
-    "z3": ("lpn2smt/",),
+    "z3": ("lpn2smt/", "models/bpf/"),
+    "elftools": ("models/bpf/",),  # sections, symbols, relocations of eBPF objects
 }
 LINK_PARTY = {
     "JPEG::JPEG": ("models/jpeg/",),

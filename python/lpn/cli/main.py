@@ -25,6 +25,7 @@ COMMANDS = {
     "smt": ("lpn.cli.smt", "smt", "Prove bounds over all inputs of a space."),
     "pi": ("lpn.cli.pi", "pi", "Write a model's performance interface, use it, compare two."),
     "viz": ("lpn.cli.viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
+    "wave": ("lpn.cli.wave", "wave", "Recorded waveforms of RTL: stalls, where two of them part."),
     "check": ("lpn.cli.check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn.cli.validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn.cli.files", "compile", "Write a model as C++, a shared library or a program."),

@@ -1,0 +1,383 @@
+#include "lpn/wave/sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lpn/base/error.h"
+
+namespace lpn::wave {
+namespace {
+
+constexpr std::uint32_t kWord = 64;
+
+bool get(const std::vector<std::uint64_t>& words, std::uint32_t bit) {
+  return (words[bit / kWord] >> bit % kWord & 1) != 0;
+}
+
+// `width` <= 64 bits from `lsb` on.
+std::uint64_t part(const std::vector<std::uint64_t>& words, std::uint32_t lsb,
+                   std::uint32_t width) {
+  const std::uint32_t word = lsb / kWord, shift = lsb % kWord;
+  std::uint64_t bits = words[word] >> shift;
+  if (shift != 0 && word + 1 < words.size()) bits |= words[word + 1] << (kWord - shift);
+  return width == kWord ? bits : bits & ((std::uint64_t{1} << width) - 1);
+}
+
+}  // namespace
+
+Sampler::Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec> clocks,
+                 std::vector<ChannelSpec> channels, Options options)
+    : watched_(widths.size()),
+      clocks_(std::move(clocks)),
+      clock_totals_(clocks_.size()),
+      specs_(std::move(channels)),
+      stalls_(specs_.size()),
+      operations_(specs_.size()),
+      confirms_(specs_.size()),
+      dirty_(clocks_.size()),
+      is_dirty_(specs_.size()),
+      options_(options) {
+  for (std::size_t k = 0; k < widths.size(); ++k) {
+    Watched& w = watched_[k];
+    w.width = widths[k];
+    const std::size_t words = (w.width + kWord - 1) / kWord;
+    w.value.assign(words, 0);
+    w.unknown.assign(words, ~std::uint64_t{0});
+    w.next_value = w.value;
+    w.next_unknown = w.unknown;
+  }
+  const auto reads = [](std::vector<std::uint32_t>& readers, std::uint32_t who) {
+    if (readers.empty() || readers.back() != who) readers.push_back(who);
+  };
+  for (std::uint32_t c = 0; c < clocks_.size(); ++c) {
+    LPN_ASSERT(clocks_[c].signal.bit < watched_.at(clocks_[c].signal.watched).width);
+    reads(watched_[clocks_[c].signal.watched].clocks, c);
+  }
+  for (std::uint32_t k = 0; k < specs_.size(); ++k) {
+    const ChannelSpec& spec = specs_[k];
+    const auto bits = [&](const std::vector<Bit>& list) {
+      for (const Bit& b : list) {
+        LPN_ASSERT(b.bit < watched_.at(b.watched).width);
+        reads(watched_[b.watched].channels, k);
+      }
+    };
+    bits(spec.first);
+    bits(spec.second);
+    bits(clocks_.at(spec.clock).resets);
+    for (const Field& f : spec.fields) {
+      for (const Slice& s : f) {
+        LPN_ASSERT(s.lsb + s.width <= watched_.at(s.watched).width && s.shift + s.width <= kWord);
+        reads(watched_[s.watched].channels, k);
+      }
+    }
+    channels_.emplace_back(spec.fields.size(), options_.keep, spec.until.has_value());
+    if (spec.until) {
+      LPN_ASSERT(specs_.at(*spec.until).clock == spec.clock);
+      confirms_[*spec.until].push_back(k);
+    }
+    look_again(k);
+  }
+}
+
+Sampler::Truth Sampler::bit(const Bit& b) const {
+  const Watched& w = watched_[b.watched];
+  if (get(w.unknown, b.bit)) return Truth::kUnknown;
+  return get(w.value, b.bit) != b.inverted ? Truth::kYes : Truth::kNo;
+}
+
+Sampler::Truth Sampler::all(const std::vector<Bit>& bits) const {
+  Truth result = Truth::kYes;
+  for (const Bit& b : bits) {
+    const Truth t = bit(b);
+    if (t == Truth::kNo) return t;
+    if (t == Truth::kUnknown) result = t;
+  }
+  return result;
+}
+
+Value Sampler::field(const Field& field) const {
+  Value v;
+  for (const Slice& s : field) {
+    const Watched& w = watched_[s.watched];
+    v.value |= part(w.value, s.lsb, s.width) << s.shift;
+    v.unknown |= part(w.unknown, s.lsb, s.width) << s.shift;
+  }
+  v.value &= ~v.unknown;
+  return v;
+}
+
+const std::vector<Value>& Sampler::payload(const ChannelSpec& spec) {
+  values_.clear();
+  for (const Field& f : spec.fields) values_.push_back(field(f));
+  return values_;
+}
+
+bool Sampler::in_reset(const ClockSpec& clock) const {
+  return std::any_of(clock.resets.begin(), clock.resets.end(),
+                     [this](const Bit& b) { return bit(b) != Truth::kNo; });
+}
+
+void Sampler::on_time(std::int64_t time) {
+  if (begun_) end_instant();
+  begun_ = true;
+  time_ = time;
+}
+
+void Sampler::on_change(std::uint32_t watched, std::string_view bits) {
+  begun_ = true;
+  Watched& w = watched_[watched];
+  if (!w.changed) {
+    w.changed = true;
+    changed_.push_back(watched);
+  }
+  const auto code = [](char c) {  // bit 0: value, bit 1: unknown
+    return c == '0' ? 0U : c == '1' ? 1U : 2U;
+  };
+  if (w.width == 1) {
+    const unsigned c = code(bits.back());
+    w.next_value[0] = c & 1;
+    w.next_unknown[0] = c >> 1;
+    return;
+  }
+  // What is left of the highest bit given is 0, or x or z like it.
+  const bool fill = code(bits.front()) == 2;
+  std::fill(w.next_value.begin(), w.next_value.end(), 0);
+  std::fill(w.next_unknown.begin(), w.next_unknown.end(), fill ? ~std::uint64_t{0} : 0);
+  const auto given = static_cast<std::uint32_t>(std::min<std::size_t>(bits.size(), w.width));
+  for (std::uint32_t word = 0; word * kWord < given; ++word) {
+    const std::uint32_t count = std::min(kWord, given - word * kWord);
+    std::uint64_t value = 0, unknown = 0;
+    const char* const low = bits.data() + bits.size() - 1 - word * kWord;
+    for (std::uint32_t k = count; k-- > 0;) {
+      const unsigned c = code(*(low - k));
+      value = value << 1 | (c & 1);
+      unknown = unknown << 1 | c >> 1;
+    }
+    const std::uint64_t mask = count == kWord ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+    w.next_value[word] = value;
+    w.next_unknown[word] = (w.next_unknown[word] & ~mask) | unknown;
+  }
+}
+
+void Sampler::look_again(std::uint32_t channel) {
+  if (is_dirty_[channel] != 0) return;
+  is_dirty_[channel] = 1;
+  dirty_[specs_[channel].clock].push_back(channel);
+}
+
+void Sampler::end_instant() {
+  edges_.clear();
+  for (const std::uint32_t k : changed_) {
+    const Watched& w = watched_[k];
+    for (const std::uint32_t c : w.clocks) {
+      const Bit& b = clocks_[c].signal;
+      if (get(w.unknown, b.bit) || get(w.next_unknown, b.bit)) continue;
+      const bool before = get(w.value, b.bit), after = get(w.next_value, b.bit);
+      if (before != after && after != b.inverted) edges_.push_back(c);
+    }
+  }
+  if (options_.origin.kind == Origin::Kind::kTime && !origin_ && !edges_.empty() &&
+      time_ >= options_.origin.time) {
+    origin_ = time_;
+  }
+  for (const std::uint32_t c : edges_) sample(c);
+  for (const std::uint32_t c : edges_) {
+    ClockTotals& totals = clock_totals_[c];
+    if (origin_ && !totals.origin) totals.origin = totals.edges - 1;
+  }
+  for (const std::uint32_t k : changed_) {
+    Watched& w = watched_[k];
+    w.changed = false;
+    w.value = w.next_value;
+    w.unknown = w.next_unknown;
+    for (const std::uint32_t channel : w.channels) look_again(channel);
+  }
+  changed_.clear();
+  complete_ = time_;
+}
+
+void Sampler::sample(std::uint32_t clock) {
+  ClockTotals& totals = clock_totals_[clock];
+  const std::int64_t edge = totals.edges++;
+  if (edge == 0) totals.first = time_;
+  totals.last = time_;
+  const bool reset = in_reset(clocks_[clock]);
+  if (!reset && !origin_ && options_.origin.kind == Origin::Kind::kReset) origin_ = time_;
+  looked_at_.clear();
+  looked_at_.swap(dirty_[clock]);
+  confirming_.clear();
+  released_.clear();
+  for (const std::uint32_t k : looked_at_) is_dirty_[k] = 0;
+  for (const std::uint32_t k : looked_at_) {
+    if (specs_[k].kind == ChannelSpec::Kind::kOperation) {
+      operate(k, edge, reset);
+    } else {
+      sample_channel(k, edge, reset);
+    }
+    confirm_others(k);
+    if (!reset && !origin_ && options_.origin.kind == Origin::Kind::kChannel &&
+        options_.origin.channel == k && all(specs_[k].first) == Truth::kYes) {
+      origin_ = time_;
+    }
+  }
+  if (!released_.empty()) count_releases(edge);
+  for (const std::uint32_t k : confirming_) {
+    channels_[k].settle(edge + 1);
+    channels_[k].confirm();
+  }
+}
+
+// A transfer that goes on for many cycles is looked at in each of them.
+void Sampler::confirm_others(std::uint32_t channel) {
+  if (confirms_[channel].empty() || channels_[channel].phase() != Phase::kTransfer) return;
+  confirming_.insert(confirming_.end(), confirms_[channel].begin(), confirms_[channel].end());
+  look_again(channel);
+}
+
+void Sampler::sample_channel(std::uint32_t channel, std::int64_t edge, bool reset) {
+  const ChannelSpec& spec = specs_[channel];
+  const Truth valid = all(spec.first);
+  Phase phase = Phase::kUnknown;
+  if (reset) {
+    phase = Phase::kReset;
+  } else if (spec.kind == ChannelSpec::Kind::kBusy) {
+    if (valid != Truth::kUnknown) phase = valid == Truth::kYes ? Phase::kActive : Phase::kIdle;
+  } else if (spec.second.empty()) {
+    if (valid != Truth::kUnknown) phase = valid == Truth::kYes ? Phase::kTransfer : Phase::kIdle;
+  } else {
+    const Truth ready = all(spec.second);
+    if (valid != Truth::kUnknown && ready != Truth::kUnknown) {
+      constexpr Phase kBoth[2][2] = {{Phase::kIdle, Phase::kStarved},
+                                     {Phase::kStalled, Phase::kTransfer}};
+      phase = kBoth[valid == Truth::kYes][ready == Truth::kYes];
+    }
+  }
+  if (spec.kind == ChannelSpec::Kind::kBusy) {
+    std::optional<std::int64_t>& begin = operations_[channel];
+    if (phase == Phase::kActive && !begin) begin = edge;
+    if (phase == Phase::kIdle && begin) {
+      channels_[channel].operation(*begin, edge, payload(spec));
+    }
+    if (phase != Phase::kActive) begin.reset();
+  }
+  if (phase == Phase::kTransfer) payload(spec);
+  set(channel, edge, phase);
+}
+
+// One operation at a time: a start while it goes on is part of it, and it takes a cycle at least.
+void Sampler::operate(std::uint32_t channel, std::int64_t edge, bool reset) {
+  const ChannelSpec& spec = specs_[channel];
+  std::optional<std::int64_t>& begin = operations_[channel];
+  const Truth start = all(spec.first), done = all(spec.second);
+  look_again(channel);
+  if (reset) {
+    begin.reset();
+    return set(channel, edge, Phase::kReset);
+  }
+  if (begin && done == Truth::kYes) {
+    channels_[channel].operation(*begin, edge, payload(spec));
+    begin.reset();
+  }
+  if (!begin && start == Truth::kYes) begin = edge;
+  if (!begin && start == Truth::kUnknown) return set(channel, edge, Phase::kUnknown);
+  if (begin && done == Truth::kUnknown) return set(channel, edge, Phase::kUnknown);
+  set(channel, edge, begin ? Phase::kActive : Phase::kIdle);
+}
+
+void Sampler::set(std::uint32_t channel, std::int64_t edge, Phase phase) {
+  const Phase before = channels_[channel].phase();
+  if (before == Phase::kStalled) count_stall(channel, edge);
+  if (before == Phase::kStalled && phase == Phase::kTransfer) released_.push_back(channel);
+  if (before != Phase::kStalled && phase == Phase::kStalled) begin_stall(channel, edge);
+  channels_[channel].set(edge, phase, values_);
+}
+
+void Sampler::begin_stall(std::uint32_t channel, std::int64_t edge) {
+  Stalls& own = stalls_[channel];
+  own.run = edge;
+  const auto window = static_cast<std::int64_t>(options_.window);
+  if (own.open && edge - own.end_edge <= window) return;
+  own.open = true;
+  own.begin = time_;
+  own.end_edge = edge;
+  own.before.clear();
+  ++own.episodes;
+  for (std::uint32_t k = 0; k < stalls_.size(); ++k) {
+    const Stalls& other = stalls_[k];
+    if (k == channel || !other.open || other.begin >= time_) continue;
+    const bool still = channels_[k].phase() == Phase::kStalled ||
+                       clock_totals_[specs_[k].clock].edges - other.end_edge <= window;
+    if (still) own.before.emplace_back(k, time_ - other.begin);
+  }
+  for (const auto& [k, lead] : own.before) {
+    auto found = std::find_if(own.preceding.begin(), own.preceding.end(),
+                              [k = k](const Preceding& p) { return p.channel == k; });
+    if (found == own.preceding.end()) {
+      own.preceding.push_back({k, 0, 0, 0});
+      found = own.preceding.end() - 1;
+    }
+    ++found->episodes;
+    found->lead += lead;
+  }
+}
+
+void Sampler::count_releases(std::int64_t edge) {
+  for (const std::uint32_t k : released_) {
+    ++stalls_[k].releases;
+    stalls_[k].last_release = edge;
+  }
+  const std::size_t lags = options_.window + 1;
+  for (const std::uint32_t k : released_) {
+    Stalls& own = stalls_[k];
+    own.lags.resize(stalls_.size() * lags);
+    for (std::size_t other = 0; other < stalls_.size(); ++other) {
+      const std::optional<std::int64_t>& last = stalls_[other].last_release;
+      if (other == k || !last || specs_[other].clock != specs_[k].clock) continue;
+      const auto lag = static_cast<std::uint64_t>(edge - *last);
+      if (lag < lags) ++own.lags[other * lags + lag];
+    }
+  }
+}
+
+std::vector<Following> Sampler::following(std::size_t channel) const {
+  std::vector<Following> list;
+  const std::vector<std::uint64_t>& counts = stalls_[channel].lags;
+  const auto lags = static_cast<std::ptrdiff_t>(options_.window + 1);
+  for (std::uint32_t other = 0; other * lags < static_cast<std::ptrdiff_t>(counts.size());
+       ++other) {
+    const auto begin = counts.begin() + other * lags;
+    const auto most = std::max_element(begin, begin + lags);
+    if (*most > 0) list.push_back({other, static_cast<std::uint64_t>(most - begin), *most});
+  }
+  return list;
+}
+
+// The cycles of back-pressure from where they were last counted up to `edge`.
+void Sampler::count_stall(std::uint32_t channel, std::int64_t edge) {
+  Stalls& own = stalls_[channel];
+  const auto cycles = static_cast<std::uint64_t>(edge - own.run);
+  own.run = own.end_edge = edge;
+  for (const auto& [k, lead] : own.before) {
+    for (Preceding& p : own.preceding) {
+      if (p.channel == k) p.cycles += cycles;
+    }
+  }
+}
+
+void Sampler::settle() {
+  for (std::uint32_t k = 0; k < channels_.size(); ++k) {
+    const std::int64_t edges = clock_totals_[specs_[k].clock].edges;
+    if (channels_[k].phase() == Phase::kStalled) count_stall(k, edges);
+    channels_[k].settle(edges);
+  }
+}
+
+void Sampler::finish(bool whole) {
+  if (whole && begun_) end_instant();
+  settle();
+  for (std::uint32_t k = 0; k < channels_.size(); ++k) {
+    channels_[k].finish(clock_totals_[specs_[k].clock].edges);
+  }
+}
+
+}  // namespace lpn::wave
