@@ -42,7 +42,8 @@ A scenario is a JSON object. Everything but "functions" may be left out:
             "accesses_per_packet": 60,       L2 reads and writes
             "us_per_MB": 0.01363,            what a packet pays per MB of the others' working sets,
             "us_per_MB_1e8": 0.00957,        ... and per MB and 10^8 accesses/s of theirs
-            "counters": {"ipc": 1.2, ...}    its seven counters as a competitor, for predictors
+            "counters": {"ipc": 1.2, ...}    its seven counters as a competitor, for predictors; their
+                                             working set is the one above, if that is written
           },
           "promised_drop": 0.1               of the throughput it has alone
         }
@@ -102,6 +103,7 @@ __all__ = [
     "Simulate",
     "Stage",
     "Traffic",
+    "impossible_time",
     "parse",
     "read",
     "read_catalogue",
@@ -121,6 +123,10 @@ COUNTERS = (
 )
 MOST_FUNCTIONS, MOST_QUEUES, MOST_STAGES, MOST_PACKETS = 16, 32, 8, 16
 MOST_LISTED = 1000  # functions of a catalogue
+MOST_FLOWS, MOST_BYTES, MOST_MATCHES = 10**9, 65536, 1e6
+MOST_WSS_MB, MOST_ACCESSES = 1e6, 1e12  # of a pressure on the memory
+# Two working sets of one function, both written, are the same within this: counters are measured.
+SAME_WSS = 0.01
 # A service interval must be a time the net can tell from 0 and 10 s must stay far from 2^63 ticks.
 LEAST_US, MOST_US = 0.001, 1e7
 
@@ -622,7 +628,7 @@ def _function(at, nic):
                 f"{function.batch}"
             )
     if "memory" in parts:
-        function = replace(function, memory=_memory(parts["memory"]))
+        function = replace(function, memory=_memory(parts["memory"], traffic.flows))
     if "promised_drop" in parts:
         function = replace(function, promised_drop=parts["promised_drop"].number(0, 1))
     return function
@@ -645,14 +651,22 @@ def _stage(at, nic, traffic):
     )
     if engine is None and stage.service.overload > 1:
         raise parts["service_us"].wrong("'overload' is about the queue of an engine; leave it out")
+    wrong = impossible_time(stage, traffic)
+    if wrong:
+        raise parts["service_us"].wrong(wrong)
+    return stage
+
+
+def impossible_time(stage, traffic):
+    """What is wrong with a Stage's service time for packets of a Traffic, or None."""
     for packets in traffic.mix:
         time = stage.service.time(packets, traffic.flows)
         if not LEAST_US <= time <= MOST_US:
-            raise parts["service_us"].wrong(
+            return (
                 f"gives {time:g} us for packets of {packets.packet_bytes} bytes with "
                 f"{packets.matches_per_MB:g} matches per MB; it must give {LEAST_US:g} to {MOST_US:g} us"
             )
-    return stage
+    return None
 
 
 def _packets(at, share):
@@ -660,9 +674,9 @@ def _packets(at, share):
     parts = at.object((*keys, "share") if share else keys, ("share",) if share else ())
     packets = Packets()
     if "packet_bytes" in parts:
-        packets = replace(packets, packet_bytes=parts["packet_bytes"].whole(1, 65536, "bytes"))
+        packets = replace(packets, packet_bytes=parts["packet_bytes"].whole(1, MOST_BYTES, "bytes"))
     if "matches_per_MB" in parts:
-        packets = replace(packets, matches_per_MB=parts["matches_per_MB"].number(0, 1e6))
+        packets = replace(packets, matches_per_MB=parts["matches_per_MB"].number(0, MOST_MATCHES))
     return replace(packets, share=parts["share"].number(0.001, 1)) if share else packets
 
 
@@ -687,7 +701,7 @@ def _traffic(at):
         alike = {k: parts[k].value for k in ("packet_bytes", "matches_per_MB") if k in parts}
         values["mix"] = (_packets(_At(at.path, at.where, alike), False),)
     if "flows" in parts:
-        values["flows"] = parts["flows"].whole(1, 10**9)
+        values["flows"] = parts["flows"].whole(1, MOST_FLOWS)
     if "rate_kpps" in parts:
         values["rate_kpps"] = parts["rate_kpps"].number(0.001, 1e6, "kpps")
     for key in ("arrivals", "seed"):
@@ -705,13 +719,21 @@ def _counters(at):
     return {name: parts[name].number(0, 1e15) for name in COUNTERS}
 
 
-def _memory(at):
+def _memory(at, flows):
     keys = ("wss_MB", "bytes_per_flow", "accesses_per_packet", "us_per_MB", "us_per_MB_1e8")
     parts = at.object((*keys, "counters"))
     values = {key: parts[key].number(0, 1e9) for key in keys if key in parts}
     if "counters" in parts:
         values["counters"] = _counters(parts["counters"])
-    return Memory(**values)
+    memory = Memory(**values)
+    if "counters" in parts and ("wss_MB" in parts or "bytes_per_flow" in parts):
+        own, counted = memory.working_set(flows), memory.counters["wss_MB"]
+        if abs(own - counted) > SAME_WSS * max(own, counted):
+            raise parts["counters"].at("wss_MB", None).wrong(
+                f"is {counted:g}, but wss_MB and bytes_per_flow give {own:g} MB; leave one out, or "
+                "write the same"
+            )
+    return memory
 
 
 def _pressure(at):
@@ -725,6 +747,6 @@ def _pressure(at):
             counters["wss_MB"], counters["l2d_rd_per_s"] + counters["l2d_wr_per_s"], counters
         )
     return Pressure(
-        parts["wss_MB"].number(0, 1e6, "MB") if "wss_MB" in parts else 0.0,
-        parts["accesses_per_s"].number(0, 1e12) if "accesses_per_s" in parts else 0.0,
+        parts["wss_MB"].number(0, MOST_WSS_MB, "MB") if "wss_MB" in parts else 0.0,
+        parts["accesses_per_s"].number(0, MOST_ACCESSES) if "accesses_per_s" in parts else 0.0,
     )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import _lpn
 import lpn
 import pytest
 
@@ -94,6 +95,21 @@ def test_own_jpeg_of_300_blocks_within_a_percent():
     model = lpn.load("jpeg")
     answer = lpn.maximize(model.space(model.net(), blocks=300, nonzero_sum=5400), seconds=8)
     assert answer.replayed and answer.upper - answer.lower <= 0.01 * answer.lower
+    assert answer.why in (None, "the limit of 8 s was reached")
+
+
+def test_a_limit_is_for_the_search_but_for_what_checking_takes(monkeypatch):
+    """It had 0.4 of its seconds."""
+    given, bound = [], _lpn.bound
+
+    def watched(*arguments, seconds, **options):
+        given.append(seconds)
+        return bound(*arguments, seconds=seconds, **options)
+
+    monkeypatch.setattr(_lpn, "bound", watched)
+    model = lpn.load("jpeg")
+    answer = lpn.maximize(model.space(model.net(), blocks=18), seconds=100)
+    assert answer.verdict == "optimal" and 70 < given[0] < 80
 
 
 def test_protoacc():

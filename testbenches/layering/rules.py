@@ -59,6 +59,8 @@ THIRD_PARTY = {
     "glpk.h": ("lpn2smt/src/",),
     "nlohmann/": ("lpn2smt/src/", "lpnviz/src/", "lpnviz/test/"),
     "Python.h": ("lpn2pi/",),
+    "linux/": ("models/bpf/demo/",),  # sources of programs for the kernel, which no build compiles
+    "bpf/": ("models/bpf/demo/",),
     "doctest/": ("*/test/", "models/*/native/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
@@ -71,12 +73,14 @@ PYTHON_PARTY = {
     "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
+    "google": ("models/protoacc/",),  # protobuf: messages of a .proto file
     "clang": ("testbenches/",),  # libclang: the places of a mutation test
     "pytest": ("testbenches/", "python/test/", "models/"),
     "selenium": ("testbenches/viz/",),
     "sklearn": ("models/bluefield/", "python/lpn/tuning/"),  # only training
     "sympy": ("lpn2pi/", "testbenches/"),
-    "z3": ("lpn2smt/",),
+    "z3": ("lpn2smt/", "models/bpf/"),
+    "elftools": ("models/bpf/",),  # sections, symbols, relocations of eBPF objects
 }
 LINK_PARTY = {
     "JPEG::JPEG": ("models/jpeg/",),

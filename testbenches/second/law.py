@@ -168,6 +168,11 @@ class Run:
         return value
 
     def check(self, tokens, done):
+        for name, rows in tokens.items():
+            if name not in self.by_name:
+                raise Refused("E-place", f"there is no place '{name}'")
+            for row in rows:
+                self.fits(self.by_name[name], row, "E-marking")
         for t in self.transitions:
             if t.spec.servers:
                 t.servers = self.at_least(1, t.spec.servers, "servers")
@@ -176,27 +181,26 @@ class Run:
                 t.phase = self.at_least(0, t.spec.phase, "phase") if t.spec.phase else 0
         for place in self.places:
             for group in place.spec.initial:
-                count = 1
-                if group.count:
-                    count = self.at_least(0, group.count, "count of initial tokens")
-                if count > MOST_TOKENS:
-                    raise Refused("E-too-many", f"{count} initial tokens")
-                for index in range(count):
+                for index in range(self.count_of(group)):
                     self.bring(place, [self.fixed(value, index) for value in group.values])
-        for name, rows in tokens.items():
-            if name not in self.by_name:
-                raise Refused("E-place", f"there is no place '{name}'")
-            for row in rows:
-                self.bring(self.by_name[name], row)
-        for place in self.places:
+            for row in tokens.get(place.spec.name, []):
+                self.bring(place, row)
             if place.spec.capacity:
                 slots = self.at_least(0, place.spec.capacity, "capacity")
                 place.credits = slots - place.occupancy
                 if place.credits < 0:
                     raise Refused("E-capacity", f"place '{place.spec.name}' starts too full")
-        self.wanted = done
-        if done is None and self.net.done:
-            self.wanted = self.at_least(0, self.net.done, "the done count")
+        self.wanted = self.net.done and self.at_least(0, self.net.done, "the done count")
+        if done is not None:
+            self.wanted = done
+
+    def count_of(self, group):
+        if not group.count:
+            return 1
+        count = self.at_least(0, group.count, "count of initial tokens")
+        if count > MOST_TOKENS:
+            raise Refused("E-param-value", f"{count} initial tokens")
+        return count
 
     def fits(self, place, values, code):
         if len(values) != len(place.spec.type.fields):

@@ -44,6 +44,16 @@ std::int64_t check_place(const Net& net, const Place& place, const ParamValues& 
   return total;
 }
 
+// 0 for a count that cannot be: check_initial says so, in its turn.
+std::int64_t sane_count(const Net& net, const ParamValues& params, const Formula& count) {
+  try {
+    const std::int64_t value = eval_params(net.exprs, count.id, params, 0);
+    return value < 0 || value > kMaxTokens ? 0 : value;
+  } catch (const EvalFault&) {
+    return 0;
+  }
+}
+
 }  // namespace
 
 std::int64_t param_value(const Net& net, const ParamValues& params, const Formula& formula,
@@ -65,12 +75,9 @@ InitialSize initial_size(const Net& net, const ParamValues& params, const Markin
   InitialSize size;
   for (std::size_t p = 0; p < net.places.size(); ++p) {
     const Place& place = net.places[p];
-    const std::string what = fmt::format("place '{}': initial tokens", place.name);
     std::uint64_t tokens = marking[static_cast<PlaceId>(p)].count;
     for (const Initial& initial : place.initial) {
-      // More than kMaxTokens are an error, which comes later.
-      const std::int64_t count = param_value(net, params, initial.count, what, 0);
-      tokens += static_cast<std::uint64_t>(std::min(count, kMaxTokens + 1));
+      tokens += static_cast<std::uint64_t>(sane_count(net, params, initial.count));
     }
     size.tokens += tokens;
     size.bytes += tokens * net[place.type].fields.size() * sizeof(std::int64_t);

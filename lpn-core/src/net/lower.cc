@@ -1,6 +1,8 @@
 #include "lpn/net/lower.h"
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "lpn/base/error.h"
 #include "lpn/net/verify.h"
@@ -30,6 +32,44 @@ bool is_zero(const ExprPool& pool, ExprId id) {
   return pool.is_const(id, x) && x == 0;
 }
 
+// What one transition does to a place with a capacity.
+struct Flow {
+  ExprId emitted, taken;
+  bool puts = false;  // it has an output arc there
+};
+
+// The credits that `t` takes and gives back. An arc that always takes none is left out, unless a
+// later one may fail: its number stands in that error.
+void add_arcs(Net& net, Transition& t, const std::map<PlaceId, Flow>& flows,
+              const std::map<PlaceId, PlaceId>& credits) {
+  ExprPool& pool = net.exprs;
+  std::vector<std::pair<PlaceId, ExprId>> wanted;
+  std::size_t may_fail = 0;  // up to here
+  for (const auto& [place, flow] : flows) {
+    const PlaceId credit = credits.at(place);
+    if (flow.puts) {
+      wanted.emplace_back(credit, excess(pool, flow.emitted, flow.taken));
+      if (!pool.is_const(wanted.back().second)) may_fail = wanted.size();
+    }
+    if (is_zero(pool, flow.taken)) continue;
+    const ExprId returned = excess(pool, flow.taken, flow.emitted);
+    if (is_zero(pool, returned)) continue;
+    t.outputs.push_back({.place = credit,
+                         .emissions = {{.count = {returned, t.source}, .fields = {}}},
+                         .source = t.source});
+  }
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const auto& [credit, weight] = wanted[k];
+    if (is_zero(pool, weight) && k >= may_fail) continue;
+    t.inputs.push_back({.name = net[credit].name,
+                        .place = credit,
+                        .weight = {weight, t.source},
+                        .threshold = {},
+                        .guard = {},
+                        .source = t.source});
+  }
+}
+
 }  // namespace
 
 Net lower(const Net& given) {
@@ -55,40 +95,23 @@ Net lower(const Net& given) {
   ExprPool& pool = net.exprs;
   const ExprId zero = pool.constant(0);
   for (Transition& t : net.transitions) {
-    std::map<PlaceId, std::pair<ExprId, ExprId>> flow;  // place -> (emitted, taken)
+    std::map<PlaceId, Flow> flows;
     for (const OutputArc& arc : t.outputs) {
       if (!credits.count(arc.place)) continue;
-      auto& [emitted, taken] = flow.try_emplace(arc.place, zero, zero).first->second;
+      Flow& flow = flows.try_emplace(arc.place, Flow{zero, zero}).first->second;
+      flow.puts = true;
       for (const Emission& emission : arc.emissions) {
-        emitted =
-            is_zero(pool, emitted) ? emission.count.id : sum(pool, emitted, emission.count.id);
+        flow.emitted = is_zero(pool, flow.emitted) ? emission.count.id
+                                                   : sum(pool, flow.emitted, emission.count.id);
       }
     }
     for (std::uint32_t k = 0; k < t.inputs.size(); ++k) {
       const InputArc& arc = t.inputs[k];
       if (arc.inhibit || !credits.count(arc.place)) continue;
-      auto& [emitted, taken] = flow.try_emplace(arc.place, zero, zero).first->second;
-      taken = pool.is_const(arc.weight.id) ? arc.weight.id : pool.taken(k);
+      Flow& flow = flows.try_emplace(arc.place, Flow{zero, zero}).first->second;
+      flow.taken = pool.is_const(arc.weight.id) ? arc.weight.id : pool.taken(k);
     }
-    for (const auto& [place, amounts] : flow) {
-      const auto& [emitted, taken] = amounts;
-      const PlaceId credit = credits.at(place);
-      const ExprId wanted = excess(pool, emitted, taken);
-      const ExprId returned = excess(pool, taken, emitted);
-      if (!is_zero(pool, wanted)) {
-        t.inputs.push_back({.name = net[credit].name,
-                            .place = credit,
-                            .weight = {wanted, t.source},
-                            .threshold = {},
-                            .guard = {},
-                            .source = t.source});
-      }
-      if (!is_zero(pool, returned)) {
-        t.outputs.push_back({.place = credit,
-                             .emissions = {{.count = {returned, t.source}, .fields = {}}},
-                             .source = t.source});
-      }
-    }
+    add_arcs(net, t, flows, credits);
   }
   return net;
 }

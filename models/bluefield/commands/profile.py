@@ -2,6 +2,7 @@
 as a testbed."""
 
 import csv
+import json
 import re
 import sys
 
@@ -248,10 +249,8 @@ def measure(scenario, name):
     comp_wss_MB, comp_l2d_rd_per_s, comp_l2d_wr_per_s of competitors that are not simulated. Prints
     {"throughput_kpps": ...}.
     """
-    import json
-
     from .. import scenario as scenarios
-    from ..net import steady
+    from ..net import answer, steady
     from ..predictor.scenario_forecast import changed
 
     read = scenarios.read(scenario)
@@ -259,26 +258,9 @@ def measure(scenario, name):
     if name is not None and name not in names:
         raise Error("E-usage", f"{scenario} has no function '{name}'; it has: {', '.join(names)}")
     index = names.index(name) if name else 0
-    try:
-        point = {str(key): float(value) for key, value in json.load(sys.stdin).items()}
-    except (ValueError, AttributeError, TypeError) as error:
-        raise Error(
-            "E-measurement", f"standard input must be a JSON object of numbers: {error}"
-        ) from None
-    for key, value in point.items():
-        if not 0 <= value < float("inf"):
-            raise Error(
-                "E-measurement", f"{key} is {value:g}; it must be a finite number, 0 or more"
-            )
+    point = _point(sys.stdin)
     accesses = point.pop("comp_l2d_rd_per_s", 0.0) + point.pop("comp_l2d_wr_per_s", 0.0)
     changes = {"wss_MB": point.pop("comp_wss_MB", 0.0), "accesses_per_s": accesses}
-    unknown = [key for key in point if key in COUNTERS]
-    if unknown:
-        raise Error(
-            "E-measurement",
-            f"the net has no counter {unknown[0]}; it knows comp_wss_MB, comp_l2d_rd_per_s and "
-            "comp_l2d_wr_per_s",
-        )
     for column, value in {**point, **changes}.items():
         read = changed(read, index, column, value)
     outcome = steady.simulate(read, latencies=False)
@@ -287,5 +269,51 @@ def measure(scenario, name):
             "E-measurement",
             f"{scenario}: not steady within {read.simulate.most_ms:g} ms; raise simulate.most_ms",
         )
+    for warning in answer.warnings(read, outcome):
+        note(f"warning: {warning}")
     print_json({"throughput_kpps": outcome.results[index].throughput_kpps})
     return ANSWERED
+
+
+# What `measure` reads, and the least that each may be.
+_MEASURED = {
+    FLOWS: 1,
+    SIZE: 1,
+    MATCHES: 0,
+    "comp_wss_MB": 0,
+    "comp_l2d_rd_per_s": 0,
+    "comp_l2d_wr_per_s": 0,
+}
+
+
+def _point(stream):
+    """{input: number} of `measure`'s standard input."""
+
+    def once(pairs):
+        names = [name for name, _ in pairs]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"'{twice}' is given twice")
+        return dict(pairs)
+
+    try:
+        point = json.load(stream, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise Error(
+            "E-measurement", f"standard input must be a JSON object of numbers: {error}"
+        ) from None
+    if not isinstance(point, dict):
+        raise Error("E-measurement", "standard input must be a JSON object of numbers")
+    for key, value in point.items():
+        if key not in _MEASURED:
+            what = (
+                f"the net has no counter {key}" if key in COUNTERS else f"there is no input '{key}'"
+            )
+            raise Error("E-measurement", f"{what}; there are: {', '.join(_MEASURED)}")
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not _MEASURED[key] <= value < float("inf"):
+            raise Error(
+                "E-measurement",
+                f"{key} is {json.dumps(value)}; it must be a finite number, {_MEASURED[key]} or more",
+            )
+    return point

@@ -4,12 +4,12 @@ answer() is the object that --json prints, show() the same for people.
 """
 
 import click
-from lpn.command import grouped, table
+from lpn.command import grouped, note, table
 
 from .. import scenario as scenarios
 from . import steady
 
-__all__ = ["answer", "keeps", "show"]
+__all__ = ["answer", "keeps", "show", "warnings"]
 
 
 def answer(scenario, alone=True, engine=None):
@@ -47,6 +47,7 @@ def answer(scenario, alone=True, engine=None):
     return {
         "scenario": scenario.path,
         "steady": outcome.steady,
+        "warnings": warnings(scenario, outcome),
         "simulated_ms": round(outcome.simulated_ms, 6),
         "firings": outcome.firings,
         "functions": functions,
@@ -54,6 +55,17 @@ def answer(scenario, alone=True, engine=None):
             name: {"utilisation": round(share, 6)} for name, share in outcome.utilisation.items()
         },
     }
+
+
+def warnings(scenario, outcome):
+    """A sentence for each function of an Outcome whose rate is less sure than its steadiness says."""
+    return [
+        f"{r.name}: only {r.few_batches} batches of a core were counted; its rhythm, and with it the "
+        f"rates, may still change by more than a percent: raise simulate.most_ms above "
+        f"{scenario.simulate.most_ms:g}"
+        for r in outcome.results
+        if r.few_batches is not None
+    ]
 
 
 def keeps(drop, promised, tolerance):
@@ -105,6 +117,8 @@ def show(data):
             "no latencies: no packet was delivered in the second half, or following all of them takes "
             "too long"
         )
+    for warning in data["warnings"]:
+        note(f"warning: {warning}")
     steady = "" if data["steady"] else "; NOT steady: raise simulate.most_ms"
     click.echo(
         f"{data['simulated_ms']:.1f} ms simulated, {grouped(data['firings'])} firings{steady}"

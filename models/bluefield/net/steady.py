@@ -23,6 +23,14 @@ from . import build, parts
 __all__ = ["Outcome", "Result", "detail", "simulate", "throughputs"]
 
 WINDOWS = 8
+# Batches leave together, so that a count is off by up to one of them per core. With batches, the
+# counts behind a rate are means over so many instants, those of a window, between which batches
+# are differently far.
+INSTANTS = 8
+# With fewer batches of a core in the half that is measured, its rate is given with a warning: with
+# several cores, as batches that meet at an engine can fall into another rhythm after dozens of
+# rounds, by which all rates jump; with one, as the counts are coarse.
+FEW_BATCHES, FEW_OF_ONE_CORE = 100, 30
 # A ring of arrivals, or the queue of a first engine, that still fills at this fraction of its
 # function's rate changes no other rate by more, and its own by less.
 _FILLING = 0.005
@@ -39,7 +47,8 @@ class Result:
     throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; work:
     per stage the fraction of time that its resource (of all cores of the function, or the engine)
     worked for it; queued: per stage the least number of its requests that was seen waiting in the
-    second half, None on cores.
+    second half, None on cores; few_batches: how many of each core were counted, where these are
+    too few to trust the rate to a percent, else None.
     """
 
     name: str
@@ -51,6 +60,7 @@ class Result:
     bottleneck: str = ""
     why: str = ""
     latency_us: dict = None
+    few_batches: int = None
 
 
 @dataclass
@@ -76,7 +86,9 @@ class _Run:
             build.seats(scenario, self.form) if form else list(range(len(scenario.functions)))
         )
         self.net, self.chains, self.counts, self.kept = build.net_of_shape(self.form)
-        self.marking = build.marking(scenario, self.net, WINDOWS + 1, self.seats)
+        batches = any(_granule(f) > 1 for f in scenario.functions)
+        self.instants = INSTANTS if batches else 1
+        self.marking = build.marking(scenario, self.net, WINDOWS * self.instants + 1, self.seats)
         self.values = build.parameters(scenario, form=self.form, seats=self.seats)
         self.most_us = scenario.simulate.most_ms * 1e3 / WINDOWS
         self.window_us = min(self._first_window(), self.most_us)
@@ -117,7 +129,7 @@ class _Run:
         return max(2, math.ceil(least * WINDOWS / 2 / max(periods))) * max(periods) / (WINDOWS / 2)
 
     def parameters(self):
-        return {**self.values, "window": parts.ticks(self.window_us)}
+        return {**self.values, "window": parts.ticks(self.window_us / self.instants)}
 
     def take(self, run):
         """Reads a run; True when its rates are steady or there is no time for longer windows."""
@@ -158,7 +170,10 @@ def _period(function):
 
 def _read(state, run):
     scenario = state.scenario
-    taken = [counts.each(lambda name: [n for (n,) in run.tokens[name]]) for counts in state.counts]
+    taken = [
+        counts.each(lambda name: [n for (n,) in run.tokens[name]][:: state.instants])
+        for counts in state.counts
+    ]
     window, half, quarter = state.window_us, WINDOWS // 2, WINDOWS // 4
     steady, results, utilisation = True, [], {}
     counted = {f.name: taken[seat] for f, seat in zip(scenario.functions, state.seats)}
@@ -175,12 +190,16 @@ def _read(state, run):
         default=0.0,
     )
     burst = max((_granule(f) for f in scenario.functions), default=1)
-    for f in scenario.functions:
-        delivered, arrived, lost, works, queues, free = counted[f.name]
-        third = delivered[half + quarter] - delivered[half]
-        fourth = delivered[WINDOWS] - delivered[half + quarter]
+    cores = sum(f.cores for f in scenario.functions if f.pattern == RUN_TO_COMPLETION)
+    few = FEW_BATCHES if cores > 1 else FEW_OF_ONE_CORE
+    for f, seat in zip(scenario.functions, state.seats):
+        _, arrived, lost, works, queues, free = counted[f.name]
+        left = _levels([n for (n,) in run.tokens[state.counts[seat].delivered]], state.instants)
+        third, fourth = left[half + quarter] - left[half], left[WINDOWS] - left[half + quarter]
         packets = third + fourth
-        allowed = (scenario.simulate.tolerance / 2 + by_chance) * packets + 2 * _granule(f)
+        # A mean over many instants is off by much less than what leaves at one of them.
+        grain = 2 * _granule(f) if state.instants == 1 else _granule(f) / 2
+        allowed = (scenario.simulate.tolerance / 2 + by_chance) * packets + max(grain, 2)
         steady &= packets > 0 and abs(fourth - third) <= allowed
         steady &= _rest(
             free,
@@ -190,6 +209,8 @@ def _read(state, run):
             _may_fill(f) * _FILLING * packets,
         )
         result = Result(f.name, packets / (half * window) * 1e3, f.traffic.rate_kpps)
+        if f.pattern == RUN_TO_COMPLETION and packets < few * _granule(f):
+            result.few_batches = int(packets / _granule(f))
         if lost is not None:
             came = arrived[WINDOWS] - arrived[half]
             kept = came - packets <= _FILLING * came + 2 * _granule(f) + math.sqrt(came) * _random(
@@ -217,6 +238,17 @@ def _read(state, run):
         result.bottleneck, result.why = _bottleneck(f, result)
         results.append(result)
     return Outcome(results, steady, WINDOWS * window * 1e-3, run.commits, utilisation)
+
+
+def _levels(count, instants):
+    """A count at the ends of the windows, from the first on: the mean of those seen in each.
+
+    Between two of them is the same time as between the ends.
+    """
+    ends = range(0, len(count), instants)
+    return [
+        sum(seen) / len(seen) for seen in (count[max(0, k - instants + 1) : k + 1] for k in ends)
+    ]
 
 
 def _may_fill(function):

@@ -16,7 +16,17 @@ from statistics import NormalDist
 
 from lpn import Error
 
-from ..scenario import COUNTERS, ENGINE_LAWS, RUN_TO_COMPLETION
+from ..scenario import (
+    COUNTERS,
+    ENGINE_LAWS,
+    MOST_ACCESSES,
+    MOST_BYTES,
+    MOST_FLOWS,
+    MOST_MATCHES,
+    MOST_WSS_MB,
+    RUN_TO_COMPLETION,
+    impossible_time,
+)
 from . import laws
 from .function_predictor import RATE_SD, RIVAL_SD
 from .profile_table import FLOWS, MATCHES, SIZE
@@ -42,6 +52,13 @@ MEASURED = {
 MEMORY_MEASURED = {"wss_MB": (0.1, 11.82), "accesses_1e8_per_s": (0.04, 3.6)}
 # Inputs of changed() beside the traffic: the pressure on the memory from outside.
 PRESSURE = ("wss_MB", "accesses_per_s")
+_MOST = {
+    FLOWS: MOST_FLOWS,
+    SIZE: MOST_BYTES,
+    MATCHES: MOST_MATCHES,
+    "wss_MB": MOST_WSS_MB,
+    "accesses_per_s": MOST_ACCESSES,
+}
 _STEADY, _MOST_ROUNDS = 1e-10, 5000
 
 
@@ -236,8 +253,17 @@ def traffic_row(scenario, name):
 
 
 def changed(scenario, index, column, value):
-    """The Scenario with one input changed: traffic of a function, or PRESSURE."""
+    """The Scenario with one input changed: traffic of a function, or PRESSURE.
+
+    Raises Error "E-usage" for an input that there is not, and a value that no scenario may have.
+    """
     f = scenario.functions[index]
+    if column in _MOST and not 0 <= value <= _MOST[column]:
+        raise Error(
+            "E-usage",
+            f"{scenario.path}: {column} is {value:g}; it must be a number from 0 to "
+            f"{_MOST[column]:g}",
+        )
     if column in PRESSURE:
         return replace(
             scenario, pressure=replace(scenario.pressure, **{column: value}, counters=None)
@@ -263,6 +289,13 @@ def changed(scenario, index, column, value):
             f"there is no input '{column}' of a scenario; there are: "
             f"{', '.join((MATCHES, FLOWS, SIZE, *PRESSURE))}",
         )
+    for k, stage in enumerate(f.stages):
+        wrong = impossible_time(stage, traffic)
+        if wrong:
+            raise Error(
+                "E-usage",
+                f"{scenario.path}: with {column} {value:g}, stage {k} of '{f.name}' {wrong}",
+            )
     functions = list(scenario.functions)
     functions[index] = replace(f, traffic=traffic)
     return replace(scenario, functions=tuple(functions))

@@ -168,6 +168,21 @@ S1 = (*F0, "stages", 1)
             "functions[1].memory.counters: 'inst_retired_per_s' is missing",
         ),
         (
+            (*F1, "memory"),
+            {"wss_MB": 2, "counters": dict.fromkeys(scenarios.COUNTERS, 3)},
+            "functions[1].memory.counters.wss_MB: is 3, but wss_MB and bytes_per_flow give 2 MB",
+        ),
+        (
+            (*F1, "memory"),
+            {"bytes_per_flow": 64, "counters": dict.fromkeys(scenarios.COUNTERS, 0)},
+            "functions[1].memory.counters.wss_MB: is 0, but wss_MB and bytes_per_flow give 1.04858",
+        ),
+        (
+            (*F1, "memory"),
+            {"wss_MB": 3, "counters": dict.fromkeys(scenarios.COUNTERS, 3.01)},
+            None,
+        ),
+        (
             ("memory_pressure",),
             {"wss_MB": math.inf},
             "memory_pressure.wss_MB: must be a number from 0",

@@ -52,6 +52,17 @@ def test_processor_bound_paths(truth):
     assert sum(errors) / len(errors) <= 0.02
 
 
+def test_unshaped_is_overload(truth, monkeypatch):
+    """Both words are in tables of section 4 for a sender that is not held back."""
+    rows = [row for row in lpn_net.section4() if row["cores"] == "5"]
+    assert all(row["offered_pps"] == "overload" for row in rows)
+    said = [{**row, "offered_pps": "unshaped"} for row in rows]
+    monkeypatch.setattr(lpn_net, "section4", lambda: rows)
+    wanted = [rate for _, rate, _ in lpn_net.against_section4(200)]
+    monkeypatch.setattr(lpn_net, "section4", lambda: said)
+    assert [rate for _, rate, _ in lpn_net.against_section4(200)] == wanted
+
+
 def _paths(truth):
     rows = truth.paths()
     return rows if os.environ.get("LPN_SLOW") else rows[::41]

@@ -18,13 +18,14 @@ std::int64_t param_value(const Net& net, const ParamValues& params, const Formul
                          const std::string& what, std::int64_t least, std::int64_t index = 0);
 
 // Everything that can be wrong before time 0. Throws Error: "E-param-value" (servers < 1, negative
-// counts, periods < 1, ...), "E-range" (an initial token), "E-capacity" (more tokens than slots).
+// counts, periods < 1, ...), "E-range" (an initial token), "E-capacity" (more tokens than slots);
+// the first of them in the order of docs/semantics.md, "Errors".
 // `now_and_then` is called every few thousand tokens; what it throws ends the check.
 void check_initial(const Net& net, const ParamValues& params, const Marking& marking,
                    const std::function<void()>& now_and_then = {});
 
 // What there is at the start, without a look at the properties: tokens, and the bytes of their
-// values. Throws Error "E-param-value".
+// values. Counts that cannot be are left out; check_initial refuses them.
 struct InitialSize {
   std::uint64_t tokens = 0, bytes = 0;
 };

@@ -1,0 +1,69 @@
+"""Whether a scenario that is called steady is: batches are coarse, and meet in rhythms."""
+
+import pytest
+from models.bluefield import scenario as scenarios
+from models.bluefield.net import answer, steady
+
+
+def rtc(name, cores, batch, cpu, regex, compression, rate=None):
+    engines = zip(("regex", "compression"), (regex, compression))
+    function = {
+        "name": name,
+        "pattern": "run-to-completion",
+        "cores": cores,
+        "batch": batch,
+        "stages": [
+            {"resource": "cpu", "service_us": cpu},
+            *(
+                {"resource": engine, "queues": queues, "service_us": us, "slots": slots}
+                for engine, (us, queues, slots) in engines
+            ),
+        ],
+    }
+    if rate is not None:
+        function["traffic"] = {"rate_kpps": rate}
+    return function
+
+
+def simulated(functions, most_ms):
+    given = {"nic": {"cores": 16}, "functions": functions, "simulate": {"most_ms": most_ms}}
+    scenario = scenarios.parse(given)
+    return scenario, steady.simulate(scenario, engine="interp", latencies=False)
+
+
+def test_a_rate_is_no_coarser_than_a_percent_of_its_batches():
+    """Batches of 128 on three cores: 20 ms hold some 25 of each, and counted between two instants
+    the rate was 486.4 for 491.8 kpps.
+    """
+    function = rtc("f", 3, 128, 1.1223, (1.9995, 1, 128), (0.4533, 1, 128))
+    scenario, outcome = simulated([function], 40)
+    assert outcome.steady
+    assert outcome.results[0].throughput_kpps == pytest.approx(491.84, rel=0.005)
+    (warning,) = answer.warnings(scenario, outcome)
+    assert warning.startswith("f: only 25 batches of a core were counted; ")
+    assert warning.endswith("raise simulate.most_ms above 40")
+
+
+def test_rhythms_that_may_still_change_are_warned_of():
+    """In 40 ms both get 279 kpps; after 60 ms it is 332 and 166 for ever."""
+    functions = [
+        rtc("f0", 3, 32, 1.7021, (1.2427, 2, 1024), (2.4425, 2, 128), 604.16),
+        rtc("f1", 4, 32, 1.6028, (2.3398, 2, 128), (1.1442, 1, 1024)),
+    ]
+    scenario, outcome = simulated(functions, 40)
+    told = answer.warnings(scenario, outcome)
+    assert [line.split(":")[0] for line in told] == ["f0", "f1"] or not outcome.steady
+
+
+def test_enough_batches_have_no_warning():
+    function = rtc("f", 1, 4, 0.5, (0.4, 1, 1024), (0.3, 1, 1024))
+    scenario, outcome = simulated([function], 40)
+    assert outcome.steady and answer.warnings(scenario, outcome) == []
+
+
+def test_means_over_a_window_keep_the_time_between_them():
+    count = [10 * k for k in range(65)]
+    assert [b - a for a, b in zip(steady._levels(count, 8)[1:], steady._levels(count, 8)[2:])] == (
+        [80] * 7
+    )
+    assert steady._levels(count[:9], 1) == count[:9]

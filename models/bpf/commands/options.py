@@ -1,0 +1,71 @@
+"""Options that the commands on objects share."""
+
+import click
+
+from lpn.command import FiniteRange
+
+from ..errors import refused
+
+object_argument = click.argument(
+    "path", type=click.Path(exists=True, dir_okay=False), metavar="OBJECT"
+)
+
+
+def program_options(function):
+    """--section, --prog, --tail-call, --inner, --paths, --seconds; `taken` makes them keywords."""
+    for option in reversed(
+        [
+            click.option("--section", metavar="S", help="The section of the program."),
+            click.option("--prog", metavar="NAME", help="The program's function."),
+            click.option(
+                "--tail-call",
+                "tail_calls",
+                multiple=True,
+                metavar="MAP:INDEX=PROGRAM",
+                help="What a slot of a PROG_ARRAY holds; may be given several times.",
+            ),
+            click.option(
+                "--inner",
+                multiple=True,
+                metavar="MAP=LIKE",
+                help="Inner maps of MAP are like the map LIKE, where the object does not say it.",
+            ),
+            click.option(
+                "--paths",
+                type=click.IntRange(0),
+                default=1000,
+                show_default=True,
+                metavar="N",
+                help="With more paths than this they are joined where they meet.",
+            ),
+            click.option(
+                "--seconds",
+                type=FiniteRange(0, min_open=True),
+                default=40.0,
+                show_default=True,
+                metavar="S",
+                help="After S seconds of joined paths the rest is answered as an interval;"
+                " a quarter of it before paths are joined.",
+            ),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def taken(section, prog, tail_calls, inner, paths, seconds):
+    """The options as keywords of interface.extract."""
+    pairs = {}
+    for text in inner:
+        outer, equals, like = text.partition("=")
+        if not equals:
+            raise refused("E-bpf-map", f"--inner {text}: write MAP=LIKE")
+        pairs[outer] = like
+    return {
+        "section": section,
+        "prog": prog,
+        "tail_calls": tail_calls,
+        "inner": pairs,
+        "paths": paths,
+        "seconds": (seconds / 4, seconds),
+    }
