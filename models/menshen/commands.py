@@ -4,7 +4,7 @@ import dataclasses
 
 import click
 
-from lpn.command import ANSWERED, engine_option, grouped, json_option, params_option
+from lpn.command import ANSWERED, counted, engine_option, grouped, json_option, params_option
 from lpn.command import print_json, rate, table
 
 
@@ -39,8 +39,9 @@ def command(stream, params, engine, each, as_json):
         click.echo("")
     latency = said["latency"]
     click.echo(
-        f"{grouped(said['packets'])} packets in {grouped(said['clocks'])} clocks of {clock_mhz} MHz: "
-        f"{rate(said['packets_per_second'])}packets/s, {rate(said['bits_per_second'])}bit/s"
+        f"{counted(said['packets'], 'packet')} in {grouped(said['clocks'])} clocks of "
+        f"{clock_mhz} MHz: {rate(said['packets_per_second'])}packets/s, "
+        f"{rate(said['bits_per_second'])}bit/s"
     )
     click.echo(
         f"latency in clocks: least {grouped(latency['least'])}, mean {latency['mean']:.1f}, "
