@@ -18,7 +18,7 @@ import re
 import lpn
 
 from . import net as _net
-from .messages import Field, Lowered, Message
+from .messages import DEEPEST, Field, Lowered, Message
 from .tokens import Bit, Item, Kind
 from .trees import messages_of
 
@@ -64,7 +64,10 @@ def workload(input, net: lpn.Net) -> lpn.Marking:
     a .proto file, a type and files of messages. README.md has examples. Raises OSError when a file
     cannot be read and ValueError, with the reason, for what the hardware cannot serialise.
     """
-    messages = input.messages if isinstance(input, Batch) else _read(input)
+    try:
+        messages = input.messages if isinstance(input, Batch) else _read(input)
+    except RecursionError:
+        raise ValueError(f"a message is nested far deeper than {DEEPEST} levels") from None
     return Lowered(messages, _handlers(net)).marking(net)
 
 
