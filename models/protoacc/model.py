@@ -26,7 +26,7 @@ from .trees import messages_of
 def net(*, handlers: int = 6) -> lpn.Net:
     """The serialiser with so many field handlers, 1 to 14; the RTL has 6.
 
-    Its parameters are clocks: `read_latency` from an address to its first beat, at least 2;
+    Its parameters are clocks: `read_latency` from an address to its first beat, at least 1;
     `write_ack_latency` from a write's last beat to its acknowledgement, at least 1;
     `command_interval` from one command of the host to the next.
     """
