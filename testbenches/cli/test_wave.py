@@ -168,6 +168,9 @@ def test_late_by_a_constant(lpn, fifo):
     answer = model(lpn, fifo, map="offset = -2\n")  # of pop, the last table
     assert answer.status == 1
     assert "pop: 2 cycles late by a constant from here on (8 firings)" in answer.out
+    said = model(lpn, fifo, map='offset = "1 + slow"\n').refused("E-wave-map")
+    assert "transitions.pop.offset: the net has no parameter 'slow'" in said
+    assert "a sum with parameters" in model(lpn, fifo, map='offset = "a*b"\n').refused("E-wave-map")
 
 
 def test_what_does_not_fit(lpn, fifo):
