@@ -78,6 +78,9 @@ def test_control_and_dropped_packets_take_only_their_beats():
         ([2, 3, 3, 3], [0, 0, 1, 0, 1]),
         ([2, 3, 4], [0, 0, 1, 1]),  # 3 clocks behind the late one
         ([2, 3, 4, 4], [0, 0, 1, 1, 0]),
+        ([2, 3, 2, 2], [0, 0, 1, 1, 1]),  # two more wait behind a late one
+        ([2, 3, 2, 2, 4], [0, 0, 1, 1, 1, 1]),
+        ([2, 3, 2, 2, 5], [0, 0, 1, 1, 1, 0]),
     ],
 )
 def test_a_header_three_clocks_behind_a_close_one_is_late(distances, late):
@@ -99,7 +102,10 @@ def test_a_header_three_clocks_behind_a_close_one_is_late(distances, late):
         ([64, 1500], None, "right behind one of 64 bytes"),
         ([128] * 700, None, "the input FIFO is full"),
         ([9000], None, "the FIFO of further beats is full"),
-        ([128, 192, 128, 128], None, "headers 2, 3 and 2 clocks apart"),
+        ([128, 192, 128, 128], None, "2, 3 and 2 clocks apart: the RTL loses the last"),
+        ([128, 192, 128, 192, 128], None, "2, 3 and 2 clocks apart: the RTL loses the last"),
+        ([128, 192, 128, 128, 128, 128], None, "2, 3, 2, 2 and 2 clocks apart"),
+        ([128, 192, 256, 128, 128], None, "2, 3, 4 and 2 clocks apart"),
     ],
 )
 def test_streams_in_which_the_rtl_loses_beats(lengths, idle, words):
