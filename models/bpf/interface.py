@@ -92,13 +92,22 @@ def tails_of(program, given=()):
 
 
 def extract(
-    path, section=None, prog=None, tail_calls=(), inner=None, paths=1000, seconds=(10.0, 40.0)
+    path,
+    section=None,
+    prog=None,
+    tail_calls=(),
+    inner=None,
+    paths=1000,
+    seconds=(10.0, 40.0),
+    beside=False,
 ):
-    """The interface of a program of an object file, every class with a witness that was run."""
+    """The interface of a program of an object file, every class with a witness that was run.
+    `beside`: terms of an earlier interface stay good; without it they do not.
+    """
     program = load(path, inner)
     function = program.program(section, prog)
     tails = tails_of(program, tail_calls)
-    explored = explore(program, function, tails, paths, seconds)
+    explored = explore(program, function, tails, paths, seconds, beside=beside)
     classes = []
     if explored.root is not None:
         tree = _with_classes(explored.root, [], classes)

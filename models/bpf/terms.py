@@ -34,10 +34,10 @@ def _make(op, width, *args):
 
 
 def forget():
-    """Lets all terms go; those that are still held must not be mixed with new ones."""
+    """Lets all terms go but TRUE and FALSE; others that are held must not be mixed with new ones."""
     _known.clear()
-    global TRUE, FALSE
-    TRUE, FALSE = _make("const", 0, True), _make("const", 0, False)
+    for one in (TRUE, FALSE):
+        _known["const", 0, ("=", one.args[0])] = one
 
 
 TRUE, FALSE = _make("const", 0, True), _make("const", 0, False)
@@ -426,33 +426,55 @@ def not_(a):
 
 
 def all_(*given):
-    out = []
-    for a in given:
-        for x in a.args if a.op == "all" else (a,):
-            if x is FALSE:
-                return FALSE
-            if x is not TRUE and x not in out:
-                out.append(x)
-    if any(not_(x) in out for x in out):
-        return FALSE
-    if not out:
-        return TRUE
-    return out[0] if len(out) == 1 else _make("all", 0, *out)
+    return _series("all", TRUE, FALSE, given)
 
 
 def any_(*given):
+    return _series("any", FALSE, TRUE, given)
+
+
+def _series(op, nothing, decided, given):
+    """`all` or `any` of conditions. `nothing` adds nothing, `decided` decides it all."""
     out = []
     for a in given:
-        for x in a.args if a.op == "any" else (a,):
-            if x is TRUE:
-                return TRUE
-            if x is not FALSE and x not in out:
+        for x in a.args if a.op == op else (a,):
+            if x is decided:
+                return decided
+            if x is not nothing and x not in out:
                 out.append(x)
     if any(not_(x) in out for x in out):
-        return TRUE
+        return decided
+    other = "any" if op == "all" else "all"
+    if len(out) <= 16 and any(_inner(x, other) for x in out):
+        shorter = [_without(x, out, op, other) for x in out]
+        if any(x is not y for x, y in zip(shorter, out)):
+            return _series(op, nothing, decided, [x for x in shorter if x is not None])
     if not out:
-        return FALSE
-    return out[0] if len(out) == 1 else _make("any", 0, *out)
+        return nothing
+    return out[0] if len(out) == 1 else _make(op, 0, *out)
+
+
+def _inner(x, other):
+    """The parts of a condition of the other kind: of `not any` those of `all`, and back."""
+    if x.op == other:
+        return x.args
+    if x.op == "not" and x.args[0].op == ("all" if other == "any" else "any"):
+        return tuple(not_(a) for a in x.args[0].args)
+    return ()
+
+
+def _without(x, out, op, other):
+    """x beside the others: a or (not a and x) is a or x; a or (a and x) is a (None here)."""
+    inner = _inner(x, other)
+    if not inner:
+        return x
+    beside = [y for y in out if y is not x]
+    if any(a in beside for a in inner):
+        return None
+    left = [a for a in inner if not_(a) not in beside]
+    if len(left) == len(inner):
+        return x
+    return _series(other, *((TRUE, FALSE) if other == "all" else (FALSE, TRUE)), left)
 
 
 def ite(c, a, b):
@@ -558,6 +580,32 @@ def ult(a, b):
     return _make("ult", 0, a, b)
 
 
+def _small(t, bits):
+    """The number of a constant that is no larger than some bits either way, or None."""
+    if t.op != "const":
+        return None
+    n = signed(t.args[0], t.width)
+    return n if -(1 << bits) < n < 1 << bits else None
+
+
+def _moved(a, b):
+    """An order of x + c, or -x, and a constant as one of x, where nothing can overflow."""
+    bits = a.width - 3
+    for x, other, flip in ((a, b, False), (b, a, True)):
+        n = _small(other, bits)
+        if n is None:
+            continue
+        if x.op == "add" and leading_zeros(x.args[0]) > 2:
+            c = _small(x.args[1], bits - 1)
+            if c is not None:
+                pair = x.args[0], const(n - c, a.width)
+                return pair[::-1] if flip else pair
+        if x.op == "neg" and leading_zeros(x.args[0]) > 2:
+            pair = const(-n, a.width), x.args[0]
+            return pair[::-1] if flip else pair
+    return None
+
+
 def slt(a, b):
     if a is b:
         return FALSE
@@ -565,6 +613,9 @@ def slt(a, b):
         return truth(signed(a.args[0], a.width) < signed(b.args[0], b.width))
     if leading_zeros(a) and leading_zeros(b):
         return ult(a, b)
+    moved = _moved(a, b)
+    if moved is not None:
+        return slt(*moved)
     if leading_zeros(a) and b.op == "const":  # b is below 0
         return FALSE
     if leading_zeros(b) and a.op == "const":

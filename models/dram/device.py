@@ -13,7 +13,7 @@ import lpn
 
 from .standard import KINDS, LAST
 
-__all__ = ["LONGEST", "build", "codes", "named"]
+__all__ = ["LONGEST", "Over", "build", "codes", "named"]
 
 LONGEST = 2**40  # cycles between two commands
 _LETTER = {"rank": "r", "pseudochannel": "p", "bank_group": "g", "bank": "b"}
@@ -37,7 +37,7 @@ def codes(standard) -> dict:
     return {slot: number for number, slot in enumerate(slots)}
 
 
-class _Over:
+class Over:
     """A function of arcs whose names are computed."""
 
     def __init__(self, names, function):
@@ -74,13 +74,13 @@ class _Firing:
     def clears(self, name, place):
         """Takes what is there."""
         self.take[name] = place.take(
-            _Over(["cmd", name], lambda cmd, own: lpn.select(cmd.asks, 0, own.count)), need=0
+            Over(["cmd", name], lambda cmd, own: lpn.select(cmd.asks, 0, own.count)), need=0
         )
 
     def fills(self, name, place, n):
         """Fills a place up to n tokens."""
         self.take[name] = place.watch()
-        count = _Over(["cmd", name], lambda cmd, own: lpn.select(cmd.asks, 0, n - own.count))
+        count = Over(["cmd", name], lambda cmd, own: lpn.select(cmd.asks, 0, n - own.count))
         self.put.append(place.emit(count=count))
 
     def puts(self, place, n=1):

@@ -8,8 +8,10 @@ import os
 import lpn
 from lpn.runs import Model, prepare, read_json
 
+from . import trace
 from .device import LONGEST, codes, named
 from .standard import LAST, standard
+from .trace import Requests, Trace
 
 __all__ = ["Sequence", "Times", "marking", "truth_rows"]
 
@@ -34,8 +36,8 @@ class Sequence:
 
     @classmethod
     def of(cls, input):
-        """The Sequence of a file, or itself."""
-        return input if isinstance(input, cls) else cls.read(input)
+        """The Sequence or Trace of a file; or itself, when it is one."""
+        return input if isinstance(input, (cls, Trace)) else trace.read(input) or cls.read(input)
 
     @classmethod
     def read(cls, path):
@@ -208,20 +210,33 @@ def _equal(found, expected):
 
 
 def truth_rows(path):
-    """Rows of lpn validate from a file of measured sequences, one in JSON per line (.xz or not)."""
+    """Rows of lpn validate from a file of measured sequences, or of traces of a controller, one in
+    JSON per line (.xz or not).
+    """
     for number, line in enumerate(_lines(path), 1):
         try:
             row = json.loads(line)
-            made = standard(row["std"], row["org"])
-            commands = [(c, tuple(where), 0, False) for c, where, _ in row["cmds"]]
-            cycles = [cycle for _, _, cycle in row["cmds"]]
-            sequence = Sequence(row["id"], made, commands)
-            times = Times(sequence, cycles, row.get("gapped", []))
-        except (ValueError, KeyError, TypeError) as error:
+            made = _trace_row(row) if "block" in row else _sequence_row(row)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
             raise lpn.Error(
-                "E-truth-file", f"{path}, line {number}: no measured sequence: {error!r}"
+                "E-truth-file",
+                f"{path}, line {number}: no measured sequence or trace: {error!r}",
             ) from None
-        yield sequence, {}, cycles[-1], times
+        yield made
+
+
+def _sequence_row(row):
+    commands = [(c, tuple(where), 0, False) for c, where, _ in row["cmds"]]
+    cycles = [cycle for _, _, cycle in row["cmds"]]
+    sequence = Sequence(row["id"], standard(row["std"], row["org"]), commands)
+    return sequence, {}, cycles[-1], Times(sequence, cycles, row.get("gapped", []))
+
+
+def _trace_row(row):
+    writes = [w == "1" for w in row["write"]]
+    requests = Trace(row["name"], row["part"], row["arrive"], row["block"], writes)
+    measured = Requests(requests, row["accept"], row["done"])
+    return requests, {}, measured.mean, measured
 
 
 def _lines(path):

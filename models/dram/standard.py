@@ -44,12 +44,26 @@ KINDS = {
     "reset": "power",
 }
 
-_TABLES = ("organisations", "parameters", "commands", "windows", "buses", "round", "deviations")
+_TABLES = (
+    "organisations",
+    "parameters",
+    "commands",
+    "windows",
+    "buses",
+    "round",
+    "deviations",
+    "controller",
+)
 
 
 def names() -> list[str]:
     """The standards that come with the project."""
-    return sorted(file[:-5] for file in os.listdir(_FOLDER) if file.endswith(".toml"))
+    return [name.removeprefix("standards/") for name in _names("standards")]
+
+
+def _names(folder):
+    files = os.listdir(os.path.join(os.path.dirname(_FOLDER), folder))
+    return sorted(f"{folder}/{file[:-5]}" for file in files if file.endswith(".toml"))
 
 
 def wrong(text):
@@ -93,9 +107,11 @@ def _read(part):
             raise wrong(f"{path}: {table} must be a table, [{table}]")
     if "base" not in data:
         return data
-    if data["base"] not in names():
-        raise wrong(f"{path}: base must be one of {', '.join(names())}, got {data['base']!r}")
-    base = _read(data["base"])
+    bases = [*names(), *_names("controllers")]
+    if data["base"] not in bases:
+        raise wrong(f"{path}: base must be one of {', '.join(bases)}, got {data['base']!r}")
+    where = "" if data["base"] in names() else os.path.dirname(_FOLDER)
+    base = _read(os.path.join(where, data["base"]) + (".toml" if where else ""))
     merged = {**base, **data}
     for table in ("rules", *_TABLES):
         if table in base or table in data:
@@ -121,6 +137,9 @@ class Standard:
         self._data = data
         self.levels = data["coordinate"]
         self.kinds = data["commands"]
+        self.controller = data.get("controller")
+        if self.controller is not None:
+            self._check_controller()
         self._check_commands()
         self._read_round()
         self._read_organisation(organisation)
@@ -143,6 +162,26 @@ class Standard:
                     f"{self.part}: {key} must be 'device' or '{self.levels[0]}', the outermost "
                     f"level, got {self._data[key]!r}"
                 )
+
+    def _check_controller(self):
+        c = self.controller
+        lacking = {"ACT", "RD", "RDA", "PRE", "REF"} - set(self.kinds)
+        if lacking:
+            raise wrong(f"{self.part}: a controller needs the command {min(lacking)}")
+        if c.get("page") not in ("open", "closed"):
+            raise wrong(f"{self.part}: page of controller must be open or closed")
+        if type(c.get("request_bytes")) is not int or c["request_bytes"] < 1:
+            raise wrong(f"{self.part}: request_bytes of controller must be a number of bytes")
+        bits = dict(c.get("address", ()))
+        if sorted(bits) != sorted({*self.levels, "column", "row"}) or c["address"][-1][0] != "row":
+            raise wrong(
+                f"{self.part}: address of controller must have the bits of column, "
+                f"{', '.join(self.levels)} and, last, row"
+            )
+        for level, size in self._data["organisations"]["full"].items():
+            if 2 ** bits[level] != size:
+                raise wrong(f"{self.part}: {bits[level]} bits of address are not {size} of {level}")
+        self.row_bits = bits["row"]
 
     def _read_organisation(self, organisation):
         choices = self._data.get("organisations", {})

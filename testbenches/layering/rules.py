@@ -38,7 +38,7 @@ FLOORS = {
         ["authoring", "json_file", "plots", "parallel"],
         ["lib", "spaces"],
         ["runs"],
-        ["command", "sweeps", "pages", "proofs", "waves"],
+        ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
         ["interfaces"],
         ["cli"],
         ["__init__"],
@@ -73,10 +73,11 @@ PYTHON_PARTY = {
     "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
+    "google": ("models/protoacc/",),  # protobuf: messages of a .proto file
     "clang": ("testbenches/",),  # libclang: the places of a mutation test
     "pytest": ("testbenches/", "python/test/", "models/"),
     "selenium": ("testbenches/viz/",),
-    "sklearn": ("models/bluefield/",),  # only training; predicting reads what it wrote
+    "sklearn": ("models/bluefield/", "python/lpn/tuning/"),  # only training
     "sympy": ("lpn2pi/", "testbenches/"),
     "z3": ("lpn2smt/", "models/bpf/"),
     "elftools": ("models/bpf/",),  # sections, symbols, relocations of eBPF objects

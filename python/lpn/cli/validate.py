@@ -201,7 +201,7 @@ def _rows(model, path):
     """(input, parameters, truth[, expected]) of every row."""
     whole = getattr(model.module, "truth_rows", None)
     if whole is not None:
-        return whole(path)
+        return _from_other(whole, path)
     row_of = getattr(model.module, "truth", None)
     if row_of is None:
         raise mistake(
@@ -210,6 +210,17 @@ def _rows(model, path):
             "a function truth(row) -> (input, parameters, cycles) in its module",
         )
     return _from_csv(row_of, path)
+
+
+def _from_other(rows_of, path):
+    try:
+        yield from rows_of(path)
+    except OSError as error:
+        raise mistake("E-input", f"cannot read {path}: {error.strerror or error}") from None
+    except KeyError as error:
+        raise mistake("E-truth-file", f"{path}: a row has no {error}") from None
+    except (ValueError, TypeError, EOFError) as error:
+        raise mistake("E-truth-file", f"{path}: {error}") from None
 
 
 def _from_csv(row_of, path):

@@ -66,6 +66,7 @@ class Firing:
     payload: dict[str, str] = field(default_factory=dict)
     name: str = ""
     trailing: bool = False
+    parameters: list[str] = field(default_factory=list)  # of the net, added to the offset
 
 
 @dataclass
@@ -247,6 +248,7 @@ class _Reader:
                     self._whole(value, f"{where}.where.{field_name}", 0)
                 else:
                     self._text(value, f"{where}.payload.{field_name}")
+        offset, parameters = self._offset(table.get("offset", 0), f"{where}.offset")
         return Firing(
             self._text(table.get("of", name), f"{where}.of"),
             channel,
@@ -254,11 +256,23 @@ class _Reader:
             self._whole(table.get("every", 1), f"{where}.every", 1),
             self._whole(table.get("transfer", 0), f"{where}.transfer", 0),
             table.get("where", {}),
-            self._whole(table.get("offset", 0), f"{where}.offset"),
+            offset,
             table.get("payload", {}),
             name,
             self._flag(table.get("trailing", False), f"{where}.trailing"),
+            parameters,
         )
+
+    def _offset(self, value, where):
+        """3 or "3 + slow": (number, names of parameters)."""
+        if not isinstance(value, str):
+            return self._whole(value, where), []
+        terms = [term.strip() for term in value.split("+")]
+        numbers = [term for term in terms if re.fullmatch(r"-?\d+", term)]
+        names = [term for term in terms if term not in numbers]
+        if not all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names):
+            self._fail(f'{where} is a whole number, or a sum with parameters as "3 + slow"')
+        return sum(map(int, numbers)), names
 
     def _flag(self, value, where):
         if not isinstance(value, bool):

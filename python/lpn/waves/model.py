@@ -40,6 +40,13 @@ class Firings:
                     f"{map.file}: transitions.{firing.name}: the net has no transition "
                     f"'{firing.transition}'{near(firing.transition, numbers)}",
                 )
+            for name in firing.parameters:
+                if name not in net.params:
+                    raise without_place(
+                        "E-wave-map",
+                        f"{map.file}: transitions.{firing.name}.offset: the net has no parameter "
+                        f"'{name}'{near(name, net.params)}",
+                    )
             for text in firing.payload.values():
                 self._property(
                     core, core.transitions[numbers[firing.transition]], text, map, firing
@@ -151,7 +158,9 @@ def _row(matched, firings, recording, marking, whole):
     fired = firings.found[firing.transition]
     if firing.event == "start":
         fired = sorted(fired, key=lambda f: f[0])
-    expected = [f[0 if firing.event == "start" else 1] + firing.offset for f in fired]
+    given = dict(zip(marking.net.params, parameter_values(marking.net, None)))
+    offset = firing.offset + sum(given[name] for name in firing.parameters)
+    expected = [f[0 if firing.event == "start" else 1] + offset for f in fired]
     recorded = [edge - origin for edge in matched.edges]
     count = min(len(expected), len(recorded))
     late = [recorded[k] - expected[k] for k in range(count)]
