@@ -299,7 +299,7 @@ def test_interrupt_while_an_input_is_read(environment, nets):
             "has no parameter 'fast'; it has: slow",
         ),
         (["line.lpn", "m.json", "-p", "slow=200"], "E-param", "1..100"),
-        (["line.lpn", "m.json", "-p", f"slow={2**70}"], "E-", ""),
+        (["line.lpn", "m.json", "-p", f"slow={2**70}"], "E-param", "does not fit in 64 bits"),
         (["line.lpn", "m.json", "--engine", "fast"], "E-usage", "'compiled', 'interp'"),
         (["line.lpn", "m.json", "--limit", "-1"], "E-usage", "-1"),
         (["line.lpn", "m.json", "--nonsense"], "E-usage", "--nonsense"),

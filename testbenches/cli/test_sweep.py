@@ -758,7 +758,7 @@ def test_without_a_compiler_the_interpreter_answers(sweep, tmp_path):
             "E-param",
             "has no parameter 'fast'; it has: slow, slots",
         ),
-        (["pair.lpn", "a.json", "-p", f"slots={2**70}"], "E-", ""),
+        (["pair.lpn", "a.json", "-p", f"slots={2**70}"], "E-param", "does not fit in 64 bits"),
         (
             ["pair.lpn", "a.json", "-p", "slots=1", "-p", "slots=2"],
             "E-usage",

@@ -563,7 +563,13 @@ def parameter_values(net: Net, params: Mapping[str, int] | None) -> list[int]:
             raise mistake(
                 "E-param", f"parameter '{name}' of net '{net.name}' must be int, got {value!r}"
             )
-        pairs.append((name, int(value)))
+        whole = int(value)
+        if not -(2**63) <= whole < 2**63:
+            raise mistake(
+                "E-param",
+                f"parameter '{name}' of net '{net.name}' does not fit in 64 bits: {whole}",
+            )
+        pairs.append((name, whole))
     try:
         return net._core.bind_params(pairs)
     except _lpn.Error as error:

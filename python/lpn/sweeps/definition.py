@@ -4,11 +4,9 @@ import inspect
 import os
 from collections.abc import Iterable, Mapping
 
-import _lpn
-
 from ..authoring.marking import Marking
-from ..authoring.net import Net
-from ..errors import listed, mistake, placed, refusal, without_place
+from ..authoring.net import Net, parameter_values
+from ..errors import listed, mistake, refusal, without_place
 from ..runs.engines import check_engine
 from ..runs.models import Model, load
 from ..runs.run import whole_limit
@@ -251,10 +249,7 @@ class Definition:
             return Variant(None, (code, message))
 
     def _bind(self, net, values):
-        try:
-            return net._core.bind_params(list({**net.bound, **values}.items()))
-        except _lpn.Error as error:
-            raise placed(error) from None
+        return parameter_values(net, values)
 
     def __len__(self):
         return len(self.points) * (1 if self._point_inputs is not None else len(self.inputs))
