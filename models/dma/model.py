@@ -134,6 +134,7 @@ def space(net: lpn.Net, len: int = (1, 64), addr: int = (0, 3), write_addr: int 
     the other, of axi_cdma alone. 4096 is a boundary that no burst crosses. axi_dma_wr: the stream
     offers the whole packet at once.
     """
+    width = movers_bench.width_of(net)
     space = lpn.InputSpace(net)
     copies = net.name == "axi_cdma"
     given = space.tokens(
@@ -146,6 +147,5 @@ def space(net: lpn.Net, len: int = (1, 64), addr: int = (0, 3), write_addr: int 
         len=len,
     )
     if net.name == "axi_dma_wr":
-        width = {**net.params, **net.bound}["width"]
         space.tokens("stream.packets", 1, words=(given[0].len + width - 1) // width)
     return space

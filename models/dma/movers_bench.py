@@ -108,10 +108,18 @@ def build(run):
     return net
 
 
+def width_of(net):
+    """Bytes of the bus. Raises Error "E-param" for a width that no bus has."""
+    width = {**net.params, **net.bound}["width"]
+    if width & (width - 1):
+        raise lpn.Error("E-param", f"width must be a power of two, got {width}")
+    return width
+
+
 def mark(run, net):
     """The marking of a checked run."""
     marking = lpn.Marking(net)
-    width = run["config"]["data_width"] // 8
+    width = width_of(net)
     waited = 0
     for number, given in enumerate(run["descriptors"]):
         statuses = number - waited if given["wait_previous"] else 0

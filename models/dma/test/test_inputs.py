@@ -87,6 +87,20 @@ def test_what_is_wrong_with_an_input_is_said(tmp_path, given, text):
     assert error.value.code == "E-input" and text in str(error.value)
 
 
+def test_a_width_of_the_command_line_is_that_of_the_file():
+    """Of axi_dma_wr too, whose stream has as many words as its bus makes of a packet."""
+    given = str(EXAMPLES / "stream_in.json")
+    narrow = json.loads(Path(given).read_text())
+    narrow["config"]["data_width"] = 64
+    expected = runs.prepare(MODEL, narrow, {}, "interp").run()
+    assert runs.prepare(MODEL, given, {"width": 8}, "interp").run().latency == expected.latency
+    with pytest.raises(lpn.Error, match="width must be a power of two, got 3") as error:
+        runs.prepare(MODEL, given, {"width": 3}, "interp").run()
+    assert error.value.code == "E-param"
+    with pytest.raises(lpn.Error, match="width must be a power of two, got 12"):
+        MODEL.space(MODEL.net(width=12))
+
+
 def test_files_that_are_no_runs(tmp_path):
     for content, text in (("{", "is not JSON"), ("[]", "must be a run"), ("\xff", "is not JSON")):
         path = tmp_path / "run.json"
