@@ -16,8 +16,8 @@ def net(*, stages: int = 5) -> lpn.Net:
     the idle arbiter looks at in clock 0, that is the clocks since reset modulo 4 (-1: the input's,
     else 0); `clock_mhz` for captures, which have times.
     """
-    if not 1 <= stages <= 64:
-        raise ValueError(f"stages must be 1 to 64, got {stages}")
+    if not isinstance(stages, int) or not 1 <= stages <= 64:
+        raise lpn.Error("E-param", f"stages must be 1 to 64, got {stages}")
     return pipeline.build(stages)
 
 

@@ -43,7 +43,7 @@ def test_stages_are_a_parameter():
     for stages in (1, 2, 9):
         first = run([128], stages=stages)[0][0]
         assert first % 4 == 0 and 0 <= first - (105 + 15 * (stages - 5)) <= 3
-    with pytest.raises(ValueError, match="stages must be 1 to 64"):
+    with pytest.raises(lpn.Error, match="stages must be 1 to 64"):
         MODEL.net(stages=0)
 
 
