@@ -26,7 +26,7 @@ def test_the_sum_of_the_phases(seed, tmp_path):
     draw = random.Random(seed)
     n = 2 ** draw.randint(1, 7)
     ref_len, query_len = draw.randint(n + 1, 511), draw.randint(1, 511 // n * n)
-    steps, limited = draw.randint(0, 600), draw.random() < 0.5
+    steps, limited = draw.randint(0, min(600, ref_len + query_len)), draw.random() < 0.5
     stripes = math.ceil(query_len / n)
     entry = f"#a:{ref_len}x{query_len}+{steps}{'!' if limited else ''}"
     run = simulate("b A A\n", tmp_path, entry=entry, elements=n)
@@ -71,6 +71,7 @@ def test_formats(tmp_path):
         ("a ACGT1CGT ACGT\n", "", "something else than letters"),
         ("a ACGTACGT ACGT\n", "#b", "has no pair b"),
         ("a ACGTACGT ACGT\na ACGTACGT ACGT\n", "#a", "2 pairs of the name a"),
+        ("a ACGTACGT ACGT\n", "#b:8x4+13", "b: 13 steps are more than 8 and 4 bases have"),
         ("a ACGTACGT ACGT\n", "#b:8x4+x", "has no pair b:8x4"),
         (">a\nACGTACGT\n", "", "by turns are an even number"),
         (">a\n>b\nACGT\n", "", "the reference is empty"),
