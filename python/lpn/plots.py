@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from .errors import listed, mistake
+from .errors import listed, mistake, without_place
 
 __all__ = ["METRICS", "check_plot", "check_sweep", "plot_lines", "plot_samples", "plot_sweep"]
 
@@ -29,10 +29,17 @@ _MOST_LINES = 16
 
 
 def check_plot(path: str) -> None:
-    """Refuses what is no .svg or .png file, or matplotlib that is missing."""
+    """Refuses what is no .svg or .png file in a folder, or matplotlib that is missing."""
     if os.path.splitext(path)[1].lower() not in (".svg", ".png"):
-        raise mistake("E-plot", f"a plot is an .svg or a .png file, got {path}")
+        raise without_place("E-plot", f"a plot is an .svg or a .png file, got {path}")
+    _check_folder(path)
     _matplotlib()
+
+
+def _check_folder(path):
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise without_place("E-plot", f"cannot write {path}: there is no folder {folder}")
 
 
 def _matplotlib():
@@ -65,7 +72,9 @@ def _figure(path, title, panels, **options):
             made = {"Date": None} if path.lower().endswith(".svg") else None
             figure.savefig(path, metadata=made)
         except OSError as error:
-            raise mistake("E-plot", f"cannot write {path}: {error.strerror or error}") from None
+            raise without_place(
+                "E-plot", f"cannot write {path}: {error.strerror or error}"
+            ) from None
         finally:
             pyplot.close(figure)
 
@@ -119,9 +128,7 @@ def check_sweep(definition, path):
             "E-plot",
             f"cannot tell from {path} what to draw; end its name with {listed(_SWEEP_ENDINGS)}",
         )
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise mistake("E-plot", f"cannot write {path}: there is no folder {folder}")
+    _check_folder(path)
     _matplotlib()
     across, names = _axes(definition)
     if across is None and len(definition.inputs) < 2:

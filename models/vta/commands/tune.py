@@ -1,5 +1,7 @@
 """lpn vta tune, also lpn tune vta: searches the fastest schedule."""
 
+import os
+
 import click
 from lpn.command import ANSWERED, NO, UNKNOWN, Progress, grouped, json_option, print_json, table
 
@@ -21,7 +23,9 @@ class Shape(click.ParamType):
         parts = value.lower().split("x")
         if len(parts) != len(self._names) or not all(p.isascii() and p.isdigit() for p in parts):
             self.fail(f"'{value}' is not {self.name}, numbers with x between them")
-        return tuple(int(p[:9]) for p in parts)
+        if any(len(p) > 9 for p in parts):
+            self.fail(f"'{value}' has a number of more than 9 digits")
+        return tuple(map(int, parts))
 
 
 def _options(command):
@@ -141,6 +145,8 @@ def _tune(
         from lpn.plots import check_plot
 
         check_plot(plot)
+    if stream:
+        _check_folder(stream)
     tuner = Tuner(conv, {"read_latency": read_latency, "write_ack_latency": write_ack_latency})
     if not tuner.space:
         click.echo("no schedule fits into the accelerator's memories", err=True)
@@ -166,6 +172,13 @@ def _tune(
     else:
         _show(tuner, found, clocks, show_all)
     return UNKNOWN if found.ending == "interrupted" else ANSWERED
+
+
+def _check_folder(path):
+    """A search may take hours: what it is to write is refused before it."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise lpn.Error("E-input", f"cannot write {path}: there is no folder {folder}")
 
 
 def _confirm(tuner, chosen, stream):

@@ -42,6 +42,15 @@ def test_refusals(command):
     assert (
         "is not HxWxCIxCOxK" in command("tune", "vta", "conv2d", "--shape", "1x2", status=2).stderr
     )
+    long = command("tune", "vta", "matmul", "--shape", "1600000000x16x16", status=2)
+    assert "has a number of more than 9 digits" in long.stderr
+    for option, code in (("--program", "E-input"), ("--plot", "E-plot")):
+        early = command(
+            *("tune", "vta", "matmul", "--shape", "16x16x16", option, "no/best.svg"), status=2
+        )
+        assert early.stderr == (
+            f"error: cannot write no/best.svg: there is no folder no [{code}]\n"
+        )
     assert "No such command 'jpeg'" in command("tune", "jpeg", status=2).stderr
 
 
