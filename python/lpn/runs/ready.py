@@ -9,7 +9,7 @@ from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
-from ..errors import Error, mistake
+from ..errors import Error, without_place
 from .engines import check_engine, library_of
 from .models import Model, load
 from .run import Run, execute
@@ -58,7 +58,7 @@ class Ready:
             return self.marking
         except (ValueError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise mistake("E-input", f"{self.input}: {reason}") from None
+            raise without_place("E-input", f"{self.input}: {reason}") from None
 
     @functools.cached_property
     def _built(self):
