@@ -168,12 +168,21 @@ def truth_rows(path):
     with opened(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
+            _check_row(row)
             clocks = row["completed"][-1] if row["completed"] else 0
             try:
                 messages = _messages_of_row(row, folder, benchmarks)
             except ValueError as error:  # one row that is not covered
                 messages = error
             yield Batch(row["name"], messages), _parameters(row), clocks
+
+
+def _check_row(row):
+    if not isinstance(row, dict) or not isinstance(row["name"], str):
+        raise ValueError("a row must be an object with a name")
+    for key in ("completed", "enq"):
+        if not isinstance(row[key], list) or any(type(clock) is not int for clock in row[key]):
+            raise ValueError(f"{row['name']}: '{key}' must be a list of clocks")
 
 
 def _messages_of_row(row, folder, benchmarks):

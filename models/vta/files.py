@@ -98,19 +98,37 @@ def read(name):
 def rows(path):
     """(name for read(), row) of every run of a .jsonl or .jsonl.gz file."""
     for number, row in enumerate(_lines(path, os.stat(path).st_mtime_ns), 1):
+        if not isinstance(row, dict):
+            raise ValueError(f"{path}, row {number}: a run is an object")
         yield f"{os.path.basename(path)}#{number}:{row.get('name', '')}", row
 
 
 @functools.lru_cache(maxsize=2)
 def _lines(path, _):
     with open(path, "rb") as file:
-        data = file.read(_MOST_BYTES)
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ValueError(f"{path} is larger than {_MOST_BYTES} bytes")
     if path.endswith(".gz"):
         try:
             data = gzip.decompress(data)
         except (EOFError, OSError) as error:
             raise ValueError(f"{path} is no whole gzip file: {error}") from None
-    return [_parsed(line) for line in data.splitlines() if line.strip()]
+    return [
+        _run(path, number, line)
+        for number, line in enumerate(data.splitlines(), 1)
+        if line.strip()
+    ]
+
+
+def _run(path, number, line):
+    try:
+        row = _parsed(line)
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: {error}") from None
+    if not isinstance(row, (dict, list)):
+        raise ValueError(f"{path}, line {number}: a run is an object or a list")
+    return row
 
 
 def _parsed(data):
