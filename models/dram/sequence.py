@@ -217,26 +217,61 @@ def truth_rows(path):
         try:
             row = json.loads(line)
             made = _trace_row(row) if "block" in row else _sequence_row(row)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise lpn.Error(
-                "E-truth-file",
-                f"{path}, line {number}: no measured sequence or trace: {error!r}",
-            ) from None
+        except KeyError as error:
+            raise _no_row(path, number, f"there is no {error}") from None
+        except (ValueError, TypeError, RecursionError, lpn.Error) as error:
+            raise _no_row(path, number, error) from None
         yield made
 
 
+def _no_row(path, number, reason):
+    text = f"{path}, line {number}: no measured sequence or trace: {reason}"
+    return lpn.Error("E-truth-file", text)
+
+
 def _sequence_row(row):
-    commands = [(c, tuple(where), 0, False) for c, where, _ in row["cmds"]]
-    cycles = [cycle for _, _, cycle in row["cmds"]]
-    sequence = Sequence(row["id"], standard(row["std"], row["org"]), commands)
-    return sequence, {}, cycles[-1], Times(sequence, cycles, row.get("gapped", []))
+    name, part, organisation = (_text(row, key) for key in ("id", "std", "org"))
+    commands, gapped = row["cmds"], row.get("gapped", [])
+    if not (
+        isinstance(commands, list)
+        and commands
+        and all(isinstance(c, list) and len(c) == 3 for c in commands)
+        and all(isinstance(c, str) and _whole(where) and _whole([t]) for c, where, t in commands)
+    ):
+        raise ValueError("'cmds' must be a list of [command, coordinate, cycle]")
+    if not (
+        isinstance(gapped, list)
+        and len(gapped) in (0, len(commands))
+        and all(_whole(cycles) and len(cycles) == 2 for cycles in gapped)
+    ):
+        raise ValueError("'gapped' must have [earliest cycle, cycle] for each command")
+    going = [(c, tuple(where), 0, False) for c, where, _ in commands]
+    cycles = [cycle for _, _, cycle in commands]
+    sequence = Sequence(name, standard(part, organisation), going)
+    return sequence, {}, cycles[-1], Times(sequence, cycles, gapped)
 
 
 def _trace_row(row):
-    writes = [w == "1" for w in row["write"]]
-    requests = Trace(row["name"], row["part"], row["arrive"], row["block"], writes)
-    measured = Requests(requests, row["accept"], row["done"])
+    name, part, writes = (_text(row, key) for key in ("name", "part", "write"))
+    columns = [row[key] for key in ("arrive", "block", "accept", "done")]
+    if not all(_whole(values) and len(values) == len(writes) > 0 for values in columns):
+        raise ValueError("'arrive', 'block', 'accept' and 'done' must have a number per request")
+    if set(writes) - {"0", "1"}:
+        raise ValueError("'write' must have 0 or 1 per request")
+    arrive, block, accept, done = columns
+    requests = Trace(name, part, arrive, block, [w == "1" for w in writes])
+    measured = Requests(requests, accept, done)
     return requests, {}, measured.mean, measured
+
+
+def _text(row, key):
+    if not isinstance(row[key], str):
+        raise ValueError(f"'{key}' must be text, got {row[key]!r:.40}")
+    return row[key]
+
+
+def _whole(values):
+    return isinstance(values, list) and all(type(value) is int for value in values)
 
 
 def _lines(path):

@@ -206,3 +206,52 @@ def test_an_unknown_standard(tmp_path):
     with pytest.raises(lpn.Error) as error:
         answers(tmp_path, [], part="sdram")
     assert "there is no standard 'sdram'; there are ddr2" in str(error.value)
+
+
+ROW = {
+    "id": "a",
+    "std": "ddr4",
+    "org": "small",
+    "cmds": [["ACT", [0, 0, 0], 0], ["RD", [0, 0, 0], 13]],
+    "gapped": [[0, 2], [15, 20]],
+}
+TRACE = {
+    "name": "t",
+    "part": "ddr4",
+    "arrive": [0, 1],
+    "block": [0, 9],
+    "write": "01",
+    "accept": [1, 2],
+    "done": [30, 3],
+}
+
+
+@pytest.mark.parametrize(
+    "row, key, value, text",
+    [
+        (ROW, "id", None, "'id' must be text, got None"),
+        (ROW, "std", 1.5, "'std' must be text, got 1.5"),
+        (ROW, "std", "ddr9", "there is no standard 'ddr9'"),
+        (ROW, "org", "x", "ddr4 has no organisation 'x'"),
+        (ROW, "cmds", [], "'cmds' must be a list of"),
+        (ROW, "cmds", [["ACT", [0, 0, 0]]], "'cmds' must be a list of"),
+        (ROW, "gapped", [[0, 2]], "'gapped' must have [earliest cycle, cycle] for each command"),
+        (ROW, "gapped", None, "'gapped' must have"),
+        (TRACE, "part", [], "'part' must be text"),
+        (TRACE, "done", [], "must have a number per request"),
+        (TRACE, "arrive", [0], "must have a number per request"),
+        (TRACE, "accept", [1, "2"], "must have a number per request"),
+        (TRACE, "write", "0x", "'write' must have 0 or 1 per request"),
+    ],
+)
+def test_a_damaged_row_of_a_truth_is_named(tmp_path, row, key, value, text):
+    path = tmp_path / "truth.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps({**row, key: value}) + "\n")
+    with pytest.raises(lpn.Error) as error:
+        list(MODEL.truth_rows(str(path)))
+    assert error.value.code == "E-truth-file"
+    assert "truth.jsonl, line 2: no measured sequence or trace: " in str(error.value)
+    assert text in str(error.value)
+    path.write_text("1\n")
+    with pytest.raises(lpn.Error, match="line 1: no measured"):
+        list(MODEL.truth_rows(str(path)))
