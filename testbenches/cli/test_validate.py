@@ -106,9 +106,34 @@ def test_rows_that_carry_their_input(lpn, tmp_path):
         (tmp_path / "bad.txt").write_text(text)
         return lpn("validate", "model.py", "--truth", "bad.txt", cwd=tmp_path).refused(code)
 
-    assert "bad.txt: invalid literal" in refused("abc:three\n", "E-truth-file")
+    said = refused("abc:3\nabc:three\n", "E-truth-file")
+    assert "bad.txt, row 2: invalid literal" in said
     answer = lpn("validate", "model.py", "--truth", "none.txt", cwd=tmp_path)
     assert "cannot read none.txt" in answer.refused("E-input")
+
+
+def test_a_damaged_row_is_named(lpn, folder):
+    """By its number or by its input, with the column that a half row lacks."""
+
+    def said(row):
+        (folder / "bad.csv").write_text("name,factor,cycles\na,1,10\n" + row)
+        arguments = ("--truth", "bad.csv", "--inputs", "inputs")
+        answer = lpn("validate", "model.py", *arguments, cwd=folder)
+        assert answer.status == 2
+        return answer.out + answer.err
+
+    assert "bad.csv, row 3: there is no value of factor, cycles" in said("a\n")
+    assert "bad.csv, row 3: there is no value of cycles" in said("a,1\n")
+    assert "bad.csv, row 3: invalid literal" in said("a,x,10\n")
+
+
+def test_parameters_of_a_row_are_whole_numbers(lpn, tmp_path):
+    odd = ROWS.replace("{}, int(cycles)", "{'x': [1]}, int(cycles)")
+    (tmp_path / "model.py").write_text(MODEL + odd)
+    (tmp_path / "truth.txt").write_text("abc:3\n")
+    answer = lpn("validate", "model.py", "--truth", "truth.txt", cwd=tmp_path)
+    assert answer.status == 2
+    assert "letters (x=[1]): parameter 'x' is [1], no whole number" in answer.out
 
 
 def test_refused_inputs_alone_are_no_failure(lpn, folder):

@@ -30,7 +30,7 @@ from ..command import (
     seconds,
     table,
 )
-from ..errors import Error, mistake, refusal
+from ..errors import Error, mistake, refusal, without_place
 from ..runs import load, prepare
 
 
@@ -115,7 +115,7 @@ class _Comparison:
         except (Error, ValueError, OSError) as error:  # anything else is the model's own mistake
             code, reason = refusal(error)
             if code == "E-param":
-                raise
+                raise without_place(code, f"{name}: {reason}") from None
             self.failed = self.failed or isinstance(error, Error)
             self.not_covered.append({**about, "code": code, "reason": reason})
             return
@@ -148,6 +148,9 @@ class _Comparison:
             raise mistake(
                 "E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0"
             )
+        for key, value in parameters.items():
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise mistake("E-truth-file", f"parameter '{key}' is {value!r}, no whole number")
         path = self._place(name) if isinstance(name, str) else name
         engine = self._engine or self._model.engine_for(path)
         key = (engine, *sorted(parameters.items()))
@@ -213,14 +216,18 @@ def _rows(model, path):
 
 
 def _from_other(rows_of, path):
+    number = 0
     try:
-        yield from rows_of(path)
+        for number, row in enumerate(rows_of(path), 1):
+            yield row
     except OSError as error:
         raise mistake("E-input", f"cannot read {path}: {error.strerror or error}") from None
     except KeyError as error:
-        raise mistake("E-truth-file", f"{path}: a row has no {error}") from None
+        raise mistake("E-truth-file", f"{path}, row {number + 1} has no {error}") from None
     except (ValueError, TypeError, EOFError) as error:
-        raise mistake("E-truth-file", f"{path}: {error}") from None
+        said = str(error)
+        where = "" if said.startswith(path) else f"{path}, row {number + 1}: "
+        raise mistake("E-truth-file", where + said) from None
 
 
 def _from_csv(row_of, path):
@@ -246,7 +253,9 @@ def _from_csv(row_of, path):
                 f"{', '.join(reader.fieldnames)}",
             ) from None
         except (ValueError, TypeError) as error:
-            raise mistake("E-truth-file", f"{path}, row {number}: {error}") from None
+            missing = [name for name in reader.fieldnames if not row[name]]
+            reason = f"there is no value of {', '.join(missing)}" if missing else str(error)
+            raise mistake("E-truth-file", f"{path}, row {number}: {reason}") from None
 
 
 def _written(parameters):
