@@ -31,6 +31,7 @@ from ..runs import fields_of, load, prepare
 from ..runs.engines import name_of
 from ..runs.isolated import isolated
 from ..runs.run import budget_of
+from .budget import budget_options
 from .explain import explanation
 from .explain import show as show_ways
 
@@ -75,25 +76,7 @@ from .explain import show as show_ways
 @click.option(
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T."
 )
-@click.option(
-    "--max-memory",
-    type=click.IntRange(0),
-    metavar="MIB",
-    help="What tokens and firings of a run may use; three quarters of the machine's memory unless "
-    "given, 0: any.",
-)
-@click.option(
-    "--max-time", type=click.FloatRange(0), metavar="SECONDS", help="What a run may take."
-)
-@click.option(
-    "--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens there may be at the start."
-)
-@click.option(
-    "--max-firings", type=click.IntRange(0), metavar="N", help="Firings there may be at one time."
-)
-@click.option(
-    "--max-groups", type=click.IntRange(0), metavar="N", help="Groups there may be at one time."
-)
+@budget_options
 @click.option(
     "--explain",
     is_flag=True,

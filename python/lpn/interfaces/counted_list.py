@@ -56,9 +56,7 @@ class TokenList:
             shape.say(f"chain {number + 1} of {len(points)}")
             self.look_at(tokens)
         if not self.found:
-            raise mistake(
-                "E-pi", self.chains.missing() or "no chain of delays decides its latency"
-            )
+            raise mistake("E-pi", self.chains.missing() or "no chain of delays decides its latency")
 
     def look_at(self, tokens):
         """Adds the chain that decides the latency of an input to those known."""
