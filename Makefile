@@ -9,7 +9,7 @@ PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-
             libglpk-dev nlohmann-json3-dev pybind11-dev python3-dev libjpeg62-turbo-dev \
             python3-click python3-rich python3-pytest python3-distributed python3-matplotlib \
             python3-numpy python3-pil python3-sklearn python3-sympy python3-z3 python3-pyelftools cvc5 \
-            gtkwave
+            gtkwave python3-protobuf protobuf-compiler
 # Beside these: for the page of lpn viz, where there is no npm yet, and to test it in a browser. The demo
 # needs neither.
 BUILD_PACKAGES := $(if $(shell command -v npm),,nodejs npm)

@@ -59,11 +59,13 @@ class TooMany(Exception):
     """More paths than were asked for, or more time."""
 
 
-def explore(program, function, tails=None, paths=1000, seconds=(10.0, 40.0), solver=10.0):
+def explore(
+    program, function, tails=None, paths=1000, seconds=(10.0, 40.0), solver=10.0, beside=False
+):
     """Looks at all paths of a function. `paths`, `seconds[0]`: from where on paths are joined;
     `seconds[1]`: from where on what is left is answered as an interval.
     """
-    executor = Executor(program, function, tails, solver)
+    executor = Executor(program, function, tails, solver, beside)
     try:
         if paths < 1:
             raise TooMany
@@ -71,7 +73,7 @@ def explore(program, function, tails=None, paths=1000, seconds=(10.0, 40.0), sol
         root = found.run()
         return Explored(executor, root, list(leaves_of(root)), False, True)
     except TooMany:
-        executor = Executor(program, function, tails, solver)
+        executor = Executor(program, function, tails, solver, beside)
         return _Joining(executor, seconds[1]).run()
 
 

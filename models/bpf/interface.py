@@ -7,6 +7,8 @@ from . import terms as t
 from .errors import refused
 from .explore import Leaf, Node, explore
 from .layout import Context
+from .merge import Leaf as MergedLeaf
+from .merge import Merging
 from .machine import Machine, Table, World
 from .names import Names
 from .objects import ARRAYS, OF_MAPS, load
@@ -90,13 +92,22 @@ def tails_of(program, given=()):
 
 
 def extract(
-    path, section=None, prog=None, tail_calls=(), inner=None, paths=1000, seconds=(10.0, 40.0)
+    path,
+    section=None,
+    prog=None,
+    tail_calls=(),
+    inner=None,
+    paths=1000,
+    seconds=(10.0, 40.0),
+    beside=False,
 ):
-    """The interface of a program of an object file, every class with a witness that was run."""
+    """The interface of a program of an object file, every class with a witness that was run.
+    `beside`: terms of an earlier interface stay good; without it they do not.
+    """
     program = load(path, inner)
     function = program.program(section, prog)
     tails = tails_of(program, tail_calls)
-    explored = explore(program, function, tails, paths, seconds)
+    explored = explore(program, function, tails, paths, seconds, beside=beside)
     classes = []
     if explored.root is not None:
         tree = _with_classes(explored.root, [], classes)
@@ -380,15 +391,89 @@ def _partition(classes, solver):
 
 
 def when(interface, one):
-    """The conditions of a class as text, each readable after those before it."""
-    names, out = interface.names, []
-    for k, (condition, holds) in enumerate(one.facts):
-        context = Context(one.facts[:k])
-        out.append(names.condition(condition if holds else t.not_(condition), context))
-    return out
+    """The conditions of a class as text."""
+    return texts(interface, one.facts)
 
 
 def verdict_cases(interface, one):
     """[(text, verdict)] where a class has several verdicts (a redirect into an empty slot)."""
     names, context = interface.names, Context(one.facts)
     return [(names.condition(c, context), v) for c, v in one.verdicts]
+
+
+# Resolutions
+
+
+def either(c, holds, d, also):
+    """A condition: c is as `holds` says, or d as `also` does."""
+    return t.any_(c if holds else t.not_(c), d if also else t.not_(d))
+
+
+def merged(interface, metric, rule):
+    """[(resolution, tree)] of merge.Merging.all; refused where paths were joined."""
+    if interface.tree is None:
+        raise refused(
+            "E-bpf-limit",
+            "there were too many paths to tell them apart one by one, so that classes are joined"
+            " and --resolution has no tree to merge; a larger --paths and --seconds may have",
+        )
+    merging = Merging(rule, either)
+    return merging.all(_costs(interface.tree, metric))
+
+
+def _costs(node, metric):
+    if isinstance(node, Node):
+        return Node(node.condition, _costs(node.yes, metric), _costs(node.no, metric))
+    low, high = node.bounds[metric]
+    verdict = node.verdict if len(node.verdicts) == 1 else None
+    return MergedLeaf(low, high, {}, verdict, node.name)
+
+
+def at_resolution(interfaces, resolution):
+    """The coarsest of [(resolution, tree)] that a resolution allows."""
+    return [tree for r, tree in interfaces if r <= resolution][-1]
+
+
+def over_budget(interface, metric, budget):
+    """[(facts, least, most, names of classes, witness)] of packets that may cost more than the
+    budget: whole subtrees above it are one row.
+    """
+    if interface.tree is None:
+        return [
+            (one.facts, *one.bounds[metric], [one.name], one.witness)
+            for one in interface.classes
+            if one.bounds[metric][1] > budget
+        ]
+    rows = []
+
+    def walk(node, facts):
+        leaves = _classes_of(node)
+        above = [one for one in leaves if one.bounds[metric][1] > budget]
+        if not above:
+            return
+        if len(above) == len(leaves):
+            worst = max(leaves, key=lambda one: one.bounds[metric][1])
+            least = min(one.bounds[metric][0] for one in leaves)
+            names = [one.name for one in leaves]
+            rows.append((facts, least, worst.bounds[metric][1], names, worst.witness))
+            return
+        walk(node.yes, [*facts, (node.condition, True)])
+        walk(node.no, [*facts, (node.condition, False)])
+
+    walk(interface.tree, [])
+    return rows
+
+
+def _classes_of(node):
+    if isinstance(node, Node):
+        return _classes_of(node.yes) + _classes_of(node.no)
+    return [node]
+
+
+def texts(interface, facts):
+    """Decisions as text, each readable after those before it."""
+    names, out = interface.names, []
+    for k, (condition, holds) in enumerate(facts):
+        context = Context(facts[:k])
+        out.append(names.condition(condition if holds else t.not_(condition), context))
+    return out

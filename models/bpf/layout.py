@@ -37,7 +37,7 @@ class Context:
     """What decisions of a path say of the packet. `facts`: [(condition, holds)]."""
 
     def __init__(self, facts=()):
-        self.values = {}
+        self.values, self.facts = {}, facts
         for condition, holds in facts:
             self._learn(condition, holds)
         self.layers = self._layers()

@@ -30,7 +30,7 @@ class Names:
         if op == "not":
             return self._negated(c.args[0])
         if op in ("all", "any"):
-            return "(" + f" {'and' if op == 'all' else 'or'} ".join(map(self._truth, c.args)) + ")"
+            return self._series(c)
         if op == "ite":
             a, b, d = map(self._truth, c.args)
             return f"({b} if {a} else {d})"
@@ -44,6 +44,16 @@ class Names:
             a, b = (self._signed(x) for x in c.args)
             return f"{a} < {b}"
         return self._leaf(c)
+
+    def _series(self, c):
+        """`and`, `or`: each part is read where those before it held, or did not."""
+        outside, texts, facts = self.context, [], list(self.context.facts)
+        for each in c.args:
+            texts.append(self._truth(each))
+            facts.append((each, c.op == "all"))
+            self.context = Context(facts)
+        self.context = outside
+        return "(" + f" {'and' if c.op == 'all' else 'or'} ".join(texts) + ")"
 
     def _negated(self, c):
         if c.number in self.let:
@@ -318,19 +328,25 @@ class Names:
         size = part.width // 8
         whole = t.swapped(part)
         if part.op == "const":
-            return [f"u{part.width}({self.number(whole)})"]
+            return [self._raw(whole)]
         if size == 1 or whole.op != "cat" or self._little(whole) or self._is_zero_extended(whole):
-            return [f"u{part.width}({self.number(whole)})"]
+            return [self._raw(whole)]
         out, at, first = [], part.width, None
         for p in self._groups(t.parts(part)):
             if p.width % 8 or (p.op not in ("pkt", "val", "cat", "const")):
-                return [f"u{part.width}({self.number(whole)})"]
+                return [self._raw(whole)]
             at -= p.width
             out.append(p)
         if len(out) == 1:
-            return [f"u{part.width}({self.number(whole)})"]
+            return [self._raw(whole)]
         first = [x for p in out for x in self._pieces(p)]
         return first
+
+    def _raw(self, whole):
+        """A number as bytes of a key."""
+        if whole.width in (8, 16, 32, 64):
+            return f"u{whole.width}({self.number(whole)})"
+        return f"raw({self.number(whole)}, {whole.width // 8})"
 
     def _is_zero_extended(self, whole):
         top = t.parts(whole)[0]

@@ -1,10 +1,12 @@
 """An interface as JSON, and the formulas of its loops."""
 
 from . import worlds
-from .interface import verdict_cases, when
+from .interface import texts, verdict_cases, when
+from .layout import Context
+from .merge import leaves_of
 
 
-def report(interface, metric="insns", budget=None):
+def report(interface):
     """What --json prints of an interface, less the merged forms."""
     program = interface.program
     return {
@@ -71,6 +73,50 @@ def condition_texts(interface, one):
     if interface.tree is not None:
         return when(interface, one)
     return [f"class_of(packet, ctx, maps) == {one.name!r}"]
+
+
+def as_tree(interface, node, facts=()):
+    """A merged tree as JSON: if, then, else; return, lo, hi, verdict, classes."""
+    if not hasattr(node, "yes"):
+        return {
+            "return": node.value,
+            "lo": node.low,
+            "hi": node.high,
+            "verdict": node.verdict,
+            "classes": node.name.split("+"),
+        }
+    c = node.condition
+    return {
+        "if": interface.names.condition(c, Context(list(facts))),
+        "then": as_tree(interface, node.yes, (*facts, (c, True))),
+        "else": as_tree(interface, node.no, (*facts, (c, False))),
+    }
+
+
+def at_resolutions(interface, trees):
+    """[(resolution, tree)] as JSON."""
+    return [
+        {
+            "resolution": r,
+            "classes": sum(1 for _ in leaves_of(tree)),
+            "interface": as_tree(interface, tree),
+        }
+        for r, tree in trees
+    ]
+
+
+def above(interface, rows):
+    """over_budget's rows as JSON."""
+    return [
+        {
+            "when": texts(interface, facts) if interface.tree is not None else [names[0]],
+            "least": low,
+            "most": high,
+            "classes": names,
+            "witness": None if witness is None else worlds.to_json(witness),
+        }
+        for facts, low, high, names, witness in rows
+    ]
 
 
 def _rounds(trace):

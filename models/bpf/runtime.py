@@ -60,16 +60,12 @@ def u32(x):
     return int(x).to_bytes(4, "little")
 
 
-def u48(x):
-    return int(x).to_bytes(6, "little")
-
-
 def u64(x):
     return int(x).to_bytes(8, "little")
 
 
-def u128(x):
-    return int(x).to_bytes(16, "little")
+def raw(x, size):
+    return int(x).to_bytes(size, "little")
 
 
 class Header:

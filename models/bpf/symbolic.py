@@ -15,16 +15,15 @@ from .machine import CONTEXT, MOST_INSTRUCTIONS
 from .smt import Solver
 from .state import Bytes, Cost, Fork, Pointer, State
 
-LENGTH = t.symbol("len", 16)
-
 
 class Executor:
-    """`tails`: {map: {index: Function}} for tail calls. `seconds`: of one question to the solver."""
+    """`tails`: {map: {index: Function}} for tail calls. `seconds`: of one question to the solver.
+    `beside`: terms of other programs stay good, to be compared with.
+    """
 
-    def __init__(self, program, function, tails=None, seconds=10.0):
-        t.forget()
-        global LENGTH
-        LENGTH = t.symbol("len", 16)
+    def __init__(self, program, function, tails=None, seconds=10.0, beside=False):
+        if not beside:
+            t.forget()
         self.program, self.function, self.tails = program, function, tails or {}
         self.code = program.code
         self.solver = Solver(seconds)
@@ -39,7 +38,7 @@ class Executor:
         s.frames, s.frame, s.made, s.stack = (), 0, 1, {}
         s.regs[1], s.regs[10] = Pointer("ctx", 0, t.const(0)), Pointer("stack", 0, t.const(512))
         s.packet, s.head, s.generation = Bytes(), t.const(0), 0
-        s.tail = t.zext(LENGTH, 64)
+        s.tail = t.zext(t.symbol("len", 16), 64)
         s.changes, s.calls, s.conditions, s.known, s.bounds = {}, {}, (), {}, {}
         s.cost, s.visits = Cost(), 0
         return s

@@ -34,10 +34,10 @@ def _make(op, width, *args):
 
 
 def forget():
-    """Lets all terms go; those that are still held must not be mixed with new ones."""
+    """Lets all terms go but TRUE and FALSE; others that are held must not be mixed with new ones."""
     _known.clear()
-    global TRUE, FALSE
-    TRUE, FALSE = _make("const", 0, True), _make("const", 0, False)
+    for one in (TRUE, FALSE):
+        _known["const", 0, ("=", one.args[0])] = one
 
 
 TRUE, FALSE = _make("const", 0, True), _make("const", 0, False)
@@ -494,6 +494,8 @@ def eq(a, b):
     if b.op == "const":
         if a.op == "const":
             return truth(a.args[0] == b.args[0])
+        if a.width == 1 and b.args[0] == 0:
+            return not_(eq(a, const(1, 1)))
         if a.op == "ite":
             x, y = a.args[1], a.args[2]
             if x.op == "const" or y.op == "const":
@@ -556,6 +558,32 @@ def ult(a, b):
     return _make("ult", 0, a, b)
 
 
+def _small(t, bits):
+    """The number of a constant that is no larger than some bits either way, or None."""
+    if t.op != "const":
+        return None
+    n = signed(t.args[0], t.width)
+    return n if -(1 << bits) < n < 1 << bits else None
+
+
+def _moved(a, b):
+    """An order of x + c, or -x, and a constant as one of x, where nothing can overflow."""
+    bits = a.width - 3
+    for x, other, flip in ((a, b, False), (b, a, True)):
+        n = _small(other, bits)
+        if n is None:
+            continue
+        if x.op == "add" and leading_zeros(x.args[0]) > 2:
+            c = _small(x.args[1], bits - 1)
+            if c is not None:
+                pair = x.args[0], const(n - c, a.width)
+                return pair[::-1] if flip else pair
+        if x.op == "neg" and leading_zeros(x.args[0]) > 2:
+            pair = const(-n, a.width), x.args[0]
+            return pair[::-1] if flip else pair
+    return None
+
+
 def slt(a, b):
     if a is b:
         return FALSE
@@ -563,6 +591,9 @@ def slt(a, b):
         return truth(signed(a.args[0], a.width) < signed(b.args[0], b.width))
     if leading_zeros(a) and leading_zeros(b):
         return ult(a, b)
+    moved = _moved(a, b)
+    if moved is not None:
+        return slt(*moved)
     if leading_zeros(a) and b.op == "const":  # b is below 0
         return FALSE
     if leading_zeros(b) and a.op == "const":

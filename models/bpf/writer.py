@@ -4,7 +4,6 @@ import inspect
 
 from . import layout, runtime
 from . import terms as t
-from .explore import Node
 from .layout import Context
 from .names import Names, _identifier
 
@@ -174,7 +173,7 @@ class _Writer:
         needed.
         """
         names, out = self.interface.names, []
-        while isinstance(node, Node):
+        while hasattr(node, "yes"):
             yes, no, c = node.yes, node.no, node.condition
             context = Context(facts)
             if _depth(yes) <= _depth(no):
@@ -250,7 +249,7 @@ class _Writer:
 
 def _depth(node):
     """How deep a tree nests at least when it is written."""
-    if not isinstance(node, Node):
+    if not hasattr(node, "yes"):
         return 0
     a, b = sorted((_depth(node.yes), _depth(node.no)))
     return max(a + 1, b)

@@ -210,12 +210,9 @@ def table(
     if title:
         click.echo(title)
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        # Headings may break between words, names and numbers may not.
-        least = [
-            max(map(len, [*name.split(), *column]), default=0) for name, column in zip(names, cells)
-        ]
-        if sum(least) + 3 * len(least) <= os.get_terminal_size(sys.stdout.fileno()).columns:
-            _draw(names, right, least, texts)
+        widths = _widths(names, cells, os.get_terminal_size(sys.stdout.fileno()).columns)
+        if widths:
+            _draw(names, right, widths, texts)
             return
     widths = [max(map(len, [name, *column])) for name, column in zip(names, cells)]
     for row in [names, *texts]:
@@ -223,15 +220,35 @@ def table(
         click.echo("  ".join(line).rstrip())
 
 
-def _draw(names, right, least, texts):
+def _widths(names, cells, room):
+    """The widths of a table's columns in a terminal of so many columns; None where it has no room.
+
+    Headings may break between words, names and numbers may not.
+    """
+    widths = [max(map(len, [name, *column])) for name, column in zip(names, cells)]
+    least = [
+        max(map(len, [*name.split(), *column]), default=0) for name, column in zip(names, cells)
+    ]
+    over = sum(widths) + 3 * len(widths) - room
+    while over > 0:
+        slack = [now - small for now, small in zip(widths, least)]
+        if not any(slack):
+            return None
+        widths[slack.index(max(slack))] -= 1
+        over -= 1
+    return widths
+
+
+def _draw(names, right, widths, texts):
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name, is_right, width in zip(names, right, least):
-        drawn.add_column(name, justify="right" if is_right else "left", min_width=width)
+    for name, is_right, width in zip(names, right, widths):
+        # Text: a heading such as "predicted [kpps]" is no markup.
+        drawn.add_column(Text(name), justify="right" if is_right else "left", width=width)
     for row in texts:
         drawn.add_row(*map(Text, row))
     Console().print(drawn)
@@ -268,7 +285,9 @@ class Progress:
         if 0 < self.finished < self._total:
             left = spent / self.finished * (self._total - self.finished)
             text += f"  {spent:.0f} s, about {left:.0f} s to go"
-        sys.stderr.write(f"\r\x1b[K{text}  {what}"[:118])
+        # A line that is wider than the terminal would stay there.
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        sys.stderr.write(f"\r\x1b[K{text}  {what}"[: width + 3])
         sys.stderr.flush()
         self._shown = True
 

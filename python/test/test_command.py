@@ -1,5 +1,12 @@
 """command: what a device's own commands are made of."""
 
+import contextlib
+import os
+import pty
+import subprocess
+import sys
+import termios
+
 import click
 import lpn
 import pytest
@@ -73,6 +80,30 @@ def test_table_and_numbers(capsys):
     )
     assert (command.seconds(0.0032), command.rate(1.6e9)) == ("3.2 ms", "1.6 G")
     assert command.counted(1, "row") == "1 row" and command.counted(2, "row") == "2 rows"
+
+
+DRAW = """
+from lpn.command import table
+table([">commits", "why it did not start", ">no server [kpps]"], [["4 608", "filled_place", "35.5%"]])
+"""
+
+
+@pytest.mark.parametrize("columns", range(30, 50))
+def test_a_table_never_cuts_a_cell(columns):
+    """In a terminal of any width every figure is whole, and a unit in a heading is no markup."""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, columns))
+    environment = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen([sys.executable, "-c", DRAW], stdout=slave, env=environment) as run:
+        os.close(slave)
+        text = ""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while piece := os.read(master, 4096):
+                text += piece.decode()
+        assert run.wait() == 0
+    os.close(master)
+    for whole in ("4 608", "filled_place", "35.5%", "commits", "server", "[kpps]"):
+        assert whole in text, text
 
 
 def test_progress_is_silent_without_a_terminal(capsys):

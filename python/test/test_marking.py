@@ -36,6 +36,22 @@ def test_as_a_file(net, tmp_path):
     assert again.rows("blocks") == [(9, 1)] and again.save_bytes() == marking.save_bytes()
 
 
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+def test_a_place_that_is_newer_than_the_marking(net, engine):
+    """As in a notebook: the next cell adds a part, and the marking goes on being one of the net."""
+    marking = lpn.Marking(net)
+    marking.add("blocks", size=9, last=True)
+    assert lpn.simulate(net, marking, engine=engine).latency == 1
+    extra = net.place("extra", Block, start=True)
+    net.transition("u", take={"b": extra}, put=[net["out"]], delay=5)
+    assert lpn.simulate(net, marking, engine=engine).latency == 1
+    assert lpn.run_batch(net, [marking])[0].latency == 1
+    assert lpn.Marking.parse(net, marking.save_bytes()).rows("blocks") == [(9, 1)]
+    assert marking.rows("extra") == []
+    marking.add("extra", size=3, last=False)
+    assert lpn.simulate(net, marking, engine=engine).latency == 5
+
+
 @pytest.mark.parametrize(
     "add, code",
     [

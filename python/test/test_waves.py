@@ -267,6 +267,48 @@ def test_slices_bits_and_lists(files):
     assert read(files) == [(2, 1, {"low": 3, "top": 0})]
 
 
+def test_a_bus_with_its_bits_the_other_way_round(tmp_path):
+    (tmp_path / "a.vcd").write_text(
+        "$var wire 1 ! clk $end\n$var wire 8 b bus [0:7] $end\n$enddefinitions $end\n"
+        "#0 0! b10000010 b\n#5 1!\n#6 0!\n"
+    )
+    (tmp_path / "map.toml").write_text(
+        'clock = "clk"\n[channels.x]\nvalid = "bus[0]"\n'
+        'payload = { low = "bus[4:7]", all = "bus", same = "bus[7:4]" }\n'
+    )
+    assert read(tmp_path) == [(0, 0, {"low": 2, "all": 130, "same": 2})]
+
+
+def test_two_clocks_and_one_origin(tmp_path):
+    """A fast clock with a period of 4, and a slow one of 10 whose falling edge counts."""
+    lines = ["#0 0! 1s 1a 1b"]
+    for t in range(1, 41):
+        change = ("1!" if t % 4 == 2 else "0!" if t % 4 == 0 else "") + (
+            " 0s" if t % 10 == 5 else " 1s" if t % 10 == 0 else ""
+        )
+        if change.strip():
+            lines.append(f"#{t} {change}")
+    (tmp_path / "a.vcd").write_text(
+        "$timescale 10 ns $end\n$var wire 1 ! fast $end\n$var wire 1 s slow $end\n"
+        "$var wire 1 a a $end\n$var wire 1 b b $end\n$enddefinitions $end\n"
+        + "\n".join(lines)
+        + "\n"
+    )
+    (tmp_path / "map.toml").write_text(
+        'origin = "120 ns"\n[clocks]\nfast = "fast"\nslow = { signal = "slow", edge = "falling" }\n'
+        '[channels.a]\nvalid = "a"\nclock = "fast"\n[channels.b]\nvalid = "b"\nclock = "slow"\n'
+    )
+    with recording(tmp_path) as r:
+        r.read()
+        assert [r.totals(k)["transfers"] for k in (0, 1)] == [10, 4]
+        # Edges at 2, 6, 10, 14, ... and 5, 15, ...; cycle 0 from time 12 on.
+        assert [r.clock_totals(k)[1] for k in (0, 1)] == [3, 1]
+        assert [c["period_s"] for c in stalls(r)["clocks"]] == [
+            pytest.approx(4e-8),
+            pytest.approx(1e-7),
+        ]
+
+
 def test_a_star_stands_for_every_number(tmp_path):
     scopes = "".join(
         f"$scope module m[{k}] $end\n$var wire 1 {c} v $end\n$upscope $end\n"

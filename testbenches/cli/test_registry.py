@@ -2,6 +2,7 @@
 called.
 """
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -74,3 +75,19 @@ def test_the_commands_of_a_device_may_be_a_folder(tmp_path):
     assert "Questions about ovens." in lpn(tmp_path, "--help").stdout
     ran = lpn(tmp_path, "oven")
     assert (ran.returncode, ran.stdout) == (0, "baked\n"), ran.stderr
+
+
+def test_a_shell_completes_and_sees_no_error(tmp_path):
+    """click answers a shell by ending the program itself."""
+    environment = {
+        **os.environ,
+        "_LPN_COMPLETE": "bash_complete",
+        "COMP_WORDS": "lpn s",
+        "COMP_CWORD": "1",
+    }
+    start = "import sys; sys.argv = ['lpn']; from lpn.cli import main as cli; cli.main()"
+    shown = subprocess.run(
+        [sys.executable, "-c", start], capture_output=True, text=True, env=environment
+    )
+    assert shown.returncode == 0 and shown.stderr == ""
+    assert {"plain,sim", "plain,sweep", "plain,smt"} <= set(shown.stdout.split())

@@ -73,6 +73,44 @@ def test_rows(lpn, folder):
     assert "is no number of cycles" in reasons["b", 0]
 
 
+ROWS = """
+
+class Letters(list):
+    def __str__(self):
+        return "letters"
+
+
+def workload(letters, net):
+    marking = lpn.Marking(net)
+    marking.add("letters", count=len(letters))
+    return marking
+
+
+def truth_rows(path):
+    for line in open(path):
+        letters, cycles = line.split(":")
+        yield Letters(letters), {}, int(cycles)
+"""
+
+
+def test_rows_that_carry_their_input(lpn, tmp_path):
+    (tmp_path / "model.py").write_text(MODEL + ROWS)
+    (tmp_path / "truth.txt").write_text("abc:3\nabcd:5\n")
+    data = lpn("validate", tmp_path / "model.py", "--truth", tmp_path / "truth.txt", "--json").json
+    assert [(row["input"], row["predicted"]) for row in data["rows"]] == [
+        ("letters", 3),
+        ("letters", 4),
+    ]
+
+    def refused(text, code):
+        (tmp_path / "bad.txt").write_text(text)
+        return lpn("validate", "model.py", "--truth", "bad.txt", cwd=tmp_path).refused(code)
+
+    assert "bad.txt: invalid literal" in refused("abc:three\n", "E-truth-file")
+    answer = lpn("validate", "model.py", "--truth", "none.txt", cwd=tmp_path)
+    assert "cannot read none.txt" in answer.refused("E-input")
+
+
 def test_refused_inputs_alone_are_no_failure(lpn, folder):
     (folder / "truth.csv").write_text("name,factor,cycles\na,1,10\nq,1,5\n")
     answer = lpn(

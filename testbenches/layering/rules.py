@@ -73,6 +73,7 @@ PYTHON_PARTY = {
     "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands
     "rich": ("python/lpn/",),
     "PIL": ("python/lpn/", "testbenches/"),
+    "google": ("models/protoacc/",),  # protobuf: messages of a .proto file
     "clang": ("testbenches/",),  # libclang: the places of a mutation test
     "pytest": ("testbenches/", "python/test/", "models/"),
     "selenium": ("testbenches/viz/",),

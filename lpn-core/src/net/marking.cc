@@ -157,9 +157,24 @@ class Reader {
 
 }  // namespace
 
-Marking::Marking(const Net& net) : tokens_(net.places.size()) {
-  shapes_.reserve(net.places.size());
-  for (const Place& place : net.places) shapes_.push_back({place.name, net[place.type].fields});
+const Marking::Tokens Marking::kNone;
+
+Marking::Marking(const Net& net) { grow(net); }
+
+void Marking::grow(const Net& net) {
+  require_fits(net, *this);
+  for (std::size_t p = shapes_.size(); p < net.places.size(); ++p) {
+    shapes_.push_back({net.places[p].name, net[net.places[p].type].fields});
+  }
+  tokens_.resize(shapes_.size());
+}
+
+void require_fits(const Net& net, const Marking& marking) {
+  if (marking.places() <= net.places.size()) return;
+  throw Error(
+      "E-marking",
+      fmt::format("a marking of {} places for net '{}', which has {}; make it from this net",
+                  marking.places(), net.name, net.places.size()));
 }
 
 void Marking::add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count) {
@@ -198,7 +213,7 @@ void Marking::add(PlaceId place, std::span<const std::int64_t> values, std::uint
 }
 
 std::string save_marking(const Net& net, const Marking& marking) {
-  LPN_ASSERT(marking.places() == net.places.size());
+  require_fits(net, marking);
   Writer out;
   out.bytes(kMagic);
   out.byte(kVersion);

@@ -136,7 +136,7 @@ struct Interp::Impl {
         touched(net.transitions.size()),
         allowance(options.budget, options.poll) {
     LPN_ASSERT(params.size() == net.params.size());
-    LPN_ASSERT(marking.places() == given.places.size());
+    require_fits(given, marking);
     allowance.within([&] {
       if (const Budget& most = options.budget; most.tokens != 0 || most.memory != 0) {
         const InitialSize size = initial_size(given, params, marking);

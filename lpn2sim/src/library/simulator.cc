@@ -129,7 +129,7 @@ Simulator::Simulator(Library library, const ParamValues& params, const Marking& 
   const Net& net = impl_->library.net();
   const lpn_sim_api& api = impl_->library.api();
   LPN_ASSERT(params.size() == net.params.size());
-  LPN_ASSERT(marking.places() == net.places.size());
+  require_fits(net, marking);
   impl_->params = params;
   impl_->poll = std::move(poll);
   impl_->limited = budget.memory != 0;

@@ -10,6 +10,16 @@ COMMANDS = {
         "interface",
         "What every class of packets and map states costs.",
     ),
+    "diff": (
+        f"{__name__}.diff",
+        "diff",
+        "Which packets a new version makes dearer, or end otherwise.",
+    ),
+    "explain": (
+        f"{__name__}.explain",
+        "explain",
+        "A class by a packet and map entries that reach it, with source lines.",
+    ),
 }
 
 

@@ -2,8 +2,9 @@
 
 import click
 
-from lpn.command import ANSWERED, UNKNOWN, json_option, note, print_json, table
+from lpn.command import ANSWERED, NO, UNKNOWN, json_option, note, print_json, table
 
+from ..errors import refused
 from .options import object_argument, program_options, taken
 
 
@@ -11,40 +12,203 @@ from .options import object_argument, program_options, taken
 @object_argument
 @program_options
 @click.option("--metric", type=click.Choice(["insns", "mem"]), default="insns", show_default=True)
+@click.option(
+    "--resolution",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="R",
+    help="Merges classes: no packet is off by more than R.",
+)
+@click.option("--all-resolutions", is_flag=True, help="The interface at every resolution.")
+@click.option(
+    "--resolution-rule",
+    "rule",
+    type=click.Choice(["half", "full"]),
+    default="half",
+    show_default=True,
+    help="full: costs of a class differ by less than R.",
+)
+@click.option("--budget", type=click.IntRange(0), metavar="N", help="Which packets exceed N.")
+@click.option(
+    "--deployment",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="PCAP",
+    help="What the packets of a trace cost.",
+)
+@click.option(
+    "--maps", type=click.Path(exists=True, dir_okay=False), metavar="JSON", help="Maps before it."
+)
+@click.option(
+    "--carry-state", is_flag=True, help="Packets find the maps as those before left them."
+)
+@click.option("--percentiles", default="50,90,99,max", show_default=True, metavar="LIST")
+@click.option("--ingress-ifindex", type=click.IntRange(0), default=1, show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="The interface as a module.")
 @click.option("--text", is_flag=True, help="The interface as Python text on stdout.")
 @json_option
-def interface(path, metric, output, text, as_json, **options):
+def interface(
+    path,
+    metric,
+    resolution,
+    all_resolutions,
+    rule,
+    budget,
+    deployment,
+    maps,
+    carry_state,
+    percentiles,
+    ingress_ifindex,
+    output,
+    text,
+    as_json,
+    **options,
+):
     """The performance interface of an XDP program: classes of packets and map states, what each
     costs, how it ends, and a packet with a map state as a witness.
 
     \b
     lpn bpf interface filter.bpf.o
     lpn bpf interface filter.bpf.o --section xdp --json
-    lpn bpf interface filter.bpf.o -o perf.py
+    lpn bpf interface filter.bpf.o --resolution 3 -o perf.py
+    lpn bpf interface filter.bpf.o --budget 27
+    lpn bpf interface filter.bpf.o --deployment trace.pcap --maps state.json --percentiles 50,99
 
-    Exit status: 0 answered; 2 something is wrong or not modelled; 3 answered with intervals,
-    because time was over.
+    Exit status: 0 answered; 1 there are packets above the budget; 2 something is wrong or not
+    modelled; 3 answered with intervals, because time was over.
     """
-    from ..interface import extract
-    from ..report import report
+    from ..interface import at_resolution, extract, merged, over_budget
+    from ..report import above, as_tree, at_resolutions, report
     from ..writer import write
 
+    ranks = _ranks(percentiles)
+    if not deployment and (maps or carry_state):
+        raise click.UsageError("--maps and --carry-state belong to --deployment PCAP")
     found = extract(path, **taken(**options))
     status = ANSWERED if found.explored.complete else UNKNOWN
     for each in found.explored.notes:
         note(each)
-    module = write(found, metric) if text or output else None
+    trees = merged(found, metric, rule) if resolution > 1 or all_resolutions else None
+    tree = at_resolution(trees, resolution) if trees else None
+    data = report(found) if as_json else {}
+    data.update({"metric": metric, "resolution": resolution, "resolution_rule": rule})
+    if tree is not None:
+        data["interface"] = as_tree(found, tree)
+    if all_resolutions:
+        data["resolutions"] = at_resolutions(found, trees)
+    if budget is not None:
+        rows = over_budget(found, metric, budget)
+        data["budget"], data["above"] = budget, above(found, rows)
+        status = NO if rows else status
+    if deployment:
+        traced = (deployment, maps, carry_state, ingress_ifindex)
+        data["deployment"] = _deployed(found, metric, ranks, *traced)
+    module = write(found, metric, tree, resolution, rule) if text or output else None
     if output:
-        with open(output, "w", encoding="utf-8") as file:
-            file.write(module)
+        _save(output, module)
     if as_json:
-        print_json(report(found, metric))
+        print_json(data)
     elif text:
         click.echo(module, nl=False)
+    elif deployment:
+        _show_deployment(data["deployment"])
+    elif budget is not None:
+        _show_budget(data)
+    elif all_resolutions:
+        table(
+            [">resolution", ">classes"],
+            [(each["resolution"], each["classes"]) for each in data["resolutions"]],
+        )
+    elif tree is not None:
+        for line in _lines(data["interface"]):
+            click.echo(line)
     elif not output:
         _show(found)
     return status
+
+
+def _ranks(text):
+    """--percentiles as numbers; max is always told."""
+    out = []
+    for each in text.split(","):
+        try:
+            number = None if each.strip() == "max" else float(each)
+        except ValueError:
+            number = -1.0
+        if number is not None and not 0 < number <= 100:
+            raise click.UsageError(f"--percentiles: '{each}' is none of (0, 100] and not max")
+        if number is not None:
+            out.append(number)
+    return out
+
+
+def _deployed(found, metric, ranks, path, maps, carry, ifindex):
+    from ..deployment import deploy, per_class, read_pcap
+    from ..worlds import read_maps
+
+    packets, cut = read_pcap(path)
+    if cut:
+        note(f"{cut} packets of the trace are cut off; they count as short as they were captured")
+    tables = read_maps(maps, found.program) if maps else {}
+    rows = deploy(found, packets, tables, metric, carry, ifindex)
+    out = {"packets": len(rows), "cut_off": cut, "carry_state": carry, **per_class(rows, ranks)}
+    seen = out["per_class"]
+    out["never_seen"] = [
+        {"class": c.name, "least": c.bounds[metric][0], "most": c.bounds[metric][1]}
+        for c in found.classes
+        if c.name not in seen
+    ]
+    return out
+
+
+def _show_deployment(data):
+    names = [name for name in data["overall"]]
+    rows = [("all", data["overall"]), *data["per_class"].items()]
+    table(
+        ["class", *(f">{n}" for n in names)],
+        [(name, *(f"{row[n]:g}" for n in names)) for name, row in rows],
+    )
+    for each in data["never_seen"]:
+        click.echo(f"never seen: {each['class']}, {interval((each['least'], each['most']))}")
+
+
+def _save(path, text):
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as wrong:
+        raise refused("E-bpf-file", f"cannot write '{path}': {wrong.strerror}") from None
+
+
+def _lines(tree, indent=""):
+    """A tree of --json, to read."""
+    if "return" in tree:
+        span = "" if tree["lo"] == tree["hi"] else f"  ({tree['lo']}..{tree['hi']})"
+        return [f"{indent}{tree['return']}{span}  {tree['verdict'] or 'several verdicts'}"]
+    return [
+        f"{indent}if {tree['if']}:",
+        *_lines(tree["then"], indent + "    "),
+        f"{indent}else:",
+        *_lines(tree["else"], indent + "    "),
+    ]
+
+
+def _show_budget(data):
+    if not data["above"]:
+        click.echo(f"no packet is above {data['budget']}")
+        return
+    table(
+        [">cost", "classes", ">bytes", "when"],
+        [
+            (
+                interval((row["least"], row["most"])),
+                " ".join(row["classes"]),
+                "-" if row["witness"] is None else len(row["witness"]["packet"]) // 2,
+                " and ".join(row["when"]),
+            )
+            for row in data["above"]
+        ],
+    )
 
 
 def _show(found):

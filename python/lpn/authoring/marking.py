@@ -56,6 +56,11 @@ class Marking:
         return self._net
 
     def _place(self, place: Place | str) -> Any:
+        found = self._of_net(place)
+        self._core.grow(self._net._core)  # the place may be newer than the marking
+        return found
+
+    def _of_net(self, place):
         if isinstance(place, Place):
             if place._net is not self._net:
                 raise mistake(

@@ -10,6 +10,7 @@ Python; source text is read for messages only.
 from .. import source
 from ..errors import Error, listed, mistake, placed
 from .expr import Expr, Ratio, _constant, as_index, check_visible, text_of, tracers
+from .unseen import check_seen
 
 __all__ = ["Over", "call_names", "check_names", "trace", "trace_body"]
 
@@ -369,6 +370,7 @@ def trace(scope, function, arguments, kind, what="cycles"):
     `what`: what an int result counts, for messages. Returns the expression's number.
     """
     names = signature(function)
+    check_seen(function, names.names)
 
     def call():
         return function(
@@ -381,6 +383,7 @@ def trace(scope, function, arguments, kind, what="cycles"):
 
 def trace_body(scope, function, argument, what):
     """The expression of an aggregate's body: a function of one token."""
+    check_seen(function, signature(function).names)
 
     def call():
         return function(argument)

@@ -98,6 +98,8 @@ def main(arguments=None):
         if isinstance(error.__context__, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             status = ANSWERED
+        elif "_LPN_COMPLETE" in os.environ:  # click's answer to a shell, which ends it this way
+            status = error.code
         else:
             status = _refuse(
                 "E-model", f"the model ended Python itself (SystemExit: {error})", arguments

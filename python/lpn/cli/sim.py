@@ -30,6 +30,7 @@ from ..errors import Error, refusal
 from ..runs import fields_of, load, prepare
 from ..runs.engines import name_of
 from ..runs.isolated import isolated
+from ..runs.ready import is_marking_file
 from ..runs.run import budget_of
 from .budget import budget_options
 from .explain import explanation
@@ -40,7 +41,11 @@ from .explain import show as show_ways
 @model_argument
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @params_option
-@engine_option(help="interp defines the meaning, compiled is fast; they agree commit for commit.")
+@engine_option(
+    None,
+    help="interp defines the meaning, compiled is fast; they agree commit for commit. Default: "
+    "compiled, unless the model says that INPUT is too short a run for it.",
+)
 @click.option(
     "--stats", is_flag=True, help="Per transition why it waited, per place how full it was."
 )
@@ -141,8 +146,11 @@ def sim(
     if not isolate and (isolate_seconds or isolate_memory):
         raise click.UsageError("--isolate-seconds and --isolate-memory need --isolate")
     loaded = load(model)
+    first = inputs[0] if inputs else None
+    own = None if path or is_marking_file(first) else first  # what the model's engine() may read
+    engine = engine or loaded.engine_for(own)
     kept = {"trace": bool(trace), "stats": stats, "path": path}
-    ready = prepare(loaded, inputs[0] if inputs else None, params, engine, **kept)
+    ready = prepare(loaded, first, params, engine, **kept)
     if explain and not inputs:
         about = {"model": loaded.name, **explanation(ready.net)}
         print_json(about) if as_json else show_ways(about)

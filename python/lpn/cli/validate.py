@@ -51,7 +51,9 @@ from ..runs import load, prepare
     "A relative one may also be beside the truth.",
 )
 @params_option
-@engine_option()
+@engine_option(
+    None, help="Default: compiled, unless the model says that a run is too short for it."
+)
 @click.option(
     "--all", "show_all", is_flag=True, help="Every row in the order of FILE, not only the worst."
 )
@@ -147,9 +149,10 @@ class _Comparison:
                 "E-truth-file", f"the truth is {measured!r}, which is no number of cycles > 0"
             )
         path = self._place(name) if isinstance(name, str) else name
-        key = tuple(sorted(parameters.items()))
+        engine = self._engine or self._model.engine_for(path)
+        key = (engine, *sorted(parameters.items()))
         if key not in self._ready:
-            ready = prepare(self._model, path, parameters, self._engine)
+            ready = prepare(self._model, path, parameters, engine)
             compile_aloud(ready)
             self._ready[key] = ready
         ready = self._ready[key].on(path)
@@ -198,7 +201,7 @@ def _rows(model, path):
     """(input, parameters, truth[, expected]) of every row."""
     whole = getattr(model.module, "truth_rows", None)
     if whole is not None:
-        return whole(path)
+        return _from_other(whole, path)
     row_of = getattr(model.module, "truth", None)
     if row_of is None:
         raise mistake(
@@ -207,6 +210,17 @@ def _rows(model, path):
             "a function truth(row) -> (input, parameters, cycles) in its module",
         )
     return _from_csv(row_of, path)
+
+
+def _from_other(rows_of, path):
+    try:
+        yield from rows_of(path)
+    except OSError as error:
+        raise mistake("E-input", f"cannot read {path}: {error.strerror or error}") from None
+    except KeyError as error:
+        raise mistake("E-truth-file", f"{path}: a row has no {error}") from None
+    except (ValueError, TypeError, EOFError) as error:
+        raise mistake("E-truth-file", f"{path}: {error}") from None
 
 
 def _from_csv(row_of, path):

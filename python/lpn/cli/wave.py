@@ -20,6 +20,11 @@ from ..interrupt import Interrupt
 TABLE = {
     "channels": ("lpn.cli.wave", "channels", "Propose a map of FILE's channels from its names."),
     "stalls": ("lpn.cli.wave", "stalls", "Transfers, back-pressure and starvation per channel."),
+    "compare": (
+        "lpn.cli.wave_compare",
+        "compare",
+        "Where two recordings, or a model and one, part.",
+    ),
 }
 
 map_option = click.option(

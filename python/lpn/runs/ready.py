@@ -118,7 +118,7 @@ def prepare(
     elif isinstance(model, (str, os.PathLike)):
         model = load(model)
     params = dict(params or {})
-    if model.has_net_per_input and input is not None:
+    if model.has_net_per_input and input is not None and not is_marking_file(input):
         net = model.net_of(input, **params)
     else:
         net = model.net(**params)

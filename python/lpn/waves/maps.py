@@ -17,7 +17,7 @@ _CHANNEL = (
     *("valid", "ready", "accept", "strobe", "start", "done", "busy"),
     *("payload", "clock", "until", "arc"),
 )
-_FIRING = ("channel", "event", "every", "transfer", "where", "offset", "payload", "of")
+_FIRING = ("channel", "event", "every", "transfer", "where", "offset", "payload", "of", "trailing")
 _UNITS = {"s": 10**15, "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps|fs)")
 _KINDS = (({"valid"}, 0), ({"valid", "ready"}, 0), ({"start", "done"}, 1), ({"busy"}, 2))
@@ -52,7 +52,8 @@ class Channel:
 class Firing:
     """Which transfers of `channel` are the firings of a transition: of those with `where`, numbers
     `transfer`, `transfer` + `every`, ...; `offset` cycles after the model's start or commit
-    (`event`). `payload`: field of the channel -> property of a token that the firing takes.
+    (`event`). `payload`: field of the channel -> "arc.property" of a token that the firing takes.
+    `trailing`: there may be more of them than firings. `name`: of this comparison.
     """
 
     transition: str
@@ -63,7 +64,9 @@ class Firing:
     where: dict[str, int] = field(default_factory=dict)
     offset: int = 0
     payload: dict[str, str] = field(default_factory=dict)
-    of: str | None = None
+    name: str = ""
+    trailing: bool = False
+    parameters: list[str] = field(default_factory=list)  # of the net, added to the offset
 
 
 @dataclass
@@ -245,13 +248,33 @@ class _Reader:
                     self._whole(value, f"{where}.where.{field_name}", 0)
                 else:
                     self._text(value, f"{where}.payload.{field_name}")
+        offset, parameters = self._offset(table.get("offset", 0), f"{where}.offset")
         return Firing(
-            table.get("of", name),
+            self._text(table.get("of", name), f"{where}.of"),
             channel,
             event,
             self._whole(table.get("every", 1), f"{where}.every", 1),
             self._whole(table.get("transfer", 0), f"{where}.transfer", 0),
             table.get("where", {}),
-            self._whole(table.get("offset", 0), f"{where}.offset"),
+            offset,
             table.get("payload", {}),
+            name,
+            self._flag(table.get("trailing", False), f"{where}.trailing"),
+            parameters,
         )
+
+    def _offset(self, value, where):
+        """3 or "3 + slow": (number, names of parameters)."""
+        if not isinstance(value, str):
+            return self._whole(value, where), []
+        terms = [term.strip() for term in value.split("+")]
+        numbers = [term for term in terms if re.fullmatch(r"-?\d+", term)]
+        names = [term for term in terms if term not in numbers]
+        if not all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names):
+            self._fail(f'{where} is a whole number, or a sum with parameters as "3 + slow"')
+        return sum(map(int, numbers)), names
+
+    def _flag(self, value, where):
+        if not isinstance(value, bool):
+            self._fail(f"{where} is true or false, not {value!r}")
+        return value

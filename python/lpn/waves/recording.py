@@ -315,6 +315,10 @@ class Recording:
                 found[name] = value
         return found
 
+    def columns(self, channel: int) -> list[int]:
+        """How many 64-bit columns each field of a channel takes."""
+        return list(self._fields[channel].values())
+
     def column(self, channel: int, field: str) -> int:
         """The first column of a field among Rows.values of its channel."""
         names = list(self._fields[channel])

@@ -23,11 +23,18 @@ class Marking {
 
   explicit Marking(const Net& net);
 
+  // Takes in places that the net has got since; they are empty here.
+  void grow(const Net& net);
+
   // Appends one token, or `count` tokens at once (values.size() == count * fields). Throws Error:
   // "E-marking" (wrong number of values), "E-range" (value outside its field's range).
   void add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count = 1);
 
-  const Tokens& operator[](PlaceId place) const { return tokens_[static_cast<std::size_t>(place)]; }
+  // Of a place that came later there are none.
+  const Tokens& operator[](PlaceId place) const {
+    const auto index = static_cast<std::size_t>(place);
+    return index < tokens_.size() ? tokens_[index] : kNone;
+  }
   std::size_t places() const { return tokens_.size(); }
 
   // Done tokens after which the run ends; none: the net's own, else the run ends when quiet.
@@ -38,9 +45,14 @@ class Marking {
     std::string place;
     std::vector<Field> fields;
   };
+  static const Tokens kNone;
   std::vector<Shape> shapes_;
   std::vector<Tokens> tokens_;
 };
+
+// Throws Error "E-marking" unless the marking is one of this net, or of the net before it got its
+// last places.
+void require_fits(const Net& net, const Marking& marking);
 
 // The file form ("LPNM", version, then per place its name, field names and the values column by
 // column as zig-zag varints; see docs/lpn-format.md). Throws Error "E-marking-file" with the byte

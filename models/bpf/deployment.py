@@ -1,0 +1,101 @@
+"""A program on a recorded trace: what its packets cost, class by class."""
+
+import math
+import random
+from struct import unpack_from
+
+from .check import module_of, tables_of
+from .errors import refused
+from .machine import Machine, Table, World
+from .writer import write
+
+ETHERNET = 1
+MAGIC = {
+    0xA1B2C3D4: ("<", 1000), 0xA1B23C4D: ("<", 1), 0xD4C3B2A1: (">", 1000), 0x4D3CB2A1: (">", 1),
+}  # fmt: skip
+ANSWERS = 64  # random numbers for one packet
+
+
+def read_pcap(path):
+    """([(time in ns, bytes)], how many were cut off) of a classic pcap file of Ethernet frames."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+    except OSError as wrong:
+        raise refused("E-bpf-file", f"cannot read '{path}': {wrong.strerror}") from None
+    magic = unpack_from("<I", raw)[0] if len(raw) >= 24 else None
+    if magic == 0x0A0D0D0A:
+        raise refused(
+            "E-bpf-file", f"'{path}' is a pcapng file; convert it: editcap -F pcap IN OUT"
+        )
+    if magic not in MAGIC:
+        raise refused("E-bpf-file", f"'{path}' is no pcap file")
+    order, unit = MAGIC[magic]
+    kind = unpack_from(order + "I", raw, 20)[0] & 0xFFFF
+    if kind != ETHERNET:
+        raise refused("E-bpf-file", f"'{path}' has frames of link type {kind}, not Ethernet")
+    found, cut, at = [], 0, 24
+    while at < len(raw):
+        if at + 16 > len(raw):
+            raise refused("E-bpf-file", f"'{path}' ends within packet {len(found) + 1}")
+        seconds, part, kept, length = unpack_from(order + "4I", raw, at)
+        at += 16
+        if at + kept > len(raw):
+            raise refused("E-bpf-file", f"'{path}' ends within packet {len(found) + 1}")
+        cut += kept < length
+        found.append((seconds * 10**9 + part * unit, raw[at : at + kept]))
+        at += kept
+    if not found:
+        raise refused("E-bpf-file", f"'{path}' has no packets")
+    return found, cut
+
+
+def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, seed=1):
+    """[(class, cost)] of the packets of a trace. `maps`: {map: Table} before the first packet;
+    with `carry` every packet finds what those before it left.
+    """
+    module = module_of(write(interface, metric))
+    machine = Machine(interface.program, interface.function, interface.tails)
+    generator = random.Random(seed)
+    for name, shape in interface.program.maps.items():
+        maps.setdefault(name, Table(shape))
+    data, rows = {}, []
+    for when, content in packets:
+        environment = {
+            "ktime": when,
+            "random": [generator.randrange(1 << 32) for _ in range(ANSWERS)],
+            "cpu": 0,
+        }
+        world = World(content, {"ingress_ifindex": ifindex}, maps, data, environment)
+        if not carry:
+            world = world.copy()
+        name = module["class_of"](content, world.context, tables_of(world), environment, world.data)
+        run = machine.run(world)
+        rows.append((name, run.insns if metric == "insns" else run.mem_accesses))
+    return rows
+
+
+def statistics(costs, percentiles):
+    """n, min, percentiles by nearest rank, max, mean."""
+    ordered = sorted(costs)
+    out = {"n": len(ordered), "min": ordered[0]}
+    for each in percentiles:
+        rank = max(math.ceil(each / 100 * len(ordered)), 1)
+        out[f"p{each:g}"] = ordered[rank - 1]
+    out["max"] = ordered[-1]
+    out["mean"] = round(sum(ordered) / len(ordered), 6)
+    return out
+
+
+def per_class(rows, percentiles):
+    """{"overall": ..., "per_class": {name: ...}} of deploy's rows."""
+    groups = {}
+    for name, cost in rows:
+        groups.setdefault(name, []).append(cost)
+    return {
+        "overall": statistics([cost for _, cost in rows], percentiles),
+        "per_class": {
+            name: statistics(costs, percentiles)
+            for name, costs in sorted(groups.items(), key=lambda g: int(g[0][1:]))
+        },
+    }

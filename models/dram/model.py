@@ -1,0 +1,91 @@
+"""DRAM: when each command of a sequence is first legal, and when a controller answers reads.
+
+`lpn sim dram SEQUENCE.json` runs a sequence of commands on the net of its part (device.py), which
+is generated from a description of the standard (standard.py, standards/*.toml); a trace of requests
+runs on the net of its controller (controller.py, controllers/*.toml).
+"""
+
+from lpn.command import table
+
+from lpn.runs import Model, prepare
+
+from . import controller, device
+from .sequence import Sequence, earliest, marking, truth_rows
+from .standard import standard
+from .trace import Trace, mean_latency
+
+__all__ = ["answer", "compare", "engine", "net", "net_of", "show", "truth_rows", "workload"]
+
+_nets = {}
+
+
+def net():
+    """The net of the smallest organisation of DDR4. Others: net_of() of a sequence."""
+    return _net(standard("ddr4", "small"))
+
+
+def net_of(input):
+    """The net of a sequence's part or a trace's controller: of a file, a Sequence or a Trace."""
+    return _net(Sequence.of(input).standard)
+
+
+def _net(standard):
+    if standard not in _nets:
+        build = device.build if standard.controller is None else controller.build
+        _nets[standard] = build(standard)
+    found = _nets[standard]
+    found.bound = {}
+    return found
+
+
+def workload(input, net):
+    """The marking of a sequence or trace for its net. Raises Error "E-dram-sequence",
+    "E-dram-trace", and ValueError for what the controller does not model.
+    """
+    read = Sequence.of(input)
+    return read.marking(net) if isinstance(read, Trace) else marking(read, net)
+
+
+def engine(input) -> str:
+    """What runs an input when nobody asks: a sequence is over before its net is compiled."""
+    return "interp"
+
+
+def answer(input) -> dict:
+    """The earliest cycle of every command of a sequence; latency and bandwidth of a trace."""
+    sequence = Sequence.of(input)
+    if isinstance(sequence, Trace):
+        return _answer_of_trace(sequence)
+    rows = earliest(sequence, _net(sequence.standard))
+    return {"commands": [[c, list(where), cycle] for c, where, cycle in rows]}
+
+
+def _answer_of_trace(trace):
+    ready = prepare(Model("dram", _net(trace.standard)), trace.marking(_net(trace.standard)))
+    _, accept, done = trace.times(ready)
+    return {
+        "requests": len(done),
+        "mean_latency": mean_latency(accept, done),
+        "last_done": max(done),
+        "bytes_per_cycle": len(done) * trace.standard.controller["request_bytes"] / max(done),
+    }
+
+
+def show(answer):
+    """Prints an answer()."""
+    if "requests" in answer:
+        print(
+            f"{answer['requests']} reads, the last done in cycle {answer['last_done']}: "
+            f"{answer['mean_latency']:.3f} cycles from acceptance on average, "
+            f"{answer['bytes_per_cycle']:.3f} bytes per cycle"
+        )
+        return
+    table(
+        ["command", "coordinate", ">earliest cycle"],
+        [[c, " ".join(map(str, where)), f"{cycle}"] for c, where, cycle in answer["commands"]],
+    )
+
+
+def compare(ready, expected):
+    """Of a row of lpn validate: every command, and the same commands with idle gaps."""
+    return expected.compare(ready)

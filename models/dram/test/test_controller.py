@@ -1,0 +1,128 @@
+"""A controller that reads: cycles by hand, controllers of one's own, what is refused."""
+
+import json
+
+import pytest
+
+lpn = pytest.importorskip("lpn")
+from lpn.runs import prepare  # noqa: E402
+
+MODEL = lpn.load("dram")
+
+
+def written(tmp_path, requests, controller="ddr4"):
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"controller": controller, "requests": requests}))
+    return str(path)
+
+
+def times(path):
+    from models.dram.sequence import Sequence
+
+    trace = Sequence.of(path)
+    _, accept, done = trace.times(prepare(MODEL, trace))
+    return accept, done
+
+
+# DDR4-3200: block = address / 64; from the lowest: 7 bits column, 2 group, 2 bank, 1 rank, row.
+ROW = 64 << 12
+GROUP = 64 << 7
+
+
+def test_one_read(tmp_path):
+    # Accepted in 5, in its bank's queue in 6, ACT in 7, RD tRCD 22 later, done CL + burst 26 later.
+    assert times(written(tmp_path, [[5, "R", 0]])) == ([5], [7 + 22 + 26])
+
+
+def test_row_hits_and_a_conflict(tmp_path):
+    requests = [[0, "R", 0], [0, "R", ROW], [0, "R", 64]]
+    # One is accepted a cycle. The third hits the open row and goes first, tCCD_L 8 after the first;
+    # then PRE: tRAS 52 after ACT; tRP 22, tRCD 22.
+    accept, done = times(written(tmp_path, requests))
+    assert accept == [0, 1, 2]
+    assert done == [2 + 22 + 26, 2 + 52 + 22 + 22 + 26, 2 + 22 + 8 + 26]
+
+
+def test_a_closed_page(tmp_path):
+    requests = [[0, "R", 0], [0, "R", 64]]
+    # The row is closed by the read; ACT burst + tRTP + tRP = 38 after it, and tRC 74 after ACT.
+    _, done = times(written(tmp_path, requests, "ddr4close"))
+    assert done == [2 + 22 + 26, 2 + 74 + 22 + 26]
+
+
+def test_other_bank_groups_overlap(tmp_path):
+    # ACT waits tRRD_S 4, and so does RD.
+    _, done = times(written(tmp_path, [[0, "R", 0], [0, "R", GROUP]]))
+    assert done == [50, 54]
+
+
+def test_a_refresh_blocks_its_rank(tmp_path):
+    # Rank 0 falls due at tREFI / 2 = 6240, when the row of the first is closed: PRE, tRP, REF, tRFC.
+    requests = [[6000, "R", 0], [6239, "R", ROW]]
+    accept, done = times(written(tmp_path, requests))
+    assert accept == [6000, 6239]
+    assert done[1] == 6240 + 22 + 560 + 22 + 26
+
+
+def test_what_is_said_of_a_trace(tmp_path):
+    answer = MODEL.module.answer(written(tmp_path, [[0, "R", 0], [0, "R", 64]]))
+    assert answer == {
+        "requests": 2,
+        "mean_latency": (50 + 58 - 1) / 2,
+        "last_done": 58,
+        "bytes_per_cycle": 128 / 58,
+    }
+
+
+def test_a_controller_of_ones_own(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'base = "controllers/ddr4"\n[parameters]\nCL = 30\n'
+        "[organisations]\nfull = { rank = 1, bank_group = 4, bank = 4 }\n"
+        '[controller]\naddress = [["bank_group", 2], ["column", 7], ["bank", 2], ["rank", 0], '
+        '["row", 16]]\n'
+    )
+    requests = [[0, "R", 0], [0, "R", 64]]  # now another bank group
+    assert times(written(tmp_path, requests, "mine.toml"))[1] == [58, 62]
+
+
+@pytest.mark.parametrize(
+    "requests, controller, said",
+    [
+        ([[0, "W", 0]], "ddr4", "request 0 writes, and only reads are modelled"),
+        ([[0, "R", 0], [9, "R", 63]], "ddr4", "request 1 reads block 0 again"),
+        ([[0, "R", 0]], "hbm2", "controller 'hbm2' is not modelled; there are ddr4"),
+        ([[5, "R", 0], [4, "R", 64]], "ddr4", "request 1: arrives at 4, before the last one"),
+        ([[-1, "R", 0]], "ddr4", "request 0: arrives at -1"),
+        ([[0, "R", -64]], "ddr4", "has no such address"),
+        ([[0, "R", 2**62]], "ddr4", "has no such address"),
+        ([[0, "X", 0]], "ddr4", "request 0: must be [cycle, R or W, address]"),
+        ([[0, "R", "a"]], "ddr4", "request 0: must be [cycle, R or W, address]"),
+        ([], "ddr4", "must be"),
+        ([[0, "R", 0]], 3, "must be"),
+    ],
+)
+def test_a_wrong_trace(tmp_path, requests, controller, said):
+    path = written(tmp_path, requests, controller)
+    with pytest.raises((lpn.Error, ValueError)) as error:
+        MODEL.module.workload(path, MODEL.module.net_of(path))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ('base = "ddr4"', "describes no [controller]"),
+        ('base = "controllers/ddr4"\n[controller]\npage = "ajar"', "page of controller"),
+        ('base = "controllers/ddr4"\n[controller]\nrequest_bytes = 0', "request_bytes"),
+        ('base = "controllers/ddr4"\n[controller]\naddress = [["row", 3]]', "must have the bits"),
+        (
+            'base = "controllers/ddr4"\n[organisations]\nfull = { rank = 4, bank_group = 4, bank = 4 }',
+            "1 bits of address are not 4 of rank",
+        ),
+    ],
+)
+def test_a_wrong_controller(tmp_path, text, said):
+    (tmp_path / "mine.toml").write_text(text)
+    with pytest.raises(lpn.Error) as error:
+        MODEL.module.net_of(written(tmp_path, [[0, "R", 0]], "mine.toml"))
+    assert said in str(error.value)

@@ -1,0 +1,171 @@
+"""Request traces for a controller: files, markings, and rows of measured ones."""
+
+import os
+
+import lpn
+from lpn.runs import read_json
+
+from . import controller
+from .standard import standard
+
+__all__ = ["Requests", "Trace", "controllers"]
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "controllers")
+MOST = 2**24  # requests: a number fits beside the row
+LATEST = 2**40
+
+
+def controllers() -> list[str]:
+    """The controllers that come with the project."""
+    return sorted(file[:-5] for file in os.listdir(_FOLDER) if file.endswith(".toml"))
+
+
+def wrong(text):
+    """The error of a trace that cannot be used."""
+    return lpn.Error("E-dram-trace", text)
+
+
+class Trace:
+    """Requests in their order: the cycle each arrives, its block (address / request_bytes) and
+    whether it writes.
+    """
+
+    def __init__(self, name, part, arrive, block, writes):
+        self.name = name
+        self.part = part
+        self.arrive = arrive
+        self.block = block
+        self.writes = writes
+
+    def __str__(self):
+        return self.name
+
+    @property
+    def standard(self):
+        """The Standard of its controller. Raises ValueError for one that there is not."""
+        if self.part.endswith(".toml"):
+            made = standard(self.part)
+            if made.controller is None:
+                raise wrong(f"{self.part} describes no [controller]")
+            return made
+        if self.part not in controllers():
+            raise ValueError(
+                f"controller '{self.part}' is not modelled; there are {', '.join(controllers())}"
+            )
+        return standard(os.path.join(_FOLDER, f"{self.part}.toml"))
+
+    @classmethod
+    def read(cls, path, data):
+        """A JSON object {"controller", "requests": [[cycle, "R", byte address], ...]}. Raises Error
+        "E-dram-trace".
+        """
+        unknown = sorted(set(data) - {"controller", "requests"})
+        if unknown:
+            raise wrong(f"{path}: unknown '{unknown[0]}'")
+        part, requests = data.get("controller"), data["requests"]
+        if not isinstance(part, str) or not isinstance(requests, list) or not requests:
+            raise wrong(
+                f'{path} must be {{"controller": a name or a .toml file, "requests": [...]}}'
+            )
+        if part.endswith(".toml"):
+            part = os.path.join(os.path.dirname(os.path.abspath(path)), part)
+        trace = cls(str(path), part, [], [], [])
+        size = trace.standard.controller["request_bytes"]
+        for number, row in enumerate(requests):
+            good = isinstance(row, list) and len(row) == 3 and row[1] in ("R", "W")
+            if not good or type(row[0]) is not int or type(row[2]) is not int:
+                raise wrong(f"{path}, request {number}: must be [cycle, R or W, address]")
+            trace.arrive.append(row[0])
+            trace.block.append(row[2] // size)
+            trace.writes.append(row[1] == "W")
+        return trace
+
+    def coordinate(self, made, block):
+        """(rank, bank group, bank), row of a block."""
+        fields = {}
+        for field, bits in made.controller["address"]:
+            fields[field] = block & ((1 << bits) - 1)
+            block >>= bits
+        where = tuple(fields[level] for level in made.levels)
+        return where, fields["row"] | block << made.row_bits
+
+    def marking(self, net):
+        """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for what the
+        controller does not model.
+        """
+        made = self.standard
+        banks = {where: number for number, where in enumerate(made.banks)}
+        if len(self.block) > MOST:
+            raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
+        marking, now, seen = lpn.Marking(net), 0, set()
+        for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
+            if not now <= cycle <= LATEST:
+                raise wrong(f"{self}, request {number}: arrives at {cycle}, before the last one")
+            if self.writes[number]:
+                raise ValueError(f"request {number} writes, and only reads are modelled")
+            if block in seen:
+                raise ValueError(
+                    f"request {number} reads block {block} again; how reads of one block share a "
+                    "command is not modelled"
+                )
+            seen.add(block)
+            where, row = self.coordinate(made, block)
+            if block < 0 or row >= 2**controller.ROW_BITS:
+                raise wrong(f"{self}, request {number}: block {block} has no such address")
+            marking.add(
+                "trace", gap=cycle - now, bank=banks[where], entry=row << controller.ID | number
+            )
+            now = cycle
+        marking.done_count = len(self.block)
+        return marking
+
+    def times(self, ready):
+        """(the run, the cycle of each request's acceptance, that of its completion)."""
+        run = ready.run(collect=["accepted", "done"])
+        cycles = []
+        for place in ("accepted", "done"):
+            found = [None] * len(self.block)
+            for number, tick in zip(*run.collected[place]):
+                found[number] = tick // controller.TICKS
+            cycles.append(found)
+        return run, *cycles
+
+
+class Requests:
+    """What was measured of a trace: cycles of acceptance and completion of each request."""
+
+    def __init__(self, trace, accept, done):
+        self.trace = trace
+        self.accept = accept
+        self.done = done
+
+    @property
+    def mean(self):
+        """The mean of done - accept."""
+        return mean_latency(self.accept, self.done)
+
+    def compare(self, ready):
+        """The run, its mean latency, bandwidth and how many cycles are met."""
+        run, accept, done = self.trace.times(ready)
+        if None in done:
+            return run, {}
+        both = zip([*accept, *done], [*self.accept, *self.done])
+        return run, {
+            "predicted": mean_latency(accept, done),
+            "bandwidth_error": max(self.done) / max(done) - 1,
+            "times": 2 * len(done),
+            "times_exact": sum(a == b for a, b in both),
+        }
+
+
+def mean_latency(accept, done):
+    """Cycles from acceptance to completion."""
+    return (sum(done) - sum(accept)) / len(done)
+
+
+def read(path):
+    """A Trace when the file holds requests, else None."""
+    data = read_json(path, what="no JSON")
+    if isinstance(data, dict) and "requests" in data:
+        return Trace.read(path, data)
+    return None

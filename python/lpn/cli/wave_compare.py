@@ -1,0 +1,212 @@
+"""lpn wave compare: where two recordings part, or a recording and a model."""
+
+import click
+
+from ..command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
+    compile_aloud,
+    counted,
+    engine_option,
+    grouped,
+    json_option,
+    note,
+    params_option,
+    print_json,
+    table,
+)
+from ..errors import without_place
+from .wave import map_option, read, whole
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[MODEL INPUT FILE]")
+@click.option(
+    "--between",
+    nargs=2,
+    metavar="FILE1 FILE2",
+    help="Two recordings, the reference first, in place of a model and one.",
+)
+@map_option
+@params_option
+@engine_option("interp")
+@json_option
+def compare(words, between, map_file, params, engine, as_json):
+    """Tells where two recordings part first (--between FILE1 FILE2), or MODEL's run on INPUT and the
+    recording FILE: per channel or transition the first difference, with its cause as far as it can
+    be told.
+
+    Exit status: 0 no difference; 1 a difference; 2 something is wrong; 3 no difference as far as a
+    recording goes that ends before its end, or until Ctrl-C.
+    """
+    if between:
+        if words:
+            raise click.UsageError(
+                f"--between compares two recordings; leave out {', '.join(words)}"
+            )
+        if params:
+            raise click.UsageError("-p is of MODEL; leave it out with --between")
+        return _between(*between, map_file, as_json)
+    if len(words) not in (2, 3):
+        raise click.UsageError("write MODEL INPUT FILE, or --between FILE1 FILE2")
+    model, *input, file = words
+    return _model(model, input[0] if input else None, file, map_file, params, engine, as_json)
+
+
+def _status(found, recordings, interrupted):
+    """Says what is missing of the recordings; the status."""
+    statuses = [whole(r, interrupted) for r in recordings]
+    if found["first_divergence"] is not None:
+        return NO
+    return UNKNOWN if UNKNOWN in statuses else ANSWERED
+
+
+def _between(one, two, map_file, as_json):
+    from ..waves.between import Comparison
+    from ..waves.maps import read_map
+    from ..waves.recording import Recording
+
+    if one == two == "-":
+        raise click.UsageError("only one of the two can be stdin")
+    with Recording(one, read_map(map_file), keep=True) as first:
+        with Recording(two, read_map(map_file), keep=True) as second:
+            comparison = Comparison(first, second)
+            interrupted = read([first, second], comparison.step)
+            found = comparison.result(not interrupted)
+            status = _status(found, [first, second], interrupted)
+    if as_json:
+        print_json(found | {"interrupted": interrupted})
+        return status
+    table(
+        ["channel", *(f">{n}" for n in ("transfers", "in the other", "different", "first at", "transfer"))],
+        [
+            [
+                row["channel"],
+                *map(grouped, row["transfers"]),
+                grouped(row["different"]),
+                *_first(row),
+            ]
+            for row in found["channels"]
+        ],
+    )  # fmt: skip
+    click.echo("")
+    _tell(found["first_divergence"], found["channels"], "channel")
+    if found["first_divergence"] is None:
+        click.echo(
+            "no difference" + ("" if found["whole"] else " as far as both recordings are complete")
+        )
+    return status
+
+
+def _first(row):
+    first = row["first_divergence"]
+    return ["-", "-"] if first is None else [grouped(first["cycle"]), grouped(first["transfer"])]
+
+
+def _tell(first, rows, key):
+    if first is None:
+        return
+    click.echo(
+        f"first difference: cycle {grouped(first['cycle'])}, channel {first['channel']}, transfer "
+        f"{grouped(first['transfer'])}"
+    )
+    different = [row for row in rows if row["first_divergence"] is not None]
+    for row in sorted(different, key=lambda row: row["first_divergence"]["cycle"]):
+        click.echo(f"  {row[key]}: {row['cause']}")
+        payload = row.get("payload")
+        if payload and payload[0] != payload[1] and None not in payload:
+            names = [name for name in payload[0] if payload[0][name] != payload[1][name]]
+            click.echo(
+                "    "
+                + ", ".join(
+                    f"{name} {payload[0][name]} against {payload[1][name]}" for name in names
+                )
+            )
+
+
+def _model(model, input, file, map_file, params, engine, as_json):
+    from ..runs import execute, prepare
+    from ..waves.maps import read_map
+    from ..waves.model import Firings, Matched
+    from ..waves.model import compare as of
+    from ..waves.recording import Recording
+
+    map = read_map(map_file)
+    with Recording(file, map, keep=True) as recording:
+        names = [c.name for c in recording.channels]
+        for firing in map.firings:
+            if firing.channel not in names:
+                raise without_place(
+                    "E-wave-map",
+                    f"{map.file}: transitions.{firing.name}: write the channel's number",
+                )
+        ready = prepare(model, input, map.parameters | dict(params), engine, trace=True)
+        firings = Firings(map, ready.net)
+        marking = ready.read()
+        run = execute(ready.net, ready.values, marking, compile_aloud(ready), observer=firings)
+        matched = [Matched(firing, recording) for firing in map.firings]
+
+        def step():
+            more = recording.step()
+            for k in range(len(names)):
+                rows = recording.take(k)
+                for m in matched:
+                    if m.k == k:
+                        m.take(rows)
+            return more
+
+        interrupted = run.ending == "interrupted" or read([recording], step)
+        found = of(
+            matched, firings, recording, marking, recording.damage is None and not interrupted
+        )
+        status = _status(found, [recording], interrupted)
+    found = {
+        "model": ready.model.name,
+        "input": input,
+        "parameters": ready.parameters,
+        "latency": run.latency,
+        **found,
+        "interrupted": interrupted,
+    }
+    if run.stalled:
+        note(f"{ready.model.name} stalled; its firings up to there are compared")
+    if as_json:
+        print_json(found)
+        return status
+    _show_model(found)
+    return status
+
+
+def _show_model(found):
+    table(
+        ["transition", "channel", *(f">{n}" for n in (
+            "firings", "compared", "exact", "mean error", "worst", "first at", "firing",
+        ))],
+        [
+            [
+                f"{row['transition']} {row['event']}",
+                row["channel"],
+                grouped(row["firings"]),
+                grouped(row["compared"]),
+                grouped(row["exact"]),
+                "-" if row["mean_error"] is None else f"{row['mean_error']:.1f}",
+                grouped(row["worst_error"]),
+                *(
+                    ["-", "-"]
+                    if row["first_divergence"] is None
+                    else [
+                        grouped(row["first_divergence"]["cycle"]),
+                        grouped(row["first_divergence"]["firing"]),
+                    ]
+                ),
+            ]
+            for row in found["transitions"]
+        ],
+    )  # fmt: skip
+    click.echo("")
+    first = found["first_divergence"]
+    if first is None:
+        compared = sum(row["compared"] for row in found["transitions"])
+        click.echo(f"no difference in {counted(compared, 'firing')}")
+    _tell(first, found["transitions"], "entry")
