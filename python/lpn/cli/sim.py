@@ -13,6 +13,7 @@ from ..command import (
     UNKNOWN,
     WRONG,
     Progress,
+    budget_options,
     compile_aloud,
     counted,
     engine_option,
@@ -32,7 +33,6 @@ from ..runs.engines import name_of
 from ..runs.isolated import isolated
 from ..runs.ready import is_marking_file
 from ..runs.run import budget_of
-from .budget import budget_options
 from .explain import explanation
 from .explain import show as show_ways
 

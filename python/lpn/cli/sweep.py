@@ -10,6 +10,7 @@ from ..command import (
     UNKNOWN,
     WRONG,
     Progress,
+    budget_options,
     counted,
     engine_option,
     grouped,
@@ -27,7 +28,6 @@ from ..runs import load
 from ..sweeps.definition import Definition
 from ..sweeps.files import Files
 from ..sweeps.sweep import run
-from .budget import budget_options
 
 _SHOWN = 40
 
