@@ -101,6 +101,7 @@ def _lookup(x, s):
                 f" --inner {name}=MAP with a map of the object that they are like",
                 "E-bpf-map",
             )
+        x.assuming(f"every key of {name} has an inner map of its own")
         return Pointer("table", (name + "[]", keys), t.const(0), missing)
     if shape.kind.startswith("LRU") or shape.kind == "LPM_TRIE":
         _assumed(x, s, shape, name)

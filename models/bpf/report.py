@@ -1,9 +1,12 @@
 """An interface as JSON, and the formulas of its loops."""
 
+from . import terms as t
 from . import worlds
 from .interface import texts, verdict_cases, when
 from .layout import Context
 from .merge import leaves_of
+
+MOST_TO_READ = 120  # terms of a class's conditions
 
 
 def report(interface):
@@ -67,12 +70,21 @@ def of_class(interface, one):
 
 
 def condition_texts(interface, one):
-    """The conditions of a class; of joined paths a pointer to the text, which has names for
-    parts.
+    """The conditions of a class; where joined paths make them long, a pointer to the text, which
+    has names for their parts.
     """
-    if interface.tree is not None:
-        return when(interface, one)
-    return [f"class_of(packet, ctx, maps) == {one.name!r}"]
+    if interface.tree is None and sum(_size(c) for c in one.conditions) > MOST_TO_READ:
+        return [f"class_of(packet, ctx, maps) == {one.name!r}"]
+    return when(interface, one)
+
+
+def _size(term, known=None):
+    """How long a term is when it is written out."""
+    known = {} if known is None else known
+    if term.number not in known:
+        inner = [a for a in term.args if isinstance(a, t.Term)]
+        known[term.number] = 1 + sum(_size(a, known) for a in inner)
+    return known[term.number]
 
 
 def as_tree(interface, node, facts=()):

@@ -426,33 +426,55 @@ def not_(a):
 
 
 def all_(*given):
-    out = []
-    for a in given:
-        for x in a.args if a.op == "all" else (a,):
-            if x is FALSE:
-                return FALSE
-            if x is not TRUE and x not in out:
-                out.append(x)
-    if any(not_(x) in out for x in out):
-        return FALSE
-    if not out:
-        return TRUE
-    return out[0] if len(out) == 1 else _make("all", 0, *out)
+    return _series("all", TRUE, FALSE, given)
 
 
 def any_(*given):
+    return _series("any", FALSE, TRUE, given)
+
+
+def _series(op, nothing, decided, given):
+    """`all` or `any` of conditions. `nothing` adds nothing, `decided` decides it all."""
     out = []
     for a in given:
-        for x in a.args if a.op == "any" else (a,):
-            if x is TRUE:
-                return TRUE
-            if x is not FALSE and x not in out:
+        for x in a.args if a.op == op else (a,):
+            if x is decided:
+                return decided
+            if x is not nothing and x not in out:
                 out.append(x)
     if any(not_(x) in out for x in out):
-        return TRUE
+        return decided
+    other = "any" if op == "all" else "all"
+    if len(out) <= 16 and any(_inner(x, other) for x in out):
+        shorter = [_without(x, out, op, other) for x in out]
+        if any(x is not y for x, y in zip(shorter, out)):
+            return _series(op, nothing, decided, [x for x in shorter if x is not None])
     if not out:
-        return FALSE
-    return out[0] if len(out) == 1 else _make("any", 0, *out)
+        return nothing
+    return out[0] if len(out) == 1 else _make(op, 0, *out)
+
+
+def _inner(x, other):
+    """The parts of a condition of the other kind: of `not any` those of `all`, and back."""
+    if x.op == other:
+        return x.args
+    if x.op == "not" and x.args[0].op == ("all" if other == "any" else "any"):
+        return tuple(not_(a) for a in x.args[0].args)
+    return ()
+
+
+def _without(x, out, op, other):
+    """x beside the others: a or (not a and x) is a or x; a or (a and x) is a (None here)."""
+    inner = _inner(x, other)
+    if not inner:
+        return x
+    beside = [y for y in out if y is not x]
+    if any(a in beside for a in inner):
+        return None
+    left = [a for a in inner if not_(a) not in beside]
+    if len(left) == len(inner):
+        return x
+    return _series(other, *((TRUE, FALSE) if other == "all" else (FALSE, TRUE)), left)
 
 
 def ite(c, a, b):

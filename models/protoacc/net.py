@@ -8,7 +8,7 @@ came in, and has room for what went out, in the next cycle, as a place with a ca
 
 import lpn
 
-from .tokens import Advance, Beats, Bit, Bytes, Chunk, Entry, Item, Kind, Loading, Read, Turn, Word
+from .tokens import Advance, Beat, Beats, Bit, Bytes, Chunk, Entry, Item, Kind, Loading, Turn, Word
 
 WORD = 16  # bytes that are read, and written, at once
 MOST_HANDLERS = 14  # of the types in tokens.py
@@ -39,7 +39,7 @@ class _Parts:
 def build(handlers: int) -> lpn.Net:
     """The serialiser with so many field handlers; see model.py for its parameters."""
     net = lpn.Net("protoacc")
-    latency = net.param("read_latency", 20, range=(2, 10**6))
+    latency = net.param("read_latency", 20, range=(1, 10**6))
     acknowledge = net.param("write_ack_latency", 1, range=(1, 10**6))
     interval = net.param("command_interval", 29, range=(1, 10**6))
     parts = _Parts(net, handlers)
@@ -319,9 +319,8 @@ def _writer(parts, acknowledge):
         )
     parts.step("issue", {"write": writes, "bus": bus}, [addressed.forward("write")])
     # Address, the beats, the acknowledgement; then sWriteIdle.
-    parts.step(
-        "transfer", {"write": addressed}, [bus], delay=lambda write: 1 + write.beats + acknowledge
-    )
+    busy = lambda write: 1 + write.beats + acknowledge
+    parts.step("transfer", {"write": addressed}, [bus], busy)
 
 
 def _memory(parts, latency):
@@ -330,11 +329,22 @@ def _memory(parts, latency):
     net = parts.net
     tags = net.place("tags", init=16)  # RequestQueueDepth
     port = net.place("port", init=1)
-    memory, arrived = net.place("memory", Read, drain=True), net.place("arrived", Read, drain=True)
-    last_beat, landed = (net.place(name, Read, drain=True) for name in ("last_beat", "landed"))
+    memory, arrived = net.place("memory", Beat, drain=True), net.place("arrived", Beat, drain=True)
+    landed = net.place("landed", Beat, drain=True)
     quiet = net.place("quiet", init=1)  # no last beat comes back in this cycle
+
+    def last(read):
+        return read.last
+
+    def beats(place, used, k):
+        count = lambda read: lpn.select(used, read.beats, 0)
+        return place.emit(count, client=k, last=lambda read, i: i == read.beats - 1)
+
+    # Before the addresses, which see whether it is quiet.
     parts.step(
-        "free_tag", {"read": last_beat, "quiet": quiet}, [landed.forward("read"), tags, quiet]
+        "beat",
+        {"read": arrived, "quiet": quiet.take(last)},
+        [landed.forward("read"), tags.emit(last), quiet.emit(last)],
     )
     routes = []
     for k, (requests, responses) in enumerate(zip(parts.requests, parts.responses)):
@@ -346,16 +356,13 @@ def _memory(parts, latency):
             {"read": requests, "credit": outstanding, "slot": slot},
             [command.forward("read")],
         )
-        # The first client with a command, but none while a last beat comes back.
+        # The first client with a command. A latency of 1 is no wait.
         parts.step(
             f"address{k}",
             {"read": command, "port": port, "quiet": quiet.peek(), "tag": tags},
-            [memory.emit(client=k, beats=lambda read: read.beats), port, slot],
+            [beats(memory, latency > 1, k), beats(arrived, latency == 1, k), port, slot],
         )
         parts.step(f"respond{k}", {"data": data}, [responses, outstanding])
-        routes.append(data.emit(lambda read, k=k: read.client == k))
-    net.transition("wait", take={"read": memory}, put=[arrived.forward("read")], delay=latency - 2)
-    parts.step(
-        "beats", {"read": arrived}, [last_beat.forward("read")], delay=lambda read: read.beats
-    )
+        routes.append(data.emit(lambda read, k=k: read.last and read.client == k))
+    net.transition("wait", take={"read": memory}, put=[arrived.forward("read")], delay=latency - 1)
     parts.step("deliver", {"read": landed}, routes)

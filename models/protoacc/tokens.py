@@ -60,11 +60,11 @@ class Beats(lpn.Token):
     beats: lpn.Int[1, 2]  # of eight bytes
 
 
-class Read(lpn.Token):
-    """A read on the port that all share."""
+class Beat(lpn.Token):
+    """Eight bytes on the read port that all share."""
 
     client: lpn.Int[0, 15]
-    beats: lpn.Int[1, 2]
+    last: bool  # of the read
 
 
 class Loading(lpn.Token):

@@ -25,6 +25,7 @@ _LATE = {
     "partition": ("lpn.spaces.partition", "partition"),
     "prove": ("lpn.proofs.question", "prove"),
     "sweep": ("lpn.sweeps.sweep", "sweep"),
+    "tune": ("lpn.tuning.search", "tune"),
 }
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "sweep",
     "tokens",
     "total",
+    "tune",
 ]
 
 

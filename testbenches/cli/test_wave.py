@@ -109,6 +109,17 @@ def test_a_payload_that_differs(lpn, fifo):
     assert rows["out"]["cause"].startswith("the payload differs")
 
 
+def test_nothing_to_compare_is_no_success(lpn, fifo):
+    text = (fifo / "fifo.toml").read_text().replace('"tb.rst"', '"!tb.rst"')
+    (fifo / "fifo.toml").write_text(text)
+    answer = lpn(
+        *("wave", "compare", "--between", fifo / "fifo.vcd", fifo / "fifo.vcd"),
+        *("--map", fifo / "fifo.toml"),
+    )
+    assert answer.status == 3
+    assert "note: there was nothing to compare: no transfer on any channel" in answer.err
+
+
 def test_another_order(lpn, fifo):
     other = changed(fifo, "other.vcd", ("0' b11 (", "0' b0 ("), ("0' b100 (", "0' b11 ("))
     other.write_text(other.read_text().replace("0' b0 (", "0' b100 ("))

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -183,20 +184,32 @@ def test_calls_within_the_object():
     assert costs(interface_of(made)) == [((8, 8), "XDP_PASS")]
 
 
-def branches(number):
-    """`number` decisions in a row, each on a byte of the packet, each with its own cost."""
+def branches(number, more=0):
+    """`number` decisions in a row, each on a byte of the packet, each with its own cost, and `more`
+    instructions on both sides of each.
+    """
     body = [
         (0x61, 2, 1, 0, 0),
         (0x61, 3, 1, 4, 0),
         (0xBF, 4, 2, 0, 0),
         (0x07, 4, 0, 0, number),
         mov(0, 1),
-        (0x2D, 4, 3, number * 4 + 1, 0),
+        (0x2D, 4, 3, number * (4 + 2 * more) + 1, 0),
     ]
     for k in range(number):
-        body += [(0x71, 5, 2, k, 0), (0x55, 5, 0, 2, k), (0x07, 6, 0, 0, k), (0x07, 6, 0, 0, 1)]
+        body += [(0x71, 5, 2, k, 0), (0x55, 5, 0, 2 + more, k)]
+        body += [(0x07, 6, 0, 0, k)] * (2 + more) + [(0x0F, 6, 5, 0, 0)] * more
     body = [mov(6, 0), *body, mov(0, 2), EXIT]
     return program(*body)
+
+
+@pytest.mark.skipif(not os.environ.get("LPN_SLOW"), reason="some ten seconds")
+def test_two_thousand_instructions_within_a_minute():
+    began = time.monotonic()
+    found = interface_of(branches(40, 23))
+    assert time.monotonic() - began < 60
+    rest = max(found.classes, key=lambda c: c.bounds["insns"])
+    assert rest.bounds["insns"] == (9 + 25 * 40, 9 + 50 * 40)
 
 
 def test_billions_of_paths_are_joined():

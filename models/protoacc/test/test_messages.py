@@ -126,6 +126,10 @@ def test_what_is_refused(serialise, written, data, reason):
 def test_files_that_are_no_messages(serialise, written, model):
     with pytest.raises(ValueError, match="nested too deeply"):
         serialise(written("[" * 100_000, "deep.json"))
+    for levels in (200, 400, 480):
+        far = "[" + '[["message", 1, ' * levels + "[]" + "]]" * levels + "]"
+        with pytest.raises(ValueError, match="nested (far deeper|deeper|too deeply)"):
+            serialise(written(far, "far.json"))
     with pytest.raises(ValueError, match="neither JSON nor"):
         serialise(written("{", "open.json"))
     with pytest.raises(ValueError, match="a schema is no message"):

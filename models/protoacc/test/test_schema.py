@@ -97,6 +97,12 @@ def test_what_the_hardware_does_not_serialise(serialise, text, fields, reason):
     assert reason in str(refused.value)
 
 
+def test_text_that_is_nested_for_ever(serialise, text):
+    for levels in (24, 5000):
+        with pytest.raises(ValueError, match="nested|no shop.Item"):
+            serialise(text("part {" * levels + "}" * levels))
+
+
 def test_other_types(serialise, text, folder):
     with pytest.raises(ValueError, match="the required field number is missing"):
         serialise(text("", "Order"))

@@ -24,6 +24,7 @@ COMMANDS = {
     "classes": ("lpn.cli.classes", "classes", "Sort all inputs of a space by what happens."),
     "smt": ("lpn.cli.smt", "smt", "Prove bounds over all inputs of a space."),
     "pi": ("lpn.cli.pi", "pi", "Write a model's performance interface, use it, compare two."),
+    "tune": ("lpn.cli.main", "tune", "Search the best way to use a device, as schedules of vta."),
     "viz": ("lpn.cli.viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
     "wave": ("lpn.cli.wave", "wave", "Recorded waveforms of RTL: stalls, where two of them part."),
     "check": ("lpn.cli.check", "check", "Find mistakes in a model and show its structure."),
@@ -51,6 +52,27 @@ class _AllCommands(Commands):
         if devices:
             with formatter.section("Commands of one device"):
                 formatter.write_dl(list(devices.items()))
+
+
+class _Tuned(click.Group):
+    """The devices that have a command `tune`."""
+
+    def list_commands(self, ctx):
+        return [name for name in models.commands() if self.get_command(ctx, name) is not None]
+
+    def get_command(self, ctx, name):
+        if name not in models.commands():
+            return None
+        device = models.command(name)
+        return device.get_command(ctx, "tune") if isinstance(device, click.Group) else None
+
+
+@click.command(cls=_Tuned)
+def tune():
+    """The best way to use a device: schedules, tried on its simulated net.
+
+    `lpn tune DEVICE ...` is `lpn DEVICE tune ...`; a search of your own is lpn.tune in Python.
+    """
 
 
 @click.command(

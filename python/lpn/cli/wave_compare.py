@@ -38,7 +38,7 @@ def compare(words, between, map_file, params, engine, as_json):
     be told.
 
     Exit status: 0 no difference; 1 a difference; 2 something is wrong; 3 no difference as far as a
-    recording goes that ends before its end, or until Ctrl-C.
+    recording goes that ends before its end, or until Ctrl-C; or nothing was compared.
     """
     if between:
         if words:
@@ -55,10 +55,21 @@ def compare(words, between, map_file, params, engine, as_json):
 
 
 def _status(found, recordings, interrupted):
-    """Says what is missing of the recordings; the status."""
+    """Says what is missing of the recordings, and what may be wrong with the map; the status."""
     statuses = [whole(r, interrupted) for r in recordings]
+    for recording in recordings:
+        for k, channel in enumerate(recording.channels):
+            unknown = recording.totals(k)["cycles"]["unknown"]
+            if unknown:
+                note(
+                    f"{recording.path}, {channel.name}: x or z decides in {grouped(unknown)} cycles, "
+                    "which are compared as cycles without a transfer"
+                )
     if found["first_divergence"] is not None:
         return NO
+    if not any(row["compared"] for row in found.get("channels") or found["transitions"]):
+        note("there was nothing to compare: no transfer on any channel; look at clock and reset")
+        return UNKNOWN
     return UNKNOWN if UNKNOWN in statuses else ANSWERED
 
 

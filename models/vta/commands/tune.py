@@ -1,0 +1,230 @@
+"""lpn vta tune, also lpn tune vta: searches the fastest schedule."""
+
+import click
+from lpn.command import ANSWERED, NO, UNKNOWN, Progress, grouped, json_option, print_json, table
+
+import lpn
+from models.vta import isa, schedule
+from models.vta.tuner import Tuner
+
+_AXES = ("rows", "columns", "out_channels", "in_channels", "threads", "order", "kernel")
+
+
+class Shape(click.ParamType):
+    """Numbers with x between them."""
+
+    def __init__(self, *names):
+        self.name = "x".join(names)
+        self._names = names
+
+    def convert(self, value, param, ctx):
+        parts = value.lower().split("x")
+        if len(parts) != len(self._names) or not all(p.isascii() and p.isdigit() for p in parts):
+            self.fail(f"'{value}' is not {self.name}, numbers with x between them")
+        return tuple(int(p[:9]) for p in parts)
+
+
+def _options(command):
+    for option in reversed(
+        (
+            click.option(
+                "--trials",
+                type=click.IntRange(1),
+                default=500,
+                show_default=True,
+                help="Schedules that are simulated, at most.",
+            ),
+            click.option(
+                "--strategy",
+                type=click.Choice(["guided", "random", "exhaustive"]),
+                default="guided",
+                show_default=True,
+                help="How they are chosen; exhaustive: all, whatever --trials says.",
+            ),
+            click.option(
+                "--read-latency", type=click.IntRange(1, 100_000), default=20, show_default=True
+            ),
+            click.option(
+                "--write-ack-latency",
+                type=click.IntRange(1, 100_000),
+                default=20,
+                show_default=True,
+            ),
+            click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True),
+            click.option(
+                "-o",
+                "--output",
+                type=click.Path(dir_okay=False),
+                metavar="FILE",
+                help="Keeps the trials; the same search goes on from it.",
+            ),
+            click.option(
+                "--program",
+                "stream",
+                type=click.Path(dir_okay=False),
+                metavar="FILE",
+                help="Writes the best schedule's instructions, as `lpn sim vta` reads them.",
+            ),
+            click.option(
+                "--plot",
+                type=click.Path(dir_okay=False),
+                metavar="FILE",
+                help="Draws the least clocks over the trials, .svg or .png.",
+            ),
+            click.option("--all", "show_all", is_flag=True, help="Every trial, not only the best."),
+            json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def tune():
+    """The fastest schedule of a convolution or a matrix product.
+
+    Schedules are tilings, buffers, orders of loops and of micro-ops; each that is tried is a program
+    whose clocks are simulated. The best one is run on numbers, whichever unit goes first, before it
+    is reported.
+    """
+
+
+@tune.command()
+@click.option(
+    "--shape",
+    type=Shape("H", "W", "CI", "CO", "K"),
+    required=True,
+    help="Height, width, input and output channels, size of the filter.",
+)
+@click.option("--stride", type=click.IntRange(1, 64), default=1, show_default=True)
+@click.option(
+    "--pad", type=click.IntRange(0, 15), default=0, show_default=True, help="Zeros around."
+)
+@_options
+def conv2d(shape, stride, pad, **options):
+    """The fastest schedule of a convolution of 8-bit numbers.
+
+    Exit status: 0 answered; 1 no schedule fits; 2 something is wrong; 3 Ctrl-C, with the best so far.
+    """
+    return _tune(lambda: schedule.Conv(*shape, stride, pad), **options)
+
+
+@tune.command()
+@click.option("--shape", type=Shape("M", "K", "N"), required=True, help="M x K by K x N.")
+@_options
+def matmul(shape, **options):
+    """The fastest schedule of a product of matrices of 8-bit numbers.
+
+    Exit status: 0 answered; 1 no schedule fits; 2 something is wrong; 3 Ctrl-C, with the best so far.
+    """
+    return _tune(lambda: schedule.matmul(*shape), **options)
+
+
+def _tune(
+    shape,
+    trials,
+    strategy,
+    read_latency,
+    write_ack_latency,
+    seed,
+    output,
+    stream,
+    plot,
+    show_all,
+    as_json,
+):
+    try:
+        conv = shape()
+    except ValueError as error:
+        raise lpn.Error("E-usage", str(error)) from None
+    if plot:
+        from lpn.plots import check_plot
+
+        check_plot(plot)
+    tuner = Tuner(conv, {"read_latency": read_latency, "write_ack_latency": write_ack_latency})
+    if not tuner.space:
+        click.echo("no schedule fits into the accelerator's memories", err=True)
+        return NO
+    most = len(tuner.space) if strategy == "exhaustive" else min(trials, len(tuner.space))
+    progress = Progress(most)
+
+    def shown(tuning):
+        progress.finished = len(tuning.trials)
+        best = tuning.best
+        progress.say("" if best is None else f"best {grouped(best.cost)}")
+
+    found = tuner.search(trials=most, strategy=strategy, seed=seed, journal=output, on_batch=shown)
+    progress.clear()
+    best = found.best
+    clocks = None
+    if best is not None:
+        clocks = _confirm(tuner, best.candidate, stream)
+    if plot and best is not None:
+        _draw(plot, found, conv)
+    if as_json:
+        print_json(_as_json(tuner, found, clocks, show_all))
+    else:
+        _show(tuner, found, clocks, show_all)
+    return UNKNOWN if found.ending == "interrupted" else ANSWERED
+
+
+def _confirm(tuner, chosen, stream):
+    """Runs the program on numbers and to the clock, and writes it; returns its clocks."""
+    try:
+        tuner.check(chosen)
+    except ValueError as error:
+        raise lpn.Error("E-vta-program", f"the schedule {chosen} is wrong: {error}") from None
+    if stream:
+        words, _ = schedule.program(tuner.conv, chosen)
+        try:
+            with open(stream, "wb") as file:
+                file.write(isa.to_bytes(words))
+        except OSError as error:
+            raise lpn.Error("E-input", f"cannot write {stream}: {error.strerror}") from None
+    return tuner.exact(chosen)
+
+
+def _rows(found, show_all):
+    able = [trial for trial in found.trials if trial.cost is not None]
+    return found.trials if show_all else sorted(able, key=lambda trial: trial.cost)[:5]
+
+
+def _as_json(tuner, found, clocks, show_all):
+    return {
+        "subject": tuner.subject(),
+        "schedules": found.candidates,
+        "trials": len(found.trials),
+        "ending": found.ending,
+        "best": None if found.best is None else {**vars(found.best), "latency": clocks},
+        "convergence": found.so_far(),
+        "table": [vars(trial) for trial in _rows(found, show_all)],
+    }
+
+
+def _show(tuner, found, clocks, show_all):
+    click.echo(
+        f"{len(found.trials)} of {found.candidates} schedules simulated"
+        + (", stopped by Ctrl-C" if found.ending == "interrupted" else "")
+    )
+    table(
+        [">trial", ">clocks", *_AXES],
+        [
+            (trial.number, grouped(trial.cost), *(trial.candidate[axis] for axis in _AXES))
+            for trial in _rows(found, show_all)
+        ],
+    )
+    if found.best is not None:
+        share = tuner.conv.products / clocks
+        click.echo(
+            f"\nbest: {grouped(clocks)} clocks, {share:.0%} of them products; its outputs are right "
+            "in all 6 orders of the units"
+        )
+
+
+def _draw(path, found, conv):
+    from lpn.plots import plot_lines
+
+    points = found.so_far()
+    points.append((len(found.trials), points[-1][1]))
+    title = " ".join(f"{name}={value}" for name, value in vars(conv).items())
+    plot_lines([("least clocks", [(None, points, False)])], "trials", path, title)

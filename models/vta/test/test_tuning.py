@@ -1,0 +1,84 @@
+"""lpn tune vta, and classes in the shape of MetaSchedule's."""
+
+import json
+from types import SimpleNamespace
+
+import numpy
+import pytest
+from models.vta import isa, schedule
+
+SMALL = "16x32x32"
+
+
+def test_both_spellings_and_a_program_that_runs(command, tmp_path):
+    stream, kept = tmp_path / "best.bin", tmp_path / "trials.jsonl"
+    asked = ["matmul", "--shape", SMALL, "--strategy", "exhaustive", "--json"]
+    first = command("tune", "vta", *asked, "--program", stream, "-o", kept)
+    answer = json.loads(first.stdout)
+    assert (
+        answer["trials"] == answer["schedules"] == len(schedule.space(schedule.matmul(16, 32, 32)))
+    )
+    run = json.loads(command("sim", "vta", stream, "--engine", "interp", "--json").stdout)
+    assert answer["best"]["latency"] == run["runs"][0]["latency"]
+    again = json.loads(command("vta", "tune", *asked, "-o", kept).stdout)
+    assert again == answer
+    other = command("tune", "vta", "matmul", "--shape", "32x32x32", "-o", kept, status=2)
+    assert other.stderr == (
+        f"error: {kept} holds trials of something else; write to another file [E-tune-file]\n"
+    )
+
+
+def test_guided_finds_the_best_with_few(command, tmp_path):
+    plot = tmp_path / "convergence.svg"
+    asked = ["tune", "vta", "conv2d", "--shape", "8x8x32x64x3", "--stride", 2, "--pad", 1, "--json"]
+    best = json.loads(command(*asked, "--trials", 24, "--plot", plot).stdout)["best"]
+    assert best["latency"] <= 1.02 * 3295  # the exhaustive optimum
+    assert plot.read_text().startswith("<?xml")
+
+
+def test_refusals(command):
+    wrong = command("tune", "vta", "matmul", "--shape", "16x20x32", status=2)
+    assert wrong.stderr == "error: channels must be multiples of 16, got 20 and 32 [E-usage]\n"
+    assert (
+        "is not HxWxCIxCOxK" in command("tune", "vta", "conv2d", "--shape", "1x2", status=2).stderr
+    )
+    assert "No such command 'jpeg'" in command("tune", "jpeg", status=2).stderr
+
+
+@pytest.fixture
+def artifacts(tmp_path):
+    """Runner inputs of two schedules, the first the better one, and of two that are none."""
+    conv = schedule.matmul(16, 32, 32)
+    base = {"rows": 16, "columns": 1, "in_channels": 2, "order": "space", "kernel": "channels"}
+    programs = [
+        schedule.program(conv, {**base, "out_channels": 1, "threads": 2})[0],
+        schedule.program(conv, {**base, "rows": 1, "out_channels": 1, "threads": 1})[0],
+        isa.program([isa.encode(isa.LOAD_OP, mem=isa.UOP)]),
+        isa.program([isa.encode(isa.LOAD_OP, pop_next=1), isa.encode(isa.FINISH_OP, pop_prev=1)]),
+    ]
+    paths = [tmp_path / f"{number}.bin" for number in range(len(programs))]
+    for path, words in zip(paths, programs):
+        path.write_bytes(isa.to_bytes(words))
+    return [SimpleNamespace(artifact_path=str(path)) for path in paths], programs
+
+
+def test_runner_and_cost_model(artifacts, tmp_path, vta):
+    from models.vta.metaschedule import CostModel, Runner
+
+    inputs, programs = artifacts
+    futures = Runner(hertz=1e6, params={"read_latency": 30}).run(inputs)
+    assert all(future.done() for future in futures)
+    results = [future.result() for future in futures]
+    fast, slow = (result.run_secs[0] * 1e6 for result in results[:2])
+    assert round(fast) < round(slow) and results[0].error_msg is None
+    assert results[2].run_secs is None and "no finish instruction" in results[2].error_msg
+    assert results[3].error_msg.startswith("the program waits for ever: ")
+    model = CostModel(lambda context, number: programs[number], params={"read_latency": 30})
+    scores = model.predict(None, [1, 0, 2])
+    assert scores.dtype == numpy.float64 and scores[1] == 1 and scores[2] == 0
+    assert scores[0] == pytest.approx(fast / slow)
+    model.update(None, [0], results)
+    model.save(tmp_path / "model.json")
+    other = CostModel(lambda context, number: programs[number])
+    other.load(tmp_path / "model.json")
+    assert numpy.array_equal(other.predict(None, [1, 0, 2]), scores)
