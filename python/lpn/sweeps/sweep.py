@@ -216,8 +216,8 @@ def sweep(
 
     A row: `row` (its number), `input`, `parameters`, `latency`, `last_commit` (cycles), `firings`,
     `done_tokens`, `throughput` (done tokens per cycle of latency), `stalled`, `ending` ("quiet",
-    "done", "limit", "budget"), `seconds` (wall time of the simulation alone), `code` and `message`: the error
-    for which there is no result, who waits in a stalled run, or where a run was "stopped at time 4:
+    "done", "limit", "budget"), `seconds` (wall time of the simulation alone), `code` and `message`:
+    the error for which there is no result, who waits in a stalled run, or where a run was "stopped at time 4:
     ..." that needed more than it may use. What is not known is None.
 
     `limit`: cycles after which a run ends. `max_memory` (bytes), `max_time` (seconds), `max_tokens`,
