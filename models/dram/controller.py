@@ -1,10 +1,10 @@
-"""The net of a memory controller that reads: FR-FCFS over queues of the banks, after DRAMsim3.
+"""The net of a memory controller: FR-FCFS over queues of the banks, after DRAMsim3.
 
-    requests -> accept -> read_queue -> move -> state of the bank -> ACT, PRE, RD -> data -> done
+    requests -> accept -> read_queue, write_buffer -> move -> state of the bank -> ACT, PRE, RD, WR
+        RD -> data -> done; an accepted write is done at once
 
 A cycle has four ticks, in the simulator's order: 0 requests arrive and refreshes fall due, 1 one
-command issues, 2 one request moves to the queue of its bank, 3 one request is accepted. Writes are
-not modelled.
+command issues, 2 one request moves to the queue of its bank, 3 one request is accepted.
 """
 
 import lpn
@@ -15,14 +15,16 @@ __all__ = ["ID", "ROW_BITS", "TICKS", "build"]
 
 TICKS = 4  # in a cycle
 READ_QUEUE, BANK_QUEUE = 32, 8  # entries
+WRITE_BUFFER, DRAIN_IDLE = 32, 8  # entries; more than 8 drain when no bank has work
+POSTED = 2  # cycles from acceptance to completion of a write
 STREAK = 4  # accesses that an open row serves before an older request may close it
-ID = 24  # bits of a request's number in an entry: row << 24 | number
+ID = 25  # an entry is row << 25 | write << 24 | number
 ROW_BITS = 36
 NONE = BANK_QUEUE
 
 
 class Request(lpn.Token):
-    """A read of the trace."""
+    """A request of the trace."""
 
     gap: lpn.Int[0, 2**40]  # cycles since the request before arrived
     bank: lpn.Int[0, 1023]
@@ -33,6 +35,12 @@ class Number(lpn.Token):
     """A request's number."""
 
     id: lpn.Int[0, 2**ID - 1]
+
+
+class Drain(lpn.Token):
+    """Writes that are still to leave their buffer before reads go on."""
+
+    left: lpn.Int[0, 1024]
 
 
 class Turn(lpn.Token):
@@ -48,7 +56,8 @@ class Bank(lpn.Token):
     open: bool
     row: lpn.Int[0, 2**ROW_BITS - 1]
     served: lpn.Int[0, STREAK]  # accesses of the open row
-    hit: lpn.Int[0, NONE]  # the oldest entry of the open row
+    read: lpn.Int[0, NONE]  # the oldest entry that reads the open row
+    write: lpn.Int[0, NONE]  # the oldest that writes it
     e0: lpn.Int[-1, 2**62]
     e1: lpn.Int[-1, 2**62]
     e2: lpn.Int[-1, 2**62]
@@ -63,25 +72,26 @@ def _entries(q):
     return [getattr(q, f"e{k}") for k in range(BANK_QUEUE)]
 
 
-def _without(q, k):
-    """Entry k of the queue without the hit."""
+def _without(q, gone, k):
+    """Entry k of the queue when entry `gone` has left."""
     e = [*_entries(q), -1]
-    return lpn.select(q.hit <= k, e[k + 1], e[k])
+    return lpn.select(gone <= k, e[k + 1], e[k])
 
 
-def _next_hit(q):
+def _first(entries, key):
+    """The oldest entry of a row and direction."""
     found = NONE
     for k in reversed(range(BANK_QUEUE)):
-        found = lpn.select(_without(q, k) >> ID == q.row, k, found)
+        found = lpn.select(entries[k] >> ID - 1 == key, k, found)
     return found
 
 
-def _chosen(q):
-    """The entry that hits."""
+def _chosen(q, k):
+    """Entry k."""
     e = _entries(q)
     found = e[-1]
-    for k in reversed(range(BANK_QUEUE - 1)):
-        found = lpn.select(q.hit == k, e[k], found)
+    for j in reversed(range(BANK_QUEUE - 1)):
+        found = lpn.select(k == j, e[j], found)
     return found
 
 
@@ -91,7 +101,7 @@ class _Controller:
         self.net = net
         self.cycles = standard.cycles
         self.closes = standard.controller["page"] == "closed"
-        self.read = "RDA" if self.closes else "RD"
+        self.read, self.write = ("RDA", "WRA") if self.closes else ("RD", "WR")
         self.holds, self.held = {}, {}
 
     def build(self):
@@ -100,19 +110,26 @@ class _Controller:
         self.slot = self._once_a_cycle("command")
         self.mover = self._once_a_cycle("move")
         self.turn = net.place("turn", Turn, init=[{"bank": 0}])
-        empty = dict(n=0, open=False, row=0, served=0, hit=NONE)
+        empty = dict(n=0, open=False, row=0, served=0, read=NONE, write=NONE)
         empty.update({f"e{k}": -1 for k in range(BANK_QUEUE)})
         self.banks = [net.place(named("bank", s, b), Bank, init=[empty]) for b in s.banks]
         self.refreshing = {u: net.place(named("refreshing", s, u)) for u in s.units}
         self._windows()
         self._holds()
         self.returning = net.place("returning", Number, drain=True)
+        self.written = net.place("written", Number, sink=True)
+        # A token: a bank may have got room since the requests passed over were looked at.
+        self.stale = {way: net.place(f"stale_{way}") for way in ("read", "write")}
+        self.queued = net.place("queued")  # a token per entry of all queues of banks
         self._refreshes()
         for wrapped in (False, True):
             for number, where in enumerate(s.banks):
                 self._activate(number, where, wrapped)
                 self._precharge(number, where, wrapped)
-                self._read(number, where, wrapped)
+                # The older of a read and a write that are both possible.
+                self._access("read", number, where, wrapped, lambda q: q.read < q.write)
+                self._access("write", number, where, wrapped, lambda q: q.write < NONE)
+                self._access("read", number, where, wrapped, _younger_read)
         done = net.place("done", Number, done=True)
         latency = self.cycles("CL + burst")
         net.transition(
@@ -122,7 +139,7 @@ class _Controller:
             delay=TICKS * latency,
             servers=latency,
         )
-        self._front_end()
+        self._front_end(done)
         return net
 
     def _once_a_cycle(self, name):
@@ -131,13 +148,12 @@ class _Controller:
         self.net.transition(f"{name}_again", take={"t": spent}, put=[free], delay=1, servers=1)
         return free, spent
 
-    def _front_end(self):
-        net, s = self.net, self.standard
+    def _front_end(self, done):
+        net = self.net
         trace = net.place("trace", Request, start=True)
         requests = net.place("requests", Request, drain=True)
-        queue = net.place("read_queue", Request, drain=True)
         accepted = net.place("accepted", Number, sink=True)
-        room = net.place("room", init=READ_QUEUE)
+        posted = net.place("posted", Number, drain=True)
         net.transition(
             "arrive",
             take={"r": trace},
@@ -145,65 +161,156 @@ class _Controller:
             delay=lambda r: TICKS * r.gap,
             servers=1,
         )
-        late = [net.place(named("late", s, b), Request, drain=True) for b in s.banks]
-        for number, where in enumerate(s.banks):
-            self._move(named("move_late", s, where), late[number], number, room)
-        for number, where in enumerate(s.banks):
-            self._move(named("move", s, where), queue, number, room)
-        # A request whose bank has no room lets younger ones pass.
-        for number, where in enumerate(s.banks):
+        room = {"read": net.place("read_room", init=READ_QUEUE)}
+        room["write"] = net.place("write_room", init=WRITE_BUFFER)
+        drain = net.place("drain", Drain, init=[{"left": 0}])
+        self._drain_starts(drain, room["write"])
+        port = net.place("port", init=1)
+        port_spent = net.place("port_spent")
+        net.transition("port_again", take={"t": port_spent}, put=[port], delay=1, servers=1)
+        for way in ("write", "read"):
+            queue = net.place("write_buffer" if way == "write" else "read_queue", Request)
+            self._movers(way, queue, room[way], drain)
+            writes = int(way == "write")
             net.transition(
-                named("aside", s, where),
+                f"accept_{way}",
                 take={
-                    "mover": self.mover[0].peek(1),
-                    "r": queue.take(guard=lambda r, number=number: r.bank == number),
-                    "q": self.banks[number].peek(guard=lambda q: q.n == BANK_QUEUE),
+                    "port": port,
+                    "r": requests.take(guard=lambda r, w=writes: (r.entry >> ID - 1) & 1 == w),
+                    "room": room[way],
                 },
-                put=[late[number].forward("r")],
-                clock=(TICKS, 2),
+                put=[
+                    port_spent,
+                    queue.forward("r"),
+                    accepted.emit(id=_number),
+                    *([posted.emit(id=_number)] if writes else []),
+                ],
+                clock=(TICKS, 3),
                 servers=1,
             )
         net.transition(
-            "accept",
-            take={"r": requests, "room": room},
-            put=[queue.forward("r"), accepted.emit(id=lambda r: r.entry & (2**ID - 1))],
-            clock=(TICKS, 3),
-            interval=1,
+            "post",
+            take={"w": posted},
+            put=[done.forward("w")],
+            delay=TICKS * POSTED,
+            servers=POSTED,
         )
 
-    def _move(self, name, source, number, room):
-        """One request a cycle into the queue of its bank."""
+    def _drain_starts(self, drain, room):
+        """Writes go to the banks when their buffer is full, or when it is half a burst full and
+        no bank has anything to do.
+        """
+        idle = {"nobody": self.queued.empty()}
+        for name, more, least in (("full", {}, WRITE_BUFFER), ("idle", idle, DRAIN_IDLE + 1)):
+            self.net.transition(
+                f"drain_when_{name}",
+                take={
+                    "d": drain.take(guard=lambda d: d.left == 0),
+                    "room": room.watch(guard=lambda room, n=least: room.count <= WRITE_BUFFER - n),
+                    **more,
+                },
+                put=[drain.emit(left=lambda room: WRITE_BUFFER - room.count)],
+                clock=(TICKS, 2),
+                servers=1,
+            )
+
+    def _movers(self, way, queue, room, drain):
+        """From a queue to those of the banks, one a cycle, the oldest whose bank has room. Requests
+        that were passed over wait in `passed`, in their order; when a bank may have got room, all
+        of them are looked at again.
+        """
+        net, s = self.net, self.standard
+        passed = net.place(f"passed_{way}", Request, drain=True)
+        again = net.place(f"looked_at_{way}", Request, drain=True)
+        one = net.place(f"look_{way}", init=1)  # one request at a time keeps its place in the order
+        stale = self.stale[way]
+        mine = {"d": drain.peek(guard=_turn_of(way))}
+        phase = {"clock": (TICKS, 2), "servers": 1}
+        free, spent = self.mover
+        net.transition(
+            f"look_again_{way}",
+            take={
+                "mover": free.peek(1),
+                **mine,
+                "stale": stale.take(lambda stale: stale.count, need=1),
+                "looked_at": again.empty(),
+                "r": passed.take(lambda r: r.count, need=0),
+            },
+            put=[again.forward("r")],
+            **phase,
+        )
+        for number, where in enumerate(s.banks):
+            self._move(named(f"move_again_{way}", s, where), again, number, way, room, drain, one)
+            full = self.banks[number].peek(guard=lambda q: q.n == BANK_QUEUE)
+            take = {
+                "one": one,
+                "mover": free.peek(1),
+                **mine,
+                "r": again.take(guard=lambda r, number=number: r.bank == number),
+                "q": full,
+            }
+            net.transition(
+                named(f"pass_again_{way}", s, where),
+                take=take,
+                put=[passed.forward("r"), one],
+                **phase,
+            )
+        net.transition(  # one has moved; the others stay, to be looked at in the next cycle
+            f"put_back_{way}",
+            take={
+                "moved": free.empty(),
+                "one": one.peek(1),
+                "r": again.take(lambda r: r.count, need=1),
+            },
+            put=[passed.forward("r"), stale],
+            **phase,
+        )
+        fresh = {"stale": stale.empty(), "looked_at": again.empty()}
+        for number, where in enumerate(s.banks):
+            name = named(f"move_{way}", s, where)
+            self._move(name, queue, number, way, room, drain, one, fresh)
+            full = self.banks[number].peek(guard=lambda q: q.n == BANK_QUEUE)
+            take = {
+                "one": one,
+                "mover": free.peek(1),
+                **mine,
+                **fresh,
+                "r": queue.take(guard=lambda r, number=number: r.bank == number),
+                "q": full,
+            }
+            net.transition(
+                named(f"aside_{way}", s, where), take=take, put=[passed.forward("r"), one], **phase
+            )
+
+    def _move(self, name, source, number, way, room, drain, one, fresh=()):
+        """One request into the queue of its bank."""
         bank = self.banks[number]
+        writes = int(way == "write")
+
+        def hits(q):
+            return q.write if writes else q.read
 
         def hit(r, q):
-            first = lpn.select(r.entry >> ID == q.row, q.n, q.hit)
-            return lpn.select(q.open, lpn.select(q.hit == NONE, first, q.hit), NONE)
+            first = lpn.select(r.entry >> ID == q.row, q.n, NONE)
+            return lpn.select(q.open, lpn.select(hits(q) == NONE, first, hits(q)), NONE)
 
-        self.net.transition(
-            name,
-            take={
-                "mover": self.mover[0],
-                "r": source.take(guard=lambda r: r.bank == number),
-                "q": bank.take(guard=lambda q: q.n < BANK_QUEUE),
-            },
-            put=[
-                self.mover[1],
-                room,
-                bank.forward(
-                    "q",
-                    n=lambda q: q.n + 1,
-                    hit=hit,
-                    **{
-                        f"e{k}": lambda r, q, k=k: lpn.select(
-                            q.n == k, r.entry, getattr(q, f"e{k}")
-                        )
-                        for k in range(BANK_QUEUE)
-                    },
-                ),
-            ],
-            clock=(TICKS, 2),
-            servers=1,
-        )
+        changed = {f"e{k}": _entered(k) for k in range(BANK_QUEUE)}
+        changed[way] = hit
+        take = {
+            "mover": self.mover[0],
+            "one": one.peek(1),
+            **dict(fresh),
+            "r": source.take(guard=lambda r: r.bank == number),
+            "q": bank.take(guard=lambda q: q.n < BANK_QUEUE),
+        }
+        put = [self.mover[1], room, self.queued]
+        if writes:
+            take["d"] = drain.take(guard=_turn_of(way))
+            put.append(drain.emit(left=lambda d: d.left - 1))
+        else:
+            take["d"] = drain.peek(guard=_turn_of(way))
+        put.append(bank.forward("q", n=lambda q: q.n + 1, **changed))
+        self.net.transition(name, take=take, put=put, clock=(TICKS, 2), servers=1)
 
     # Timing: as in device.py, four ticks to the cycle.
 
@@ -232,7 +339,7 @@ class _Controller:
 
     def _holds(self):
         s = self.standard
-        for command in ("ACT", "PRE", self.read, "REF"):
+        for command in ("ACT", "PRE", self.read, self.write, "REF"):
             for scope, targets, cycles in self._rows(command):
                 for where in s.places_of(command):
                     for key in s.reach(scope, where):
@@ -272,7 +379,7 @@ class _Controller:
 
     # Commands.
 
-    def _command(self, command, number, where, wrapped, guard, put, take=(), **changes):
+    def _command(self, command, number, where, wrapped, guard, put, take=(), suffix="", **changes):
         s = self.standard
         bank = self.banks[number]
         arcs = {
@@ -287,7 +394,7 @@ class _Controller:
         else:
             arcs["last"] = self.turn.take(guard=lambda last: last.bank < number)
         self.net.transition(
-            named(command, s, where) + (".wrapped" if wrapped else ""),
+            named(command, s, where) + suffix + (".wrapped" if wrapped else ""),
             take=arcs,
             put=[
                 self.slot[1],
@@ -313,29 +420,53 @@ class _Controller:
             open=True,
             row=lambda q: q.e0 >> ID,
             served=0,
-            hit=0,
+            read=lambda q: _first(_entries(q), (q.e0 >> ID) * 2),
+            write=lambda q: _first(_entries(q), (q.e0 >> ID) * 2 + 1),
         )
 
     def _precharge(self, number, where, wrapped):
         def wanted(q):
-            none = lpn.select(q.hit == NONE, 1, lpn.select(q.served >= STREAK, 1, 0))
-            return lpn.select(q.open, lpn.select(q.hit != 0, none * q.n, 0), 0) > 0
+            streak = lpn.select(q.served >= STREAK, q.n, 0)
+            none = lpn.select(q.read + q.write == 2 * NONE, q.n, streak)
+            oldest_hits = lpn.min(q.read, q.write) == 0
+            return lpn.select(q.open, lpn.select(oldest_hits, 0, none), 0) > 0
 
-        self._command("PRE", number, where, wrapped, wanted, [], open=False, served=0, hit=NONE)
-
-    def _read(self, number, where, wrapped):
-        entries = {f"e{k}": lambda q, k=k: _without(q, k) for k in range(BANK_QUEUE)}
-        if self.closes:
-            changes = dict(open=False, served=0, hit=NONE)
-        else:
-            changes = dict(served=lambda q: lpn.min(q.served + 1, STREAK), hit=_next_hit)
         self._command(
-            self.read,
+            "PRE", number, where, wrapped, wanted, [], open=False, served=0, read=NONE, write=NONE
+        )
+
+    def _access(self, way, number, where, wrapped, guard):
+        def index(q):
+            return q.read if way == "read" else q.write
+
+        def left(q):
+            return [_without(q, index(q), k) for k in range(BANK_QUEUE)]
+
+        entries = {f"e{k}": lambda q, k=k: left(q)[k] for k in range(BANK_QUEUE)}
+        if self.closes:
+            changes = dict(open=False, served=0, read=NONE, write=NONE)
+        else:
+            changes = dict(
+                served=lambda q: lpn.min(q.served + 1, STREAK),
+                read=lambda q: _first(left(q), q.row * 2),
+                write=lambda q: _first(left(q), q.row * 2 + 1),
+            )
+
+        def number_of(q):
+            return _chosen(q, index(q)) & (2 ** (ID - 1) - 1)
+
+        self._command(
+            self.read if way == "read" else self.write,
             number,
             where,
             wrapped,
-            lambda q: q.hit < NONE,
-            [self.returning.emit(id=lambda q: _chosen(q) & (2**ID - 1))],
+            guard,
+            [
+                (self.returning if way == "read" else self.written).emit(id=number_of),
+                *self.stale.values(),
+            ],
+            {"entry": self.queued},
+            suffix=".younger" if guard is _younger_read else "",
             n=lambda q: q.n - 1,
             **entries,
             **changes,
@@ -386,12 +517,30 @@ class _Controller:
             },
             put=[
                 self.slot[1],
-                bank.forward("q", open=False, served=0, hit=NONE),
+                bank.forward("q", open=False, served=0, read=NONE, write=NONE),
                 *self._makes_wait("PRE", where),
             ],
             clock=(TICKS, 1),
             servers=1,
         )
+
+
+def _younger_read(q):
+    return lpn.select(q.read < NONE, q.read - q.write, 0) > 0
+
+
+def _turn_of(way):
+    if way == "write":
+        return lambda d: d.left > 0
+    return lambda d: d.left == 0
+
+
+def _number(r):
+    return r.entry & (2 ** (ID - 1) - 1)
+
+
+def _entered(k):
+    return lambda r, q: lpn.select(q.n == k, r.entry, getattr(q, f"e{k}"))
 
 
 def _closed(name):

@@ -3,7 +3,7 @@
 import os
 
 import lpn
-from lpn.runs import read_json
+from lpn.runs import Model, prepare, read_json
 
 from . import controller
 from .standard import standard
@@ -97,33 +97,49 @@ class Trace:
         banks = {where: number for number, where in enumerate(made.banks)}
         if len(self.block) > MOST:
             raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
-        marking, now, seen = lpn.Marking(net), 0, set()
+        marking, now, last, again = lpn.Marking(net), 0, {}, []
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
                 raise wrong(f"{self}, request {number}: arrives at {cycle}, before the last one")
-            if self.writes[number]:
-                raise ValueError(f"request {number} writes, and only reads are modelled")
-            if block in seen:
-                raise ValueError(
-                    f"request {number} reads block {block} again; how reads of one block share a "
-                    "command is not modelled"
-                )
-            seen.add(block)
+            if block in last:
+                again.append((last[block], number))
+            last[block] = number
             where, row = self.coordinate(made, block)
             if block < 0 or row >= 2**controller.ROW_BITS:
                 raise wrong(f"{self}, request {number}: block {block} has no such address")
             marking.add(
-                "trace", gap=cycle - now, bank=banks[where], entry=row << controller.ID | number
+                "trace",
+                gap=cycle - now,
+                bank=banks[where],
+                entry=row << controller.ID | self.writes[number] << controller.ID - 1 | number,
             )
             now = cycle
         marking.done_count = len(self.block)
+        if again:
+            self._check_apart(again, prepare(Model("dram", net), marking))
         return marking
+
+    def _check_apart(self, pairs, ready):
+        """Raises ValueError when two requests for one block are under way at once: they would share
+        a command or an entry.
+        """
+        _, accept, done, written = self._cycles(ready, ["accepted", "done", "written"])
+        for first, second in pairs:
+            end = written[first] if self.writes[first] else done[first]
+            if end is None or accept[second] is None or end >= accept[second]:
+                raise ValueError(
+                    f"request {second} is for block {self.block[first]} while request {first} for "
+                    "it is under way; how such requests share a command or an entry is not modelled"
+                )
 
     def times(self, ready):
         """(the run, the cycle of each request's acceptance, that of its completion)."""
-        run = ready.run(collect=["accepted", "done"])
+        return self._cycles(ready, ["accepted", "done"])
+
+    def _cycles(self, ready, places):
+        run = ready.run(collect=places)
         cycles = []
-        for place in ("accepted", "done"):
+        for place in places:
             found = [None] * len(self.block)
             for number, tick in zip(*run.collected[place]):
                 found[number] = tick // controller.TICKS

@@ -1,4 +1,4 @@
-"""A controller that reads: cycles by hand, controllers of one's own, what is refused."""
+"""A controller: cycles by hand, controllers of one's own, what is refused."""
 
 import json
 
@@ -64,6 +64,22 @@ def test_a_refresh_blocks_its_rank(tmp_path):
     assert done[1] == 6240 + 22 + 560 + 22 + 26
 
 
+def test_writes_wait_until_there_are_enough(tmp_path):
+    # A write is done two cycles after its acceptance; eight stay in the buffer.
+    eight = [[0, "W", ROW * k] for k in range(8)]
+    _, done = times(written(tmp_path, [*eight, [100, "R", 64]]))
+    assert done == [2, 3, 4, 5, 6, 7, 8, 9, 102 + 22 + 26]
+    # A ninth, and they drain, each to a row of its own of bank 0: ACT in 10, WR in 32, PRE CWL + burst +
+    # tWR = 44 later, ACT 22, WR 22 later in 120 is the last before a read of another bank of the
+    # group, which waits CWL + burst + tWTR_L = 32 for it.
+    _, done = times(written(tmp_path, [*eight, [8, "W", GROUP], [100, "R", 64 * 1024]]))
+    assert done[8] == 10 and done[9] == 120 + 32 + 26
+
+
+def test_one_block_twice_with_time_between(tmp_path):
+    assert times(written(tmp_path, [[0, "R", 0], [90, "R", 0]]))[1] == [50, 92 + 26]
+
+
 def test_what_is_said_of_a_trace(tmp_path):
     answer = MODEL.module.answer(written(tmp_path, [[0, "R", 0], [0, "R", 64]]))
     assert answer == {
@@ -88,8 +104,8 @@ def test_a_controller_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     "requests, controller, said",
     [
-        ([[0, "W", 0]], "ddr4", "request 0 writes, and only reads are modelled"),
-        ([[0, "R", 0], [9, "R", 63]], "ddr4", "request 1 reads block 0 again"),
+        ([[0, "R", 0], [9, "R", 63]], "ddr4", "block 0 while request 0 for it is under way"),
+        ([[0, "W", 0], [900, "R", 0]], "ddr4", "block 0 while request 0 for it is under way"),
         ([[0, "R", 0]], "hbm2", "controller 'hbm2' is not modelled; there are ddr4"),
         ([[5, "R", 0], [4, "R", 64]], "ddr4", "request 1: arrives at 4, before the last one"),
         ([[-1, "R", 0]], "ddr4", "request 0: arrives at -1"),
