@@ -217,11 +217,12 @@ def sweep(
     A row: `row` (its number), `input`, `parameters`, `latency`, `last_commit` (cycles), `firings`,
     `done_tokens`, `throughput` (done tokens per cycle of latency), `stalled`, `ending` ("quiet",
     "done", "limit", "budget"), `seconds` (wall time of the simulation alone), `code` and `message`:
-    the error for which there is no result, who waits in a stalled run, or where a run was "stopped at time 4:
-    ..." that needed more than it may use. What is not known is None.
+    the error for which there is no result, who waits in a stalled run, or where a run was "stopped
+    at time 4: ..." that needed more than it may use. What is not known is None.
 
     `limit`: cycles after which a run ends. `max_memory` (bytes), `max_time` (seconds), `max_tokens`,
-    `max_firings`, `max_groups`: what each run may use, as for simulate. `engine`: "compiled" or "interp". `jobs`: local
+    `max_firings`, `max_groups`: what each run may use, as for simulate. `engine`: "compiled" or
+    "interp". `jobs`: local
     processes, forked from this one (None: one per core). `scheduler`: the address of a Dask
     scheduler instead, "tcp://host:8786". `csv`, `jsonl`: files that get each row as it comes; when
     they exist the sweep goes on where they end. `on_rows(rows)` is called with new rows.
