@@ -95,6 +95,7 @@ Answer BitVectors::check(std::span<const Id> assumptions, const FeasibilityLimit
                             ? static_cast<unsigned>(std::clamp(limits.seconds * 1e3, 1.0, 4e9))
                             : 4294967295u);
   params.set("rlimit", static_cast<unsigned>(std::min<std::uint64_t>(limits.work, 4294967295u)));
+  params.set("ctrl_c", false);  // else Z3 takes the signal, and whoever asked goes on
   m.solver.set(params);
   // Assumptions must be literals: a fresh one stands for each condition.
   z3::expr_vector literals(m.z3);

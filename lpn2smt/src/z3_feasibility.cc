@@ -371,6 +371,7 @@ Feasibility::Verdict Z3Feasibility::solve(std::span<const ExprId> assumptions,
   params.set("timeout", limits.seconds > 0 && milliseconds < kNone
                             ? static_cast<unsigned>(std::max(milliseconds, 1.0))
                             : kNone);
+  params.set("ctrl_c", false);  // else Z3 takes the signal, and whoever asked goes on
   z.solver.set(params);
 
   // Each assumption behind a switch, so that the core can name it.

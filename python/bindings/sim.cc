@@ -208,6 +208,7 @@ void bind_sim(py::module_& parent) {
         struct Answer {
           std::optional<RunResult> result;
           std::optional<RunError> error;
+          Time now = 0;
           std::vector<std::uint64_t> left;
           std::vector<std::pair<std::uint64_t, std::vector<std::int64_t>>> read;
         };
@@ -233,6 +234,7 @@ void bind_sim(py::module_& parent) {
                 if (error != nullptr) answer.error = *error;
                 if (result != nullptr) {
                   answer.result = *result;
+                  answer.now = simulators[k].now();
                   for (std::uint32_t p = 0; result->stalled && p < library.net().places.size(); ++p)
                     answer.left.push_back(simulators[k].free_tokens(static_cast<PlaceId>(p)));
                   for (const std::uint32_t p : read) {
@@ -251,16 +253,16 @@ void bind_sim(py::module_& parent) {
           throw py::error_already_set();
         }
         for (Answer& a : all) {
-          answers.append(a.error ? py::make_tuple(py::none(), to_exception(*a.error), py::list())
-                                 : py::make_tuple(*a.result, a.left, a.read));
+          answers.append(a.error ? py::make_tuple(py::none(), to_exception(*a.error), py::list(), 0)
+                                 : py::make_tuple(*a.result, a.left, a.read, a.now));
         }
         return py::make_tuple(answers, seconds, layout);
       },
       py::arg("library"), py::arg("params"), py::arg("markings"), py::arg("threads") = 0,
       py::arg("read") = std::vector<std::uint32_t>{}, py::arg("budget") = Budget{},
       "Runs the net on every marking with its parameter values; ([(result, free tokens per place "
-      "when stalled, (count, values) of the free tokens of each place `read`) or (None, RunError, "
-      "[])], seconds of all together, of them for laying inputs side "
+      "when stalled, (count, values) of the free tokens of each place `read`, now) or (None, "
+      "RunError, [], 0)], seconds of all together, of them for laying inputs side "
       "by side, added up over threads). Ctrl-C raises KeyboardInterrupt.");
 
   bind_run<sim::Simulator>(m);

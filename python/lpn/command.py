@@ -27,6 +27,7 @@ __all__ = [
     "Progress",
     "UNKNOWN",
     "WRONG",
+    "budget_options",
     "compile_aloud",
     "counted",
     "engine_option",
@@ -99,6 +100,40 @@ def engine_option(
         show_default=default is not None,
         help=help,
     )
+
+
+_BUDGET = (
+    click.option(
+        "--max-memory",
+        type=click.IntRange(0),
+        metavar="MIB",
+        help="What tokens and firings of a run may use; three quarters of the machine's memory unless "
+        "given, 0: any.",
+    ),
+    click.option("--max-time", type=FiniteRange(0), metavar="SECONDS", help="What a run may take."),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Tokens there may be at the start.",
+    ),
+    click.option(
+        "--max-firings",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Firings there may be at one time.",
+    ),
+    click.option(
+        "--max-groups", type=click.IntRange(0), metavar="N", help="Groups there may be at one time."
+    ),
+)
+
+
+def budget_options(command: Any) -> Any:
+    """--max-memory, --max-time, --max-tokens, --max-firings and --max-groups: what a run may use."""
+    for option in reversed(_BUDGET):
+        command = option(command)
+    return command
 
 
 class Commands(click.Group):

@@ -1,9 +1,21 @@
 """An interface of lpn pi answers for the inputs that it was made for, and refuses all others."""
 
+import inspect
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
 import lpn
 import pytest
 from lpn.interfaces.extract import extract
 from lpn.interfaces.input import aggregate, execute_interface, rows_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import crossbar  # noqa: E402
 
 
 class Job(lpn.Token):
@@ -107,3 +119,62 @@ def test_an_interface_without_what_it_covers_is_none():
     with pytest.raises(lpn.Error, match="it has no COVERED") as caught:
         execute_interface(text, "interface.py")
     assert caught.value.code == "E-pi-file"
+
+
+class Access(lpn.Token):
+    row: lpn.Int[0, 7]
+
+
+def memory():
+    """A bank with a row buffer: the time of an access depends on the one before."""
+    net = lpn.Net("bank")
+    asked = net.place("asked", Access, start=True)
+    buffer = net.place("buffer", Access, init=[{"row": 0}])
+    done = net.place("done", done=True, sink=True)
+    net.transition(
+        "access",
+        take={"rq": asked, "open": buffer},
+        put=[done.emit(), buffer.forward("rq")],
+        delay=lambda rq, open: lpn.select(rq.row == open.row, 4, 12),
+    )
+    space = lpn.InputSpace(net)
+    space.tokens("asked", 4, row=(0, 7))
+    return net, space
+
+
+def test_a_delay_that_is_no_sum_is_refused_at_the_first_input_with_its_line():
+    net, space = memory()
+    began = time.monotonic()
+    with pytest.raises(lpn.Error) as refused:
+        extract(net, space, seconds=600)
+    assert time.monotonic() - began < 20 and refused.value.code == "E-pi"
+    text = str(refused.value)
+    line = inspect.getsourcelines(memory)[1] + 10
+    where = f"transition access (test_interface_cover.py:{line})"
+    assert f"{where}: a delay depends on several tokens at once: " in text
+    assert text.count("several tokens") == 1, "the same reason is said once, for all its classes"
+
+
+def test_a_limit_of_time_is_not_reported_as_a_property_of_the_net():
+    net = crossbar.net()
+    with pytest.raises(lpn.Error) as refused:
+        extract(net, crossbar.space(net), seconds=1)
+    text = str(refused.value)
+    assert "too many ways through the net to be sorted: the limit of 1 s" in text
+    assert "larger --limit" in text and "no loop" not in text
+
+
+def test_ctrl_c_ends_an_extraction():
+    """Also within a question to Z3, which would take the signal for itself."""
+    net = crossbar.net()
+    space, told = crossbar.space(net), []
+    timer = threading.Timer(2.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            extract(net, space, seconds=60, progress=told.append)
+    finally:
+        timer.cancel()
+    assert 2 < time.monotonic() - began < 30
+    assert any(text.startswith("class 1 of ") for text in told)

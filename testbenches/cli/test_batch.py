@@ -169,3 +169,43 @@ def test_batch_keeps_tokens_that_are_asked_for():
     assert lpn.run_batch(net, marking)[0].tokens == {}
     with pytest.raises(lpn.Error, match="has no place 'nothing'"):
         lpn.run_batch(net, marking, read=["nothing"])
+
+
+def endless():
+    """A timer that never stops."""
+    net = lpn.Net("endless")
+    ticks = net.place("ticks")
+    net.transition("tick", put=[ticks], delay=1, servers=1)
+    net.transition("eat", take={"t": ticks}, delay=1, servers=1)
+    return net
+
+
+@pytest.mark.parametrize("budget", [{"max_tokens": 20}, {"max_groups": 1}, {"max_memory": 4096}])
+def test_a_budget_stops_what_needs_more_and_no_other(budget):
+    """As run by run, in lock step too: 40 inputs, some of which have more tokens than allowed."""
+    net = pipeline()
+    markings = [marking_of(net, 1 + 7 * (k % 5)) for k in range(40)]
+    found = lpn.run_batch(net, markings, **budget)
+    for marking, run in zip(markings, found):
+        alone = lpn.simulate(net, marking, engine="compiled", **budget)
+        assert (run.ending, run.stopped) == (alone.ending, alone.stopped)
+        assert run.ending == "budget" or run.latency == alone.latency
+    if "max_tokens" in budget:
+        assert [run.ending for run in found[:5]] == ["quiet"] * 3 + ["budget"] * 2
+        assert found[3].stopped["text"] == (
+            "stopped at time 0: limit of 20 tokens at the start reached"
+        )
+
+
+def test_an_endless_run_has_a_budget_of_time():
+    net = endless()
+    for run in lpn.run_batch(net, [lpn.Marking(net)] * 2, max_time=0.2):
+        assert run.ending == "budget" and run.stopped["reason"] == "time" and run.until > 1000
+        assert run.stopped["text"].endswith("time limit of 0.2 s reached")
+
+
+def test_a_budget_that_is_none_is_refused():
+    net = pipeline()
+    with pytest.raises(lpn.Error) as refused:
+        lpn.run_batch(net, marking_of(net, 1), max_time=-1)
+    assert refused.value.code == "E-operand" and "max_time must be seconds" in str(refused.value)

@@ -353,6 +353,40 @@ def test_limit(sweep, nets):
     ]
 
 
+def test_a_budget_is_a_row_that_says_where_it_stopped(sweep, nets, tmp_path):
+    (nets / "growing.lpn").write_text(
+        (nets / "clock.lpn")
+        .read_text()
+        .replace("net clock", "net growing\nparam d = 1")
+        .replace("delay 1", "delay d")
+    )
+    table = tmp_path / "rows.csv"
+    command = ["growing.lpn", "-p", "d=1,2", "--max-time", "0.2", "-o", table]
+    answer = sweep(*command, "--json")
+    assert answer.status == 3
+    for row in answer.json["rows"]:
+        assert row["ending"] == "budget" and row["code"] is None and row["latency"] is None
+        assert row["message"].startswith("stopped at time ")
+        assert row["message"].endswith(": time limit of 0.2 s reached") and row["firings"] > 100
+    # The rows are kept, with their budget: another budget is another sweep.
+    again = sweep(*command)
+    assert again.status == 3 and "2 stopped" in again.out and "stopped by its budget" in again.out
+    other = sweep(*command[:3], "--max-time", "0.3", "-o", table)
+    assert other.status == 2 and "another limit or budget" in other.err
+    lines = tmp_path / "rows.jsonl"
+    assert sweep(*command[:-2], "--jsonl", lines).status == 3
+    assert "what a run may use differs" in sweep(*command[:3], "--jsonl", lines).err
+    refused = sweep(*command[:3], "--max-time", "nan")
+    assert refused.status == 2 and "E-usage" in refused.err
+
+
+def test_budgets_of_tokens_and_firings(sweep, folder):
+    rows = sweep("pair.lpn", "a.json", "--max-tokens", 2, "--json").json["rows"]
+    assert rows[0]["message"] == "stopped at time 0: limit of 2 tokens at the start reached"
+    whole = sweep("pair.lpn", "a.json", "--max-tokens", 1000, "--max-firings", 1000, "--json")
+    assert whole.status == 0 and whole.json["rows"][0]["ending"] == "quiet"
+
+
 def test_files(sweep, folder):
     data = sweep(
         "pair.lpn",

@@ -209,12 +209,12 @@ def test_statistics_are_those_of_lpn_sim(jpeg, lpn_command):
         waited: Object.fromEntries([...r.querySelectorAll('[data-why]')].map((s) => [s.dataset.why, Number(s.dataset.cycles)])) }])),
       places: Object.fromEntries([...document.querySelectorAll('.of-places tbody tr')].map((r) => [r.dataset.place, {
         mean: Number(r.cells[1].dataset.mean), text: r.cells[1].textContent, peak: Number(r.cells[2].dataset.peak) }])),
-      facts: document.querySelector('.facts').textContent.replace(/\\u2009/g, '') }"""
+      facts: document.querySelector('.facts').textContent.replace(/\\u202f/g, '') }"""
     )
     assert str(stats["latency"]) in shown["facts"] and str(stats["firings"]) in shown["facts"]
     for name, t in stats["stats"]["transitions"].items():
         cell = shown["transitions"][name]
-        assert cell["commits"] == t["commits"] == int(cell["text"].replace("\u2009", ""))
+        assert cell["commits"] == t["commits"] == int(cell["text"].replace("\u202f", ""))
         assert cell["busy"] == t["busy"] and cell["share"] == f"{t['utilisation'] * 100:.1f}%"
         assert cell["waited"] == {
             w: x["cycles"] for w, x in t["waited"].items() if x["cycles"] and w != "none"
@@ -269,7 +269,7 @@ def test_the_part_that_the_timeline_shows_is_summed_up(jpeg):
     rows = {r.get_attribute("data-transition"): r for r in jpeg.all(".of-transitions tbody tr")}
     for name, all_ in firings.items():
         cells = [
-            c.get_attribute("textContent").replace("\u2009", "")
+            c.get_attribute("textContent").replace("\u202f", "")
             for c in rows[name].find_elements("css selector", "td")
         ]
         assert int(cells[1]) == sum(a <= s <= b for s, _ in all_), name
@@ -312,6 +312,31 @@ def test_the_critical_path_is_that_of_lpn_sim(jpeg, lpn_command):
         and steps[2] == sum(r["count"] for r in path["rows"])
     )
     jpeg.screenshot(SCREENS / "critical_path.png")
+
+
+def test_of_a_long_critical_path_the_page_says_what_it_draws(browser, page, lpn_command):
+    image = DEMO / "plasma12_512x384_q50_420.jpg"
+    browser.open(page("long_path", "jpeg", image, "--critical-path"), "light")
+    rows = lpn_command("sim", "jpeg", image, "--critical-path", "--top", "0", "--json").json[
+        "runs"
+    ][0]["critical_path"]["rows"]
+    drawn, first = browser.js(
+        "const p = lpnviz.run.runs[0].path; return [p.index.length, p.start[0]]"
+    )
+    firings = sum(r["count"] for r in rows)
+    assert 0 < drawn < firings and first > 0
+    said = browser.find(".part-of-path").get_attribute("textContent").replace("\u202f", "")
+    assert (
+        said
+        == f"The timeline has the last {drawn} of these {firings} firings, from cycle {first} on."
+    )
+    browser.find("button[title^='Critical path']").click()
+    browser.settle()
+    names = browser.js("return lpnviz.net.transitions.map((t) => t.name)")
+    marked = browser.js(
+        "return [...document.querySelectorAll('.node.on-path')].map((e) => e.dataset.node)"
+    )
+    assert {f"t{names.index(r['transition'])}" for r in rows} <= set(marked)
 
 
 @pytest.mark.parametrize(
@@ -413,6 +438,7 @@ def test_search(protoacc):
     assert len(protoacc.all(".node.found")) == len(names)
     protoacc.keys("ect", Keys.ENTER)
     assert protoacc.find("#page-node h2").text == "f3.collect"
+    assert protoacc.js("return document.activeElement.type") != "search"  # keys are the page's
     # It is shown, large enough to read.
     box = protoacc.js(
         "const b = document.querySelector('.node.chosen').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]"
@@ -465,10 +491,15 @@ def test_scrubbing(jpeg):
     jpeg.settle()
     assert abs(jpeg.js("return lpnviz.run.time") - end / 4) < end / 200
     field = jpeg.find(".player input[type=text]")
-    field.clear()
-    field.send_keys("59803", Keys.ENTER)
+    everything = (Keys.CONTROL, "a", Keys.NULL)
+    field.send_keys(*everything, "59803", Keys.ENTER)
     jpeg.settle()
     assert jpeg.js("return lpnviz.run.time") == 59803
+    for typed in ("12.5", "1e5", "-5", "abc", ""):
+        field.send_keys(*everything, typed or Keys.DELETE, Keys.ENTER)
+        jpeg.settle()
+        assert jpeg.js("return lpnviz.run.time") == 59803, typed
+        assert field.get_attribute("value").replace("\u202f", "") == "59803", typed
     jpeg.js("document.activeElement.blur()")
     _, levels, firings = replay("jpeg", IMAGE)
     instants = sorted(
@@ -598,7 +629,7 @@ def test_two_runs_side_by_side(browser, page, lpn_command):
     rows = dict(
         (r[0], r[1:])
         for r in browser.js(
-            "return [...document.querySelectorAll('.of-runs tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.replace(/\\u2009/g, '')))"
+            "return [...document.querySelectorAll('.of-runs tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.replace(/\\u202f/g, '')))"
         )
     )
     other = lpn_command("sim", "jpeg", IMAGE, "-p", "writable_tables=1", "--json").json["runs"][0]
@@ -642,7 +673,7 @@ def test_a_witness_of_lpn_smt_is_played(browser, page, lpn_command, tmp_path):
     upper = found.json["upper"]
     for name, file in (("witness1", "worst.lpnm"), ("witness2", "answer.json")):
         browser.open(page(name, "jpeg", "--witness", tmp_path / file))
-        assert str(upper) in browser.find(".facts").text.replace("\u2009", "")
+        assert str(upper) in browser.find(".facts").text.replace("\u202f", "")
     assert "maximize latency" in browser.find("header .who").text
     browser.seek(upper // 2)
     browser.screenshot(SCREENS / "witness.png")

@@ -193,6 +193,7 @@ class Page {
       close();
       this.graph.markFound([]);
       this.goTo(found[k].id);
+      input.blur(); // the keys are the page's again
     };
     const point = (k) => {
       at = k;

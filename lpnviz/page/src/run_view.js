@@ -6,7 +6,7 @@ import { countText, fifoBox } from './draw.js';
 import { drawMoment, edgesByArc, levelsAt, moved } from './moment.js';
 import { inFlight, lastUpTo, Record, WAITS } from './record.js';
 import { Timeline } from './timeline.js';
-import { grouped, sansWidth } from './text.js';
+import { grouped, sansWidth, typedNumber } from './text.js';
 
 const MOST_SEGMENTS = 24; // that a summary of a part goes through
 
@@ -44,6 +44,15 @@ function readSteps(bytes, n) {
     index: new Int32Array(buffer, 16 * n, n), toCommit: new Int32Array(buffer, 20 * n, n) };
 }
 
+/** What the picture leaves out of a long path, which the table has as a whole. */
+function partOfPath(run) {
+  const shown = run.path?.index.length ?? 0;
+  const all = run.about.critical_path.rows.reduce((sum, row) => sum + (row.what === 'delay' ? row.count : 0), 0);
+  if (!shown || shown >= all) return [];
+  const from = Math.min(run.path.start[0], run.path.start[shown - 1]);
+  return [h('p', { class: 'quiet part-of-path' }, `The timeline has the last ${grouped(shown)} of these ${grouped(all)} firings, from cycle ${grouped(from)} on.`)];
+}
+
 export class RunView {
   constructor(page, runs) {
     this.page = page;
@@ -73,8 +82,9 @@ export class RunView {
     this.playButton = button('play', 'Play (p)', () => this.toggle());
     this.input = h('input', { type: 'text', inputmode: 'numeric', 'aria-label': 'Cycle', value: '0' });
     this.input.addEventListener('change', () => {
-      const t = Number(this.input.value.replace(/[^\d]/g, ''));
-      this.seek(Math.min(this.end, t), true);
+      const t = typedNumber(this.input.value);
+      this.seek(t === null ? this.time : Math.min(this.end, t), true);
+      this.input.value = grouped(Math.floor(this.time));
     });
     this.slider = h('input', { type: 'range', min: 0, max: this.end, step: 1, value: 0, 'aria-label': 'Cycle of the run' });
     this.slider.addEventListener('input', () => this.seek(Number(this.slider.value), true));
@@ -460,7 +470,7 @@ export class RunView {
     const path = run.about.critical_path;
     this.tables.replaceChildren(
       h('table', { class: 'of-transitions' }, h('thead', {}, h('tr', {}, ['transition', whole ? 'firings' : 'starts', 'busy', 'why not once more'].map((x) => h('th', { scope: 'col' }, x)))), h('tbody', {}, rows)),
-      ...(path ? [h('h3', {}, `Critical path, ${grouped(path.latency)} cycles`), h('table', { class: 'of-path' },
+      ...(path ? [h('h3', {}, `Critical path, ${grouped(path.latency)} cycles`), ...partOfPath(run), h('table', { class: 'of-path' },
         h('thead', {}, h('tr', {}, ['transition', 'firings', 'cycles', 'share'].map((x) => h('th', { scope: 'col' }, x)))),
         h('tbody', {}, path.rows.map((r) => h('tr', {}, h('td', {}, (r.transition ?? `tokens from outside into ${r.place}`) + (r.what === 'interval' || r.what === 'clock' ? ` (${r.what})` : '')),
           h('td', { 'data-count': r.count }, grouped(r.count)), h('td', { 'data-cycles': r.cycles }, grouped(r.cycles)), h('td', {}, percent(r.share))))))] : []),
@@ -478,7 +488,7 @@ export class RunView {
     add('firings', a.about.firings, b.about.firings);
     for (const t of this.net.transitions) {
       const [x, y] = [a.stats.transitions[t.name], b.stats.transitions[t.name]];
-      if (x.busy !== y.busy || x.commits !== y.commits) add(`${t.name}, busy`, x.utilisation, y.utilisation, percent);
+      if (percent(x.utilisation) !== percent(y.utilisation) || x.busy !== y.busy || x.commits !== y.commits) add(`${t.name}, busy`, x.utilisation, y.utilisation, percent);
     }
     return h('table', { class: 'of-runs' }, h('thead', {}, h('tr', {}, ['', 'A', 'B', 'B − A'].map((x) => h('th', { scope: 'col' }, x)))), h('tbody', {}, rows));
   }
@@ -501,7 +511,8 @@ export class RunView {
       return;
     }
     const { index } = this.runs[0].path;
-    const nodes = new Set();
+    const all = this.runs[0].about.critical_path.rows.map((row) => row.transition);
+    const nodes = new Set(this.net.transitions.flatMap((t, k) => (all.includes(t.name) ? [`t${k}`] : [])));
     const edges = new Set();
     const byArc = edgesByArc(graph.layout);
     const pairs = new Set();

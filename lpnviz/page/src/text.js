@@ -49,7 +49,13 @@ export function escape(text) {
     (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' })[c]);
 }
 
-/** 1234567 as "1 234 567" (thin spaces). */
+/** The whole number >= 0 that someone typed, grouped or not; null for anything else. */
+export function typedNumber(text) {
+  const digits = text.replace(/[\s\u202f]/g, '');
+  return /^\d+$/.test(digits) ? Number(digits) : null;
+}
+
+/** 1234567 as "1 234 567" (narrow spaces at which no line breaks). */
 export function grouped(number) {
-  return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, '\u2009');
+  return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 }

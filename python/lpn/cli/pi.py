@@ -10,6 +10,7 @@ from ..command import (
     UNKNOWN,
     WRONG,
     FiniteRange,
+    Progress,
     counted,
     grouped,
     json_option,
@@ -62,7 +63,7 @@ from .space import _Bound, load_space
     default=60,
     show_default=True,
     metavar="S",
-    help="Seconds for sorting the inputs into classes.",
+    help="Seconds for sorting the inputs into classes, and those of a class into paths.",
 )
 @click.option(
     "--plot",
@@ -170,7 +171,7 @@ def _bound(text):
 
 def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_json):
     from ..runs.models import load
-    from ..interfaces.extract import extract
+    from ..interfaces.extract import extract, refusals
 
     given = {name for pairs in bounds for name, _ in pairs}
     usual = getattr(load(model).module, "INTERFACE_SPACE", {})
@@ -178,7 +179,20 @@ def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_j
     begin = time.monotonic()
     loaded, net, space = load_space(model, params, bounds)
     values = {**net.params, **dict(params)}
-    found = extract(net, space, loaded.name, values, clock, resolution, seconds=limit)
+    progress = Progress(1)
+    try:
+        found = extract(
+            net,
+            space,
+            loaded.name,
+            values,
+            clock,
+            resolution,
+            seconds=limit,
+            progress=progress.say,
+        )
+    finally:
+        progress.clear()
     spent = time.monotonic() - begin
     if output is not None:
         with open(output, "w", encoding="utf-8") as file:
@@ -222,8 +236,10 @@ def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_j
         )
         if output is not None:
             click.echo(f"written to {output}")
-    for number, why in found.refused:
-        note(f"class {number} has no interface: {why}")
+    for why, numbers in refusals(found.refused):
+        which = ", ".join(map(str, numbers))
+        have = "classes {} have" if len(numbers) > 1 else "class {} has"
+        note(f"{have.format(which)} no interface: {why}")
     if not found.complete:
         return UNKNOWN
     return NO if found.refused else ANSWERED

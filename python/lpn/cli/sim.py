@@ -13,6 +13,7 @@ from ..command import (
     UNKNOWN,
     WRONG,
     Progress,
+    budget_options,
     compile_aloud,
     counted,
     engine_option,
@@ -80,25 +81,7 @@ from .explain import show as show_ways
 @click.option(
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T."
 )
-@click.option(
-    "--max-memory",
-    type=click.IntRange(0),
-    metavar="MIB",
-    help="What tokens and firings of a run may use; three quarters of the machine's memory unless "
-    "given, 0: any.",
-)
-@click.option(
-    "--max-time", type=click.FloatRange(0), metavar="SECONDS", help="What a run may take."
-)
-@click.option(
-    "--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens there may be at the start."
-)
-@click.option(
-    "--max-firings", type=click.IntRange(0), metavar="N", help="Firings there may be at one time."
-)
-@click.option(
-    "--max-groups", type=click.IntRange(0), metavar="N", help="Groups there may be at one time."
-)
+@budget_options
 @click.option(
     "--explain",
     is_flag=True,

@@ -10,6 +10,7 @@ from ..command import (
     UNKNOWN,
     WRONG,
     Progress,
+    budget_options,
     counted,
     engine_option,
     grouped,
@@ -81,6 +82,7 @@ class _Values(click.ParamType):
 @click.option(
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="End each run after cycle T."
 )
+@budget_options
 @engine_option()
 @click.option(
     "--jobs",
@@ -101,6 +103,11 @@ def sweep(
     jsonl,
     plot,
     limit,
+    max_memory,
+    max_time,
+    max_tokens,
+    max_firings,
+    max_groups,
     engine,
     jobs,
     scheduler,
@@ -125,7 +132,16 @@ def sweep(
     loaded = load(model)
     points, point_inputs = _read_list(list_path) if list_path is not None else (None, None)
     need_input(loaded, inputs or point_inputs is not None)
-    definition = Definition(loaded, list(inputs), dict(params), points, point_inputs, limit, engine)
+    budget = {
+        "max_memory": None if max_memory is None else max_memory << 20,
+        "max_time": max_time,
+        "max_tokens": max_tokens,
+        "max_firings": max_firings,
+        "max_groups": max_groups,
+    }
+    definition = Definition(
+        loaded, list(inputs), dict(params), points, point_inputs, limit, engine, budget
+    )
     if plot is not None:
         check_sweep(definition, plot)
     metrics = list(dict.fromkeys(metrics)) or ["latency", "throughput"]
@@ -241,7 +257,7 @@ def _status(rows, outcome):
         return WRONG
     if any(row["stalled"] for row in rows):
         return NO
-    if outcome.interrupted or any(row["ending"] == "limit" for row in rows):
+    if outcome.interrupted or any(row["ending"] in ("limit", "budget") for row in rows):
         return UNKNOWN
     return ANSWERED
 
@@ -302,6 +318,8 @@ def _show(definition, outcome, rows, metrics, show_all):
         state = "stalled" if row["stalled"] else row["code"] or ""
         if row["ending"] == "limit":
             state = "stopped by --limit"
+        if row["ending"] == "budget":
+            state = "stopped by its budget"
         cells.append(
             [
                 *(row["parameters"][name] for name in swept),
@@ -338,6 +356,9 @@ def _summary(definition, outcome, rows):
     failed = sum(bool(row["code"]) for row in rows)
     if stalled:
         parts.append(f"{stalled} stalled")
+    stopped = sum(row["ending"] == "budget" for row in rows)
+    if stopped:
+        parts.append(f"{stopped} stopped")
     if failed:
         parts.append(f"{failed} with an error")
     text = ", ".join(parts)
@@ -361,7 +382,9 @@ def _show_problems(definition, rows, most=8):
         name = _named(definition, where[0]) or definition.model.name
         if len(where) > 1:
             name += f" and {counted(len(where) - 1, 'more row')}"
-        if code is None:
+        if code is None and where[0]["ending"] == "budget":
+            click.echo(f"{name} {message}")
+        elif code is None:
             click.echo(f"{name} stalled: {message}")
         else:
             click.echo(f"error: {name}: {message} [{code}]", err=True)

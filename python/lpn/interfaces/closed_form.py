@@ -8,16 +8,27 @@ tokens, whatever their varying properties are.
 
 import hashlib
 import math
+import os
 
 import _lpn
 
 from ..authoring.expr import Expr
-from ..errors import mistake
+from ..errors import Error, mistake
 from ..spaces.partition import partition
 from ..spaces.space import InputSpace
 from .form import Form, Reader
 
-__all__ = ["Chains", "Shape", "constants", "digest", "mean_form", "named", "shape_of", "unit_of"]
+__all__ = [
+    "Chains",
+    "Shape",
+    "constants",
+    "digest",
+    "look_first",
+    "mean_form",
+    "named",
+    "shape_of",
+    "unit_of",
+]
 
 _FEWEST_UNITS = 2  # of a stream
 
@@ -28,11 +39,12 @@ class Shape:
     `tokens`: {place: [{property: int, or (lo, hi) where it varies}]}. `units`: how many times the
     tokens of every place but the single ones repeat; None for a list. `given`: the tokens as the
     space has them; `promoted`: {(place, property)} that it keeps constant although any value would
-    do.
+    do. `seconds`: for sorting its members into classes; `say(text)`: tells how far that is.
     """
 
     def __init__(self, net, tokens, parameters):
         self.net = net
+        self.seconds, self.say = 60, lambda text: None
         self.tokens = tokens
         self.parameters = parameters
         self.promoted = set()
@@ -80,8 +92,8 @@ class Shape:
             rows = self.tokens[place]
             self.tokens[place] = [{**row, name: tuple(declared)} for row in rows]
             try:
-                found = partition(
-                    self.net, self.space(2 if self.units else None), max_paths=2, seconds=1
+                found = sorted_out(
+                    self, self.space(2 if self.units else None), max_paths=2, seconds=1
                 )
                 harmless = (
                     found.complete and len(found.classes) == 1 and len(found.classes[0].paths) == 1
@@ -129,6 +141,19 @@ class Shape:
         """(least, most) of a property, as the space has it."""
         value = self.given[place][index % len(self.given[place])][name]
         return value if isinstance(value, tuple) else (value, value)
+
+
+def sorted_out(shape, space, **limits):
+    """partition() of a space of a shape's members, which says how far it is; Ctrl-C is an
+    exception, as there is no interface without it.
+    """
+    limits = {"seconds": shape.seconds, **limits}
+    found = partition(
+        shape.net, space, progress=lambda paths, _: shape.say(f"{paths} paths"), **limits
+    )
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return found
 
 
 def _hull(ranges):
@@ -232,11 +257,11 @@ def unit_of(shape):
 class Chains:
     """Critical chains of the members of a shape."""
 
-    def __init__(self, shape, units=None, seconds=60):
+    def __init__(self, shape, units=None, max_paths=64):
         self.shape = shape
         self.units = units
         self.space = shape.space(units)
-        self.found = partition(shape.net, self.space, max_paths=64, seconds=seconds)
+        self.found = sorted_out(shape, self.space, max_paths=max_paths)
         self.names = [v.name for v in self.space.variables]
         self.reader = Reader(self.found.core.variables, self.names)
         self._firings = {}
@@ -253,8 +278,10 @@ class Chains:
     def chain(self, values):
         """(links, {instant: (transition, number)}) of an input; None when no path has it."""
         path = self.found.path_of(values)
-        if path is None or path.outcome != "latency":
-            return None
+        return None if path is None or path.outcome != "latency" else self.chain_on(path, values)
+
+    def chain_on(self, path, values):
+        """The same of an input of a path that is known."""
         links = _lpn.pi.chain(self.found.core, path._core, self.space._ordered(values))
         key = id(path)
         if key not in self._firings:
@@ -262,10 +289,56 @@ class Chains:
             for firing in path._core.firings:
                 commits.setdefault(firing.commit, (firing.transition, firing.number))
             self._firings[key] = path, commits
-        return links, self._firings[key][1]
+        self._commits = self._firings[key][1]
+        return links, self._commits
 
     def total(self, links):
-        return self.reader.total(links)
+        """The form that links of the last chain add up to. Raises Error "E-pi" that names the
+        transition whose delay is no sum of what tokens bring.
+        """
+        try:
+            return self.reader.total(links)
+        except Error as error:
+            for _, to, delay, _ in links:
+                try:
+                    self.reader.read(delay)
+                except Error:
+                    if to in self._commits:
+                        where = transition_text(self.shape.net, self._commits[to][0])
+                        raise mistake("E-pi", f"{where}: {error}") from None
+            raise
+
+    def missing(self):
+        """Why inputs may have no chain although they have a latency; None: all classes are
+        known.
+        """
+        if self.found.complete:
+            return None
+        return (
+            f"its inputs take too many ways through the net to be sorted: {self.found.why}; take a "
+            "smaller space, or a larger --limit"
+        )
+
+
+def transition_text(net, number):
+    """'transition send (dma.py:18)' of a transition's number, with the line of its delay."""
+    transition, name = net._core.transitions[number], net.transitions[number]
+    for file, line in (transition.delay[1:] if transition.delay else (0, 0), transition.source):
+        if line > 0 and file < len(net._core.files):
+            return f"transition {name} ({os.path.basename(net._core.files[file])}:{line})"
+    return f"transition {name}"
+
+
+def look_first(shape):
+    """Looks at one input of a shape before all are sorted. Raises Error "E-pi" when its latency is
+    no sum of what tokens bring: then there is no interface, however long one works.
+    """
+    chains = Chains(shape, max_paths=1)
+    for each in chains.found.classes:
+        for path in each.paths:
+            if path.outcome == "latency" and path.samples:
+                links, _ = chains.chain_on(path, path.samples[0])
+                chains.total(links)
 
 
 def named(chains, links, commits):

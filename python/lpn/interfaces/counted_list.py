@@ -7,6 +7,7 @@ summed up together: they are a phase of the list.
 import math
 import random
 
+from ..errors import mistake
 from .closed_form import Chains
 from .form import evaluate
 
@@ -51,8 +52,11 @@ class TokenList:
                 rows = list(lowest[place])
                 rows[index] = highest[place][index]
                 points.append({**lowest, place: rows})
-        for tokens in points:
+        for number, tokens in enumerate(points):
+            shape.say(f"chain {number + 1} of {len(points)}")
             self.look_at(tokens)
+        if not self.found:
+            raise mistake("E-pi", self.chains.missing() or "no chain of delays decides its latency")
 
     def look_at(self, tokens):
         """Adds the chain that decides the latency of an input to those known."""

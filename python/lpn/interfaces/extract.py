@@ -11,14 +11,14 @@ from ..authoring.marking import Marking
 from ..errors import Error, mistake
 from ..runs import simulate
 from ..spaces.partition import partition
-from .closed_form import digest, shape_of, unit_of
+from .closed_form import digest, look_first, shape_of, unit_of
 from .conditions import conditions_of
 from .counted_list import TokenList
 from .input import aggregate, execute_interface
 from .stream import Stream
 from .write import write_list, write_stream
 
-__all__ = ["Extracted", "extract"]
+__all__ = ["Extracted", "extract", "refusals"]
 
 _LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64)  # units of the streams that samples are
 _POOR = 0.04  # mean error from which on a stream is looked at as a list
@@ -37,12 +37,28 @@ class Extracted:
 
 
 def extract(
-    net, space, model_name="model", parameters=None, clock=1.0, resolution=0, seed=1, seconds=60
+    net,
+    space,
+    model_name="model",
+    parameters=None,
+    clock=1.0,
+    resolution=0,
+    seed=1,
+    seconds=60,
+    progress=None,
 ):
     """The interface of a net over the classes of a space. Raises Error "E-pi" when no class has
-    one.
+    one, and KeyboardInterrupt at Ctrl-C.
+
+    `seconds`: for sorting the inputs of the space into classes, and of a class into paths.
+    `progress(text)` is called a few times per second.
     """
-    found = partition(net, space, seconds=seconds)
+    say = progress or (lambda text: None)
+    found = partition(
+        net, space, seconds=seconds, progress=lambda paths, _: say(f"classes: {paths} paths")
+    )
+    if found.interrupted:
+        raise KeyboardInterrupt
     result = Extracted()
     result.refused, analysed = [], []
     for number, each in enumerate(found.classes, 1):
@@ -52,10 +68,17 @@ def extract(
             )
             continue
         try:
-            one = _analyse(shape_of(found, each), seed, resolution)
+            shape = shape_of(found, each)
+            shape.seconds = seconds
+            shape.say = lambda text, number=number: say(
+                f"class {number} of {len(found.classes)}: {text}"
+            )
+            look_first(shape)
+            one = _analyse(shape, seed, resolution)
             if one.shape.units and one.mean_error > _POOR:
                 # Work that wanders among the units is in no phase. A list of this length is exact.
-                shape = shape_of(found, each)
+                told, shape = shape.say, shape_of(found, each)
+                shape.seconds, shape.say = seconds, told
                 shape.units = None
                 one = min(one, _analyse(shape, seed, resolution), key=lambda each: each.mean_error)
             one.number = number
@@ -74,7 +97,10 @@ def extract(
         ]
         analysed = [one for one in analysed if one.shape.units]
     if not analysed:
-        reasons = "; ".join(f"class {number}: {why}" for number, why in result.refused)
+        reasons = "; ".join(
+            f"class{'es' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}: {why}"
+            for why, numbers in refusals(result.refused)
+        )
         raise mistake("E-pi", f"no class has an interface: {reasons or 'the space is empty'}")
     result.complete = found.complete
     result.conditions, result.untold = conditions_of(space)
@@ -107,6 +133,14 @@ def extract(
     return result
 
 
+def refusals(refused):
+    """[(why, [classes])] of [(class, why)], each reason once."""
+    reasons = {}
+    for number, why in refused:
+        reasons.setdefault(why, []).append(number)
+    return list(reasons.items())
+
+
 def _told_apart(analysed, found, result):
     """Those that x tells apart from every other class; the others are refused."""
     keys = _keys(found)
@@ -121,8 +155,9 @@ def _told_apart(analysed, found, result):
             result.refused.append(
                 (
                     one.number,
-                    f"the constant properties of its tokens are those of class {same[0]}, "
-                    "and x does not tell them apart; take a narrower space",
+                    f"the constant properties of its tokens are those of class {same[0]}, and x, "
+                    "what the interface is given of an input, does not tell them apart; take a "
+                    "narrower space",
                 )
             )
     return [one for one in analysed if one.number not in {number for number, _ in result.refused}]
@@ -167,6 +202,7 @@ def _analyse(shape, seed, resolution):
         def draw():
             return one.analysis.sample(rng)
 
+    shape.say("samples")
     learnt = [_simulated(shape, draw()) for _ in range(_LEARNT[shape.units is None])]
     one.checks = [
         _simulated(shape, draw()) for _ in range(_SAMPLES)
@@ -212,6 +248,8 @@ def _simulated(shape, tokens):
         else:
             marking.add(place, count=len(rows))
     run = simulate(shape.net, marking, params=shape.parameters, engine="interp")
+    if run.ending == "interrupted":
+        raise KeyboardInterrupt
     if run.stalled or not run.latency:
         raise mistake("E-pi", "an input of the class has no latency > 0 when it is simulated")
     return tokens, run.latency

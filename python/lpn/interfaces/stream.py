@@ -54,7 +54,8 @@ class Stream:
         if not self.candidates:
             raise mistake(
                 "E-pi",
-                "no loop of the net sets the pace of this class: its latency does not grow with "
+                self.chains.missing()
+                or "no loop of the net sets the pace of this class: its latency does not grow with "
                 "the input",
             )
 

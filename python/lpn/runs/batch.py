@@ -13,7 +13,7 @@ from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
 from .engines import compiled
-from .run import Run, read_places, read_tokens
+from .run import Run, budget_of, read_places, read_tokens, stopped_at
 
 __all__ = ["run_batch"]
 
@@ -29,6 +29,11 @@ def run_batch(
     threads: int | None = None,
     errors: str = "raise",
     read: Iterable[Place | str] = (),
+    max_memory: int | None = None,
+    max_time: float | None = None,
+    max_tokens: int | None = None,
+    max_firings: int | None = None,
+    max_groups: int | None = None,
 ) -> list[Any]:
     """Runs the net on many markings, or with many parameter values, compiled; a list of Run.
 
@@ -38,14 +43,16 @@ def run_batch(
     list in the place of the Run. Inputs of a net whose transitions all have constant weights go in
     lock step through vector registers, 16 or more at a time. `seconds` of each Run is its share of
     the time of all; `layout_seconds` of that went into laying inputs side by side. `read`: places
-    whose free tokens at the end Run.tokens keeps. Raises "E-no-compiler" when nothing can be
-    compiled.
+    whose free tokens at the end Run.tokens keeps. `max_...`: what each run may use, as for simulate,
+    but any memory unless it is given; one that needs more ends as "budget", and Run.stopped says
+    where. Raises "E-no-compiler" when nothing can be compiled.
     """
     if not isinstance(net, Net):
         raise mistake("E-operand", f"run_batch needs a net, got {net!r}")
     net.done()
     if errors not in ("raise", "return"):
         raise mistake("E-operand", f'errors must be "raise" or "return", got {errors!r}')
+    limits = budget_of(max_memory or 0, max_time, max_tokens, max_firings, max_groups)
     starts, values = _paired(net, markings, params)
     library = compiled(net)
     result: list[Any] = []
@@ -59,8 +66,9 @@ def run_batch(
             [m._core for m in starts[part]],
             threads or 0,
             [place._number for place in wanted],
+            limits,
         )
-        for answer, about, tokens in answers:
+        for answer, about, tokens, now in answers:
             if answer is None:
                 about.index = len(result)
                 if errors == "raise":
@@ -69,6 +77,9 @@ def run_batch(
                 continue
             run = Run(net, answer, "compiled", seconds / len(answers))
             run.layout_seconds = layout / len(answers)
+            if run.ending == "budget":
+                run.until = now - 1 if now > 0 else None
+                run.stopped = stopped_at(now, answer, limits)
             if run.stalled:
                 run.left = {
                     place.name: about[place._number]

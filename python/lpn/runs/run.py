@@ -23,6 +23,8 @@ __all__ = [
     "named_blocked",
     "read_places",
     "read_tokens",
+    "stopped_at",
+    "stopped_text",
     "whole_limit",
 ]
 
@@ -187,7 +189,7 @@ def execute(
     if interrupted:
         run.ending = "interrupted"
     elif cut:
-        run.stopped = _stopped(reached + 1, result, limits)
+        run.stopped = stopped_at(reached + 1, result, limits)
     _read(run, machine, read, collect if collector is None else ())
     if collector is not None:
         _read_recorded(run, machine, collector.take(), collect)
@@ -226,15 +228,20 @@ def budget_of(
     )
 
 
-def _stopped(at, result, limits):
+def stopped_at(at, result, limits):
     """Run.stopped of a run that needed more than it may use, `at` the first instant that it did not
     complete.
     """
     return {
         "at": at,
         "reason": result.stop,
-        "text": f"stopped at time {at}: {limits.text(result)}",
+        "text": stopped_text(at, result, limits),
     }
+
+
+def stopped_text(at: int, result: Any, limits: Any) -> str:
+    """'stopped at time 4: ...' of a result that ended at its budget."""
+    return f"stopped at time {at}: {limits.text(result)}"
 
 
 def _run_sliced(machine, until, observer, on_slice, budget, stop):

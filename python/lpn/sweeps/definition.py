@@ -3,13 +3,14 @@
 import inspect
 import os
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Optional
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..errors import listed, mistake, refusal, without_place
 from ..runs.engines import check_engine
 from ..runs.models import Model, load
-from ..runs.run import whole_limit
+from ..runs.run import budget_of, whole_limit
 from .points import FIELDS
 
 __all__ = ["Definition", "whole_values"]
@@ -96,9 +97,17 @@ class Variant:
         self.failure = failure
 
 
+class Ends(NamedTuple):
+    """What ends a run before its time: cycles, or None; what it may use, as budget_of has it."""
+
+    limit: Optional[int]
+    budget: dict
+
+
 class Definition:
     """The rows of a sweep: every point with every input, or for points with inputs of their own
-    each with its own. Row numbers are 0, 1, ... in that order.
+    each with its own. Row numbers are 0, 1, ... in that order. `budget`: {"max_time": seconds, ...},
+    what each run may use, as budget_of has it.
     """
 
     def __init__(
@@ -110,10 +119,13 @@ class Definition:
         point_inputs=None,
         limit=None,
         engine="compiled",
+        budget=None,
     ):
         self.model = _as_model(model)
         self.engine = check_engine(engine)
-        self.limit = whole_limit(limit)
+        budget = {name: value for name, value in (budget or {}).items() if value is not None}
+        budget_of(**budget)  # refuses what is none
+        self.ends = Ends(whole_limit(limit), budget)
         self.grid = {name: _values(name, given) for name, given in (params or {}).items()}
         self.points = self._product(points)
         self.names = list(self.points[0])

@@ -30,6 +30,7 @@ _DIFFERENT = {
     "net": "the net",
     "workload": "the model's Python",
     "limit": "--limit",
+    "budget": "what a run may use",
 }
 
 
@@ -239,7 +240,9 @@ class _Jsonl:
     def _difference(self, header):
         parts = list(
             dict.fromkeys(
-                what for key, what in _DIFFERENT.items() if header.get(key) != self._identity[key]
+                what
+                for key, what in _DIFFERENT.items()
+                if header.get(key) != self._identity.get(key)
             )
         )
         several = len(parts) != 1 or parts[0].endswith("s")
@@ -304,7 +307,7 @@ class _Csv:
                 return (
                     f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of "
                     "the parameters, "
-                    "another net, other inputs or another limit"
+                    "another net, other inputs or another limit or budget"
                 ), False
             row = self._row(cells) if len(cells) == len(columns) else None
             if row is None or row["row"] in rows:

@@ -39,7 +39,9 @@ def identity_of(definition):
         "inputs": len(definition.inputs),
         "input_names": names[:24],
         "input_data": _hash([_digest(i) for i in definition.inputs])[:24],
-        "limit": definition.limit,
+        "limit": definition.ends.limit,
+        # A sweep without one goes on with the files of before there were any.
+        **({"budget": definition.ends.budget} if definition.ends.budget else {}),
     }
 
 

@@ -17,7 +17,7 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import Error, refusal
 from ..runs.engines import library_of, name_of, start
-from ..runs.run import named_blocked
+from ..runs.run import budget_of, named_blocked, stopped_text
 
 # What a row says besides its number, input and parameters; None where a run did not get so far.
 FIELDS = (
@@ -109,28 +109,33 @@ def build(net, engine, stop=None):
     return library, Built(library.cached, library.seconds) if compiled else None
 
 
-def _run_points(net, library, marking, points, limit=None, stop=None):
+def _run_points(net, library, marking, points, ends, stop=None):
     """Runs one marking with many parameter values; yields a result per point, in their order.
 
     `library`: the compiled net, None: the interpreter. `points`: (row, values of all parameters in
-    the net's order). `stop`: a function; once true, the generator ends and the run that was going
-    on gives no result.
+    the net's order). `ends`: an Ends. `stop`: a function; once true, the generator ends and the run
+    that was going on gives no result.
     """
-    until = _lpn.FOREVER if limit is None else limit
+    until = _lpn.FOREVER if ends.limit is None else ends.limit
+    limits = budget_of(**ends.budget)
     between = None if stop is None else lambda time, commits: stop()
     for row, values in points:
         if stop is not None and stop():
             return
         try:
-            machine = start(net, values, marking, library)
-            result, seconds, interrupted, _ = _lpn.sim.run(machine, until, None, between, 0.0)
+            machine = start(net, values, marking, library, budget=limits, poll=between)
+            result, seconds, interrupted, reached = _lpn.sim.run(machine, until, None, between, 0.0)
         except Exception as error:
             code, message = refusal(error)
             yield {"row": row, "code": code, "message": message}
             continue
         if interrupted:
             return
-        yield _result(net, row, result, seconds)
+        out = _result(net, row, result, seconds)
+        if result.ending == "budget":
+            out["message"] = stopped_text(reached + 1, result, limits)
+            out["latency"] = out["throughput"] = None  # what came of it by then is none
+        yield out
 
 
 def _result(net, row, result, seconds):
@@ -176,7 +181,7 @@ class _Kept(dict):
         return value
 
 
-def _answer(net, library, part, marking, deadline, limit, stop):
+def _answer(net, library, part, marking, deadline, ends, stop):
     """Runs a part's points until the deadline, but at least one: (results, rows left, seconds).
 
     Where others wait a run is given up at the deadline, to be begun again after them.
@@ -184,7 +189,7 @@ def _answer(net, library, part, marking, deadline, limit, stop):
     begin = time.monotonic()
     results = []
     halt = (lambda: stop() or time.monotonic() > deadline) if part.more else stop
-    for result in _run_points(net, library, marking, part.points, limit, halt):
+    for result in _run_points(net, library, marking, part.points, ends, halt):
         results.append(result)
         if time.monotonic() > deadline:
             break
@@ -231,7 +236,7 @@ class _Local:
             else:
                 marking = self._marking(net, part.source)
                 results, left, spent = _answer(
-                    net, library, part, marking, deadline, self.definition.limit, self.stop
+                    net, library, part, marking, deadline, self.definition.ends, self.stop
                 )
                 answers.append(Answer(results, left, {}, run_seconds=spent))
         return answers, built
@@ -253,7 +258,7 @@ class _Local:
         if marking is None:
             return Answer([], [row for row, _ in part.points], reads, None, refused, parsed)
         results, left, seconds = _answer(
-            net, library, part._replace(points=same), marking, deadline, definition.limit, self.stop
+            net, library, part._replace(points=same), marking, deadline, definition.ends, self.stop
         )
         kept = None
         if (part.more or left) and not self.stop():
@@ -291,7 +296,7 @@ def local(variant, parts, seconds):
 _nets, _markings = _Kept(), _Kept()
 
 
-def remote(key, text, blobs, parts, seconds, limit, engine):
+def remote(key, text, blobs, parts, seconds, ends, engine):
     """As `local`, from the net's text and the bytes of the parts' markings."""
     built = None
     known = _nets.get((key, engine))
@@ -311,7 +316,7 @@ def remote(key, text, blobs, parts, seconds, limit, engine):
         marking = _markings.get(name)
         if marking is None or marking.net is not net:
             marking = _markings.keep(name, Marking.parse(net, blob))
-        results, left, spent = _answer(net, library, part, marking, deadline, limit, stop)
+        results, left, spent = _answer(net, library, part, marking, deadline, ends, stop)
         answers.append(Answer(results, left, {}, run_seconds=spent))
     return answers, built
 

@@ -198,6 +198,11 @@ def sweep(
     csv: str | os.PathLike[str] | None = None,
     jsonl: str | os.PathLike[str] | None = None,
     on_rows: Callable[[list[dict[str, Any]]], object] | None = None,
+    max_memory: int | None = None,
+    max_time: float | None = None,
+    max_tokens: int | None = None,
+    max_firings: int | None = None,
+    max_groups: int | None = None,
 ) -> list[dict[str, Any]]:
     """Simulates a model for every combination of parameter values and inputs; a list of rows.
 
@@ -211,10 +216,13 @@ def sweep(
 
     A row: `row` (its number), `input`, `parameters`, `latency`, `last_commit` (cycles), `firings`,
     `done_tokens`, `throughput` (done tokens per cycle of latency), `stalled`, `ending` ("quiet",
-    "done", "limit"), `seconds` (wall time of the simulation alone), `code` and `message`: the error
-    for which there is no result, or who waits in a stalled run. What is not known is None.
+    "done", "limit", "budget"), `seconds` (wall time of the simulation alone), `code` and `message`:
+    the error for which there is no result, who waits in a stalled run, or where a run was "stopped
+    at time 4: ..." that needed more than it may use. What is not known is None.
 
-    `limit`: cycles after which a run ends. `engine`: "compiled" or "interp". `jobs`: local
+    `limit`: cycles after which a run ends. `max_memory` (bytes), `max_time` (seconds), `max_tokens`,
+    `max_firings`, `max_groups`: what each run may use, as for simulate. `engine`: "compiled" or
+    "interp". `jobs`: local
     processes, forked from this one (None: one per core). `scheduler`: the address of a Dask
     scheduler instead, "tcp://host:8786". `csv`, `jsonl`: files that get each row as it comes; when
     they exist the sweep goes on where they end. `on_rows(rows)` is called with new rows.
@@ -224,7 +232,14 @@ def sweep(
     cluster. What goes wrong in single points is in their rows. Ctrl-C raises KeyboardInterrupt
     whose `rows` are those so far.
     """
-    definition = Definition(model, inputs, params, points, None, limit, engine)
+    budget = {
+        "max_memory": max_memory,
+        "max_time": max_time,
+        "max_tokens": max_tokens,
+        "max_firings": max_firings,
+        "max_groups": max_groups,
+    }
+    definition = Definition(model, inputs, params, points, None, limit, engine, budget)
     with Files(definition, csv, jsonl) as files:
 
         def got(rows):

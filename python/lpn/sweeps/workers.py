@@ -145,7 +145,7 @@ class _Remote:
             [self._blobs[part.source[0]] for part in task.parts],
             [part._replace(source=(f"{salt}-{part.source[0]}", None)) for part in task.parts],
             seconds,
-            definition.limit,
+            definition.ends,
             "interp" if never_compile() else definition.engine,
         )
 
