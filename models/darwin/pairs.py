@@ -62,7 +62,9 @@ def read(input_path) -> list[Pair]:
     ref_len, query_len, steps = (int(measured[k]) for k in (2, 3, 4))
     # Each pointer goes one base further in the reference, the query or both.
     if steps > ref_len + query_len:
-        raise ValueError(f"{name}: {steps} steps are more than {ref_len} and {query_len} bases have")
+        raise ValueError(
+            f"{name}: {steps} steps are more than {ref_len} and {query_len} bases have"
+        )
     return [Pair(name, ref_len=ref_len, query_len=query_len, steps=(steps, bool(measured[5])))]
 
 

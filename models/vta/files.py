@@ -115,9 +115,7 @@ def _lines(path, _):
         except (EOFError, OSError) as error:
             raise ValueError(f"{path} is no whole gzip file: {error}") from None
     return [
-        _run(path, number, line)
-        for number, line in enumerate(data.splitlines(), 1)
-        if line.strip()
+        _run(path, number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()
     ]
 
 
