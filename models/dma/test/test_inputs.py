@@ -101,6 +101,23 @@ def test_a_width_of_the_command_line_is_that_of_the_file():
         MODEL.space(MODEL.net(width=12))
 
 
+def test_a_sweep_runs_the_net_of_its_input(tmp_path):
+    """Not the net without an input, which has another mover or memory."""
+    copies = json.loads((EXAMPLES / "copy.json").read_text())
+    copies["config"].update(memory="delay", memory_latency=50)
+    path = tmp_path / "copy.json"
+    path.write_text(json.dumps(copies))
+    for given, values in ((path, [4, 8]), (EXAMPLES / "stream_in.json", [8, 16])):
+        rows = lpn.sweep("dma", [str(given)], {"width": values}, engine="interp")
+        for row, width in zip(rows, values):
+            run = runs.prepare(MODEL, str(given), {"width": width}, "interp").run()
+            assert row["latency"] == run.latency
+    with pytest.raises(lpn.Error, match="follows its input; sweep one input at a time"):
+        lpn.sweep("dma", [str(path), str(EXAMPLES / "copy.json")], {"width": [4]}, engine="interp")
+    with pytest.raises(lpn.Error, match="no parameter 'foo' for this input"):
+        lpn.sweep("dma", [str(path)], {"foo": [4]}, engine="interp")
+
+
 def test_files_that_are_no_runs(tmp_path):
     for content, text in (("{", "is not JSON"), ("[]", "must be a run"), ("\xff", "is not JSON")):
         path = tmp_path / "run.json"

@@ -10,6 +10,7 @@ from ..authoring.net import Net, parameter_values
 from ..errors import listed, mistake, refusal, without_place
 from ..runs.engines import check_engine
 from ..runs.models import Model, load
+from ..runs.ready import is_marking_file
 from ..runs.run import budget_of, whole_limit
 from .points import FIELDS
 
@@ -219,7 +220,8 @@ class Definition:
     def _variants(self):
         """A net per choice of what net() takes as arguments; every value is checked once."""
         model = self.model
-        self._own = own = _own_names(model, self.names)
+        self._net_input = self._input_of_the_net()
+        self._own = own = [] if self._net_input is not None else _own_names(model, self.names)
         self._bound_names = [name for name in self.names if name not in own]
         self.variants, self._variant_of = [], []
         numbers = {}
@@ -241,8 +243,24 @@ class Definition:
             for value in sorted(values) if net is not None else ():
                 self._bind(net, {name: value})
 
+    def _input_of_the_net(self):
+        """The one input whose net is swept, for models in which the net follows the input."""
+        given = [i.value for i in self.inputs if not isinstance(i.value, Marking)]
+        given = [value for value in given if value is not None and not is_marking_file(value)]
+        if not self.model.has_net_per_input or not given:
+            return None
+        if len(self.inputs) > 1:
+            raise mistake(
+                "E-sweep",
+                f"the net of model '{self.model.name}' follows its input; sweep one input at a time",
+            )
+        return given[0]
+
     def _variant(self, point):
         model = self.model
+        if self._net_input is not None:
+            model.net_of(self._net_input, **point)  # are these its parameters?
+            return Variant(model.net_of(self._net_input).done())
         if isinstance(model._make, Net):
             net, bound = model._make, model._make.bound
             try:

@@ -212,7 +212,8 @@ def sweep(
     `points`: a list of {name: value}; with `params` each of them with each combination. Parameters
     declared with net.param are values of one compiled net; an argument of the model's net() makes
     another net for each value, which is compiled too. An input is parsed once, and once more for
-    each other value of a parameter that the workload reads from net.bound.
+    each other value of a parameter that the workload reads from net.bound. A model whose net follows
+    its input (net_of) is swept with one input at a time.
 
     A row: `row` (its number), `input`, `parameters`, `latency`, `last_commit` (cycles), `firings`,
     `done_tokens`, `throughput` (done tokens per cycle of latency), `stalled`, `ending` ("quiet",
