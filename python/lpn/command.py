@@ -321,7 +321,7 @@ class Progress:
             left = spent / self.finished * (self._total - self.finished)
             text += f"  {spent:.0f} s, about {left:.0f} s to go"
         # A line that is wider than the terminal would stay there.
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        width = os.get_terminal_size(sys.stderr.fileno()).columns or 80  # 0: it does not say
         sys.stderr.write(f"\r\x1b[K{text}  {what}"[: width + 3])
         sys.stderr.flush()
         self._shown = True
