@@ -158,3 +158,6 @@ def test_jpeg_without_python(lpn, run, tmp_path):
     assert data["latency"] == expected and data["cached"] is True
     assert data["load_seconds"] <= 0.1
     lpn("marking", "jpeg", os.devnull, "-o", tmp_path / "none").refused("E-input")
+    copy = REPO / "models" / "dma" / "examples" / "copy.json"
+    refused = lpn("marking", "dma", copy, "-o", tmp_path / "none").refused("E-usage")
+    assert "the net of model 'dma' follows its input" in refused

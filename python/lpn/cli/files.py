@@ -7,6 +7,7 @@ import click
 import _lpn
 
 from ..command import ANSWERED, json_option, model_argument, params_option, print_json
+from ..errors import without_place
 from ..runs import prepare
 
 
@@ -53,6 +54,12 @@ def compile(model, params, output, as_json):
 def marking(model, input, params, output, as_json):
     """Writes the tokens that MODEL's workload makes of INPUT as a marking file."""
     ready = prepare(model, input, params)
+    if ready.model.has_net_per_input:
+        raise without_place(
+            "E-usage",
+            f"the net of model '{ready.model.name}' follows its input, and a marking file does not "
+            "say which; give the input itself to lpn sim",
+        )
     tokens = ready.read()
     tokens.save(output)
     counts = {name: tokens.count(name) for name in ready.net.places if tokens.count(name)}
