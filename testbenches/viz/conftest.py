@@ -23,7 +23,8 @@ def golden_nets():
     return [
         path
         for path in sorted(NETS.glob("*.lpn"))
-        if not path.name.startswith("fault_") and not path.with_suffix(".marking").exists()
+        if not path.name.startswith(("fault_", "refused_"))
+        and not path.with_suffix(".marking").exists()
     ]
 
 
