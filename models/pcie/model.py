@@ -45,7 +45,9 @@ def net_of(topology) -> lpn.Net:
     """The net of a Topology or of its file; its numbers are the defaults of parameters."""
     if not isinstance(topology, Topology):
         topology = topologies.read(topology)
-    return _net(_Key(topology))
+    net = _net(_Key(topology))
+    net.bound = {}  # whoever had it before may have set parameters
+    return net
 
 
 class _Key:

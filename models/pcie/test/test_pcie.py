@@ -99,6 +99,13 @@ def test_a_write_passes_reads_that_are_held_up():
     assert list(wrote) == [1, 0, 0, 0]
 
 
+def test_a_parameter_is_set_for_one_run_alone():
+    """Nets are kept from one call to the next."""
+    slower = MODEL.net_of(DEMO, **{"root.read": 500_000})
+    assert slower.bound == {"root.read": 500_000}
+    assert MODEL.net_of(DEMO).bound == {}
+
+
 def test_devices_behind_a_switch_share_its_link_and_get_their_own_data():
     answer = model.answer(DEMO)
     rows = {(r["device"], r["kind"]): r for r in answer["transfers"]}
