@@ -253,7 +253,7 @@ struct Z3Feasibility::Impl {
   z3::expr masked(const z3::expr& x, std::int64_t mask) {
     if (mask < 0) return mask == -1 ? x : x - masked(x, ~mask);
     z3::expr sum = number(0);
-    for (int from = 0; mask >> from != 0; ++from) {
+    for (int from = 0; from < 63 && mask >> from != 0; ++from) {
       if ((mask >> from & 1) == 0) continue;
       int to = from;
       while ((mask >> to & 1) != 0) ++to;

@@ -239,6 +239,27 @@ TEST_CASE("feasibility: an address taken apart by shifts and masks") {
   }
 }
 
+TEST_CASE("feasibility: masks that have the highest bits") {
+  constexpr std::int64_t kTop = std::int64_t{1} << 62, kMost = INT64_MAX, kLeast = INT64_MIN;
+  Z3Feasibility solver;
+  const ExprId x = solver.term(solver.integer("x", {kLeast, kMost}));
+  ExprPool& pool = solver.pool();
+  for (const std::int64_t mask : {kTop, kMost, kTop + 5, ~kTop, kLeast, kLeast + 1}) {
+    const ExprId term = pool.binary(Op::kBitAnd, x, pool.constant(mask));
+    for (const std::int64_t a :
+         {std::int64_t{0}, std::int64_t{-1}, kTop, kMost, kLeast, kTop + 7}) {
+      CAPTURE(mask);
+      CAPTURE(a);
+      solver.push();
+      solver.require(pool.binary(Op::kEq, x, pool.constant(a)));
+      const ExprId is = pool.binary(Op::kEq, term, pool.constant(a & mask));
+      CHECK(ask(solver, is) == Answer::kSat);
+      CHECK(ask(solver, pool.unary(Op::kNot, is)) == Answer::kUnsat);
+      solver.pop();
+    }
+  }
+}
+
 TEST_CASE("feasibility: answers over small ranges are those of trying every point") {
   int sat = 0, unsat = 0, unknown = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
