@@ -23,6 +23,15 @@ def axi_ram(net, name, port, *, output_register=0):
         _ram_writes(net, f"{name}.write", port.aw, port.w, port.b)
 
 
+def _beats_of_burst(beats):
+    """Every Beat of the arc `burst`, into the place `beats`."""
+    return beats.emit(
+        count=lambda burst: burst.beats,
+        last=lambda burst, i: i == burst.beats - 1,
+        id=lambda burst: burst.id,
+    )
+
+
 def _ram_reads(net, name, ar, r, output_register):
     idle = net.place(f"{name}.idle", init=1)  # s_axi_arready_reg
     taken = net.place(f"{name}.burst", Burst)
@@ -35,13 +44,7 @@ def _ram_reads(net, name, ar, r, output_register):
     net.transition(
         f"{name}.begin",
         take={"burst": taken},
-        put=[
-            beats.emit(
-                count=lambda burst: burst.beats,
-                last=lambda burst, i: i == burst.beats - 1,
-                id=lambda burst: burst.id,
-            )
-        ],
+        put=[_beats_of_burst(beats)],
         delay=1,
         interval=1,
     )
@@ -82,13 +85,7 @@ def _ram_writes(net, name, aw, w, b):
     net.transition(
         f"{name}.begin",
         take={"burst": taken},
-        put=[
-            beats.emit(
-                count=lambda burst: burst.beats,
-                last=lambda burst, i: i == burst.beats - 1,
-                id=lambda burst: burst.id,
-            )
-        ],
+        put=[_beats_of_burst(beats)],
         delay=1,
         interval=1,
     )
@@ -130,13 +127,7 @@ def _delayed_reads(net, name, ar, r, latency):
     net.transition(
         f"{name}.wait",
         take={"burst": waiting},
-        put=[
-            beats.emit(
-                count=lambda burst: burst.beats,
-                last=lambda burst, i: i == burst.beats - 1,
-                id=lambda burst: burst.id,
-            )
-        ],
+        put=[_beats_of_burst(beats)],
         delay=latency - 1,
         interval=1,
     )

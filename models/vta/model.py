@@ -250,6 +250,7 @@ class _Port:
     """What a unit asks of memory: bursts in its program's order, requests for them, zeros."""
 
     def __init__(self, net, unit, read_latency):
+        self._net, self._unit = net, unit
         self.bursts = net.place(f"{unit}_bursts", Burst, start=True)
         self.requests, self.arrived = net.place(f"{unit}_requests"), net.place(f"{unit}_arrived")
         self.pads, self.padded = net.place(f"{unit}_pads"), net.place(f"{unit}_padded")
@@ -272,9 +273,15 @@ class _Port:
         """What the start of a load emits: so many requests."""
         return [self.requests.emit(count=count), self.pads.emit(count=_bit(PADDED))]
 
-    def end(self):
-        """What its end waits for."""
-        return {"data": self.arrived, "zeros": self.padded.take(_bit(PADDED))}
+    def end(self, active, after):
+        """The end of an `active` load, when its data and zeros are there; puts `after`."""
+        self._net.transition(
+            f"{self._unit}_done",
+            take={"ins": active, "data": self.arrived, "zeros": self.padded.take(_bit(PADDED))},
+            put=after,
+            delay=lambda ins: NARROW_TAIL - (ins.flags >> WIDE & 1),
+            servers=1,
+        )
 
 
 def _load(net, queues, slots, semaphores, port, flight, read_latency):
@@ -317,13 +324,7 @@ def _load(net, queues, slots, semaphores, port, flight, read_latency):
         delay=SYNC,
         servers=1,
     )
-    net.transition(
-        "load_done",
-        take={"ins": active, **port.end()},
-        put=after,
-        delay=lambda ins: NARROW_TAIL - (ins.flags >> WIDE & 1),
-        servers=1,
-    )
+    port.end(active, after)
 
 
 def _compute(net, queues, slots, semaphores, port):
@@ -361,13 +362,7 @@ def _compute(net, queues, slots, semaphores, port):
         delay=lambda ins: ins.cycles,
         servers=1,
     )
-    net.transition(
-        "compute_done",
-        take={"ins": active, **port.end()},
-        put=after,
-        delay=lambda ins: NARROW_TAIL - (ins.flags >> WIDE & 1),
-        servers=1,
-    )
+    port.end(active, after)
 
 
 def workload(input_path, net: lpn.Net) -> lpn.Marking:
