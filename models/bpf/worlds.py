@@ -1,6 +1,6 @@
 """Packets and map states as JSON, for witnesses, --maps and --json."""
 
-import json
+from lpn.runs import json_data, unpacked
 
 from .errors import refused
 from .machine import Table
@@ -39,8 +39,7 @@ def read_maps(path, program):
     "maps" or "initial_maps".
     """
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = json_data(unpacked(path))
     except (OSError, ValueError) as wrong:
         raise refused("E-bpf-file", f"cannot read the map state '{path}': {wrong}") from None
     rows = data

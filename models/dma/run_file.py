@@ -4,10 +4,9 @@ A run is {"design": NAME, "config": {...}, ...}; what stands in `config` and in 
 the design's bench. What is not given has the default said there.
 """
 
-import gzip
-import json
 
 import lpn
+from lpn.runs import json_data, json_lines, unpacked
 
 __all__ = ["Run", "checked", "read", "read_all", "refuse", "whole"]
 
@@ -31,9 +30,8 @@ def read(path):
     """
     path, _, name = str(path).partition("#")
     if not name:
-        text = _text(path)
         try:
-            run = json.loads(text)
+            run = json_data(_data(path))
         except ValueError as error:
             hint = "; one run of a file of many is FILE#NAME" if "jsonl" in path else ""
             raise refuse(f"{path} is not JSON: {error}{hint}") from None
@@ -50,25 +48,21 @@ def read(path):
 
 def read_all(path):
     """Every Run of a file with one JSON object per line, packed by gzip or not."""
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        try:
-            run = json.loads(line)
-        except ValueError as error:
-            raise refuse(f"{path}, line {number}: {error}") from None
-        if not isinstance(run, dict):
-            raise refuse(f"{path}, line {number}: a run is an object, {{...}}")
-        yield Run(run)
-
-
-def _text(path):
     try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            return file.read().decode()
-    except (OSError, EOFError) as error:
+        for number, run in json_lines(path, _data(path)):
+            if not isinstance(run, dict):
+                raise refuse(f"{path}, line {number}: a run is an object, {{...}}")
+            yield Run(run)
+    except ValueError as error:
+        raise refuse(str(error)) from None
+
+
+def _data(path):
+    try:
+        return unpacked(path)
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise refuse(f"cannot read {path}: {reason}") from None
-    except UnicodeDecodeError:
-        raise refuse(f"{path} is not text") from None
 
 
 def whole(about, what, value, least, most):

@@ -1,12 +1,9 @@
 """Sequences of commands: files, markings, and rows of measured ones."""
 
-import io
-import json
-import lzma
 import os
 
 import lpn
-from lpn.runs import Model, prepare, read_json
+from lpn.runs import Model, json_data, prepare, read_json, unpacked
 
 from . import trace
 from .device import LONGEST, codes, named
@@ -215,11 +212,11 @@ def truth_rows(path):
     """
     for number, line in enumerate(_lines(path), 1):
         try:
-            row = json.loads(line)
+            row = json_data(line)
             made = _trace_row(row) if "block" in row else _sequence_row(row)
         except KeyError as error:
             raise _no_row(path, number, f"there is no {error}") from None
-        except (ValueError, TypeError, RecursionError, lpn.Error) as error:
+        except (ValueError, TypeError, lpn.Error) as error:
             raise _no_row(path, number, error) from None
         yield made
 
@@ -276,11 +273,8 @@ def _whole(values):
 
 def _lines(path):
     try:
-        with open(path, "rb") as file:
-            packed = file.read(6) == b"\xfd7zXZ\0"
-        with lzma.open(path) if packed else open(path, "rb") as file:
-            yield from io.TextIOWrapper(file, encoding="utf-8")
+        return unpacked(path).splitlines()
     except OSError as error:
         raise lpn.Error("E-input", f"cannot read {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
-        raise lpn.Error("E-truth-file", f"{path} cannot be read: {error}") from None
+    except ValueError as error:
+        raise lpn.Error("E-truth-file", str(error)) from None

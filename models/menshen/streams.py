@@ -10,12 +10,10 @@ drop (whatever else the filter does not pass).
 """
 
 import dataclasses
-import gzip
-import io
-import json
 import os
 import struct
-import zlib
+
+from lpn.runs import json_lines, unpacked
 
 BEAT_BYTES = 64
 MOST_BYTES = 1024 * BEAT_BYTES
@@ -48,7 +46,7 @@ def read(input_path, clock_mhz: int) -> Stream:
     path, entry = text, None
     if "#" in text and not os.path.isfile(text):
         path, _, entry = text.rpartition("#")
-    data = _unpacked(path)
+    data = unpacked(path, MOST_FILE_BYTES)
     if entry is not None:
         return _entry(path, entry, data)
     if data[:4] in _MAGIC:
@@ -58,19 +56,6 @@ def read(input_path, clock_mhz: int) -> Stream:
     else:
         stream = _list(path, data)
     return _checked(path, stream)
-
-
-def _unpacked(path):
-    with open(path, "rb") as file:
-        data = file.read(MOST_FILE_BYTES + 1)
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(MOST_FILE_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} is no whole gzip file: {error}") from None
-    if len(data) > MOST_FILE_BYTES:
-        raise ValueError(f"{path} has more than {MOST_FILE_BYTES >> 20} MiB")
-    return data
 
 
 def _checked(path, stream):
@@ -115,18 +100,12 @@ def _list(path, data):
 
 def objects(path) -> list[dict]:
     """The streams of a .jsonl or .jsonl.gz file. Raises OSError and ValueError."""
-    return _objects(path, _unpacked(path))
+    return _objects(path, unpacked(path, MOST_FILE_BYTES))
 
 
 def _objects(path, data):
     found = []
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            stream = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number}: no JSON: {error}") from None
+    for number, stream in json_lines(path, data):
         if not isinstance(stream, dict):
             raise ValueError(f"{path}, line {number}: expected an object")
         found.append(stream)

@@ -10,12 +10,11 @@ the clock in which the last message's pointer has been handed to the write path,
 net.py is the net, messages.py what tokens a message is, trees.py and schema.py read messages.
 """
 
-import gzip
-import json
 import os
 import re
 
 import lpn
+from lpn.runs import json_data, json_lines, unpacked
 
 from . import net as _net
 from .messages import DEEPEST, Field, Lowered, Message
@@ -92,17 +91,11 @@ def _read(path):
 
 def _json(path):
     """JSON in a file, gzipped or not."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = unpacked(path)
     try:
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        return json.loads(data)
-    except (OSError, EOFError) as error:
-        raise ValueError(f"damaged gzip data: {error}") from None
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise ValueError(f"neither JSON nor a message that names its schema: {reason}") from None
+        return json_data(data)
+    except ValueError as error:
+        raise ValueError(f"neither JSON nor a message that names its schema: {error}") from None
 
 
 def _job(data, folder):
@@ -164,17 +157,14 @@ def truth_rows(path):
     of hyperprotobench_processed/, beside the file."""
     folder = os.path.join(os.path.dirname(path), "hyperprotobench_processed")
     benchmarks = {}
-    opened = gzip.open if str(path).endswith(".gz") else open
-    with opened(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            _check_row(row)
-            clocks = row["completed"][-1] if row["completed"] else 0
-            try:
-                messages = _messages_of_row(row, folder, benchmarks)
-            except ValueError as error:  # one row that is not covered
-                messages = error
-            yield Batch(row["name"], messages), _parameters(row), clocks
+    for _, row in json_lines(path, unpacked(path)):
+        _check_row(row)
+        clocks = row["completed"][-1] if row["completed"] else 0
+        try:
+            messages = _messages_of_row(row, folder, benchmarks)
+        except ValueError as error:  # one row that is not covered
+            messages = error
+        yield Batch(row["name"], messages), _parameters(row), clocks
 
 
 def _check_row(row):

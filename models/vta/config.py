@@ -4,8 +4,9 @@ Fields as in apache/tvm-vta's config/vta_config.json: LOG_x is the logarithm of 
 bits, buffer sizes in bytes.
 """
 
-import json
 from dataclasses import dataclass
+
+from lpn.runs import json_data, unpacked
 
 BEAT_BYTES = 8  # the 64-bit memory port
 UOP_BYTES = 4  # uopBits of core/Configs.scala
@@ -81,11 +82,11 @@ def make(fields: dict) -> Config:
 
 def read(path: str) -> Config:
     """The Config of a JSON file. Raises OSError, and ValueError with the reason."""
-    with open(path, encoding="utf-8") as file:
-        try:
-            fields = json.load(file)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path} is no JSON: {error}") from None
+    data = unpacked(path)
+    try:
+        fields = json_data(data)
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from None
     try:
         return make(fields)
     except ValueError as error:

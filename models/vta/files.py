@@ -2,10 +2,10 @@
 
 import csv
 import functools
-import gzip
 import io
-import json
 import os
+
+from lpn.runs import json_data, json_lines, unpacked
 
 from models.vta import isa
 from models.vta.config import DEFAULT, make
@@ -105,34 +105,18 @@ def rows(path):
 
 @functools.lru_cache(maxsize=2)
 def _lines(path, _):
-    with open(path, "rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise ValueError(f"{path} is larger than {_MOST_BYTES} bytes")
-    if path.endswith(".gz"):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError) as error:
-            raise ValueError(f"{path} is no whole gzip file: {error}") from None
-    return [
-        _run(path, number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()
-    ]
-
-
-def _run(path, number, line):
-    try:
-        row = _parsed(line)
-    except ValueError as error:
-        raise ValueError(f"{path}, line {number}: {error}") from None
-    if not isinstance(row, (dict, list)):
-        raise ValueError(f"{path}, line {number}: a run is an object or a list")
-    return row
+    found = []
+    for number, row in json_lines(path, unpacked(path, _MOST_BYTES)):
+        if not isinstance(row, (dict, list)):
+            raise ValueError(f"{path}, line {number}: a run is an object or a list")
+        found.append(row)
+    return found
 
 
 def _parsed(data):
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
+        return json_data(data)
+    except ValueError as error:
         raise ValueError(f"no JSON: {error}") from None
 
 

@@ -5,7 +5,7 @@ Tools import from here: `from lpn.runs import prepare`.
 """
 
 from ..authoring.net import parameter_values
-from ..json_file import read_json
+from ..json_file import json_data, json_lines, read_json, unpacked
 from .batch import run_batch
 from .engines import ENGINES, compiled
 from .isolated import isolated
@@ -24,10 +24,13 @@ __all__ = [
     "execute",
     "fields_of",
     "isolated",
+    "json_data",
+    "json_lines",
     "load",
     "parameter_values",
     "prepare",
     "read_json",
     "run_batch",
     "simulate",
+    "unpacked",
 ]
