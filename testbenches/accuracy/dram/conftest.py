@@ -2,18 +2,17 @@
 
 import json
 import lzma
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
-BUILD = Path(os.environ.get("LPN_BUILD", ROOT / "build"))
-if str(BUILD / "python") not in sys.path:
-    sys.path.insert(0, str(BUILD / "python"))
-TRUTH = Path(os.environ.get("LPN_SHARED", ROOT.parent / "shared")) / "truth" / "dram"
-SLOW = os.environ.get("LPN_SLOW") == "1"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import _truth  # noqa: E402
+from _truth import SLOW, need  # noqa: E402, F401
+
+TRUTH = _truth.TRUTH / "dram"
 
 
 def lines(name):
@@ -25,6 +24,4 @@ def lines(name):
 @pytest.fixture(scope="session")
 def truth():
     """The folder of the figures."""
-    if not (TRUTH / "SPEC.md").exists():
-        pytest.skip(f"no figures at {TRUTH}: set LPN_SHARED to the folder that has truth/dram")
-    return TRUTH
+    return need(TRUTH / "SPEC.md").parent

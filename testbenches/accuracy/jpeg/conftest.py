@@ -3,21 +3,18 @@
 import csv
 import gzip
 import json
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[3]
-DEMO = REPO / "models" / "jpeg" / "demo"
-SHARED = Path(os.environ.get("LPN_SHARED", REPO.parent / "shared"))
-TRUTH = SHARED / "truth" / "jpeg"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-BUILD = Path(os.environ.get("LPN_BUILD", REPO / "build"))
-for folder in (str(REPO), str(BUILD / "python")):
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+import _truth  # noqa: E402
+from _command import DEMO  # noqa: E402, F401
+from _truth import need  # noqa: E402
+
+TRUTH = _truth.TRUTH / "jpeg"
 
 
 def read_cycles(path):
@@ -35,9 +32,7 @@ def read_json_lines(path):
 @pytest.fixture(scope="session")
 def truth():
     """The folder with the RTL's figures; without it the test is skipped."""
-    if not (TRUTH / "cycles.csv").exists():
-        pytest.skip(f"no RTL figures at {TRUTH}: set LPN_SHARED to the folder that has truth/jpeg")
-    return TRUTH
+    return need(TRUTH / "cycles.csv").parent
 
 
 @pytest.fixture(scope="session")

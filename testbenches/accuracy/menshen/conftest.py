@@ -1,28 +1,22 @@
 """Where the streams measured on the RTL and the built package are."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[3]
-SHARED = Path(os.environ.get("LPN_SHARED", REPO.parent / "shared"))
-TRUTH = SHARED / "truth" / "menshen"
-SLOW = bool(os.environ.get("LPN_SLOW"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-BUILD = Path(os.environ.get("LPN_BUILD", REPO / "build"))
-for folder in (str(REPO), str(BUILD / "python")):
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+import _truth  # noqa: E402
+from _truth import BUILD, SLOW, need  # noqa: E402, F401
+
+TRUTH = _truth.TRUTH / "menshen"
 
 
 @pytest.fixture(scope="session")
 def measured():
     """(stream, first beats out, last beats out); those of at most 100 packets unless LPN_SLOW=1."""
-    path = TRUTH / "streams.jsonl.gz"
-    if not path.exists():
-        pytest.skip(f"no streams at {TRUTH}: set LPN_SHARED to the folder that has truth/menshen")
+    path = need(TRUTH / "streams.jsonl.gz")
     from models.menshen import streams
 
     found = list(streams.measured(path))

@@ -3,26 +3,21 @@
 import csv
 import gzip
 import json
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[3]
-SHARED = Path(os.environ.get("LPN_SHARED", REPO.parent / "shared"))
-TRUTH = SHARED / "truth" / "png"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-BUILD = Path(os.environ.get("LPN_BUILD", REPO / "build"))
-for folder in (str(REPO), str(BUILD / "python")):
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+import _truth  # noqa: E402
+from _truth import need  # noqa: E402
+
+TRUTH = _truth.TRUTH / "png"
 
 
 def table(name):
-    if not (TRUTH / name).exists():
-        pytest.skip(f"no figures at {TRUTH}: set LPN_SHARED to the folder that has truth/png")
-    with open(TRUTH / name, newline="") as lines:
+    with open(need(TRUTH / name), newline="") as lines:
         return list(csv.DictReader(lines))
 
 

@@ -1,19 +1,17 @@
 """Where the RTL's figures, the reference's net and the built package are."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[3]
-SHARED = Path(os.environ.get("LPN_SHARED", REPO.parent / "shared"))
-TRUTH = SHARED / "truth" / "protoacc"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-BUILD = Path(os.environ.get("LPN_BUILD", REPO / "build"))
-for folder in (str(REPO / "testbenches" / "ltc"), str(BUILD / "python")):
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+import _truth  # noqa: E402
+from _truth import REPO, need  # noqa: E402
+
+TRUTH = _truth.TRUTH / "protoacc"
+sys.path.insert(0, str(REPO / "testbenches" / "ltc"))
 
 lpn = pytest.importorskip("lpn")
 
@@ -21,11 +19,7 @@ lpn = pytest.importorskip("lpn")
 @pytest.fixture(scope="session")
 def truth():
     """The folder with the RTL's figures; without it the test is skipped."""
-    if not (TRUTH / "messages.jsonl.gz").exists():
-        pytest.skip(
-            f"no RTL figures at {TRUTH}: set LPN_SHARED to the folder that has truth/protoacc"
-        )
-    return TRUTH
+    return need(TRUTH / "messages.jsonl.gz").parent
 
 
 @pytest.fixture(scope="session")

@@ -2,22 +2,19 @@
 
 import gzip
 import json
-import os
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[3]
-SHARED = Path(os.environ.get("LPN_SHARED", REPO.parent / "shared"))
-TRUTH = SHARED / "truth" / "waves"
-JPEG_TRUTH = SHARED / "truth" / "jpeg"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-BUILD = Path(os.environ.get("LPN_BUILD", REPO / "build"))
-for folder in (str(REPO), str(BUILD / "python")):
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+import _truth  # noqa: E402
+from _truth import BUILD, REPO  # noqa: E402, F401
+
+TRUTH = _truth.TRUTH / "waves"
+JPEG_TRUTH = _truth.TRUTH / "jpeg"
 
 MAPS = {
     "core_jpeg": REPO / "models" / "jpeg" / "wave.toml",
