@@ -20,6 +20,11 @@ COMMANDS = {
         "simulate",
         "Packet rate, latencies and bottleneck under a traffic mix.",
     ),
+    "trace": (
+        f"{__name__}.trace",
+        "trace",
+        "Paths, rate and latencies of the packets of a capture.",
+    ),
     "compare": (
         f"{__name__}.compare",
         "compare",
