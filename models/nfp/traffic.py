@@ -44,7 +44,9 @@ def memory_of(path):
     """
     data = read_json(path, "E-nfp-memory")
     if not isinstance(data, dict):
-        raise Error("E-nfp-memory", f'{path}: write {{"0x100": "01 02 ff"}}: bytes from an offset on')
+        raise Error(
+            "E-nfp-memory", f'{path}: write {{"0x100": "01 02 ff"}}: bytes from an offset on'
+        )
     found = {}
     for key, text in data.items():
         try:
@@ -83,7 +85,8 @@ def follow(programs, capture, memories=None, costs=None, progress=None):
 
     memories: per program {offset: byte} of its DRAM before the first packet; what packets write
     stays. progress(packets so far) is called now and then. Raises Error E-nfp-path,
-    E-nfp-undefined, with the packet's number, and E-nfp-capture when no packet is whole enough.
+    E-nfp-undefined, with the packet's number, and E-nfp-capture when no packet is whole enough or
+    when there are too many paths.
     """
     from lpn_models_native import _nfp
 

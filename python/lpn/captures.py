@@ -113,7 +113,9 @@ def capture_of(path: str | os.PathLike[str], data: bytes) -> Capture:
 def _wrong(found, ends, kept, size):
     number = len(found) + 1
     if kept > _MOST_KEPT:
-        return f"'{found.path}', packet {number}: {kept} bytes kept; a frame has at most {_MOST_KEPT}"
+        return (
+            f"'{found.path}', packet {number}: {kept} bytes kept; a frame has at most {_MOST_KEPT}"
+        )
     if ends:
         return f"'{found.path}' ends within packet {number}"
     if kept > size:
@@ -121,9 +123,7 @@ def _wrong(found, ends, kept, size):
     return f"'{found.path}', packet {number}: its fraction of a second is a second or more"
 
 
-def write_capture(
-    path: str | os.PathLike[str], frames: Iterable[bytes], gap: float = 1e-6
-) -> None:
+def write_capture(path: str | os.PathLike[str], frames: Iterable[bytes], gap: float = 1e-6) -> None:
     """Writes whole frames, without their check sequences, as a pcap file that tcpdump and traffic
     generators read: `gap` seconds apart, from 0 on. Raises OSError.
     """

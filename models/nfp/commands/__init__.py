@@ -25,6 +25,11 @@ COMMANDS = {
         "trace",
         "Paths, rate and latencies of the packets of a capture.",
     ),
+    "chain": (
+        f"{__name__}.chain",
+        "chain",
+        "The rate that several programs sustain, one behind the other.",
+    ),
     "compare": (
         f"{__name__}.compare",
         "compare",

@@ -62,7 +62,9 @@ _ON_CURVE = 30_000  # and of each load of the curve
     help="How many packets may wait at the MAC before it drops; 0, the default: it drops none.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True)
-@click.option("--unroll", metavar="N|N:BLOCK,...", help="How often a loop may run, in all programs.")
+@click.option(
+    "--unroll", metavar="N|N:BLOCK,...", help="How often a loop may run, in all programs."
+)
 @click.option(
     "--top",
     type=click.IntRange(1),
@@ -181,6 +183,12 @@ def trace(
     complete = found.complete and sustained.complete and measured.complete
     data = _fields(names, capture, found, mix, sustained, measured, points)
     data["complete"] = complete
+    data["memory_assumed_zero"] = [
+        name
+        for k, (name, content) in enumerate(zip(names, contents))
+        if not content
+        and _reads_dram(programs[k], [path[k] for path in found.paths if k < len(path)])
+    ]
     data["work"] = _work(names, programs, found)
     if mix_file:
         _write_mix(mix_file, program, unroll, found)
@@ -230,6 +238,10 @@ def _fields(names, capture, found, mix, sustained, measured, points):
     }
 
 
+def _reads_dram(program, paths):
+    return any(part[1] == "dram_read" for path in paths for part in program.segments(path))
+
+
 def _keys(latency):
     return latency and {str(k): v for k, v in latency.items()}
 
@@ -244,7 +256,11 @@ def _work(names, programs, found):
             for number, line, text, cycles, dram, place, statement in program.steps(path):
                 if text == "fin":
                     continue
-                key = (name, place, statement) if place or statement else (name, _block(program, number))
+                key = (
+                    (name, place, statement)
+                    if place or statement
+                    else (name, _block(program, number))
+                )
                 entry = sums.setdefault(key, [line, 0, 0.0])
                 entry[0] = min(entry[0], line)
                 entry[1] += packets * cycles
@@ -370,7 +386,9 @@ def _show(data, top):
     rest = data["paths"][top:]
     if rest:
         share = sum(path["share"] for path in rest)
-        click.echo(f"and {grouped(len(rest))} more paths, {100 * share:.2f} % of the packets; --top")
+        click.echo(
+            f"and {grouped(len(rest))} more paths, {100 * share:.2f} % of the packets; --top"
+        )
     several = len(data["programs"]) > 1
     click.echo("")
     table(
@@ -412,6 +430,11 @@ def _notes(data):
     if data["beyond"]:
         most = cost_table.load()["max_packet"]
         yield f"{grouped(data['beyond'])} packets are larger than {most} bytes, which no guarantee covers"
+    for name in data["memory_assumed_zero"]:
+        yield (
+            f"{os.path.basename(name)} reads DRAM, taken to hold zeros before the first packet; "
+            "--memory FILE says what it holds"
+        )
     if not data["complete"]:
         yield "interrupted: the figures are those of the packets so far"
 

@@ -1,5 +1,7 @@
 #include "interpret.h"
 
+#include <algorithm>
+
 #include "machine.h"
 
 namespace lpn::nfp {
@@ -19,7 +21,9 @@ Execution interpret(const std::vector<Instruction>& listing, const Costs& costs,
     out.dram_cycles += dram_cost(costs, listing[k]);
     return true;
   });
-  machine.registers(out);
+  std::copy_n(machine.gpr_a(), kGprs, out.gpr_a);
+  std::copy_n(machine.gpr_b(), kGprs, out.gpr_b);
+  std::copy_n(machine.xfer_in(), kXfers, out.xfer_in);
   out.packet = packet.written();
   out.map = dram.written();
   return out;

@@ -610,8 +610,7 @@ bool symbol(std::string_view text) {
     return [test](char c) { return test(static_cast<unsigned char>(c)) != 0; };
   };
   return !std::all_of(text.begin(), text.end(), in(isxdigit)) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return c == '_' || in(isalnum)(c); });
+         std::all_of(text.begin(), text.end(), [&](char c) { return c == '_' || in(isalnum)(c); });
 }
 
 }  // namespace

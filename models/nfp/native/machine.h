@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "costs.h"
-#include "interpret.h"
 #include "listing.h"
 #include "lpn/base/error.h"
 #include "memory.h"
@@ -109,13 +108,9 @@ class Machine {
     return true;
   }
 
-  void registers(Execution& out) const {
-    for (std::uint32_t k = 0; k < 32; ++k) {
-      out.gpr_a[k] = a_[k];
-      out.gpr_b[k] = b_[k];
-      out.xfer_in[k] = in_[k];
-    }
-  }
+  const std::uint32_t* gpr_a() const { return a_; }
+  const std::uint32_t* gpr_b() const { return b_; }
+  const std::uint32_t* xfer_in() const { return in_; }
 
   // What the program answers, of XDP's actions, in the register of eBPF's R0.
   std::uint32_t verdict() const { return a_[0]; }

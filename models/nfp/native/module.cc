@@ -108,8 +108,8 @@ py::list steps_of(const PyProgram& p, const std::string& path) {
   py::list out;
   for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path))) {
     const Instruction& i = p.graph.instructions[s.instruction];
-    out.append(py::make_tuple(i.id, i.line, i.text, s.cycles, s.dram, i.source.place,
-                              i.source.statement));
+    out.append(
+        py::make_tuple(i.id, i.line, i.text, s.cycles, s.dram, i.source.place, i.source.statement));
   }
   return out;
 }
@@ -227,8 +227,8 @@ py::dict follow_frames(const std::vector<const PyProgram*>& programs,
     throw py::value_error("a memory per program, and one program at least");
   std::vector<Hop> hops;
   for (std::size_t k = 0; k < programs.size(); ++k)
-    hops.push_back({&programs[k]->listing, &programs[k]->costs, &programs[k]->graph,
-                    std::move(memories[k])});
+    hops.push_back(
+        {&programs[k]->listing, &programs[k]->costs, &programs[k]->graph, std::move(memories[k])});
   const py::buffer_info bytes = data.request();
   const auto begin = numbers(starts, "starts"), known = numbers(kept, "kept"),
              size = numbers(sizes, "sizes");
@@ -241,20 +241,19 @@ py::dict follow_frames(const std::vector<const PyProgram*>& programs,
     if (begin[n] > total || known[n] > total - begin[n] || known[n] > size[n] ||
         size[n] >= kMostFrame)
       throw py::value_error("frame " + std::to_string(n + 1) + " does not lie in the data");
-    frames.push_back({begin[n], static_cast<std::uint32_t>(known[n]),
-                      static_cast<std::uint32_t>(size[n])});
+    frames.push_back(
+        {begin[n], static_cast<std::uint32_t>(known[n]), static_cast<std::uint32_t>(size[n])});
   }
-  const Traffic found =
-      follow(hops, {static_cast<const std::uint8_t*>(bytes.ptr), total}, frames,
-             [&](std::size_t n) {
-               try {
-                 if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-                 return go_on.is_none() || go_on(n).cast<bool>();
-               } catch (const py::error_already_set& error) {
-                 if (!error.matches(PyExc_KeyboardInterrupt)) throw;
-                 return false;
-               }
-             });
+  const Traffic found = follow(hops, {static_cast<const std::uint8_t*>(bytes.ptr), total}, frames,
+                               [&](std::size_t n) {
+                                 try {
+                                   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+                                   return go_on.is_none() || go_on(n).cast<bool>();
+                                 } catch (const py::error_already_set& error) {
+                                   if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+                                   return false;
+                                 }
+                               });
   py::list paths;
   for (const std::vector<Path>& path : found.paths) {
     py::list names;
@@ -320,7 +319,8 @@ PYBIND11_MODULE(_nfp, m) {
         "kept}. "
         "Frames lie in `data`: 64-bit arrays of where they start, how many bytes are kept, and of "
         "their sizes below 2^14. `memories`: per program, DRAM bytes by offset. go_on(packets so "
-        "far) is asked now and then; False or Ctrl-C ends it. Raises Error E-nfp-path, E-nfp-undefined.");
+        "far) is asked now and then; False or Ctrl-C ends it. Raises Error E-nfp-path, "
+        "E-nfp-undefined.");
 
   py::class_<PyProgram>(m, "Program",
                         "A listing with its unrolled control-flow graph and a cost table.")
@@ -350,7 +350,8 @@ PYBIND11_MODULE(_nfp, m) {
            "(mask of the known "
            "ones of the low eight bits, their values).")
       .def("steps", &steps_of, py::arg("path"),
-           "The instructions of a path: (id, line, text, core cycles, memory engine cycles, place in "
+           "The instructions of a path: (id, line, text, core cycles, memory engine cycles, place "
+           "in "
            "the source and what stands there: empty where the listing does not say).")
       .def("slowest", &slowest_of, py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1,
            py::arg("go_on") = py::none(), py::arg("z3_seconds") = py::none(),

@@ -17,6 +17,7 @@ constexpr std::uint32_t kXdpPass = 2;
 // What a path depends on is the path's, so that not every packet of it is run twice.
 constexpr std::uint64_t kRunTwice = 16;
 constexpr std::uint64_t kSeeds[] = {1, 2};
+constexpr std::size_t kMostPaths = 20'000;  // each is made a kind of packets of the net
 
 [[noreturn]] void fail(const char* code, std::size_t packet, const std::string& what) {
   throw Error(code, "packet " + std::to_string(packet + 1) + " " + what);
@@ -162,7 +163,9 @@ Traffic follow(std::span<const Hop> hops, std::span<const std::uint8_t> data,
     const std::uint32_t size = std::max(frame.size, least);
     // What a short frame is padded with is known.
     const std::uint32_t missing_to = frame.known < frame.size ? frame.size : 0;
-    const auto hold = [&] { chain.packet().hold(data.data() + frame.begin, frame.known, missing_to); };
+    const auto hold = [&] {
+      chain.packet().hold(data.data() + frame.begin, frame.known, missing_to);
+    };
     hold();
     const std::vector<std::uint32_t> first = chain.run(0, size, n);
     if (chain.packet().missed()) {
@@ -170,9 +173,12 @@ Traffic follow(std::span<const Hop> hops, std::span<const std::uint8_t> data,
       out.of.push_back(kCut);
       continue;
     }
-    const auto [at, fresh] =
-        known.try_emplace(first, static_cast<std::uint32_t>(out.paths.size()));
+    const auto [at, fresh] = known.try_emplace(first, static_cast<std::uint32_t>(out.paths.size()));
     if (fresh) {
+      if (out.paths.size() == kMostPaths)
+        fail("E-nfp-capture", n,
+             "takes another path than the " + std::to_string(kMostPaths) +
+                 " of those before it, and more are not simulated; give a part of the capture");
       out.paths.push_back(chain.paths(first));
       out.packets.push_back(0);
     }

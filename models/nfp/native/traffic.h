@@ -42,7 +42,8 @@ struct Traffic {
 // it with the packets so far.
 //
 // Throws Error "E-nfp-path" for a packet that does not end or runs a loop too often,
-// "E-nfp-undefined" for one whose path depends on what is undefined; both with the packet's number.
+// "E-nfp-undefined" for one whose path depends on what is undefined, "E-nfp-capture" for one path
+// too many; all with the packet's number.
 Traffic follow(std::span<const Hop> hops, std::span<const std::uint8_t> data,
                std::span<const Frame> frames, const std::function<bool(std::size_t)>& go_on,
                std::size_t slice = 20'000);
