@@ -15,6 +15,11 @@ COMMANDS = {
         "diff",
         "Which packets a new version makes dearer, or end otherwise.",
     ),
+    "diagnose": (
+        f"{__name__}.diagnose",
+        "diagnose",
+        "Which variable explains what the packets of a trace cost, or how long they took.",
+    ),
     "explain": (
         f"{__name__}.explain",
         "explain",
