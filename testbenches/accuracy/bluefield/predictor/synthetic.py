@@ -19,6 +19,7 @@ or millions), others uniform, contention from the same levels.
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import random
@@ -115,9 +116,9 @@ def error(name, samples, seed, flows=log_uniform_flows, points=400):
 # to know it.
 METHODS = {
     "random": (uniform, ATTRIBUTES),
-    "adaptive": (adaptive, ATTRIBUTES),
+    "adaptive": (functools.partial(adaptive, noise=NOISE), ATTRIBUTES),
     "random, log": (uniform, ON_LOG_SCALE),
-    "adaptive, log": (adaptive, ON_LOG_SCALE),
+    "adaptive, log": (functools.partial(adaptive, noise=NOISE), ON_LOG_SCALE),
 }
 
 
