@@ -119,6 +119,15 @@ def test_a_loop_that_runs_too_often_names_the_packet(tmp_path):
     assert refused.value.code == "E-nfp-path"
 
 
+def test_more_paths_than_are_simulated(tmp_path):
+    """bits.asm tests 24 bits: as many paths as packets."""
+    source = random.Random(2)
+    captured = capture(tmp_path / "a.pcap", [source.randbytes(60) for _ in range(20_100)])
+    with pytest.raises(lpn.Error, match="packet 20.* another path than the 20000") as refused:
+        traffic.follow([front.load(DEMO / "bits.asm")], captured)
+    assert refused.value.code == "E-nfp-capture"
+
+
 def test_a_path_by_what_is_undefined_is_refused(tmp_path):
     listing = tmp_path / "own.asm"
     listing.write_text(
