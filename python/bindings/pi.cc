@@ -2,6 +2,7 @@
 #include "bind.h"
 #include "lpn/classes/partition.h"
 #include "lpn/pi/chain.h"
+#include "lpn/pi/dataflow.h"
 #include "lpn/pi/steady.h"
 #include "lpn/pi/sympy.h"
 
@@ -31,6 +32,42 @@ py::dict to_dict(const pi::SteadyState& state) {
   return result;
 }
 
+pi::Phases to_phases(const py::handle& pair) {
+  const auto [once, recurring] =
+      pair.cast<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>();
+  return {once, recurring};
+}
+
+pi::Dataflow to_graph(const py::list& actors, const py::list& channels) {
+  pi::Dataflow graph;
+  for (const py::handle item : actors) {
+    const auto actor = item.cast<py::tuple>();
+    graph.actors.push_back({actor[0].cast<std::string>(), to_phases(actor[1])});
+  }
+  for (const py::handle item : channels) {
+    const auto channel = item.cast<py::tuple>();
+    graph.channels.push_back({channel[0].cast<std::string>(), channel[1].cast<std::size_t>(),
+                              channel[2].cast<std::size_t>(), to_phases(channel[3]),
+                              to_phases(channel[4]), channel[5].cast<std::int64_t>()});
+  }
+  return graph;
+}
+
+py::dict to_dict(const pi::Pace& pace) {
+  static constexpr const char* kKinds[] = {"periodic", "deadlocked", "unbounded"};
+  py::list loop;
+  for (std::size_t k = 0; k < pace.actors.size(); ++k) {
+    py::object channel = py::none();
+    if (pace.channels[k] != pi::kNoChannel) channel = py::int_(pace.channels[k]);
+    loop.append(py::make_tuple(pace.actors[k], channel));
+  }
+  py::dict result;
+  result["kind"] = kKinds[static_cast<std::size_t>(pace.kind)];
+  result["period"] = ratio(pace.period);
+  result["loop"] = loop;
+  return result;
+}
+
 }  // namespace
 
 void bind_pi(py::module_& m) {
@@ -56,6 +93,22 @@ void bind_pi(py::module_& m) {
         return to_dict(pi::steady_state(net, params, marking));
       },
       "loops: (delay, transitions, places); paces, per transition: (gap, loop, repetitions).");
+  py::class_<pi::Dataflow>(pi, "Dataflow", "A dataflow graph, SDF or CSDF.")
+      .def(py::init(&to_graph),
+           "actors: (name, times); channels: (name, from, to, put, taken, tokens), the actors by "
+           "number; times and rates are (those that come once, those that recur).")
+      .def("repetitions", &pi::repetitions, "Per actor, the cycles of its phases per iteration.")
+      .def(
+          "pace",
+          [](const pi::Dataflow& graph) {
+            pi::Pace found;
+            {
+              const py::gil_scoped_release release;
+              found = pi::pace(graph);
+            }
+            return to_dict(found);
+          },
+          "kind, period and loop: of the slowest strongly connected part, (actor, channel) each.");
   pi.def("simplify", &pi::simplify, "Formulas, simplified by SymPy.");
 }
 

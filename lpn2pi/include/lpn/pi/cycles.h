@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace lpn::pi {
@@ -41,5 +42,11 @@ struct Cycles {
   std::vector<std::size_t> paced_by;
 };
 Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs);
+
+// The slowest cycle of all that has delay, or nothing; here an arc may also hold fewer than no
+// tokens. A cycle of no tokens and some delay, or of fewer tokens than none, waits for ever: ratio
+// {1, 0} (such a one without delay is looked for only where others have delay). Throws Error "E-pi"
+// for a number that leaves 64 bits.
+std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventArc>& arcs);
 
 }  // namespace lpn::pi
