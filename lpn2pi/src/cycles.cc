@@ -25,8 +25,8 @@ std::int64_t narrow(Wide x) {
 class Howard {
  public:
   Howard(const std::vector<EventArc>& arcs, const std::vector<std::uint32_t>& events,
-         const std::vector<std::size_t>& inside)
-      : count_(events.size()) {
+         const std::vector<std::size_t>& inside, const GoOn& go_on)
+      : count_(events.size()), go_on_(go_on) {
     std::vector<std::uint32_t>& local = scratch();
     for (std::size_t v = 0; v < count_; ++v) {
       if (local.size() <= events[v]) local.resize(events[v] + 1);
@@ -49,6 +49,7 @@ class Howard {
 
   Cycle run() {
     for (;;) {
+      if (!go_on_()) throw Stopped{};
       find_best();
       if (best_.ratio.den == 0) return best_;
       // Every event's distance is a path of arcs, at most one more in each step of improve().
@@ -214,6 +215,7 @@ class Howard {
   }
 
   std::size_t count_;
+  const GoOn& go_on_;
   std::vector<Arc> inside_;
   std::vector<std::uint32_t> first_in_, in_;  // arcs into each event
   std::vector<std::uint32_t> choice_, mark_, order_, first_chosen_, chosen_, fill_;
@@ -274,12 +276,13 @@ struct Parts {
 
 }  // namespace
 
-std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventArc>& arcs) {
+std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventArc>& arcs,
+                                   const GoOn& go_on) {
   const Parts parts(events, arcs);
   std::optional<Cycle> slowest;
   for (std::size_t c = 0; c < parts.members.size(); ++c) {
     if (parts.inside[c].empty()) continue;
-    Cycle cycle = Howard(arcs, parts.members[c], parts.inside[c]).run();
+    Cycle cycle = Howard(arcs, parts.members[c], parts.inside[c], go_on).run();
     if (cycle.ratio.den == 0) return cycle;
     if (cycle.ratio.num > 0 && (!slowest || slowest->ratio < cycle.ratio))
       slowest = std::move(cycle);
@@ -303,7 +306,8 @@ Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs) {
   };
   for (std::size_t c = members.size(); c-- > 0;) {  // sources first
     if (!parts.inside[c].empty()) {
-      result.cycles.push_back(Howard(arcs, members[c], parts.inside[c]).run());
+      result.cycles.push_back(
+          Howard(arcs, members[c], parts.inside[c], [] { return true; }).run());
       for (const std::size_t v : members[c]) result.of_event[v] = result.cycles.size() - 1;
     }
     std::size_t pace = kNoCycle;

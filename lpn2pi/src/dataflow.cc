@@ -135,7 +135,7 @@ class Beginning {
 
 }  // namespace
 
-Pace pace(const Dataflow& graph) {
+Pace pace(const Dataflow& graph, const GoOn& go_on) {
   const std::vector<std::int64_t> all = repetitions(graph);
   Pace slowest = Beginning(graph).run();
   if (slowest.kind == Pace::Kind::kDeadlocked) return slowest;
@@ -151,10 +151,10 @@ Pace pace(const Dataflow& graph) {
     for (const std::size_t t : part.actors) own[t] = all[t] / common;
     // A loop that takes no time looks as if it had not to wait for its tokens.
     if (idle) {
-      Pace found = KPeriodic(graph, part, own, true).run();
+      Pace found = KPeriodic(graph, part, own, true).run(go_on);
       if (found.kind == Pace::Kind::kDeadlocked) return found;
     }
-    Pace found = KPeriodic(graph, part, own, false).run();
+    Pace found = KPeriodic(graph, part, own, false).run(go_on);
     if (found.kind == Pace::Kind::kDeadlocked) return found;
     if (found.kind == Pace::Kind::kUnbounded) continue;
     const Wide num = Wide{found.period.num} * common;

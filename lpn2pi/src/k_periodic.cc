@@ -193,7 +193,7 @@ void KPeriodic::channel(std::size_t c) {
   }
 }
 
-void KPeriodic::build() {
+void KPeriodic::build(const GoOn& go_on) {
   choose_size();
   arcs_.clear();
   made_.clear();
@@ -208,7 +208,10 @@ void KPeriodic::build() {
     if (scale_ > INT64_MAX / 2) too_large("the firings of a loop have too few common factors");
   }
   for (const std::size_t t : part_.actors) own_order(t);
-  for (const std::size_t c : part_.channels) channel(c);
+  for (const std::size_t c : part_.channels) {
+    if (!go_on()) throw Stopped{};
+    channel(c);
+  }
 }
 
 // Whether K grows: it is large enough along a loop when the loop is one of whole iterations of its
@@ -247,10 +250,10 @@ Pace KPeriodic::pace_of(const Cycle& cycle) const {
   return pace;
 }
 
-Pace KPeriodic::run() {
+Pace KPeriodic::run(const GoOn& go_on) {
   for (;;) {
-    build();
-    const std::optional<Cycle> cycle = slowest_cycle(owner_.size(), arcs_);
+    build(go_on);
+    const std::optional<Cycle> cycle = slowest_cycle(owner_.size(), arcs_, go_on);
     if (!cycle) return {};
     const Pace pace = pace_of(*cycle);
     if (!grow(*cycle)) return pace;

@@ -26,7 +26,7 @@ class KPeriodic {
             bool unit_times);
 
   // Its pace, as part of a graph (`Pace::period` for iterations by `repetitions`).
-  Pace run();
+  Pace run(const GoOn& go_on);
 
  private:
   struct Made {
@@ -43,7 +43,7 @@ class KPeriodic {
   Side side(const Phases& rates, std::size_t actor) const;
   void choose_size();
   Wide size_of(bool whole) const;
-  void build();
+  void build(const GoOn& go_on);
   void own_order(std::size_t actor);
   void channel(std::size_t c);
   void add(std::size_t from, std::size_t to, std::int64_t delay, Wide tokens, Made made);

@@ -1,10 +1,12 @@
 // The analysis behind performance interfaces (lpn2pi): chains of delays, loops, formulas.
 #include "bind.h"
 #include "lpn/classes/partition.h"
+#include "lpn/pi/buffers.h"
 #include "lpn/pi/chain.h"
 #include "lpn/pi/dataflow.h"
 #include "lpn/pi/steady.h"
 #include "lpn/pi/sympy.h"
+#include "watch.h"
 
 namespace lpn::python {
 namespace {
@@ -68,6 +70,45 @@ py::dict to_dict(const pi::Pace& pace) {
   return result;
 }
 
+py::dict to_dict(const pi::BufferFront& front) {
+  py::list points;
+  for (const auto& point : front.points)
+    points.append(py::make_tuple(ratio(point.period), point.total, point.capacities));
+  py::dict result;
+  result["unbounded"] = to_dict(front.unbounded);
+  result["points"] = points;
+  result["complete"] = front.complete;
+  result["tried"] = front.tried;
+  return result;
+}
+
+py::tuple pace_of(const pi::Dataflow& graph, const py::object& stop) {
+  Watch watch(stop);
+  std::optional<pi::Pace> found;
+  {
+    const py::gil_scoped_release nogil;
+    try {
+      found = pi::pace(graph, [&watch] { return watch.go_on(); });
+    } catch (const pi::Stopped&) {
+    }
+  }
+  watch.rethrow();
+  return py::make_tuple(found ? py::object(to_dict(*found)) : py::none(), watch.interrupted());
+}
+
+py::tuple front_of(const pi::Dataflow& graph, const py::object& stop) {
+  Watch watch(stop);
+  pi::BufferFront front;
+  {
+    const py::gil_scoped_release nogil;
+    front = pi::buffer_front(graph, [&watch](const pi::BufferFront& so_far) {
+      return watch.go_on(so_far.tried, so_far.points.size());
+    });
+  }
+  watch.rethrow();
+  return py::make_tuple(to_dict(front), watch.interrupted());
+}
+
 }  // namespace
 
 void bind_pi(py::module_& m) {
@@ -100,15 +141,15 @@ void bind_pi(py::module_& m) {
       .def("repetitions", &pi::repetitions, "Per actor, the cycles of its phases per iteration.")
       .def(
           "pace",
-          [](const pi::Dataflow& graph) {
-            pi::Pace found;
-            {
-              const py::gil_scoped_release release;
-              found = pi::pace(graph);
-            }
-            return to_dict(found);
-          },
-          "kind, period and loop: of the slowest strongly connected part, (actor, channel) each.");
+          &pace_of,
+          "kind, period and loop: of the slowest strongly connected part, (actor, channel) each; "
+          "None when stop() said so; and whether that was Ctrl-C.")
+      .def(
+          "buffer_front",
+          &front_of,
+          "unbounded, points of (period, total, capacities per channel, -1: not bounded), complete "
+          "and tried; and whether it was stopped by Ctrl-C. `stop(tried, points)` is asked now and "
+          "then.");
   pi.def("simplify", &pi::simplify, "Formulas, simplified by SymPy.");
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import _lpn
 
-__all__ = ["Actor", "Channel", "Graph", "Pace", "Phases"]
+__all__ = ["Actor", "BufferPoint", "Channel", "Front", "Graph", "Pace", "Phases"]
 
 
 class Phases(NamedTuple):
@@ -50,6 +51,34 @@ class Pace:
     kind: str
     period: Fraction | None
     loop: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True)
+class BufferPoint:
+    """The least `total` of `capacities`, in tokens, with this period. They are those of
+    Front.channels; others of the same total may do as well.
+    """
+
+    period: Fraction
+    total: int
+    capacities: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Front:
+    """What buffers cost in throughput. A channel of capacity c has a channel back with c less its
+    own tokens: space is claimed where a firing starts that puts, and given back where one ends that
+    takes. Channels from an actor to itself are not bounded.
+
+    `fastest`: without bounds; if it is deadlocked, no capacities help. `complete`: the last point is
+    as fast as that; False where the search was stopped. `tried`: distributions looked at.
+    """
+
+    fastest: Pace
+    channels: tuple[str, ...]
+    points: tuple[BufferPoint, ...]
+    complete: bool
+    tried: int
 
 
 @dataclass
@@ -94,13 +123,43 @@ class Graph:
                 "E-dataflow", f"graph '{self.name}': a time or rate leaves 63 bits"
             ) from None
 
-    def pace(self) -> Pace:
+    def repetitions(self) -> dict[str, int]:
+        """Per actor, the cycles of its phases in an iteration: the fewest firings of all that return
+        every channel to its tokens. Raises Error "E-dataflow" for inconsistent rates.
+        """
+        return dict(zip((actor.name for actor in self.actors), self.core().repetitions()))
+
+    def pace(self, stop: Callable[[], bool] | None = None) -> Pace | None:
         """How an iteration recurs in the long run; of several parts, the slowest decides.
 
-        Raises Error "E-dataflow" for inconsistent rates, with the channel, and for graphs whose
-        exact period needs too many firings or too large numbers.
+        None when stop(), asked many times a second, said so. Raises KeyboardInterrupt, and Error
+        "E-dataflow" for inconsistent rates, with the channel, and for graphs whose exact period
+        needs too many firings or too large numbers.
         """
-        return self._named(self.core().pace())
+        found, interrupted = self.core().pace(stop)
+        if interrupted:
+            raise KeyboardInterrupt
+        return None if found is None else self._named(found)
+
+    def buffer_front(self, stop: Callable[[int, int], bool] | None = None) -> Front:
+        """What buffers cost in throughput, by total. `stop(tried, points)` ends the search, and so
+        does Ctrl-C. Raises Error "E-dataflow" as pace() does.
+        """
+        found, _ = self.core().buffer_front(stop)
+        bounded = [k for k, c in enumerate(self.channels) if c.source != c.target]
+        points = (
+            BufferPoint(
+                Fraction(*period) / self.resolution, total, tuple(capacities[k] for k in bounded)
+            )
+            for period, total, capacities in found["points"]
+        )
+        return Front(
+            self._named(found["unbounded"]),
+            tuple(self.channels[k].name for k in bounded),
+            tuple(points),
+            found["complete"],
+            found["tried"],
+        )
 
     def _named(self, found):
         period = None

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct Ratio {
 };
 Ratio make_ratio(std::int64_t num, std::int64_t den);  // REQUIRES den > 0
 bool operator<(const Ratio& a, const Ratio& b);
+
+// Asked many times a second; when it says no, the work ends by Stopped.
+using GoOn = std::function<bool()>;
+struct Stopped {};
 
 // Occurrence k of event `to` comes `delay` or more after occurrence k - `tokens` of `from`.
 struct EventArc {
@@ -46,7 +51,8 @@ Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs);
 // The slowest cycle of all that has delay, or nothing; here an arc may also hold fewer than no
 // tokens. A cycle of no tokens and some delay, or of fewer tokens than none, waits for ever: ratio
 // {1, 0} (such a one without delay is looked for only where others have delay). Throws Error "E-pi"
-// for a number that leaves 64 bits.
-std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventArc>& arcs);
+// for a number that leaves 64 bits, and Stopped.
+std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventArc>& arcs,
+                                   const GoOn& go_on);
 
 }  // namespace lpn::pi

@@ -60,7 +60,7 @@ inline constexpr std::size_t kNoChannel = static_cast<std::size_t>(-1);
 // evaluation of CSDF", DAC 2016): of every actor K cycles of phases are scheduled together; a
 // maximum cycle ratio of their firings gives the fastest such schedule, and K grows along the loop
 // that decides until that is no more a matter of K. Throws Error "E-dataflow" for inconsistent
-// rates and where firings or numbers become too many to be exact.
-Pace pace(const Dataflow& graph);
+// rates and where firings or numbers become too many to be exact, and Stopped.
+Pace pace(const Dataflow& graph, const GoOn& go_on);
 
 }  // namespace lpn::pi
