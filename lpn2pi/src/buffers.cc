@@ -41,9 +41,9 @@ std::vector<std::size_t> channels_back(const Dataflow& graph) {
 class Search {
  public:
   Search(const Dataflow& graph, const std::function<bool(const BufferFront&)>& go_on)
-      : graph_(graph), bounds_(channels_back(graph)), go_on_([this, &go_on] {
-          return go_on(front_);
-        }) {}
+      : graph_(graph),
+        bounds_(channels_back(graph)),
+        go_on_([this, &go_on] { return go_on(front_); }) {}
 
   BufferFront run() {
     try {
@@ -155,12 +155,19 @@ Dataflow bounded(const Dataflow& graph, const std::vector<std::int64_t>& capacit
     const Channel& channel = graph.channels[c];
     if (!is_bounded(channel)) continue;
     if (capacities[c] < channel.tokens) {
-      throw Error("E-dataflow",
-                  fmt::format("channel '{}' holds {} tokens at the start, more than its capacity {}",
-                              channel.name, channel.tokens, capacities[c]));
+      throw Error(
+          "E-dataflow",
+          fmt::format("channel '{}' holds {} tokens at the start, more than its capacity {}",
+                      channel.name, channel.tokens, capacities[c]));
     }
-    result.channels.push_back({channel.name, channel.to, channel.from, channel.taken, channel.put,
-                               capacities[c] - channel.tokens});
+    result.channels.push_back({channel.name,
+                               channel.to,
+                               channel.from,
+                               channel.taken,
+                               channel.put,
+                               capacities[c] - channel.tokens,
+                               {},
+                               {}});
   }
   return result;
 }

@@ -154,8 +154,8 @@ class Howard {
     const auto size = [](Wide x) { return x < 0 ? -x : x; };
     Wide most = 0;
     for (const Arc& arc : inside_)
-      most = std::max(most, size(Wide{arc.delay} * best_.ratio.den) +
-                                size(Wide{arc.tokens} * best_.ratio.num));
+      most = std::max(
+          most, size(Wide{arc.delay} * best_.ratio.den) + size(Wide{arc.tokens} * best_.ratio.num));
     return most;
   }
 
@@ -195,9 +195,8 @@ class Howard {
   void settle(std::vector<V>& distance) {
     distance.resize(count_);
     distance[anchor_] = 0;
-    lead_to_anchor([&](std::uint32_t u, const Arc& arc) {
-      distance[u] = weight<V>(arc) + distance[arc.to];
-    });
+    lead_to_anchor(
+        [&](std::uint32_t u, const Arc& arc) { distance[u] = weight<V>(arc) + distance[arc.to]; });
   }
 
   template <typename V>
@@ -225,37 +224,6 @@ class Howard {
   Cycle best_;
 };
 
-// A cycle of arcs without tokens can never start.
-void check_tokens(std::size_t events, const std::vector<EventArc>& arcs) {
-  std::vector<std::size_t> before(events, 0), ready;
-  std::vector<std::vector<std::size_t>> out(events);
-  for (const EventArc& arc : arcs) {
-    LPN_ASSERT(arc.from < events && arc.to < events && arc.tokens >= 0);
-    if (arc.tokens > 0) continue;
-    ++before[arc.to];
-    out[arc.from].push_back(arc.to);
-  }
-  for (std::size_t v = 0; v < events; ++v)
-    if (before[v] == 0) ready.push_back(v);
-  for (std::size_t k = 0; k < ready.size(); ++k) {
-    for (const std::size_t w : out[ready[k]])
-      if (--before[w] == 0) ready.push_back(w);
-  }
-  if (ready.size() < events) throw Error("E-pi", "deadlock: a loop holds no tokens");
-}
-
-}  // namespace
-
-Ratio make_ratio(std::int64_t num, std::int64_t den) {
-  LPN_ASSERT(den > 0);
-  const std::int64_t common = std::gcd(num, den);
-  return {num / common, den / common};
-}
-
-bool operator<(const Ratio& a, const Ratio& b) { return Wide{a.num} * b.den < Wide{b.num} * a.den; }
-
-namespace {
-
 // Arcs by component, those alone that stay inside one.
 struct Parts {
   std::vector<std::vector<std::uint32_t>> members;
@@ -276,6 +244,19 @@ struct Parts {
 
 }  // namespace
 
+Ratio make_ratio(std::int64_t num, std::int64_t den) {
+  LPN_ASSERT(den > 0);
+  const std::int64_t common = std::gcd(num, den);
+  return {num / common, den / common};
+}
+
+Ratio divided(Ratio ratio, std::int64_t by) {
+  const std::int64_t common = std::gcd(ratio.num, by);
+  return {ratio.num / common, narrow(Wide{ratio.den} * (by / common))};
+}
+
+bool operator<(const Ratio& a, const Ratio& b) { return Wide{a.num} * b.den < Wide{b.num} * a.den; }
+
 std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventArc>& arcs,
                                    const GoOn& go_on) {
   const Parts parts(events, arcs);
@@ -288,38 +269,6 @@ std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventAr
       slowest = std::move(cycle);
   }
   return slowest;
-}
-
-Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs) {
-  check_tokens(events, arcs);
-  const Parts parts(events, arcs);
-  const std::vector<std::vector<std::uint32_t>>& members = parts.members;
-  std::vector<std::vector<std::size_t>> out(events);
-  for (std::size_t a = 0; a < arcs.size(); ++a) out[arcs[a].from].push_back(a);
-
-  Cycles result;
-  result.of_event.assign(events, kNoCycle);
-  result.paced_by.assign(events, kNoCycle);
-  const auto slower = [&](std::size_t a, std::size_t b) {
-    if (a == kNoCycle || b == kNoCycle) return a == kNoCycle ? b : a;
-    return result.cycles[a].ratio < result.cycles[b].ratio ? b : a;
-  };
-  for (std::size_t c = members.size(); c-- > 0;) {  // sources first
-    if (!parts.inside[c].empty()) {
-      result.cycles.push_back(
-          Howard(arcs, members[c], parts.inside[c], [] { return true; }).run());
-      for (const std::size_t v : members[c]) result.of_event[v] = result.cycles.size() - 1;
-    }
-    std::size_t pace = kNoCycle;
-    for (const std::size_t v : members[c])
-      pace = slower(slower(pace, result.of_event[v]), result.paced_by[v]);
-    for (const std::size_t v : members[c]) {
-      result.paced_by[v] = pace;
-      for (const std::size_t a : out[v])
-        result.paced_by[arcs[a].to] = slower(result.paced_by[arcs[a].to], pace);
-    }
-  }
-  return result;
 }
 
 }  // namespace lpn::pi

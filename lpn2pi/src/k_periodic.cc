@@ -33,13 +33,15 @@ Wide floor_to(Wide x, Wide step) {
 }  // namespace
 
 bool is_serial(const Channel& channel) {
-  if (channel.from != channel.to) return false;
+  if (channel.from != channel.to || !channel.needed.recurring.empty() ||
+      !channel.times.recurring.empty())
+    return false;
   const std::int64_t rate = channel.put.recurring.front();
   const auto all = [&](const std::vector<std::int64_t>& rates) {
     return std::all_of(rates.begin(), rates.end(), [&](std::int64_t r) { return r == rate; });
   };
-  return rate > 0 && channel.tokens / rate == 1 && all(channel.put.once) && all(channel.put.recurring) &&
-         all(channel.taken.once) && all(channel.taken.recurring);
+  return rate > 0 && channel.tokens / rate == 1 && all(channel.put.once) &&
+         all(channel.put.recurring) && all(channel.taken.once) && all(channel.taken.recurring);
 }
 
 KPeriodic::KPeriodic(const Dataflow& graph, const Part& part,
@@ -60,12 +62,12 @@ KPeriodic::KPeriodic(const Dataflow& graph, const Part& part,
     starts_in_order_[t] = serial_[t] || graph.actors[t].times.recurring.size() == 1;
 }
 
-std::int64_t KPeriodic::time(std::size_t actor, std::size_t event) const {
-  const std::vector<std::int64_t>& times = graph_.actors[actor].times.recurring;
-  return unit_times_ ? 1 : times[event % times.size()];
+std::int64_t KPeriodic::time(const Phases& times, std::size_t event) const {
+  return unit_times_ ? 1 : times.recurring[event % times.recurring.size()];
 }
 
-KPeriodic::Side KPeriodic::side(const Phases& rates, std::size_t actor) const {
+KPeriodic::Side KPeriodic::side(const Phases& rates, const Phases& needed,
+                                std::size_t actor) const {
   Side side;
   Wide sum = 0;
   const std::size_t events =
@@ -74,6 +76,8 @@ KPeriodic::Side KPeriodic::side(const Phases& rates, std::size_t actor) const {
   side.amount.reserve(events);
   for (std::size_t j = 0; j < events; ++j) {
     const std::int64_t rate = rates.recurring[j % rates.recurring.size()];
+    side.needed.push_back(narrow(
+        sum + (needed.recurring.empty() ? rate : needed.recurring[j % needed.recurring.size()])));
     sum += rate;
     side.after.push_back(narrow(sum));
     side.amount.push_back(rate);
@@ -101,8 +105,7 @@ Wide KPeriodic::size_of(bool whole) const {
     }
     // Per firing that takes, the different ones that put for it.
     const Wide turns =
-        whole ? 1
-              : blocks(channel.from) / std::gcd(blocks(channel.from), blocks(channel.to));
+        whole ? 1 : blocks(channel.from) / std::gcd(blocks(channel.from), blocks(channel.to));
     arcs += events(channel.to) * std::min(events(channel.from), turns);
   }
   return arcs;
@@ -136,20 +139,22 @@ void KPeriodic::own_order(std::size_t actor) {
       static_cast<std::size_t>(k_[actor]) * graph_.actors[actor].times.recurring.size();
   for (std::size_t j = 0; j < events; ++j) {
     const bool last = j + 1 == events;
-    add(first + j, first + (last ? 0 : j + 1), serial_[actor] ? time(actor, j) : 0,
-        last ? scale_ / blocks(actor) : 0, {kNoChannel, 0});
+    add(first + j, first + (last ? 0 : j + 1),
+        serial_[actor] ? time(graph_.actors[actor].times, j) : 0, last ? scale_ / blocks(actor) : 0,
+        {kNoChannel, 0});
   }
 }
 
-// Firing m that takes waits for firing n that puts: with I(n) and O(m) tokens put and taken up to
-// and with them, I(n - 1) + tokens < O(m), and some of n's tokens are among those m takes. Within
+// Firing m that takes waits for firing n that puts: with I(n) tokens put up to and with n, and N(m)
+// needed by m and taken before it, I(n - 1) + tokens < N(m), and m takes some of n's tokens. Within
 // blocks of K cycles that is asked for all blocks at once: n and m stand for firings whose blocks
 // differ by all multiples `lead` of a common divisor, of which the largest says most.
 void KPeriodic::channel(std::size_t c) {
   const Channel& channel = graph_.channels[c];
   if (is_serial(channel)) return;
   const std::size_t from = channel.from, to = channel.to;
-  const Side put = side(channel.put, from), taken = side(channel.taken, to);
+  const Side put = side(channel.put, {}, from), taken = side(channel.taken, channel.needed, to);
+  const Phases& times = channel.times.recurring.empty() ? graph_.actors[from].times : channel.times;
   Wide tokens = channel.tokens;
   for (const std::int64_t rate : channel.put.once) tokens += rate;
   for (const std::int64_t rate : channel.taken.once) tokens -= rate;
@@ -158,21 +163,23 @@ void KPeriodic::channel(std::size_t c) {
   const bool puts_in_order = starts_in_order_[from], takes_in_order = starts_in_order_[to];
   const auto wait = [&](std::size_t j, std::size_t i) {
     const Wide before = Wide{put.after[j]} - put.amount[j] + tokens;
-    const Wide most = taken.after[i] - before - 1;
+    const Wide most = taken.needed[i] - before - 1;
     const Wide lead = floor_to(most, step);
     // A token of n is taken by m, or, where n ends before all that follow, the last one needed.
-    if (puts_in_order ? lead < taken.after[i] - (before + put.amount[j])
+    if (puts_in_order ? lead < taken.needed[i] - (before + put.amount[j])
                       : lead <= taken.after[i] - taken.amount[i] - (before + put.amount[j]))
       return;
     // Firing m - 1 waits for n as well, and m for it.
-    if (takes_in_order && lead < taken.after[i] - taken.amount[i] - before) return;
-    add(first_[from] + j, first_[to] + i, time(from, j), -(lead / step) * (scale_ / (iteration / step)),
-        {c, narrow(most - lead + 1)});
+    const Wide previous =
+        i > 0 ? Wide{taken.needed[i - 1]} : Wide{taken.needed.back()} - taken.per_block;
+    if (takes_in_order && lead < previous - before) return;
+    add(first_[from] + j, first_[to] + i, time(times, j),
+        -(lead / step) * (scale_ / (iteration / step)), {c, narrow(most - lead + 1)});
   };
   const std::size_t puts = put.after.size(), takes = taken.after.size();
   const Wide turns = put.per_block / step;
   for (std::size_t i = 0; i < takes; ++i) {
-    if (taken.amount[i] == 0) continue;
+    if (taken.needed[i] == taken.after[i] - taken.amount[i]) continue;  // none
     if (!puts_in_order || turns >= static_cast<Wide>(puts)) {
       for (std::size_t j = 0; j < puts; ++j)
         if (put.amount[j] > 0) wait(j, i);
@@ -181,7 +188,7 @@ void KPeriodic::channel(std::size_t c) {
     std::size_t previous = puts;
     for (Wide turn = 0; turn < turns; ++turn) {
       // The last token needed, counted within a block: from 1 to its size.
-      Wide wanted = (taken.after[i] - tokens - turn * step) % put.per_block;
+      Wide wanted = (taken.needed[i] - tokens - turn * step) % put.per_block;
       if (wanted <= 0) wanted += put.per_block;
       const std::size_t j = static_cast<std::size_t>(
           std::lower_bound(put.after.begin(), put.after.end(), static_cast<std::int64_t>(wanted)) -

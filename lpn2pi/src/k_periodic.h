@@ -34,13 +34,14 @@ class KPeriodic {
     std::int64_t slack;
   };
   struct Side {
-    std::vector<std::int64_t> after, amount;  // tokens up to and with each event; of it alone
+    // Tokens up to and with each event; of it alone; taken before it and needed by it together.
+    std::vector<std::int64_t> after, amount, needed;
     std::int64_t per_block = 0;
   };
 
-  std::int64_t time(std::size_t actor, std::size_t event) const;
+  std::int64_t time(const Phases& times, std::size_t event) const;
   std::int64_t blocks(std::size_t actor) const { return repetitions_[actor] / k_[actor]; }
-  Side side(const Phases& rates, std::size_t actor) const;
+  Side side(const Phases& rates, const Phases& needed, std::size_t actor) const;
   void choose_size();
   Wide size_of(bool whole) const;
   void build(const GoOn& go_on);

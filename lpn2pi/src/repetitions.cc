@@ -15,9 +15,9 @@ constexpr std::int64_t kMost = std::int64_t{1} << 62;
 std::int64_t narrow(Wide x, const Dataflow& graph, const Channel& channel) {
   if (x > kMost) {
     throw Error("E-dataflow",
-                fmt::format("channel '{}' from '{}' to '{}': an iteration has more firings or "
-                            "tokens than 62 bits count; rates must have larger common factors",
-                            channel.name, graph.actors[channel.from].name,
+                fmt::format("{} '{}' from '{}' to '{}': an iteration has more firings or tokens "
+                            "than 62 bits count; rates must have larger common factors",
+                            graph.channels_are, channel.name, graph.actors[channel.from].name,
                             graph.actors[channel.to].name));
   }
   return static_cast<std::int64_t>(x);
@@ -50,10 +50,10 @@ std::vector<std::int64_t> repetitions(const Dataflow& graph) {
     taken[c] = per_cycle(channel.taken, graph, channel);
     if ((put[c] == 0) != (taken[c] == 0) || (channel.from == channel.to && put[c] != taken[c])) {
       throw Error("E-dataflow",
-                  fmt::format("channel '{}' has inconsistent rates: per cycle of its phases '{}' "
-                              "puts {} and '{}' takes {}, so that tokens pile up or run out",
-                              channel.name, graph.actors[channel.from].name, put[c],
-                              graph.actors[channel.to].name, taken[c]));
+                  fmt::format("{} '{}' has inconsistent rates: per cycle of its phases '{}' puts "
+                              "{} and '{}' takes {}, so that tokens pile up or run out",
+                              graph.channels_are, channel.name, graph.actors[channel.from].name,
+                              put[c], graph.actors[channel.to].name, taken[c]));
     }
     if (put[c] == 0) continue;
     near[channel.from].push_back(c);
@@ -85,10 +85,10 @@ std::vector<std::int64_t> repetitions(const Dataflow& graph) {
         } else if (!(rate[other] == wanted)) {
           throw Error(
               "E-dataflow",
-              fmt::format("channel '{}' has inconsistent rates: per cycle of their phases '{}' puts "
-                          "{} and '{}' takes {}, which the rates of the other channels contradict, "
-                          "so that tokens pile up or run out",
-                          channel.name, graph.actors[channel.from].name, put[c],
+              fmt::format("{} '{}' has inconsistent rates: per cycle of their phases '{}' puts {} "
+                          "and '{}' takes {}, which the rates of the other ones contradict, so "
+                          "that tokens pile up or run out",
+                          graph.channels_are, channel.name, graph.actors[channel.from].name, put[c],
                           graph.actors[channel.to].name, taken[c]));
         }
       }

@@ -48,9 +48,14 @@ pi::Dataflow to_graph(const py::list& actors, const py::list& channels) {
   }
   for (const py::handle item : channels) {
     const auto channel = item.cast<py::tuple>();
-    graph.channels.push_back({channel[0].cast<std::string>(), channel[1].cast<std::size_t>(),
-                              channel[2].cast<std::size_t>(), to_phases(channel[3]),
-                              to_phases(channel[4]), channel[5].cast<std::int64_t>()});
+    graph.channels.push_back({channel[0].cast<std::string>(),
+                              channel[1].cast<std::size_t>(),
+                              channel[2].cast<std::size_t>(),
+                              to_phases(channel[3]),
+                              to_phases(channel[4]),
+                              channel[5].cast<std::int64_t>(),
+                              {},
+                              {}});
   }
   return graph;
 }
@@ -80,6 +85,21 @@ py::dict to_dict(const pi::BufferFront& front) {
   result["complete"] = front.complete;
   result["tried"] = front.tried;
   return result;
+}
+
+py::tuple steady_of(const Net& net, const ParamValues& params, const Marking& marking,
+                    const py::object& stop) {
+  Watch watch(stop);
+  std::optional<pi::SteadyState> found;
+  {
+    const py::gil_scoped_release nogil;
+    try {
+      found = pi::steady_state(net, params, marking, [&watch] { return watch.go_on(); });
+    } catch (const pi::Stopped&) {
+    }
+  }
+  watch.rethrow();
+  return py::make_tuple(found ? py::object(to_dict(*found)) : py::none(), watch.interrupted());
 }
 
 py::tuple pace_of(const pi::Dataflow& graph, const py::object& stop) {
@@ -129,24 +149,19 @@ void bind_pi(py::module_& m) {
       "Whether every instant is the latest of others plus delays: then no chain exceeds the "
       "latency.");
   pi.def(
-      "steady_state",
-      [](const Net& net, const ParamValues& params, const Marking& marking) {
-        return to_dict(pi::steady_state(net, params, marking));
-      },
-      "loops: (delay, transitions, places); paces, per transition: (gap, loop, repetitions).");
+      "steady_state", &steady_of,
+      "loops: (delay, transitions, places); paces, per transition: (gap, loop, repetitions); None "
+      "when stop() said so. And whether that was Ctrl-C.");
   py::class_<pi::Dataflow>(pi, "Dataflow", "A dataflow graph, SDF or CSDF.")
       .def(py::init(&to_graph),
            "actors: (name, times); channels: (name, from, to, put, taken, tokens), the actors by "
            "number; times and rates are (those that come once, those that recur).")
       .def("repetitions", &pi::repetitions, "Per actor, the cycles of its phases per iteration.")
+      .def("pace", &pace_of,
+           "kind, period and loop: of the slowest strongly connected part, (actor, channel) each; "
+           "None when stop() said so; and whether that was Ctrl-C.")
       .def(
-          "pace",
-          &pace_of,
-          "kind, period and loop: of the slowest strongly connected part, (actor, channel) each; "
-          "None when stop() said so; and whether that was Ctrl-C.")
-      .def(
-          "buffer_front",
-          &front_of,
+          "buffer_front", &front_of,
           "unbounded, points of (period, total, capacities per channel, -1: not bounded), complete "
           "and tried; and whether it was stopped by Ctrl-C. `stop(tried, points)` is asked now and "
           "then.");

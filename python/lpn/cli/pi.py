@@ -1,6 +1,7 @@
 """lpn pi: performance interfaces of a model, written, evaluated on inputs, compared."""
 
 import time
+from fractions import Fraction
 
 import click
 
@@ -145,47 +146,76 @@ def _paces(words, params, pareto, limit, as_json):
                 if pareto
                 else "--loops takes one model, or SDF3 files, as GRAPH.xml",
             )
-        return _loops(words[0], params, as_json)
+        return _loops(words[0], params, limit, as_json)
     if params:
         raise mistake("E-usage", "SDF3 files have no parameters")
     answer = _fronts if pareto else _graphs
     return answer(words, limit, as_json)
 
 
-def _loops(model, params, as_json):
+def _loops(model, params, limit, as_json):
     import _lpn
 
     ready = prepare(model, params=params)
+    begin = time.monotonic()
     try:
-        found = _lpn.pi.steady_state(ready.net.core, list(ready.values), ready.marking._core)
+        found, interrupted = _lpn.pi.steady_state(
+            ready.net.core,
+            list(ready.values),
+            ready.marking._core,
+            lambda: time.monotonic() - begin > limit,
+        )
     except _lpn.Error as error:
         raise placed(error) from None
+    if interrupted:
+        raise KeyboardInterrupt
     names = ready.net.transitions
-    loops = [
-        {"cycles": list(ratio), "transitions": [names[t] for t in transitions]}
-        for ratio, transitions, _ in found["loops"]
-    ]
-    rows = [
-        {"transition": name, "gap": list(gap), "loop": loop, "commits_per_round": often}
-        for name, (gap, loop, often) in zip(names, found["paces"])
-    ]
+    fields = {"model": ready.model.name, "result": "limit", "period": None}
+    loops, rows = [], []
+    if found is not None:
+        slowest = _slowest([ratio for ratio, _, _ in found["loops"]])
+        fields.update(result=slowest[0], period=_rational(slowest[1]))
+        loops = [
+            {"cycles": list(ratio) if ratio[1] else None, "transitions": [names[t] for t in there]}
+            for ratio, there, _ in found["loops"]
+        ]
+        rows = [
+            {
+                "transition": name,
+                "gap": list(gap) if gap[1] else None,
+                "loop": loop,
+                "commits_per_round": often,
+            }
+            for name, (gap, loop, often) in zip(names, found["paces"])
+        ]
     if as_json:
-        print_json({"model": ready.model.name, "loops": loops, "transitions": rows})
-        return ANSWERED
-    table(
-        ["transition", ">gap", "set by the loop through"],
-        [
+        print_json({**fields, "loops": loops, "transitions": rows})
+    else:
+        table(
+            ["transition", ">gap", "set by the loop through"],
             [
-                row["transition"],
-                "/".join(map(str, row["gap"][: 1 if row["gap"][1] == 1 else 2])),
-                "nothing"
-                if row["loop"] is None
-                else ", ".join(dict.fromkeys(loops[row["loop"]]["transitions"])),
-            ]
-            for row in rows
-        ],
-    )
-    return ANSWERED
+                [
+                    row["transition"],
+                    "never" if row["gap"] is None else _short("/".join(map(str, row["gap"]))),
+                    "nothing"
+                    if row["loop"] is None
+                    else ", ".join(dict.fromkeys(loops[row["loop"]]["transitions"])),
+                ]
+                for row in rows
+            ],
+        )
+    if found is None:
+        note("--limit came first")
+    return _status({fields["result"]})
+
+
+def _slowest(ratios):
+    """(result, period) of a net with loops of these (numerator, denominator)."""
+    if any(den == 0 for _, den in ratios):
+        return "deadlocked", None
+    if not ratios:
+        return "unbounded", None
+    return "periodic", max(Fraction(num, den) for num, den in ratios)
 
 
 def _rational(number):

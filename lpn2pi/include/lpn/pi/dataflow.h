@@ -28,13 +28,17 @@ struct Actor {
 struct Channel {
   std::string name;
   std::size_t from = 0, to = 0;  // actors
-  Phases put, taken;             // tokens, >= 0; as many phases as the actor has times
+  Phases put, taken;             // tokens, >= 0; as many phases as the actors have times
   std::int64_t tokens = 0;       // at the start
+  Phases needed;  // tokens that must be there, >= taken; none: those taken. Where firings of `to`
+                  // start in order, one phase or one at a time.
+  Phases times;   // from the start of a firing that puts to its tokens; none: the actor's times
 };
 
 struct Dataflow {
   std::vector<Actor> actors;
   std::vector<Channel> channels;
+  const char* channels_are = "channel";  // in messages
 };
 
 // Per actor, the cycles of its phases in one iteration: the fewest, more than none, that return all
@@ -42,8 +46,7 @@ struct Dataflow {
 // when the rates are inconsistent, and for numbers that leave 62 bits.
 std::vector<std::int64_t> repetitions(const Dataflow& graph);
 
-// How an iteration can recur in the long run; if the graph is not strongly connected, its slowest
-// strongly connected part.
+// How an iteration can recur in the long run.
 struct Pace {
   enum class Kind { kPeriodic, kDeadlocked, kUnbounded };
   Kind kind = Kind::kUnbounded;
@@ -56,11 +59,21 @@ struct Pace {
 };
 inline constexpr std::size_t kNoChannel = static_cast<std::size_t>(-1);
 
+// All strongly connected parts that have a loop, those first that lead to others.
+struct Paces {
+  std::vector<std::int64_t> repetitions;  // as repetitions()
+  std::vector<Pace> loops;                // kPeriodic or kDeadlocked
+  std::vector<std::size_t> paced_by;      // per actor: the slowest that leads to it, or kNoCycle
+};
+
 // By K-periodic schedules (Bodin, Munier-Kordon, Dupont de Dinechin, "Optimal and fast throughput
 // evaluation of CSDF", DAC 2016): of every actor K cycles of phases are scheduled together; a
 // maximum cycle ratio of their firings gives the fastest such schedule, and K grows along the loop
 // that decides until that is no more a matter of K. Throws Error "E-dataflow" for inconsistent
 // rates and where firings or numbers become too many to be exact, and Stopped.
+Paces paces(const Dataflow& graph, const GoOn& go_on);
+
+// How an iteration can recur: the slowest of paces().
 Pace pace(const Dataflow& graph, const GoOn& go_on);
 
 }  // namespace lpn::pi
