@@ -35,11 +35,23 @@ def report(interface):
         "joined": interface.explored.joined,
         "complete": interface.explored.complete,
         "notes": interface.explored.notes,
+        **_priced(interface),
         "max_insns": max(c.bounds["insns"][1] for c in interface.classes),
         "min_insns": min(c.bounds["insns"][0] for c in interface.classes),
         "classes": [of_class(interface, c) for c in interface.classes],
         "loops": loops(interface),
         "formulas": formulas(interface),
+    }
+
+
+def _priced(interface):
+    """The cost table, and what the dearest and cheapest packet cost by it."""
+    if interface.prices is None:
+        return {}
+    return {
+        "cost_table": {"name": interface.prices.name, "about": list(interface.prices.about)},
+        "max_cycles": max(c.bounds["cycles"][1] for c in interface.classes),
+        "min_cycles": min(c.bounds["cycles"][0] for c in interface.classes),
     }
 
 
@@ -50,6 +62,10 @@ def of_class(interface, one):
     out = {"class": one.name, "when": condition_texts(interface, one)}
     out["insns"] = low if low == high else None
     out.update({"insns_least": low, "insns_most": high, "verdict": one.verdict})
+    if interface.prices is not None:
+        low, high = one.bounds["cycles"]
+        out["cycles"] = low if low == high else None
+        out.update({"cycles_least": low, "cycles_most": high})
     if len(one.verdicts) > 1:
         out["verdicts"] = [{"when": w, "verdict": v} for w, v in verdict_cases(interface, one)]
     if exact:

@@ -14,7 +14,14 @@ _COMPOUND = {
 METRIC_TEXT = {
     "insns": "executed eBPF instructions (helper bodies not included)",
     "mem": "memory accesses of the program (of helper bodies not included)",
+    "cycles": "cycles by the cost table {table}",
 }
+
+
+def metric_text(interface, metric):
+    """What a metric counts."""
+    table = interface.prices.name if interface.prices else None
+    return METRIC_TEXT[metric].format(table=table)
 
 
 def write(interface, metric="insns", tree=None, resolution=1, rule="half"):
@@ -31,7 +38,7 @@ def write(interface, metric="insns", tree=None, resolution=1, rule="half"):
             "",
             "",
             "def perf(packet, ctx=(), maps=(), env=(), data=()):",
-            f'    """What a packet costs: {METRIC_TEXT[metric]}.',
+            f'    """What a packet costs: {metric_text(interface, metric)}.',
             "",
             "    `packet`: its bytes. `ctx`: {field of xdp_md: number}. `maps`: {map: {key bytes: value",
             "    bytes}} before the packet. `env`: answers of helpers. `data`: {section: bytes}.",
@@ -81,7 +88,11 @@ def header(interface, metric, resolution, rule):
     return [
         f"# program: {interface.function.name} (section {interface.function.section}), {name}",
         f"# sha256: {program.sha256}",
-        f"# metric: {METRIC_TEXT[metric]}",
+        f"# metric: {metric_text(interface, metric)}",
+        *(
+            f"# cost table: {about}"
+            for about in (interface.prices.about if metric == "cycles" else ())
+        ),
         f"# resolution: {resolution}: {promise}",
         f"# maps: {maps or 'none'}",
         f"# classes: every packet and map state is in exactly one, {interface.partition}",
