@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lpn/base/error.h"
+#include "lpn/pi/paces.h"
 
 namespace lpn::pi {
 

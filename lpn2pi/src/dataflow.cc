@@ -1,129 +1,108 @@
 #include "lpn/pi/dataflow.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <numeric>
 
-#include "beginning.h"
-#include "k_periodic.h"
 #include "lpn/base/error.h"
 #include "lpn/base/wide.h"
-#include "lpn/graph/components.h"
 
 namespace lpn::pi {
 
 namespace {
 
-bool moves_tokens(const Channel& channel) {
-  return std::any_of(channel.put.recurring.begin(), channel.put.recurring.end(),
-                     [](std::int64_t rate) { return rate > 0; });
+constexpr std::int64_t kMost = std::int64_t{1} << 62;
+
+std::int64_t narrow(Wide x, const Dataflow& graph, const Channel& channel) {
+  if (x > kMost) {
+    throw Error("E-dataflow",
+                fmt::format("{} '{}' from '{}' to '{}': an iteration has more firings or tokens "
+                            "than 62 bits count; rates must have larger common factors",
+                            graph.channels_are, channel.name, graph.actors[channel.from].name,
+                            graph.actors[channel.to].name));
+  }
+  return static_cast<std::int64_t>(x);
 }
 
-std::vector<Part> strong_parts(const Dataflow& graph) {
-  std::vector<std::vector<std::uint32_t>> next(graph.actors.size());
-  for (const Channel& channel : graph.channels)
-    if (moves_tokens(channel)) next[channel.from].push_back(static_cast<std::uint32_t>(channel.to));
-  const std::vector<std::vector<std::uint32_t>> components = strong_components(next);
-  std::vector<Part> parts(components.size());
-  std::vector<std::size_t> of(graph.actors.size());
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    parts[p].actors.assign(components[p].begin(), components[p].end());
-    for (const std::size_t t : parts[p].actors) of[t] = p;
-  }
-  for (std::size_t c = 0; c < graph.channels.size(); ++c) {
-    const Channel& channel = graph.channels[c];
-    if (moves_tokens(channel) && of[channel.from] == of[channel.to])
-      parts[of[channel.from]].channels.push_back(c);
-  }
-  return parts;
+std::int64_t per_cycle(const Phases& rates, const Dataflow& graph, const Channel& channel) {
+  Wide sum = 0;
+  for (const std::int64_t rate : rates.recurring) sum += rate;
+  return narrow(sum, graph, channel);
 }
 
-class Parts {
- public:
-  Parts(const Dataflow& graph, const GoOn& go_on) : graph_(graph), go_on_(go_on) {}
-
-  Paces run() {
-    paces_.repetitions = repetitions(graph_);
-    paces_.paced_by.assign(graph_.actors.size(), kNoCycle);
-    std::vector<std::size_t> waits = begin(graph_, paces_.loops);
-    std::vector<std::vector<std::size_t>> out(graph_.actors.size());
-    for (const Channel& channel : graph_.channels) out[channel.from].push_back(channel.to);
-    const std::vector<Part> parts = strong_parts(graph_);
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {  // those first that lead on
-      std::size_t slowest = kNoCycle;
-      bool stuck = false;
-      for (const std::size_t t : part->actors) {
-        slowest = slower(slower(slowest, waits[t]), paces_.paced_by[t]);
-        stuck |= waits[t] != kNoCycle;
-      }
-      if (!stuck && !part->channels.empty()) slowest = slower(slowest, loop_of(*part));
-      for (const std::size_t t : part->actors) {
-        paces_.paced_by[t] = slowest;
-        for (const std::size_t to : out[t])
-          paces_.paced_by[to] = slower(paces_.paced_by[to], slowest);
-      }
-    }
-    return std::move(paces_);
+Wide gcd(Wide a, Wide b) {
+  while (b != 0) {
+    const Wide rest = a % b;
+    a = b;
+    b = rest;
   }
-
- private:
-  std::size_t slower(std::size_t a, std::size_t b) const {
-    if (a == kNoCycle || b == kNoCycle) return a == kNoCycle ? b : a;
-    const Pace &x = paces_.loops[a], &y = paces_.loops[b];
-    if (x.kind != y.kind) return x.kind == Pace::Kind::kDeadlocked ? a : b;
-    return x.kind == Pace::Kind::kPeriodic && x.period < y.period ? b : a;
-  }
-
-  // The loop of a part, new in `paces_`; none where no loop takes time.
-  std::size_t loop_of(const Part& part) {
-    std::vector<std::int64_t> own = paces_.repetitions;
-    std::int64_t common = 0;
-    bool idle = false;
-    const auto look_at = [&](const Phases& times) {
-      for (const std::int64_t time : times.recurring) idle |= time == 0;
-    };
-    for (const std::size_t t : part.actors) {
-      common = std::gcd(common, own[t]);
-      look_at(graph_.actors[t].times);
-    }
-    for (const std::size_t c : part.channels) look_at(graph_.channels[c].times);
-    for (const std::size_t t : part.actors) own[t] /= common;
-    // A loop that takes no time looks as if it had not to wait for its tokens.
-    if (idle) {
-      Pace found = KPeriodic(graph_, part, own, true).run(go_on_);
-      if (found.kind == Pace::Kind::kDeadlocked) return keep(std::move(found));
-    }
-    Pace found = KPeriodic(graph_, part, own, false).run(go_on_);
-    if (found.kind == Pace::Kind::kUnbounded) return kNoCycle;
-    if (found.kind == Pace::Kind::kPeriodic) {
-      const Wide num = Wide{found.period.num} * common;
-      if (num > INT64_MAX) throw Error("E-dataflow", "the period of an iteration leaves 63 bits");
-      found.period = make_ratio(static_cast<std::int64_t>(num), found.period.den);
-    }
-    return keep(std::move(found));
-  }
-
-  std::size_t keep(Pace found) {
-    paces_.loops.push_back(std::move(found));
-    return paces_.loops.size() - 1;
-  }
-
-  const Dataflow& graph_;
-  const GoOn& go_on_;
-  Paces paces_;
-};
+  return a;
+}
 
 }  // namespace
 
-Paces paces(const Dataflow& graph, const GoOn& go_on) { return Parts(graph, go_on).run(); }
-
-Pace pace(const Dataflow& graph, const GoOn& go_on) {
-  Paces all = paces(graph, go_on);
-  Pace* slowest = nullptr;
-  for (Pace& loop : all.loops) {
-    if (loop.kind == Pace::Kind::kDeadlocked) return loop;
-    if (slowest == nullptr || slowest->period < loop.period) slowest = &loop;
+std::vector<std::int64_t> repetitions(const Dataflow& graph) {
+  const std::size_t n = graph.actors.size();
+  std::vector<std::vector<std::size_t>> near(n);
+  std::vector<std::int64_t> put(graph.channels.size()), taken(graph.channels.size());
+  for (std::size_t c = 0; c < graph.channels.size(); ++c) {
+    const Channel& channel = graph.channels[c];
+    put[c] = per_cycle(channel.put, graph, channel);
+    taken[c] = per_cycle(channel.taken, graph, channel);
+    if ((put[c] == 0) != (taken[c] == 0) || (channel.from == channel.to && put[c] != taken[c])) {
+      throw Error("E-dataflow",
+                  fmt::format("{} '{}' has inconsistent rates: per cycle of its phases '{}' puts "
+                              "{} and '{}' takes {}, so that tokens pile up or run out",
+                              graph.channels_are, channel.name, graph.actors[channel.from].name,
+                              put[c], graph.actors[channel.to].name, taken[c]));
+    }
+    if (put[c] == 0) continue;
+    near[channel.from].push_back(c);
+    near[channel.to].push_back(c);
   }
-  return slowest == nullptr ? Pace{} : *slowest;
+  std::vector<Ratio> rate(n, Ratio{0, 1});
+  std::vector<std::int64_t> result(n, 1);
+  for (std::size_t root = 0; root < n; ++root) {
+    if (rate[root].num != 0) continue;
+    rate[root] = {1, 1};
+    std::vector<std::size_t> part{root};
+    Wide common = 1;
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      const std::size_t t = part[k];
+      for (const std::size_t c : near[t]) {
+        const Channel& channel = graph.channels[c];
+        const bool forward = channel.from == t;
+        const std::size_t other = forward ? channel.to : channel.from;
+        const Wide num = Wide{rate[t].num} * (forward ? put : taken)[c];
+        const Wide den = Wide{rate[t].den} * (forward ? taken : put)[c];
+        const Wide divisor = gcd(num, den);
+        const Ratio wanted{narrow(num / divisor, graph, channel),
+                           narrow(den / divisor, graph, channel)};
+        if (rate[other].num == 0) {
+          rate[other] = wanted;
+          part.push_back(other);
+          common = common / gcd(common, wanted.den) * wanted.den;
+          narrow(common, graph, channel);
+        } else if (!(rate[other] == wanted)) {
+          throw Error(
+              "E-dataflow",
+              fmt::format("{} '{}' has inconsistent rates: per cycle of their phases '{}' puts {} "
+                          "and '{}' takes {}, which the rates of the other ones contradict, so "
+                          "that tokens pile up or run out",
+                          graph.channels_are, channel.name, graph.actors[channel.from].name, put[c],
+                          graph.actors[channel.to].name, taken[c]));
+        }
+      }
+    }
+    Wide divisor = 0;
+    for (const std::size_t t : part) divisor = gcd(divisor, rate[t].num * (common / rate[t].den));
+    for (const std::size_t t : part) {
+      const Wide count = rate[t].num * (common / rate[t].den) / divisor;
+      if (near[t].empty()) continue;
+      result[t] = narrow(count, graph, graph.channels[near[t].front()]);
+    }
+  }
+  return result;
 }
 
 }  // namespace lpn::pi

@@ -15,6 +15,7 @@ namespace {
 // What fits in memory: an arc takes 64 bytes with all that is kept of it.
 constexpr std::int64_t kMostEvents = 8'000'000;
 constexpr std::int64_t kMostArcs = 24'000'000;
+constexpr std::int64_t kMostParts = std::int64_t{1} << 40;  // so that sums of delays fit beside it
 
 [[noreturn]] void too_large(const std::string& what) {
   throw Error("E-dataflow", fmt::format("the graph is too large for an exact period: {}", what));
@@ -111,20 +112,36 @@ Wide KPeriodic::size_of(bool whole) const {
   return arcs;
 }
 
-// Where few cycles of phases share tokens in many ways, whole iterations are smaller.
+// In how many parts an iteration must be cut so that the blocks of every actor are whole numbers of
+// them; 0: too many.
+std::int64_t KPeriodic::parts() const {
+  Wide parts = 1;
+  for (const std::size_t t : part_.actors) {
+    parts = parts / std::gcd(static_cast<std::int64_t>(parts), blocks(t)) * blocks(t);
+    if (parts > kMostParts) return 0;
+  }
+  return static_cast<std::int64_t>(parts);
+}
+
+// Where few cycles of phases share tokens in many ways, or hardly have a common measure, whole
+// iterations are smaller.
 void KPeriodic::choose_size() {
   const Wide some = size_of(false);
-  if (some > 100'000 && size_of(true) <= some) {
+  if ((some > 100'000 && size_of(true) <= some) || (parts() == 0 && size_of(true) <= kMostArcs)) {
     for (const std::size_t t : part_.actors) k_[t] = repetitions_[t];
   }
   Wide events = 0;
   for (const std::size_t t : part_.actors)
     events += Wide{k_[t]} * static_cast<Wide>(graph_.actors[t].times.recurring.size());
-  if (events > kMostEvents || size_of(false) > kMostArcs) {
-    too_large(fmt::format("{} firings must be told apart, at most {} can be",
-                          events > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(events),
+  const auto shown = [](Wide x) {
+    return x > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(x);
+  };
+  if (events > kMostEvents)
+    too_large(fmt::format("{} firings must be told apart, at most {} can be", shown(events),
                           kMostEvents));
-  }
+  if (size_of(false) > kMostArcs)
+    too_large(fmt::format("{} firings wait for each other in {} ways, at most {} can be held",
+                          shown(events), shown(size_of(false)), kMostArcs));
 }
 
 void KPeriodic::add(std::size_t from, std::size_t to, std::int64_t delay, Wide tokens, Made made) {
@@ -205,15 +222,13 @@ void KPeriodic::build(const GoOn& go_on) {
   arcs_.clear();
   made_.clear();
   owner_.clear();
-  scale_ = 1;
   for (const std::size_t t : part_.actors) {
     first_[t] = owner_.size();
     owner_.insert(owner_.end(),
                   static_cast<std::size_t>(k_[t]) * graph_.actors[t].times.recurring.size(), t);
-    const std::int64_t count = blocks(t);
-    scale_ = scale_ / std::gcd(static_cast<std::int64_t>(scale_), count) * count;
-    if (scale_ > INT64_MAX / 2) too_large("the firings of a loop have too few common factors");
   }
+  scale_ = parts();
+  if (scale_ == 0) too_large("the firings of its actors have too few common factors");
   for (const std::size_t t : part_.actors) own_order(t);
   for (const std::size_t c : part_.channels) {
     if (!go_on()) throw Stopped{};
@@ -249,8 +264,8 @@ Pace KPeriodic::pace_of(const Cycle& cycle) const {
     return pace;
   }
   pace.kind = Pace::Kind::kPeriodic;
-  const Wide common = std::gcd(static_cast<std::int64_t>(scale_), cycle.ratio.den);
-  const Wide num = cycle.ratio.num * (scale_ / common);
+  const std::int64_t common = std::gcd(scale_, cycle.ratio.den);
+  const Wide num = Wide{cycle.ratio.num} * (scale_ / common);
   if (num > INT64_MAX) too_large("the period leaves 63 bits");
   pace.period = make_ratio(static_cast<std::int64_t>(num),
                            static_cast<std::int64_t>(cycle.ratio.den / common));

@@ -42,6 +42,7 @@ class KPeriodic {
   std::int64_t time(const Phases& times, std::size_t event) const;
   std::int64_t blocks(std::size_t actor) const { return repetitions_[actor] / k_[actor]; }
   Side side(const Phases& rates, const Phases& needed, std::size_t actor) const;
+  std::int64_t parts() const;
   void choose_size();
   Wide size_of(bool whole) const;
   void build(const GoOn& go_on);
@@ -62,7 +63,7 @@ class KPeriodic {
   std::vector<std::size_t> owner_;     // actor of each event
   std::vector<EventArc> arcs_;
   std::vector<Made> made_;  // per arc
-  Wide scale_ = 1;          // tokens of arcs are counted in this part of an iteration
+  std::int64_t scale_ = 1;  // tokens of arcs are counted in this part of an iteration
 };
 
 // Whether a channel lets an actor fire once at a time and says no more.

@@ -2,6 +2,7 @@
 
 #include "lpn/base/error.h"
 #include "lpn/net/lower.h"
+#include "lpn/pi/paces.h"
 #include "net_graph.h"
 
 namespace lpn::pi {

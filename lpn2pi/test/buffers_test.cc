@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "lpn/pi/paces.h"
 #include "lpn/pi/steady.h"
 #include "lpn/text/text.h"
 #include "random_dataflow.h"

@@ -4,6 +4,7 @@
 #include "lpn/pi/buffers.h"
 #include "lpn/pi/chain.h"
 #include "lpn/pi/dataflow.h"
+#include "lpn/pi/paces.h"
 #include "lpn/pi/steady.h"
 #include "lpn/pi/sympy.h"
 #include "watch.h"

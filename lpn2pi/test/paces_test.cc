@@ -1,4 +1,4 @@
-#include "lpn/pi/dataflow.h"
+#include "lpn/pi/paces.h"
 
 #include <doctest/doctest.h>
 
@@ -136,6 +136,28 @@ TEST_CASE("dataflow: large repetitions need not be unfolded") {
                     channel("ba", 1, 0, {1}, {1'000'000'000}, 3'000'000'000),
                     channel("aa", 0, 0, {1}, {1}, 1), channel("bb", 1, 1, {1}, {1}, 1)};
   CHECK(pace(graph, forever).period == Ratio{2'000'000'000, 1});
+}
+
+TEST_CASE("dataflow: firings without common factors") {
+  // Rings of two through all primes below 100: an iteration has 10^36 parts, but 1,060 firings.
+  Dataflow graph;
+  std::vector<std::int64_t> primes;
+  for (std::int64_t p = 2; p < 100; ++p) {
+    bool prime = true;
+    for (const std::int64_t q : primes) prime &= p % q != 0;
+    if (prime) primes.push_back(p);
+  }
+  for (std::size_t k = 0; k < primes.size(); ++k) {
+    graph.actors.push_back(actor("a", {1'000 / primes[k]}));
+    graph.channels.push_back(channel("own", k, k, {1}, {1}, 1));
+    if (k == 0) continue;
+    const std::int64_t p = primes[k - 1], q = primes[k];
+    graph.channels.push_back(channel("go", k - 1, k, {q}, {p}));
+    graph.channels.push_back(channel("back", k, k - 1, {p}, {q}, p * q));
+  }
+  const Pace found = pace(graph, forever);
+  CHECK(found.kind == Pace::Kind::kPeriodic);
+  CHECK(found.period.num / found.period.den >= 1'000);
 }
 
 TEST_CASE("dataflow: it can be stopped") {
