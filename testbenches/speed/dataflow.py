@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Exact periods of dataflow graphs: processor seconds beside Kiter's.
 
     testbenches/speed/dataflow.py [--graphs DIR] [--repeat 3] [--only WORD]
