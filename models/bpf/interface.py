@@ -22,7 +22,7 @@ CHECKED_AT_ONCE = 400  # classes whose partition one question to the solver conf
 @dataclass
 class Class:
     """Packets and map states of one cost. `facts`: [(condition, holds)] in the order of the
-    program; `witness`: a World that is in the class.
+    program; `witness`: a World that is in the class; `off`: how far `cost` may be off (coarse.py).
     """
 
     name: str
@@ -33,6 +33,7 @@ class Class:
     witness: World | None = None
     bounds: dict = field(default_factory=dict)
     run: object = None
+    off: int = 0
 
     @property
     def conditions(self):
@@ -426,7 +427,8 @@ def merged(interface, metric, rule):
         raise refused(
             "E-bpf-limit",
             "there were too many paths to tell them apart one by one, so that classes are joined"
-            " and --resolution has no tree to merge; a larger --paths and --seconds may have",
+            " and --all-resolutions has no tree to merge; a larger --paths and --seconds may have;"
+            " one --resolution R is answered",
         )
     merging = Merging(rule, either)
     return merging.all(_costs(interface.tree, metric))

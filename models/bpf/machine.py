@@ -138,6 +138,7 @@ class Run:
     trace: list | None
     cycles: int = 0
     lookups: Counter = field(default_factory=Counter)  # (map, found) -> how often
+    packet: bytes = b""  # behind the program
 
     @property
     def mem_accesses(self):
@@ -306,7 +307,8 @@ class _Running:
                 if not frames:
                     name = h.verdict_of(r[0])
                     counted = self.mem, self.helpers, self.trace, self.cycles, self.lookups
-                    return Run(name, count, *counted)
+                    packet = self.packet.bytes[self.packet.start : self.packet.end]
+                    return Run(name, count, *counted, bytes(packet))
                 following, r[6:11] = frames.pop()
             else:
                 self.atomic(one, r)

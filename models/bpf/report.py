@@ -2,6 +2,7 @@
 
 from . import terms as t
 from . import worlds
+from .coarse import terms
 from .interface import texts, verdict_cases, when
 from .layout import Context
 from .merge import leaves_of
@@ -118,6 +119,23 @@ def as_tree(interface, node, facts=()):
         "if": interface.names.condition(c, Context(list(facts))),
         "then": as_tree(interface, node.yes, (*facts, (c, True))),
         "else": as_tree(interface, node.no, (*facts, (c, False))),
+    }
+
+
+def as_sums(interface, metric):
+    """A coarse interface of joined paths as JSON: how many conditions each class's cost still has."""
+    return {
+        "classes": [
+            {
+                "class": one.name,
+                "verdict": one.verdict,
+                "least": one.bounds[metric][0],
+                "most": one.bounds[metric][1],
+                "off": one.off,
+                "conditions": terms(one.cost),
+            }
+            for one in interface.classes
+        ]
     }
 
 

@@ -83,7 +83,9 @@ def header(interface, metric, resolution, rule):
     if rule == "full" and resolution > 1:
         promise = f"least and most of a class differ by less than {resolution}"
     if interface.explored.joined:
-        promise = "exact" if interface.explored.complete else "intervals where time was over"
+        promise = f"no packet is off by more than {resolution}" if resolution > 1 else "exact"
+        if not interface.explored.complete:
+            promise += ", intervals where time was over"
     name = program.path.rsplit("/", 1)[-1]
     return [
         f"# program: {interface.function.name} (section {interface.function.section}), {name}",
@@ -243,7 +245,8 @@ class _Writer:
         verdict = repr(one.verdicts[-1][1])
         for condition, name in reversed(one.verdicts[:-1]):
             verdict = f"{name!r} if {names.condition(condition)} else {verdict}"
-        return [*out, f"return cost, cost, cost, {verdict}, {one.name!r}"]
+        span = f"cost - {one.off}, cost + {one.off}" if one.off else "cost, cost"
+        return [*out, f"return cost, {span}, {verdict}, {one.name!r}"]
 
     def matters(self, choice):
         return choice[1].bounds(self.metric) != (0, 0) or choice[2].bounds(self.metric) != (0, 0)

@@ -83,8 +83,9 @@ def interface(
     Exit status: 0 answered; 1 there are packets above the budget; 2 something is wrong or not
     modelled; 3 answered with intervals, because time was over.
     """
+    from ..coarse import coarser
     from ..interface import at_resolution, extract, merged, over_budget
-    from ..report import above, as_tree, at_resolutions, report
+    from ..report import above, as_sums, as_tree, at_resolutions, report
     from ..writer import write
 
     ranks = _ranks(percentiles)
@@ -96,12 +97,19 @@ def interface(
     status = ANSWERED if found.explored.complete else UNKNOWN
     for each in found.explored.notes:
         note(each)
-    trees = merged(found, metric, rule) if resolution > 1 or all_resolutions else None
+    joined = found.tree is None and not all_resolutions
+    if joined and rule == "full" and resolution > 1:
+        raise click.UsageError("--resolution-rule full needs a tree of paths; these are joined")
+    coarse = coarser(found, metric, resolution) if joined and resolution > 1 else found
+    wanted = (resolution > 1 and not joined) or all_resolutions
+    trees = merged(found, metric, rule) if wanted else None
     tree = at_resolution(trees, resolution) if trees else None
     data = report(found) if as_json else {}
     data.update({"metric": metric, "resolution": resolution, "resolution_rule": rule})
     if tree is not None:
         data["interface"] = as_tree(found, tree)
+    elif coarse is not found:
+        data["interface"] = as_sums(coarse, metric)
     if all_resolutions:
         data["resolutions"] = at_resolutions(found, trees)
     if budget is not None:
@@ -111,7 +119,7 @@ def interface(
     if deployment:
         traced = (deployment, maps, carry_state, ingress_ifindex)
         data["deployment"] = _deployed(found, metric, ranks, *traced)
-    module = write(found, metric, tree, resolution, rule) if text or output else None
+    module = write(coarse, metric, tree, resolution, rule) if text or output else None
     if output:
         _save(output, module)
     if as_json:
@@ -130,6 +138,20 @@ def interface(
     elif tree is not None:
         for line in _lines(data["interface"]):
             click.echo(line)
+    elif coarse is not found:
+        table(
+            ["class", ">cost", ">conditions", ">off by", "verdict"],
+            [
+                (
+                    c["class"],
+                    interval((c["least"], c["most"])),
+                    c["conditions"],
+                    c["off"],
+                    c["verdict"],
+                )
+                for c in data["interface"]["classes"]
+            ],
+        )
     elif not output:
         _show(found)
     return status
