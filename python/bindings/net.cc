@@ -185,6 +185,7 @@ void bind_net(py::module_& m) {
   bind_transition(m);
 
   py::class_<Net, std::shared_ptr<Net>> net(m, "Net");
+  net.def("copy", [](const Net& n) { return std::make_shared<Net>(n); });
   net.def(py::init([](std::string name) {
     auto n = std::make_shared<Net>();
     n->name = std::move(name);
@@ -248,6 +249,14 @@ void bind_net(py::module_& m) {
            [](Net& n, const Transition& t) {
              n.transitions.push_back(t);
              return n.transitions.size() - 1;
+           })
+      .def("replace_transition",
+           [](Net& n, Id k, const Transition& t) { item(n.transitions, k) = t; })
+      .def("set_param",
+           [](Net& n, Id k, std::int64_t value,
+              std::optional<std::pair<std::int64_t, std::int64_t>> r) {
+             item(n.params, k).value = value;
+             item(n.params, k).range = to_range(r);
            })
       .def("add_instance",
            [](Net& n, const Net& part, const std::string& prefix,
