@@ -64,6 +64,8 @@ class Graph:
         self.pools: dict[str, list[Pool]] = defaultdict(list)
         self._edges: list[list[tuple]] = []
         self._unsure: list[bool] = []
+        self._unlimited: list[int] | None = None  # how many edges each firing has without pools
+        self._limited: set[str] = set()
         self._build()
 
     def _uses(self, kind, part):
@@ -217,15 +219,34 @@ class Graph:
             if 0 <= back < len(pool.returns):
                 self._edges[n].append((COMMIT, pool.returns[back], 0, None))
 
-    def events(self, known: dict, pools: bool) -> tuple[list[Event], list[dict], list[dict]]:
-        """(events, sums of all starts, of all commits). `known`: site -> values by firing of the
-        graph, for those sites whose values are known. `pools`: the unknown ones have been limited.
+    def limit_to(self, numbers: dict[str, int]) -> None:
+        """What follows when the unknown pools begin with these numbers, those of the last call
+        undone; a pool without a number holds nothing up.
         """
-        firings = self.history.firings
+        if self._unlimited is None:
+            self._unlimited = [len(e) for e in self._edges]
+        for edges, length in zip(self._edges, self._unlimited):
+            del edges[length:]
+        for name, count in numbers.items():
+            for pool in self.pools.get(name, ()):
+                self.limit(pool, count)
+        self._limited = set(numbers)
+
+    def events(
+        self, known: dict, first: int | None = None
+    ) -> tuple[list[Event], list[dict], list[dict]]:
+        """(events, sums of all starts, of all commits). `known`: site -> values by firing of the
+        graph, for those sites whose values are known. `first`: only so many firings.
+        """
+        firings = self.history.firings[:first]
         observed = self.observed
-        held = set()
-        if not pools:
-            held = {n for each in self.pools.values() for p in each for n, _ in p.entries}
+        held = {
+            n
+            for name, each in self.pools.items()
+            if name not in self._limited
+            for p in each
+            for n, _ in p.entries
+        }
         starts_at = [observed.starts.get(name, ()) for name in self._names]
         commits_at = [observed.commits.get(name, ()) for name in self._names]
         delays = [((name, "delay"), known.get((name, "delay"))) for name in self._names]
@@ -254,6 +275,11 @@ class Graph:
                         extra = (use,)
                     else:
                         add += given[use[1]]
+                if len(base) == 1 and not extra:
+                    ((key, rest),) = base.items()
+                    if sums.get(key, -1) < rest + add:
+                        sums[key] = rest + add
+                    continue
                 for key, rest in base.items():
                     if extra:
                         key = tuple(sorted((*key, *extra)))

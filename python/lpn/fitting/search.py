@@ -40,8 +40,10 @@ class Bounds:
     def score(self, formula: Formula) -> tuple[int, int]:
         """(events met exactly, events passed)."""
         size = len(next(iter(self.columns.values()))) if self.columns else int(self.at.max()) + 1
-        left = self.bound - formula.at(self.columns, size)[self.at]
-        return self.judge(left)
+        values = formula.at(self.columns, size)
+        if (values < 0).any():
+            return 0, len(self.slack)
+        return self.judge(self.bound - values[self.at])
 
     def judge(self, left):
         least = self.slack.copy()
@@ -64,9 +66,9 @@ class Candidate:
         return self.met - self.passed - penalty * self.formula.cost
 
 
-def search(bounds: Bounds, shape: list[str] | None = None) -> list[Candidate]:
+def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> list[Candidate]:
     """Candidates, the best one first; none where there is no bound. `shape`: the features whose
-    multiples alone are added up.
+    multiples alone are added up. `levels`: how far to go from the simplest ones.
     """
     if not len(bounds.at):
         return []
@@ -83,13 +85,13 @@ def search(bounds: Bounds, shape: list[str] | None = None) -> list[Candidate]:
         add([(rows.value(Formula(0)), Formula(0))])
     exact_at = 0 if rows.complete(pool) else None
     for level, terms in _levels(rows) if shape is None else _shape_levels(shape):
-        if exact_at is not None and level > exact_at + 1:
+        if level > levels or exact_at is not None and level > exact_at + 1:
             break
         for each in terms:
             add(rows.fitted(each, shape is None))
         if exact_at is None and rows.complete(pool):
             exact_at = level
-    if exact_at is None and shape is None:
+    if exact_at is None and shape is None and levels > 1:
         add(rows.greater_of(pool))
     pool.sort(key=lambda p: (-p[0], p[1].cost))
     simple = sorted(pool[: 4 * KEPT], key=lambda p: p[1].cost)
@@ -146,7 +148,7 @@ class _Rows:
         values = np.unique(self.bound)
         counts = [(float(self.weight[self.bound == v].sum()), int(v)) for v in values]
         counts.sort(reverse=True)
-        tried = {v for _, v in counts[:8]} | {int(v) for v in values[:4]}
+        tried = {0} | {v for _, v in counts[:8]} | {int(v) for v in values[:4]}
         return [(self.value(Formula(v)), Formula(v)) for v in tried if v >= 0]
 
     def targets(self, design):
@@ -154,24 +156,16 @@ class _Rows:
         rows, inverse = np.unique(design, axis=0, return_inverse=True)
         inverse = inverse.ravel()
         order = np.lexsort((self.bound, inverse))
-        value = np.zeros(len(rows))
-        weight = np.zeros(len(rows))
-        best = np.full(len(rows), -np.inf)
-        below = 0.0
-        at = -1
-        k = 0
-        while k < len(order):
-            row, bound = inverse[order[k]], self.bound[order[k]]
-            here = 0.0
-            while k < len(order) and inverse[order[k]] == row and self.bound[order[k]] == bound:
-                here += self.weight[order[k]]
-                k += 1
-            if row != at:
-                at, below = row, 0.0
-            if here - below > best[row]:
-                best[row], value[row], weight[row] = here - below, bound, here
-            below += here
-        return rows, value, weight
+        row, bound = inverse[order], self.bound[order]
+        new_row = np.append(True, row[1:] != row[:-1])
+        first = np.flatnonzero(new_row | np.append(True, bound[1:] != bound[:-1]))
+        here = np.add.reduceat(self.weight[order], first)
+        row, bound, begins = row[first], bound[first], new_row[first]
+        before = np.cumsum(here) - here
+        below = before - before[begins][np.cumsum(begins) - 1]  # in the same row
+        ranked = np.lexsort((here - below, row))
+        best = ranked[np.append(row[ranked][1:] != row[ranked][:-1], True)]
+        return rows, bound[best].astype(float), here[best]
 
     def fitted(self, terms, constant=True):
         """Formulas of these terms whose coefficients some firings give."""

@@ -21,6 +21,9 @@ __all__ = ["Fit", "Found", "Number"]
 
 FAR = 1 << 60  # slack of an event that nothing else explains
 ROUNDS = 4
+PREFIX = 3000  # firings of a recording that a first look takes
+SUPPOSED = (1, 2, 3, 4, 6, 8)
+STARTS = (1, 9)  # levels of the grammar with which a search begins
 
 
 @dataclass
@@ -236,7 +239,7 @@ class Fit:
                         rest = max(rest, known)
                     elif len(uses) == 1 and uses[0][0] == key:
                         mine.append((uses[0][1], known))
-                    else:
+                    elif any(use[0] != key for use in uses):
                         more = True
                 if not mine:
                     continue
@@ -258,17 +261,19 @@ class Fit:
             np.array(unsure, dtype=bool),
         )
 
-    def events(self, without=None, pools=False):
+    def events(self, without=None, first=None):
         """Events per case, with the sites that are known but for one."""
-        found = []
-        for case in self.cases:
-            known = {}
-            for key in case.sites:
-                values = None if key == without else self.values_of(case, key)
-                if values is not None:
-                    known[key] = values
-            found.append(case.graph.events(known, pools))
-        return found
+        return [
+            case.graph.events(
+                {
+                    key: values
+                    for key in case.sites
+                    if key != without and (values := self.values_of(case, key)) is not None
+                },
+                first,
+            )
+            for case in self.cases
+        ]
 
     # The search.
 
@@ -277,7 +282,28 @@ class Fit:
             case.play(self.lenient())
         self._try_numbers()
         self._check_shapes()
-        self._first_pass()
+        best = None
+        for levels in STARTS:
+            self._solve_from(levels)
+            state = self._state()
+            missed = self._missed()
+            cost = sum(f.formula.cost for f in self.found.values())
+            if best is None or (missed, cost) < best[:2]:
+                best = (missed, cost, *state)
+            if not missed:
+                break
+        self._restore(*best[2:])
+        self._limit_pools()
+        self._judge()
+        self._scan_hidden()
+
+    def _solve_from(self, levels):
+        """Everything, beginning with formulas up to a level of the grammar."""
+        self.found.clear()
+        for name in self.pool_names:
+            self.numbers.pop(name, None)
+        self._limit_pools(none=True)
+        self._first_pass(levels)
         self._pools()
         for each in range(ROUNDS):
             self.say(f"round {each + 1} of at most {ROUNDS}")
@@ -287,14 +313,28 @@ class Fit:
             self._pools()
             if self._state() == before:
                 break
-        self._limit_pools()
-        self._judge()
-        self._scan_hidden()
 
     def _state(self):
         return (
-            {k: f.formula for k, f in self.found.items()},
-            {n: v.value for n, v in self.numbers.items()},
+            {k: (f.formula, f.hidden) for k, f in self.found.items()},
+            {n: (v.value, v.passed) for n, v in self.numbers.items()},
+        )
+
+    def _restore(self, formulas, numbers):
+        self.found = {k: Found(self.open[k], f, hidden=h) for k, (f, h) in formulas.items()}
+        self.numbers = {
+            n: self.numbers[n] if n in self.tried else Number(n, value)
+            for n, (value, _) in numbers.items()
+        }
+        self._pools()
+
+    def _missed(self):
+        """Recorded instants that are not what the sums say."""
+        self._limit_pools()
+        return sum(
+            max(event.sums.values(), default=0) != event.time
+            for own, _, _ in self.events()
+            for event in own
         )
 
     def _check_shapes(self):
@@ -311,32 +351,75 @@ class Fit:
                         "multiplied, not divide, be compared or multiply another one",
                     )
 
-    def _first_pass(self):
-        """One site after the other, those first that recorded instants tell alone."""
+    def _first_pass(self, levels):
+        """One site after the other, those first that recorded instants tell alone. Where they do not
+        tell it all, small numbers of the servers and the room that its starts wait for are supposed.
+        """
         remaining = dict(self.open)
         while remaining:
             self.say(f"{len(remaining)} formulas to find")
-            events = [e[0] for e in self.events()]
-            ranked = []
-            for key, site in remaining.items():
-                bounds = self.bounds(key, events)
-                if not len(bounds.at):
+            self._limit_pools()
+            ranked = self._ranked(remaining, levels)
+            if not ranked or ranked[0][0] < 1:
+                supposed = self._suppose(remaining, min(levels, 2))
+                if supposed is not None and (not ranked or supposed[0] > ranked[0][0] + 0.02):
+                    _, name, value, key, formula = supposed
+                    self.numbers[name] = Number(name, value)
+                    self.found[key] = Found(remaining.pop(key), formula)
                     continue
-                candidate = self._search(site, bounds)[0]
-                ratio = candidate.met / len(bounds.slack) - candidate.passed / len(bounds.slack)
-                ranked.append((ratio, len(bounds.slack), key, candidate))
             if not ranked:
-                self._set_hidden(remaining, events)
+                self._set_hidden(remaining, [e[0] for e in self.events(first=PREFIX)])
                 continue
-            ranked.sort(key=lambda r: (-r[0], -r[1]))
             for k, (ratio, _, key, candidate) in enumerate(ranked):
                 if k and ratio < 1:
                     break
-                self.found[key] = Found(self.open[key], candidate.formula)
-                del remaining[key]
+                self.found[key] = Found(remaining.pop(key), candidate.formula)
 
-    def _search(self, site, bounds):
-        return search(bounds, None if site.open else site.unknowns)
+    def _ranked(self, sites, levels):
+        """(share of its instants that are met, their number, site, candidate), the best first."""
+        events = [e[0] for e in self.events(first=PREFIX)]
+        ranked = []
+        for key, site in sites.items():
+            bounds = self.bounds(key, events)
+            if not len(bounds.at):
+                continue
+            candidate = self._search(site, bounds, levels)[0]
+            ratio = (candidate.met - candidate.passed) / len(bounds.slack)
+            ranked.append((ratio, len(bounds.slack), key, candidate))
+        return sorted(ranked, key=lambda r: (-r[0], -r[1]))
+
+    def _suppose(self, remaining, levels):
+        """(share met, pool, number, site, formula) of the best supposition about a pool, or None."""
+        best = None
+        for name in self.pool_names:
+            if name in self.numbers:
+                continue
+            owners = set()
+            for case in self.cases:
+                for pool in case.graph.pools.get(name, ()):
+                    owners.update(
+                        case.net.transitions[case.history.firings[n].transition]
+                        for n, _ in pool.entries[:1]
+                    )
+            sites = {k: s for k, s in remaining.items() if k[0] in owners}
+            if not sites:
+                continue
+            for value in SUPPOSED:
+                for case in self.cases:
+                    known = {n: v.value for n, v in self.numbers.items() if n in self.pool_names}
+                    case.graph.limit_to({**known, name: value})
+                ranked = self._ranked(sites, levels)
+                if not ranked:
+                    continue
+                ratio, events, key, candidate = ranked[0]
+                merit = ratio - 0.002 * candidate.formula.cost - 0.0001 * value
+                if events >= 8 and candidate.met > 0 and (best is None or merit > best[0]):
+                    best = (merit, ratio, name, value, key, candidate.formula)
+        self._limit_pools()
+        return None if best is None else best[1:]
+
+    def _search(self, site, bounds, levels=9):
+        return search(bounds, None if site.open else site.unknowns, levels)
 
     def _set_hidden(self, remaining, events):
         """No instant tells a remaining site alone: one of those that only show together is set to the
@@ -361,11 +444,14 @@ class Fit:
         """Each site again, now that the others are known: the simplest formula that explains what
         they do not.
         """
-        for key, site in self.open.items():
+        for key, site in sorted(self.open.items(), key=lambda s: s[0][1] == "delay"):
             if self.found[key].hidden:
                 continue
-            bounds = self.bounds(key, [e[0] for e in self.events(key, pools=True)])
+            bounds = self.bounds(key, [e[0] for e in self.events(key)])
             if not len(bounds.at):
+                continue
+            if not bounds.needed and site.open and key[1] == "interval":
+                self.found[key].formula = Formula(0)
                 continue
             now = Candidate(self.found[key].formula, *bounds.score(self.found[key].formula))
             best = self._search(site, bounds)[0]
@@ -384,7 +470,7 @@ class Fit:
                 self.numbers[name] = Number(name, 1, 0, (1, None))
         if not names:
             return
-        self._unlimit()
+        self._limit_pools(none=True)
         times = []
         for case, (_, starts, commits) in zip(self.cases, self.events()):
             ready = [max(s.values(), default=0) for s in starts]
@@ -443,16 +529,10 @@ class Fit:
         _, value, met, passed = best
         return Number(name, value, met, (value, value if met else None), passed)
 
-    def _unlimit(self):
+    def _limit_pools(self, none=False):
         for case in self.cases:
-            case.graph.__init__(case.observed, case.history, case.sites, case._column)
-
-    def _limit_pools(self):
-        self._unlimit()
-        for case in self.cases:
-            for name, pools in case.graph.pools.items():
-                for pool in pools:
-                    case.graph.limit(pool, self.numbers[name].value)
+            known = {n: v.value for n, v in self.numbers.items() if n in self.pool_names}
+            case.graph.limit_to({} if none else known)
 
     def _try_numbers(self):
         """Numbers of tokens: the one with which the transitions fire as often as was recorded."""
@@ -542,7 +622,7 @@ class Fit:
     def _judge(self):
         for key, site in self.open.items():
             found = self.found[key]
-            bounds = self.bounds(key, [e[0] for e in self.events(key, pools=True)])
+            bounds = self.bounds(key, [e[0] for e in self.events(key)])
             if not len(bounds.at):
                 found.hidden = found.hidden or "no recorded instant shows it"
                 continue
