@@ -252,6 +252,8 @@ void bind_net(py::module_& m) {
            })
       .def("replace_transition",
            [](Net& n, Id k, const Transition& t) { item(n.transitions, k) = t; })
+      .def("set_capacity",
+           [](Net& n, Id k, OptionalFormula f) { item(n.places, k).capacity = to_optional(f); })
       .def("set_param",
            [](Net& n, Id k, std::int64_t value,
               std::optional<std::pair<std::int64_t, std::int64_t>> r) {

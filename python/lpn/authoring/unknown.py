@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import _lpn
 from .. import source
 from ..errors import listed, mistake, without_place
 
-__all__ = ["Alone", "Unknown", "Use", "require_known", "stands_alone", "unknown", "within_formula"]
+__all__ = ["Alone", "Unknown", "Use", "forget", "require_known", "stands_alone", "unknown", "within_formula"]
 
 # (net, owner, part) of the formula that is being traced, innermost last.
 _formulas: list[tuple[Any, str, str]] = []
@@ -170,3 +171,40 @@ def require_known(net):
         f"net '{net.name}': the {first.uses[0]} is unknown{others}; find it with "
         f"'lpn fit MODEL RECORDING --map MAP', or give it with -p {first.name}=NUMBER{at}",
     )
+
+
+def forget(net, patterns):
+    """Makes unknown what a net says: the delays, intervals, servers and capacities whose name,
+    "transition.delay" or "place.capacity", one of the glob `patterns` fits. Raises Error "E-unknown"
+    for a pattern that fits none.
+    """
+    core = net.core
+    used = set()
+
+    def wanted(owner, part):
+        fitting = [p for p in patterns if fnmatch.fnmatchcase(f"{owner}.{part}", p)]
+        used.update(fitting)
+        return bool(fitting)
+
+    def asked(kind, owner, part, old):
+        expr = stands_alone(net, Alone(None, None), kind, owner, part)
+        return (expr._int()._id, old[1], old[2])
+
+    for number, name in enumerate(net.transitions):
+        transition = core.transitions[number]
+        for part in ("delay", "interval", "servers"):
+            old = getattr(transition, part)
+            if old is not None and wanted(name, part):
+                getattr(transition, f"set_{part}")(asked("transition", name, part, old))
+        core.replace_transition(number, transition)
+    for number, place in enumerate(core.places):
+        if place.capacity is not None and wanted(place.name, "capacity"):
+            core.set_capacity(number, asked("place", place.name, "capacity", place.capacity))
+    for pattern in patterns:
+        if pattern not in used:
+            raise without_place(
+                "E-unknown",
+                f"--forget {pattern}: the net has nothing of that name; names are TRANSITION.delay, "
+                ".interval or .servers, and PLACE.capacity, with * for any part",
+            )
+    net.done()

@@ -66,6 +66,8 @@ class Graph:
         self._unsure: list[bool] = []
         self._unlimited: list[int] | None = None  # how many edges each firing has without pools
         self._limited: set[str] = set()
+        self._order: list[int] | None = None
+        self._ordered = [t.ordered for t in observed.net.core.transitions]
         self._build()
 
     def _uses(self, kind, part):
@@ -231,6 +233,51 @@ class Graph:
             for pool in self.pools.get(name, ()):
                 self.limit(pool, count)
         self._limited = set(numbers)
+        self._order = None
+
+    def _sorted(self):
+        """Firings so that each comes behind those whose instants its sums need. What comes back to a
+        pool may come from a firing that starts later in the guided run, which knows no such bound.
+        """
+        if self._order is not None:
+            return self._order
+        firings = self.history.firings
+        seen = [self._is_seen(f) for f in firings]
+
+        def needs(n):
+            for kind, ref, _, _ in self._edges[n]:
+                if kind == COMMIT and not seen[ref][1] or kind == START and not seen[ref][0]:
+                    yield ref
+            before = self._previous_commit.get(n)
+            if before is not None and not seen[before][1] and self._ordered[firings[n].transition]:
+                yield before
+
+        order, state = [], [0] * len(firings)
+        for first in range(len(firings)):
+            if state[first]:
+                continue
+            state[first] = 1
+            stack = [(first, needs(first))]
+            while stack:
+                n, rest = stack[-1]
+                ref = next(rest, None)
+                if ref is None:
+                    state[n] = 2
+                    order.append(n)
+                    stack.pop()
+                elif not state[ref]:
+                    state[ref] = 1
+                    stack.append((ref, needs(ref)))
+        self._order = order
+        return order
+
+    def _is_seen(self, firing):
+        name = self._names[firing.transition]
+        observed = self.observed
+        return (
+            firing.number < len(observed.starts.get(name, ())),
+            firing.number < len(observed.commits.get(name, ())),
+        )
 
     def events(
         self, known: dict, first: int | None = None
@@ -238,7 +285,8 @@ class Graph:
         """(events, sums of all starts, of all commits). `known`: site -> values by firing of the
         graph, for those sites whose values are known. `first`: only so many firings.
         """
-        firings = self.history.firings[:first]
+        firings = self.history.firings
+        most = len(firings) if first is None else first
         observed = self.observed
         held = {
             n
@@ -250,12 +298,19 @@ class Graph:
         starts_at = [observed.starts.get(name, ()) for name in self._names]
         commits_at = [observed.commits.get(name, ()) for name in self._names]
         delays = [((name, "delay"), known.get((name, "delay"))) for name in self._names]
-        ordered = [t.ordered for t in self.net.core.transitions]
-        starts: list[dict] = []
+        starts: list[Any] = [None] * len(firings)
         commits: list[Any] = [None] * len(firings)
-        waited: list[bool] = []
-        found = []
         for n, f in enumerate(firings):
+            if f.number < len(starts_at[f.transition]):
+                starts[n] = {(): starts_at[f.transition][f.number]}
+            if f.number < len(commits_at[f.transition]):
+                commits[n] = {(): commits_at[f.transition][f.number]}
+        waited = [False] * len(firings)
+        found = []
+        for n in self._sorted():
+            if n >= most:
+                continue
+            f = firings[n]
             sums: dict[tuple, int] = {}
             unsure = self._unsure[n] or n in held
             for kind, ref, add, use in self._edges[n]:
@@ -263,11 +318,13 @@ class Graph:
                     base = {(): ref}
                 elif kind == COMMIT:
                     base = commits[ref]
-                    if base is None:  # of this instant and later: not what it waited for
+                    if base is None:  # in a circle, or beyond the first ones
                         continue
                     unsure = unsure or waited[ref] and not self._seen(commits_at, firings[ref])
                 else:
                     base = starts[ref]
+                    if base is None:
+                        continue
                 extra = ()
                 if use is not None:
                     given = known.get(use[0])
@@ -291,7 +348,7 @@ class Graph:
             if len(sums) > SUMS:
                 unsure = True
                 sums = dict(sorted(sums.items(), key=lambda s: -s[1])[:SUMS])
-            waited.append(unsure)
+            waited[n] = unsure
             if f.number < len(starts_at[f.transition]):
                 time = starts_at[f.transition][f.number]
                 found.append(Event(n, True, time, sums, unsure))
@@ -299,7 +356,7 @@ class Graph:
                 waited[n] = False
             elif not sums:
                 sums = {(): 0}
-            starts.append(sums)
+            starts[n] = sums
             key, delay = delays[f.transition]
             if delay is not None:
                 after = {k: rest + delay[n] for k, rest in sums.items()}
@@ -311,7 +368,7 @@ class Graph:
                 }
                 if len(after) < len(sums):
                     waited[n] = True
-            if ordered[f.transition] and n in self._previous_commit:
+            if self._ordered[f.transition] and n in self._previous_commit:
                 for k, rest in (commits[self._previous_commit[n]] or {}).items():
                     after[k] = max(rest, after.get(k, rest))
             if f.number < len(commits_at[f.transition]):
@@ -319,6 +376,7 @@ class Graph:
                 found.append(Event(n, False, time, after, waited[n]))
                 after = {(): time}
             commits[n] = after
+        found.sort(key=lambda e: e.n)
         return found, starts, commits
 
     @staticmethod

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import parameter_values
+from ..authoring.unknown import forget
 from ..errors import listed, near, without_place
 from ..runs import load, prepare
 from ..waves.maps import Map
@@ -24,12 +25,15 @@ def observe(
     map: Map,
     parameters: Mapping[str, int],
     read: Callable[[list[Recording], Callable[[], bool]], bool],
+    forgotten: Sequence[str] = (),
 ) -> tuple[Observed, Recording, bool]:
     """(what the recording `path` says, the Recording, whether Ctrl-C ended it). `read` reads by a step
-    until it is False. Raises Error "E-wave-map" where the map does not fit the skeleton.
+    until it is False. `forgotten`: what of the net is unknown besides (unknown.forget). Raises Error "E-wave-map" where the map does not fit the skeleton.
     """
     ready = prepare(load(skeleton), input, {**map.parameters, **parameters})
     net = ready.net
+    if forgotten:
+        forget(net, forgotten)
     _check(map, net)
     marking = ready.read() if input is not None else Marking(net)
     values = dict(zip(net.params, parameter_values(net, None)))

@@ -454,7 +454,10 @@ class Fit:
                 self.found[key].formula = Formula(0)
                 continue
             now = Candidate(self.found[key].formula, *bounds.score(self.found[key].formula))
-            best = self._search(site, bounds)[0]
+            exact = not now.passed and now.met == len(bounds.slack)
+            if exact and not now.formula.terms:
+                continue
+            best = self._search(site, bounds, int(now.formula.cost) if exact else 9)[0]
             penalty = 1 + 0.008 * len(bounds.slack)
             clean = not best.passed and best.met >= now.met and best.formula.cost <= now.formula.cost
             if clean or best.merit(penalty) > now.merit(penalty):
@@ -473,8 +476,8 @@ class Fit:
         self._limit_pools(none=True)
         times = []
         for case, (_, starts, commits) in zip(self.cases, self.events()):
-            ready = [max(s.values(), default=0) for s in starts]
-            done = [max(c.values(), default=0) for c in commits]
+            ready = [max((s or {}).values(), default=0) for s in starts]
+            done = [max((c or {}).values(), default=0) for c in commits]
             begun = []
             observed = case.observed
             values = {key: self.values_of(case, key) for key in case.sites}

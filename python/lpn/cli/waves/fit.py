@@ -54,6 +54,14 @@ class PerFile(click.ParamType):
     help="A recording that is not fitted, on which the result is tried.",
 )
 @click.option(
+    "--forget",
+    "forgotten",
+    multiple=True,
+    metavar="GLOB",
+    help="Takes for unknown what the net says of TRANSITION.delay, .interval, .servers or "
+    "PLACE.capacity; '*' for all.",
+)
+@click.option(
     "-p",
     "--param",
     "params",
@@ -68,7 +76,7 @@ class PerFile(click.ParamType):
     help="Writes the result: a .lpn, or a .py, which is the skeleton with what was found.",
 )
 @json_option
-def fit(skeleton, files, map_file, inputs, held, params, output, as_json):
+def fit(skeleton, files, map_file, inputs, held, forgotten, params, output, as_json):
     """Finds what lpn.unknown() stands for in the net SKELETON from recordings of what it models:
     delays, intervals, capacities, servers, counts.
 
@@ -103,7 +111,7 @@ def fit(skeleton, files, map_file, inputs, held, params, output, as_json):
     for k, path in enumerate(recordings):
         own = {name: values[k if len(values) > 1 else 0] for name, values in params}
         found, recording, interrupted = observe(
-            skeleton, inputs[k] if inputs else None, path, map, own, read
+            skeleton, inputs[k] if inputs else None, path, map, own, read, forgotten
         )
         status = max(status, whole(recording, interrupted))
         observed.append(found)
