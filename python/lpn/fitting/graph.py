@@ -351,7 +351,8 @@ class Graph:
             waited[n] = unsure
             if f.number < len(starts_at[f.transition]):
                 time = starts_at[f.transition][f.number]
-                found.append(Event(n, True, time, sums, unsure))
+                if self._names[f.transition] not in observed.given:
+                    found.append(Event(n, True, time, sums, unsure))
                 sums = {(): time}
                 waited[n] = False
             elif not sums:
@@ -373,7 +374,8 @@ class Graph:
                     after[k] = max(rest, after.get(k, rest))
             if f.number < len(commits_at[f.transition]):
                 time = commits_at[f.transition][f.number]
-                found.append(Event(n, False, time, after, waited[n]))
+                if self._names[f.transition] not in observed.given:
+                    found.append(Event(n, False, time, after, waited[n]))
                 after = {(): time}
             commits[n] = after
         found.sort(key=lambda e: e.n)

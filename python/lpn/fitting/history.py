@@ -20,7 +20,8 @@ LENIENT = 1 << 20  # capacity, servers and tokens of a pool while they are unkno
 @dataclass
 class Observed:
     """What one recording says: `starts` and `commits` of transitions by name, by number of firing;
-    `pushes`: (place, values, time) of tokens that came in.
+    `pushes`: (place, values, time) of tokens that came in. `given`: transitions whose instants come
+    from outside and are not to be explained.
     """
 
     name: str
@@ -30,7 +31,7 @@ class Observed:
     starts: dict[str, list[int]] = field(default_factory=dict)
     commits: dict[str, list[int]] = field(default_factory=dict)
     pushes: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
-    end: int | None = None  # the recording's last cycle
+    given: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -72,7 +73,8 @@ def run(
     guided: bool = True,
 ) -> History:
     """Runs the net of `observed` with `values` for its unknowns. `probes`: transition -> (expression,
-    values of unknowns while it is evaluated) at each of its starts. Not `guided`: the net alone.
+    values of unknowns while it is evaluated) at each of its starts. Not `guided`: the net alone, held
+    to what is given from outside.
     """
     net, core = observed.net, observed.net.core
     base = {**observed.values, **values}
@@ -92,8 +94,9 @@ def run(
                 numbers[key] = len(kept)
                 kept.append(listed(more))
             asked.append((expr, numbers[key]))
-        starts = observed.starts.get(name, []) if guided else []
-        commits = observed.commits.get(name, []) if guided else []
+        held = guided or name in observed.given
+        starts = observed.starts.get(name, []) if held else []
+        commits = observed.commits.get(name, []) if held else []
         guide.append((starts, commits, asked))
     try:
         machine = _lpn.Interp(

@@ -59,10 +59,10 @@ def observe(
         interrupted = read([recording], step)
         known = {n: v for n, v in values.items() if n not in net.unknowns}
         observed = Observed(path, net, marking, known)
-        ends = []
         for m in firings:
-            edges, origin, _, _ = recording.clock_totals(m.k)
-            ends.append(edges - (origin or 0))
+            _, origin, _, _ = recording.clock_totals(m.k)
+            if m.firing.given:
+                observed.given.add(m.firing.transition)
             offset = (origin or 0) + m.firing.offset + sum(values[p] for p in m.firing.parameters)
             times = observed.starts if m.firing.event == "start" else observed.commits
             if m.firing.transition in times:
@@ -76,7 +76,6 @@ def observe(
             _, origin, _, _ = recording.clock_totals(m.k)
             offset = (origin or 0) + arrival.offset + sum(values[p] for p in arrival.parameters)
             observed.pushes += _tokens(m, arrival, net, offset, map)
-        observed.end = min(ends, default=None)
     for kind, times in (("start", observed.starts), ("commit", observed.commits)):
         for name, at in times.items():
             if at and at[0] < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -111,10 +111,7 @@ class Case:
         """A guided run with `values` for unknown numbers, of `net` in place of the skeleton."""
         observed = self.observed
         if net is not None:
-            observed = Observed(
-                observed.name, net, observed.marking, observed.values,
-                observed.starts, observed.commits, observed.pushes,
-            )  # fmt: skip
+            observed = replace(observed, net=net)
         self.history: History = run(observed, values, self.probes.asked)
         self.graph = Graph(self.observed, self.history, self.sites, self._column)
         self.firing_of = {}  # site transition -> firing of the graph by number

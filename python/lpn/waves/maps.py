@@ -17,7 +17,10 @@ _CHANNEL = (
     *("valid", "ready", "accept", "strobe", "start", "done", "busy"),
     *("payload", "clock", "until", "arc"),
 )
-_FIRING = ("channel", "event", "every", "transfer", "where", "offset", "payload", "of", "trailing")
+_FIRING = (
+    *("channel", "event", "every", "transfer", "where", "offset", "payload", "of", "trailing"),
+    "given",
+)
 _ARRIVAL = ("channel", "every", "transfer", "where", "offset", "properties")
 _UNITS = {"s": 10**15, "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps|fs)")
@@ -54,7 +57,8 @@ class Firing:
     """Which transfers of `channel` are the firings of a transition: of those with `where`, numbers
     `transfer`, `transfer` + `every`, ...; `offset` cycles after the model's start or commit
     (`event`). `payload`: field of the channel -> "arc.property" of a token that the firing takes.
-    `trailing`: there may be more of them than firings. `name`: of this comparison.
+    `trailing`: there may be more of them than firings. `given`: they come from outside, which the
+    net does not say (lpn fit). `name`: of this comparison.
     """
 
     transition: str
@@ -68,6 +72,7 @@ class Firing:
     name: str = ""
     trailing: bool = False
     parameters: list[str] = field(default_factory=list)  # of the net, added to the offset
+    given: bool = False
 
 
 @dataclass
@@ -322,6 +327,7 @@ class _Reader:
             name,
             self._flag(table.get("trailing", False), f"{where}.trailing"),
             parameters,
+            self._flag(table.get("given", False), f"{where}.given"),
         )
 
     def _offset(self, value, where):

@@ -17,7 +17,7 @@ from ...command import (
     table,
 )
 from ...errors import without_place
-from .wave import map_option, read, whole
+from .wave import read, whole
 
 
 class PerFile(click.ParamType):
@@ -37,7 +37,15 @@ class PerFile(click.ParamType):
 @click.command()
 @click.argument("skeleton")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@map_option
+@click.option(
+    "--map",
+    "maps",
+    required=True,
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    metavar="M",
+    help="Which transfers are which firings: a TOML file, one for all or one per FILE and --hold-out.",
+)
 @click.option(
     "--input",
     "inputs",
@@ -76,7 +84,7 @@ class PerFile(click.ParamType):
     help="Writes the result: a .lpn, or a .py, which is the skeleton with what was found.",
 )
 @json_option
-def fit(skeleton, files, map_file, inputs, held, forgotten, params, output, as_json):
+def fit(skeleton, files, maps, inputs, held, forgotten, params, output, as_json):
     """Finds what lpn.unknown() stands for in the net SKELETON from recordings of what it models:
     delays, intervals, capacities, servers, counts.
 
@@ -105,13 +113,18 @@ def fit(skeleton, files, map_file, inputs, held, forgotten, params, output, as_j
             raise click.UsageError(
                 f"-p {name}: {len(values)} numbers for {len(recordings)} recordings"
             )
-    map = read_map(map_file)
+    if len(maps) not in (1, len(recordings)):
+        raise click.UsageError(
+            f"there are {len(recordings)} recordings and {len(maps)} --map; give one for all or one "
+            "each, in the order of FILE... and then of --hold-out"
+        )
+    maps = [read_map(path) for path in maps] * (len(recordings) if len(maps) == 1 else 1)
     status = ANSWERED
     observed = []
     for k, path in enumerate(recordings):
         own = {name: values[k if len(values) > 1 else 0] for name, values in params}
         found, recording, interrupted = observe(
-            skeleton, inputs[k] if inputs else None, path, map, own, read, forgotten
+            skeleton, inputs[k] if inputs else None, path, maps[k], own, read, forgotten
         )
         status = max(status, whole(recording, interrupted))
         observed.append(found)
