@@ -293,9 +293,9 @@ void bind_net(py::module_& m) {
       .def("require_valid", [](const Net& n) { require_valid(n); })
       .def(
           "print",
-          [](const Net& n, bool sources) {
-            return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut);
-          },
+          [](const Net& n,
+             bool
+                 sources) { return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut); },
           py::arg("sources") = true);
 
   m.def("parse_net",

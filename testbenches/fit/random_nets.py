@@ -60,7 +60,9 @@ def build(stages, unknown):
 
     place = net.place("queue", Job, start=True)
     for k, stage in enumerate(stages):
-        behind = net.place(f"p{k}", Job, capacity=value(stage["capacity"]), done=k == len(stages) - 1)
+        behind = net.place(
+            f"p{k}", Job, capacity=value(stage["capacity"]), done=k == len(stages) - 1
+        )
         delay = ask() if unknown else eval(f"lambda job: {stage['delay']}", {"lpn": lpn})
         net.transition(
             f"t{k}",

@@ -39,7 +39,7 @@ FLOORS = {
         ["lib", "spaces"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
-        ["interfaces"],
+        ["interfaces", "fitting"],
         ["cli"],
         ["__init__"],
         ["__main__"],

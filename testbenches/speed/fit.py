@@ -34,7 +34,7 @@ EXPECTED = {
 
 
 def main():
-    arguments = options(__doc__.splitlines()[0], repeat=3)
+    arguments = options(__doc__, repeat=3).parse_args()
     report = Report(arguments)
     tokens, _ = jobs(SEED, 2500)
     skeleton = build(STAGES, True)
@@ -52,7 +52,8 @@ def main():
         assert compared == exact == 10_000
         return took
 
-    report.measure("10 unknowns, 10,000 firings", once)
+    report.measure("10 unknowns, 10,000 firings", "s, processor", once, asked="<= 30")
+    report.finish()
 
 
 if __name__ == "__main__":

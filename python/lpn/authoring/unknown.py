@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,16 @@ import _lpn
 from .. import source
 from ..errors import listed, mistake, without_place
 
-__all__ = ["Alone", "Unknown", "Use", "forget", "require_known", "stands_alone", "unknown", "within_formula"]
+__all__ = [
+    "Alone",
+    "Unknown",
+    "Use",
+    "forget",
+    "require_known",
+    "stands_alone",
+    "unknown",
+    "within_formula",
+]
 
 # (net, owner, part) of the formula that is being traced, innermost last.
 _formulas: list[tuple[Any, str, str]] = []

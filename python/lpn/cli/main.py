@@ -26,7 +26,7 @@ COMMANDS = {
     "pi": ("lpn.cli.pi", "pi", "Write a model's performance interface, use it, compare two."),
     "tune": ("lpn.cli.main", "tune", "Search the best way to use a device, as schedules of vta."),
     "viz": ("lpn.cli.viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
-    "wave": ("lpn.cli.waves.wave", "wave", "Recorded waveforms of RTL: stalls, where two of them part."),
+    "wave": ("lpn.cli.waves.wave", "wave", "Recorded waveforms of RTL: stalls, where two part."),
     "fit": ("lpn.cli.waves.fit", "fit", "Find delays and capacities of a net from waveforms."),
     "check": ("lpn.cli.check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn.cli.validate", "validate", "Compare predictions with measured truth."),

@@ -42,7 +42,8 @@ class Pool:
 @dataclass
 class Event:
     """A recorded instant of firing `n`. `sums`: unknown (site, firing) pairs -> the latest known rest
-    of that sum. `unsure`: it may have waited for something that is not looked at.
+    of that sum. `unsure`: it may have waited for something that is not looked at. `loose`: for the
+    edge of a clock, so that it bounds the sums but need not be one.
     """
 
     n: int
@@ -50,6 +51,7 @@ class Event:
     time: int
     sums: dict[tuple, int]
     unsure: bool
+    loose: bool
 
 
 class Graph:
@@ -87,7 +89,8 @@ class Graph:
         unknown_capacity = self._uses("place", "capacity")
         unknown_init = self._uses("place", "init")
         values = [
-            {**self.observed.values, **{u: p.value for u, p in self._params()}}[n] for n in net.params
+            {**self.observed.values, **{u: p.value for u, p in self._params()}}[n]
+            for n in net.params
         ]
         initial = _lpn.sim.initial_tokens(core, values, self.observed.marking._core)
         pushes = defaultdict(list)
@@ -155,7 +158,9 @@ class Graph:
                     key = pool(("init", arc.place), unknown_init[place], arrivals[arc.place])
                     key.entries.append((n, consumed[arc.place] + need))
                 elif need > taken:
-                    at = consumed[arc.place] + need - 1 - initial[arc.place] - len(pushes[arc.place])
+                    at = (
+                        consumed[arc.place] + need - 1 - initial[arc.place] - len(pushes[arc.place])
+                    )
                     if 0 <= at < len(arrivals[arc.place]):
                         edges.append((COMMIT, arrivals[arc.place][at], 0, None))
                 elif taken:
@@ -179,7 +184,9 @@ class Graph:
                     entry = pool(("capacity", p), limited[p][0], releases[p])
                     entry.entries.append((n, initial[p] + filled[p]))
             if t.servers is not None:
-                entry = pool(("servers", f.transition), unknown_servers.get(name), commits_of[f.transition])
+                entry = pool(
+                    ("servers", f.transition), unknown_servers.get(name), commits_of[f.transition]
+                )
                 entry.entries.append((n, f.number + 1))
             before = previous.get(f.transition)
             if before is not None:
@@ -198,7 +205,9 @@ class Graph:
                 self.pools[unknown].append(each)
                 continue
             if kind == "servers":
-                known = self._column(self._names[number], "servers", firings[each.entries[0][0]].number)
+                known = self._column(
+                    self._names[number], "servers", firings[each.entries[0][0]].number
+                )
             else:
                 first = firings[each.entries[0][0]]
                 known = self._column(
@@ -306,6 +315,8 @@ class Graph:
             if f.number < len(commits_at[f.transition]):
                 commits[n] = {(): commits_at[f.transition][f.number]}
         waited = [False] * len(firings)
+        loose = [False] * len(firings)
+        clocked = [t.clock is not None for t in self.net.core.transitions]
         found = []
         for n in self._sorted():
             if n >= most:
@@ -313,6 +324,7 @@ class Graph:
             f = firings[n]
             sums: dict[tuple, int] = {}
             unsure = self._unsure[n] or n in held
+            late = clocked[f.transition]
             for kind, ref, add, use in self._edges[n]:
                 if kind == TIME:
                     base = {(): ref}
@@ -320,7 +332,9 @@ class Graph:
                     base = commits[ref]
                     if base is None:  # in a circle, or beyond the first ones
                         continue
-                    unsure = unsure or waited[ref] and not self._seen(commits_at, firings[ref])
+                    if not self._seen(commits_at, firings[ref]):
+                        unsure = unsure or waited[ref]
+                        late = late or loose[ref]
                 else:
                     base = starts[ref]
                     if base is None:
@@ -349,12 +363,13 @@ class Graph:
                 unsure = True
                 sums = dict(sorted(sums.items(), key=lambda s: -s[1])[:SUMS])
             waited[n] = unsure
+            loose[n] = late
             if f.number < len(starts_at[f.transition]):
                 time = starts_at[f.transition][f.number]
                 if self._names[f.transition] not in observed.given:
-                    found.append(Event(n, True, time, sums, unsure))
+                    found.append(Event(n, True, time, sums, unsure, late))
                 sums = {(): time}
-                waited[n] = False
+                waited[n] = loose[n] = False
             elif not sums:
                 sums = {(): 0}
             starts[n] = sums
@@ -375,7 +390,7 @@ class Graph:
             if f.number < len(commits_at[f.transition]):
                 time = commits_at[f.transition][f.number]
                 if self._names[f.transition] not in observed.given:
-                    found.append(Event(n, False, time, after, waited[n]))
+                    found.append(Event(n, False, time, after, waited[n], loose[n]))
                 after = {(): time}
             commits[n] = after
         found.sort(key=lambda e: e.n)

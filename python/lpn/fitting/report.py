@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..authoring.net import Net
-from .formula import Formula
-from .solve import Fit, Found, Number
+from .solve import Fit, Found
 
 __all__ = ["described", "few"]
 
@@ -50,9 +49,10 @@ def _formula(found, nets):
         row["undecided"] = "no recorded instant is decided by it" + (
             "" if found.fits is None else f"; any constant {_span(low, high)} does as well"
         )
-    for other in found.also:
+    for other in found.also if row["undecided"] is None else ():
         told = _telling(found, other, nets)
-        row["also"].append({"formula": other.text(), "told_apart_by": told})
+        if told is not None:  # else the same formula in other words
+            row["also"].append({"formula": other.text(), "told_apart_by": told})
     return row
 
 
@@ -70,7 +70,9 @@ def _number(number, fit):
     low, high = number.fits
     undecided = None
     if not number.support:
-        undecided = f"no start waits for it in the recordings; any number {_span(low, high)} does as well"
+        undecided = (
+            f"no start waits for it in the recordings; any number {_span(low, high)} does as well"
+        )
     return {
         "unknown": number.name,
         "kind": part,

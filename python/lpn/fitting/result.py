@@ -15,7 +15,9 @@ from .terms import features_of
 __all__ = ["errors", "filled", "total"]
 
 
-def filled(net: Net, formulas: Mapping[tuple[str, str], Formula], numbers: Mapping[str, int]) -> Net:
+def filled(
+    net: Net, formulas: Mapping[tuple[str, str], Formula], numbers: Mapping[str, int]
+) -> Net:
     """A copy of a net whose unknowns are these; the numbers are its parameters."""
     copy = Net._of(net.core.copy())
     core = copy.core

@@ -27,7 +27,7 @@ KEPT = 40  # candidates that are tried on all events
 class Bounds:
     """`columns`: feature -> its values per row; per row of `at`: an index into them, the bound, and
     the event, in order of events. Per event: what the rest leaves (`slack`, a large number where
-    nothing else ends there), and whether more is unknown about it.
+    nothing else ends there), whether more is unknown about it, and whether it is only bounded (loose).
     """
 
     columns: dict[str, np.ndarray]
@@ -36,6 +36,12 @@ class Bounds:
     event: np.ndarray
     slack: np.ndarray
     unsure: np.ndarray
+    loose: np.ndarray
+
+    @property
+    def events(self) -> int:
+        """Events that a formula can meet."""
+        return int((~self.loose).sum())
 
     def score(self, formula: Formula) -> tuple[int, int]:
         """(events met exactly, events passed)."""
@@ -48,12 +54,12 @@ class Bounds:
     def judge(self, left):
         least = self.slack.copy()
         np.minimum.at(least, self.event, left)
-        return int((least == 0).sum()), int((least < 0).sum())
+        return int(((least == 0) & ~self.loose).sum()), int((least < 0).sum())
 
     @property
     def needed(self) -> int:
         """Events that nothing else explains."""
-        return int(((self.slack > 0) & ~self.unsure).sum())
+        return int(((self.slack > 0) & ~self.unsure & ~self.loose).sum())
 
 
 @dataclass
@@ -98,11 +104,19 @@ def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> l
     for _, formula in itertools.chain(pool[:KEPT], [p for p in simple if p[0] >= pool[0][0]]):
         if formula not in found:
             found[formula] = Candidate(formula, *bounds.score(formula))
-    return ranked(list(found.values()), len(bounds.slack))
+    return ranked(list(found.values()), bounds.events)
 
 
 def ranked(found, events):
-    """The best first: who meets all without passing any, the simplest of them; else by merit."""
+    """The best first: the simplest of those that meet every event; where none does, by merit: an
+    exact formula of many numbers for a part of the events is worth less than a simple one for most.
+    """
+    whole = [c for c in found if not c.passed and c.met == events]
+    if whole:
+        best = min(whole, key=lambda c: c.formula.cost)
+        rest = [c for c in found if c is not best]
+        rest.sort(key=lambda c: (-c.met + c.passed, c.formula.cost))
+        return [best, *rest]
     most = max((c.met for c in found if not c.passed), default=-1)
     penalty = 1 + 0.008 * events
     clean = [c for c in found if not c.passed and c.met >= most]
@@ -130,6 +144,7 @@ class _Rows:
         np.minimum.at(least, bounds.event, bounds.bound)
         weight = np.where(bounds.bound == least[bounds.event], 1.0, 0.01)
         weight = weight * np.where(bounds.slack[bounds.event] > 0, 1.0, 0.05)
+        weight = weight * np.where(bounds.loose[bounds.event], 0.01, 1.0)
         rows, inverse = np.unique(np.stack(data, axis=1), axis=0, return_inverse=True)
         self.weight = np.bincount(inverse.ravel(), weights=weight, minlength=len(rows))
         self.bound = rows[:, -1]
@@ -278,8 +293,6 @@ def _levels(rows):
     few = divided if len(divided) <= 200 else [t for t in divided if t.by in (2, 4, 8, 16, 32, 64)]
     with_division = [[t, s] for t in few for s in singles if s.feature != t.feature]
     yield 3, [*with_table, *triples, *with_product, *with_division]
-    yield 4, [
-        [t, s, u]
-        for t in products
-        for s, u in itertools.combinations(singles, 2)
-    ] + [list(p) for p in itertools.combinations(singles, 4)]
+    yield 4, [[t, s, u] for t in products for s, u in itertools.combinations(singles, 2)] + [
+        list(p) for p in itertools.combinations(singles, 4)
+    ]

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..authoring.net import Net
 from ..errors import listed, without_place
 from .formula import Formula
-from .graph import Event, Graph
+from .graph import Graph
 from .history import LENIENT, History, Observed, run
 from .result import errors, filled, total
 from .search import Bounds, Candidate, search
@@ -21,6 +20,9 @@ __all__ = ["Fit", "Found", "Number"]
 
 FAR = 1 << 60  # slack of an event that nothing else explains
 ROUNDS = 4
+FREE = (
+    64  # room or servers of which no start shows a limit: at least that, and 4 times what is used
+)
 PREFIX = 3000  # firings of a recording that a first look takes
 SUPPOSED = (1, 2, 3, 4, 6, 8)
 STARTS = (1, 9)  # levels of the grammar with which a search begins
@@ -149,10 +151,18 @@ class Case:
         return rows[:, self.shapes[site.key]["base"]]
 
 
+def case_columns(cases: list[Case], key: tuple[str, str]) -> list[str]:
+    """The features of a site that the nets of all cases have."""
+    names = [list(case.columns(case.sites[key])) for case in cases]
+    return [n for n in names[0] if all(n in own for own in names)]
+
+
 class Fit:
     """Finds the unknowns of nets that share them by name; `say(text)` is told what goes on."""
 
-    def __init__(self, observed: list[Observed], say: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(
+        self, observed: list[Observed], say: Callable[[str], None] = lambda text: None
+    ) -> None:
         self.say = say
         self.sites: dict[tuple[str, str], Site] = {}
         self.unknowns: dict[str, Any] = {}
@@ -162,7 +172,8 @@ class Fit:
             self.unknowns.update(each.net.unknowns)
         if not self.unknowns:
             raise without_place(
-                "E-unknown", "the skeleton has no unknown; write lpn.unknown() for what is to be found"
+                "E-unknown",
+                "the skeleton has no unknown; write lpn.unknown() for what is to be found",
             )
         self.open = {k: s for k, s in self.sites.items() if s.unknowns}
         self.cases = [Case(each, sites_of(each.net)) for each in observed]
@@ -210,24 +221,24 @@ class Fit:
         if found is None:
             return None
         base = case.base(site)
-        return case.spread(
-            site.transition, base + found.formula.at(case.columns(site), len(base))
-        )
+        return case.spread(site.transition, base + found.formula.at(case.columns(site), len(base)))
 
     # Bounds.
 
     def bounds(self, key, events):
         """The Bounds that `events`, a list per case, say about a site."""
         offset = 0
-        columns: dict[str, list] = {}
-        at, bound, number, slack, unsure = [], [], [], [], []
+        those = [case for case in self.cases if key in case.sites]
+        columns: dict[str, list] = {name: [] for name in case_columns(those, key)}
+        at, bound, number, slack, unsure, loose = [], [], [], [], [], []
         count = 0
         for case, own in zip(self.cases, events):
             site = case.sites.get(key)
             if site is None:
                 continue
-            for name, values in case.columns(site).items():
-                columns.setdefault(name, []).append(values)
+            own_columns = case.columns(site)
+            for name, values in columns.items():
+                values.append(own_columns[name])
             base = case.base(site)
             for event in own:
                 rest, more, mine = -1, event.unsure, []
@@ -247,6 +258,7 @@ class Fit:
                     number.append(count)
                 slack.append(event.time - rest if rest >= 0 else FAR)
                 unsure.append(more)
+                loose.append(event.loose)
                 count += 1
             offset += len(base)
         return Bounds(
@@ -256,6 +268,7 @@ class Fit:
             np.array(number, dtype=np.int64),
             np.array(slack, dtype=np.int64),
             np.array(unsure, dtype=bool),
+            np.array(loose, dtype=bool),
         )
 
     def events(self, without=None, first=None):
@@ -329,7 +342,7 @@ class Fit:
         """Recorded instants that are not what the sums say."""
         self._limit_pools()
         return sum(
-            max(event.sums.values(), default=0) != event.time
+            max(event.sums.values(), default=0) != event.time and not event.loose
             for own, _, _ in self.events()
             for event in own
         )
@@ -340,7 +353,9 @@ class Fit:
             if site.open:
                 continue
             for case in self.cases:
-                if key in case.shapes and not is_linear(case.shapes[key], case.rows(site.transition)):
+                if key in case.shapes and not is_linear(
+                    case.shapes[key], case.rows(site.transition)
+                ):
                     raise without_place(
                         "E-fit-shape",
                         f"the {site.part} of transition '{site.transition}' is not a sum of multiples "
@@ -381,8 +396,8 @@ class Fit:
             if not len(bounds.at):
                 continue
             candidate = self._search(site, bounds, levels)[0]
-            ratio = (candidate.met - candidate.passed) / len(bounds.slack)
-            ranked.append((ratio, len(bounds.slack), key, candidate))
+            ratio = (candidate.met - candidate.passed) / max(1, bounds.events)
+            ranked.append((ratio, bounds.events, key, candidate))
         return sorted(ranked, key=lambda r: (-r[0], -r[1]))
 
     def _suppose(self, remaining, levels):
@@ -434,7 +449,9 @@ class Fit:
         self.found[key] = Found(
             remaining.pop(key),
             Formula(0),
-            hidden=f"only the sum with {others} shows" if others else "no recorded instant shows it",
+            hidden=f"only the sum with {others} shows"
+            if others
+            else "no recorded instant shows it",
         )
 
     def _second_pass(self):
@@ -451,12 +468,14 @@ class Fit:
                 self.found[key].formula = Formula(0)
                 continue
             now = Candidate(self.found[key].formula, *bounds.score(self.found[key].formula))
-            exact = not now.passed and now.met == len(bounds.slack)
+            exact = not now.passed and now.met == bounds.events
             if exact and not now.formula.terms:
                 continue
             best = self._search(site, bounds, int(now.formula.cost) if exact else 9)[0]
-            penalty = 1 + 0.008 * len(bounds.slack)
-            clean = not best.passed and best.met >= now.met and best.formula.cost <= now.formula.cost
+            penalty = 1 + 0.008 * bounds.events
+            clean = (
+                not best.passed and best.met >= now.met and best.formula.cost <= now.formula.cost
+            )
             if clean or best.merit(penalty) > now.merit(penalty):
                 self.found[key].formula = best.formula
 
@@ -467,7 +486,7 @@ class Fit:
         names = [n for n in self.pool_names if any(n in c.graph.pools for c in self.cases)]
         for name in self.pool_names:
             if name not in names:
-                self.numbers[name] = Number(name, 1, 0, (1, None))
+                self.numbers[name] = Number(name, FREE, 0, (1, None))
         if not names:
             return
         self._limit_pools(none=True)
@@ -501,7 +520,10 @@ class Fit:
             self.numbers[name] = self._least(name, times)
 
     def _least(self, name, times):
-        needs, firsts = [], []  # per start: from which number on it is not too late; is it explained
+        needs, firsts = (
+            [],
+            [],
+        )  # per start: from which number on it is not too late; is it explained
         most = 1
         for case, (begun, before, done) in zip(self.cases, times):
             for pool in case.graph.pools.get(name, ()):
@@ -513,7 +535,7 @@ class Fit:
                     firsts.append((m, returned, begun[n], before[n] < begun[n]))
                     most = max(most, m)
         if not needs:
-            return Number(name, 1, 0, (1, None))
+            return Number(name, FREE, 0, (1, None))
         least = self.unknowns[name].uses[0].part != "init"
         values = sorted({max(int(least), v) for v in needs})
         best = None
@@ -527,7 +549,9 @@ class Fit:
             if best is None or merit > best[0] or (merit == best[0] and not passed):
                 best = (merit, value, met, passed)
         _, value, met, passed = best
-        return Number(name, value, met, (value, value if met else None), passed)
+        if met or not least:
+            return Number(name, value, met, (value, value if met else None), passed)
+        return Number(name, max(FREE, 4 * value), 0, (value, None), passed)
 
     def _limit_pools(self, none=False):
         for case in self.cases:
@@ -626,17 +650,19 @@ class Fit:
             if not len(bounds.at):
                 found.hidden = found.hidden or "no recorded instant shows it"
                 continue
-            found.events = len(bounds.slack)
+            found.events = bounds.events
             found.met, found.passed = bounds.score(found.formula)
             columns = bounds.columns
             size = len(next(iter(columns.values()))) if columns else int(bounds.at.max()) + 1
             left = bounds.bound - found.formula.at(columns, size)[bounds.at]
-            needed = bounds.slack[bounds.event] > 0
+            needed = (bounds.slack[bounds.event] > 0) & ~bounds.loose[bounds.event]
             exact = needed & (left == 0)
             found.support = len(np.unique(bounds.event[exact]))
             used = sorted(found.formula.features())
             if exact.any():
-                rows = np.stack([columns[n][bounds.at[exact]] for n in used], axis=1) if used else None
+                rows = (
+                    np.stack([columns[n][bounds.at[exact]] for n in used], axis=1) if used else None
+                )
                 found.points = 1 if rows is None else len(np.unique(rows, axis=0))
             found.constant = {
                 n: int(c[bounds.at][0])
@@ -645,7 +671,10 @@ class Fit:
             }
             least = bounds.slack.copy()
             np.minimum.at(least, bounds.event, left)
-            off, counts = np.unique(least[(least != 0) & (least < FAR // 2) & ~bounds.unsure], return_counts=True)
+            off, counts = np.unique(
+                least[(least != 0) & (least < FAR // 2) & ~bounds.unsure & ~bounds.loose],
+                return_counts=True,
+            )
             found.residuals = {int(o): int(c) for o, c in zip(off, counts)}
             found.also = []
             for other in self._search(site, bounds):

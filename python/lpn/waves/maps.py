@@ -11,7 +11,17 @@ from ..errors import listed, near, without_place
 
 __all__ = ["Arrival", "Channel", "Clock", "Firing", "Map", "read_map"]
 
-_TOP = ("clock", "edge", "reset", "origin", "clocks", "channels", "transitions", "parameters", "places")
+_TOP = (
+    "clock",
+    "edge",
+    "reset",
+    "origin",
+    "clocks",
+    "channels",
+    "transitions",
+    "parameters",
+    "places",
+)
 _CLOCK = ("signal", "edge", "reset")
 _CHANNEL = (
     *("valid", "ready", "accept", "strobe", "start", "done", "busy"),

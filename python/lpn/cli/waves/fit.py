@@ -238,9 +238,6 @@ def _remarks(row):
         yield f"in every firing {values}: whether it follows them is not known"
     for other in row["also"]:
         told = other["told_apart_by"]
-        if told is None:
-            yield f"{other['formula']} is the same for all inputs that were tried"
-            continue
         at = ", ".join(f"{n} = {v}" for n, v in told["input"].items())
         one, two = told["values"]
         yield f"{other['formula']} fits as well; an input with {at} tells: {one}, or {two}"

@@ -18,8 +18,16 @@ from ...errors import without_place
 from ...interrupt import Interrupt
 
 TABLE = {
-    "channels": ("lpn.cli.waves.wave", "channels", "Propose a map of FILE's channels from its names."),
-    "stalls": ("lpn.cli.waves.wave", "stalls", "Transfers, back-pressure and starvation per channel."),
+    "channels": (
+        "lpn.cli.waves.wave",
+        "channels",
+        "Propose a map of FILE's channels from its names.",
+    ),
+    "stalls": (
+        "lpn.cli.waves.wave",
+        "stalls",
+        "Transfers, back-pressure and starvation per channel.",
+    ),
     "compare": (
         "lpn.cli.waves.compare",
         "compare",
