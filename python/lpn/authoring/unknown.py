@@ -63,26 +63,30 @@ class Unknown:
     at: tuple | None = None
 
 
-def unknown(name: str | None = None) -> Any:
+def unknown(name: str | None = None, *, least: int | None = None) -> Any:
     """A number, or with `delay=` and `interval=` a formula, that `lpn fit` finds from recordings.
 
     Alone it leaves everything open: `delay=lpn.unknown()` may become any formula of the grammar over
     the tokens' properties. Inside a function it is one whole number, and the function is the shape:
     `delay=lambda pkt: lpn.unknown() * pkt.words + lpn.unknown()`. Uses with the same `name` are the
-    same number. A net with unknowns can be checked and drawn, and is refused by every engine.
+    same number. `least`: no value below it, 0 by default; a register has a delay of at least 1. A net
+    with unknowns can be checked and drawn, and is refused by every engine.
     """
     if name is not None and not (isinstance(name, str) and _lpn.is_name(name)):
         raise mistake("E-name", f"{name!r} cannot name an unknown: use letters, digits, _ and dots")
-    alone = Alone(name, _call_site())
+    if least is not None and (isinstance(least, bool) or not isinstance(least, int)):
+        raise mistake("E-operand", f"least is an int, got {least!r}")
+    alone = Alone(name, _call_site(), least)
     return alone._expr() if _formulas else alone
 
 
 class Alone:
     """What lpn.unknown() is outside of a formula; it computes inside of one only."""
 
-    def __init__(self, name, at):
+    def __init__(self, name, at, least=None):
         self._name = name
         self._at = at
+        self._least = least
 
     def _expr(self):
         if not _formulas:
@@ -99,7 +103,8 @@ class Alone:
             while name in net._params and not self._same(net._unknowns.get(name)):
                 number += 1
                 name = f"{stem}{number}"
-        return _declare(net, name, self._at, "transition", owner, part, (-_MOST, _MOST))
+        least = -_MOST if self._least is None else self._least
+        return _declare(net, name, self._at, "transition", owner, part, (least, _MOST))
 
     def _same(self, other):
         """Whether an unknown is of this call: a function is run once per path."""
@@ -160,7 +165,9 @@ def _declare(net, name, at, kind, owner, part, range):
 def stands_alone(net, value, kind, owner, part):
     """An Expr for `value` where it is an unknown that stands alone as `part` of `owner`."""
     name = value._name or f"{owner}.{part}"
-    expr = _declare(net, name, value._at, kind, owner, part, _RANGES.get(part, (0, 1 << 20)))
+    low, high = _RANGES.get(part, (0, 1 << 20))
+    low = max(low, value._least or 0)
+    expr = _declare(net, name, value._at, kind, owner, part, (low, high))
     made = net._unknowns[name]
     made.open = part in ("delay", "interval") and len(made.uses) == 1
     return expr
@@ -181,10 +188,11 @@ def require_known(net):
     )
 
 
-def forget(net, patterns):
+def forget(net, patterns, least=0):
     """Makes unknown what a net says: the delays, intervals, servers and capacities whose name,
-    "transition.delay" or "place.capacity", one of the glob `patterns` fits. Raises Error "E-unknown"
-    for a pattern that fits none.
+    "transition.delay" or "place.capacity", one of the glob `patterns` fits. With `least`, what is
+    forgotten is no less, and delays and intervals that the net says are less stay: a transition without
+    delay is a decision, no register. Raises Error "E-unknown" for a pattern that fits none.
     """
     core = net.core
     used = set()
@@ -195,14 +203,17 @@ def forget(net, patterns):
         return bool(fitting)
 
     def asked(kind, owner, part, old):
-        expr = stands_alone(net, Alone(None, None), kind, owner, part)
+        expr = stands_alone(net, Alone(None, None, least), kind, owner, part)
         return (expr._int()._id, old[1], old[2])
 
     for number, name in enumerate(net.transitions):
         transition = core.transitions[number]
         for part in ("delay", "interval", "servers"):
             old = getattr(transition, part)
-            if old is not None and wanted(name, part):
+            if old is None or not wanted(name, part):
+                continue
+            known = core.value(old[0])
+            if part == "servers" or known is None or known >= least:
                 getattr(transition, f"set_{part}")(asked("transition", name, part, old))
         core.replace_transition(number, transition)
     for number, place in enumerate(core.places):

@@ -327,7 +327,7 @@ class Graph:
             late = clocked[f.transition]
             for kind, ref, add, use in self._edges[n]:
                 if kind == TIME:
-                    base = {(): ref}
+                    base: dict[tuple, int] = {(): ref}
                 elif kind == COMMIT:
                     base = commits[ref]
                     if base is None:  # in a circle, or beyond the first ones
@@ -339,7 +339,7 @@ class Graph:
                     base = starts[ref]
                     if base is None:
                         continue
-                extra = ()
+                extra: tuple = ()
                 if use is not None:
                     given = known.get(use[0])
                     if given is None:

@@ -26,21 +26,23 @@ def observe(
     parameters: Mapping[str, int],
     read: Callable[[list[Recording], Callable[[], bool]], bool],
     forgotten: Sequence[str] = (),
+    least: int = 0,
 ) -> tuple[Observed, Recording, bool]:
     """(what the recording `path` says, the Recording, whether Ctrl-C ended it). `read` reads by a step
-    until it is False. `forgotten`: what of the net is unknown besides (unknown.forget). Raises Error
+    until it is False. `forgotten`: what of the net is unknown besides, with what `least` (unknown.forget). Raises Error
     "E-wave-map" where the map does not fit the skeleton.
     """
     ready = prepare(load(skeleton), input, {**map.parameters, **parameters})
     net = ready.net
     if forgotten:
-        forget(net, forgotten)
+        forget(net, forgotten, least)
     _check(map, net)
     marking = ready.read() if input is not None else Marking(net)
     values = dict(zip(net.params, parameter_values(net, None)))
     with Recording(path, map, keep=True) as recording:
         channels = [c.name for c in recording.channels]
-        for each in [*map.firings, *map.arrivals]:
+        shown: list[Any] = [*map.firings, *map.arrivals]
+        for each in shown:
             if each.channel not in channels:
                 raise without_place(
                     "E-wave-map", f"{map.file}: '{each.channel}': write the channel's number"

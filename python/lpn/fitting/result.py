@@ -55,7 +55,7 @@ def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dic
             number = net.transitions.index(name)
             own = [history.firings[n] for n in history.of[number].values()]
             expected = sorted(f.start if event == "start" else f.commit for f in own)
-            late = [t - e for e, t in zip(expected, times)]
+            late: list[int] = [t - e for e, t in zip(expected, times)]
             rows.append(
                 {
                     "recording": observed.name,
@@ -64,8 +64,8 @@ def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dic
                     "firings": len(expected),
                     "compared": len(late),
                     "exact": sum(not x for x in late),
-                    "mean_error": sum(map(abs, late)) / len(late) if late else None,
-                    "worst_error": max(map(abs, late), default=None),
+                    "mean_error": sum(abs(x) for x in late) / len(late) if late else None,
+                    "worst_error": max((abs(x) for x in late), default=None),
                 }
             )
     return rows

@@ -37,6 +37,7 @@ class Bounds:
     slack: np.ndarray
     unsure: np.ndarray
     loose: np.ndarray
+    least: int = 0  # no formula may be less for any firing
 
     @property
     def events(self) -> int:
@@ -47,7 +48,7 @@ class Bounds:
         """(events met exactly, events passed)."""
         size = len(next(iter(self.columns.values()))) if self.columns else int(self.at.max()) + 1
         values = formula.at(self.columns, size)
-        if (values < 0).any():
+        if (values < self.least).any():
             return 0, len(self.slack)
         return self.judge(self.bound - values[self.at])
 
@@ -86,7 +87,7 @@ def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> l
         pool.extend(formulas)
 
     if shape is None:
-        add(rows.constants())
+        add(rows.constants(bounds.least))
     else:
         add([(rows.value(Formula(0)), Formula(0))])
     exact_at = 0 if rows.complete(pool) else None
@@ -159,12 +160,12 @@ class _Rows:
     def complete(self, pool):
         return any(value >= self.total - 1e-6 for value, _ in pool)
 
-    def constants(self):
+    def constants(self, least=0):
         values = np.unique(self.bound)
         counts = [(float(self.weight[self.bound == v].sum()), int(v)) for v in values]
         counts.sort(reverse=True)
-        tried = {0} | {v for _, v in counts[:8]} | {int(v) for v in values[:4]}
-        return [(self.value(Formula(v)), Formula(v)) for v in tried if v >= 0]
+        tried = {least} | {v for _, v in counts[:8]} | {int(v) for v in values[:4]}
+        return [(self.value(Formula(v)), Formula(v)) for v in tried if v >= least]
 
     def targets(self, design):
         """Per different row of `design`: the row, its likeliest value, the weight of that."""

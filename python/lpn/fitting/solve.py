@@ -269,6 +269,7 @@ class Fit:
             np.array(slack, dtype=np.int64),
             np.array(unsure, dtype=bool),
             np.array(loose, dtype=bool),
+            self.sites[key].least,
         )
 
     def events(self, without=None, first=None):
@@ -447,8 +448,8 @@ class Fit:
         key = next((k for k in remaining if k in together), next(iter(remaining)))
         others = ", ".join(f"{t}.{p}" for t, p in sorted(together.get(key, ())))
         self.found[key] = Found(
-            remaining.pop(key),
-            Formula(0),
+            site := remaining.pop(key),
+            Formula(site.least),
             hidden=f"only the sum with {others} shows"
             if others
             else "no recorded instant shows it",
@@ -465,7 +466,7 @@ class Fit:
             if not len(bounds.at):
                 continue
             if not bounds.needed and site.open and key[1] == "interval":
-                self.found[key].formula = Formula(0)
+                self.found[key].formula = Formula(site.least)
                 continue
             now = Candidate(self.found[key].formula, *bounds.score(self.found[key].formula))
             exact = not now.passed and now.met == bounds.events
@@ -625,7 +626,8 @@ class Fit:
                 return tried[value]
 
             step = max(1, most // 24)
-            grid = sorted({*range(0, most + 1, step), most, found.formula.constant})
+            first = found.site.least
+            grid = sorted({*range(first, most + 1, step), most, found.formula.constant})
             least = min(missed(v) for v in grid)
             best = [v for v in grid if missed(v) == least]
             low, high = best[0], best[-1]

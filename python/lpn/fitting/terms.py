@@ -25,6 +25,7 @@ class Site:
     part: str
     unknowns: list[str]
     open: bool
+    least: int = 0  # of an open one
 
     @property
     def key(self) -> tuple[str, str]:
@@ -45,8 +46,13 @@ def sites_of(net: Net) -> dict[tuple[str, str], Site]:
                 if any(use.owner == name and use.part == part and use.kind == "transition" for use in u.uses)
             ]  # fmt: skip
             open = any(net.unknowns[u].open for u in inside)
-            found[name, part] = Site(name, part, inside, open)
+            least = max((_least(net, u) for u in inside), default=0) if open else 0
+            found[name, part] = Site(name, part, inside, open, least)
     return found
+
+
+def _least(net, unknown):
+    return next(p.range[0] for p in net.core.params if p.name == unknown)
 
 
 def features_of(net: Net, name: str) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def _function(formula: Formula, tree, net, path, name):
             text = re.sub(rf"(?<![\w.]){re.escape(feature)}(?![\w.])", variable, text)
         else:
             found = re.match(r"lpn\.sum\((\w+),|(\w+)\.", feature)
-            arcs.append(found[1] or found[2])
+            if found is not None:
+                arcs.append(found[1] or found[2])
     return f"lambda {', '.join(dict.fromkeys(arcs))}: {text}"
 
 

@@ -70,6 +70,14 @@ class PerFile(click.ParamType):
     "PLACE.capacity; '*' for all.",
 )
 @click.option(
+    "--least",
+    type=click.IntRange(0, 1 << 20),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="What --forget forgets is at least N; delays and intervals that are less stay.",
+)
+@click.option(
     "-p",
     "--param",
     "params",
@@ -84,7 +92,7 @@ class PerFile(click.ParamType):
     help="Writes the result: a .lpn, or a .py, which is the skeleton with what was found.",
 )
 @json_option
-def fit(skeleton, files, maps, inputs, held, forgotten, params, output, as_json):
+def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, as_json):
     """Finds what lpn.unknown() stands for in the net SKELETON from recordings of what it models:
     delays, intervals, capacities, servers, counts.
 
@@ -124,7 +132,7 @@ def fit(skeleton, files, maps, inputs, held, forgotten, params, output, as_json)
     for k, path in enumerate(recordings):
         own = {name: values[k if len(values) > 1 else 0] for name, values in params}
         found, recording, interrupted = observe(
-            skeleton, inputs[k] if inputs else None, path, maps[k], own, read, forgotten
+            skeleton, inputs[k] if inputs else None, path, maps[k], own, read, forgotten, least
         )
         status = max(status, whole(recording, interrupted))
         observed.append(found)
