@@ -29,8 +29,8 @@ def observe(
     least: int = 0,
 ) -> tuple[Observed, Recording, bool]:
     """(what the recording `path` says, the Recording, whether Ctrl-C ended it). `read` reads by a step
-    until it is False. `forgotten`: what of the net is unknown besides, with what `least` (unknown.forget). Raises Error
-    "E-wave-map" where the map does not fit the skeleton.
+    until it is False. `forgotten`: what of the net is unknown besides, with what `least`
+    (unknown.forget). Raises Error "E-wave-map" where the map does not fit the skeleton.
     """
     ready = prepare(load(skeleton), input, {**map.parameters, **parameters})
     net = ready.net
