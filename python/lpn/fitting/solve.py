@@ -179,6 +179,7 @@ class Fit:
         self.cases = [Case(each, sites_of(each.net)) for each in observed]
         self.found: dict[tuple[str, str], Found] = {}
         self.numbers: dict[str, Number] = {}
+        self.most: dict[tuple[str, str], int] = {}  # of sites that no instant decides, a bound
         in_shapes = {u for s in self.open.values() for u in s.unknowns}
         self.pool_names = [
             name
@@ -465,7 +466,8 @@ class Fit:
             bounds = self.bounds(key, [e[0] for e in self.events(key)])
             if not len(bounds.at):
                 continue
-            if not bounds.needed and site.open and key[1] == "interval":
+            if not bounds.needed and site.open:  # what bounds it is no reason to be as large
+                self.most[key] = int(bounds.bound.min())
                 self.found[key].formula = Formula(site.least)
                 continue
             now = Candidate(self.found[key].formula, *bounds.score(self.found[key].formula))
@@ -616,7 +618,7 @@ class Fit:
         for key, found in self.found.items():
             if found.support or not found.site.open or found.formula.terms:
                 continue
-            most = max(found.formula.constant, 16)
+            most = min(max(self.most.get(key, 0), found.formula.constant, 16), 4096)
             self.say(f"trying values of {'.'.join(key)}")
             tried = {}
 
