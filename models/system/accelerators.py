@@ -19,7 +19,7 @@ class Own:
     inputs: {place: bytes of each token, or the property that says so}: tokens wait for them.
     outputs: {place: bytes of each token}. finished: {place: how many of its tokens end a job, or the
     start place that has as many}. pattern: the output that goes with Pattern tokens, in runs of
-    `packets`. parameters: of the net, bound.
+    `packets`. ahead: tokens of an input that it holds at once. parameters: of the net, bound.
     """
 
     model: Model
@@ -30,6 +30,7 @@ class Own:
     finished: dict = field(default_factory=dict)
     pattern: str | None = None
     packets: int = 1
+    ahead: int = 1
 
     def type_of(self, name):
         """The token type of one of its places, for a place to join; None: its tokens count."""
@@ -66,7 +67,7 @@ def own_of(system) -> Own:
     if about.model == "jpeg":
         return _jpeg(system, own)
     own.inputs, own.outputs = dict(about.inputs), dict(about.outputs)
-    own.finished = dict(about.finished)
+    own.finished, own.ahead = dict(about.finished), about.ahead
     _check_places(system, own)
     return own
 
@@ -130,7 +131,9 @@ def _round_trip(system, kind):
             "other; leave out link.generation",
         )
     where = memory.input if kind == "read" else memory.output
-    more = memory.behind if where == "behind" else memory.levels()[2 if memory.page == "open" else 3]
+    more = (
+        memory.behind if where == "behind" else memory.levels()[2 if memory.page == "open" else 3]
+    )
     return -(-(2 * link.latency + memory.hit + more) // device.period)
 
 
@@ -144,15 +147,18 @@ def _jpeg(system, own):
     if system.accelerator.inputs or system.accelerator.outputs or system.accelerator.finished:
         raise wrong(system, "jpeg is known: leave out accelerator.inputs, outputs and finished")
     own.inputs = {"header": "size", "coded": 0}
+    own.ahead = 2  # the block that is decoded and the one whose bits are in the bit buffer
     own.outputs = {"pixels": _ROW_BYTES * _ROWS}
     own.pattern, own.packets = "pixels", _ROW_BYTES // size
     return own
 
 
-def fill(system, own, marking, path):
+def fill(system, own, marking, path, earlier):
     """Adds the tokens of an input. Raises what the accelerator's own workload raises."""
     if own.pattern:
-        return _fill_image(system, own, marking, path)
+        return _fill_image(system, own, marking, path, _warm(path) if earlier else 0)
+    if earlier:
+        raise ValueError("'earlier' is for systems with the JPEG decoder")
     tokens = own.model.workload(path, own.net)
     position = 0
     for place in own.net.places:
@@ -173,7 +179,9 @@ def fill(system, own, marking, path):
     ends = 0
     for place, many in own.finished.items():
         count = many if isinstance(many, int) else tokens.count(many)
-        ends += count * (-(-own.outputs[place] // system.writes.bytes) if place in own.outputs else 1)
+        ends += count * (
+            -(-own.outputs[place] // system.writes.bytes) if place in own.outputs else 1
+        )
     return _add_job(system, marking, position, ends)
 
 
@@ -190,13 +198,12 @@ def _add_job(system, marking, bytes, ends):
     )
 
 
-def _fill_image(system, own, marking, path):
+def _fill_image(system, own, marking, path, warm):
     from lpn_models_native import _jpeg, _system  # here, so that the net alone needs no libjpeg
 
     with open(path, "rb") as file:
         data = file.read(_jpeg.MAX_FILE_BYTES + 1)
     image = _jpeg.read(data, own.parameters.get("writable_tables", 0) != 0)
-    settings = {**marking.net.params, **marking.net.bound}
     memory, size = system.memory, system.reads.bytes
     marking.add(
         "device.waiting.header",
@@ -218,11 +225,11 @@ def _fill_image(system, own, marking, path):
         mcu=16 if image.sampling == "420" else 8,
         line=memory.line,
         cache_lines=memory.cache_lines,
-        warm_bytes=_warm(path) if settings["memory.earlier"] else 0,
+        warm_bytes=warm,
         read_lines=-(-len(data) // memory.line),
         row_bytes=memory.row_bytes,
         banks=memory.banks,
-        open_rows=bool(settings["memory.open"]),
+        open_rows=memory.page == "open",
     )
     marking.add_columns("writes.patterns", rows=patterns)
     _add_job(system, marking, len(data), _ROWS * len(patterns))

@@ -9,17 +9,12 @@ from .parts import Job, Pattern, Run, Where, Wire, memory_time, rows_of
 
 __all__ = ["build"]
 
-GATED = 2  # tokens that an accelerator is given ahead: one in work, one that waits
 AHEAD = 64  # runs of packets between an output and the engine that writes them
 
 
-def build(system, own: Own, earlier: int = 0) -> lpn.Net:
-    """The net, in ticks of `system.tick` ps; every time and size in it is a parameter. `earlier`: see
-    models/system/model.py.
-    """
-    builder = _Builder(system, own)
-    builder.net.param("memory.earlier", earlier, range=(0, 1))
-    return builder.build()
+def build(system, own: Own) -> lpn.Net:
+    """The net, in ticks of `system.tick` ps; every time and size in it is a parameter."""
+    return _Builder(system, own).build()
 
 
 class _Builder:
@@ -65,18 +60,16 @@ class _Builder:
         names = ("behind", "row_open", "row_shut", "row_other")
         more = [self.time(f"memory.{name}", ps) for name, ps in zip(names, memory.levels()[1:])]
         self.levels = [0, *more, 0, 0, 0]
-        self.open = self.net.param("memory.open", int(memory.page == "open"), range=(0, 1))
 
     def level_of(self, kind, bytes):
         """A function: an address of a stream of so many bytes at a time -> the memory's level."""
-        row, opened = self.system.memory.row_bytes, self.open
-
-        def level(at):
-            # A stream takes rows in turn: the first access of a row finds another one open.
-            other = lpn.select(at % row < bytes, 4, 2)
-            return lpn.select(opened == 0, 3, other)
-
-        return (lambda at: 1) if kind == "behind" else level
+        memory = self.system.memory
+        if kind == "behind":
+            return lambda at: 1
+        if memory.page == "closed":
+            return lambda at: 3
+        # A stream takes rows in turn: the first access of a row finds another one open.
+        return lambda at: lpn.select(at % memory.row_bytes < bytes, 4, 2)
 
     def reads(self):
         """DMA reads of the input: in order, so many at once, into a buffer."""
@@ -125,16 +118,15 @@ class _Builder:
         net, own = self.net, self.own
         connect = {}
         for name in own.inputs:
-            connect[name] = net.place(f"device.given.{name}", own.type_of(name), capacity=GATED)
+            ahead = self.number(f"device.ahead.{name}", own.ahead)
+            connect[name] = net.place(f"device.given.{name}", own.type_of(name), capacity=ahead)
         slots = self.system.writes.buffer // max(own.outputs.values(), default=1)
         for name in own.outputs:
             size = self.number(f"writes.buffer.{name}", max(1, slots))
             connect[name] = net.place(f"device.out.{name}", own.type_of(name), capacity=size)
         for place in own.net.core.places:
             if place.done and place.name not in connect:
-                connect[place.name] = net.place(
-                    f"device.out.{place.name}", own.type_of(place.name)
-                )
+                connect[place.name] = net.place(f"device.out.{place.name}", own.type_of(place.name))
         net.instance(own.net, "accelerator", connect, own.parameters, (self.cycle, 0))
         for name in own.inputs:
             self.gate(name, connect[name])
@@ -211,7 +203,7 @@ class _Builder:
         window = self.number("writes.outstanding", max(1, writes.outstanding // packets))
         unanswered = net.place("writes.window", init=window)
         sent, at_memory = net.place("writes.sent", Run), net.place("writes.at_memory", Run)
-        answered = net.place("writes.answered")
+        answered = net.place("writes.answered") if self.system.link.generation else None
         accepted = [self.ends] if self.system.device.done == "accepted" else []
         net.transition(
             "writes.issue",
@@ -223,22 +215,23 @@ class _Builder:
         )
         how = {"kind": "posted", "payload": writes.bytes, "packets": packets}
         self.up.carry("write", sent, at_memory, type=Run, **how)
+        time = memory_time(self.hit, self.levels, self.packet, packets)
+        # An answer is a message, or with PCI Express an update of credits, for whose bytes
+        # rates.byte_fs has charged all packets. Messages take no turns: one transition for both.
+        answer = [unanswered, *([] if accepted else [self.ends])]
+        apart = self.system.link.generation > 0
+        latency = self.down.latency
         net.transition(
             "memory.write",
             take={"run": at_memory},
-            put=[answered],
-            delay=memory_time(self.hit, self.levels, self.packet, packets),
+            put=[answered] if apart else answer,
+            delay=time if apart else lambda run: time(run) + latency,
             interval=packets * self.packet,
         )
-        # The answer is a message, or with PCI Express an update of credits, which packets.HEADER
-        # and rates.byte_fs have charged already.
-        net.transition(
-            "link.down.answer",
-            take={"t": answered},
-            put=[unanswered, *([] if accepted else [self.ends])],
-            delay=self.down.latency,
-            ordered=True,
-        )
+        if apart:
+            net.transition(
+                "link.down.answer", take={"t": answered}, put=answer, delay=latency, ordered=True
+            )
 
     def finish(self):
         """The end of a job: as many ends as it says."""

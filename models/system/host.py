@@ -22,9 +22,11 @@ def driver(b):
         delay=(device.registers - 1) * (request + answer) + request,
         servers=1,
     )
-    b.down.carry("doorbell", rung, doorbell, kind="posted", payload=4, type=Job)
+    b.down.carry("doorbell", rung, doorbell, kind="posted", payload=4, type=Job, servers=1)
     b.busy, b.todo = net.place("device.busy"), net.place("reads.todo")
-    b.started, b.ending = net.place("device.started", Job), net.place("device.ending", Job)
+    b.started, b.ending = net.place("device.started", Job), net.place(
+        "device.ending", Job, drain=True
+    )
     net.transition(
         "device.start",
         take={"job": doorbell},
@@ -54,7 +56,7 @@ def _poll(b, waiting, done, request, answer):
     net.transition(
         "host.poll", take={"t": waiting, "p": patience}, put=[asked], delay=request, servers=1
     )
-    b.down.carry("poll", asked, arrived, kind="nonposted", payload=0)
+    b.down.carry("poll", asked, arrived, kind="nonposted", payload=0, servers=1)
     busy = {"busy": (b.busy.peek(), b.time("host.pause", b.system.host.pause), waiting)}
     for says, (arc, pause, then) in {**busy, "idle": (b.busy.empty(), 0, done)}.items():
         read, told = net.place(f"device.says_{says}"), net.place(f"host.told_{says}")
@@ -65,7 +67,7 @@ def _poll(b, waiting, done, request, answer):
             delay=b.system.device.register_cycles * b.cycle,
             servers=1,
         )
-        b.up.carry(says, read, told, kind="completion", payload=4)
+        b.up.carry(says, read, told, kind="completion", payload=4, servers=1)
         net.transition(
             f"host.sees_{says}", take={"t": told}, put=[then], delay=answer + pause, servers=1
         )
@@ -73,7 +75,7 @@ def _poll(b, waiting, done, request, answer):
 
 def _interrupt(b, waiting, done):
     b.raised, told = b.net.place("device.raised"), b.net.place("host.told")
-    b.up.carry("interrupt", b.raised, told, kind="posted", payload=4)
+    b.up.carry("interrupt", b.raised, told, kind="posted", payload=4, servers=1)
     b.net.transition(
         "host.interrupted",
         take={"t": told, "w": waiting},

@@ -75,23 +75,22 @@ class Configured:
         }
         system = self.system.changed(**{k: v for k, v in given.items() if v is not None})
         own = own_of(system)
-        net = build(system, own, int(bool(earlier)))
-        net.system = system, own
+        net = build(system, own)
+        net.system = system, own, bool(earlier)
         return net
 
     def workload(self, input, net: lpn.Net) -> lpn.Marking:
         """The tokens of an input of the accelerator. Raises what the accelerator's model raises."""
-        system, own = net.system
+        system, own, earlier = net.system
         marking = lpn.Marking(net)
-        fill(system, own, marking, os.fspath(input))
+        fill(system, own, marking, os.fspath(input), earlier)
         return marking
 
     def answer_of_run(self, run) -> dict:
         """ns of a run and cycles of each clock in them, and ps of a tick; None where it did not end."""
         if run.latency is None:
             return None
-        system, _ = run.net.system
-        return _told(system, run.latency)
+        return _told(run.net.system[0], run.latency)
 
     def show(self, answer):
         """Prints an answer_of_run()."""

@@ -52,10 +52,11 @@ class Wire:
         self._byte_fs, self._tick = byte_fs, tick
         self._free = net.place(f"{name}.wire", init=1) if byte_fs is not None else None
 
-    def carry(self, what, source, target, *, kind, payload, packets=1, type=None, also=()):
+    def carry(self, what, source, target, *, kind, payload, packets=1, type=None, servers=None):
         """A transition from place to place, of which `type` is the tokens' (None: they count).
 
-        kind: a key of models.pcie.parts.HEADER. payload: bytes of each of its `packets`.
+        kind: a key of models.pcie.parts.HEADER. payload: bytes of each of its `packets`. servers: most
+        at once, where the sender bounds them.
         """
         name, net = f"{self._name}.{what}", self._net
 
@@ -66,8 +67,9 @@ class Wire:
             net.transition(
                 name,
                 take={"t": source},
-                put=[into(target), *also],
+                put=[into(target)],
                 delay=self.latency,
+                servers=servers,
                 ordered=True,
             )
             return
@@ -76,7 +78,7 @@ class Wire:
         net.transition(
             f"{name}.send",
             take={"t": source, "wire": self._free},
-            put=[into(flying), self._free, *also],
+            put=[into(flying), self._free],
             delay=bytes * self._byte_fs // (1000 * self._tick),
         )
         net.transition(
@@ -85,7 +87,6 @@ class Wire:
             put=[into(target)],
             delay=self.latency,
             ordered=True,
-            interval=1,
         )
 
 

@@ -114,6 +114,7 @@ class Accelerator:
     inputs: tuple = _key(_bytes_of, ())
     outputs: tuple = _key(_bytes_of, ())
     finished: tuple = _key(_counts, ())
+    ahead: int = _key(_whole(1, 2**20), 16)
     round_trips: tuple = _key(_trips, ())
 
 
@@ -273,7 +274,9 @@ def _system(data, path):
         table = data.pop(name, None)
         if table is None:
             if name == "accelerator":
-                raise _Wrong("there is no [accelerator]; it names the model that the system is about")
+                raise _Wrong(
+                    "there is no [accelerator]; it names the model that the system is about"
+                )
             continue
         if not isinstance(table, dict):
             raise _Wrong(f"{name} must be a table, [{name}]")

@@ -33,7 +33,9 @@ class Cache {
 class Pass {
  public:
   Pass(const Picture& picture, const Memory& memory)
-      : picture_(picture), memory_(memory), cache_(memory.cache_lines),
+      : picture_(picture),
+        memory_(memory),
+        cache_(memory.cache_lines),
         open_(static_cast<std::size_t>(memory.banks), -1) {}
 
   std::vector<std::int64_t> run() {
@@ -41,9 +43,10 @@ class Pass {
     const std::int64_t down = (picture_.height + picture_.mcu - 1) / picture_.mcu;
     const std::int64_t side = picture_.mcu / 8;
     const std::int64_t blocks = across * down * side * side;
-    known_.assign(static_cast<std::size_t>((picture_.width * down * picture_.mcu + across * 16) *
-                                               kPixelBytes / memory_.line + 2),
-                  false);
+    known_.assign(
+        static_cast<std::size_t>(
+            (picture_.width * down * picture_.mcu + across * 16) * kPixelBytes / memory_.line + 2),
+        false);
     std::vector<std::int64_t> found;
     found.reserve(static_cast<std::size_t>(blocks));
     std::int64_t read = 0;
@@ -115,14 +118,16 @@ std::vector<std::int64_t> levels(const Picture& picture, const Memory& memory) {
 std::vector<std::int64_t> shares(const std::vector<std::int64_t>& bits, const Input& input) {
   std::vector<std::int64_t> found;
   found.reserve(bits.size());
-  const std::int64_t all = std::max<std::int64_t>(
-      1, std::accumulate(bits.begin(), bits.end(), std::int64_t{0}));
+  const std::int64_t all =
+      std::max<std::int64_t>(1, std::accumulate(bits.begin(), bits.end(), std::int64_t{0}));
   const std::int64_t behind = input.total * input.piece - input.begin;
   std::int64_t sum = 0, taken = input.taken;
   for (const std::int64_t own : bits) {
     sum += own;
-    const std::int64_t position = input.begin + static_cast<std::int64_t>(
-        static_cast<double>(behind) * static_cast<double>(sum) / static_cast<double>(all));
+    const std::int64_t position =
+        input.begin +
+        static_cast<std::int64_t>(static_cast<double>(behind) * static_cast<double>(sum) /
+                                  static_cast<double>(all));
     std::int64_t end = (position + input.piece - 1) / input.piece;
     if (sum == all) end = input.total;
     end = std::clamp(end, taken, input.total);

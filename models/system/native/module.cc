@@ -38,7 +38,7 @@ PYBIND11_MODULE(_system, m) {
         }
         py::gil_scoped_release unlocked;
         return Column{levels({width, height, mcu}, {line, cache_lines, warm_bytes, read_lines,
-                                                     row_bytes, banks, open_rows})};
+                                                    row_bytes, banks, open_rows})};
       },
       py::kw_only(), py::arg("width"), py::arg("height"), py::arg("mcu"), py::arg("line"),
       py::arg("cache_lines"), py::arg("warm_bytes"), py::arg("read_lines"), py::arg("row_bytes"),

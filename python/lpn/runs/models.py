@@ -351,7 +351,7 @@ def _configured(path):
     if not isinstance(name, str) or name not in known:
         raise mistake(
             "E-model",
-            f"{path} does not say which model it configures; write model = \"system\" in its first "
+            f'{path} does not say which model it configures; write model = "system" in its first '
             "line; an input of a model goes behind the model's name: lpn sim pcie FILE.toml",
         )
     configured = getattr(_bundled_module(name, known[name]), "configured", None)
