@@ -155,6 +155,10 @@ def _jpeg(system, own):
 
 def fill(system, own, marking, path, earlier):
     """Adds the tokens of an input. Raises what the accelerator's own workload raises."""
+    # What was set for its parameters in the system's net, its workload is to know.
+    begin = "accelerator."
+    given = {k[len(begin) :]: v for k, v in marking.net.bound.items() if k.startswith(begin)}
+    own.net.bound = {**own.parameters, **given}
     if own.pattern:
         return _fill_image(system, own, marking, path, _warm(path) if earlier else 0)
     if earlier:
@@ -203,7 +207,7 @@ def _fill_image(system, own, marking, path, warm):
 
     with open(path, "rb") as file:
         data = file.read(_jpeg.MAX_FILE_BYTES + 1)
-    image = _jpeg.read(data, own.parameters.get("writable_tables", 0) != 0)
+    image = _jpeg.read(data, own.net.bound.get("writable_tables", 0) != 0)
     memory, size = system.memory, system.reads.bytes
     marking.add(
         "device.waiting.header",

@@ -127,11 +127,21 @@ def _told(system, ticks):
     }
 
 
+_COLUMNS = ("image", "rtl_ns", "rtl_quantised")
+
+
 def _truth_rows(path):
     with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            ns = int(row["rtl_ns"])
-            ticks = int(row["rtl_quantised"])
+        reader = csv.DictReader(file)
+        if not set(_COLUMNS) <= set(reader.fieldnames or ()):
+            raise lpn.Error(
+                "E-truth-file",
+                f"{path} has no columns {', '.join(_COLUMNS)}: durations of the JPEG decoder are "
+                "what is compared; of other systems too little is known (models/system/README.md, "
+                "Error)",
+            )
+        for row in reader:
+            ns, ticks = int(row["rtl_ns"]), int(row["rtl_quantised"])
             yield f"{row['image']}.jpg", {"earlier": 1}, ns, ns if ticks else None
 
 

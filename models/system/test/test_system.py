@@ -323,3 +323,13 @@ def test_shares_of_the_input_add_up():
     bits = array.array("q", [100, 3, 0, 900, 25])
     shares = list(memoryview(_system.shares(bits, 640, 256, 3, 9)))
     assert sum(shares) == 9 - 3 and min(shares) >= 0 and shares[3] == max(shares)
+
+
+def test_a_parameter_of_the_accelerator_reaches_its_workload():
+    """An optimised file has Huffman tables of its own, which the build with fixed ones refuses."""
+    image = ROOT / "models" / "jpeg" / "demo" / "htiles_256x256_q85_mono_opt.jpg"
+    model = lpn.load(str(DEMO))
+    with pytest.raises(ValueError):
+        model.workload(image, model.net())
+    net = model.net(**{"accelerator.writable_tables": 1})
+    assert model.workload(image, net).count("device.waiting.coded") == 1024
