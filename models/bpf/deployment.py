@@ -2,64 +2,53 @@
 
 import math
 import random
-from struct import unpack_from
+from dataclasses import dataclass
+
+from lpn.runs import read_capture
 
 from .check import module_of, tables_of
 from .errors import refused
-from .machine import Machine, Table, World
+from .machine import Machine, Run, Table, World
+from .objects import ARRAYS
 from .writer import write
 
-ETHERNET = 1
-MAGIC = {
-    0xA1B2C3D4: ("<", 1000), 0xA1B23C4D: ("<", 1), 0xD4C3B2A1: (">", 1000), 0x4D3CB2A1: (">", 1),
-}  # fmt: skip
 ANSWERS = 64  # random numbers for one packet
 
 
-def read_pcap(path):
-    """([(time in ns, bytes)], how many were cut off) of a classic pcap file of Ethernet frames."""
+def read_trace(path):
+    """([(time in ns, bytes)], how many were cut off) of a pcap file of Ethernet frames. Raises Error
+    E-bpf-file.
+    """
     try:
-        with open(path, "rb") as file:
-            raw = file.read()
+        found = read_capture(path)
     except OSError as wrong:
         raise refused("E-bpf-file", f"cannot read '{path}': {wrong.strerror}") from None
-    magic = unpack_from("<I", raw)[0] if len(raw) >= 24 else None
-    if magic == 0x0A0D0D0A:
-        raise refused(
-            "E-bpf-file", f"'{path}' is a pcapng file; convert it: editcap -F pcap IN OUT"
-        )
-    if magic not in MAGIC:
-        raise refused("E-bpf-file", f"'{path}' is no pcap file")
-    order, unit = MAGIC[magic]
-    kind = unpack_from(order + "I", raw, 20)[0] & 0xFFFF
-    if kind != ETHERNET:
-        raise refused("E-bpf-file", f"'{path}' has frames of link type {kind}, not Ethernet")
-    found, cut, at = [], 0, 24
-    while at < len(raw):
-        if at + 16 > len(raw):
-            raise refused("E-bpf-file", f"'{path}' ends within packet {len(found) + 1}")
-        seconds, part, kept, length = unpack_from(order + "4I", raw, at)
-        at += 16
-        if at + kept > len(raw):
-            raise refused("E-bpf-file", f"'{path}' ends within packet {len(found) + 1}")
-        cut += kept < length
-        found.append((seconds * 10**9 + part * unit, raw[at : at + kept]))
-        at += kept
-    if not found:
-        raise refused("E-bpf-file", f"'{path}' has no packets")
-    return found, cut
+    except ValueError as wrong:
+        raise refused("E-bpf-file", str(wrong)) from None
+    return list(zip(found.times, found.frames())), found.cut
 
 
-def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, seed=1):
-    """[(class, cost)] of the packets of a trace. `maps`: {map: Table} before the first packet;
-    with `carry` every packet finds what those before it left.
+@dataclass
+class Replayed:
+    """A packet of a trace: its class, what the machine did, entries of the maps before it."""
+
+    name: str
+    content: bytes
+    run: Run
+    entries: dict
+    where: object  # a function: the name of an instruction's place
+
+
+def replay(interface, packets, maps, carry=False, ifindex=1, seed=1, trace=False):
+    """A Replayed per packet of a trace. `maps`: {map: Table} before the first packet; with `carry`
+    every packet finds what those before it left. `trace`: runs keep their instructions.
     """
-    module = module_of(write(interface, metric))
-    machine = Machine(interface.program, interface.function, interface.tails)
+    module = module_of(write(interface))
+    machine = Machine(interface.program, interface.function, interface.tails, interface.prices)
     generator = random.Random(seed)
     for name, shape in interface.program.maps.items():
         maps.setdefault(name, Table(shape))
-    data, rows = {}, []
+    data, counted = {}, [name for name, shape in interface.program.maps.items() if _fills(shape)]
     for when, content in packets:
         environment = {
             "ktime": when,
@@ -70,9 +59,20 @@ def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, see
         if not carry:
             world = world.copy()
         name = module["class_of"](content, world.context, tables_of(world), environment, world.data)
-        run = machine.run(world)
-        rows.append((name, run.insns if metric == "insns" else run.mem_accesses))
-    return rows
+        entries = {each: len(world.maps[each].entries) for each in counted}
+        run = machine.run(world, trace)
+        yield Replayed(name, content, run, entries, interface.program.where)
+
+
+def _fills(shape):
+    """Whether a map has more entries or less."""
+    return shape.kind not in ARRAYS and shape.kind not in ("PROG_ARRAY",)
+
+
+def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, seed=1):
+    """[(class, cost)] of the packets of a trace (replay)."""
+    replayed = replay(interface, packets, maps, carry, ifindex, seed)
+    return [(one.name, one.run.of(metric)) for one in replayed]
 
 
 def statistics(costs, percentiles):
