@@ -10,7 +10,6 @@ import platform
 import sys
 import time
 
-import lpn
 from lpn.runs import prepare
 
 SYSTEM = pathlib.Path(__file__).resolve().parents[2] / "models" / "system" / "demo" / "jpeg.toml"
