@@ -217,6 +217,11 @@ def test_a_net_that_deadlocks_or_reads_other_tokens(lpn, tmp_path):
     )
     said = lpn("pi", path, "--loops").refused("E-pi")
     assert "transition 'send' has a delay that depends on how full a place is" in said
+    path.write_text(COUNTER.format("").replace("(at.n + 1) % 4", "at.n + 1"))
+    said = lpn("pi", path, "--loops").refused("E-pi")
+    assert "transition 'burst' makes 4 of 'n' of its counter 'row', which is out of range" in said
+    path.write_text(COUNTER.format("").replace("open : Token", "open : Token capacity 2 initial 3"))
+    lpn("pi", path, "--loops").refused("E-capacity")
     path.write_text(COUNTER.format("").replace("initial (0)", "initial (0) times 2"))
     said = lpn("pi", path, "--loops").refused("E-pi")
     assert "transition 'burst' has a delay that depends on tokens of 'row'" in said
