@@ -22,7 +22,7 @@ from ...runs import prepare
 
 
 def paces(words, params, pareto, limit, as_json):
-    if not all(word.endswith(".xml") for word in words):
+    if not all(word.lower().endswith(".xml") for word in words):
         if pareto or len(words) > 1:
             raise mistake(
                 "E-usage",
