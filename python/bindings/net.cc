@@ -249,26 +249,33 @@ void bind_net(py::module_& m) {
              n.transitions.push_back(t);
              return n.transitions.size() - 1;
            })
-      .def("add_instance",
-           [](Net& n, const Net& part, const std::string& prefix,
-              const std::vector<std::optional<Id>>& connect,
-              const std::vector<std::optional<Id>>& params) {
-             InstanceSpec spec;
-             spec.prefix = prefix;
-             for (const auto& place : connect) {
-               if (place) item(n.places, *place);
-               spec.connect.push_back(place ? std::optional(static_cast<PlaceId>(*place))
-                                            : std::nullopt);
-             }
-             for (const auto& value : params) {
-               spec.params.push_back(value ? std::optional(expr(n, *value)) : std::nullopt);
-             }
-             const Instance instance = add_instance(n, part, spec);
-             std::vector<Id> places, transitions;
-             for (PlaceId p : instance.places) places.push_back(static_cast<Id>(p));
-             for (TransitionId t : instance.transitions) transitions.push_back(static_cast<Id>(t));
-             return py::make_tuple(places, transitions, instance.params);
-           })
+      .def(
+          "add_instance",
+          [](Net& n, const Net& part, const std::string& prefix,
+             const std::vector<std::optional<Id>>& connect,
+             const std::vector<std::optional<Id>>& params,
+             const std::optional<std::tuple<FormulaTuple, FormulaTuple>>& clock) {
+            InstanceSpec spec;
+            spec.prefix = prefix;
+            for (const auto& place : connect) {
+              if (place) item(n.places, *place);
+              spec.connect.push_back(place ? std::optional(static_cast<PlaceId>(*place))
+                                           : std::nullopt);
+            }
+            for (const auto& value : params) {
+              spec.params.push_back(value ? std::optional(expr(n, *value)) : std::nullopt);
+            }
+            if (clock) {
+              spec.clock = Clock{to_formula(std::get<0>(*clock)), to_formula(std::get<1>(*clock))};
+            }
+            const Instance instance = add_instance(n, part, spec);
+            std::vector<Id> places, transitions;
+            for (PlaceId p : instance.places) places.push_back(static_cast<Id>(p));
+            for (TransitionId t : instance.transitions) transitions.push_back(static_cast<Id>(t));
+            return py::make_tuple(places, transitions, instance.params);
+          },
+          py::arg("part"), py::arg("prefix"), py::arg("connect"), py::arg("params"),
+          py::arg("clock") = std::nullopt)
       .def("where",
            [](const Net& n, Id file, Id line) {
              return where(n, {file, line});

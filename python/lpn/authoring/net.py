@@ -338,7 +338,7 @@ class Net:
         """Pickles as its .lpn text."""
         return _unpickled, (self.text(), dict(self.bound))
 
-    def instance(self, part, prefix, connect=None, params=None):
+    def instance(self, part, prefix, connect=None, params=None, clock=None):
         """A copy of another net inside this one; returns an Instance.
 
         Its place "p" becomes "prefix.p", or the place of this net that `connect` gives: {their
@@ -346,6 +346,10 @@ class Net:
         parameter of this net}; those not given become parameters "prefix.name" of this net.
         A connected place keeps this net's start, done and sink; it gets the part's initial tokens
         after its own, and the part's capacity when it has none.
+
+        `clock`: (period, phase) in ticks of this net, or a period: the part's clock. Its transitions
+        start on these edges and its delays and intervals count periods; what one of them says of a
+        clock counts them, too.
         """
         if not isinstance(part, Net):
             raise mistake("E-operand", f"instance needs a net, got {part!r}")
@@ -384,9 +388,15 @@ class Net:
                 )
             number = next(k for k, p in enumerate(part._core.params) if p.name == name)
             values[number] = self._formula(value, f"parameter '{name}' of net '{part.name}'")[0]
+        if clock is not None:
+            period, phase = clock if isinstance(clock, (tuple, list)) else (clock, 0)
+            where = f"the clock of instance '{prefix}'"
+            if isinstance(period, int) and not isinstance(period, bool) and period < 1:
+                raise mistake("E-operand", f"{where} has a period of {period} ticks; at least 1")
+            clock = (self._formula(period, where), self._formula(phase, where))
         try:
             places, transitions, new_params = self._core.add_instance(
-                part._core, prefix, joined, values
+                part._core, prefix, joined, values, clock
             )
         except _lpn.Error as error:
             raise placed(error) from None
