@@ -185,6 +185,7 @@ void bind_net(py::module_& m) {
   bind_transition(m);
 
   py::class_<Net, std::shared_ptr<Net>> net(m, "Net");
+  net.def("copy", [](const Net& n) { return std::make_shared<Net>(n); });
   net.def(py::init([](std::string name) {
     auto n = std::make_shared<Net>();
     n->name = std::move(name);
@@ -249,6 +250,16 @@ void bind_net(py::module_& m) {
              n.transitions.push_back(t);
              return n.transitions.size() - 1;
            })
+      .def("replace_transition",
+           [](Net& n, Id k, const Transition& t) { item(n.transitions, k) = t; })
+      .def("set_capacity",
+           [](Net& n, Id k, OptionalFormula f) { item(n.places, k).capacity = to_optional(f); })
+      .def("set_param",
+           [](Net& n, Id k, std::int64_t value,
+              std::optional<std::pair<std::int64_t, std::int64_t>> r) {
+             item(n.params, k).value = value;
+             item(n.params, k).range = to_range(r);
+           })
       .def(
           "add_instance",
           [](Net& n, const Net& part, const std::string& prefix,
@@ -289,9 +300,9 @@ void bind_net(py::module_& m) {
       .def("require_valid", [](const Net& n) { require_valid(n); })
       .def(
           "print",
-          [](const Net& n, bool sources) {
-            return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut);
-          },
+          [](const Net& n,
+             bool
+                 sources) { return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut); },
           py::arg("sources") = true);
 
   m.def("parse_net",

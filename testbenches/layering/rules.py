@@ -40,7 +40,7 @@ FLOORS = {
         ["lib", "spaces", "captures"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
-        ["interfaces"],
+        ["interfaces", "fitting"],
         ["cli"],
         ["__init__"],
         ["__main__"],

@@ -10,6 +10,7 @@ from ..authoring.check import plain
 from ..authoring.expr import Expr, Ratio, Scope, as_index, text_of
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
+from ..authoring.unknown import require_known
 from ..authoring.place import Place
 from ..errors import Error, listed, mistake, near, placed, within
 from . import text
@@ -119,6 +120,7 @@ class InputSpace:
         if not isinstance(net, Net):
             raise mistake("E-space", f"InputSpace needs a net, got {net!r}")
         net.done()
+        require_known(net)
         self._net = net
         self._names = {}  # variable -> its number
         self._variables = []
