@@ -360,7 +360,8 @@ class InputSpace:
                 for place, tokens in self._tokens.items()
             ]
             made = _lpn.InputSpace(terms, params, tokens, [c._id for c in self._constraints])
-            made.done_count = self._done_count
+            if self._done_count is not None:
+                made.done_count = self._done_count
             try:
                 made.check(self._net._core)
             except _lpn.Error as error:
