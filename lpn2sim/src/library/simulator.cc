@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <new>
+#include <thread>
 
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
@@ -232,9 +234,30 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
   return result;
 }
 
+namespace {
+
+// As run_batch of the C interface, up to a limit.
+void run_up_to(const lpn_sim_api& api, const std::vector<lpn_sim*>& sims, unsigned threads,
+               Time limit, std::vector<lpn_result>& raw, std::vector<std::int32_t>& statuses) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t k = next++; k < sims.size(); k = next++) {
+      statuses[k] = api.run(sims[k], limit, &raw[k]);
+    }
+  };
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  while (others.size() + 1 < std::min<std::size_t>(threads, sims.size())) {
+    others.emplace_back(work);
+  }
+  work();
+}
+
+}  // namespace
+
 double Simulator::run_batch(
     std::span<Simulator> simulators, unsigned threads,
-    const std::function<void(std::size_t, const RunResult*, const RunError*)>& each) {
+    const std::function<void(std::size_t, const RunResult*, const RunError*)>& each, Time limit) {
   if (simulators.empty()) return 0;
   const lpn_sim_api& api = simulators[0].impl_->library.api();
   std::vector<lpn_sim*> sims;
@@ -245,7 +268,11 @@ double Simulator::run_batch(
   std::vector<lpn_result> raw(sims.size());
   std::vector<std::int32_t> statuses(sims.size());
   std::uint64_t layout = 0;
-  api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
+  if (limit == kForever) {
+    api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
+  } else {
+    run_up_to(api, sims, threads, limit, raw, statuses);
+  }
   for (std::size_t k = 0, at = 0; k < simulators.size(); ++k) {
     const bool placed = simulators[k].impl_->sim != nullptr;
     const std::size_t of_raw = placed ? at++ : 0;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import _lpn
@@ -119,9 +119,17 @@ class Marking:
         fields = list(to._type.fields)
         flat: list[int] = []
         count = 0
+        if not isinstance(rows, Iterable):
+            raise mistake("E-marking", f"add_rows needs a list of rows, got {_shown(rows)}")
         for row in rows:
             if isinstance(row, (dict, Token)):
                 row = self._ordered(to, _values(row), f"row {count}")
+            elif not isinstance(row, Sized) or isinstance(row, str):
+                raise mistake(
+                    "E-marking",
+                    f"row {count} of '{to.name}' is {_shown(row)}; write a tuple of the values of "
+                    f"{listed(fields, 'no property')}, a dict, or a token",
+                )
             elif len(row) != len(fields):
                 raise mistake(
                     "E-marking",

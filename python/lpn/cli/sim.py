@@ -21,6 +21,7 @@ from ..command import (
     json_option,
     model_argument,
     need_input,
+    note,
     params_option,
     print_json,
     rate,
@@ -292,6 +293,7 @@ def _one(ready, how, trace, progress, own_answer):
                 observer.finish(run.ending, run.end)
     except Exception as error:
         code, message = refusal(error)
+        message = message.removeprefix(f"{name}: ")  # the input is named wherever this is shown
         return {**row, "error": {"code": code, "message": message}}
     row.update(fields_of(run))
     answer = getattr(ready.model.module, "answer", None)
@@ -386,6 +388,8 @@ def _show(ready, about, rows, given):
         if "critical_path" in row:
             click.echo("")
             _show_path(row)
+        if row["firings"] == 0 and not row["stalled"] and row["ending"] == "quiet":
+            note(f"{row['input'] or ready.net.name}: nothing happened, no transition had its tokens")
     failed = [row for row in rows if "error" in row]
     for row in failed:
         error = row["error"]

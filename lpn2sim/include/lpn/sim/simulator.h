@@ -59,14 +59,15 @@ class Simulator {
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
   // Throws RunError. REQUIRES a library built with `trace` with an observer.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
-  // Runs simulators of one library to their ends, on so many threads (0: one per processor), and
-  // hands each result, or its error, to `each` afterwards, in order. Inputs of a net that is static
+  // Runs simulators of one library to their ends or to `limit`, on so many threads (0: one per
+  // processor), and hands each result, or its error, to `each` afterwards, in order. Inputs of a net that is static
   // go in lock step through vector registers; see docs/architecture.md. Returns the seconds, of all
   // threads together, that laying inputs side by side took. Tokens of places that nothing takes
   // from may then have no values.
   static double run_batch(
       std::span<Simulator> simulators, unsigned threads,
-      const std::function<void(std::size_t, const RunResult*, const RunError*)>& each);
+      const std::function<void(std::size_t, const RunResult*, const RunError*)>& each,
+      Time limit = kForever);
   // Before the first run.
   void set_mode(Mode mode);
   // Who may stop the runs to come; nothing: nobody.
