@@ -166,11 +166,7 @@ void bind_sim(py::module_& parent) {
       .def(
           "take",
           [](sim::Simulator& s, std::uint32_t p) {
-            const sim::Simulator::Collected c = s.take(static_cast<PlaceId>(p));
-            const auto bytes = [](const auto& v) {
-              return py::bytes(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(v[0]));
-            };
-            return py::make_tuple(bytes(c.values), bytes(c.times));
+            return as_bytes(s.take(static_cast<PlaceId>(p)));
           },
           "The tokens that arrived in a collecting place since the last call: (values, row-major, "
           "times), both as bytes of 64-bit integers.")

@@ -176,7 +176,7 @@ def need_input(model: Model, input: object, what: str = "") -> None:
     """Refuses a call without INPUT where the model's workload needs one, ' for this' or in
     general.
     """
-    if not input and model.has_workload:
+    if not input and model.has_workload and not model.has_traffic:
         raise click.UsageError(f"model '{model.name}' needs an INPUT{what}")
 
 

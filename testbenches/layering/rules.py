@@ -36,7 +36,7 @@ FLOORS = {
         ["source", "interrupt"],
         ["errors"],
         ["authoring", "json_file", "plots", "parallel"],
-        ["lib", "spaces"],
+        ["lib", "spaces", "traffic"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
         ["interfaces"],

@@ -60,7 +60,7 @@ struct Simulator::Impl {
   Stop stopped = Stop::kNone;  // before there was an instance
   bool limited = false;        // in memory
   Mode mode = Mode::kAuto;
-  bool started = false;  // or pushed to, or with a number of done tokens to stop at
+  bool started = false;  // or pushed to, or with a number of done tokens to stop at, or arrivals
   std::int32_t order_free = 0;
 
   explicit Impl(Library l) : library(std::move(l)) {}
@@ -119,8 +119,16 @@ void Simulator::Impl::place(const ParamValues& values, const Marking& marking,
   for (std::uint32_t p = 0; p < net.places.size(); ++p) {
     const Marking::Tokens& tokens = marking[static_cast<PlaceId>(p)];
     if (tokens.count == 0) continue;
-    status = api.load(sim, p, tokens.count, tokens.values.data());
+    const std::uint64_t present = tokens.present();
+    status = api.load(sim, p, present, tokens.values.data());
     if (status == LPN_OVER) return;  // the first run says so
+    LPN_ASSERT(status == LPN_OK);
+    if (present == tokens.count) continue;
+    const std::size_t width = net.type_of(static_cast<PlaceId>(p)).fields.size();
+    started = true;
+    status = api.feed(sim, p, tokens.count - present, tokens.values.data() + present * width,
+                      tokens.times.data() + present);
+    if (status == LPN_OVER) return;
     LPN_ASSERT(status == LPN_OK);
   }
 }
@@ -144,7 +152,7 @@ Simulator::Simulator(Library library, const ParamValues& params, const Marking& 
     impl_->stopped = Stop::kMemory;
     return;
   }
-  impl_->started = marking.done_count.has_value() || net.done_count.has_value();
+  if (marking.done_count || net.done_count) impl_->started = true;
   if (marking.done_count) api.set_done(impl_->sim, static_cast<std::int64_t>(*marking.done_count));
 }
 std::uint64_t sane_memory() {
@@ -165,6 +173,19 @@ void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time t
       impl_->library.api().push(impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
   impl_->started = true;
   if (status == LPN_LATE) throw late_push(net, place, time, now());
+  if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+  LPN_ASSERT(status == LPN_OK || status == LPN_OVER);
+}
+
+void Simulator::feed(PlaceId place, std::span<const std::int64_t> values,
+                     std::span<const Time> times) {
+  const Net& net = impl_->library.net();
+  check_feed(net, place, values, times);
+  if (impl_->sim == nullptr || times.empty()) return;
+  impl_->started = true;
+  const std::int32_t status = impl_->library.api().feed(
+      impl_->sim, static_cast<std::uint32_t>(place), times.size(), values.data(), times.data());
+  if (status == LPN_LATE) throw late_push(net, place, times.front(), now());
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
   LPN_ASSERT(status == LPN_OK || status == LPN_OVER);
 }
@@ -343,7 +364,7 @@ void Simulator::collect(PlaceId place) {
   impl_->started = true;  // only events serve it
 }
 
-Simulator::Collected Simulator::take(PlaceId place) {
+Collected Simulator::take(PlaceId place) {
   if (impl_->sim == nullptr) return {};
   const lpn_sim_api& api = impl_->library.api();
   const std::size_t width = impl_->library.net().type_of(place).fields.size();

@@ -21,6 +21,11 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "sim": ("lpn.cli.sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
     "sweep": ("lpn.cli.sweep", "sweep", "Simulate many parameter values and inputs: a table."),
+    "latency": (
+        "lpn.cli.latency.command",
+        "latency",
+        "Open-loop traffic: how long each request takes, load by load.",
+    ),
     "classes": ("lpn.cli.classes", "classes", "Sort all inputs of a space by what happens."),
     "smt": ("lpn.cli.smt", "smt", "Prove bounds over all inputs of a space."),
     "pi": ("lpn.cli.pi", "pi", "Write a model's performance interface, use it, compare two."),

@@ -293,7 +293,8 @@ def _one(ready, how, trace, progress, own_answer):
                 observer.finish(run.ending, run.end)
     except Exception as error:
         code, message = refusal(error)
-        message = message.removeprefix(f"{name}: ")  # the input is named wherever this is shown
+        for prefix in (f"{name}: ", f"cannot read {name}: "):  # it is named wherever this is shown
+            message = message.removeprefix(prefix)
         return {**row, "error": {"code": code, "message": message}}
     row.update(fields_of(run))
     answer = getattr(ready.model.module, "answer", None)
@@ -389,7 +390,9 @@ def _show(ready, about, rows, given):
             click.echo("")
             _show_path(row)
         if row["firings"] == 0 and not row["stalled"] and row["ending"] == "quiet":
-            note(f"{row['input'] or ready.net.name}: nothing happened, no transition had its tokens")
+            note(
+                f"{row['input'] or ready.net.name}: nothing happened, no transition had its tokens"
+            )
     failed = [row for row in rows if "error" in row]
     for row in failed:
         error = row["error"]
