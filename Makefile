@@ -14,7 +14,7 @@ PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-
 # needs neither.
 BUILD_PACKAGES := $(if $(shell command -v npm),,nodejs npm)
 LINT_PACKAGES := clang-format clang-tidy black python3-flake8 mypy
-TEST_PACKAGES := chromium chromium-driver python3-clang python3-selenium $(LINT_PACKAGES)
+TEST_PACKAGES := chromium chromium-driver libbpf1 python3-clang python3-selenium $(LINT_PACKAGES)
 LPN := $(BUILD)/bin/lpn
 DEMO := models/jpeg/demo
 

@@ -26,6 +26,8 @@ def helper(x, s, one):
     if name != "tail_call" or not tried:
         s.cost.insns += 1
         s.cost.helpers[name] = s.cost.helpers.get(name, 0) + 1
+        if x.prices:
+            s.cost.cycles += x.prices.helper(name, _kind(x, s, name), x.here(s))
     if name == "tail_call":
         return _tail_call(x, s)
     if name in h.ENVIRONMENT:
@@ -36,6 +38,14 @@ def helper(x, s, one):
         return result
     _finish(s, result)
     return None
+
+
+def _kind(x, s, name):
+    """The type of the map that a helper is given, or None."""
+    p = s.regs[h.MAP_IN.get(name, 0)]
+    if name not in h.MAP_IN or not isinstance(p, Pointer) or p.kind != "table":
+        return None
+    return shape_of(x, p.of[0]).kind
 
 
 def _finish(s, result):

@@ -14,12 +14,12 @@ def module_of(text):
     return space
 
 
-def differences(interface, number, seed=1):
+def differences(interface, number, seed=1, metric="insns"):
     """[(World, what the interface says, what the machine says)] of `number` random inputs that do
     not agree; (cost, verdict) each.
     """
-    module = module_of(write(interface))
-    machine = Machine(interface.program, interface.function, interface.tails)
+    module = module_of(write(interface, metric))
+    machine = Machine(interface.program, interface.function, interface.tails, interface.prices)
     seeds = [one.witness for one in interface.classes if one.witness is not None]
     generator = random.Random(seed)
     found = []
@@ -29,10 +29,11 @@ def differences(interface, number, seed=1):
             world.packet, world.context, tables_of(world), world.environment, world.data
         )
         run = machine.run(world.copy())
-        inside = said[1] <= run.insns <= said[2]
+        cost = run.of(metric)
+        inside = said[1] <= cost <= said[2]
         exact = said[1] == said[2]
-        if not inside or (exact and said[0] != run.insns) or said[3] not in (None, run.verdict):
-            found.append((world, (said[0], said[3]), (run.insns, run.verdict)))
+        if not inside or (exact and said[0] != cost) or said[3] not in (None, run.verdict):
+            found.append((world, (said[0], said[3]), (cost, run.verdict)))
     return found
 
 

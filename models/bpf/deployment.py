@@ -2,11 +2,13 @@
 
 import math
 import random
+from dataclasses import dataclass
 from struct import unpack_from
 
 from .check import module_of, tables_of
 from .errors import refused
-from .machine import Machine, Table, World
+from .machine import Machine, Run, Table, World
+from .objects import ARRAYS
 from .writer import write
 
 ETHERNET = 1
@@ -50,16 +52,27 @@ def read_pcap(path):
     return found, cut
 
 
-def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, seed=1):
-    """[(class, cost)] of the packets of a trace. `maps`: {map: Table} before the first packet;
-    with `carry` every packet finds what those before it left.
+@dataclass
+class Replayed:
+    """A packet of a trace: its class, what the machine did, entries of the maps before it."""
+
+    name: str
+    content: bytes
+    run: Run
+    entries: dict
+    where: object  # a function: the name of an instruction's place
+
+
+def replay(interface, packets, maps, carry=False, ifindex=1, seed=1, trace=False):
+    """A Replayed per packet of a trace. `maps`: {map: Table} before the first packet; with `carry`
+    every packet finds what those before it left. `trace`: runs keep their instructions.
     """
-    module = module_of(write(interface, metric))
-    machine = Machine(interface.program, interface.function, interface.tails)
+    module = module_of(write(interface))
+    machine = Machine(interface.program, interface.function, interface.tails, interface.prices)
     generator = random.Random(seed)
     for name, shape in interface.program.maps.items():
         maps.setdefault(name, Table(shape))
-    data, rows = {}, []
+    data, counted = {}, [name for name, shape in interface.program.maps.items() if _fills(shape)]
     for when, content in packets:
         environment = {
             "ktime": when,
@@ -70,9 +83,20 @@ def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, see
         if not carry:
             world = world.copy()
         name = module["class_of"](content, world.context, tables_of(world), environment, world.data)
-        run = machine.run(world)
-        rows.append((name, run.insns if metric == "insns" else run.mem_accesses))
-    return rows
+        entries = {each: len(world.maps[each].entries) for each in counted}
+        run = machine.run(world, trace)
+        yield Replayed(name, content, run, entries, interface.program.where)
+
+
+def _fills(shape):
+    """Whether a map has more entries or less."""
+    return shape.kind not in ARRAYS and shape.kind not in ("PROG_ARRAY",)
+
+
+def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, seed=1):
+    """[(class, cost)] of the packets of a trace (replay)."""
+    replayed = replay(interface, packets, maps, carry, ifindex, seed)
+    return [(one.name, one.run.of(metric)) for one in replayed]
 
 
 def statistics(costs, percentiles):

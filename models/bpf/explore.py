@@ -60,12 +60,19 @@ class TooMany(Exception):
 
 
 def explore(
-    program, function, tails=None, paths=1000, seconds=(10.0, 40.0), solver=10.0, beside=False
+    program,
+    function,
+    tails=None,
+    paths=1000,
+    seconds=(10.0, 40.0),
+    solver=10.0,
+    beside=False,
+    prices=None,
 ):
     """Looks at all paths of a function. `paths`, `seconds[0]`: from where on paths are joined;
-    `seconds[1]`: from where on what is left is answered as an interval.
+    `seconds[1]`: from where on what is left is answered as an interval. `prices`: a cost table.
     """
-    executor = Executor(program, function, tails, solver, beside)
+    executor = Executor(program, function, tails, solver, beside, prices)
     try:
         if paths < 1:
             raise TooMany
@@ -73,7 +80,7 @@ def explore(
         root = found.run()
         return Explored(executor, root, list(leaves_of(root)), False, True)
     except TooMany:
-        executor = Executor(program, function, tails, solver, beside)
+        executor = Executor(program, function, tails, solver, beside, prices)
         return _Joining(executor, seconds[1]).run()
 
 
@@ -182,7 +189,7 @@ class _Paths(_Ends):
                 if condition is None:
                     return self.leaf(s)
                 fork = Fork(condition, lambda state: None, lambda state: None)
-                s.cost.insns -= 1  # the exit comes again
+                self.x.counted(s, self.x.code[s.pc], -1)  # the exit comes again
             else:
                 fork = end
             if time.monotonic() > self.until:
@@ -298,7 +305,7 @@ class _Joining(_Ends):
                 condition = self.verdict_fork(s)
                 if condition is None:
                     return [Leaf(s.conditions, s.cost, self.verdicts(s))]
-                s.cost.insns -= 1
+                self.x.counted(s, self.x.code[s.pc], -1)
                 other = s.copy()
                 s.assume(condition)
                 other.assume(t.not_(condition))

@@ -61,6 +61,17 @@ MODELLED = (
     "xdp_adjust_head xdp_adjust_tail xdp_get_buff_len spin_lock spin_unlock"
 ).split() + list(ENVIRONMENT)
 
+# Helpers of maps -> the register that has the map.
+MAP_IN = {
+    "map_lookup_elem": 1,
+    "map_update_elem": 1,
+    "map_delete_elem": 1,
+    "redirect_map": 1,
+    "tail_call": 2,
+    "perf_event_output": 2,
+    "ringbuf_output": 1,
+}
+
 VERDICTS = ("XDP_ABORTED", "XDP_DROP", "XDP_PASS", "XDP_TX", "XDP_REDIRECT")
 UNKNOWN, ANY = "XDP_UNKNOWN", "any"
 E2BIG, ENOENT, EEXIST, EINVAL, ENOMEM = 7, 2, 17, 22, 12

@@ -14,7 +14,7 @@ from .names import Names
 from .objects import ARRAYS, OF_MAPS, load
 from .state import Cost
 
-METRICS = ("insns", "mem")
+METRICS = ("insns", "mem", "cycles")  # cycles: by a cost table, 0 without one
 HALVING = 1.0  # seconds for a question about the bounds of a class
 CHECKED_AT_ONCE = 400  # classes whose partition one question to the solver confirms
 
@@ -22,7 +22,7 @@ CHECKED_AT_ONCE = 400  # classes whose partition one question to the solver conf
 @dataclass
 class Class:
     """Packets and map states of one cost. `facts`: [(condition, holds)] in the order of the
-    program; `witness`: a World that is in the class.
+    program; `witness`: a World that is in the class; `off`: how far `cost` may be off (coarse.py).
     """
 
     name: str
@@ -33,6 +33,7 @@ class Class:
     witness: World | None = None
     bounds: dict = field(default_factory=dict)
     run: object = None
+    off: int = 0
 
     @property
     def conditions(self):
@@ -58,6 +59,7 @@ class Interface:
     tree: object
     partition: str
     tails: dict
+    prices: object = None
 
     @property
     def names(self):
@@ -100,14 +102,16 @@ def extract(
     paths=1000,
     seconds=(10.0, 40.0),
     beside=False,
+    prices=None,
 ):
     """The interface of a program of an object file, every class with a witness that was run.
-    `beside`: terms of an earlier interface stay good; without it they do not.
+    `beside`: terms of an earlier interface stay good; without it they do not. `prices`: a cost table
+    (prices.read); classes then have one price too.
     """
     program = load(path, inner)
     function = program.program(section, prog)
     tails = tails_of(program, tail_calls)
-    explored = explore(program, function, tails, paths, seconds, beside=beside)
+    explored = explore(program, function, tails, paths, seconds, beside=beside, prices=prices)
     classes = []
     if explored.root is not None:
         tree = _with_classes(explored.root, [], classes)
@@ -115,11 +119,11 @@ def extract(
         tree = None
         for leaf in explored.leaves:
             classes.append(_class(leaf, [(c, True) for c in leaf.conditions], len(classes)))
-    found = Interface(program, function, explored, classes, tree, "", tails)
+    found = Interface(program, function, explored, classes, tree, "", tails, prices)
     solver = explored.executor.solver
-    machine = Machine(program, function, tails)
+    machine = Machine(program, function, tails, prices)
     for one in classes:
-        _bound(one, solver)
+        _bound(one, solver, prices)
         _witness(one, found, solver, machine)
     found.partition = _partition(classes, solver)
     return found
@@ -153,23 +157,30 @@ def cost_term(cost, metric):
     return total
 
 
-def _bound(one, solver):
+def _bound(one, solver, prices=None):
     """Least and most of every metric, made exact by the solver where it answers in time."""
     with solver.at_most(HALVING):
         one.cost = _settled(one.cost, one.conditions, solver)
     for metric in METRICS:
         low, high = one.cost.bounds(metric)
+        if metric == "cycles" and prices is None:
+            one.bounds[metric] = (0, 0)
+            continue
         if one.cost.choices and one.rest is None:
             low, high = _tight(one, metric, low, high, solver)
         if one.rest is not None:
             least, most = one.rest
+            if metric == "cycles":
+                most *= prices.most()
             low, high = low + (least if metric == "insns" else 0), high + most
+        if high >= 1 << 31:
+            raise refused("E-bpf-limit", f"class {one.name} may cost {high}: costs end at 2^31")
         one.bounds[metric] = (low, high)
 
 
 def _settled(cost, conditions, solver):
     """The cost without choices that the conditions decide."""
-    out = Cost(cost.insns, dict(cost.mem), dict(cost.helpers))
+    out = Cost(cost.insns, dict(cost.mem), dict(cost.helpers), cycles=cost.cycles)
     left = list(cost.choices)
     while left:
         when, a, b = left.pop(0)
@@ -180,6 +191,7 @@ def _settled(cost, conditions, solver):
             out.choices = (*out.choices, (when, a, b))
             continue
         out.insns += side.insns
+        out.cycles += side.cycles
         for mine, theirs in ((out.mem, side.mem), (out.helpers, side.helpers)):
             for name, number in theirs.items():
                 mine[name] = mine.get(name, 0) + number
@@ -272,7 +284,7 @@ def _witness(one, found, solver, machine):
     run = machine.run(one.witness.copy(), trace=True)
     one.run = run
     expected = {m: model.value(cost_term(one.cost, m)) for m in METRICS}
-    got = {"insns": run.insns, "mem": run.mem_accesses}
+    got = {m: run.of(m) for m in METRICS}
     exact = not one.cost.choices
     if (
         got != expected
@@ -415,7 +427,8 @@ def merged(interface, metric, rule):
         raise refused(
             "E-bpf-limit",
             "there were too many paths to tell them apart one by one, so that classes are joined"
-            " and --resolution has no tree to merge; a larger --paths and --seconds may have",
+            " and --all-resolutions has no tree to merge; a larger --paths and --seconds may have;"
+            " one --resolution R is answered",
         )
     merging = Merging(rule, either)
     return merging.all(_costs(interface.tree, metric))

@@ -127,17 +127,26 @@ class World:
 
 @dataclass
 class Run:
-    """What a packet did: the verdict, executed instructions, memory accesses by region, helpers."""
+    """What a packet did: the verdict, executed instructions, memory accesses by region, helpers,
+    and the price of all by the machine's cost table (0 without one).
+    """
 
     verdict: str
     insns: int
     mem: Counter
     helpers: Counter
     trace: list | None
+    cycles: int = 0
+    lookups: Counter = field(default_factory=Counter)  # (map, found) -> how often
+    packet: bytes = b""  # behind the program
 
     @property
     def mem_accesses(self):
         return sum(self.mem.values())
+
+    def of(self, metric):
+        """insns, mem or cycles."""
+        return self.mem_accesses if metric == "mem" else getattr(self, metric)
 
 
 class _Region:
@@ -157,10 +166,12 @@ def fresh_maps(program):
 
 
 class Machine:
-    """Runs packets through a function of an object. `tails`: {map: {index: Function}}."""
+    """Runs packets through a function of an object. `tails`: {map: {index: Function}}. `prices`: a
+    cost table.
+    """
 
-    def __init__(self, program, function, tails=None):
-        self.program, self.function = program, function
+    def __init__(self, program, function, tails=None, prices=None):
+        self.program, self.function, self.prices = program, function, prices
         self.code, self.tails = program.code, tails or {}
 
     def run(self, world, trace=False):
@@ -173,7 +184,7 @@ class _Running:
         self.m, self.world = machine, world
         self.regions = []
         self.by_content = {}
-        self.mem, self.helpers = Counter(), Counter()
+        self.mem, self.helpers, self.lookups = Counter(), Counter(), Counter()
         self.trace = [] if trace else None
         for name, shape in machine.program.maps.items():
             world.maps.setdefault(name, Table(shape))
@@ -183,6 +194,10 @@ class _Running:
         self.packet_at = self.place(self.packet)
         self.context_at = self.place(_Region("ctx", bytearray(24), writable=False))
         self.calls = Counter()
+        self.cycles = machine.prices.packet if machine.prices else 0
+
+    def where(self):
+        return self.m.program.where(self.pc)
 
     def place(self, region):
         """The address of a region's first byte."""
@@ -213,6 +228,8 @@ class _Running:
             raise self.wrong(f"accesses {region.kind} memory out of its bounds (byte {offset})")
         if kind:
             self.mem[kind + region.kind] += 1
+            if self.m.prices:
+                self.cycles += self.m.prices.access(kind, region.kind, self.where)
         return region, offset
 
     def load(self, address, size):
@@ -259,14 +276,19 @@ class _Running:
                 self.trace.append(self.pc)
             kind = one.kind
             following = self.pc + 1
+            if self.m.prices and kind != "jump" and (kind != "call" or one.src == 1):
+                self.cycles += self.m.prices.instruction(one, self.where)
             if kind == "alu":
                 r[one.dst] = _alu(one, r[one.dst], one.imm if one.src is None else r[one.src])
             elif kind == "load":
                 value = self.load((r[one.src] + one.off) & M64, one.size)
                 r[one.dst] = _signed(value, 8 * one.size) & M64 if one.signed else value
             elif kind == "jump":
-                if _holds(one, r[one.dst], one.imm if one.src is None else r[one.src]):
+                holds = _holds(one, r[one.dst], one.imm if one.src is None else r[one.src])
+                if holds:
                     following = one.target
+                if self.m.prices:
+                    self.cycles += self.m.prices.jump(holds, self.where)
             elif kind == "store":
                 value = one.imm if one.src is None else r[one.src]
                 self.store((r[one.dst] + one.off) & M64, one.size, value)
@@ -284,7 +306,9 @@ class _Running:
             elif kind == "exit":
                 if not frames:
                     name = h.verdict_of(r[0])
-                    return Run(name, count, self.mem, self.helpers, self.trace)
+                    counted = self.mem, self.helpers, self.trace, self.cycles, self.lookups
+                    packet = self.packet.bytes[self.packet.start : self.packet.end]
+                    return Run(name, count, *counted, bytes(packet))
                 following, r[6:11] = frames.pop()
             else:
                 self.atomic(one, r)
@@ -337,6 +361,8 @@ class _Running:
         if name not in h.MODELLED:
             raise self.wrong(f"calls the helper '{name}', which is not modelled", "E-bpf-helper")
         self.helpers[name] += 1
+        if self.m.prices:
+            self.cycles += self.m.prices.helper(name, self.kind_of(name, r), self.where)
         if name in h.ENVIRONMENT:
             what, bits = h.ENVIRONMENT[name]
             given = self.world.environment.get(what, 0)
@@ -351,6 +377,10 @@ class _Running:
         r[0] = getattr(self, "_" + name)(*r[1:6]) & M64
         return None
 
+    def kind_of(self, name, r):
+        """The type of the map that a helper is given, or None."""
+        return self.table(r[h.MAP_IN[name]]).shape.kind if name in h.MAP_IN else None
+
     def table(self, address):
         index = (address >> 32) - 1
         if 0 <= index < len(self.regions) and self.regions[index].kind == "table":
@@ -363,6 +393,7 @@ class _Running:
         if shape.kind not in ARRAYS + HASHES + OF_MAPS + ("LPM_TRIE",):
             raise self.wrong(f"looks up in '{shape.name}' of type {shape.kind}", "E-bpf-map")
         found = table.find(self.block(key, shape.key_size))
+        self.lookups[shape.name, found is not None] += 1
         if found is None:
             return 0
         return self.place_table(found) if shape.kind in OF_MAPS else self.place_value(found)

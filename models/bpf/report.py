@@ -2,6 +2,7 @@
 
 from . import terms as t
 from . import worlds
+from .coarse import terms
 from .interface import texts, verdict_cases, when
 from .layout import Context
 from .merge import leaves_of
@@ -35,11 +36,23 @@ def report(interface):
         "joined": interface.explored.joined,
         "complete": interface.explored.complete,
         "notes": interface.explored.notes,
+        **_priced(interface),
         "max_insns": max(c.bounds["insns"][1] for c in interface.classes),
         "min_insns": min(c.bounds["insns"][0] for c in interface.classes),
         "classes": [of_class(interface, c) for c in interface.classes],
         "loops": loops(interface),
         "formulas": formulas(interface),
+    }
+
+
+def _priced(interface):
+    """The cost table, and what the dearest and cheapest packet cost by it."""
+    if interface.prices is None:
+        return {}
+    return {
+        "cost_table": {"name": interface.prices.name, "about": list(interface.prices.about)},
+        "max_cycles": max(c.bounds["cycles"][1] for c in interface.classes),
+        "min_cycles": min(c.bounds["cycles"][0] for c in interface.classes),
     }
 
 
@@ -50,6 +63,10 @@ def of_class(interface, one):
     out = {"class": one.name, "when": condition_texts(interface, one)}
     out["insns"] = low if low == high else None
     out.update({"insns_least": low, "insns_most": high, "verdict": one.verdict})
+    if interface.prices is not None:
+        low, high = one.bounds["cycles"]
+        out["cycles"] = low if low == high else None
+        out.update({"cycles_least": low, "cycles_most": high})
     if len(one.verdicts) > 1:
         out["verdicts"] = [{"when": w, "verdict": v} for w, v in verdict_cases(interface, one)]
     if exact:
@@ -102,6 +119,23 @@ def as_tree(interface, node, facts=()):
         "if": interface.names.condition(c, Context(list(facts))),
         "then": as_tree(interface, node.yes, (*facts, (c, True))),
         "else": as_tree(interface, node.no, (*facts, (c, False))),
+    }
+
+
+def as_sums(interface, metric):
+    """A coarse interface of joined paths as JSON: how many conditions each class's cost still has."""
+    return {
+        "classes": [
+            {
+                "class": one.name,
+                "verdict": one.verdict,
+                "least": one.bounds[metric][0],
+                "most": one.bounds[metric][1],
+                "off": one.off,
+                "conditions": terms(one.cost),
+            }
+            for one in interface.classes
+        ]
     }
 
 

@@ -96,21 +96,22 @@ class Fork:
 
 
 class Cost:
-    """Instructions, memory accesses by region and helpers. `choices`: [(condition, Cost, Cost)]
-    that are added, of paths that were joined.
+    """Instructions, memory accesses by region, helpers, and the price of all by a cost table (0
+    without one). `choices`: [(condition, Cost, Cost)] that are added, of paths that were joined.
     """
 
-    __slots__ = ("insns", "mem", "helpers", "choices")
+    __slots__ = ("insns", "mem", "helpers", "choices", "cycles")
 
-    def __init__(self, insns=0, mem=None, helpers=None, choices=()):
+    def __init__(self, insns=0, mem=None, helpers=None, choices=(), cycles=0):
         self.insns, self.mem, self.helpers = insns, mem or {}, helpers or {}
-        self.choices = choices
+        self.choices, self.cycles = choices, cycles
 
     def copy(self):
-        return Cost(self.insns, dict(self.mem), dict(self.helpers), self.choices)
+        return Cost(self.insns, dict(self.mem), dict(self.helpers), self.choices, self.cycles)
 
     def key(self):
-        return (self.insns, tuple(sorted(self.mem.items())), tuple(sorted(self.helpers.items())))
+        parts = (tuple(sorted(each.items())) for each in (self.mem, self.helpers))
+        return (self.insns, *parts, self.cycles)
 
     def of(self, metric):
         """The constant part in a metric."""
@@ -118,7 +119,7 @@ class Cost:
             return self.insns
         if metric == "mem":
             return sum(self.mem.values())
-        return sum(self.helpers.values())
+        return self.cycles
 
     def bounds(self, metric):
         """(least, most): right whatever the conditions are, exact where they are independent."""
@@ -136,6 +137,8 @@ def joined_cost(when, a, b):
     rest_b = Cost(0, {}, {}, tuple(c for c in b.choices if c not in shared))
     out = Cost(min(a.insns, b.insns), {}, {}, ())
     rest_a.insns, rest_b.insns = a.insns - out.insns, b.insns - out.insns
+    out.cycles = min(a.cycles, b.cycles)
+    rest_a.cycles, rest_b.cycles = a.cycles - out.cycles, b.cycles - out.cycles
     for name in ("mem", "helpers"):
         x, y = getattr(a, name), getattr(b, name)
         for k in {**x, **y}:

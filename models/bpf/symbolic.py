@@ -18,14 +18,14 @@ from .state import Bytes, Cost, Fork, Pointer, State
 
 class Executor:
     """`tails`: {map: {index: Function}} for tail calls. `seconds`: of one question to the solver.
-    `beside`: terms of other programs stay good, to be compared with.
+    `beside`: terms of other programs stay good, to be compared with. `prices`: a cost table.
     """
 
-    def __init__(self, program, function, tails=None, seconds=10.0, beside=False):
+    def __init__(self, program, function, tails=None, seconds=10.0, beside=False, prices=None):
         if not beside:
             t.forget()
         self.program, self.function, self.tails = program, function, tails or {}
-        self.code = program.code
+        self.code, self.prices = program.code, prices
         self.solver = Solver(seconds)
         self.assumptions = []
         self.unknowns = 0
@@ -40,7 +40,7 @@ class Executor:
         s.packet, s.head, s.generation = Bytes(), t.const(0), 0
         s.tail = t.zext(t.symbol("len", 16), 64)
         s.changes, s.calls, s.conditions, s.known, s.bounds = {}, {}, (), {}, {}
-        s.cost, s.visits = Cost(), 0
+        s.cost, s.visits = Cost(cycles=self.prices.packet if self.prices else 0), 0
         return s
 
     def assuming(self, text):
@@ -84,7 +84,7 @@ class Executor:
                     return fork
                 continue
             if one.kind == "exit":
-                s.cost.insns += 1
+                self.counted(s, one)
                 if not s.frames:
                     if not isinstance(s.regs[0], t.Term):
                         raise self.wrong(s, "ends the program with no number in r0")
@@ -96,10 +96,19 @@ class Executor:
                 if fork is not None:
                     return fork
                 continue
-            s.cost.insns += 1
+            self.counted(s, one)
             getattr(self, one.kind)(s, one)
             if one.kind != "goto":
                 s.pc += 2 if one.kind == "lddw" else 1
+
+    def counted(self, s, one, times=1):
+        """Counts an instruction; with -1 takes it back."""
+        s.cost.insns += times
+        if self.prices:
+            s.cost.cycles += times * self.prices.instruction(one, self.here(s))
+
+    def here(self, s):
+        return lambda: self.program.where(s.pc)
 
     def read(self, s, number):
         got = s.regs[number]
@@ -157,19 +166,22 @@ class Executor:
         else:
             condition = test(one, a, b)
         s.cost.insns += 1
-        known = s.decided(condition)
-        if known is not None:
-            s.pc = one.target if known else s.pc + 1
-            return None
-        following = s.pc + 1
+        at = s.pc
 
-        def go(pc):
+        def go(taken):
             def there(state):
-                state.pc = pc
+                if self.prices:
+                    where = lambda: self.program.where(at)
+                    state.cost.cycles += self.prices.jump(taken, where)
+                state.pc = one.target if taken else at + 1
 
             return there
 
-        return Fork(condition, go(one.target), go(following))
+        known = s.decided(condition)
+        if known is not None:
+            go(known)(s)
+            return None
+        return Fork(condition, go(True), go(False))
 
     def pointer_test(self, s, one, a, b):
         if isinstance(a, t.Term):
@@ -198,7 +210,7 @@ class Executor:
 
     def call(self, s, one):
         if one.src == 1 and not isinstance(one.target, tuple):
-            s.cost.insns += 1
+            self.counted(s, one)
             if len(s.frames) >= 8:
                 raise self.wrong(s, "calls functions deeper than 8", "E-bpf-limit")
             s.frames = (*s.frames, (s.pc + 1, tuple(s.regs[6:11]), s.frame))
@@ -237,8 +249,11 @@ class Executor:
         s.regs[one.dst] = t.sext(value, 64) if one.signed else t.zext(value, 64)
 
     def count(self, s, how, kind):
-        name = how + {"value": "map", "data": "map"}.get(kind, kind)
+        region = {"value": "map", "data": "map"}.get(kind, kind)
+        name = how + region
         s.cost.mem[name] = s.cost.mem.get(name, 0) + 1
+        if self.prices:
+            s.cost.cycles += self.prices.access(how, region, self.here(s))
 
     def context(self, s, off, size):
         at = t.value_of(off)

@@ -14,7 +14,14 @@ _COMPOUND = {
 METRIC_TEXT = {
     "insns": "executed eBPF instructions (helper bodies not included)",
     "mem": "memory accesses of the program (of helper bodies not included)",
+    "cycles": "cycles by the cost table {table}",
 }
+
+
+def metric_text(interface, metric):
+    """What a metric counts."""
+    table = interface.prices.name if interface.prices else None
+    return METRIC_TEXT[metric].format(table=table)
 
 
 def write(interface, metric="insns", tree=None, resolution=1, rule="half"):
@@ -31,7 +38,7 @@ def write(interface, metric="insns", tree=None, resolution=1, rule="half"):
             "",
             "",
             "def perf(packet, ctx=(), maps=(), env=(), data=()):",
-            f'    """What a packet costs: {METRIC_TEXT[metric]}.',
+            f'    """What a packet costs: {metric_text(interface, metric)}.',
             "",
             "    `packet`: its bytes. `ctx`: {field of xdp_md: number}. `maps`: {map: {key bytes: value",
             "    bytes}} before the packet. `env`: answers of helpers. `data`: {section: bytes}.",
@@ -76,12 +83,18 @@ def header(interface, metric, resolution, rule):
     if rule == "full" and resolution > 1:
         promise = f"least and most of a class differ by less than {resolution}"
     if interface.explored.joined:
-        promise = "exact" if interface.explored.complete else "intervals where time was over"
+        promise = f"no packet is off by more than {resolution}" if resolution > 1 else "exact"
+        if not interface.explored.complete:
+            promise += ", intervals where time was over"
     name = program.path.rsplit("/", 1)[-1]
     return [
         f"# program: {interface.function.name} (section {interface.function.section}), {name}",
         f"# sha256: {program.sha256}",
-        f"# metric: {METRIC_TEXT[metric]}",
+        f"# metric: {metric_text(interface, metric)}",
+        *(
+            f"# cost table: {about}"
+            for about in (interface.prices.about if metric == "cycles" else ())
+        ),
         f"# resolution: {resolution}: {promise}",
         f"# maps: {maps or 'none'}",
         f"# classes: every packet and map state is in exactly one, {interface.partition}",
@@ -232,7 +245,8 @@ class _Writer:
         verdict = repr(one.verdicts[-1][1])
         for condition, name in reversed(one.verdicts[:-1]):
             verdict = f"{name!r} if {names.condition(condition)} else {verdict}"
-        return [*out, f"return cost, cost, cost, {verdict}, {one.name!r}"]
+        span = f"cost - {one.off}, cost + {one.off}" if one.off else "cost, cost"
+        return [*out, f"return cost, {span}, {verdict}, {one.name!r}"]
 
     def matters(self, choice):
         return choice[1].bounds(self.metric) != (0, 0) or choice[2].bounds(self.metric) != (0, 0)

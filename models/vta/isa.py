@@ -86,11 +86,6 @@ def field(words, layout: str, name: str):
     return (words[word] >> shift & mask).view(numpy.int64)
 
 
-def flags(words):
-    """The four flags of the semaphores: pop_prev is bit 0, then pop_next, push_prev, push_next."""
-    return (words[0] >> numpy.uint64(3) & numpy.uint64(15)).view(numpy.int64)
-
-
 def encode(op: int, **values) -> tuple[int, int]:
     """The two words of an instruction; fields not given are 0, `imm` may be negative.
 

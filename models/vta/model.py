@@ -7,18 +7,40 @@
 
 Three units work in parallel, each in order, one instruction at a time, and wait for each other by
 four counting semaphores. A token of a program is an instruction; one of `*_bursts` is a request to
-memory of at most 256 beats. A tick is a clock; `latency` is launch to the finish pulse.
+memory of at most 256 beats (tokens.py). A tick is a clock; `latency` is launch to the finish pulse.
 
 Sources: RTL file and state or register; README.md has the measured figures. Commits stand one clock
 after the RTL's `done`: then the unit is idle again, and a semaphore that it posted can be taken.
 """
 
+from lpn_models_native._vta import (
+    COMMAND_INTERVAL,
+    FINISHES,
+    OUTSTANDING,
+    PADDED,
+    SYNC,
+    TO_COMPUTE,
+    TO_LOAD,
+    WIDE,
+)
+
 import lpn
 from models.vta import files
 from models.vta.config import DEFAULT
-from models.vta.shape import COMMAND_INTERVAL, NARROW_TAIL, OUTSTANDING, PADDED, WIDE
 from models.vta.space import space
-from models.vta.tokens import COMPUTE, FINISH, LOAD, SYNC, columns
+from models.vta.tokens import (
+    Active,
+    Burst,
+    Chunk,
+    Compute,
+    Drained,
+    Load,
+    Padding,
+    Run,
+    Store,
+    Tensor,
+    columns,
+)
 
 __all__ = ["marking_of", "net", "space", "truth_rows", "workload"]
 
@@ -27,91 +49,11 @@ QUEUE = 512  # instQueueEntries (core/Configs.scala)
 # From the start of a load to its first address: sBusy, command queue (TensorLoad*VME.scala). From
 # the last instruction of a chunk to the next address: count 0, sReadCmd (FetchVME64.scala).
 TO_FIRST_ADDRESS = 2
+# From the clock behind the last beat to the unit being idle: VME's register, one more in front of
+# memories wider than a beat (vmeDataBitsPipe of TensorLoadNarrowVME.scala), done.
+NARROW_TAIL = 3  # 2 where wide
 DECODE = 1  # from a chunk's last beat to sDrain: VME's register
-FETCH = 1  # has a burst, as LOAD and COMPUTE have a load's last; others are 0
-
-
-class Chunk(lpn.Token):
-    """Instructions that are fetched together."""
-
-    instructions: lpn.Int[1, 128]
-
-
-class Run(lpn.Token):
-    """Instructions for one unit that follow each other in a chunk. Dispatch passes one a clock and
-    no unit takes one a clock, so that they may enter their queue together.
-    """
-
-    unit: lpn.Int[0, 2]  # load, compute, store
-    instructions: lpn.Int[1, 128]
-    last: bool  # of its chunk
-
-
-class Drained(lpn.Token):
-    """A chunk has been dispatched."""
-
-    late: lpn.Int[0, 127]  # clocks after the first of its last run
-
-
-class Burst(lpn.Token):
-    """A read of memory; many that nobody can come between are one."""
-
-    beats: lpn.Int[1, 2**40]
-    to: lpn.Int[0, 3]
-    low: bool  # an accumulator's, behind all others
-    waits: lpn.Int[0, 2**31]  # times that all 16 requests are outstanding
-    ahead: lpn.Int[0, 2**40]  # beats of the 15 others when the first is answered
-
-
-class Load(lpn.Token):
-    """An instruction of the load unit. No bursts: a sync; no beats: its bursts are tokens; else all
-    are one, with these properties.
-    """
-
-    flags: lpn.Int[0, 63]
-    bursts: lpn.Int[0, 2**31]
-    beats: lpn.Int[0, 2**40]
-    waits: lpn.Int[0, 2**31]
-    ahead: lpn.Int[0, 2**40]
-    rows_above: lpn.Int[0, 15]  # of zeros; one a clock before the first address
-
-
-class Active(lpn.Token):
-    """A load that runs."""
-
-    flags: lpn.Int[0, 63]
-
-
-class Compute(lpn.Token):
-    """An instruction of the compute unit; no cycles: it loads the next of `compute_tensors`."""
-
-    flags: lpn.Int[0, 127]
-    cycles: lpn.Int[0, 2**40]
-
-
-class Tensor(lpn.Token):
-    """What an instruction of the compute unit loads; its flags are the instruction's and its own."""
-
-    flags: lpn.Int[0, 63]
-    bursts: lpn.Int[1, 2**31]
-    rows_above: lpn.Int[0, 15]
-
-
-class Store(lpn.Token):
-    """An instruction of the store unit; no bursts: a sync."""
-
-    flags: lpn.Int[0, 63]
-    beats: lpn.Int[0, 2**40]  # clocks in which it reads its memory or writes
-    bursts: lpn.Int[0, 2**31]
-
-
-class Padding(lpn.Token):
-    """The zeros around a tensor, one element a clock in which no data arrives."""
-
-    cycles: lpn.Int[0, 2**40]  # with all its data
-    skipped: lpn.Int[0, 2**20]  # clocks at the start that need not wait for data
-    rows: lpn.Int[0, 2**20]  # of these, the ones behind the zeros above
-    with_data: bool  # starts when the first beat may come
+TO_FETCH = 1  # has a burst, as TO_LOAD and TO_COMPUTE have a load's last; others are 0
 
 
 def net() -> lpn.Net:
@@ -176,7 +118,7 @@ def _fetch(net, queues, slots, flight, ports, read_latency):
         take={"asked": asked, "chunk": chunks},
         put=[
             flight.emit(
-                beats=lambda chunk: 2 * chunk.instructions, to=FETCH, low=False, waits=0, ahead=0
+                beats=lambda chunk: 2 * chunk.instructions, to=TO_FETCH, low=False, waits=0, ahead=0
             )
         ],
         delay=read_latency,
@@ -234,11 +176,11 @@ def _reads(net, ports, fetched, flight, read_latency):
         take={"burst": flight},
         put=[
             fetched.emit(
-                count=last_of(FETCH),
+                count=last_of(TO_FETCH),
                 instructions=lambda burst: lpn.min(128, lpn.max(1, burst.beats // 2)),
             ),
-            ports["load"].arrived.emit(count=last_of(LOAD)),
-            ports["compute"].arrived.emit(count=last_of(COMPUTE)),
+            ports["load"].arrived.emit(count=last_of(TO_LOAD)),
+            ports["compute"].arrived.emit(count=last_of(TO_COMPUTE)),
         ],
         # One more request is sent when the first of 16 is answered; read_latency later it is.
         delay=lambda burst: burst.beats + burst.waits * lpn.max(0, read_latency - burst.ahead),
@@ -305,7 +247,7 @@ def _load(net, queues, slots, semaphores, port, flight, read_latency):
             flight.emit(
                 count=lambda ins: lpn.min(1, ins.beats),
                 beats=lambda ins: lpn.max(1, ins.beats),
-                to=LOAD,
+                to=TO_LOAD,
                 low=False,
                 waits=lambda ins: ins.waits,
                 ahead=lambda ins: ins.ahead,
@@ -358,7 +300,7 @@ def _compute(net, queues, slots, semaphores, port):
         "compute_run",
         take=take,
         guard=lambda ins: ins.cycles > 0,
-        put=[*after, done.emit(count=_bit(FINISH))],
+        put=[*after, done.emit(count=_bit(FINISHES))],
         delay=lambda ins: ins.cycles,
         servers=1,
     )

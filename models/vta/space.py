@@ -45,7 +45,7 @@ def space(
         ahead=0,
         rows_above=0,
     )
-    # A multiplication takes 6 cycles more, and one until the unit is idle (tokens.PIPELINE).
+    # A multiplication takes 6 cycles more, and one until the unit is idle (kPipeline of native/tokens.cc).
     ends = [(0, 2), (_FINISH, 2)]
     run = [result.integer(f"multiply{i}", 1, cycles) for i in range(steps)]
     last_posts = _POP_NEXT  # of the last store

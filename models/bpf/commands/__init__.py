@@ -15,6 +15,16 @@ COMMANDS = {
         "diff",
         "Which packets a new version makes dearer, or end otherwise.",
     ),
+    "diagnose": (
+        f"{__name__}.diagnose",
+        "diagnose",
+        "Which variable explains what the packets of a trace cost, or how long they took.",
+    ),
+    "load": (
+        f"{__name__}.load",
+        "load",
+        "Rates, losses and latencies of a trace on a host with several cores.",
+    ),
     "explain": (
         f"{__name__}.explain",
         "explain",

@@ -6,7 +6,7 @@ import click
 
 from lpn.command import ANSWERED, NO, UNKNOWN, json_option, print_json, table
 
-from .options import program_options, taken
+from .options import metric_of, metric_option, program_options, taken
 
 
 class Percent(click.ParamType):
@@ -28,7 +28,7 @@ class Percent(click.ParamType):
 @click.argument("old", type=click.Path(exists=True, dir_okay=False), metavar="OLD")
 @click.argument("new", type=click.Path(exists=True, dir_okay=False), metavar="NEW")
 @program_options
-@click.option("--metric", type=click.Choice(["insns", "mem"]), default="insns", show_default=True)
+@metric_option
 @click.option(
     "--fail-above",
     type=Percent(),
@@ -51,6 +51,7 @@ def diff(old, new, metric, fail_above, as_json, **options):
     from ..interface import extract
 
     options = taken(**options)
+    metric = metric_of(metric, options["prices"])
     one = extract(old, **options)
     other = extract(new, **options, beside=True)
     found = compare(one, other, metric)

@@ -5,13 +5,22 @@ import click
 from lpn.command import ANSWERED, NO, UNKNOWN, json_option, note, print_json, table
 
 from ..errors import refused
-from .options import object_argument, program_options, taken
+from .options import (
+    carry_option,
+    ifindex_option,
+    maps_option,
+    metric_of,
+    metric_option,
+    object_argument,
+    program_options,
+    taken,
+)
 
 
 @click.command()
 @object_argument
 @program_options
-@click.option("--metric", type=click.Choice(["insns", "mem"]), default="insns", show_default=True)
+@metric_option
 @click.option(
     "--resolution",
     type=click.IntRange(1),
@@ -36,14 +45,10 @@ from .options import object_argument, program_options, taken
     metavar="PCAP",
     help="What the packets of a trace cost.",
 )
-@click.option(
-    "--maps", type=click.Path(exists=True, dir_okay=False), metavar="JSON", help="Maps before it."
-)
-@click.option(
-    "--carry-state", is_flag=True, help="Packets find the maps as those before left them."
-)
+@maps_option
+@carry_option
 @click.option("--percentiles", default="50,90,99,max", show_default=True, metavar="LIST")
-@click.option("--ingress-ifindex", type=click.IntRange(0), default=1, show_default=True)
+@ifindex_option
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="The interface as a module.")
 @click.option("--text", is_flag=True, help="The interface as Python text on stdout.")
 @json_option
@@ -73,27 +78,38 @@ def interface(
     lpn bpf interface filter.bpf.o --resolution 3 -o perf.py
     lpn bpf interface filter.bpf.o --budget 27
     lpn bpf interface filter.bpf.o --deployment trace.pcap --maps state.json --percentiles 50,99
+    lpn bpf interface filter.bpf.o --costs nfp --costs maps.toml
 
     Exit status: 0 answered; 1 there are packets above the budget; 2 something is wrong or not
     modelled; 3 answered with intervals, because time was over.
     """
+    from ..coarse import coarser
     from ..interface import at_resolution, extract, merged, over_budget
-    from ..report import above, as_tree, at_resolutions, report
+    from ..report import above, as_sums, as_tree, at_resolutions, report
     from ..writer import write
 
     ranks = _ranks(percentiles)
     if not deployment and (maps or carry_state):
         raise click.UsageError("--maps and --carry-state belong to --deployment PCAP")
-    found = extract(path, **taken(**options))
+    options = taken(**options)
+    metric = metric_of(metric, options["prices"])
+    found = extract(path, **options)
     status = ANSWERED if found.explored.complete else UNKNOWN
     for each in found.explored.notes:
         note(each)
-    trees = merged(found, metric, rule) if resolution > 1 or all_resolutions else None
+    joined = found.tree is None and not all_resolutions
+    if joined and rule == "full" and resolution > 1:
+        raise click.UsageError("--resolution-rule full needs a tree of paths; these are joined")
+    coarse = coarser(found, metric, resolution) if joined and resolution > 1 else found
+    wanted = (resolution > 1 and not joined) or all_resolutions
+    trees = merged(found, metric, rule) if wanted else None
     tree = at_resolution(trees, resolution) if trees else None
     data = report(found) if as_json else {}
     data.update({"metric": metric, "resolution": resolution, "resolution_rule": rule})
     if tree is not None:
         data["interface"] = as_tree(found, tree)
+    elif coarse is not found:
+        data["interface"] = as_sums(coarse, metric)
     if all_resolutions:
         data["resolutions"] = at_resolutions(found, trees)
     if budget is not None:
@@ -103,7 +119,7 @@ def interface(
     if deployment:
         traced = (deployment, maps, carry_state, ingress_ifindex)
         data["deployment"] = _deployed(found, metric, ranks, *traced)
-    module = write(found, metric, tree, resolution, rule) if text or output else None
+    module = write(coarse, metric, tree, resolution, rule) if text or output else None
     if output:
         _save(output, module)
     if as_json:
@@ -122,6 +138,20 @@ def interface(
     elif tree is not None:
         for line in _lines(data["interface"]):
             click.echo(line)
+    elif coarse is not found:
+        table(
+            ["class", ">cost", ">conditions", ">off by", "verdict"],
+            [
+                (
+                    c["class"],
+                    interval((c["least"], c["most"])),
+                    c["conditions"],
+                    c["off"],
+                    c["verdict"],
+                )
+                for c in data["interface"]["classes"]
+            ],
+        )
     elif not output:
         _show(found)
     return status
@@ -221,17 +251,19 @@ def _show(found):
     for each in found.assumptions:
         click.echo(f"assumed: {each}")
     click.echo("")
+    priced = found.prices is not None
     table(
-        ["class", ">insns", ">memory", "verdict", "when"],
+        ["class", *([">cycles"] if priced else []), ">insns", ">memory", "verdict", "when"],
         [
             (
                 one.name,
+                *([interval(one.bounds["cycles"])] if priced else []),
                 interval(one.bounds["insns"]),
                 interval(one.bounds["mem"]),
                 " or ".join(v for _, v in one.verdicts),
                 " and ".join(condition_texts(found, one)),
             )
-            for one in sorted(found.classes, key=lambda c: c.bounds["insns"])
+            for one in sorted(found.classes, key=lambda c: (c.bounds["cycles"], c.bounds["insns"]))
         ],
     )
     for each in formulas(found):

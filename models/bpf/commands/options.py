@@ -6,13 +6,39 @@ from lpn.command import FiniteRange
 
 from ..errors import refused
 
+metric_option = click.option(
+    "--metric",
+    type=click.Choice(["insns", "mem", "cycles"]),
+    help="What is counted; insns, or with --costs cycles, where nothing is said.",
+)
+
+maps_option = click.option(
+    "--maps", type=click.Path(exists=True, dir_okay=False), metavar="JSON", help="Maps before it."
+)
+carry_option = click.option(
+    "--carry-state", is_flag=True, help="Packets find the maps as those before left them."
+)
+ifindex_option = click.option(
+    "--ingress-ifindex", type=click.IntRange(0), default=1, show_default=True
+)
+
+
+def metric_of(metric, prices):
+    """The metric that --metric and --costs mean."""
+    if metric == "cycles" and prices is None:
+        raise click.UsageError("--metric cycles needs --costs TABLE")
+    return metric or ("insns" if prices is None else "cycles")
+
+
 object_argument = click.argument(
     "path", type=click.Path(exists=True, dir_okay=False), metavar="OBJECT"
 )
 
 
 def program_options(function):
-    """--section, --prog, --tail-call, --inner, --paths, --seconds; `taken` makes them keywords."""
+    """--section, --prog, --tail-call, --inner, --paths, --seconds, --costs; `taken` makes them
+    keywords.
+    """
     for option in reversed(
         [
             click.option("--section", metavar="S", help="The section of the program."),
@@ -47,14 +73,22 @@ def program_options(function):
                 help="After S seconds of joined paths the rest is answered as an interval;"
                 " a quarter of it before paths are joined.",
             ),
+            click.option(
+                "--costs",
+                multiple=True,
+                metavar="TABLE",
+                help="A cost table in TOML, or nfp; of several the last that has a price.",
+            ),
         ]
     ):
         function = option(function)
     return function
 
 
-def taken(section, prog, tail_calls, inner, paths, seconds):
+def taken(section, prog, tail_calls, inner, paths, seconds, costs):
     """The options as keywords of interface.extract."""
+    from ..prices import read
+
     pairs = {}
     for text in inner:
         outer, equals, like = text.partition("=")
@@ -68,4 +102,5 @@ def taken(section, prog, tail_calls, inner, paths, seconds):
         "inner": pairs,
         "paths": paths,
         "seconds": (seconds / 4, seconds),
+        "prices": read(costs) if costs else None,
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from assemble import EXIT, hash_map, mov, program
 
-from models.bpf import check, explore, interface, machine
+from models.bpf import check, coarse, explore, interface, machine
 from models.bpf import terms as t
 from models.bpf.errors import Error
 from models.bpf.interface import Interface
@@ -73,6 +73,35 @@ def test_joined_paths_cost_the_same(demo, name):
             assert pick(c.bounds[metric][at] for c in found.classes) == pick(
                 c.bounds[metric][at] for c in whole.classes
             )
+
+
+@pytest.mark.parametrize("metric", ["insns", "mem"])
+def test_joined_paths_at_a_resolution(demo, metric):
+    """No packet is off by more than was asked, and conditions become fewer."""
+    found = interface.extract(demo("bridge"), paths=0)
+    before = sum(coarse.terms(one.cost) for one in found.classes)
+    for resolution in (2, 5, 20, 1000):
+        one = coarse.coarser(found, metric, resolution)
+        assert all(c.off <= resolution for c in one.classes)
+        assert check.differences(one, 100, metric=metric) == []
+        left = sum(coarse.terms(c.cost) for c in one.classes)
+        assert left <= before
+        before = left
+    assert before == 0
+
+
+def test_joined_paths_at_a_resolution_as_a_command(demo):
+    common = ["interface", demo("bridge"), "--paths", "0", "--resolution", "8"]
+    data = json.loads(run(*common, "--json").stdout)
+    assert all(c["off"] <= 8 and c["least"] <= c["most"] for c in data["interface"]["classes"])
+    assert "no packet is off by more than 8" in run(*common, "--text").stdout
+    assert (
+        run(*common).stdout.splitlines()[0].split()
+        == "class cost conditions off by verdict".split()
+    )
+    assert (
+        "one --resolution R is answered" in run(*common[:4], "--all-resolutions", status=2).stderr
+    )
 
 
 def test_joined_paths_answer_every_packet(demo):

@@ -144,5 +144,5 @@ def test_resolutions(demo):
     exec(text, module)
     assert module["perf"](bytes(10)) == 7
     assert module["bounds"](bytes(60)) == (12, 18)
-    refused = run("interface", demo("port_filter"), "--paths", "0", "--resolution", "3", status=2)
+    refused = run("interface", demo("port_filter"), "--paths", "0", "--all-resolutions", status=2)
     assert "E-bpf-limit" in refused.stderr
