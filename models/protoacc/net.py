@@ -252,9 +252,7 @@ def _handler(parts, k):
             wait.emit(lambda item: item.last),
         ],
     )
-    step(
-        "close", waiting(lambda item: item.kind == Kind.CLOSE), [word(value_bytes), key]
-    )
+    step("close", waiting(lambda item: item.kind == Kind.CLOSE), [word(value_bytes), key])
     at_end = items.take(guard=lambda item: item.kind == Kind.END)
     step(
         "end",

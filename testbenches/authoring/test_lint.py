@@ -209,13 +209,18 @@ def test_unused():
     net.param("spare", 3)
     assert warnings(net) == [
         ("W-unused", "place 'lonely': no transition takes from it or puts into it; remove it"),
-        ("W-unused", "parameter 'spare': nothing of the net reads it; remove it, unless the workload does"),
+        (
+            "W-unused",
+            "parameter 'spare': nothing of the net reads it; remove it, unless the workload does",
+        ),
     ]
 
 
 def test_values_that_ranges_promise_and_a_run_refuses():
     net, a, b = base()
-    net.transition("t", take={"w": a}, put=[b.emit(n=lambda w: w.n * 3)], delay=lambda w: w.n - 2, servers=1)
+    net.transition(
+        "t", take={"w": a}, put=[b.emit(n=lambda w: w.n * 3)], delay=lambda w: w.n - 2, servers=1
+    )
     assert warnings(net) == [
         (
             "W-negative",
@@ -274,7 +279,9 @@ def test_guards_and_counts_tell_what_can_be():
 
 def test_a_count_that_goes_on_is_ended_elsewhere():
     net, a, b = base()
-    net.transition("t", take={"w": a}, put=[b.forward("w"), a.emit(n=lambda w: w.n + 1)], delay=1, servers=1)
+    net.transition(
+        "t", take={"w": a}, put=[b.forward("w"), a.emit(n=lambda w: w.n + 1)], delay=1, servers=1
+    )
     assert "W-range" not in [code for code, _ in warnings(net)]
 
 

@@ -469,7 +469,12 @@ def test_rows_that_are_none(rows, said):
         n: lpn.Int[0, 9]
 
     net = lpn.Net("n")
-    net.transition("t", take={"w": net.place("q", Word, start=True)}, put=[net.place("d", done=True)], servers=1)
+    net.transition(
+        "t",
+        take={"w": net.place("q", Word, start=True)},
+        put=[net.place("d", done=True)],
+        servers=1,
+    )
     with pytest.raises(lpn.Error) as refused:
         lpn.Marking(net).add_rows("q", rows)
     assert (refused.value.code, str(refused.value).splitlines()[0]) == ("E-marking", said)
@@ -483,7 +488,11 @@ def test_a_bool_property_beside_a_condition():
     net = lpn.Net("n")
     queue, done = net.place("q", Flagged, start=True), net.place("d", done=True)
     net.transition(
-        "t", take={"p": queue.take(guard=lambda p: p.b | (p.k == 1))}, put=[done], delay=1, servers=1
+        "t",
+        take={"p": queue.take(guard=lambda p: p.b | (p.k == 1))},
+        put=[done],
+        delay=1,
+        servers=1,
     )
     for b in (False, True):
         for k in range(4):

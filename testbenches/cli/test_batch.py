@@ -208,15 +208,23 @@ def test_an_endless_run_has_a_budget_of_time():
 def test_runs_end_at_the_limit(threads):
     net = lpn.Net("clock")
     tick, out = net.place("tick", init=1), net.place("out", done=True)
-    net.transition("beat", take={"t": tick}, put=[tick, out], delay=net.param("every", 10), servers=1)
-    runs = lpn.run_batch(net, lpn.Marking(net), [{"every": n} for n in (10, 7, 200)], limit=100, threads=threads)
+    net.transition(
+        "beat", take={"t": tick}, put=[tick, out], delay=net.param("every", 10), servers=1
+    )
+    runs = lpn.run_batch(
+        net, lpn.Marking(net), [{"every": n} for n in (10, 7, 200)], limit=100, threads=threads
+    )
     assert [(run.ending, run.until, run.latency) for run in runs] == [
         ("limit", 100, 100),
         ("limit", 100, 98),
         ("limit", 100, None),
     ]
-    alone = [lpn.simulate(net, params={"every": n}, limit=100, engine="interp") for n in (10, 7, 200)]
-    assert [(run.commits, run.latency) for run in runs] == [(run.commits, run.latency) for run in alone]
+    alone = [
+        lpn.simulate(net, params={"every": n}, limit=100, engine="interp") for n in (10, 7, 200)
+    ]
+    assert [(run.commits, run.latency) for run in runs] == [
+        (run.commits, run.latency) for run in alone
+    ]
 
 
 def test_a_limit_is_a_time():

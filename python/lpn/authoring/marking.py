@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
 from typing import Any
 
 import _lpn
@@ -150,7 +150,7 @@ class Marking:
             time = 0 if times is None else times[count]
             if isinstance(row, (dict, Token)):
                 row = self._ordered(to, self._born(to, _values(row), time), f"row {count}")
-            elif not isinstance(row, Sized) or isinstance(row, str):
+            elif not hasattr(row, "__len__") or isinstance(row, str):
                 raise mistake(
                     "E-marking",
                     f"row {count} of '{to.name}' is {_shown(row)}; write a tuple of the values of "

@@ -181,7 +181,7 @@ class Traffic:
         """
         import numpy
 
-        runs = [
+        runs: list[Any] = [
             stream.blocks(numpy.random.default_rng([self.seed, number]))
             for number, stream in enumerate(self._streams)
         ]
@@ -194,16 +194,18 @@ class Traffic:
                     continue
                 times, rows = block
                 cut = int(numpy.searchsorted(times, horizon, "right"))
-                parts.setdefault(self._streams[number].place.name, []).append(
-                    (times[:cut], rows[:cut])
-                )
-                rest = times[cut:], rows[cut:]
-                ready[number] = rest if rest[0].size else next(runs[number], None)
-            yield horizon, [
-                (self.net[name], *_merged([part for part in several if part[0].size]))
-                for name, several in parts.items()
-                if any(part[0].size for part in several)
-            ]
+                if cut:
+                    now = parts.setdefault(self._streams[number].place.name, [])
+                    now.append((times[:cut], rows[:cut]))
+                if cut < times.size:
+                    ready[number] = times[cut:], rows[cut:]
+                else:
+                    ready[number] = next(runs[number], None)
+            found: list[tuple[Place, Any, Any]] = []
+            for name, several in parts.items():
+                rows, times = _merged(several)
+                found.append((self.net[name], rows, times))
+            yield horizon, found
 
     def marking(self) -> Marking:
         """All requests at once, for runs that are not streamed."""
