@@ -488,3 +488,45 @@ def test_a_trace(bank, tmp_path):
     traffic.trace("requests", tmp_path / "t.csv")
     _, sums = measure(net, [14], traffic, None)
     assert sums["answers"].all.mean == 49.5
+
+
+def test_intervals_of_quantiles_hold_as_often_as_they_say():
+    """1 - 0.05 / 5 each, for independent values: 0.99 of 400 tables, within 4 deviations."""
+    import _lpn
+    from lpn.runs.open_loop import Replicated
+
+    class Job(lpn_package.Token):
+        born: lpn_package.Birth
+
+    net = lpn_package.Net("n")
+    done = net.place("d", Job, done=True, sink=True)
+    net.transition(
+        "t",
+        take={"j": net.place("q", Job, start=True)},
+        put=[done.forward("j")],
+        delay=1,
+        servers=1,
+    )
+    net.done()
+    rng = numpy.random.default_rng(8)
+
+    def run_of(values):
+        marking = lpn_package.Marking(net)
+        marking.add_columns("d", born=10**6 - values, at=10**6)
+        machine = _lpn.Interp(net.core, [], marking._core)
+        machine.collect(done._number)
+        sums = _lpn.sim.Latencies(1, 0, None, 0)
+        machine.run()
+        sums.drain(machine, done._number)
+        return sums.all
+
+    inside = {"mean": 0, "p50": 0, "p99": 0}
+    truth = {"mean": 10_000, "p50": 10_000 * math.log(2), "p99": 10_000 * math.log(100)}
+    for _ in range(400):
+        runs = [
+            run_of(rng.exponential(10_000, 1000).round().astype(numpy.int64)) for _ in range(10)
+        ]
+        rows = Replicated(runs).estimates()
+        for name, value in truth.items():
+            inside[name] += abs(rows[name][0] - value) <= rows[name][1]
+    assert all(388 <= count for count in inside.values()), inside

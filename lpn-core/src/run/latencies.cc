@@ -57,8 +57,8 @@ std::int64_t Histogram::quantile(double q) const {
 }
 
 void OverTime::add(Time time, std::int64_t latency) {
-  while (time / width_ >= static_cast<Time>(kWindows)) {
-    width_ *= 2;
+  while (time >> doublings_ >= static_cast<Time>(kWindows)) {
+    ++doublings_;
     for (std::size_t k = 0; k < windows_.size(); ++k) {
       const Window moved = std::exchange(windows_[k], {});
       windows_[k / 2].count += moved.count;
@@ -66,7 +66,7 @@ void OverTime::add(Time time, std::int64_t latency) {
     }
     windows_.resize((windows_.size() + 1) / 2);
   }
-  const auto at = static_cast<std::size_t>(time / width_);
+  const auto at = static_cast<std::size_t>(time >> doublings_);
   if (at >= windows_.size()) windows_.resize(at + 1);
   ++windows_[at].count;
   windows_[at].latency += static_cast<double>(latency);
@@ -88,8 +88,15 @@ void Latencies::add(const Collected& done) {
     over_time_.add(done.times[k], latency);
     if (row[born_] < warm_up_) continue;
     all_.add(latency);
-    if (by_) classes_[row[*by_]].add(latency);
+    if (by_) of(row[*by_]).add(latency);
   }
+}
+
+Histogram& Latencies::of(std::int64_t key) {
+  if (key < 0 || key >= static_cast<std::int64_t>(known_.size())) return classes_[key];
+  Histogram*& known = known_[static_cast<std::size_t>(key)];
+  if (known == nullptr) known = &classes_[key];
+  return *known;
 }
 
 }  // namespace lpn

@@ -180,14 +180,18 @@ void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time t
 void Simulator::feed(PlaceId place, std::span<const std::int64_t> values,
                      std::span<const Time> times) {
   const Net& net = impl_->library.net();
-  check_feed(net, place, values, times);
-  if (impl_->sim == nullptr || times.empty()) return;
+  if (times.empty()) return;
+  if (impl_->sim == nullptr || values.size() != times.size() * net.type_of(place).fields.size()) {
+    return check_feed(net, place, values, times);
+  }
   impl_->started = true;
   const std::int32_t status = impl_->library.api().feed(
       impl_->sim, static_cast<std::uint32_t>(place), times.size(), values.data(), times.data());
-  if (status == LPN_LATE) throw late_push(net, place, times.front(), now());
+  if (status == LPN_OK || status == LPN_OVER) return;
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
-  LPN_ASSERT(status == LPN_OK || status == LPN_OVER);
+  check_feed(net, place, values, times);  // says what is wrong
+  LPN_ASSERT(status == LPN_LATE);
+  throw late_push(net, place, times.front(), now());
 }
 
 RunResult Simulator::run(Time limit, Observer* observer) {

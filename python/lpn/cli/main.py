@@ -32,6 +32,7 @@ COMMANDS = {
     "tune": ("lpn.cli.main", "tune", "Search the best way to use a device, as schedules of vta."),
     "viz": ("lpn.cli.viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
     "wave": ("lpn.cli.wave", "wave", "Recorded waveforms of RTL: stalls, where two of them part."),
+    "new": ("lpn.cli.files", "new", "Begin a model: a folder with net, workload, space and test."),
     "check": ("lpn.cli.check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn.cli.validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn.cli.files", "compile", "Write a model as C++, a shared library or a program."),

@@ -452,6 +452,8 @@ def _show_path(row):
         cells.append(
             [name, grouped(entry["count"]), grouped(entry["cycles"]), f"{entry['share']:.1%}", gain]
         )
+    if path["bottleneck"] is not None:
+        click.echo(f"{path['bottleneck']['text']}.")
     table(
         ["transition", ">firings", ">cycles", ">share", ">twice as fast gains"],
         cells,

@@ -38,7 +38,7 @@ def table(queue, load, seed, requests):
     # and the runs longer as the load needs it.
     memory = 1 / (1 - load**0.5) ** 2
     warm = 10 * memory
-    count = int(requests + (100 * memory + warm) * load)
+    count = int(requests + (40 * memory + warm) * load)
     found = []
     for run in range(RUNS):
         traffic = single_server.traffic(
@@ -66,7 +66,8 @@ def hits(arguments):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--requests", type=int, default=10_000)
+    parser.add_argument("--requests", type=int, default=4_000)
+    parser.add_argument("--loads", type=float, nargs="+", default=LOADS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
@@ -77,7 +78,7 @@ def main():
     least = given.seeds
     with ProcessPoolExecutor(given.jobs) as pool:
         for queue in formulas.QUEUES:
-            for load in LOADS:
+            for load in given.loads:
                 begin = time.monotonic()
                 work = [(queue, load, seed, given.requests) for seed in range(1, given.seeds + 1)]
                 found = list(pool.map(hits, work, chunksize=5))

@@ -56,11 +56,11 @@ class OverTime {
     std::uint64_t count = 0;
     double latency = 0;  // sum
   };
-  Time width() const { return width_; }
+  Time width() const { return Time{1} << doublings_; }
   const std::vector<Window>& windows() const { return windows_; }
 
  private:
-  Time width_ = 1;
+  int doublings_ = 0;
   std::vector<Window> windows_;
 };
 
@@ -69,6 +69,9 @@ class Latencies {
   // `born`, `by`: properties of the tokens; those with equal `by` are a class. Requests born before
   // `warm_up` are in the windows only.
   Latencies(std::size_t width, std::size_t born, std::optional<std::size_t> by, Time warm_up);
+
+  Latencies(const Latencies&) = delete;
+  Latencies& operator=(const Latencies&) = delete;
 
   // Throws Error "E-born" for a request that was born after it was done.
   void add(const Collected& done);
@@ -83,6 +86,8 @@ class Latencies {
   Time warm_up_;
   Histogram all_;
   std::map<std::int64_t, Histogram> classes_;
+  Histogram& of(std::int64_t key);
+  std::array<Histogram*, 64> known_{};  // of the classes 0, 1, ...: in classes_
   OverTime over_time_;
 };
 
