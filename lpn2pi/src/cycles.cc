@@ -20,138 +20,227 @@ std::int64_t narrow(Wide x) {
   return static_cast<std::int64_t>(x);
 }
 
-// One component: its events, and the arcs that stay inside it.
+// Policy iteration in one component: every event keeps the arc that it waits for; the best cycle
+// among these arcs gives a ratio, and the distances to it show where another arc would be slower.
 class Howard {
  public:
-  Howard(const std::vector<EventArc>& arcs, std::vector<std::size_t> events,
-         std::vector<std::size_t> inside, std::size_t all)
-      : arcs_(arcs),
-        events_(std::move(events)),
-        inside_(std::move(inside)),
-        choice_(all),
-        value_(all),
-        reached_(all),
-        mark_(all) {}
+  Howard(const std::vector<EventArc>& arcs, const std::vector<std::uint32_t>& events,
+         const std::vector<std::size_t>& inside, const GoOn& go_on)
+      : count_(events.size()), go_on_(go_on) {
+    std::vector<std::uint32_t>& local = scratch();
+    for (std::size_t v = 0; v < count_; ++v) {
+      if (local.size() <= events[v]) local.resize(events[v] + 1);
+      local[events[v]] = static_cast<std::uint32_t>(v);
+    }
+    inside_.reserve(inside.size());
+    first_in_.assign(count_ + 1, 0);
+    for (const std::size_t a : inside) {
+      const EventArc& arc = arcs[a];
+      inside_.push_back({local[arc.from], local[arc.to], arc.delay, arc.tokens, a});
+      ++first_in_[local[arc.to] + 1];
+    }
+    std::partial_sum(first_in_.begin(), first_in_.end(), first_in_.begin());
+    std::vector<std::uint32_t> next(first_in_.begin(), first_in_.end() - 1);
+    in_.resize(inside_.size());
+    for (std::size_t a = 0; a < inside_.size(); ++a)
+      in_[next[inside_[a].to]++] = static_cast<std::uint32_t>(a);
+    choose_first();
+  }
 
   Cycle run() {
-    for (const std::size_t a : inside_) choice_[arcs_[a].from] = a;
     for (;;) {
-      evaluate();
-      if (!improve()) return best_;
+      if (!go_on_()) throw Stopped{};
+      find_best();
+      if (best_.ratio.den == 0) return best_;
+      // Every event's distance is a path of arcs, at most one more in each step of improve().
+      const Wide most = largest_weight();
+      const Wide room = static_cast<Wide>(inside_.size() + count_ + 1);
+      if (most <= INT64_MAX / room) {
+        settle(narrow_);
+        if (!improve(narrow_)) return best_;
+      } else {
+        if (most > kMostWide / room) too_large();
+        settle(wide_);
+        if (!improve(wide_)) return best_;
+      }
     }
   }
 
  private:
-  // The best cycle that the choices contain, and how far ahead of it every event is (scaled by
-  // ratio.den, so that all are integers).
-  void evaluate() {
-    bool any = false;
-    std::fill(mark_.begin(), mark_.end(), 0);
-    std::size_t walk = 0;
-    for (const std::size_t start : events_) {
+  static constexpr Wide kMostWide = Wide{INT64_MAX} << 63;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Arc {
+    std::uint32_t from, to;
+    std::int64_t delay, tokens;
+    std::size_t given;  // its number in `arcs_`
+  };
+
+  // Numbers within the component; kept between components, for a graph may have many.
+  static std::vector<std::uint32_t>& scratch() {
+    thread_local std::vector<std::uint32_t> local;
+    return local;
+  }
+
+  // Of the arcs of an event that hold the fewest tokens, the slowest.
+  void choose_first() {
+    choice_.assign(count_, kNone);
+    for (std::size_t a = 0; a < inside_.size(); ++a) {
+      std::uint32_t& choice = choice_[inside_[a].from];
+      if (choice == kNone || inside_[a].tokens < inside_[choice].tokens ||
+          (inside_[a].tokens == inside_[choice].tokens &&
+           inside_[a].delay > inside_[choice].delay)) {
+        choice = static_cast<std::uint32_t>(a);
+      }
+    }
+  }
+
+  // The slowest cycle that the choices contain. Where they contain only idle ones, of neither delay
+  // nor tokens, one of these, as ratio 0: whatever cycle has delay is then an improvement, and
+  // improve() closes no idle one.
+  void find_best() {
+    mark_.assign(count_, 0);
+    bool any = false, idle = false;
+    std::uint32_t walk = 0;
+    for (std::uint32_t start = 0; start < count_; ++start) {
       ++walk;
-      std::size_t v = start;
+      std::uint32_t v = start;
       while (mark_[v] == 0) {
         mark_[v] = walk;
-        v = arcs_[choice_[v]].to;
+        v = inside_[choice_[v]].to;
       }
       if (mark_[v] != walk) continue;
-      Cycle cycle = cycle_at(v);
-      if (any && !(best_.ratio < cycle.ratio)) continue;
-      best_ = std::move(cycle);
+      Wide delay = 0, tokens = 0;
+      std::uint32_t w = v;
+      do {
+        const Arc& arc = inside_[choice_[w]];
+        delay += arc.delay;
+        tokens += arc.tokens;
+        w = arc.to;
+      } while (w != v);
+      if (tokens < 0 || (tokens == 0 && delay > 0)) {
+        keep_cycle(v, {1, 0});
+        return;
+      }
+      if (tokens == 0) {
+        if (!any && !idle) keep_cycle(v, {0, 1});
+        idle = true;
+        continue;
+      }
+      const Ratio ratio = make_ratio(narrow(delay), narrow(tokens));
+      if (any && !(best_.ratio < ratio)) continue;
+      keep_cycle(v, ratio);
       any = true;
     }
-    settle();
   }
 
-  Cycle cycle_at(std::size_t v) const {
-    Cycle cycle;
-    Wide delay = 0, tokens = 0;
-    std::size_t w = v;
+  void keep_cycle(std::uint32_t v, Ratio ratio) {
+    best_.ratio = ratio;
+    best_.arcs.clear();
+    anchor_ = v;
+    std::uint32_t w = v;
     do {
-      const EventArc& arc = arcs_[choice_[w]];
-      cycle.arcs.push_back(choice_[w]);
-      delay += arc.delay;
-      tokens += arc.tokens;
-      w = arc.to;
+      best_.arcs.push_back(inside_[choice_[w]].given);
+      w = inside_[choice_[w]].to;
     } while (w != v);
-    cycle.ratio = make_ratio(narrow(delay), narrow(tokens));
-    return cycle;
   }
 
-  Wide weight(const EventArc& arc) const {
-    return Wide{arc.delay} * best_.ratio.den - Wide{arc.tokens} * best_.ratio.num;
+  template <typename V>
+  V weight(const Arc& arc) const {
+    return V{arc.delay} * best_.ratio.den - V{arc.tokens} * best_.ratio.num;
   }
 
-  // Values from the best cycle backwards: along the choices first; events that choose a slower
-  // cycle are led to the best one, which is an improvement whatever their value.
-  void settle() {
-    const std::size_t anchor = arcs_[best_.arcs.front()].from;
-    std::vector<std::vector<std::size_t>> chosen_into(value_.size()), into(value_.size());
-    for (const std::size_t v : events_) {
-      reached_[v] = false;
-      chosen_into[arcs_[choice_[v]].to].push_back(choice_[v]);
-    }
-    for (const std::size_t a : inside_) into[arcs_[a].to].push_back(a);
-    std::vector<std::size_t> order{anchor};
-    reached_[anchor] = true;
-    value_[anchor] = 0;
-    const auto spread = [&](std::size_t from, const auto& arcs_into) {
-      for (std::size_t k = from; k < order.size(); ++k) {
-        for (const std::size_t a : arcs_into[order[k]]) {
-          const std::size_t u = arcs_[a].from;
-          if (reached_[u]) continue;
-          reached_[u] = true;
-          choice_[u] = a;
-          value_[u] = weight(arcs_[a]) + value_[order[k]];
-          order.push_back(u);
-        }
-      }
+  Wide largest_weight() const {
+    const auto size = [](Wide x) { return x < 0 ? -x : x; };
+    Wide most = 0;
+    for (const Arc& arc : inside_)
+      most = std::max(
+          most, size(Wide{arc.delay} * best_.ratio.den) + size(Wide{arc.tokens} * best_.ratio.num));
+    return most;
+  }
+
+  // Every event is led to the best cycle: along its choices, or, where these lead to a slower one,
+  // along any arc, which is an improvement whatever its distance. `reached(u, arc)` for each.
+  template <typename Reached>
+  void lead_to_anchor(const Reached& reached) {
+    first_chosen_.assign(count_ + 1, 0);
+    for (std::uint32_t v = 0; v < count_; ++v) ++first_chosen_[inside_[choice_[v]].to + 1];
+    std::partial_sum(first_chosen_.begin(), first_chosen_.end(), first_chosen_.begin());
+    chosen_.resize(count_);
+    fill_.assign(first_chosen_.begin(), first_chosen_.end() - 1);
+    for (std::uint32_t v = 0; v < count_; ++v) chosen_[fill_[inside_[choice_[v]].to]++] = v;
+    mark_.assign(count_, 0);
+    order_.clear();
+    order_.push_back(anchor_);
+    mark_[anchor_] = 1;
+    const auto follow = [&](std::uint32_t u, std::uint32_t a) {
+      mark_[u] = 1;
+      choice_[u] = a;
+      reached(u, inside_[a]);
+      order_.push_back(u);
     };
-    spread(0, chosen_into);
-    spread(0, into);
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      const std::uint32_t v = order_[k];
+      for (std::uint32_t i = first_chosen_[v]; i < first_chosen_[v + 1]; ++i)
+        if (!mark_[chosen_[i]]) follow(chosen_[i], choice_[chosen_[i]]);
+    }
+    for (std::size_t k = 0; k < order_.size() && order_.size() < count_; ++k) {
+      const std::uint32_t v = order_[k];
+      for (std::uint32_t i = first_in_[v]; i < first_in_[v + 1]; ++i)
+        if (!mark_[inside_[in_[i]].from]) follow(inside_[in_[i]].from, in_[i]);
+    }
   }
 
-  bool improve() {
+  template <typename V>
+  void settle(std::vector<V>& distance) {
+    distance.resize(count_);
+    distance[anchor_] = 0;
+    lead_to_anchor(
+        [&](std::uint32_t u, const Arc& arc) { distance[u] = weight<V>(arc) + distance[arc.to]; });
+  }
+
+  template <typename V>
+  bool improve(std::vector<V>& distance) {
     bool better = false;
-    for (const std::size_t a : inside_) {
-      const EventArc& arc = arcs_[a];
-      const Wide value = weight(arc) + value_[arc.to];
-      if (value <= value_[arc.from]) continue;
-      // Kept until all arcs were looked at, so that a choice follows the best of them.
-      value_[arc.from] = value;
+    for (std::uint32_t a = 0; a < inside_.size(); ++a) {
+      const Arc& arc = inside_[a];
+      const V longer = weight<V>(arc) + distance[arc.to];
+      if (longer <= distance[arc.from]) continue;
+      distance[arc.from] = longer;  // at once: what comes behind follows the longest so far
       choice_[arc.from] = a;
       better = true;
     }
     return better;
   }
 
-  const std::vector<EventArc>& arcs_;
-  std::vector<std::size_t> events_, inside_, choice_;
-  std::vector<Wide> value_;
-  std::vector<char> reached_;
-  std::vector<std::size_t> mark_;
+  std::size_t count_;
+  const GoOn& go_on_;
+  std::vector<Arc> inside_;
+  std::vector<std::uint32_t> first_in_, in_;  // arcs into each event
+  std::vector<std::uint32_t> choice_, mark_, order_, first_chosen_, chosen_, fill_;
+  std::vector<std::int64_t> narrow_;
+  std::vector<Wide> wide_;
+  std::uint32_t anchor_ = 0;
   Cycle best_;
 };
 
-// A cycle of arcs without tokens can never start.
-void check_tokens(std::size_t events, const std::vector<EventArc>& arcs) {
-  std::vector<std::size_t> before(events, 0), ready;
-  std::vector<std::vector<std::size_t>> out(events);
-  for (const EventArc& arc : arcs) {
-    LPN_ASSERT(arc.from < events && arc.to < events && arc.tokens >= 0);
-    if (arc.tokens > 0) continue;
-    ++before[arc.to];
-    out[arc.from].push_back(arc.to);
+// Arcs by component, those alone that stay inside one.
+struct Parts {
+  std::vector<std::vector<std::uint32_t>> members;
+  std::vector<std::vector<std::size_t>> inside;
+
+  Parts(std::size_t events, const std::vector<EventArc>& arcs) {
+    std::vector<std::vector<std::uint32_t>> next(events);
+    for (const EventArc& arc : arcs) next[arc.from].push_back(static_cast<std::uint32_t>(arc.to));
+    members = strong_components(next);
+    std::vector<std::size_t> of(events);
+    for (std::size_t c = 0; c < members.size(); ++c)
+      for (const std::uint32_t v : members[c]) of[v] = c;
+    inside.resize(members.size());
+    for (std::size_t a = 0; a < arcs.size(); ++a)
+      if (of[arcs[a].from] == of[arcs[a].to]) inside[of[arcs[a].from]].push_back(a);
   }
-  for (std::size_t v = 0; v < events; ++v)
-    if (before[v] == 0) ready.push_back(v);
-  for (std::size_t k = 0; k < ready.size(); ++k) {
-    for (const std::size_t w : out[ready[k]])
-      if (--before[w] == 0) ready.push_back(w);
-  }
-  if (ready.size() < events) throw Error("E-pi", "deadlock: a loop holds no tokens");
-}
+};
 
 }  // namespace
 
@@ -161,49 +250,25 @@ Ratio make_ratio(std::int64_t num, std::int64_t den) {
   return {num / common, den / common};
 }
 
+Ratio divided(Ratio ratio, std::int64_t by) {
+  const std::int64_t common = std::gcd(ratio.num, by);
+  return {ratio.num / common, narrow(Wide{ratio.den} * (by / common))};
+}
+
 bool operator<(const Ratio& a, const Ratio& b) { return Wide{a.num} * b.den < Wide{b.num} * a.den; }
 
-Cycles slowest_cycles(std::size_t events, const std::vector<EventArc>& arcs) {
-  check_tokens(events, arcs);
-  std::vector<std::vector<std::size_t>> out(events);
-  std::vector<std::vector<std::uint32_t>> next(events);
-  for (std::size_t a = 0; a < arcs.size(); ++a) {
-    out[arcs[a].from].push_back(a);
-    next[arcs[a].from].push_back(static_cast<std::uint32_t>(arcs[a].to));
+std::optional<Cycle> slowest_cycle(std::size_t events, const std::vector<EventArc>& arcs,
+                                   const GoOn& go_on) {
+  const Parts parts(events, arcs);
+  std::optional<Cycle> slowest;
+  for (std::size_t c = 0; c < parts.members.size(); ++c) {
+    if (parts.inside[c].empty()) continue;
+    Cycle cycle = Howard(arcs, parts.members[c], parts.inside[c], go_on).run();
+    if (cycle.ratio.den == 0) return cycle;
+    if (cycle.ratio.num > 0 && (!slowest || slowest->ratio < cycle.ratio))
+      slowest = std::move(cycle);
   }
-  const std::vector<std::vector<std::uint32_t>> members = strong_components(next);
-  const std::size_t count = members.size();
-  std::vector<std::size_t> of(events);
-  for (std::size_t c = 0; c < count; ++c) {
-    for (const std::uint32_t v : members[c]) of[v] = c;
-  }
-  std::vector<std::vector<std::size_t>> inside(count);
-  for (std::size_t a = 0; a < arcs.size(); ++a)
-    if (of[arcs[a].from] == of[arcs[a].to]) inside[of[arcs[a].from]].push_back(a);
-
-  Cycles result;
-  result.of_event.assign(events, kNoCycle);
-  result.paced_by.assign(events, kNoCycle);
-  const auto slower = [&](std::size_t a, std::size_t b) {
-    if (a == kNoCycle || b == kNoCycle) return a == kNoCycle ? b : a;
-    return result.cycles[a].ratio < result.cycles[b].ratio ? b : a;
-  };
-  for (std::size_t c = count; c-- > 0;) {  // sources first
-    if (!inside[c].empty()) {
-      result.cycles.push_back(
-          Howard(arcs, {members[c].begin(), members[c].end()}, inside[c], events).run());
-      for (const std::size_t v : members[c]) result.of_event[v] = result.cycles.size() - 1;
-    }
-    std::size_t pace = kNoCycle;
-    for (const std::size_t v : members[c])
-      pace = slower(slower(pace, result.of_event[v]), result.paced_by[v]);
-    for (const std::size_t v : members[c]) {
-      result.paced_by[v] = pace;
-      for (const std::size_t a : out[v])
-        result.paced_by[arcs[a].to] = slower(result.paced_by[arcs[a].to], pace);
-    }
-  }
-  return result;
+  return slowest;
 }
 
 }  // namespace lpn::pi

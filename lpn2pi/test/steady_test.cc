@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "lpn/base/error.h"
-#include "lpn/pi/chain.h"
-#include "lpn/run/interp.h"
-#include "lpn/text/text.h"
+#include "settled.h"
 
 using namespace lpn;
 using namespace lpn::pi;
 
 namespace {
+
+bool forever() { return true; }
 
 ExprId number(Net& net, std::int64_t value) { return net.exprs.constant(value); }
 
@@ -84,63 +84,15 @@ Net random_graph(std::mt19937_64& random) {
   return net;
 }
 
-class Starts : public Observer {
- public:
-  explicit Starts(std::size_t transitions) : of(transitions) {}
-  void on_commit(const Commit& commit) override {
-    auto& times = of[static_cast<std::size_t>(commit.transition)];
-    if (commit.firing >= times.size()) times.resize(commit.firing + 1, -1);
-    times[commit.firing] = commit.start;
-  }
-  std::vector<std::vector<Time>> of;
-};
-
-// The gap that a simulation settles at: over the shortest number of rounds after which the last
-// three quarters of the run repeat exactly. None: not settled yet.
-std::optional<Ratio> settled(const std::vector<std::vector<Time>>& starts,
-                             const std::vector<std::int64_t>& repetitions, std::size_t rounds) {
-  for (std::size_t cycle = 1; cycle <= rounds / 4; ++cycle) {
-    std::optional<Time> shift;
-    bool repeats = true;
-    for (std::size_t t = 0; t < starts.size() && repeats; ++t) {
-      const auto r = static_cast<std::size_t>(repetitions[t]);
-      for (std::size_t k = rounds / 4 * r; k + cycle * r < rounds * r && repeats; ++k) {
-        const Time here = starts[t][k + cycle * r] - starts[t][k];
-        if (!shift) shift = here;
-        repeats = here == *shift;
-      }
-    }
-    if (repeats && shift) return make_ratio(*shift, static_cast<std::int64_t>(cycle));
-  }
-  return std::nullopt;
-}
-
-// Rounds of the net that a simulation has completed.
-std::size_t rounds_of(const Starts& starts, const std::vector<std::int64_t>& repetitions) {
-  std::size_t rounds = SIZE_MAX;
-  for (std::size_t t = 0; t < repetitions.size(); ++t)
-    rounds = std::min(rounds, starts.of[t].size() / static_cast<std::size_t>(repetitions[t]));
-  return rounds;
-}
-
 void check_against_simulation(const Net& net, int seed) {
   CAPTURE(seed);
   const ParamValues params;
   const Marking marking(net);
-  const SteadyState state = steady_state(net, params, marking);
+  const SteadyState state = steady_state(net, params, marking, forever);
   std::vector<std::int64_t> repetitions;
   for (const auto& pace : state.paces) repetitions.push_back(pace.repetitions);
-  InterpOptions options;
-  options.trace = true;
-  Interp interp(net, params, marking, options);
-  Starts starts(net.transitions.size());
-  std::optional<Ratio> round;
-  for (Time limit = 2'000; !round; limit *= 3) {
-    REQUIRE(limit < 20'000'000);
-    interp.run(limit, &starts);
-    const std::size_t rounds = rounds_of(starts, repetitions);
-    if (rounds >= 40) round = settled(starts.of, repetitions, rounds - 2);
-  }
+  const std::optional<Ratio> round = simulated_round(net, repetitions);
+  REQUIRE(round);
   for (std::size_t t = 0; t < net.transitions.size(); ++t) {
     const Ratio simulated = make_ratio(round->num, round->den * repetitions[t]);
     CHECK(state.paces[t].gap == simulated);  // exact, hence within 1e-9
@@ -193,7 +145,7 @@ TEST_CASE("the loop that sets the pace is named") {
   connect(net, a, b, 0);
   connect(net, b, a, 2);
   at(net, b).servers = Formula{number(net, 1), {}};
-  const SteadyState state = steady_state(net, {}, Marking(net));
+  const SteadyState state = steady_state(net, {}, Marking(net), forever);
   REQUIRE(state.loops.size() == 1);
   CHECK(state.loops[0].delay == Ratio{4, 1});  // the server, not (3 + 4) / 2
   CHECK(state.loops[0].transitions == std::vector<TransitionId>{b});
@@ -205,14 +157,14 @@ TEST_CASE("a capacity is a loop") {
   const TransitionId make = add_transition(net, 5), use = add_transition(net, 8);
   connect(net, make, use, 0);
   net.places[0].capacity = Formula{number(net, 2), {}};
-  const SteadyState state = steady_state(net, {}, Marking(net));
+  const SteadyState state = steady_state(net, {}, Marking(net), forever);
   CHECK(state.paces[0].gap == Ratio{13, 2});
 }
 
 TEST_CASE("what has no steady state is refused") {
   const auto refused = [](const Net& net, const char* words) {
     try {
-      steady_state(net, {}, Marking(net));
+      steady_state(net, {}, Marking(net), forever);
     } catch (const Error& error) {
       CHECK(std::string(error.code()) == "E-pi");
       CHECK(std::string(error.what()).find(words) != std::string::npos);
@@ -224,7 +176,11 @@ TEST_CASE("what has no steady state is refused") {
   const TransitionId a = add_transition(dead, 1), b = add_transition(dead, 1);
   connect(dead, a, b, 0);
   connect(dead, b, a, 0);
-  refused(dead, "deadlock");
+  const SteadyState stuck = steady_state(dead, {}, Marking(dead), forever);
+  REQUIRE(stuck.loops.size() == 1);
+  CHECK(stuck.loops[0].delay == Ratio{1, 0});
+  CHECK(stuck.loops[0].transitions.size() == 2);
+  CHECK(stuck.paces[0].gap == Ratio{1, 0});
   Net piles = empty();
   const TransitionId c = add_transition(piles, 1), d = add_transition(piles, 1);
   connect(piles, c, d, 0, 2, 1);

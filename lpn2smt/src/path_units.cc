@@ -449,6 +449,7 @@ class PathUnits::Builder {
       const std::vector<Summands> sums = comparisons(id);
       bool whole = !sums.empty();
       for (const Summands& summands : sums) {
+        const bool second = &summands != &sums.front();
         too_large_ = false;
         faults_.assign(p_.units_.size(), {});
         const Sum sum = table(summands);
@@ -461,7 +462,7 @@ class PathUnits::Builder {
         Wide most = 0;
         for (const std::uint32_t f : sum.functions) most += p_.functions_[f].hi;
         if (most <= -sum.constant) continue;  // always so
-        p_.limits_.push_back({sum.functions, -sum.constant});
+        p_.limits_.push_back({sum.functions, -sum.constant, {id, second}});
       }
       if (!whole) relax("a condition that is not a sum over few values is left out of the bound");
     }
@@ -620,6 +621,14 @@ std::optional<InstantId> PathUnits::instant() const {
   const auto& all = measure_.instants;
   if (measure_.constant != 0 || all.size() != 1 || all[0].first != 1) return std::nullopt;
   return all[0].second;
+}
+
+Numbering numbering(const InputSpace& space, const Target& target) {
+  const PathUnits path(space, *target.path, measure_of(target, false));
+  Numbering found;
+  for (const Unit& unit : path.units()) found.units.push_back(unit.variables);
+  for (const Limit& limit : path.limits()) found.limits.push_back(limit.source);
+  return found;
 }
 
 bool is_sum(const Target& target) {

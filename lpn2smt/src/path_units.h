@@ -16,7 +16,7 @@
 
 #include "lpn/base/wide.h"
 #include "lpn/classes/timing.h"
-#include "lpn/smt/measures.h"
+#include "lpn/smt/numbering.h"
 
 namespace lpn::smt {
 
@@ -52,6 +52,7 @@ struct TimedArc {
 struct Limit {
   std::vector<std::uint32_t> functions;
   std::int64_t cap = 0;
+  LimitSource source;
 };
 
 // For each unit one of its tuples.

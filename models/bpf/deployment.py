@@ -3,7 +3,8 @@
 import math
 import random
 from dataclasses import dataclass
-from struct import unpack_from
+
+from lpn.runs import read_capture
 
 from .check import module_of, tables_of
 from .errors import refused
@@ -11,45 +12,20 @@ from .machine import Machine, Run, Table, World
 from .objects import ARRAYS
 from .writer import write
 
-ETHERNET = 1
-MAGIC = {
-    0xA1B2C3D4: ("<", 1000), 0xA1B23C4D: ("<", 1), 0xD4C3B2A1: (">", 1000), 0x4D3CB2A1: (">", 1),
-}  # fmt: skip
 ANSWERS = 64  # random numbers for one packet
 
 
-def read_pcap(path):
-    """([(time in ns, bytes)], how many were cut off) of a classic pcap file of Ethernet frames."""
+def read_trace(path):
+    """([(time in ns, bytes)], how many were cut off) of a pcap file of Ethernet frames. Raises Error
+    E-bpf-file.
+    """
     try:
-        with open(path, "rb") as file:
-            raw = file.read()
+        found = read_capture(path)
     except OSError as wrong:
         raise refused("E-bpf-file", f"cannot read '{path}': {wrong.strerror}") from None
-    magic = unpack_from("<I", raw)[0] if len(raw) >= 24 else None
-    if magic == 0x0A0D0D0A:
-        raise refused(
-            "E-bpf-file", f"'{path}' is a pcapng file; convert it: editcap -F pcap IN OUT"
-        )
-    if magic not in MAGIC:
-        raise refused("E-bpf-file", f"'{path}' is no pcap file")
-    order, unit = MAGIC[magic]
-    kind = unpack_from(order + "I", raw, 20)[0] & 0xFFFF
-    if kind != ETHERNET:
-        raise refused("E-bpf-file", f"'{path}' has frames of link type {kind}, not Ethernet")
-    found, cut, at = [], 0, 24
-    while at < len(raw):
-        if at + 16 > len(raw):
-            raise refused("E-bpf-file", f"'{path}' ends within packet {len(found) + 1}")
-        seconds, part, kept, length = unpack_from(order + "4I", raw, at)
-        at += 16
-        if at + kept > len(raw):
-            raise refused("E-bpf-file", f"'{path}' ends within packet {len(found) + 1}")
-        cut += kept < length
-        found.append((seconds * 10**9 + part * unit, raw[at : at + kept]))
-        at += kept
-    if not found:
-        raise refused("E-bpf-file", f"'{path}' has no packets")
-    return found, cut
+    except ValueError as wrong:
+        raise refused("E-bpf-file", str(wrong)) from None
+    return list(zip(found.times, found.frames())), found.cut
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 `lpn sim dram SEQUENCE.json` runs a sequence of commands on the net of its part (device.py), which
 is generated from a description of the standard (standard.py, standards/*.toml); a trace of requests
-runs on the net of its controller (controller.py, controllers/*.toml).
+runs on the net of its controller (controller/, controllers/*.toml).
 """
 
 from lpn.command import table
@@ -75,7 +75,7 @@ def show(answer):
     """Prints an answer()."""
     if "requests" in answer:
         print(
-            f"{answer['requests']} reads, the last done in cycle {answer['last_done']}: "
+            f"{answer['requests']} requests, the last done in cycle {answer['last_done']}: "
             f"{answer['mean_latency']:.3f} cycles from acceptance on average, "
             f"{answer['bytes_per_cycle']:.3f} bytes per cycle"
         )

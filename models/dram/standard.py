@@ -11,6 +11,7 @@ import functools
 import itertools
 import math
 import os
+import re
 import tomllib
 from fractions import Fraction
 
@@ -43,6 +44,8 @@ KINDS = {
     "deep power up": "power",
     "reset": "power",
 }
+
+_CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address"}
 
 _TABLES = (
     "organisations",
@@ -112,11 +115,24 @@ def _read(part):
         raise wrong(f"{path}: base must be one of {', '.join(bases)}, got {data['base']!r}")
     where = "" if data["base"] in names() else os.path.dirname(_FOLDER)
     base = _read(os.path.join(where, data["base"]) + (".toml" if where else ""))
+    _check_known(path, data, base)
     merged = {**base, **data}
     for table in ("rules", *_TABLES):
         if table in base or table in data:
             merged[table] = {**base.get(table, {}), **data.get(table, {})}
     return merged
+
+
+def _check_known(path, data, base):
+    """That a file gives no parameter that neither its base nor a formula of its own knows."""
+    text = str([data.get(table) for table in ("rules", "windows", "deviations")])
+    known = set(base.get("parameters", {})) | set(re.findall(r"[A-Za-z_]\w*", text))
+    unknown = sorted(set(data.get("parameters", {})) - known)
+    if unknown:
+        raise wrong(
+            f"{path}: parameter {unknown[0]} is used nowhere; '{data['base']}' has "
+            f"{', '.join(sorted(base.get('parameters', {})))}"
+        )
 
 
 class Standard:
@@ -165,23 +181,75 @@ class Standard:
 
     def _check_controller(self):
         c = self.controller
-        lacking = {"ACT", "RD", "RDA", "PRE", "REF"} - set(self.kinds)
+        unknown = sorted(set(c) - _CONTROLLER)
+        if unknown:
+            raise wrong(
+                f"{self.part}: unknown '{unknown[0]}' in [controller]; known are "
+                f"{', '.join(sorted(_CONTROLLER))}"
+            )
+        lacking = {"ACT", "RD", "RDA", "WR", "WRA", "PRE", "REF"} - set(self.kinds)
         if lacking:
             raise wrong(f"{self.part}: a controller needs the command {min(lacking)}")
         if c.get("page") not in ("open", "closed"):
             raise wrong(f"{self.part}: page of controller must be open or closed")
-        if type(c.get("request_bytes")) is not int or c["request_bytes"] < 1:
-            raise wrong(f"{self.part}: request_bytes of controller must be a number of bytes")
-        bits = dict(c.get("address", ()))
-        if sorted(bits) != sorted({*self.levels, "column", "row"}) or c["address"][-1][0] != "row":
+        for key, most in (("request_bytes", 2**20), ("channels", 64)):
+            number = c.get(key, 1 if key == "channels" else None)
+            if type(number) is not int or not 1 <= number <= most:
+                raise wrong(
+                    f"{self.part}: {key} of controller must be a number, 1 to {most}, got {number!r}"
+                )
+        if type(c.get("dual_command", False)) is not bool:
+            raise wrong(f"{self.part}: dual_command of controller must be true or false")
+        self._check_address(c.get("address"))
+
+    def _check_address(self, address):
+        c = self.controller
+        channels = c.get("channels", 1)
+        levels = [*self.levels, *(["channel"] if channels > 1 else [])]
+        fields = {*levels, "column", "row"}
+        good = isinstance(address, list) and all(
+            isinstance(f, list) and len(f) == 2 and type(f[1]) is int and 0 <= f[1] <= 40
+            for f in address
+        )
+        names = [f[0] for f in address] if good else []
+        if sorted(map(str, names)) != sorted(fields) or names[-1] != "row":
             raise wrong(
                 f"{self.part}: address of controller must have the bits of column, "
-                f"{', '.join(self.levels)} and, last, row"
+                f"{', '.join(levels)} and, last, row, as [[\"column\", 7], ...]"
             )
-        for level, size in self._data["organisations"]["full"].items():
-            if 2 ** bits[level] != size:
-                raise wrong(f"{self.part}: {bits[level]} bits of address are not {size} of {level}")
+        bits = dict(address)
+        sizes = dict(self._data.get("organisations", {}).get("full", {}))
+        for level, size in {**sizes, **({"channel": channels} if channels > 1 else {})}.items():
+            if 2 ** bits.get(level, 0) != size:
+                raise wrong(
+                    f"{self.part}: {bits.get(level)} bits of address are not {size} of {level}"
+                )
         self.row_bits = bits["row"]
+
+    def check_scheduled(self):
+        """Raises Error "E-dram-part" for what the net of the controller has no place for."""
+        if len(self.banks) > 62:
+            raise wrong(
+                f"{self.part}: a controller has at most 62 banks in a channel, got {len(self.banks)}"
+            )
+        if self.controller.get("dual_command") and len(self.units) > 1:
+            raise wrong(
+                f"{self.part}: a controller with dual_command has one rank, got {len(self.units)}"
+            )
+        if len(self.windows) != 1:
+            raise wrong(
+                f"{self.part}: a controller has one window of activations, got {len(self.windows)}"
+            )
+        if self.row_bits > 25:
+            raise wrong(f"{self.part}: a controller's row has at most 25 bits, got {self.row_bits}")
+        between = self.between()
+        accesses = ("RDA", "WRA") if self.controller["page"] == "closed" else ("RD", "WR")
+        for first, second in itertools.product(accesses, repeat=2):
+            if between(first, "same", second) > between(first, "group", second):
+                raise wrong(
+                    f"{self.part}: {second} after {first} waits longer in the same bank than in its "
+                    "group; a controller's accesses wait for those of the group"
+                )
 
     def _read_organisation(self, organisation):
         choices = self._data.get("organisations", {})
@@ -424,6 +492,24 @@ class Standard:
                 if n > max([0, *(r.get(b, 0) for r in rows)])
             }
         return {key: row for key, row in table.items() if row}
+
+    def between(self):
+        """A function (command, relation, later command) -> least cycles of two banks that are the
+        "same", of one "group" (the innermost), one "rank" or "other" ranks; of a "unit" of
+        refreshes and its banks, either way. Over the bus, one command a cycle, is not counted.
+        """
+        table = self.distances()
+        widest, inner = self.levels[0], self.levels[1:-1]
+        scopes = {"rank": [widest], "unit": [widest], "other": [f"other_{widest}"]}
+        scopes["group"] = [*inner, widest]
+        scopes["same"] = ["same", *scopes["group"]]
+
+        def cycles(first, relation, second):
+            found = [table.get((s, first), {}).get(second, 0) for s in [*scopes[relation], "any"]]
+            found[-1] = found[-1] if found[-1] > 1 else 0
+            return max(found)
+
+        return cycles
 
     @property
     def _variants(self):

@@ -1,17 +1,20 @@
 """Request traces for a controller: files, markings, and rows of measured ones."""
 
+import array
 import os
+from collections import Counter
 
 import lpn
-from lpn.runs import Model, prepare, read_json
+from lpn.runs import read_json
 
-from . import controller
+from .controller.tokens import ID_BITS, ROW_BITS, SHARED_BITS, TICKS, WORD
 from .standard import standard
 
 __all__ = ["Requests", "Trace", "controllers"]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "controllers")
-MOST = 2**24  # requests: a number fits beside the row
+MOST = 2**ID_BITS  # requests: a number fits beside the row
+SHARED = 2**SHARED_BITS - 1  # blocks that several requests name
 LATEST = 2**40
 
 
@@ -81,70 +84,72 @@ class Trace:
         return trace
 
     def coordinate(self, made, block):
-        """(rank, bank group, bank), row of a block."""
-        fields = {}
+        """Channel, (rank, bank group, bank), row of a block."""
+        fields = {"channel": 0}
         for field, bits in made.controller["address"]:
             fields[field] = block & ((1 << bits) - 1)
             block >>= bits
         where = tuple(fields[level] for level in made.levels)
-        return where, fields["row"] | block << made.row_bits
+        return fields["channel"], where, fields["row"] | block << made.row_bits
 
     def marking(self, net):
-        """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for what the
-        controller does not model.
+        """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for more of them
+        than the controller's net has room for.
         """
         made = self.standard
         banks = {where: number for number, where in enumerate(made.banks)}
         if len(self.block) > MOST:
             raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
-        marking, now, last, again = lpn.Marking(net), 0, {}, []
+        shared = self._shared()
+        columns = {k: array.array("q") for k in ("gap", "at", "channel", "bank", "entry")}
+        now = 0
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
                 raise wrong(f"{self}, request {number}: arrives at {cycle}, before the last one")
-            if block in last:
-                again.append((last[block], number))
-            last[block] = number
-            where, row = self.coordinate(made, block)
-            if block < 0 or row >= 2**controller.ROW_BITS:
+            channel, where, row = self.coordinate(made, block)
+            if block < 0 or row >= 2**ROW_BITS:
                 raise wrong(f"{self}, request {number}: block {block} has no such address")
-            marking.add(
-                "trace",
-                gap=cycle - now,
-                bank=banks[where],
-                entry=row << controller.ID | self.writes[number] << controller.ID - 1 | number,
+            columns["gap"].append(cycle - now)
+            columns["at"].append(cycle)
+            columns["channel"].append(channel)
+            columns["bank"].append(banks[where])
+            columns["entry"].append(
+                (row * 2 + self.writes[number] << SHARED_BITS | shared.get(block, 0)) << ID_BITS
+                | number
             )
             now = cycle
+        marking = lpn.Marking(net)
+        marking.add_columns("trace", **columns)
+        for _ in range(-(-len(shared) // WORD)):
+            marking.add("pending", read=0, write=0)
         marking.done_count = len(self.block)
-        if again:
-            self._check_apart(again, prepare(Model("dram", net), marking))
         return marking
 
-    def _check_apart(self, pairs, ready):
-        """Raises ValueError when two requests for one block are under way at once: they would share
-        a command or an entry.
-        """
-        _, accept, done, written = self._cycles(ready, ["accepted", "done", "written"])
-        for first, second in pairs:
-            end = written[first] if self.writes[first] else done[first]
-            if end is None or accept[second] is None or end >= accept[second]:
-                raise ValueError(
-                    f"request {second} is for block {self.block[first]} while request {first} for "
-                    "it is under way; how such requests share a command or an entry is not modelled"
-                )
+    def _shared(self):
+        """{block that several requests name: its number, from 1}."""
+        shared = [block for block, n in Counter(self.block).items() if n > 1]
+        if len(shared) > SHARED:
+            raise ValueError(
+                f"{len(shared)} blocks are named by several requests each; at most {SHARED} may be"
+            )
+        return {block: number for number, block in enumerate(shared, 1)}
 
     def times(self, ready):
         """(the run, the cycle of each request's acceptance, that of its completion)."""
-        return self._cycles(ready, ["accepted", "done"])
-
-    def _cycles(self, ready, places):
-        run = ready.run(collect=places)
-        cycles = []
-        for place in places:
-            found = [None] * len(self.block)
+        run = ready.run(collect=["accepted", "done", "joined"])
+        cycles = {}
+        for place in ("accepted", "done"):
+            found = cycles[place] = [None] * len(self.block)
             for number, tick in zip(*run.collected[place]):
-                found[number] = tick // controller.TICKS
-            cycles.append(found)
-        return run, *cycles
+                found[number] = tick // TICKS
+        # A read that joined one under way for its block is answered with it.
+        done, last, joined = cycles["done"], {}, set(run.collected["joined"][0])
+        for number, block in enumerate(self.block):
+            if number in joined:
+                done[number] = done[last[block]]
+            else:
+                last[block] = number
+        return run, cycles["accepted"], done
 
 
 class Requests:

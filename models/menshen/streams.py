@@ -11,15 +11,15 @@ drop (whatever else the filter does not pass).
 
 import dataclasses
 import os
-import struct
 
-from lpn.runs import json_lines, unpacked
+from lpn.runs import capture_of, is_capture, json_lines, unpacked
 
 BEAT_BYTES = 64
 MOST_BYTES = 1024 * BEAT_BYTES
 MOST_PACKETS = 1_000_000
 MOST_FILE_BYTES = 1 << 28
 KINDS = ("data", "control", "drop")
+_NS_PER_US = 1000
 
 # pkt_filter.v looks at these bytes of the first beat: the type behind a VLAN tag, the protocol and
 # the destination port of UDP.
@@ -49,7 +49,7 @@ def read(input_path, clock_mhz: int) -> Stream:
     data = unpacked(path, MOST_FILE_BYTES)
     if entry is not None:
         return _entry(path, entry, data)
-    if data[:4] in _MAGIC:
+    if is_capture(data):
         stream = _capture(path, data, clock_mhz)
     elif data[:1] == b"{":
         raise ValueError(f"{path} has streams by name; write {path}#NAME")
@@ -63,7 +63,7 @@ def _checked(path, stream):
         raise ValueError(f"{path} has no packet")
     if len(stream.lengths) > MOST_PACKETS:
         raise ValueError(f"{path} has {len(stream.lengths)} packets; at most {MOST_PACKETS}")
-    for number, (length, idle) in enumerate(zip(stream.lengths, stream.idle)):
+    for number, (length, idle) in enumerate(zip(stream.lengths, stream.idle), 1):
         if not 1 <= length <= MOST_BYTES:
             raise ValueError(f"{path}, packet {number}: {length} bytes, not 1 to {MOST_BYTES}")
         if not 0 <= idle < 2**40:
@@ -152,43 +152,20 @@ def _numbers(where, stream, key):
     return values
 
 
-# The first bytes of a capture -> byte order, ticks per second.
-_MAGIC = {
-    b"\xa1\xb2\xc3\xd4": (">", 10**6),
-    b"\xd4\xc3\xb2\xa1": ("<", 10**6),
-    b"\xa1\xb2\x3c\x4d": (">", 10**9),
-    b"\x4d\x3c\xb2\xa1": ("<", 10**9),
-}
-_ETHERNET = 1
-
-
 def _capture(path, data, clock_mhz):
     """Frames start at their time, in whole clocks, or as soon as the link is free."""
-    order, ticks = _MAGIC[data[:4]]
-    if len(data) < 24:
-        raise ValueError(f"{path} ends in the header of the capture")
-    link = struct.unpack(order + "I", data[20:24])[0] & 0xFFFF
-    if link != _ETHERNET:
-        raise ValueError(f"{path} has frames of link type {link}; only Ethernet (1) is read")
-    lengths, idle, kinds = [], [], []
-    at, begin, free = 24, None, 0
-    while at < len(data):
-        if at + 16 > len(data):
-            raise ValueError(f"{path} ends in the header of packet {len(lengths)}")
-        seconds, part, kept, length = struct.unpack(order + "4I", data[at : at + 16])
-        frame = data[at + 16 : at + 16 + kept]
-        if len(frame) < kept:
-            raise ValueError(f"{path} ends in packet {len(lengths)}")
-        at += 16 + kept
-        time = seconds * ticks + part
-        begin = time if begin is None else begin
+    capture = capture_of(path, data)
+    lengths, idle, kinds = list(capture.sizes), [], []
+    begin, free = capture.times[0], 0
+    for number, (time, frame, length) in enumerate(
+        zip(capture.times, capture.frames(), lengths), 1
+    ):
         if time < begin:
-            raise ValueError(f"{path}, packet {len(lengths)}: it is before the first")
-        start = max((time - begin) * clock_mhz * 10**6 // ticks, free)
+            raise ValueError(f"{path}, packet {number}: it is before the first")
+        start = max((time - begin) * clock_mhz // _NS_PER_US, free)
         idle.append(start - free)
         free = start - (-length // BEAT_BYTES)
-        lengths.append(length)
-        kinds.append(_kind(path, len(kinds), frame, length))
+        kinds.append(_kind(path, number, frame, length))
     return Stream(lengths, idle, kinds)
 
 

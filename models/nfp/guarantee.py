@@ -49,13 +49,14 @@ class Guarantee:
     verdict: "exact" (slowest[0] is the slowest packet), or "bounded" (a limit or Ctrl-C came
     first). rate: guaranteed, in bit/s or packets/s as the metric says, whatever the verdict: the
     least of what the program and the NIC around it let through, each less its margin. decides:
-    "cores", "memory engine", "MAC" or "ports"; "cores or memory engine" when a limit came first.
-    limits: {"program", "MAC", "ports"} without margins. That of the program covers every packet: it
+    "cores", "memory engine", "MAC", "MAC's fault" or "ports"; "cores or memory engine" when a limit
+    came first. limits: {"program", "MAC", "ports"} without margins. That of the program covers every packet: it
     is that of the slowest path by its over-estimated cycles, or of all that is not excluded yet; the
-    others are for the smallest packets. margins: limits.Margins. mac_fault: as limits.mac_fault
-    returns it. naive: {cycles, dram_cycles, packet_size, bit_rate, packet_rate}, from the
-    control flow alone. unsat_before: paths of the control flow that would be slower and are
-    impossible; None: too many to count.
+    others are for the smallest packets. margins: limits.Margins. mac_fault: as limits.mac_fault_band
+    returns it. overload: whether the guarantee also holds when more arrives than it. naive:
+    {cycles, dram_cycles, packet_size, bit_rate, packet_rate}, from the control flow alone.
+    unsat_before: paths of the control flow that would be slower and are impossible; None: too many
+    to count.
     """
 
     metric: str
@@ -73,6 +74,7 @@ class Guarantee:
     seconds: float
     search: dict
     interrupted: bool = False
+    overload: bool = False
 
 
 def guarantee(
@@ -85,6 +87,7 @@ def guarantee(
     costs=None,
     progress=None,
     margin=None,
+    overload=False,
 ):
     """The Guarantee of the program in the listing `path`.
 
@@ -92,7 +95,8 @@ def guarantee(
     as of --unroll; without it the limits of loops are found. paths: how many of the slowest. limit:
     seconds, above 0. costs: what models.nfp.costs.load returns. progress(rate, found, states) is
     called now and then. margin: percent that the guarantee stays below the cost model; without it
-    those of the cost table. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost, E-nfp-undefined,
+    those of the cost table. overload: it shall also hold when more arrives than guaranteed, when the
+    MAC's fault may strike. Raises Error E-nfp-listing, E-nfp-loop, E-nfp-cost, E-nfp-undefined,
     E-nfp-none, E-nfp-cores, E-nfp-margin, E-nfp-limit.
     """
     begin = time.monotonic()
@@ -129,6 +133,10 @@ def guarantee(
     rate, decides = limits.guaranteed(rate_of(worst), bottleneck, margins, nic)
     naive = _naive(found["naive"], clock, cores)
     capacity = naive["packet_rate"] if per_byte else max(rate_of(worst), naive["packet_rate"])
+    fault = limits.mac_fault_band(costs, per_byte, rate, capacity)
+    if fault and overload:
+        rate = fault["falls_to"] * (BITS * costs["min_packet"] if per_byte else 1)
+        decides = "MAC's fault"
     return Guarantee(
         metric=metric,
         cores=cores,
@@ -137,7 +145,8 @@ def guarantee(
         decides=decides,
         limits={"program": rate_of(worst), **nic},
         margins=margins,
-        mac_fault=limits.mac_fault(costs, per_byte, rate, capacity),
+        mac_fault=fault,
+        overload=overload,
         naive=naive,
         slowest=slowest,
         unsat_before=found["slower"] if slowest else None,

@@ -7,7 +7,9 @@ import math
 
 from lpn import Error
 
-__all__ = ["Margins", "check_cores", "guaranteed", "mac_fault", "margins_of", "of_nic"]
+from . import mac_fault
+
+__all__ = ["Margins", "check_cores", "guaranteed", "mac_fault_band", "margins_of", "of_nic"]
 
 _BITS = 8  # of a byte
 
@@ -74,14 +76,15 @@ def guaranteed(program, bottleneck, margins, nic):
     return least[decides], decides
 
 
-def mac_fault(costs, per_byte, rate, capacity):
+def mac_fault_band(costs, per_byte, rate, capacity):
     """None, or {"from", "to", "falls_to"} in packets/s: the band of capacities in which the MAC,
     when more arrives, may let less through than the guaranteed `rate`.
 
     capacity: packets/s that cores and memory engine do of any packets, or less.
     """
-    falls_to = costs["mac_fault_rate"]
-    least = falls_to * (_BITS * costs["min_packet"] if per_byte else 1)
-    if falls_to >= costs["mac_rate"] or rate <= least or capacity > costs["mac_fault_to"]:
+    if costs["mac_fault_rate"] >= costs["mac_rate"] or capacity > costs["mac_fault_to"]:
+        return None
+    falls_to = mac_fault.fallen(costs, max(capacity, costs["mac_fault_from"]))
+    if rate <= falls_to * (_BITS * costs["min_packet"] if per_byte else 1):
         return None
     return {"from": costs["mac_fault_from"], "to": costs["mac_fault_to"], "falls_to": falls_to}

@@ -51,6 +51,7 @@ class Result:
     the MAC. `bottleneck`: the one of them that is busy for 98 % of the time, else "latency" of
     memory when the source is saturated, else "load". `dropped`: packets. `cycles`: of a core per
     packet, without waiting. `by_path`: the share of each path among the packets measured.
+    `latency_by_path`: of a `whole` run, {percentile: seconds} of each path's packets.
     `complete`: False after Ctrl-C; then the figures are those of the packets that had ended.
     `firings`, `seconds`: of the simulation.
     """
@@ -68,12 +69,14 @@ class Result:
         "seconds",
         "offered",
         "by_path",
+        "latency_by_path",
     )
 
 
-def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=None):
+def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, whole=False, on_slice=None):
     """A Result of a Mix on so many cores.
 
+    `whole`: latencies and shares are those of all packets, not of the run's second half.
     `parameters`: of the net, in ticks, in place of those of nic.json. `buffer`: packets that may
     wait at the MAC before it drops, 0: it drops none. `on_slice(time, firings)`: called about 20
     times a second.
@@ -121,13 +124,19 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
         for gap in mix.gaps():
             now += gap
             arrivals.append(now)
+    if whole:
+        first, last = 0, len(ids) - 1
     measured = ids[first : last + 1]
-    taken = sorted(map(sub, ends[first : last + 1], map(arrivals.__getitem__, measured)))
-    out.latency = {
-        p: taken[min(len(taken) - 1, int(len(taken) * p / 100))] / second for p in PERCENTILES
-    }
-    out.latency["mean"] = sum(taken) / len(taken) / second
-    counts = Counter(map(mix.draw().__getitem__, measured))
+    taken = list(map(sub, ends[first : last + 1], map(arrivals.__getitem__, measured)))
+    drawn = list(map(mix.draw().__getitem__, measured))
+    out.latency_by_path = None
+    if whole:
+        of_path = [[] for _ in mix.paths]
+        for path, ticks in zip(drawn, taken):
+            of_path[path].append(ticks)
+        out.latency_by_path = [_percentiles(each, second) if each else None for each in of_path]
+    out.latency = _percentiles(taken, second)
+    counts = Counter(drawn)
     shares = [counts[k] / len(measured) for k in range(len(mix.paths))]
     work = [p.work(mix.overhead) for p in mix.paths]
     per_second = out.packet_rate / nic["clock_hz"]
@@ -143,3 +152,12 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, on_slice=No
     out.bottleneck = limit if out.utilisation[limit] >= 0.98 else "latency" if saturated else "load"
     out.by_path = shares
     return out
+
+
+def _percentiles(taken, second):
+    """{percentile: seconds} of times in ticks, and their "mean"."""
+    taken.sort()
+    most = len(taken) - 1
+    found = {p: taken[min(most, int(len(taken) * p / 100))] / second for p in PERCENTILES}
+    found["mean"] = sum(taken) / len(taken) / second
+    return found

@@ -3,6 +3,7 @@
 #include "lpn/classes/partition.h"
 #include "lpn/smt/certificate_json.h"
 #include "lpn/smt/measured_path.h"
+#include "lpn/smt/numbering.h"
 #include "lpn/smt/search.h"
 #include "lpn/smt/z3_feasibility.h"
 #include "watch.h"
@@ -72,6 +73,23 @@ py::tuple bound(const Partition& partition, const std::vector<py::tuple>& goals,
   d["seconds"] = r.seconds;
   d["notes"] = r.notes;
   return py::make_tuple(d, watch.interrupted());
+}
+
+// A goal as it stands in a certificate: the path that is bounded, what of it, and what steps
+// number.
+py::tuple problem(const Partition& partition, const py::tuple& goal) {
+  const smt::Target of = target(goal);
+  const smt::Measure measure =
+      of.measure ? *of.measure : smt::Measure{{{std::int64_t{1}, of.instant}}, 0};
+  const Sum sum = to_sum(measure);
+  const smt::Numbering numbers = smt::numbering(partition.space, of);
+  py::list limits;
+  for (const smt::LimitSource& limit : numbers.limits)
+    limits.append(py::make_tuple(static_cast<Id>(limit.condition), limit.negated));
+  const py::object owner = goal[0];
+  const auto inside = py::return_value_policy::reference_internal;
+  return py::make_tuple(goal.size() == 2 ? owner : py::cast(of.path, inside, owner), sum.first,
+                        sum.second, numbers.units, limits);
 }
 
 std::optional<std::string> check(const Partition& partition, const py::tuple& goal,
@@ -185,6 +203,9 @@ void bind_bounds(py::module_& m) {
       "`progress(proved, found, boxes, seconds)`: a true result ends the work.");
   m.def("solver_out_of_memory", &smt::Z3Feasibility::out_of_memory,
         "Whether Z3 gave up a question of this program for want of memory.");
+  m.def("problem", &problem, py::arg("partition"), py::arg("goal"),
+        "(Path, [(weight, instant)], constant, variables of units, [(condition, negated)] of "
+        "limits) of a goal.");
   m.def("check_bound", &check, py::arg("partition"), py::arg("goal"), py::kw_only(),
         py::arg("certificate"), py::arg("trusted"),
         "None when the certificate proves its bound, else why not. `trusted(smtlib)`: whether a "

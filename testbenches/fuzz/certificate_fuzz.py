@@ -1,6 +1,6 @@
 """Forged and damaged certificates: none may end the checker, keep it busy or prove what is false.
 
-    certificate_fuzz.py --seed 1 --mutations 4000 [--jobs 2] [--only N --print]
+    certificate_fuzz.py --seed 1 --mutations 4000 [--state FILE] [--only N --print]
 
 Mutations of real certificates, as data and as text. A mutant that is accepted is judged by running
 the inputs of the space that it names: all of them where they are few, else some. A crash, more than
@@ -99,9 +99,22 @@ def relation():
     return space
 
 
+def contended():
+    net = lpn.Net("contended")
+    done = net.place("done", done=True)
+    waiting = [net.place(f"m{k}", Job, start=True) for k in range(2)]
+    out = net.place("out", Job, drain=True)
+    lpn.lib.round_robin(net, "bus", waiting, out, delay=lambda t: t.size + 2)
+    net.transition("end", take={"j": out}, put=[done], delay=1)
+    space = lpn.InputSpace(net)
+    for k in range(2):
+        space.tokens(f"m{k}", 1, size=(0, 4))
+    return space
+
+
 def originals():
     """Certificates of all kinds of claims, each checked."""
-    one, two, three = two_stages(), counted(), relation()
+    one, two, three, four = two_stages(), counted(), relation(), contended()
 
     def rows(input):
         return sum(3 + j.size for j in input.jobs) + 9
@@ -120,6 +133,7 @@ def originals():
         lpn.prove(two, "busy(work) + busy(drop) <= 9"),
         lpn.maximize(three, "latency"),
         lpn.minimize(three, "2*latency"),
+        lpn.maximize(four, "latency"),
     ]
     found = []
     for answer in answers:
@@ -260,6 +274,10 @@ def mutant(r, originals):
     """Text of a mutant."""
     data = json.loads(json.dumps(r.choice(originals)))
     kind = r.random()
+    if kind < 0.04:  # a part of another certificate
+        part, other = r.choice(sorted(data)), r.choice(originals)
+        if part in other:
+            data[part] = json.loads(json.dumps(other[part]))
     if kind < 0.45:
         try:
             better(r, data)
@@ -432,6 +450,7 @@ def main():
     parse.add_argument("--only", type=int)
     parse.add_argument("--print", action="store_true")
     parse.add_argument("--slowest", type=float, default=10)
+    parse.add_argument("--state", help="where it stops and goes on from: numbers looked at so far")
     given = parse.parse_args()
     known = originals()
     if given.only is not None and given.print:
@@ -439,7 +458,11 @@ def main():
     numbers = range(given.first, given.first + given.mutations)
     if given.only is not None:
         numbers = range(given.only, given.only + 1)
-    began, accepted, findings = time.monotonic(), 0, 0
+    began, accepted, findings, done = time.monotonic(), 0, 0, 0
+    if given.state and os.path.exists(given.state):
+        with open(given.state, encoding="utf-8") as file:
+            done, accepted, findings, seconds = json.load(file)
+        numbers, began = numbers[done:], began - seconds
     while numbers:
         part, rest = numbers[:500], numbers[500:]
         with tempfile.NamedTemporaryFile("w+") as report:
@@ -453,7 +476,12 @@ def main():
             print(f"--seed {given.seed} --only {at}: {why or f'status {status}'}")
             findings += 1
             rest = numbers[numbers.index(at) + 1 :]
+        done += len(numbers) - len(rest)
         numbers = rest
+        if given.state:
+            with open(given.state + ".new", "w", encoding="utf-8") as file:
+                json.dump([done, accepted, findings, time.monotonic() - began], file)
+            os.replace(given.state + ".new", given.state)
     print(
         f"{given.mutations} mutations, {accepted} accepted and found true, {findings} findings, "
         f"{time.monotonic() - began:.0f} s"

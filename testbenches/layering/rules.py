@@ -37,7 +37,7 @@ FLOORS = {
         ["source", "interrupt"],
         ["errors"],
         ["authoring", "json_file", "plots", "parallel"],
-        ["lib", "spaces", "traffic"],
+        ["lib", "spaces", "captures", "traffic"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
         ["interfaces"],

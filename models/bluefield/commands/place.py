@@ -71,9 +71,19 @@ _POLICIES = ("monopolisation", "greedy", "memory-only", "both-resources", "oracl
     default=None,
     help="The exact optimum, arrivals known in advance; at most 12 of them. Default: when so few.",
 )
+@click.option(
+    "--noise",
+    type=FiniteRange(0, 30),
+    default=0.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Standard deviation of measured rates, in profiles and in the truth; 1.6 is that of the real NIC.",
+)
 @click.option("--plan", is_flag=True, help="Which NIC gets which functions.")
 @json_option
-def place(arrivals, catalogue, count, sequences, seed, promised, policies, optimum, plan, as_json):
+def place(
+    arrivals, catalogue, count, sequences, seed, promised, policies, optimum, noise, plan, as_json
+):
     """Places functions on NICs as they arrive, by several policies: NICs used, promises broken.
 
     ARRIVALS is a CSV file with columns function and promised_drop (0.1: a tenth of its throughput
@@ -83,7 +93,7 @@ def place(arrivals, catalogue, count, sequences, seed, promised, policies, optim
     from ..net import placement
 
     functions, nic = scenarios.read_catalogue(catalogue or _CATALOGUE)
-    known = placement.Catalogue(functions, nic)
+    known = placement.Catalogue(functions, nic, noise=noise / 100, seed=seed)
     if promised[0] > promised[1]:
         raise click.UsageError(f"--promised {promised[0]:g} {promised[1]:g}: the least comes first")
     if arrivals is not None:
@@ -99,6 +109,7 @@ def place(arrivals, catalogue, count, sequences, seed, promised, policies, optim
     policies = [p for p in _POLICIES if not policies or p in policies]
     data = _answer(placement, known, given, policies, optimum, plan or arrivals is not None)
     data["catalogue"] = catalogue or "models/bluefield/catalogue.json"
+    data["noise_percent"] = noise
     print_json(data) if as_json else _show(data)
     return UNKNOWN if data.get("interrupted") else ANSWERED
 

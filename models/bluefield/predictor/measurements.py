@@ -108,12 +108,21 @@ class Profiler:
         return {attribute.name: attribute.default for attribute in self.attributes}
 
 
-def adaptive(profiler, drop=0.05, split=0.1, samples=2):
+# Three normal measurements of one rate differ by more than so many standard deviations once in 100
+# times (the studentised range of three).
+_BY_CHANCE = 4.12
+
+
+def adaptive(profiler, drop=0.05, split=0.1, samples=2, noise=0.0):
     """Algorithm 1. Returns {"kept", "dropped"}: names of attributes.
 
     drop, split: relative differences of the rate alone, at most which an attribute is dropped and a
-    range is not split; samples: measurements under random contention at every point visited.
+    range is not split; samples: measurements under random contention at every point visited;
+    noise: standard deviation of a measured rate, as a fraction, by which an attribute that changes
+    nothing seems to.
     """
+    drop = max(drop, _BY_CHANCE * noise)
+    split = max(split, _BY_CHANCE * noise)
     solo = profiler.contentions[0]
     visited, kept, ranges = {}, [], []
 

@@ -46,14 +46,14 @@ def diagnose(
 
     Exit status: 0 answered; 2 something is wrong or not modelled.
     """
-    from ..deployment import read_pcap, replay
+    from ..deployment import read_trace, replay
     from ..diagnose import FEWEST, by_class, counted, ranked, read_latencies, variables_of
     from ..interface import extract
     from ..worlds import read_maps
 
     options = taken(**options)
     metric = metric_of(metric, options["prices"])
-    packets, cut = read_pcap(trace)
+    packets, cut = read_trace(trace)
     if cut:
         note(f"{cut} packets of the trace are cut off; they count as short as they were captured")
     measured = read_latencies(latencies, len(packets)) if latencies else None

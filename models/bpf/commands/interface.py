@@ -173,10 +173,10 @@ def _ranks(text):
 
 
 def _deployed(found, metric, ranks, path, maps, carry, ifindex):
-    from ..deployment import deploy, per_class, read_pcap
+    from ..deployment import deploy, per_class, read_trace
     from ..worlds import read_maps
 
-    packets, cut = read_pcap(path)
+    packets, cut = read_trace(path)
     if cut:
         note(f"{cut} packets of the trace are cut off; they count as short as they were captured")
     tables = read_maps(maps, found.program) if maps else {}

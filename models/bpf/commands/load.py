@@ -96,7 +96,7 @@ def load(
     Exit status: 0 answered; 2 something is wrong or not modelled.
     """
     from .. import host
-    from ..deployment import read_pcap, replay
+    from ..deployment import read_trace, replay
     from ..interface import extract
     from ..worlds import read_maps
 
@@ -105,7 +105,7 @@ def load(
         raise click.UsageError("cycles need a cost table: give --costs TABLE")
     if arrivals != "trace" and rate is None:
         raise click.UsageError(f"--arrivals {arrivals} needs --rate R")
-    packets, cut = read_pcap(trace)
+    packets, cut = read_trace(trace)
     if cut:
         note(f"{cut} packets of the trace are cut off; they count as short as they were captured")
     if len(packets) < 2:

@@ -68,7 +68,7 @@ def test_streams_by_name(tmp_path):
     "data, entry, words",
     [
         ("", "", "has no packet"),
-        ("0\n", "", "packet 0: 0 bytes"),
+        ("0\n", "", "packet 1: 0 bytes"),
         ("65537\n", "", "65537 bytes, not 1 to 65536"),
         ("64 -1\n", "", "-1 idle clocks"),
         ("64 x\n", "", "line 1: expected BYTES"),
@@ -86,10 +86,11 @@ def test_streams_by_name(tmp_path):
         (gzip.compress(b"64\n" * 9)[:-9], "", "no whole gzip file"),
         (capture([])[:20], "", "ends in the header of the capture"),
         (capture([], link=113), "", "link type 113"),
-        (capture([(0, 0, frame())])[:-1], "", "ends in packet 0"),
-        (capture([(0, 0, frame())])[:30], "", "ends in the header of packet 0"),
+        (capture([]), "", "has no packets"),
+        (capture([(0, 0, frame())])[:-1], "", "ends within packet 1"),
+        (capture([(0, 0, frame())])[:30], "", "ends within packet 1"),
         (capture([(0, 0, frame())], kept=30), "", "30 bytes were kept, 42 are needed"),
-        (capture([(1, 0, frame()), (0, 0, frame())]), "", "packet 1: it is before the first"),
+        (capture([(1, 0, frame()), (0, 0, frame())]), "", "packet 2: it is before the first"),
     ],
 )
 def test_refusals(tmp_path, data, entry, words):

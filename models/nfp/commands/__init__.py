@@ -20,6 +20,16 @@ COMMANDS = {
         "simulate",
         "Packet rate, latencies and bottleneck under a traffic mix.",
     ),
+    "trace": (
+        f"{__name__}.trace",
+        "trace",
+        "Paths, rate and latencies of the packets of a capture.",
+    ),
+    "chain": (
+        f"{__name__}.chain",
+        "chain",
+        "The rate that several programs sustain, one behind the other.",
+    ),
     "compare": (
         f"{__name__}.compare",
         "compare",

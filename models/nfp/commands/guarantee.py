@@ -20,6 +20,7 @@ from lpn.command import (
 from .. import costs as cost_table
 from ..guarantee import METRICS, guarantee as find
 from ..program import load
+from ..worst import write_packets
 
 HOT = 12  # instructions that are shown
 ROW = 16  # bytes of a packet per line
@@ -67,10 +68,36 @@ ROW = 16  # bytes of a packet per line
     "over-estimates measured, 1.7 for the program, 5.2 for the MAC]",
 )
 @click.option(
+    "--overload",
+    is_flag=True,
+    help="The guarantee shall also hold when more arrives than it: the NIC's MAC has a fault that may "
+    "strike then.",
+)
+@click.option(
+    "--pcap",
+    "pcap",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Also the slowest packets, one of each path, as a capture to be sent by a traffic generator.",
+)
+@click.option(
     "--listing", is_flag=True, help="Also the whole slowest path, instruction by instruction."
 )
 @json_option
-def guarantee(program, metric, cores, unroll, paths, limit, costs, margin, listing, as_json):
+def guarantee(
+    program,
+    metric,
+    cores,
+    unroll,
+    paths,
+    limit,
+    costs,
+    margin,
+    overload,
+    pcap,
+    listing,
+    as_json,
+):
     """What rate PROGRAM sustains whatever packets arrive, and the packets that are slowest.
 
     \b
@@ -96,6 +123,7 @@ def guarantee(program, metric, cores, unroll, paths, limit, costs, margin, listi
             f"at least {rate(r)}{unit}; {n} found, {states} states"
         ),
         margin=margin,
+        overload=overload,
     )
     shown.clear()
     for slow in found.slowest:
@@ -103,15 +131,20 @@ def guarantee(program, metric, cores, unroll, paths, limit, costs, margin, listi
             raise RuntimeError(
                 f"the interpreter does not confirm path {slow.path}; please report this program"
             )
+    if pcap:
+        write_packets(pcap, load(program, table_of_costs, unroll), found.slowest)
     if as_json:
-        print_json(_fields(program, found, table_of_costs))
+        print_json(_fields(program, found, table_of_costs, unroll))
     else:
         _show(program, found, table_of_costs, unit, unroll, listing)
     return ANSWERED if found.verdict == "exact" else UNKNOWN
 
 
-def _fields(program, found, costs):
+def _fields(program, found, costs, unroll):
     slowest = [_slow(one) for one in found.slowest]
+    if slowest:
+        steps = load(program, costs, unroll).steps(found.slowest[0].path)
+        slowest[0]["source"] = _by_source(steps)
     return {
         "program": os.path.basename(program),
         "metric": found.metric,
@@ -121,6 +154,7 @@ def _fields(program, found, costs):
             "rate": found.rate,
             "unit": "bit/s" if found.metric == "bit-rate" else "packets/s",
             "decides": found.decides,
+            "holds_in_overload": found.overload or found.mac_fault is None,
             "margin_percent": {"program": found.margins.program, "mac": found.margins.mac},
             "limits": found.limits,
         },
@@ -226,7 +260,8 @@ def _show(program, found, costs, unit, unroll, listing):
             click.echo("memory")
             for offset, run in memory.items():
                 click.echo(f"  {offset}  {run}")
-    _warn_of_fault(found.mac_fault)
+    if not found.overload:
+        _warn_of_fault(found.mac_fault)
     if found.loops["found"]:
         note(f"loops run at most {found.loops['limit']} times: a counter says so")
     elif not found.loops["proved"]:
@@ -261,9 +296,9 @@ def _warn_of_fault(fault):
     if fault:
         note(
             f"warning: when more arrives than a NIC does that could do {fault['from'] / 1e6:g} to "
-            f"{fault['to'] / 1e6:g} M packets/s, its MAC may fall to {fault['falls_to'] / 1e6:g} M "
+            f"{fault['to'] / 1e6:g} M packets/s, its MAC may fall to {fault['falls_to'] / 1e6:.3g} M "
             "packets/s, less than guaranteed here; packets of this program may be such, so keep what "
-            "arrives below the guarantee"
+            "arrives below the guarantee, or ask for one that holds then too: --overload"
         )
 
 
@@ -275,24 +310,56 @@ def _hot(program, slow, costs, unroll, listing):
     """The instructions of a path that take most, over all times they are run."""
     steps = load(program, costs, unroll).steps(slow.path)
     sums = {}
-    for number, line, text, cycles, dram in steps:
+    for number, line, text, cycles, dram, place, statement in steps:
         if text == "fin":
             continue
-        entry = sums.setdefault(number, [number, line, text, 0, 0, 0.0])
+        entry = sums.setdefault(number, [number, line, text, 0, 0, 0.0, place or statement])
         entry[3] += 1
         entry[4] += cycles
         entry[5] += dram
     weight = 5 if slow.bottleneck == "memory engine" else 4
     hot = sorted(sums.values(), key=lambda entry: (-entry[weight], -entry[4], entry[0]))[:HOT]
+    sourced = any(entry[6] for entry in hot)
     click.echo("")
     table(
-        [">line", ">id", "instruction", ">times", ">cycles", ">DRAM cycles"],
         [
-            [line, f".{number}", text, times, cycles, f"{dram:.2f}" if dram else ""]
-            for number, line, text, times, cycles, dram in hot
+            ">line",
+            ">id",
+            "instruction",
+            ">times",
+            ">cycles",
+            ">DRAM cycles",
+            *(["source"] if sourced else []),
+        ],
+        [
+            [
+                line,
+                f".{number}",
+                text,
+                times,
+                cycles,
+                f"{dram:.2f}" if dram else "",
+                *([source] if sourced else []),
+            ]
+            for number, line, text, times, cycles, dram, source in hot
         ],
         title=f"hot instructions; {costs['overhead']} cycles are the firmware's",
     )
+    if sourced:
+        click.echo("")
+        table(
+            ["source", "", ">cycles", ">DRAM cycles"],
+            [
+                (
+                    s["place"],
+                    s["statement"],
+                    s["cycles"],
+                    f"{s['dram_cycles']:.2f}" if s["dram_cycles"] else "",
+                )
+                for s in _by_source(steps)[:HOT]
+            ],
+            title="hot lines of the source",
+        )
     if not listing:
         return
     chosen = {entry[0] for entry in hot}
@@ -301,8 +368,26 @@ def _hot(program, slow, costs, unroll, listing):
         [">line", ">id", ">cycles", "", "instruction"],
         [
             [line, f".{number}", cycles, "*" if number in chosen else "", text]
-            for number, line, text, cycles, _ in steps
+            for number, line, text, cycles, *_ in steps
             if text != "fin"
         ],
         title="the whole path; * is hot",
     )
+
+
+def _by_source(steps):
+    """[{"place", "statement", "cycles", "dram_cycles"}] of the source that the listing names, the
+    costliest first; none where it names none.
+    """
+    sums = {}
+    for _, _, text, cycles, dram, place, statement in steps:
+        if text != "fin" and (place or statement):
+            entry = sums.setdefault((place, statement), [0, 0.0])
+            entry[0] += cycles
+            entry[1] += dram
+    return [
+        {"place": place, "statement": statement, "cycles": cycles, "dram_cycles": dram}
+        for (place, statement), (cycles, dram) in sorted(
+            sums.items(), key=lambda s: (-s[1][0], s[0])
+        )
+    ]

@@ -78,6 +78,13 @@ from lpn.command import (
 @click.option(
     "--unroll", metavar="N|N:BLOCK,...", help="How often a loop, or a block of it, may run."
 )
+@click.option(
+    "--curve",
+    "curve_file",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Instead: latencies over the offered load, up to the rate the mix reaches, also as .svg or .png.",
+)
 @json_option
 def simulate(
     program,
@@ -92,6 +99,7 @@ def simulate(
     packets,
     seed,
     unroll,
+    curve_file,
     as_json,
 ):
     """The packet rate, latencies and bottleneck of PROGRAM under a traffic mix.
@@ -99,7 +107,12 @@ def simulate(
     \b
     lpn nfp simulate firewall.asm --cores 20
     lpn nfp simulate firewall.asm --mix traffic.json --rate 20e6 --json
+    lpn nfp simulate firewall.asm --cores 10 --curve load.svg
     """
+    from lpn.plots import check_plot
+
+    from .. import mac_fault
+    from .. import nic as constants
     from ..mix_file import build, load
     from ..simulate import simulate as run
 
@@ -109,8 +122,14 @@ def simulate(
         )
     if overload and rate:
         raise click.UsageError("--overload is a source without a rate; give one of them")
-    if even and rate is None and not mix_file:
+    if even and rate is None and not mix_file and not curve_file:
         raise click.UsageError("--even is how packets of a --rate arrive; give --rate PPS")
+    if curve_file and (rate or overload or buffer):
+        raise click.UsageError(
+            "--curve goes through rates of its own; leave out --rate, --overload and --buffer"
+        )
+    if curve_file:
+        check_plot(curve_file)
     changes = {
         "packets": packets,
         "rate": rate,
@@ -131,7 +150,7 @@ def simulate(
             cores,
             **changes,
         )
-    if even and mix.rate is None:
+    if even and mix.rate is None and not curve_file:
         raise click.UsageError(
             f"--even is how packets of a rate arrive, and {mix_file} has none; give --rate PPS"
         )
@@ -140,24 +159,88 @@ def simulate(
     def on_slice(time, firings):
         progress.say(f"{grouped(firings)} firings")
 
+    options = {
+        "cores": cores,
+        "threads": threads,
+        "on_slice": on_slice if progress.on else None,
+    }
+    if curve_file:
+        return _curve(program, mix, options, curve_file, progress, as_json)
     try:
-        found = run(
-            mix,
-            cores=cores,
-            threads=threads,
-            buffer=buffer,
-            on_slice=on_slice if progress.on else None,
-        )
+        found = run(mix, buffer=buffer, **options)
+        fault = None
+        if overload and found.complete:
+            # Without its MAC: whether the NIC is one in which that has its fault.
+            able = run(mix, parameters={"mac_interval": 1}, **options)
+            fault = mac_fault.outcome(constants.load(), able.packet_rate, found.packet_rate)
     finally:
         progress.clear()
     if as_json:
-        print_json(_fields(program, cores, threads, mix, found))
+        print_json(_fields(program, cores, threads, mix, found, fault))
     else:
-        _show(program, cores, threads, mix, found)
+        _show(program, cores, threads, mix, found, fault)
     return ANSWERED if found.complete else UNKNOWN
 
 
-def _fields(program, cores, threads, mix, found):
+def _curve(program, mix, options, file, progress, as_json):
+    """Latencies over the load: simulated, drawn and told."""
+    from ..curve import SHARES, curve, plot
+    from ..mix import Mix
+    from ..simulate import simulate as run
+
+    def at(rate):
+        return Mix(
+            mix.paths,
+            mix.packets,
+            rate=rate,
+            arrivals=mix.arrivals,
+            seed=mix.seed,
+            overhead=mix.overhead,
+        )
+
+    most = run(at(None), **options).packet_rate
+    points = curve(
+        at,
+        most,
+        progress=lambda share: progress.say(f"at {share:.0%} of the rate", now=True),
+        **options,
+    )
+    progress.clear()
+    complete = len(points) == len(SHARES)
+    if points:
+        name = program.rpartition("/")[2]
+        plot(points, file, f"{name}, {options['cores']} cores of {options['threads']} threads")
+    if as_json:
+        print_json(
+            {
+                "program": program,
+                "cores": options["cores"],
+                "threads": options["threads"],
+                "seed": mix.seed,
+                "packets": mix.packets,
+                "most": most,
+                "complete": complete,
+                "curve": points,
+            }
+        )
+    else:
+        click.echo(f"{program}: at most {most / 1e6:.3f} M packets/s of this mix")
+        ranks = ("50", "90", "99", "99.9", "mean")
+        table(
+            [">offered", ">reached", *(f">{r if r == 'mean' else r + ' %'}" for r in ranks)],
+            [
+                (
+                    f"{p['offered_rate'] / 1e6:.3f} M/s",
+                    f"{p['packet_rate'] / 1e6:.3f} M/s",
+                    *(f"{1e6 * p['latency_seconds'][r]:.2f} us" for r in ranks),
+                )
+                for p in points
+            ],
+        )
+    return ANSWERED if complete else UNKNOWN
+
+
+def _fields(program, cores, threads, mix, found, fault):
     """What --json says of the run `found` of a mix."""
     return {
         "program": program,
@@ -169,6 +252,7 @@ def _fields(program, cores, threads, mix, found):
         "dropped": found.dropped,
         "complete": found.complete,
         "packet_rate": found.packet_rate,
+        "mac_fault": fault,
         "latency_seconds": {str(k): v for k, v in found.latency.items()},
         "bottleneck": found.bottleneck,
         "utilisation": found.utilisation,
@@ -182,12 +266,17 @@ def _fields(program, cores, threads, mix, found):
     }
 
 
-def _show(program, cores, threads, mix, found):
+def _show(program, cores, threads, mix, found, fault):
     offered = f"{per_second(mix.rate)} packets/s arrive" if mix.rate else "there is always a packet"
     click.echo(f"{program}: {cores} cores of {threads} threads, {offered}")
     click.echo(
         f"packet rate  {found.packet_rate / 1e6:.3f} M/s, limited by {_BOTTLENECKS[found.bottleneck]}"
     )
+    if fault:
+        click.echo(
+            f"or           {fault['low'] / 1e6:.3f} M/s and more, when the MAC's fault strikes: it did "
+            f"in {fault['struck']} of {fault['measured']} measurements of such rates"
+        )
     if found.dropped:
         click.echo(f"dropped      {grouped(found.dropped)} of {grouped(mix.packets)} packets")
     click.echo(

@@ -1,5 +1,6 @@
 #include "listing.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -572,16 +573,62 @@ const char* mnemonic(const Instruction& instruction) {
   return "";
 }
 
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+// "; statement [file:path/x.c line_num:12 line_col:5]", the bracket only where it was asked for.
+Source source_of(std::string_view remark) {
+  Source out;
+  remark = trimmed(remark.substr(1));
+  constexpr std::string_view kFile = "[file:", kLine = " line_num:";
+  const std::size_t at = remark.rfind(kFile);
+  if (at != std::string_view::npos && remark.ends_with("]")) {
+    std::string_view place = remark.substr(at + kFile.size());
+    const std::size_t line = place.find(kLine);
+    if (line != std::string_view::npos) {
+      const std::string_view digits = place.substr(line + kLine.size());
+      out.place = std::string(place.substr(0, line)) + ":" +
+                  std::string(digits.substr(0, digits.find_first_not_of("0123456789")));
+      remark = trimmed(remark.substr(0, at));
+    }
+  }
+  out.statement = std::string(remark);
+  return out;
+}
+
+// "bpf_prog_f00_filter:", the symbol above a program; but no byte offset.
+bool symbol(std::string_view text) {
+  if (text.size() < 2 || text.back() != ':') return false;
+  text.remove_suffix(1);
+  const auto in = [](auto test) {
+    return [test](char c) { return test(static_cast<unsigned char>(c)) != 0; };
+  };
+  return !std::all_of(text.begin(), text.end(), in(isxdigit)) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return c == '_' || in(isalnum)(c); });
+}
+
+}  // namespace
+
 std::vector<Instruction> parse_listing(std::string_view text, const std::string& name) {
   std::vector<Instruction> out;
+  Source source;
   std::unordered_map<std::uint32_t, std::uint32_t> lines;
   std::uint32_t number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    Line line(text.substr(0, end), name, ++number);
+    const std::string_view words = trimmed(text.substr(0, end));
+    Line line(words, name, ++number);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty()) continue;
+    if (words.starts_with(";")) source = source_of(words);
+    if (line.empty() || words.starts_with(";") || (out.empty() && symbol(words))) continue;
     out.push_back(line.parse());
+    out.back().source = source;
     const auto [at, fresh] = lines.emplace(out.back().id, number);
     if (!fresh)
       line.fail("id ." + std::to_string(out.back().id) + " is taken by line " +

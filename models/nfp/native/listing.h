@@ -3,7 +3,8 @@
 //
 // One instruction per line, `  10:  .2  alu[gprA_6, gprB_22, +, *l$index1[2]], gpr_wrboth`: an
 // optional byte offset, the instruction's id, the mnemonic with operands, options. Blanks mean
-// nothing.
+// nothing. Lines that begin with `;` say the source of the instructions below them; a symbol with a
+// colon may stand above the first.
 #pragma once
 
 #include <cstdint>
@@ -116,12 +117,18 @@ enum class MemCommand : std::uint8_t { kRead32, kWrite8, kWrite32, kAddImm };
 constexpr std::uint32_t kFinId = 15000;  // a branch there ends the program
 constexpr std::uint32_t kGprs = 32, kXfers = 32, kLocalPointers = 4;
 
+// Where an instruction comes from, as far as the listing says: "filter.c:12" and what stands there.
+struct Source {
+  std::string place, statement;
+};
+
 struct Instruction {
   Opcode opcode = Opcode::kNop;
   std::uint32_t id = 0;
   std::uint32_t line = 0;              // of the file, from 1
   std::optional<std::int64_t> offset;  // in byte, where the line has one
   std::string text;                    // as written, without offset and id
+  Source source;
 
   Operand destination, a, b;
   bool write_both = false;  // gpr_wrboth

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <span>
 
 #include "address.h"
 #include "analysis.h"
@@ -13,6 +14,7 @@
 #include "listing.h"
 #include "lpn/base/error.h"
 #include "trace.h"
+#include "traffic.h"
 #include "whole.h"
 
 namespace py = pybind11;
@@ -53,6 +55,8 @@ Costs costs_of(const py::dict& d) {
   c.max_packet = d["max_packet"].cast<int>();
   return c;
 }
+
+constexpr std::uint64_t kMostFrame = 1 << 14;  // bytes; the programs read 14 bits
 
 struct PyProgram {
   std::vector<Instruction> listing;
@@ -104,7 +108,8 @@ py::list steps_of(const PyProgram& p, const std::string& path) {
   py::list out;
   for (const Step& s : steps(p.graph, p.costs, parse_path(p.graph, path))) {
     const Instruction& i = p.graph.instructions[s.instruction];
-    out.append(py::make_tuple(i.id, i.line, i.text, s.cycles, s.dram));
+    out.append(
+        py::make_tuple(i.id, i.line, i.text, s.cycles, s.dram, i.source.place, i.source.statement));
   }
   return out;
 }
@@ -207,6 +212,63 @@ std::string path_taken_by(const PyProgram& p, std::uint32_t size,
   return notation(p.graph, path_taken(p.graph, run));
 }
 
+std::span<const std::uint64_t> numbers(const py::buffer& given, const char* what) {
+  const py::buffer_info info = given.request();
+  if (info.itemsize != 8 || info.ndim != 1 || info.strides[0] != 8)
+    throw py::value_error(std::string(what) + " must be an array of 64-bit numbers");
+  return {static_cast<const std::uint64_t*>(info.ptr), static_cast<std::size_t>(info.size)};
+}
+
+py::dict follow_frames(const std::vector<const PyProgram*>& programs,
+                       std::vector<std::map<std::uint32_t, std::uint8_t>> memories,
+                       const py::buffer& data, const py::buffer& starts, const py::buffer& kept,
+                       const py::buffer& sizes, const py::object& go_on) {
+  if (programs.empty() || programs.size() != memories.size())
+    throw py::value_error("a memory per program, and one program at least");
+  std::vector<Hop> hops;
+  for (std::size_t k = 0; k < programs.size(); ++k)
+    hops.push_back(
+        {&programs[k]->listing, &programs[k]->costs, &programs[k]->graph, std::move(memories[k])});
+  const py::buffer_info bytes = data.request();
+  const auto begin = numbers(starts, "starts"), known = numbers(kept, "kept"),
+             size = numbers(sizes, "sizes");
+  const auto total = static_cast<std::uint64_t>(bytes.size * bytes.itemsize);
+  if (begin.size() != known.size() || begin.size() != size.size())
+    throw py::value_error("starts, kept and sizes must have a number per frame");
+  std::vector<Frame> frames;
+  frames.reserve(begin.size());
+  for (std::size_t n = 0; n < begin.size(); ++n) {
+    if (begin[n] > total || known[n] > total - begin[n] || known[n] > size[n] ||
+        size[n] >= kMostFrame)
+      throw py::value_error("frame " + std::to_string(n + 1) + " does not lie in the data");
+    frames.push_back(
+        {begin[n], static_cast<std::uint32_t>(known[n]), static_cast<std::uint32_t>(size[n])});
+  }
+  const Traffic found = follow(hops, {static_cast<const std::uint8_t*>(bytes.ptr), total}, frames,
+                               [&](std::size_t n) {
+                                 try {
+                                   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+                                   return go_on.is_none() || go_on(n).cast<bool>();
+                                 } catch (const py::error_already_set& error) {
+                                   if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+                                   return false;
+                                 }
+                               });
+  py::list paths;
+  for (const std::vector<Path>& path : found.paths) {
+    py::list names;
+    for (std::size_t k = 0; k < path.size(); ++k)
+      names.append(notation(programs[k]->graph, path[k]));
+    paths.append(py::tuple(names));
+  }
+  py::dict out;
+  out["paths"] = paths;
+  out["packets"] = found.packets;
+  out["of"] = py::bytes(reinterpret_cast<const char*>(found.of.data()),
+                        found.of.size() * sizeof(found.of[0]));
+  return out;
+}
+
 py::dict graph_of(const PyProgram& p) {
   py::list blocks, edges;
   for (const Block& b : p.graph.blocks) blocks.append(py::make_tuple(b.id, b.depth, b.code));
@@ -249,6 +311,17 @@ PYBIND11_MODULE(_nfp, m) {
       py::arg("text"), py::arg("name"),
       "Whether a listing has a loop. Raises Error E-nfp-listing.");
 
+  m.def("follow", &follow_frames, py::arg("programs"), py::arg("memories"), py::arg("data"),
+        py::arg("starts"), py::arg("kept"), py::arg("sizes"), py::arg("go_on") = py::none(),
+        "The paths that frames take through programs, one packet after the other: {paths: a tuple "
+        "of notations each, of the programs that it was run by; packets: how many took it; of: per "
+        "frame the path's number as a 32-bit word, 2^32 - 1 where bytes were read that are not "
+        "kept}. "
+        "Frames lie in `data`: 64-bit arrays of where they start, how many bytes are kept, and of "
+        "their sizes below 2^14. `memories`: per program, DRAM bytes by offset. go_on(packets so "
+        "far) is asked now and then; False or Ctrl-C ends it. Raises Error E-nfp-path, "
+        "E-nfp-undefined.");
+
   py::class_<PyProgram>(m, "Program",
                         "A listing with its unrolled control-flow graph and a cost table.")
       .def(py::init(&program), py::arg("text"), py::arg("name"), py::arg("costs"),
@@ -277,7 +350,9 @@ PYBIND11_MODULE(_nfp, m) {
            "(mask of the known "
            "ones of the low eight bits, their values).")
       .def("steps", &steps_of, py::arg("path"),
-           "The instructions of a path: (id, line, text, core cycles, memory engine cycles).")
+           "The instructions of a path: (id, line, text, core cycles, memory engine cycles, place "
+           "in "
+           "the source and what stands there: empty where the listing does not say).")
       .def("slowest", &slowest_of, py::arg("per_byte"), py::arg("cores"), py::arg("paths") = 1,
            py::arg("go_on") = py::none(), py::arg("z3_seconds") = py::none(),
            "The slowest packets. go_on(bound, states, refuted, found) is asked now and then; False "

@@ -14,6 +14,7 @@ from ..errors import Error
 from ..spaces.space import InputSpace
 from .answer import Answer, form_text, number
 from .basis import Basis
+from .problem import Problems, same
 from .property import claims, largest, whole
 from .read import data_of, fraction, refuse, shape
 from .tried import Tried, possible
@@ -66,6 +67,13 @@ def check(
         raise refuse(f"{error.code}: {error}") from None
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
         raise refuse(f"{type(e).__name__}: {str(e)[:200]}") from None
+
+
+def said(written, form):
+    """Whether what a bound says that it is about is the form."""
+    if type(written) is not list or len(written) != len(form):
+        return False
+    return all(any(same(each, [list(atom), c]) for each in written) for atom, c in form.items())
 
 
 class _Check:
@@ -123,11 +131,16 @@ class _Check:
         if len(data["bounds"]) != len(self.forms):
             return f"it has {len(data['bounds'])} bounds for {len(self.forms)} comparisons"
         proved = []
+        self.problems = Problems(self.basis.parts.core) if "terms" in data else None
         for (form, denominator), bound in zip(self.forms, data["bounds"]):
+            if "form" in bound and not said(bound["form"], form):
+                return f"a bound of {form_text(form)} says that it is another form's"
             why = self.wrong_bound(form, bound)
             if why is not None:
                 return f"{form_text(form)} <= {bound['most']}: {why}"
             proved.append(Fraction(bound["most"], denominator))
+        if self.problems is not None and not same(data["terms"], self.problems.nodes):
+            return "its terms are not those of its paths"
         if "property" in data["claim"]:
             if max(proved) > 0:
                 return "what it bounds does not give the property"
@@ -161,11 +174,17 @@ class _Check:
                 f"net has {len(goals)} "
                 "over this space"
             )
+        if (
+            bound.get("offset", value(0)) != value(0)
+            or bound.get("maximum", maximum) is not maximum
+        ):
+            return "how its bounds count is not as it says"
         by_path = {each["path"]: each for each in bound["certificates"]}
         for k, goal in enumerate(goals):
             if k not in by_path:
                 return f"path {k} has no bound"
-            certificate = _lpn.PathCertificate.parse(json.dumps(by_path[k]), maximum=maximum)
+            proof = {name: by_path[k][name] for name in ("path", "bound", "steps")}
+            certificate = _lpn.PathCertificate.parse(json.dumps(proof), maximum=maximum)
             if value(certificate.bound) > bound["most"]:
                 return f"path {k} is bounded by {value(certificate.bound)} only"
             why = _lpn.check_bound(
@@ -176,6 +195,9 @@ class _Check:
             )
             if why is not None:
                 return f"path {k}: {why}"
+            written = self.problems is not None
+            if written and not same(by_path[k]["problem"], self.problems.of(goal)):
+                return f"path {k} is not what its problem says"
         return None
 
     def trusted(self, smtlib):

@@ -18,6 +18,7 @@ from ..spaces.space import InputSpace
 from .answer import FORMAT, Answer, bug, form_text, json_number, number
 from .basis import Basis
 from .interface_term import interface_term
+from .problem import Problems
 from .property import claims, is_strict, largest, timed, whole
 from .tried import MOST_INPUTS, WORTH_COMPILING, Tried, estimate, possible
 
@@ -171,6 +172,7 @@ class _Search:
         """Forgets what another way found."""
         self.answer = Answer(self.question, self.space)
         self.claims = []  # certificates, one per linear form
+        self.bounded = []  # the goals of each
         self.cut = False  # a search was ended by the limit
 
     def by_trying(self, forms, ask, known, why, compile):
@@ -266,11 +268,13 @@ class _Search:
             self.replay(form, witness, value(found))
         if proved is not None:
             self.verify(goals, result["certificates"])
+            self.bounded.append(goals)
             self.claims.append(
                 {
                     "form": [[list(atom), c] for atom, c in form.items()],
                     "maximum": maximum,
                     "most": value(proved),
+                    "offset": value(0),
                     "paths": len(goals),
                     "certificates": [json.loads(each.json) for each in result["certificates"]],
                 }
@@ -440,6 +444,7 @@ class _Search:
         if claim is not None and answer.complete and not self.basis.undecided and self.claims:
             term = self.basis.term
             terms = {"E": term} if term is not None else {}
+            problems = self.written_out()
             answer.certificate = {
                 "lpn certificate": FORMAT,
                 "claim": claim,
@@ -448,10 +453,28 @@ class _Search:
                 "space": self.space.to_json(terms),
                 **self.basis.evidence(self.seed),
                 "bounds": self.claims,
+                **problems,
                 "witness": answer.witness,
                 "interface denominator": self.basis.denominator,
             }
         return answer
+
+    def written_out(self):
+        """Writes into the bounds what each is about; the terms of all these."""
+        if isinstance(self.basis, Tried):
+            return {}
+        problems = Problems(self.basis.parts.core)
+        for claim, goals in zip(self.claims, self.bounded):
+            by_path = {each["path"]: each for each in claim["certificates"]}
+            for k, goal in enumerate(goals):
+                if k in by_path:
+                    by_path[k]["problem"] = problems.of(goal)
+        if not problems.full:
+            return {"terms": problems.nodes}
+        for claim in self.claims:
+            for each in claim["certificates"]:
+                each.pop("problem", None)
+        return {}
 
 
 def _first(a, b):

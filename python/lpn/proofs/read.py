@@ -14,6 +14,13 @@ __all__ = ["data_of", "fraction", "refuse", "shape", "whole_number"]
 _MOST_CHARACTERS = 1 << 28
 _MOST_DIGITS = 40
 _MOST_CLAIM = 10_000
+_STEPS = {  # what a step of each kind has, and what it may have
+    "split": (("unit", "tuple"), ()),
+    "no input": (("multipliers",), ("denominator",)),
+    "point": ((), ()),
+    "relaxation": (("denominator", "multipliers"), ("budget", "quantum", "parts", "chains")),
+    "solver": (("threshold", "smtlib"), ()),
+}
 _NUMBER = re.compile(rf"-?\d{{1,{_MOST_DIGITS}}}(/\d{{1,{_MOST_DIGITS}}})?", re.ASCII)
 
 
@@ -141,15 +148,43 @@ def _partition(data):
         raise refuse("the seed is outside 0..2**63 - 1")
 
 
-def _bound(bound, members):
-    _object(bound, "a bound", ("most", *members), optional=("form", "maximum"))
+def _space(space):
+    members = ("format", "net", "variables", "nodes", "params", "fixed", "tokens", "constraints")
+    _object(space, "the space", members, optional=("terms",))
+    for entry in _list(space["tokens"], "the space's tokens"):
+        _object(entry, "the space's tokens", ("place", "properties", "rows", "count"))
+    _object(space.get("terms", {}), "the space's terms", (), optional=("E",))
+
+
+def _bound(bound, tried, told):
+    members = ("most",) if tried else ("most", "paths", "certificates")
+    if told:
+        members += ("offset", "maximum")
+    optional = ("form",) if tried else ("form", "maximum", "offset")
+    _object(bound, "a bound", members, optional)
     whole_number(bound["most"], "a bound's most")
-    if not members:
+    if tried:
         return
+    if told or "offset" in bound:
+        whole_number(bound["offset"], "a bound's offset")
     whole_number(bound["paths"], "a bound's number of paths")
+    members = ("path", "bound", "steps", "problem") if told else ("path", "bound", "steps")
     for each in _list(bound["certificates"], "a bound's certificates"):
-        _object(each, "a path's certificate", ("path", "bound", "steps"))
+        _object(each, "a path's certificate", members)
         whole_number(each["path"], "the number of a path")
+        for step in _list(each["steps"], "steps"):
+            _step(step)
+
+
+def _step(step):
+    kind = step.get("kind") if type(step) is dict else None
+    if type(kind) is not str or kind not in _STEPS:
+        raise refuse(f"no kind of step {_short(kind)}")
+    members, optional = _STEPS[kind]
+    _object(step, "a step", ("kind", *members), optional)
+    for part in _list(step.get("parts", []), "parts"):
+        optional = ("budget", "quantum", "tolls", "behind")
+        _object(part, "a part", ("instant", "weight", "multipliers"), optional)
 
 
 def shape(data):
@@ -177,6 +212,7 @@ def shape(data):
             "witness",
             "interface denominator",
         ),
+        optional=() if tried else ("terms",),
     )
     whole_number(data["lpn certificate"], "the format")
     _claim(data["claim"])
@@ -190,8 +226,9 @@ def shape(data):
         _partition(data["partition"])
     if whole_number(data["interface denominator"], "the interface's denominator") < 1:
         raise refuse("the interface is divided by what is not positive")
+    _space(data["space"])
     for bound in _list(data["bounds"], "'bounds'"):
-        _bound(bound, () if tried else ("paths", "certificates"))
+        _bound(bound, tried, "terms" in data)
     if data["witness"] is not None:
         if type(data["witness"]) is not dict:
             raise refuse("its witness is no object")

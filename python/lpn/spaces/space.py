@@ -494,6 +494,8 @@ class InputSpace:
             self._set[name] = plain(value, f"parameter '{name}'")
         for entry in data["tokens"]:
             place = self._place(entry["place"])
+            if place.name in self._tokens:
+                raise ValueError(f"tokens of '{place.name}' twice")
             if list(entry["properties"]) != list(place._type.fields):
                 raise mistake(
                     "E-space",

@@ -41,7 +41,7 @@ def test_traces(name):
     golden = json.loads((bpf_truth.ACCEPT / "deploy" / f"{name}.json").read_text())
     found = interface.extract(str(bpf_truth.objects_of(golden["program"])[0][1]))
     truth = bpf_truth.expected(golden["program"])
-    packets, cut = deployment.read_pcap(bpf_truth.ACCEPT / "deploy" / golden["pcap"])
+    packets, cut = deployment.read_trace(bpf_truth.ACCEPT / "deploy" / golden["pcap"])
     maps = worlds.read_maps(bpf_truth.ACCEPT / "deploy" / f"{name}.json", found.program)
     carry = golden["map_state_carries_over"]
     rows = deployment.deploy(found, packets, maps, carry=carry)

@@ -1,10 +1,11 @@
-// The pace at which a net with constant delays settles: loop delays and commit gaps.
+// The pace at which a net settles: loop delays and commit gaps.
 //
-// For parts where every place has one producer and one taker, all weights and counts are constants
-// and nothing is guarded: weighted marked graphs. Their firings are events that recur, and the
-// average gap between commits is a maximum cycle ratio (cycles.h), exactly. "Performance Interfaces
-// for Hardware Accelerators", appendix A.3, asks for loops of one marked place that contain no
-// other loop; none of that is needed here.
+// For nets where every place has one producer and one taker and nothing is guarded, and where
+// delays, weights and counts are constants or read counters of their transition's own: weighted
+// marked graphs, synchronous and cyclo-static dataflow (dataflow.h). The average gap between
+// commits is a maximum cycle ratio, exactly. "Performance Interfaces for Hardware Accelerators",
+// appendix A.3, asks for loops of one marked place that contain no other loop; none of that is
+// needed here.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,7 @@
 namespace lpn::pi {
 
 struct Loop {
-  Ratio delay;                            // ticks for `firings` of each of its transitions
+  Ratio delay;                            // ticks per round of the net; {1, 0}: deadlocked
   std::vector<TransitionId> transitions;  // in the order in which a token goes round
   std::vector<PlaceId> places;            // those between them; of the net as lowered (lower.h)
 };
@@ -24,7 +25,7 @@ struct Loop {
 struct SteadyState {
   std::vector<Loop> loops;  // one per strongly connected part that has a loop: its slowest
   struct Pace {
-    Ratio gap;                     // ticks per commit, on average, in the long run
+    Ratio gap;                     // ticks per commit, on average, in the long run; {1, 0}: never
     std::size_t loop = kNoCycle;   // what sets it, in `loops`; none: nothing bounds this transition
     std::int64_t repetitions = 1;  // commits per round of the net; a loop's delay is per round
   };
@@ -32,8 +33,10 @@ struct SteadyState {
 };
 
 // Start places without a producer never run out: the pace is that of an endless input.
-// Throws Error "E-pi", naming transition and place, for a net of another kind, a deadlock, or
-// weights under which tokens pile up or run out; "E-param-value" when a formula has no value.
-SteadyState steady_state(const Net& net, const ParamValues& params, const Marking& marking);
+// Throws Error "E-pi", naming transition and place, for a net of another kind, or weights under
+// which tokens pile up or run out; "E-param-value" when a formula over parameters has no value; and
+// Stopped.
+SteadyState steady_state(const Net& net, const ParamValues& params, const Marking& marking,
+                         const GoOn& go_on);
 
 }  // namespace lpn::pi

@@ -38,6 +38,34 @@ def test_policies_on_20_sequences_of_500(catalogue):
     assert nics["both-resources"] == pytest.approx(nics["oracle"], rel=0.02)
 
 
+def test_policies_with_measured_noise():
+    """Every measured rate varies as those of the real NIC: the order of policies stays, and some promises
+    are broken by chance, as a rate that is measured once decides."""
+    noisy = placement.Catalogue(
+        *scenarios.read_catalogue(CATALOGUE), noise=placement.MEASURED_NOISE, seed=1
+    )
+    noisy.prepare(noisy.sets())
+    nics, broken = dict.fromkeys(placement.POLICIES, 0), dict.fromkeys(placement.POLICIES, 0)
+    for seed in range(3):
+        arrivals = placement.draw(noisy, 500, seed)
+        for policy in placement.POLICIES:
+            placed = placement.place(noisy, arrivals, policy)
+            nics[policy] += len(placed.nics)
+            broken[policy] += len(placed.broken)
+    print(nics, broken)
+    assert broken["oracle"] == broken["monopolisation"] == 0
+    assert 0 < broken["both-resources"] < 0.08 * 3 * 500
+    assert broken["both-resources"] < 0.3 * min(broken["greedy"], broken["memory-only"])
+    assert nics["both-resources"] == pytest.approx(nics["oracle"], rel=0.03)
+
+
+@pytest.mark.parametrize("noise", [-0.01, 0.31, float("nan")])
+def test_a_noise_that_is_none(noise):
+    with pytest.raises(lpn.Error, match="write a fraction of 0 to 0.3 of a rate") as refused:
+        placement.Catalogue(*scenarios.read_catalogue(CATALOGUE), noise=noise)
+    assert refused.value.code == "E-noise"
+
+
 def fewest_by_search(catalogue, arrivals):
     """Arrival by arrival into every NIC or a new one, cut where a promise breaks."""
     best = len(arrivals)

@@ -10,13 +10,15 @@ from models.bluefield.predictor.measurements import Profiler
 
 def test_adaptive_halves_the_error_of_random_profiling():
     """On half of the family at least, at equal quota; the table is printed by synthetic.py."""
-    found = {
-        name: synthetic.compare(name, 60, 2, ("random", "adaptive")) for name in synthetic.FUNCTIONS
-    }
+    methods = ("random", "adaptive", "random, log")
+    found = {name: synthetic.compare(name, 60, 2, methods) for name in synthetic.FUNCTIONS}
     halved = [name for name, of in found.items() if of["adaptive"] <= 0.5 * of["random"]]
     assert len(halved) * 2 >= len(found), found
     # Where there is nothing to gain it does not lose much either.
     assert all(of["adaptive"] <= of["random"] + 2 for of in found.values()), found
+    # Random samples of one who knows the scale are better; not by much.
+    told, known = (sum(of[m] for of in found.values()) for m in ("adaptive", "random, log"))
+    assert 0.9 < told / known < 1.5, found
 
 
 @pytest.mark.parametrize(

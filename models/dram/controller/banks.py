@@ -1,0 +1,346 @@
+"""Banks: their commands, their queues, when they may close a row; refreshes."""
+
+import lpn
+
+from .formulas import (
+    block_of,
+    both,
+    entered_at,
+    entries_of,
+    entry_at,
+    hits_of,
+    number_of,
+    oldest_of,
+    to_close,
+    when,
+    where_is,
+    without_entry,
+)
+from .tokens import (
+    ACT,
+    ACTIVATES,
+    ACT_OK,
+    ALL,
+    At,
+    BANK_QUEUE,
+    CLOSE,
+    NONE,
+    PRE,
+    PRECHARGES,
+    READS,
+    READ_OK,
+    REFRESH,
+    Refresh,
+    STREAK,
+    TICKS,
+    WRITES,
+    WRITE_BIT,
+    WRITE_OK,
+)
+
+
+class Banks:
+    """The part of a Channel that is there once for each bank."""
+
+    def _bank(self, number, where):
+        bit = 1 << number
+        bank = self.banks[number]
+        group = self.group_of[number]
+        grant = self.grants[group]
+        d = self.distance
+
+        def name(command):
+            return self.bank_name(command, where)
+
+        def granted(kind):
+            return {
+                "g": grant.take(guard=lambda g: (g.bank * 4 + g.kind) == number * 4 + kind),
+                "q": bank,
+            }
+
+        def key(q):
+            return (q.e0 >> WRITE_BIT + 1) * 2
+
+        together = d("ACT", "same", self.read) == d("ACT", "same", self.write)
+        writes = self.later.emit(
+            wait=TICKS * d("ACT", "same", self.write) - 1,
+            at=lambda g: g.at + d("ACT", "same", self.write),
+            banks=bit,
+            what=WRITE_OK,
+        )
+        self.step(
+            name("ACT"),
+            take=granted(ACTIVATES),
+            put=[
+                bank.forward(
+                    "q",
+                    open=True,
+                    row=lambda q: q.e0 >> WRITE_BIT + 1,
+                    served=0,
+                    read=lambda q: oldest_of(entries_of(q), key(q)),
+                    write=lambda q: oldest_of(entries_of(q), key(q) + 1),
+                    pre_at=lambda g: g.at + d("ACT", "same", "PRE"),
+                    act_at=lambda g: g.at + d("ACT", "same", "ACT"),
+                ),
+                self.opening.emit(
+                    at=lambda g: g.at + d("ACT", "same", self.read),
+                    banks=bit,
+                    what=lambda q: READ_OK
+                    + (WRITE_OK if together else 0)
+                    + hits_of(
+                        oldest_of(entries_of(q), key(q)), oldest_of(entries_of(q), key(q) + 1)
+                    ),
+                ),
+                *([] if together else [writes]),
+            ],
+            delay=1,
+            servers=1,
+        )
+
+        def reopens(command):
+            """When the row that the command closes may be followed by another."""
+
+            def at(g, q):
+                return lpn.max(g.at + d(command, "same", "ACT"), q.act_at)
+
+            return at
+
+        def reopened(command, n):
+            at = reopens(command)
+            return self.later.emit(
+                wait=lambda g, q: TICKS * (at(g, q) - g.at) - 1,
+                at=at,
+                banks=bit,
+                what=lambda q: ACT_OK + when(n(q) > 0, ACT),
+            )
+
+        self.step(
+            name("PRE"),
+            take=granted(PRECHARGES),
+            put=[
+                bank.forward("q", open=False, served=0, read=NONE, write=NONE),
+                reopened("PRE", lambda q: q.n),
+            ],
+            delay=1,
+            servers=1,
+        )
+        for kind, command in ((READS, self.read), (WRITES, self.write)):
+            self._access(number, name(command), command, kind, granted(kind), reopened)
+        self._enter(number, name("enter"), bit)
+        self._ask(number, name("ask"), bit)
+
+    def _access(self, number, name, command, kind, take, reopened):
+        bit, bank, d = 1 << number, self.banks[number], self.distance
+
+        def index(q):
+            return q.read if kind == READS else q.write
+
+        def left(q):
+            return without_entry(q, index(q))
+
+        def served(q):
+            return lpn.min(q.served + 1, STREAK)
+
+        def hits(q):
+            return oldest_of(left(q), q.row * 2), oldest_of(left(q), q.row * 2 + 1)
+
+        def wanted(q):
+            return to_close(q.n - 1, served(q), *hits(q))
+
+        def pre_at(g, q):
+            return lpn.max(q.pre_at, g.at + d(command, "same", "PRE"))
+
+        def entry(q):
+            return entry_at(q, index(q))
+
+        entries = {f"e{k}": lambda q, k=k: left(q)[k] for k in range(BANK_QUEUE)}
+        if self.closes:
+            changes = dict(open=False, served=0, read=NONE, write=NONE)
+            follows = [reopened(command, lambda q: q.n - 1)]
+        else:
+            changes = dict(
+                served=served,
+                read=lambda q: hits(q)[0],
+                write=lambda q: hits(q)[1],
+                pre_at=pre_at,
+            )
+            follows = [
+                self.events.emit(
+                    at=lambda g: g.at + 1,
+                    banks=bit,
+                    what=lambda g, q: ALL
+                    + hits_of(*hits(q))
+                    + when(both(wanted(q), pre_at(g, q) <= g.at + 1), PRE),
+                ),
+                self.closing.emit(
+                    count=lambda g, q: when(both(wanted(q), pre_at(g, q) > g.at + 1), 1),
+                    wait=lambda g, q: TICKS * lpn.max(1, pre_at(g, q) - g.at) - 2,
+                    at=pre_at,
+                    bank=number,
+                    refresh=False,
+                ),
+            ]
+        self.step(
+            name,
+            take=take,
+            put=[
+                bank.forward("q", n=lambda q: q.n - 1, **entries, **changes),
+                *follows,
+                self.changes.emit(
+                    at=lambda g: g.at, left=bit, entered=0, again=0, write=False, stays=False
+                ),
+                (self.returning if kind == READS else self.written).emit(
+                    id=lambda q: number_of(entry(q))
+                ),
+                self.finished.emit(
+                    count=lambda q: when(block_of(entry(q)) > 0, 1),
+                    block=lambda q: block_of(entry(q)),
+                    write=kind == WRITES,
+                ),
+            ],
+            delay=1,
+            servers=1,
+        )
+
+    def _enter(self, number, name, bit):
+        """A request enters the queue of its bank."""
+        bank = self.banks[number]
+
+        def hit(r, q, writes):
+            old = q.write if writes else q.read
+            new = lpn.select(r.entry >> WRITE_BIT == q.row * 2 + int(writes), q.n, NONE)
+            return lpn.select(q.open, lpn.min(old, new), NONE)
+
+        def before(q):
+            return to_close(q.n, q.served, q.read, q.write)
+
+        def wanted(r, q):
+            return to_close(q.n + 1, q.served, hit(r, q, False), hit(r, q, True))
+
+        entries = {f"e{k}": entered_at(k) for k in range(BANK_QUEUE)}
+        self.step(
+            name,
+            take={
+                "r": self.entering[self.group_of[number]].take(guard=lambda r: r.bank == number),
+                "q": bank,
+            },
+            put=[
+                bank.forward(
+                    "q",
+                    n=lambda q: q.n + 1,
+                    read=lambda r, q: hit(r, q, False),
+                    write=lambda r, q: hit(r, q, True),
+                    **entries,
+                ),
+                self.events.emit(
+                    at=lambda r: r.at + 1,
+                    banks=bit,
+                    what=lambda r, q: ALL
+                    + lpn.select(
+                        q.open,
+                        hits_of(hit(r, q, False), hit(r, q, True))
+                        + when(both(wanted(r, q), q.pre_at <= r.at + 1), PRE),
+                        ACT,
+                    ),
+                ),
+                self.closing.emit(
+                    count=lambda r, q: when(
+                        q.open,
+                        when(
+                            q.pre_at > r.at + 1,
+                            when(wanted(r, q), lpn.select(before(q), 0, 1)),
+                        ),
+                    ),
+                    wait=lambda r, q: TICKS * lpn.max(1, q.pre_at - r.at) - 4,
+                    at=lambda q: q.pre_at,
+                    bank=number,
+                    refresh=False,
+                ),
+                self.mover,
+            ],
+            delay=1,
+            servers=1,
+        )
+
+    def _ask(self, number, name, bit):
+        """Whether the row is to be closed, now that it may be."""
+
+        def wanted(a, q):
+            still = when(to_close(q.n, q.served, q.read, q.write), 1)
+            return when(q.open, lpn.select(a.refresh, 1, still))
+
+        self.step(
+            name,
+            take={
+                "a": self.asked[self.group_of[number]].take(guard=lambda a: a.bank == number),
+                "q": self.banks[number].peek(1),
+            },
+            put=[
+                self.events.emit(
+                    count=lambda a, q: when(q.pre_at <= a.at, wanted(a, q)),
+                    at=lambda a: a.at,
+                    banks=bit,
+                    what=lambda a: lpn.select(a.refresh, CLOSE, PRE),
+                ),
+                self.closing.emit(
+                    count=lambda a, q: when(q.pre_at > a.at, when(a.refresh, wanted(a, q))),
+                    wait=lambda a, q: TICKS * lpn.max(0, q.pre_at - a.at),
+                    at=lambda q: q.pre_at,
+                    bank=number,
+                    refresh=True,
+                ),
+            ],
+            servers=1,
+        )
+
+    def _refreshes(self):
+        """One rank after the other falls due; its banks are closed, then it is refreshed."""
+        s = self.standard
+        n = len(self.ranks)
+        interval = s.cycles("tREFI") // n
+        timer = self.place("refresh_timer", Refresh, init=[{"at": 0, "unit": 0}])
+        due = self.place("refreshes", Refresh)
+        ready = self.place("no_refresh", At, init=[{"at": 0}])
+        self.step(
+            "refresh_due",
+            take={"t": timer},
+            put=[
+                due.emit(at=lambda t: t.at + interval, unit=lambda t: t.unit),
+                timer.emit(
+                    at=lambda t: t.at + interval,
+                    unit=lambda t: lpn.select(t.unit == n - 1, 0, t.unit + 1),
+                ),
+            ],
+            # The first a tick early: banks are asked before the cycle begins.
+            delay=lambda t: TICKS * interval - when(t.at == 0, 1),
+            servers=1,
+        )
+        self.step(
+            "refresh_ends",
+            take={"t": self.refreshed},
+            put=[ready.forward("t")],
+            delay=TICKS - 1,
+            servers=1,
+        )
+
+        def now(r, ready):
+            return lpn.max(r.at, ready.at)
+
+        put = [
+            self.events.emit(
+                at=now,
+                banks=lambda r: lpn.lookup(self.rank_masks, r.unit),
+                what=REFRESH,
+            )
+        ]
+        for number, unit in enumerate(self.units):
+            put.append(
+                self.asked[self.group_of[number]].emit(
+                    count=where_is(lambda r: r.unit, self.ranks.index(unit)),
+                    wait=0,
+                    at=now,
+                    bank=number,
+                    refresh=True,
+                )
+            )
+        self.step("refresh_begins", take={"r": due, "ready": ready}, put=put, servers=1)

@@ -1,0 +1,131 @@
+"""A channel: places that its parts share, and what comes about with time alone."""
+
+import lpn
+
+from ..device import named
+from .banks import Banks
+from .formulas import copied, fields_of, padded, where_is
+from .queues import Movers
+from .scheduler import Scheduler
+from .tokens import (
+    Asked,
+    At,
+    BANK_QUEUE,
+    Bank,
+    Change,
+    Event,
+    Grant,
+    Later,
+    NONE,
+    Number,
+    PRECHARGES,
+    Queues,
+    READS,
+    TICKS,
+    WRITES,
+    Waiting,
+    Wants,
+)
+
+
+class Channel(Scheduler, Banks, Movers):
+    """One channel's queues, scheduler and banks."""
+
+    def __init__(self, standard, net, name, shared):
+        self.standard, self.net, self.name = standard, net, name
+        self.port, self.pending, self.finished, self.done = shared
+        self.closes = standard.controller["page"] == "closed"
+        self.twice = bool(standard.controller.get("dual_command"))
+        self.read, self.write = ("RDA", "WRA") if self.closes else ("RD", "WR")
+        self.names = ["ACT", "PRE", self.read, self.write, "REF"]
+        self.closing_kinds = [PRECHARGES, READS, WRITES] if self.closes else [PRECHARGES]
+        self.groups = list(dict.fromkeys(bank[:-1] for bank in standard.banks))
+        self.group_of = [self.groups.index(bank[:-1]) for bank in standard.banks]
+        self.units = [standard.unit_of(bank) for bank in standard.banks]
+        self.distance = standard.between()
+
+    def place(self, name, *args, **options):
+        """A place of the channel."""
+        return self.net.place(self.name + name, *args, **options)
+
+    def per_group(self, name, token):
+        """A place for each bank group."""
+        return [self.place(named(name, self.standard, (*g, -1)), token) for g in self.groups]
+
+    def step(self, name, **options):
+        """A transition of the channel."""
+        return self.net.transition(self.name + name, **options)
+
+    def bank_name(self, command, where):
+        """The name of a bank's own transition or place."""
+        return named(command, self.standard, where)
+
+    def to(self, places, group, **values):
+        """Emissions of one token to the place of its group, `group` a function."""
+        return [place.emit(count=where_is(group, g), **values) for g, place in enumerate(places)]
+
+    def build(self):
+        """All of it."""
+        s = self.standard
+        zero = {name: 0 for name in fields_of(Bank)}
+        empty = {**zero, "read": NONE, "write": NONE, **{f"e{k}": -1 for k in range(BANK_QUEUE)}}
+        self.banks = [self.place(self.bank_name("bank", b), Bank, init=[empty]) for b in s.banks]
+        self.events = self.place("events", Event)
+        ready = dict.fromkeys(fields_of(Wants), 0) | {
+            "act_ok": 2 ** len(s.banks) - 1,
+            "turn": 0,
+        }
+        self.wants = self.place("wants", Wants, init=[ready])
+        self.queues = self.place("queues", Queues, init=[dict.fromkeys(fields_of(Queues), 0)])
+        self.changes = self.place("changes", Change)
+        self.mover = self.place("mover", init=1)
+        self.entering = self.per_group("entering", Waiting)
+        self.grants = self.per_group("grant", Grant)
+        self.asked = self.per_group("asked", Asked)
+        self.closing = self.place("closing", Asked)
+        self.later = self.place("later", Later)
+        self.opening = self.place("opening", Event)
+        self.returning = self.place("returning", Number, drain=True)
+        self.written = self.place("written", Number, sink=True)
+        self.refreshed = self.place("refreshed", At)
+        self._scheduler()
+        for number, where in enumerate(s.banks):
+            self._bank(number, where)
+        self._delays()
+        self._refreshes()
+        self._front()
+
+    def _delays(self):
+        """What comes about with time alone."""
+        d_read = self.distance("ACT", "same", self.read)
+        self.step(
+            "wait",
+            take={"t": self.later},
+            put=[self.events.emit(**copied("t", Event))],
+            delay=lambda t: t.wait,
+        )
+        self.step(
+            "open",
+            take={"t": self.opening},
+            put=[self.events.forward("t")],
+            delay=TICKS * d_read - 1,
+            servers=len(self.banks),
+        )
+        self.step(
+            "may_close",
+            take={"t": self.closing},
+            put=self.to(
+                self.asked,
+                lambda t: lpn.lookup(padded(self.group_of), t.bank),
+                **{**copied("t", Asked), "wait": 0},
+            ),
+            delay=lambda t: t.wait,
+        )
+        latency = self.standard.cycles("CL + burst")
+        self.step(
+            "data",
+            take={"r": self.returning},
+            put=[self.done.forward("r")],
+            delay=TICKS * latency,
+            servers=latency,
+        )

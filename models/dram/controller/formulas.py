@@ -1,0 +1,281 @@
+"""Formulas of the controller's net: bits of masks, entries of queues, functions of arcs."""
+
+import inspect
+
+import lpn
+
+from ..device import Over
+from .tokens import (
+    ACT,
+    ACT_OK,
+    Cycle,
+    ALL,
+    BANKS,
+    BANK_QUEUE,
+    CLOSE,
+    ID_BITS,
+    NONE,
+    OLDER,
+    PRE,
+    READ,
+    READ_OK,
+    REFRESH,
+    SHARED_BITS,
+    STREAK,
+    STUCK,
+    WORD,
+    WRITE,
+    WRITE_BIT,
+    WRITE_OK,
+)
+
+
+def fields_of(token):
+    inherited = fields_of(token.__base__) if token.__base__ is not lpn.Token else []
+    return inherited + list(token.__annotations__)
+
+
+def when(condition, value):
+    return lpn.select(condition, value, 0)
+
+
+def lowest(mask):
+    return mask & -mask
+
+
+def number_of(entry):
+    return entry & (2**ID_BITS - 1)
+
+
+def block_of(entry):
+    return entry >> ID_BITS & (2**SHARED_BITS - 1)
+
+
+def is_write(entry):
+    return entry >> WRITE_BIT & 1
+
+
+# 2 generates the remainders of 67, so bits have different ones.
+_BIT_OF = [0] * 67
+for bit_of in range(BANKS):
+    _BIT_OF[2**bit_of % 67] = bit_of
+
+
+def bit_number(mask):
+    """The number of the only bit of a mask."""
+    return lpn.lookup(_BIT_OF, mask % 67)
+
+
+# The queue of a bank.
+
+
+def entries_of(q):
+    return [getattr(q, f"e{k}") for k in range(BANK_QUEUE)]
+
+
+def without_entry(q, gone):
+    """The queue when entry `gone` has left."""
+    e = [*entries_of(q), -1]
+    return [lpn.select(gone <= k, e[k + 1], e[k]) for k in range(BANK_QUEUE)]
+
+
+def oldest_of(entries, key):
+    """The oldest entry of a row and direction."""
+    found = NONE
+    for k in reversed(range(BANK_QUEUE)):
+        found = lpn.select(entries[k] >> WRITE_BIT == key, k, found)
+    return found
+
+
+def entry_at(q, k):
+    """Entry k."""
+    e = entries_of(q)
+    found = e[-1]
+    for j in reversed(range(BANK_QUEUE - 1)):
+        found = lpn.select(k == j, e[j], found)
+    return found
+
+
+def to_close(n, served, read, write):
+    """Whether an open row is to be closed for the oldest entry."""
+    streak = lpn.select(served >= STREAK, n, 0)
+    none = lpn.select(read + write == 2 * NONE, n, streak)
+    return lpn.select(lpn.min(read, write) == 0, 0, none) > 0
+
+
+def hits_of(read, write):
+    """What an open row makes a bank want."""
+    return when(read < NONE, READ) + when(write < NONE, WRITE) + when(write < read, OLDER)
+
+
+def cycles_type(name, fields):
+    """A token type of cycles."""
+    return type(name, (lpn.Token,), {"__annotations__": dict.fromkeys(fields, Cycle)})
+
+
+def copied(arc, kind):
+    """The properties of a type, copied from an arc."""
+    return {k: Over([arc], lambda t, k=k: getattr(t, k)) for k in fields_of(kind)}
+
+
+def both(a, b):
+    """Whether both hold; `and` of the two would be asked as a branch."""
+    return lpn.select(a, when(b, 1), 0) != 0
+
+
+def where_is(group, g):
+    """1 where `group`, a function, is g."""
+    return then(group, lambda found: when(found == g, 1))
+
+
+def then(function, next_):
+    """next_(function(...)), of the same arcs."""
+    names = list(inspect.signature(function).parameters)
+    return Over(names, lambda *arcs: next_(function(*arcs)))
+
+
+def of_chosen(function, k):
+    return Over(["c"], lambda c: function(c, k))
+
+
+def one_of(kind, *kinds):
+    """Whether a kind is one of these."""
+    found = 0
+    for k in kinds:
+        found = lpn.select(kind == k, 1, found)
+    return found == 1
+
+
+def padded(table):
+    """A table over banks with an entry for every number that a bank may have."""
+    return [*table, *[0] * (BANKS - len(table))]
+
+
+def bit_of(k):
+    return 1 << k
+
+
+def plus(k, bit):
+    """Digit k of the entries in the queues when one more is in that of the bank `bit`."""
+
+    def digit(s, *arcs):
+        carry = bit(s, *arcs)
+        for j in range(k):
+            carry = carry & getattr(s, f"c{j}")
+        return getattr(s, f"c{k}") ^ carry
+
+    return Over(list(inspect.signature(bit).parameters), digit)
+
+
+def counted(field):
+    """A property of `queues` after a change."""
+
+    def value(c, s):
+        if field == "at":
+            return lpn.max(s.at, c.at)
+        if field == "moved":
+            return lpn.select(c.entered != 0, c.at - 1, s.moved)
+        if field in ("reads", "writes"):
+            mine = c.write if field == "writes" else lpn.select(c.write, 0, 1) == 1
+            return lpn.select(mine, getattr(s, field) & ~c.entered | c.again, getattr(s, field))
+        if field == "left":
+            gone = when(c.write, when(c.entered != 0, 1))
+            return lpn.select(c.stays, 0, s.left - gone)
+        if field == "stopped":
+            return lpn.select(c.stays, stopped_again(s), lpn.select(c.entered != 0, 0, s.stopped))
+        k = int(field[1:])
+        carry, borrow = c.entered, c.left
+        for j in range(k):
+            carry = carry & getattr(s, f"c{j}")
+            borrow = borrow & ~getattr(s, f"c{j}")
+        return getattr(s, field) ^ carry ^ borrow
+
+    return value
+
+
+def stopped_again(s):
+    """How often in a row draining has stopped for a read that is under way."""
+    assert s.stopped < STUCK, (
+        "the controller hangs: its write buffer is full, the next write waits for a read of the "
+        "same block, and that read behind the writes"
+    )
+    return s.stopped + 1
+
+
+def room_at_most(n):
+    return lambda room: room.count <= n
+
+
+def nothing_to_do(s):
+    return (s.c0 | s.c1 | s.c2 | s.c3) + s.left == 0
+
+
+def request_number(r):
+    return number_of(r.entry)
+
+
+def word_of(block):
+    return (block - 1) // WORD
+
+
+def under_way(field, block, p):
+    """Whether a read, or a write, of a shared block is under way."""
+    return when(block > 0, getattr(p[word_of(block)], field) >> (block - 1) % WORD & 1)
+
+
+def read_under_way(r, p):
+    return under_way("read", block_of(r.entry), p)
+
+
+def entered_at(k):
+    return lambda r, q: lpn.select(q.n == k, r.entry, getattr(q, f"e{k}"))
+
+
+def heard_of(field):
+    """A property of `wants` after an event."""
+    if field in ("turn", "wake", "issued"):
+        return lambda w: getattr(w, field)
+
+    def value(e, w):
+        return Heard(e, w)[field]
+
+    return value
+
+
+class State:
+    """`wants` as it is."""
+
+    def __init__(self, w):
+        self.w = w
+
+    def __getitem__(self, field):
+        return getattr(self.w, field)
+
+
+class Heard:
+    """`wants` after an event."""
+
+    def __init__(self, e, w):
+        self.e, self.w = e, w
+
+    def __getitem__(self, field):
+        e, old = self.e, getattr(self.w, field)
+        if field == "at":
+            return lpn.max(e.at, old)
+        bits = {
+            "act": ACT,
+            "read": READ,
+            "write": WRITE,
+            "older": OLDER,
+            "pre": PRE,
+            "close": CLOSE,
+            "act_ok": ACT_OK,
+            "read_ok": READ_OK,
+            "write_ok": WRITE_OK,
+            "blocked": REFRESH,
+        }
+        if field not in bits:
+            return old
+        if field in ("act", "read", "write", "older", "pre"):
+            old = old & ~when(e.what & ALL != 0, e.banks)
+        return old | when(e.what & bits[field] != 0, e.banks)

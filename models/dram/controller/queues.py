@@ -1,0 +1,260 @@
+"""From the read queue and the write buffer to the queues of the banks."""
+
+import lpn
+
+from ..device import Over
+from .formulas import (
+    bit_number,
+    bit_of,
+    both,
+    counted,
+    fields_of,
+    nothing_to_do,
+    padded,
+    plus,
+    read_under_way,
+    request_number,
+    room_at_most,
+    stopped_again,
+    then,
+    when,
+    where_is,
+)
+from .tokens import DRAIN_IDLE, Grant, MASK, Queues, READ_QUEUE, TICKS, WRITE_BUFFER, Waiting
+
+
+class Movers:
+    """The part of a Channel that holds requests until their bank has room."""
+
+    def _front(self):
+        self.room = {
+            "read": self.place("read_room", init=READ_QUEUE),
+            "write": self.place("write_room", init=WRITE_BUFFER),
+        }
+        self.queue = {
+            "read": self.place("read_queue", Waiting, drain=True),
+            "write": self.place("write_buffer", Waiting),
+        }
+        self.step(
+            "count",
+            take={"c": self.changes, "s": self.queues},
+            put=[self.queues.emit(**{k: counted(k) for k in fields_of(Queues)})],
+            servers=1,
+        )
+        self._drain_starts()
+        self.calls = self.per_group("call", Grant)
+        self.spent = self.place("mover_spent")
+        for way in ("write", "read"):
+            self._mover(way)
+        self.step("move_again", take={"t": self.spent}, put=[self.mover], delay=1, servers=1)
+
+    def _drain_starts(self):
+        """Writes go to the banks when their buffer is full, or when it is half a burst full and
+        no bank has anything to do.
+        """
+        for name, least in (("full", WRITE_BUFFER), ("idle", DRAIN_IDLE + 1)):
+            idle = name == "idle"
+            self.step(
+                f"drain_when_{name}",
+                take={
+                    "mover": self.mover.peek(1),
+                    "room": self.room["write"].watch(guard=room_at_most(WRITE_BUFFER - least)),
+                    "s": self.queues.take(guard=nothing_to_do if idle else lambda s: s.left == 0),
+                    "port": self.port.peek(1),
+                },
+                put=[
+                    self.queues.forward(
+                        "s",
+                        left=lambda room: WRITE_BUFFER - room.count,
+                        at=lambda s, port: lpn.max(s.at, port.at),
+                    )
+                ],
+                clock=(TICKS, 2),
+                servers=1,
+            )
+
+    def _mover(self, way):
+        """From a queue to those of the banks, one a cycle, the oldest whose bank has room. A request
+        whose bank has none steps aside, into a queue of its bank; all there are older than the head.
+        """
+        s = self.standard
+        queue = self.queue[way]
+        writes = way == "write"
+        aside = [self.place(self.bank_name(f"aside_{way}", b), Waiting) for b in s.banks]
+        phase = {"clock": (TICKS, 2), "servers": 1}
+
+        def turn(s):
+            return when(s.left > 0, 1) == int(writes)
+
+        def movable(s):
+            """Banks that have room, and requests aside."""
+            return (s.writes if writes else s.reads) & ~s.c3
+
+        def several(s):
+            return movable(s) & movable(s) - 1
+
+        def oldest(*arcs):
+            """The number of the bank of the oldest request aside that can go on."""
+            found = MASK
+            for k, r in enumerate(arcs[1:]):
+                seen = lpn.select(movable(arcs[0]) >> k & 1 == 0, MASK, request_number(r) * 64 + k)
+                found = lpn.min(found, seen)
+            return found & 63
+
+        # The only bank with requests aside that has room, or that of the oldest of several.
+        self._call(
+            f"recall_{way}",
+            lambda s: both(turn(s), both(movable(s) != 0, several(s) == 0)),
+            {},
+            lambda s: bit_number(movable(s)),
+        )
+        heads = {
+            f"b{k}": place.peek(lambda s, k=k: movable(s) >> k & 1) for k, place in enumerate(aside)
+        }
+        self._call(
+            f"oldest_{way}",
+            lambda s: both(turn(s), several(s) != 0),
+            heads,
+            Over(["s", *heads], oldest),
+        )
+        for number, where in enumerate(s.banks):
+            self._recall(way, number, where, aside[number])
+
+        # Where there is none, the head of the queue.
+        def stays(s, r, p):
+            return read_under_way(r, p) if writes else 0
+
+        base = {"s": self.queues.take(guard=lambda s: both(turn(s), movable(s) == 0))}
+        known = {"p": self.pending.peek(lambda p: p.count)} if writes else {}
+        room = lambda s, r: (s.c3 >> r.bank & 1) == 0  # noqa: E731
+        if writes:
+            self.step(
+                "stay_write",
+                take={
+                    "mover": self.mover,
+                    **base,
+                    "r": queue.peek(1, guard=room),
+                    "p": self.pending.peek(
+                        lambda p: p.count, guard=lambda r, p: read_under_way(r, p) != 0
+                    ),
+                },
+                put=[
+                    self.queues.forward(
+                        "s",
+                        left=0,
+                        stopped=stopped_again,
+                        at=lambda s, r: lpn.max(s.at, r.at) + 1,
+                    ),
+                    self.spent,
+                ],
+                **phase,
+            )
+        del stays, known
+
+        def now(s, r):
+            return lpn.max(s.at, r.at)
+
+        self.step(
+            f"move_{way}",
+            take={"mover": self.mover, **base, "r": queue.take(guard=room)},
+            put=[
+                self.queues.forward(
+                    "s",
+                    **{f"c{k}": plus(k, lambda s, r: bit_of(r.bank)) for k in range(4)},
+                    at=lambda s, r: now(s, r) + 1,
+                    moved=now,
+                    left=lambda s: s.left - int(writes),
+                    stopped=0,
+                ),
+                self.room[way],
+                *self.to(
+                    self.entering,
+                    lambda r: lpn.lookup(padded(self.group_of), r.bank),
+                    at=now,
+                    bank=lambda r: r.bank,
+                    entry=lambda r: r.entry,
+                ),
+            ],
+            **phase,
+        )
+        mask = "writes" if writes else "reads"
+        self.step(
+            f"aside_{way}",
+            take={
+                "mover": self.mover.peek(1),
+                **base,
+                "r": queue.take(guard=lambda s, r: (s.c3 >> r.bank & 1) == 1),
+            },
+            put=[
+                self.queues.forward("s", **{mask: lambda s, r: getattr(s, mask) | bit_of(r.bank)}),
+                *[
+                    place.emit(
+                        count=where_is(lambda r: r.bank, k),
+                        at=lambda r: r.at,
+                        bank=k,
+                        entry=lambda r: r.entry,
+                    )
+                    for k, place in enumerate(aside)
+                ],
+            ],
+            **phase,
+        )
+
+    def _call(self, name, guard, more, bank):
+        """A request aside is called to go on."""
+        self.step(
+            name,
+            take={"mover": self.mover, "s": self.queues.peek(1, guard=guard), **more},
+            put=self.to(
+                self.calls,
+                then(bank, lambda k: lpn.lookup(padded(self.group_of), k)),
+                at=lambda s: s.at,
+                bank=bank,
+                kind=int("write" in name),
+            ),
+            clock=(TICKS, 2),
+            servers=1,
+        )
+
+    def _recall(self, way, number, where, aside):
+        bit = 1 << number
+        writes = way == "write"
+        call = self.calls[self.group_of[number]].take(
+            guard=lambda c: c.bank * 4 + c.kind == number * 4 + int(writes)
+        )
+        take = {"c": call, "r": aside}
+        entered = self.entering[self.group_of[number]]
+        values = dict(at=lambda c: c.at, bank=number, entry=lambda r: r.entry)
+        change = dict(at=lambda c: c.at + 1, left=0, write=writes)
+        if not writes:
+            put = [
+                entered.emit(**values),
+                self.room[way],
+                self.changes.emit(
+                    entered=bit,
+                    again=lambda r: when(r.count > 1, bit),
+                    stays=False,
+                    **change,
+                ),
+            ]
+        else:
+            # A write stays where it is while a read of its block is under way.
+            take = {
+                "c": call,
+                "p": self.pending.peek(lambda p: p.count),
+                "r": aside.take(lambda p, r: 1 - read_under_way(r[0], p), need=1),
+            }
+            gone = lambda p, r: 1 - read_under_way(r[0], p)  # noqa: E731
+            values["entry"] = lambda r: r[0].entry
+            put = [
+                entered.emit(count=gone, **values),
+                self.room[way].emit(count=gone),
+                self.spent.emit(count=lambda p, r: read_under_way(r[0], p)),
+                self.changes.emit(
+                    entered=lambda p, r: when(read_under_way(r[0], p) == 0, bit),
+                    again=lambda p, r: when(r.count > 1, bit),
+                    stays=lambda p, r: read_under_way(r[0], p),
+                    **change,
+                ),
+            ]
+        self.step(self.bank_name(f"recall_{way}", where), take=take, put=put, servers=1)

@@ -1,0 +1,386 @@
+"""The scheduler: which bank is next, which command it is given, and what waits for it."""
+
+from typing import NamedTuple
+
+import lpn
+
+from ..device import Over
+from .formulas import (
+    Heard,
+    State,
+    bit_number,
+    both,
+    cycles_type,
+    fields_of,
+    heard_of,
+    lowest,
+    of_chosen,
+    one_of,
+    padded,
+    when,
+)
+from .tokens import (
+    ACTIVATES,
+    BANKS,
+    CLOSE,
+    Chosen,
+    END,
+    PRECHARGES,
+    READS,
+    REFRESHES,
+    TICKS,
+    WRITES,
+    Wants,
+)
+
+
+class Pick(NamedTuple):
+    """The command that is next: the banks that could be given one, the bit of that which is, the
+    kind of command, and the bank that issued last then.
+    """
+
+    any: object
+    bit: object
+    kind: object
+    turn: object
+
+
+class Scheduler:
+    """The part of a Channel that gives commands."""
+
+    def _scheduler(self):
+        s = self.standard
+        (name, slots, cycles, _), *_ = s.windows
+        self.slots, self.window = slots, cycles
+        ranks = list(dict.fromkeys(self.units))
+        self.ranks = ranks
+        self.rank_of = [ranks.index(s.unit_of((*g, 0))) for g in self.groups]
+        n = len(self.groups)
+        self.group_masks = [
+            sum(1 << k for k, g in enumerate(self.group_of) if g == group) for group in range(n)
+        ]
+        self.rank_masks = [
+            sum(1 << k for k, unit in enumerate(self.units) if unit == rank) for rank in ranks
+        ]
+        # When each command is next possible: accesses of each group; rows of each group or rank.
+        bus = [f"{t}{g}" for t in ("read", "write") for g in range(n)]
+        rows = [f"act{g}" for g in range(n)] + [f"pre{g}" for g in range(n)]
+        rows += [f"refresh{r}" for r in range(len(ranks))]
+        rows += [f"slot{r}_{k}" for r in range(len(ranks)) for k in range(slots)]
+        self.makes = {name: table for name in [*bus, *rows] if (table := self._table(name))}
+        bus = [name for name in bus if name in self.makes]
+        rows = [name for name in rows if name in self.makes or name.startswith("slot")]
+        self.bus = self.place("bus", cycles_type("Bus", bus), init=[dict.fromkeys(bus, 0)])
+        self.rows = self.place("rows", cycles_type("Rows", rows), init=[dict.fromkeys(rows, 0)])
+        self.step(
+            "hear",
+            take={
+                "e": self.events.take(guard=lambda e: e.count > 1),
+                "w": self.wants,
+            },
+            put=[self.wants.emit(**{k: heard_of(k) for k in fields_of(Wants)})],
+            servers=1,
+        )
+        chosen = self._choose()
+        second = self.place("second", Wants) if self.twice else None
+        self._issue(chosen, second)
+        if self.twice:
+            self._choose_second(chosen, second)
+        self._rest(Heard)
+
+    def _table(self, name):
+        """What each command, in each group, adds to the cycle `name`: a table over kinds and
+        groups, None when nothing does.
+        """
+        kind = name.rstrip("0123456789_")
+        if kind == "slot":
+            return None
+        targets = {"read": self.read, "write": self.write, "act": "ACT", "pre": "PRE"}
+        table = []
+        for command in self.names:
+            for group in range(len(self.groups)):
+                if kind == "refresh":
+                    same = self.rank_of[group] == int(name[7:])
+                    table.append(self.distance(command, "unit", "REF") if same else 0)
+                else:
+                    to = int(name[len(kind) :])
+                    relation = self._relation(group, to)
+                    if command == "REF" and self.rank_of[group] == self.rank_of[to]:
+                        relation = "unit"
+                    table.append(self.distance(command, relation, targets[kind]))
+        return table if any(table) else None
+
+    def _relation(self, a, b):
+        if a == b:
+            return "group"
+        return "rank" if self.groups[a][0] == self.groups[b][0] else "other"
+
+    def _possible(self, state, now, bus, rows):
+        """The banks to which each kind of command could be given now, by kind."""
+        w = state
+
+        def legal(kind, tokens):
+            found = 0
+            for g, mask in enumerate(self.group_masks):
+                name = f"{kind}{g}"
+                allowed = now >= getattr(tokens, name) if name in self.makes else None
+                if kind == "act":
+                    slot = now >= getattr(rows, f"slot{self.rank_of[g]}_0")
+                    allowed = slot if allowed is None else both(allowed, slot)
+                found = found + (mask if allowed is None else when(allowed, mask))
+            return found
+
+        free = ~w["blocked"]
+        closable = legal("pre", rows)
+        return {
+            READS: w["read"] & w["read_ok"] & legal("read", bus) & free,
+            WRITES: w["write"] & w["write_ok"] & legal("write", bus) & free,
+            ACTIVATES: w["act"] & w["act_ok"] & legal("act", rows) & free,
+            PRECHARGES: w["pre"] & closable & free,
+            CLOSE: w["close"] & closable,
+        }
+
+    def _refreshable(self, state, now, rows):
+        """The banks of a rank that can be refreshed now."""
+        due = 0
+        for r, mask in enumerate(self.rank_masks):
+            closed = (state["open"] & mask) + (mask - (state["blocked"] & mask)) == 0
+            due = due + when(both(closed, now >= getattr(rows, f"refresh{r}")), mask)
+        return due
+
+    def _pick(self, state, now, bus, rows, first=True):
+        """A Pick. A refresh comes first, and not as a second command."""
+        can = self._possible(state, now, bus, rows)
+        refresh = self._refreshable(state, now, rows) if first else 0
+        if not first:
+            can[CLOSE] = 0
+        some = can[READS] | can[WRITES] | can[ACTIVATES] | can[PRECHARGES]
+        all_banks = 2 ** len(self.banks) - 1
+        above = some & lpn.lookup([all_banks & -(2 << k) for k in range(BANKS)], state["turn"])
+        in_turn = lpn.select(above != 0, lowest(above), lowest(some))
+        first = lpn.select(can[CLOSE] != 0, lowest(can[CLOSE]), in_turn)
+        bit = lpn.select(refresh != 0, lowest(refresh), first)
+        older = lpn.select(bit & can[WRITES] & state["older"] == 0, READS, WRITES)
+        access = lpn.select(bit & can[READS] == 0, WRITES, older)
+        closing = can[CLOSE] | when(can[CLOSE] == 0, can[PRECHARGES])
+        opening = lpn.select(bit & can[ACTIVATES] != 0, ACTIVATES, access)
+        kind = lpn.select(bit & closing != 0, PRECHARGES, opening)
+        return Pick(
+            any=some | can[CLOSE] | refresh,
+            bit=bit,
+            kind=lpn.select(refresh != 0, REFRESHES, kind),
+            turn=lpn.select(can[CLOSE] | refresh == 0, bit_number(bit), state["turn"]),
+        )
+
+    def _choose(self):
+        """The next bank in turn that can be given a command now, and which."""
+        chosen = self.place("chosen", Chosen)
+
+        def picked(part):
+            def formula(e, w, bus, rows):
+                state = Heard(e, w)
+                return part(self._pick(state, state["at"], bus, rows))
+
+            return formula
+
+        heard = {k: heard_of(k) for k in fields_of(Wants)}
+        heard |= dict(turn=picked(lambda p: p.turn), bit=picked(lambda p: p.bit))
+        heard |= dict(kind=picked(lambda p: p.kind), second=False)
+        self.step(
+            "choose",
+            take={
+                "e": self.events,
+                "w": self.wants,
+                "bus": self.bus.peek(1),
+                "rows": self.rows.peek(1, guard=picked(lambda p: p.any != 0)),
+            },
+            put=[chosen.emit(**heard)],
+            clock=(TICKS, 0),
+            servers=1,
+        )
+        return chosen
+
+    def _issue(self, chosen, second):
+        """What follows from a command."""
+        groups = len(self.groups)
+
+        def group(c):
+            return lpn.select(
+                c.kind == REFRESHES, -1, lpn.lookup(padded(self.group_of), bit_number(c.bit))
+            )
+
+        def code(c):
+            return c.kind * groups + lpn.lookup(padded(self.group_of), bit_number(c.bit))
+
+        def closed(c):
+            """The bank whose row the command closes."""
+            return when(one_of(c.kind, *self.closing_kinds), c.bit)
+
+        def opened(c):
+            return when(c.kind == ACTIVATES, c.bit)
+
+        def later(name, arc):
+            if name in self.makes:
+                table = self.makes[name]
+                return Over(
+                    ["c", arc],
+                    lambda c, t: lpn.max(getattr(t, name), c.at + lpn.lookup(table, code(c))),
+                )
+            r, k = map(int, name[4:].split("_"))
+
+            def slot(c, t):
+                new = c.at + self.window
+                if k + 1 < self.slots:
+                    new = getattr(t, f"slot{r}_{k + 1}")
+                return lpn.select(opened(c) & self.rank_masks[r] != 0, new, getattr(t, name))
+
+            return Over(["c", arc], slot)
+
+        def refreshes(c):
+            return when(c.kind == REFRESHES, 1)
+
+        def more(c):
+            """Whether others want something, for which the next cycle is looked at. After an access
+            that leaves its row open it is anyway: the bank says what it wants next.
+            """
+            other = c.read & c.read_ok | c.write & c.write_ok | c.act & c.act_ok | c.pre
+            looks = other & ~c.bit | c.close | c.blocked
+            if not self.closes:
+                looks = when(c.kind < READS, looks) + when(c.kind == REFRESHES, looks)
+            return when(looks != 0, lpn.select(c.second, 0, 1))
+
+        gone = {
+            k: of_chosen(lambda c, k: getattr(c, k) & ~lpn.select(c.kind == REFRESHES, 0, c.bit), k)
+            for k in ("act", "read", "write", "pre", "close")
+        }
+        after = {k: of_chosen(getattr, k) for k in fields_of(Wants)} | gone
+        after["act_ok"] = lambda c: c.act_ok & ~opened(c)
+        after["read_ok"] = lambda c: c.read_ok & ~closed(c)
+        after["write_ok"] = lambda c: c.write_ok & ~closed(c)
+        after["open"] = lambda c: (c.open | opened(c)) & ~closed(c)
+        after["blocked"] = lambda c: lpn.select(c.kind == REFRESHES, 0, c.blocked)
+        again = []
+        if self.twice:
+            # 1: an access was issued, 2: another command
+            issued = lambda c: lpn.select(one_of(c.kind, READS, WRITES), 1, 2)  # noqa: E731
+            count = lambda c: lpn.select(c.second, 0, 1)  # noqa: E731
+            again = [second.emit(count=count, **{**after, "issued": issued})]
+        self.step(
+            "issue",
+            take={"c": chosen, "bus": self.bus, "rows": self.rows},
+            put=[
+                self.wants.emit(
+                    count=(lambda c: when(c.second, 1)) if self.twice else 1,
+                    **{**after, "issued": 0},
+                ),
+                *again,
+                self.bus.emit(**{k: later(k, "bus") for k in self.bus.fields}),
+                self.rows.emit(**{k: later(k, "rows") for k in self.rows.fields}),
+                self.later.emit(count=more, wait=TICKS, at=lambda c: c.at + 1, banks=0, what=0),
+                self.refreshed.emit(count=refreshes, at=lambda c: c.at + 1),
+                *self.to(
+                    self.grants,
+                    group,
+                    at=lambda c: c.at,
+                    bank=lambda c: bit_number(c.bit),
+                    kind=lambda c: lpn.min(c.kind, WRITES),
+                ),
+            ],
+            servers=1,
+        )
+
+    def _rest(self, state_of):
+        """Nothing is possible now: when will it be?"""
+
+        def next_(e, w, bus, rows):
+            state = state_of(e, w)
+            found = END
+            free = ~state["blocked"]
+            sets = {
+                "read": (state["read"] & state["read_ok"] & free, bus),
+                "write": (state["write"] & state["write_ok"] & free, bus),
+                "act": (state["act"] & state["act_ok"] & free, rows),
+                "pre": (state["pre"] & free | state["close"], rows),
+            }
+            for kind, (mask, tokens) in sets.items():
+                for g, group in enumerate(self.group_masks):
+                    if f"{kind}{g}" in self.makes:
+                        at = getattr(tokens, f"{kind}{g}")
+                        if kind == "act":
+                            at = lpn.max(at, getattr(rows, f"slot{self.rank_of[g]}_0"))
+                        found = lpn.min(found, lpn.select(mask & group != 0, at, END))
+            for r, mask in enumerate(self.rank_masks):
+                closed = (state["open"] & mask) + (mask - (state["blocked"] & mask)) == 0
+                found = lpn.min(found, lpn.select(closed, getattr(rows, f"refresh{r}"), END))
+            return found
+
+        def sleeps(e, w, bus, rows):
+            at = next_(e, w, bus, rows)
+            state = state_of(e, w)
+            new = lpn.select(w.wake <= state["at"], 1, lpn.select(at < w.wake, 1, 0))
+            return lpn.select(at < END, new, 0)
+
+        after = {k: heard_of(k) for k in fields_of(Wants)}
+        after["wake"] = lambda e, w, bus, rows: lpn.select(
+            sleeps(e, w, bus, rows) != 0, next_(e, w, bus, rows), w.wake
+        )
+        self.step(
+            "rest",
+            take={
+                "e": self.events,
+                "w": self.wants,
+                "bus": self.bus.peek(1),
+                "rows": self.rows.peek(1),
+            },
+            put=[
+                self.wants.emit(**after),
+                self.later.emit(
+                    count=sleeps,
+                    wait=lambda e, w, bus, rows: TICKS
+                    * lpn.max(0, next_(e, w, bus, rows) - state_of(e, w)["at"]),
+                    at=next_,
+                    banks=0,
+                    what=0,
+                ),
+            ],
+            clock=(TICKS, 0),
+            servers=1,
+        )
+
+    def _choose_second(self, chosen, second):
+        """A second command in the same cycle, when one of the two is an access. The next in turn
+        that could be given counts as the last that issued even where it is not.
+        """
+
+        def picked(part):
+            def formula(w, bus, rows):
+                return part(self._pick(State(w), w.at, bus, rows, first=False), w)
+
+            return formula
+
+        def pairs(p, w):
+            access = lpn.select(one_of(p.kind, READS, WRITES), 1, 2)
+            return both(p.any != 0, access != w.issued)
+
+        arcs = {"w": second, "bus": self.bus.peek(1)}
+        same = {k: Over(["w"], lambda w, k=k: getattr(w, k)) for k in fields_of(Wants)}
+        self.step(
+            "choose_second",
+            take={**arcs, "rows": self.rows.peek(1, guard=picked(pairs))},
+            put=[
+                chosen.emit(
+                    **{**same, "turn": picked(lambda p, w: p.turn)},
+                    bit=picked(lambda p, w: p.bit),
+                    kind=picked(lambda p, w: p.kind),
+                    second=True,
+                )
+            ],
+            servers=1,
+        )
+        turn = picked(lambda p, w: lpn.select(p.any != 0, p.turn, w.turn))
+        self.step(
+            "no_second",
+            take={**arcs, "rows": self.rows.peek(1)},
+            put=[self.wants.forward("w", issued=0, turn=turn)],
+            servers=1,
+        )

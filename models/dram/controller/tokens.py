@@ -1,0 +1,189 @@
+"""What the tokens of a controller's net say, and its fixed sizes."""
+
+import lpn
+
+TICKS = 4  # in a cycle
+READ_QUEUE, BANK_QUEUE = 32, 8  # entries
+WRITE_BUFFER, DRAIN_IDLE = 32, 8  # entries; more than 8 drain when no bank has work
+POSTED = 2  # cycles from acceptance to completion of a write
+STREAK = 4  # accesses that an open row serves before an older request may close it
+NONE = BANK_QUEUE
+STUCK = 2**13  # cycles in which reads that a write waits for must have left, or never do
+
+# An entry is row << 37 | write << 36 | number of its block among those shared << 22 | number.
+ID_BITS, SHARED_BITS, ROW_BITS = 22, 14, 25
+WRITE_BIT = ID_BITS + SHARED_BITS
+WORD = 60  # blocks in a token of `pending`
+BANKS = 62  # in a channel: a bit each
+
+END = 2**42  # cycles
+MASK = 2**62 - 1
+
+# What an event says of banks.
+ACT, READ, WRITE, OLDER, PRE, CLOSE, ACT_OK, READ_OK, WRITE_OK, ALL, REFRESH = (
+    1 << k for k in range(11)
+)
+# Kinds of commands.
+ACTIVATES, PRECHARGES, READS, WRITES, REFRESHES = range(5)
+
+Mask, Cycle = lpn.Int[0, MASK], lpn.Int[0, END]
+
+
+class Request(lpn.Token):
+    """A request of the trace."""
+
+    gap: lpn.Int[0, 2**40]  # cycles since the request before arrived
+    at: Cycle
+    channel: lpn.Int[0, 63]
+    bank: lpn.Int[0, BANKS - 1]
+    entry: lpn.Int[0, MASK]
+
+
+class Waiting(lpn.Token):
+    """A request in a queue of the channel."""
+
+    at: Cycle
+    bank: lpn.Int[0, BANKS - 1]
+    entry: lpn.Int[0, MASK]
+
+
+class Number(lpn.Token):
+    """A request's number."""
+
+    id: lpn.Int[0, 2**ID_BITS - 1]
+
+
+class At(lpn.Token):
+    """A cycle."""
+
+    at: Cycle
+
+
+class Pending(lpn.Token):
+    """Blocks that several requests name, a bit each: whether a read or a write is under way."""
+
+    read: lpn.Int[0, 2**WORD - 1]
+    write: lpn.Int[0, 2**WORD - 1]
+
+
+class Finished(lpn.Token):
+    """A command has been given for a shared block."""
+
+    block: lpn.Int[1, 2**SHARED_BITS - 1]
+    write: bool
+
+
+class Queues(lpn.Token):
+    """How full the banks' queues are, in binary: bit b of `c0` to `c3` is of bank b."""
+
+    at: Cycle
+    moved: Cycle
+    c0: Mask
+    c1: Mask
+    c2: Mask
+    c3: Mask
+    reads: Mask  # banks with requests that stepped aside
+    writes: Mask
+    left: lpn.Int[0, WRITE_BUFFER]  # writes that are still to leave their buffer
+    stopped: lpn.Int[0, STUCK]
+
+
+class Change(lpn.Token):
+    """An entry has left the queue of a bank, or entered it from aside; or a write stays."""
+
+    at: Cycle
+    left: Mask
+    entered: Mask
+    again: Mask  # the bank, when more requests for it stand aside
+    write: bool  # the one that entered
+    stays: bool
+
+
+class Event(lpn.Token):
+    """From `at` on, what the bits of `what` say holds for `banks`."""
+
+    at: Cycle
+    banks: Mask
+    what: lpn.Int[0, 2 * REFRESH - 1]
+
+
+class Later(lpn.Token):
+    """An event in some ticks."""
+
+    wait: lpn.Int[0, TICKS * END]
+    at: Cycle
+    banks: Mask
+    what: lpn.Int[0, 2 * REFRESH - 1]
+
+
+class Asked(lpn.Token):
+    """A bank is asked in cycle `at` whether to close its row."""
+
+    wait: lpn.Int[0, TICKS * END]
+    at: Cycle
+    bank: lpn.Int[0, BANKS - 1]
+    refresh: bool
+
+
+class Wants(lpn.Token):
+    """What banks want of the scheduler, and which of it their own timing allows."""
+
+    at: Cycle
+    turn: lpn.Int[0, BANKS - 1]  # the bank that issued last
+    wake: Cycle
+    act: Mask
+    read: Mask
+    write: Mask
+    older: Mask  # the write is older than the read
+    pre: Mask
+    close: Mask  # for a refresh
+    act_ok: Mask
+    read_ok: Mask
+    write_ok: Mask
+    open: Mask
+    blocked: Mask  # of the rank that waits for a refresh
+    issued: lpn.Int[0, 2]  # in this cycle: 1 an access, 2 another command; for a second one
+
+
+class Chosen(Wants):
+    """What banks want, and the command that one of them is given."""
+
+    bit: Mask
+    kind: lpn.Int[0, 4]
+    second: bool
+
+
+class Grant(lpn.Token):
+    """A command for a bank."""
+
+    at: Cycle
+    bank: lpn.Int[0, BANKS - 1]
+    kind: lpn.Int[0, WRITES]
+
+
+class Refresh(lpn.Token):
+    """A rank's turn to be refreshed."""
+
+    at: Cycle
+    unit: lpn.Int[0, 63]
+
+
+class Bank(lpn.Token):
+    """A bank and its queue, oldest entry first; -1 where there is none."""
+
+    n: lpn.Int[0, BANK_QUEUE]
+    open: bool
+    row: lpn.Int[0, 2**ROW_BITS - 1]
+    served: lpn.Int[0, STREAK]  # accesses of the open row
+    read: lpn.Int[0, NONE]  # the oldest entry that reads the open row
+    write: lpn.Int[0, NONE]  # the oldest that writes it
+    pre_at: Cycle  # when its row may be closed
+    act_at: Cycle  # when the next may be opened, for the sake of the one before
+    e0: lpn.Int[-1, MASK]
+    e1: lpn.Int[-1, MASK]
+    e2: lpn.Int[-1, MASK]
+    e3: lpn.Int[-1, MASK]
+    e4: lpn.Int[-1, MASK]
+    e5: lpn.Int[-1, MASK]
+    e6: lpn.Int[-1, MASK]
+    e7: lpn.Int[-1, MASK]

@@ -1,0 +1,275 @@
+"""Spaces and terms: docs/certificates.md, "Spaces and terms"."""
+
+import itertools
+import random
+
+from document import WORD, Refused, demand, entries, has, text_of, whole
+from formula import OPERATIONS, Fault
+
+WIDEST = 1 << 62
+ONE = {"neg": "neg", "abs": "abs", "bit_not": "~"}
+TWO = {
+    "add": "+", "sub": "-", "mul": "*", "floor_div": "//", "ceil_div": "ceil_div", "mod": "%",
+    "min": "min", "max": "max", "bit_and": "&", "bit_or": "|", "bit_xor": "^",
+    "shift_left": "<<", "shift_right": ">>",
+}  # fmt: skip
+COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<="}
+
+
+class Terms:
+    """Nodes; each has operands of lesser numbers. `kinds`: whether a node is a condition."""
+
+    def __init__(self, nodes, variables):
+        self.nodes, self.kinds, self.reads = [], [], []
+        for node in entries(nodes, "nodes"):
+            demand(type(node) is list and node and type(node[0]) is str, "no node")
+            self.add(node[0], node[1:], len(variables))
+        self.variables = variables
+
+    def add(self, op, given, variables):
+        def kids(*kinds):
+            demand(len(given) == len(kinds), f"{op} has other operands")
+            for k, kind in zip(given, kinds):
+                whole(k, "an operand", 0, len(self.nodes) - 1)
+                demand(kind is None or self.kinds[k] == kind, f"{op} of a value of another kind")
+            return given
+
+        kind, operands = False, []
+        if op == "constant":
+            demand(len(given) == 1, "no constant")
+            whole(given[0], "a constant", -WORD, WORD - 1)
+        elif op == "boolean":
+            demand(len(given) == 1 and type(given[0]) is bool, "no boolean")
+            kind = True
+        elif op == "param":
+            demand(len(given) == 1, "no variable")
+            whole(given[0], "a variable", 0, variables - 1)
+        elif op == "lookup":
+            demand(len(given) == 2 and type(given[0]) is list and given[0], "no lookup")
+            for entry in given[0]:
+                whole(entry, "an entry", -WORD, WORD - 1)
+            table, given = given[0], given[1:]
+            operands = kids(False)
+            given = [table, *operands]
+        elif op == "assume":
+            demand(len(given) == 3, "no assumption")
+            text_of(given[2], "an assumption's text")
+            text, given = given[2], given[:2]
+            operands = kids(True, None)
+            kind = self.kinds[operands[1]]
+            given = [*operands, text]
+        elif op == "select":
+            operands = kids(True, None, None)
+            kind = self.kinds[operands[1]]
+            demand(kind == self.kinds[operands[2]], "select of values of two kinds")
+        elif op in ONE:
+            operands = kids(False)
+        elif op in TWO or op in COMPARED:
+            operands = kids(False, False)
+            kind = op in COMPARED
+        elif op == "logical_not":
+            operands, kind = kids(True), True
+        elif op in ("logical_and", "logical_or"):
+            operands, kind = kids(True, True), True
+        else:
+            raise Refused(f"no operator {op[:40]!r}")
+        self.nodes.append((op, *given))
+        self.kinds.append(kind)
+        own = {given[0]} if op == "param" else frozenset()
+        self.reads.append(frozenset(own).union(*(self.reads[k] for k in operands)))
+
+    def number(self, k, condition, what):
+        whole(k, what, 0, len(self.nodes) - 1)
+        demand(self.kinds[k] is condition, f"{what} is of another kind")
+        return k
+
+    def program(self, wanted):
+        """The numbers of these nodes and of all that they are made of."""
+        needed, pending = set(), list(wanted)
+        while pending:
+            k = pending.pop()
+            if k not in needed:
+                needed.add(k)
+                pending += operands_of(self.nodes[k])
+        return sorted(needed)
+
+    def values(self, assignment, program=None):
+        """{node: value}; None where it cannot be computed."""
+        found = {}
+        for k in range(len(self.nodes)) if program is None else program:
+            try:
+                found[k] = value(self.nodes[k], found, assignment)
+            except Fault:
+                found[k] = None
+        return found
+
+    def range(self, k):
+        """Least and greatest value of an int node, by the variables' ranges; None: not known."""
+        node = self.nodes[k]
+        if node[0] == "constant":
+            return node[1], node[1]
+        if node[0] == "param":
+            return self.variables[node[1]][1:]
+        if node[0] == "lookup":
+            return min(node[1]), max(node[1])
+        if node[0] == "select":
+            parts = [self.range(node[2]), self.range(node[3])]
+            found = None if None in parts else [*parts[0], *parts[1]]
+        elif node[0] == "assume":
+            return self.range(node[2])
+        else:
+            parts = [self.range(each) for each in operands_of(node)]
+            if None in parts or node[0] not in (
+                "add",
+                "sub",
+                "mul",
+                "min",
+                "max",
+                "neg",
+                "floor_div",
+            ):
+                return None
+            if node[0] == "neg":
+                found = [-x for x in parts[0]]
+            elif node[0] == "floor_div" and parts[1][0] < 1:
+                return None
+            else:
+                operation = {
+                    "add": int.__add__, "sub": int.__sub__, "mul": int.__mul__,
+                    "floor_div": int.__floordiv__, "min": min, "max": max,
+                }[node[0]]  # fmt: skip
+                found = [operation(a, b) for a in parts[0] for b in parts[1]]
+        return found and (min(found), max(found))
+
+
+def operands_of(node):
+    if node[0] in ("constant", "boolean", "param"):
+        return ()
+    if node[0] == "lookup":
+        return node[2:]
+    return node[1:3] if node[0] == "assume" else node[1:]
+
+
+def value(node, known, assignment):
+    op = node[0]
+    if op in ("constant", "boolean"):
+        return node[1]
+    if op == "param":
+        return assignment[node[1]]
+    if op == "lookup":
+        x = known[node[2]]
+        return node[1][x] if x is not None and 0 <= x < len(node[1]) else None
+    if op == "logical_and":
+        return known[node[2]] if known[node[1]] else known[node[1]]
+    if op == "logical_or":
+        return known[node[2]] if known[node[1]] is False else known[node[1]]
+    if op == "select":
+        chosen = known[node[1]]
+        return None if chosen is None else known[node[2]] if chosen else known[node[3]]
+    if op == "assume":
+        return known[node[2]] if known[node[1]] else None
+    parts = [known[k] for k in node[1:]]
+    if None in parts:
+        return None
+    if op == "logical_not":
+        return not parts[0]
+    return OPERATIONS[ONE.get(op) or TWO.get(op) or COMPARED[op]](*parts)
+
+
+class Space:
+    """The inputs: values of variables, each with the run's parameters and tokens."""
+
+    def __init__(self, data, net):
+        names = ("format", "net", "variables", "nodes", "params", "fixed", "tokens", "constraints")
+        has(data, "the space", names, ("terms",))
+        demand(type(data["format"]) is int and data["format"] == 1, "a space of another format")
+        self.net, self.variables = net, []
+        for variable in entries(data["variables"], "variables"):
+            demand(type(variable) is list and len(variable) == 3, "no variable")
+            name, lo, hi = variable
+            text_of(name, "a variable's name")
+            whole(lo, "a range", -WIDEST, WIDEST)
+            whole(hi, "a range", lo, WIDEST)
+            self.variables.append((name, lo, hi))
+        self.names = {name: k for k, (name, _, _) in enumerate(self.variables)}
+        demand(len(self.names) == len(self.variables), "two variables of one name")
+        self.terms = terms = Terms(data["nodes"], self.variables)
+        self.params, self.fixed = {}, {}
+        demand(type(data["params"]) is dict and type(data["fixed"]) is dict, "no parameters")
+        for name, k in data["params"].items():
+            demand(name in net.params, f"no parameter {name!r}")
+            self.params[name] = terms.number(k, False, "a parameter")
+        for name, each in data["fixed"].items():
+            demand(name in net.params, f"no parameter {name!r}")
+            self.fixed[name] = whole(each, "a parameter", -WORD, WORD - 1)
+        self.tokens = {}
+        places = {place.name: place for place in net.places}
+        for entry in entries(data["tokens"], "tokens"):
+            has(entry, "tokens", ("place", "properties", "rows", "count"))
+            place = places.get(text_of(entry["place"], "a place"))
+            demand(place is not None, "tokens of no place")
+            demand(place.name not in self.tokens, "tokens of one place twice")
+            demand(entry["properties"] == place.type.fields, "tokens of another type")
+            count = entry["count"]
+            if count is not None:
+                terms.number(count, False, "a count")
+            rows = []
+            for row in entries(entry["rows"], "rows"):
+                demand(type(row) is list and len(row) == len(place.type.fields), "another width")
+                rows.append([terms.number(k, False, "a property") for k in row])
+            self.tokens[place.name] = place, rows, count
+        self.constraints = [
+            terms.number(k, True, "a constraint")
+            for k in entries(data["constraints"], "constraints")
+        ]
+        named = has(data.get("terms", {}), "the space's terms", (), ("E",))
+        self.interface = terms.number(named["E"], False, "E") if "E" in named else None
+
+    def size(self):
+        """Assignments, inputs or not."""
+        total = 1
+        for _, lo, hi in self.variables:
+            total *= hi - lo + 1
+        return total
+
+    def assignments(self):
+        return itertools.product(*(range(lo, hi + 1) for _, lo, hi in self.variables))
+
+    def drawn(self, seed):
+        """Assignments at random, for ever."""
+        chance = random.Random(seed)
+        while True:
+            yield tuple(chance.randint(lo, hi) for _, lo, hi in self.variables)
+
+    def contains(self, assignment):
+        """The values of the space's nodes if it is an input, else None."""
+        known = self.terms.values(assignment)
+        return known if all(known[k] is True for k in self.constraints) else None
+
+    def input(self, known):
+        """(parameters, tokens by place) of an input."""
+        params = dict(self.fixed)
+        for name, k in self.params.items():
+            demand(known[k] is not None, "a parameter of an input cannot be computed")
+            params[name] = known[k]
+        for name, each in params.items():
+            allowed = self.net.params[name][1]
+            demand(not allowed or allowed[0] <= each <= allowed[1], "a parameter out of its range")
+        tokens = {}
+        for name, (place, rows, count) in self.tokens.items():
+            n = len(rows) if count is None else known[count]
+            demand(n is not None and 0 <= n <= len(rows), "a count of tokens out of its range")
+            tokens[name] = [tuple(known[k] for k in row) for row in rows[:n]]
+            for row in tokens[name]:
+                for each, allowed in zip(row, place.type.ranges):
+                    demand(each is not None, "a property of an input cannot be computed")
+                    inside = not allowed or allowed[0] <= each <= allowed[1]
+                    demand(inside, "a property out of its range")
+        return params, tokens
+
+    def assignment_of(self, witness):
+        demand(set(witness) == set(self.names), "the witness has other variables")
+        values = [witness[name] for name, _, _ in self.variables]
+        for each, (_, lo, hi) in zip(values, self.variables):
+            demand(lo <= each <= hi, "the witness is outside of the ranges")
+        return tuple(values)

@@ -1,0 +1,127 @@
+"""The second checker: certificates of every kind of claim, and changed ones."""
+
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "fuzz")]
+
+import certificate_fuzz  # noqa: E402
+from _truth import SHARED  # noqa: E402
+
+FORGED = SHARED / "reviews/proofs/certificates"
+
+
+def check(path, *options):
+    """(exit status, what it says)."""
+    command = [sys.executable, str(HERE / "check.py"), *options, str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=path.parent)
+    assert not ran.stderr, ran.stderr
+    return ran.returncode, ran.stdout.removeprefix(f"{path}: ").strip()
+
+
+@pytest.fixture(scope="module")
+def certificates():
+    return certificate_fuzz.originals()
+
+
+@pytest.fixture
+def looked_at(tmp_path):
+    def look(data, *options):
+        path = tmp_path / "proof.json"
+        path.write_text(data if isinstance(data, str) else json.dumps(data))
+        return check(path, *options)
+
+    return look
+
+
+def test_it_needs_nothing_of_ours():
+    for file in HERE.glob("*.py"):
+        if file.name not in ("compare.py", "test_second_checker.py"):
+            assert "lpn" not in {
+                word for line in file.read_text().splitlines()
+                if line.startswith(("import ", "from ")) for word in line.replace(".", " ").split()
+            }  # fmt: skip
+
+
+def test_every_kind_of_claim_is_proved(certificates, looked_at):
+    for data in certificates:
+        status, said = looked_at(data)
+        assert (status, said.split(";")[0]) == (0, "proved"), (data["claim"], said)
+
+
+def test_a_claim_of_one_more_is_refused(certificates, looked_at):
+    for data in certificates[:4]:
+        better = copy.deepcopy(data)
+        less = -1 if "largest" in data["claim"] else 1
+        better["claim"]["proved"] += less
+        better["bounds"][0]["most"] -= 1
+        status, said = looked_at(better)
+        assert status == 1, said
+        for each in better["bounds"][0].get("certificates", []):
+            each["bound"] += less
+        status, said = looked_at(better)
+        assert status == 1 and said.startswith("refused"), said
+
+
+def changed(data, change):
+    data = copy.deepcopy(data)
+    change(data)
+    return data
+
+
+def first(data):
+    return data["bounds"][0]["certificates"][0]
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (lambda d: d.update(stalls=True), "no input stalls or fails"),
+        (lambda d: d.update(net="lpn 1\nnet x\nend\n"), "no claim"),
+        (lambda d: first(d)["steps"].pop(), "a box without a step"),
+        (lambda d: first(d)["steps"].append({"kind": "point"}), "steps are left over"),
+        (lambda d: first(d)["problem"]["target"].clear(), "another value than its run has"),
+        (lambda d: first(d)["problem"]["conditions"].append(0), "of another kind"),
+        (lambda d: d["bounds"][0].update(offset=1), "less well than all are"),
+        (lambda d: d["space"]["tokens"].append(d["space"]["tokens"][0]), "one place twice"),
+        (lambda d: d["witness"].update({"jobs[0].size": 9}), "outside of the ranges"),
+        (lambda d: d["bounds"][0].update(form=[[["latency"], 2]]), "a bound of another form"),
+    ],
+)
+def test_a_changed_certificate_is_refused(certificates, looked_at, change, why):
+    status, said = looked_at(changed(certificates[7], change))
+    assert status == 1 and said.startswith("refused: ")
+    assert why == "no claim" or why in said, said
+
+
+def test_what_is_no_certificate(looked_at):
+    for text, why in [
+        ("", "no JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"lpn certificate": 1, "lpn certificate": 1}', "stands in one object twice"),
+        ('{"lpn certificate": ' + "9" * 5000 + "}", "too many digits"),
+        ('{"lpn certificate": 1e400}', "no whole number"),
+        ('{"lpn certificate": Infinity}', "no whole number"),
+        ("{}", "has no"),
+    ]:
+        status, said = looked_at(text)
+        assert status == 1 and why in said, (text[:40], said)
+
+
+def test_a_space_of_too_many_inputs_is_not_said_to_be_proved(certificates, looked_at):
+    status, said = looked_at(certificates[7], "--inputs", "10")
+    assert status == 3 and "inputs were run, of" in said, said
+
+
+def test_the_forged_ones_of_the_review_prove_nothing():
+    if not FORGED.is_dir():
+        pytest.skip(f"{FORGED} is not there")
+    for path in sorted(FORGED.glob("*.json")):
+        status, said = check(path)
+        assert status in (1, 3), (path.name, said)
