@@ -74,8 +74,8 @@ def _bottleneck(entries, steps, names, target):
         text += f"; it waits {_FOR[cause].format(other)}{often}"
     if first.get("gain") is not None:
         less = first["gain"] / target if target else 0
-        text += f"; twice as fast, the latency is {first['twice_as_fast']:,}".replace(",", " ")
-        text += f" ({-less:+.1%})" if first["gain"] else " as well: another chain is as long"
+        faster = f"{first['twice_as_fast']:,}".replace(",", " ")
+        text += f"; twice as fast, the latency is {faster} ({-less:+.1%})"
     return {
         "transition": first["transition"],
         "share": first["share"],
