@@ -182,7 +182,7 @@ TEST_CASE("marking: every illegal file has its message") {
   CHECK(error_of(net, "LPNX\x01") ==
         "E-marking-file byte 0: not a marking file: it does not begin with \"LPNM\"");
   CHECK(
-      error_of(net, "LPNM\x02") ==
+      error_of(net, "LPNM\x03") ==
       "E-marking-file byte 4: the file has format version 3, this program reads versions 1 and 2");
   CHECK(error_of(net, "LPNM\x01\x07") == "E-marking-file byte 5: unknown flags 7");
   CHECK(error_of(net, "LPNM\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01") ==
