@@ -735,7 +735,7 @@ struct Interp::Impl {
     begun = true;
     for (auto& [place, feed] : feeds) {
       for (; feed.more() && feed.times[feed.at] == now; ++feed.at) {
-        arrive(place, &feed.values[0] + feed.at * places[place].width);
+        arrive(place, feed.values.data() + feed.at * places[place].width);
       }
     }
     if (auto it = pushes.find(now); it != pushes.end()) {
