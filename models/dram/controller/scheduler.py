@@ -276,7 +276,7 @@ class Scheduler:
                 *again,
                 self.bus.emit(**{k: later(k, "bus") for k in self.bus.fields}),
                 self.rows.emit(**{k: later(k, "rows") for k in self.rows.fields}),
-                self.later.emit(count=more, wait=TICKS, at=lambda c: c.at + 1, banks=0, what=0),
+                self.soon.emit(count=more, at=lambda c: c.at + 1, banks=0, what=0),
                 self.refreshed.emit(count=refreshes, at=lambda c: c.at + 1),
                 *self.to(
                     self.grants,
