@@ -53,6 +53,7 @@ bench: tools page
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/proofs.py
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/pages.py
 	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/waves.py
+	LPN_BUILD=$(abspath $(BUILD)) /usr/bin/python3 testbenches/speed/fit.py
 
 lint: configure
 	/usr/bin/python3 testbenches/lint/lint.py

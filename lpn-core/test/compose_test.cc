@@ -102,6 +102,33 @@ TEST_CASE("each part of an instance keeps its line") {
   CHECK(where(net, copy.outputs[0].source) == "part.py:7");
 }
 
+TEST_CASE("an instance with a clock counts its periods, also those of its own clocks") {
+  Net net = whole();
+  Net part = parse_net(kPart);
+  Transition plain = part.transitions[0];
+  plain.name = "plain";
+  plain.clock.reset();
+  part.transitions.push_back(plain);
+  const auto constant = [&](std::int64_t value) { return Formula{net.exprs.constant(value), {}}; };
+  const Instance made = add_instance(net, part,
+                                     {.prefix = "a",
+                                      .connect = {*net.find_place("feed"), {}},
+                                      .params = {net.exprs.constant(3)},
+                                      .clock = Clock{constant(5), constant(2)}});
+  CHECK(verify(net).empty());
+  const auto value = [&](const Formula& f) {
+    std::int64_t x = -1;
+    CHECK(net.exprs.is_const(f.id, x));
+    return x;
+  };
+  const Clock& both =
+      *net[made.transitions[0]].clock;  // clock 3 phase 1, in periods of 5 from 2 on
+  CHECK(value(both.period) == 15);
+  CHECK(value(both.phase) == 7);
+  CHECK(value(net[made.transitions[1]].clock->period) == 5);
+  CHECK(value(net[made.transitions[1]].clock->phase) == 2);
+}
+
 TEST_CASE("what cannot be joined leaves the net as it was") {
   Net net = whole();
   net.types.push_back({.name = "unit", .fields = {}, .source = {}});

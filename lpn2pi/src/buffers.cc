@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <queue>
-#include <set>
+#include <utility>
 
 #include "lpn/base/error.h"
 #include "lpn/pi/paces.h"
@@ -39,6 +38,117 @@ std::vector<std::size_t> channels_back(const Dataflow& graph) {
   return of;
 }
 
+// What every distribution better than those tried has: at least so many tokens in one of these
+// channels.
+struct Need {
+  std::size_t channel = 0;
+  std::int64_t tokens = 0;
+};
+using Clause = std::vector<Need>;
+
+// The least sum of capacities that fulfils clauses, by depth-first search under a bound that grows
+// (IDA*): a clause that fails is fulfilled in each way in turn, later ways without the earlier.
+class Cheapest {
+ public:
+  Cheapest(std::vector<std::int64_t> least, const GoOn& go_on)
+      : least_(std::move(least)), most_(least_.size(), INT64_MAX), go_on_(go_on) {
+    for (const std::int64_t capacity : least_) add(start_, std::max<std::int64_t>(capacity, 0));
+    bound_ = start_;
+  }
+
+  static void add(std::int64_t& to, std::int64_t more) {
+    if (__builtin_add_overflow(to, more, &to))
+      throw Error("E-dataflow", "the capacities of the channels add up to more than 63 bits");
+  }
+
+  void require(Clause clause) {
+    const auto follows = [&](const Clause& old) {
+      return std::all_of(clause.begin(), clause.end(), [&](const Need& need) {
+        return std::any_of(old.begin(), old.end(), [&](const Need& other) {
+          return other.channel == need.channel && other.tokens <= need.tokens;
+        });
+      });
+    };
+    clauses_.erase(std::remove_if(clauses_.begin(), clauses_.end(), follows), clauses_.end());
+    clauses_.push_back(std::move(clause));
+  }
+
+  // (total, capacities). REQUIRES that some capacities fulfil all clauses.
+  std::pair<std::int64_t, std::vector<std::int64_t>> find() {
+    for (;;) {
+      chosen_ = least_;
+      next_ = INT64_MAX;
+      if (descend(start_)) return {bound_, chosen_};
+      LPN_ASSERT(next_ > bound_ && next_ < INT64_MAX);
+      bound_ = next_;
+    }
+  }
+
+ private:
+  // Tokens that a clause lacks at the least; INT64_MAX where no way is open.
+  std::int64_t lack(const Clause& clause) const {
+    std::int64_t least = INT64_MAX;
+    for (const Need& need : clause) {
+      if (need.tokens <= chosen_[need.channel]) return 0;
+      if (need.tokens <= most_[need.channel])
+        least = std::min(least, need.tokens - chosen_[need.channel]);
+    }
+    return least;
+  }
+
+  bool descend(std::int64_t total) {
+    if (++steps_ % 1024 == 0 && !go_on_()) throw Stopped{};
+    // Clauses that share no channel each cost their own.
+    std::vector<char> used(chosen_.size());
+    const Clause* worst = nullptr;
+    std::int64_t expected = total, greatest = 0;
+    for (const Clause& clause : clauses_) {
+      const std::int64_t tokens = lack(clause);
+      if (tokens == 0) continue;
+      if (tokens == INT64_MAX) return false;
+      if (tokens > greatest) {
+        greatest = tokens;
+        worst = &clause;
+      }
+      if (std::any_of(clause.begin(), clause.end(),
+                      [&](const Need& need) { return used[need.channel] != 0; }))
+        continue;
+      for (const Need& need : clause) used[need.channel] = 1;
+      add(expected, tokens);
+    }
+    if (expected > bound_) {
+      next_ = std::min(next_, expected);
+      return false;
+    }
+    if (worst == nullptr) return true;
+    Clause ways = *worst;
+    std::sort(ways.begin(), ways.end(), [&](const Need& a, const Need& b) {
+      return a.tokens - chosen_[a.channel] < b.tokens - chosen_[b.channel];
+    });
+    const std::vector<std::int64_t> most = most_;
+    bool found = false;
+    for (const Need& way : ways) {
+      if (way.tokens > most_[way.channel]) continue;
+      const std::int64_t before = chosen_[way.channel];
+      std::int64_t with = total;
+      add(with, way.tokens - before);
+      chosen_[way.channel] = way.tokens;
+      found = descend(with);
+      if (found) break;
+      chosen_[way.channel] = before;
+      most_[way.channel] = way.tokens - 1;
+    }
+    most_ = most;
+    return found;
+  }
+
+  const std::vector<std::int64_t> least_;
+  std::vector<std::int64_t> chosen_, most_;  // most_: where a way was tried before
+  std::vector<Clause> clauses_;
+  std::int64_t start_ = 0, bound_ = 0, next_ = 0, steps_ = 0;
+  const GoOn& go_on_;
+};
+
 class Search {
  public:
   Search(const Dataflow& graph, const std::function<bool(const BufferFront&)>& go_on)
@@ -50,8 +160,8 @@ class Search {
     try {
       front_.unbounded = pace(graph_, go_on_);
       if (front_.unbounded.kind != Pace::Kind::kDeadlocked) {
-        put(least());
-        while (!queue_.empty() && !try_next()) {
+        Cheapest cheapest(least(), go_on_);
+        while (!try_next(cheapest)) {
         }
       }
       front_.complete = true;
@@ -61,29 +171,39 @@ class Search {
   }
 
  private:
-  struct Trial {
-    std::int64_t total = 0;
-    std::vector<std::int64_t> capacities;
-    bool operator<(const Trial& other) const {  // the least is on top of a queue
-      return total != other.total ? other.total < total : other.capacities < capacities;
-    }
-  };
-
-  // Whether the distribution of least total is as fast as the graph can be.
-  bool try_next() {
-    const Trial trial = queue_.top();
-    queue_.pop();
-    const Pace found = pace(bounded(graph_, trial.capacities), go_on_);
+  // Whether the cheapest distribution that may be better is as fast as the graph can be.
+  bool try_next(Cheapest& cheapest) {
+    const auto [total, capacities] = cheapest.find();
+    const Pace found = pace(bounded(graph_, capacities), go_on_);
     ++front_.tried;
     const bool fires = found.kind != Pace::Kind::kDeadlocked;
     std::vector<BufferFront::Point>& points = front_.points;
     if (fires && (points.empty() || found.period < points.back().period)) {
-      if (!points.empty() && points.back().total == trial.total) points.pop_back();
-      points.push_back({found.period, trial.total, trial.capacities});
+      if (!points.empty() && points.back().total == total) points.pop_back();
+      points.push_back({found.period, total, capacities});
     }
     if (fires && found.period == front_.unbounded.period) return true;
-    grow(trial, found);
+    cheapest.require(way_out(found, capacities));
     return false;
+  }
+
+  // The loop stays as slow until one of its channels grows, whatever the others are.
+  Clause way_out(const Pace& found, const std::vector<std::int64_t>& capacities) const {
+    std::vector<std::int64_t> more(graph_.channels.size(), 0);
+    for (std::size_t k = 0; k < found.channels.size(); ++k) {
+      if (found.channels[k] == kNoChannel || found.channels[k] < graph_.channels.size()) continue;
+      std::int64_t& step = more[bounds_[found.channels[k]]];
+      if (step == 0 || found.slack[k] < step) step = found.slack[k];
+    }
+    Clause clause;
+    for (std::size_t c = 0; c < more.size(); ++c) {
+      if (more[c] == 0) continue;
+      Need need{c, capacities[c]};
+      Cheapest::add(need.tokens, more[c]);
+      clause.push_back(need);
+    }
+    LPN_ASSERT(!clause.empty());
+    return clause;
   }
 
   // The least with which each channel lets its own two actors fire.
@@ -106,44 +226,16 @@ class Search {
           if (found.channels[k] == back && (slack == 0 || found.slack[k] < slack))
             slack = found.slack[k];
         if (slack == 0) break;  // it cannot help: others must bring tokens
-        add(own[0], slack);
+        Cheapest::add(own[0], slack);
       }
       capacities.push_back(own[0]);
     }
     return capacities;
   }
 
-  static void add(std::int64_t& to, std::int64_t more) {
-    if (__builtin_add_overflow(to, more, &to))
-      throw Error("E-dataflow", "the capacities of the channels add up to more than 63 bits");
-  }
-
-  void put(std::vector<std::int64_t> capacities) {
-    std::int64_t total = 0;
-    for (const std::int64_t capacity : capacities) add(total, std::max<std::int64_t>(capacity, 0));
-    if (seen_.insert(capacities).second) queue_.push({total, std::move(capacities)});
-  }
-
-  void grow(const Trial& trial, const Pace& found) {
-    std::vector<std::int64_t> more(graph_.channels.size(), 0);
-    for (std::size_t k = 0; k < found.channels.size(); ++k) {
-      if (found.channels[k] == kNoChannel || found.channels[k] < graph_.channels.size()) continue;
-      std::int64_t& step = more[bounds_[found.channels[k]]];
-      if (step == 0 || found.slack[k] < step) step = found.slack[k];
-    }
-    for (std::size_t c = 0; c < more.size(); ++c) {
-      if (more[c] == 0) continue;
-      std::vector<std::int64_t> capacities = trial.capacities;
-      add(capacities[c], more[c]);
-      put(std::move(capacities));
-    }
-  }
-
   const Dataflow& graph_;
   std::vector<std::size_t> bounds_;  // per channel of a bounded graph: the one it bounds
   const GoOn go_on_;
-  std::priority_queue<Trial> queue_;
-  std::set<std::vector<std::int64_t>> seen_;
   BufferFront front_;
 };
 

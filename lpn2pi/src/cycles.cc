@@ -54,7 +54,7 @@ class Howard {
       if (best_.ratio.den == 0) return best_;
       // Every event's distance is a path of arcs, at most one more in each step of improve().
       const Wide most = largest_weight();
-      const Wide room = static_cast<Wide>(inside_.size() + count_ + 1);
+      const Wide room = static_cast<Wide>(inside_.size()) + static_cast<Wide>(count_) + 1;
       if (most <= INT64_MAX / room) {
         settle(narrow_);
         if (!improve(narrow_)) return best_;

@@ -203,19 +203,32 @@ class Reader {
       for (std::size_t k = 0; k < arcs.size(); ++k) scope.tokens[arcs[k]] = &state[k];
       add_phase(t, scope, behaviour);
       std::vector<std::vector<std::int64_t>> next;
-      for (const std::uint32_t a : arcs) {
-        const Use put = producers_[static_cast<std::size_t>(transition.inputs[a].place)][0];
-        next.emplace_back();
-        for (const Formula& field : transition.outputs[put.arc].emissions[0].fields) {
-          try {
-            next.back().push_back(eval(net_.exprs, field.id, scope));
-          } catch (const EvalFault&) {
-            refuse(t, "has a counter without a value");
-          }
-        }
-      }
+      for (const std::uint32_t a : arcs) next.push_back(next_value(t, a, scope));
       state = std::move(next);
     }
+  }
+
+  // What the counter of arc `a` becomes.
+  std::vector<std::int64_t> next_value(std::size_t t, std::uint32_t a, Scope& scope) const {
+    const Transition& transition = net_.transitions[t];
+    const PlaceId place = transition.inputs[a].place;
+    const Use put = producers_[static_cast<std::size_t>(place)][0];
+    const std::vector<Field>& fields = net_.type_of(place).fields;
+    std::vector<std::int64_t> values;
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      try {
+        values.push_back(
+            eval(net_.exprs, transition.outputs[put.arc].emissions[0].fields[f].id, scope));
+      } catch (const EvalFault&) {
+        refuse(t, fmt::format("has no value for '{}' of its counter '{}'", fields[f].name,
+                              net_[place].name));
+      }
+      const Range range = fields[f].range.value_or(Range{});
+      if (values.back() < range.lo || values.back() > range.hi)
+        refuse(t, fmt::format("makes {} of '{}' of its counter '{}', which is out of range",
+                              values.back(), fields[f].name, net_[place].name));
+    }
+    return values;
   }
 
   void add_phase(std::size_t t, Scope& scope, Behaviour& behaviour) const {

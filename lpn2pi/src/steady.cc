@@ -1,6 +1,7 @@
 #include "lpn/pi/steady.h"
 
 #include "lpn/base/error.h"
+#include "lpn/net/initial.h"
 #include "lpn/net/lower.h"
 #include "lpn/pi/paces.h"
 #include "net_graph.h"
@@ -21,6 +22,7 @@ Paces paces_of(const Dataflow& graph, const GoOn& go_on) {
 
 SteadyState steady_state(const Net& net, const ParamValues& params, const Marking& marking,
                          const GoOn& go_on) {
+  check_initial(net, params, marking);
   const Net lowered = lower(net);
   const NetGraph made = net_graph(net, lowered, params, marking);
   const Paces paces = paces_of(made.graph, go_on);

@@ -59,6 +59,7 @@ inline std::optional<Ratio> simulated_round(const Net& net,
                                             const std::vector<std::int64_t>& repetitions) {
   InterpOptions options;
   options.trace = true;
+  options.group_limit = 10'000;  // at one instant: what is endless there ends soon
   Interp interp(net, {}, Marking(net), options);
   Starts starts(net.transitions.size());
   for (Time limit = 2'000;; limit *= 3) {

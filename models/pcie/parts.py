@@ -34,7 +34,7 @@ DOWN = ("completion",)
 # Bytes on the wire beside the payload, with addresses of 64 bits and no digest: framing, sequence
 # number and link check sum 8; common header 4; then address and requester 12, or completer 8
 # (specification, sections 2.2 and 3.6).
-_HEADER = {"posted": 24, "nonposted": 24, "completion": 20}
+HEADER = {"posted": 24, "nonposted": 24, "completion": 20}
 
 MOST_BYTES = 2**32  # of one transaction
 _UNIT = 16  # bytes of payload that a data credit stands for (specification, section 2.6.1)
@@ -121,7 +121,7 @@ def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None):
     """
     wire = net.place(f"{name}.wire", init=1)
     for kind in sent.places:
-        header = _HEADER[kind]
+        header = HEADER[kind]
         flying = net.place(f"{name}.{kind}.flying", Tlp)
         take = {"tlp": sent.places[kind], "wire": wire}
         if credits and kind in credits:

@@ -59,6 +59,26 @@ py::list ids(const std::vector<TokenId>& tokens) {
   return list;
 }
 
+using GuideTuple = std::tuple<std::vector<Time>, std::vector<Time>,
+                              std::vector<std::pair<std::uint32_t, std::size_t>>>;
+
+Guide to_guide(const Net& net, const std::vector<GuideTuple>& transitions,
+               const std::vector<ParamValues>& values) {
+  Guide guide;
+  for (const ParamValues& each : values) {
+    if (each.size() != net.params.size()) throw py::value_error("not the net's parameters");
+  }
+  guide.values = values;
+  for (const auto& [starts, commits, probes] : transitions) {
+    Guide::Of& of = guide.transitions.emplace_back(Guide::Of{starts, commits, {}});
+    for (const auto& [id, which] : probes) {
+      if (which >= values.size()) throw py::index_error("no such values");
+      of.probes.push_back({expr(net, id), which});
+    }
+  }
+  return guide;
+}
+
 py::dict to_dict(const TransitionStats& stats) {
   py::dict waited;
   for (int k = 0; k < kWaits; ++k) {
@@ -148,8 +168,11 @@ void bind_interp(py::module_& m) {
   py::class_<Interp>(m, "Interp")
       .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
                        std::uint64_t group_limit, bool stats, bool trace, bool full_scan,
-                       const Budget& budget, const py::object& poll) {
+                       const Budget& budget, const py::object& poll,
+                       const std::vector<GuideTuple>& guide,
+                       const std::vector<ParamValues>& guide_values) {
              InterpOptions options;
+             options.guide = to_guide(net, guide, guide_values);
              options.group_limit = group_limit;
              options.stats = stats;
              options.trace = trace;
@@ -171,7 +194,10 @@ void bind_interp(py::module_& m) {
            py::arg("net"), py::arg("params"), py::arg("marking"), py::kw_only(),
            py::arg("group_limit") = kDefaultGroupLimit, py::arg("stats") = false,
            py::arg("trace") = false, py::arg("full_scan") = false, py::arg("budget") = Budget{},
-           py::arg("poll") = py::none())
+           py::arg("poll") = py::none(), py::arg("guide") = std::vector<GuideTuple>{},
+           py::arg("guide_values") = std::vector<ParamValues>{})
+      .def("probed",
+           [](const Interp& i, std::uint32_t t) { return i.probed(static_cast<TransitionId>(t)); })
       .def("push", [](Interp& i, std::uint32_t place, const std::vector<std::int64_t>& values,
                       Time time) { i.push(static_cast<PlaceId>(place), values, time); })
       .def(

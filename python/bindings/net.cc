@@ -185,6 +185,7 @@ void bind_net(py::module_& m) {
   bind_transition(m);
 
   py::class_<Net, std::shared_ptr<Net>> net(m, "Net");
+  net.def("copy", [](const Net& n) { return std::make_shared<Net>(n); });
   net.def(py::init([](std::string name) {
     auto n = std::make_shared<Net>();
     n->name = std::move(name);
@@ -249,26 +250,43 @@ void bind_net(py::module_& m) {
              n.transitions.push_back(t);
              return n.transitions.size() - 1;
            })
-      .def("add_instance",
-           [](Net& n, const Net& part, const std::string& prefix,
-              const std::vector<std::optional<Id>>& connect,
-              const std::vector<std::optional<Id>>& params) {
-             InstanceSpec spec;
-             spec.prefix = prefix;
-             for (const auto& place : connect) {
-               if (place) item(n.places, *place);
-               spec.connect.push_back(place ? std::optional(static_cast<PlaceId>(*place))
-                                            : std::nullopt);
-             }
-             for (const auto& value : params) {
-               spec.params.push_back(value ? std::optional(expr(n, *value)) : std::nullopt);
-             }
-             const Instance instance = add_instance(n, part, spec);
-             std::vector<Id> places, transitions;
-             for (PlaceId p : instance.places) places.push_back(static_cast<Id>(p));
-             for (TransitionId t : instance.transitions) transitions.push_back(static_cast<Id>(t));
-             return py::make_tuple(places, transitions, instance.params);
+      .def("replace_transition",
+           [](Net& n, Id k, const Transition& t) { item(n.transitions, k) = t; })
+      .def("set_capacity",
+           [](Net& n, Id k, OptionalFormula f) { item(n.places, k).capacity = to_optional(f); })
+      .def("set_param",
+           [](Net& n, Id k, std::int64_t value,
+              std::optional<std::pair<std::int64_t, std::int64_t>> r) {
+             item(n.params, k).value = value;
+             item(n.params, k).range = to_range(r);
            })
+      .def(
+          "add_instance",
+          [](Net& n, const Net& part, const std::string& prefix,
+             const std::vector<std::optional<Id>>& connect,
+             const std::vector<std::optional<Id>>& params,
+             const std::optional<std::tuple<FormulaTuple, FormulaTuple>>& clock) {
+            InstanceSpec spec;
+            spec.prefix = prefix;
+            for (const auto& place : connect) {
+              if (place) item(n.places, *place);
+              spec.connect.push_back(place ? std::optional(static_cast<PlaceId>(*place))
+                                           : std::nullopt);
+            }
+            for (const auto& value : params) {
+              spec.params.push_back(value ? std::optional(expr(n, *value)) : std::nullopt);
+            }
+            if (clock) {
+              spec.clock = Clock{to_formula(std::get<0>(*clock)), to_formula(std::get<1>(*clock))};
+            }
+            const Instance instance = add_instance(n, part, spec);
+            std::vector<Id> places, transitions;
+            for (PlaceId p : instance.places) places.push_back(static_cast<Id>(p));
+            for (TransitionId t : instance.transitions) transitions.push_back(static_cast<Id>(t));
+            return py::make_tuple(places, transitions, instance.params);
+          },
+          py::arg("part"), py::arg("prefix"), py::arg("connect"), py::arg("params"),
+          py::arg("clock") = std::nullopt)
       .def("where",
            [](const Net& n, Id file, Id line) {
              return where(n, {file, line});
@@ -282,9 +300,9 @@ void bind_net(py::module_& m) {
       .def("require_valid", [](const Net& n) { require_valid(n); })
       .def(
           "print",
-          [](const Net& n, bool sources) {
-            return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut);
-          },
+          [](const Net& n,
+             bool
+                 sources) { return print_net(n, sources ? Sources::kPrinted : Sources::kLeftOut); },
           py::arg("sources") = true);
 
   m.def("parse_net",

@@ -12,6 +12,7 @@ from .authoring.marking import Marking
 from .authoring.net import Net
 from .authoring.place import Place, tokens
 from .authoring.token import Bool, Int, Token
+from .authoring.unknown import unknown
 from .errors import Error, RunError
 from .runs import Model, Run, load, run_batch, simulate
 from .spaces.space import InputSpace, total
@@ -58,6 +59,7 @@ __all__ = [
     "tokens",
     "total",
     "tune",
+    "unknown",
 ]
 
 

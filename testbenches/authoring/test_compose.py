@@ -127,3 +127,28 @@ def test_failed_instance_changes_nothing():
     with pytest.raises(lpn.Error, match="E-|already"):
         net.instance(stage(), "a")
     assert net.text() == before
+
+
+def test_an_instance_with_a_clock_counts_its_periods():
+    net = lpn.Net("outer")
+    first, last = net.place("first", Word, start=True), net.place("last", Word, done=True)
+    middle = net.place("middle", Word)
+    net.transition("early", take={"w": first}, put=[middle.forward("w")], delay=3, servers=1)
+    net.instance(stage(), "s", {"inlet": middle, "outlet": last}, clock=(10, 4))
+    # Arrives at 3, starts on the edge 4, works 2 + 1 periods.
+    assert latency(net, [(1,)]) == 34
+    # The second arrives at 6 and starts when the first has left, which is an edge.
+    assert latency(net, [(1,), (0,)]) == 54
+
+
+def test_a_clock_may_be_a_parameter_and_is_at_least_one_tick():
+    net = lpn.Net("outer")
+    period = net.param("period", 7, range=(1, 100))
+    first, last = net.place("first", Word, start=True), net.place("last", Word, done=True)
+    net.instance(stage(), "s", {"inlet": first, "outlet": last}, clock=period)
+    assert latency(net, [(1,)]) == 21
+    assert latency(net, [(1,)], {"period": 1}) == 3
+    with pytest.raises(lpn.Error) as refused:
+        net.instance(stage(), "t", clock=0)
+    assert refused.value.code == "E-operand"
+    assert "the clock of instance 't' has a period of 0 ticks; at least 1" in str(refused.value)

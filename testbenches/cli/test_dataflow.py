@@ -157,6 +157,14 @@ def test_several_files_and_what_does_not_go_together(lpn, graph, tmp_path):
     a, b = graph(name="a.xml"), graph(('time="4"', 'time="5"'), name="b.xml")
     found = lpn("pi", "--loops", a, b, "--json").json["models"]
     assert [row["period"] for row in found] == ["8/1", "10/1"]
+    cut = graph(("</sdf3>", ""), name="cut.xml")
+    answer = lpn("pi", "--loops", a, cut, b, tmp_path / "none.xml", "--json")
+    assert answer.status == 2 and [row["period"] for row in answer.json["models"]] == [
+        "8/1",
+        "10/1",
+    ]
+    assert [row["code"] for row in answer.json["refused"]] == ["E-dataflow", "E-input"]
+    assert f"refused: {cut}:" in lpn("pi", "--loops", a, cut).out
     lpn("pi", "--pareto", a, b).refused("E-usage")
     lpn("pi", "--loops", a, "jpeg").refused("E-usage")
     lpn("pi", "--pareto", "jpeg").refused("E-usage")
@@ -209,6 +217,11 @@ def test_a_net_that_deadlocks_or_reads_other_tokens(lpn, tmp_path):
     )
     said = lpn("pi", path, "--loops").refused("E-pi")
     assert "transition 'send' has a delay that depends on how full a place is" in said
+    path.write_text(COUNTER.format("").replace("(at.n + 1) % 4", "at.n + 1"))
+    said = lpn("pi", path, "--loops").refused("E-pi")
+    assert "transition 'burst' makes 4 of 'n' of its counter 'row', which is out of range" in said
+    path.write_text(COUNTER.format("").replace("open : Token", "open : Token capacity 2 initial 3"))
+    lpn("pi", path, "--loops").refused("E-capacity")
     path.write_text(COUNTER.format("").replace("initial (0)", "initial (0) times 2"))
     said = lpn("pi", path, "--loops").refused("E-pi")
     assert "transition 'burst' has a delay that depends on tokens of 'row'" in said

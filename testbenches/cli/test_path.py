@@ -152,3 +152,46 @@ def test_command_line_refuses_what_is_another_run(run, nets, marking):
         answer = run("lpn", "sim", nets / "line.lpn", tokens, "--critical-path", *other)
         assert answer.status == 2
         assert "--critical-path is a run of its own" in answer.err
+
+
+def test_an_interval_that_holds_nothing_back_is_not_on_the_path():
+    """A pipeline behind a slow unit, event-driven for its free count: its starts wait for tokens."""
+    net = lpn.Net("paced")
+    jobs, ready = net.place("jobs", start=True), net.place("ready")
+    done = net.place("out", done=True, sink=True)
+    net.transition("slow", take={"j": jobs}, put=[ready], delay=80, servers=1)
+    net.transition(
+        "quick",
+        take={"r": ready, "o": done.watch(guard=lambda o: o.free < 100)},
+        put=[done],
+        delay=5,
+        interval=2,
+    )
+    marking = lpn.Marking(net)
+    marking.add("jobs", count=10)
+    run = lpn.simulate(net, marking, path=True)
+    assert run.latency == 805
+    rows = by_name(run.path)
+    assert {name: (row["count"], row["cycles"]) for name, row in rows.items()} == {
+        ("slow", "delay"): (10, 800),
+        ("quick", "delay"): (1, 5),
+    }
+
+
+def test_an_interval_that_holds_starts_back_is_on_the_path():
+    net = lpn.Net("paced")
+    jobs, done = net.place("jobs", start=True), net.place("out", done=True, sink=True)
+    net.transition(
+        "quick",
+        take={"j": jobs, "o": done.watch(guard=lambda o: o.free < 100)},
+        put=[done],
+        delay=5,
+        interval=2,
+    )
+    marking = lpn.Marking(net)
+    marking.add("jobs", count=10)
+    rows = by_name(lpn.simulate(net, marking, path=True).path)
+    assert {name: (row["count"], row["cycles"]) for name, row in rows.items()} == {
+        ("quick", "interval"): (9, 18),
+        ("quick", "delay"): (1, 5),
+    }

@@ -18,12 +18,18 @@ import tempfile
 import time
 from fractions import Fraction
 
-import lpn
-from lpn.authoring.net import Net
-from lpn.proofs.certificate import check, data_of
-from lpn.proofs.contained import contained
-from lpn.proofs.property import claims, largest, whole
-from lpn.spaces.space import InputSpace
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../second"), os.path.join(HERE, "../second_checker")]
+
+import lpn  # noqa: E402
+import runs  # noqa: E402
+import space as second  # noqa: E402
+from lpn.authoring.net import Net  # noqa: E402
+from lpn.proofs.certificate import check, data_of  # noqa: E402
+from lpn.proofs.contained import contained  # noqa: E402
+from lpn.proofs.property import claims, largest, whole  # noqa: E402
+from lpn.spaces.space import InputSpace  # noqa: E402
+from text import parse  # noqa: E402
 
 INTS = [0, 1, -1, 2, 3, 5, 100, 2**20, 2**31, 2**32 - 1, 2**43, 2**53, 2**61, 2**62]
 INTS += [
@@ -329,6 +335,14 @@ def inputs_of(space, r):
     return found
 
 
+def stall(atom, data, values):
+    """By the definition, from a run of the second interpreter."""
+    net = parse(data["net"])
+    space = second.Space(data["space"], net)
+    known = space.contains(tuple(values[name] for name, _, _ in space.variables))
+    return runs.Observed(net, *space.input(known)).atom(atom, None)
+
+
 def quantity(atom, space, run, values):
     """By the interpreter's own measures; None for what a run does not have."""
     if atom[0] == "latency":
@@ -381,7 +395,10 @@ def refuted(data, r):
         for form, denominator, most in forms:
             seen = Fraction(0)
             for atom, c in form.items():
-                each = 1 if not atom else quantity(atom, space, run, values)
+                if atom and atom[0] == "stall":
+                    each = stall(atom, data, values)
+                else:
+                    each = 1 if not atom else quantity(atom, space, run, values)
                 if each is None:
                     break
                 if atom == ("E",):

@@ -31,7 +31,15 @@ PUBLIC_MODULES = {"lpn", "lpn.command", "lpn.lib", "lpn.plots", "lpn.runs"}
 # Folders inside a part, from the ground up: a folder may use those on floors below its own, and
 # itself. Folders of one floor do not know each other. "" is what lies in the part's own folder.
 FLOORS = {
-    "lpn-core": [["base"], ["graph", "expr"], ["net"], ["text"], ["run", "structure"], ["classes"]],
+    "lpn-core": [
+        ["base"],
+        ["graph", "expr"],
+        ["net"],
+        ["text"],
+        ["run", "structure"],
+        ["classes"],
+        ["reach"],
+    ],
     "lpn2sim/src": [["plan"], ["write"], ["library"], ["main"]],
     "python/lpn": [
         ["source", "interrupt"],
@@ -40,7 +48,7 @@ FLOORS = {
         ["lib", "spaces", "captures"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
-        ["interfaces"],
+        ["interfaces", "fitting"],
         ["cli"],
         ["__init__"],
         ["__main__"],

@@ -1,6 +1,6 @@
 """A checker of certificates that shares no code with LPN's: docs/certificates.md says what they are.
 
-    check.py [--inputs N] [--sample N] [--seconds S] FILE...
+    check.py [--inputs N] [--sample N] [--seconds S] [--cvc5 S] [--smtlib FOLDER] FILE...
 
 Of each file: proved, refused or unknown, and why. Ends with 0 when all are proved, 1 when one is refused,
 else 3.
@@ -15,6 +15,7 @@ from fractions import Fraction
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "second"))
 
+import smtlib  # noqa: E402
 from claim import Claim  # noqa: E402
 from document import Refused, Unknown, demand, entries, load, number  # noqa: E402
 from problem import Problem  # noqa: E402
@@ -35,6 +36,8 @@ class Check:
     def __init__(self, data, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE):
         self.data, self.most, self.end = data, inputs, time.process_time() + seconds
         self.sample = sample
+        self.cvc5 = self.folder = None  # seconds of each question to it; where these are written
+        self.asked = self.answered = 0
         self.ran = 0
         try:
             self.net = parse(data["net"])
@@ -101,6 +104,22 @@ class Check:
                 beyond = sign * each["bound"] + bound["offset"] > bound["most"]
                 demand(not beyond, "a path is bounded less well than all are")
                 problems.append(problem)
+                if self.cvc5 or self.folder:
+                    self.ask(problem, bound["maximum"], each["bound"])
+
+    def ask(self, problem, maximum, bound):
+        """The same of a solver, which needs no steps."""
+        self.asked += 1
+        question = smtlib.question(problem, maximum, bound)
+        if self.folder:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / f"{self.asked - 1}.smt2").write_text(question, encoding="utf-8")
+        if self.cvc5:
+            try:
+                smtlib.ask(question, self.cvc5)
+                self.answered += 1
+            except Unknown:
+                pass  # counted as not answered
 
     def look(self):
         """Runs inputs: all of them, where they are few."""
@@ -153,19 +172,20 @@ class Check:
         return True
 
 
-def verdict(path, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE):
-    """(proved, refused or unknown; why; inputs that were run)."""
+def verdict(path, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE, cvc5=None, folder=None):
+    """(proved, refused or unknown; why; the Check, None when there is none)."""
     check = None
     try:
         check = Check(load(path), inputs, seconds, sample)
+        check.cvc5, check.folder = cvc5, folder
         check.run()
-        return "proved", "", check.ran
+        return "proved", "", check
     except Refused as refused:
-        return "refused", str(refused), check.ran if check else 0
+        return "refused", str(refused), check
     except Unknown as unknown:
-        return "unknown", str(unknown), check.ran if check else 0
+        return "unknown", str(unknown), check
     except (RecursionError, MemoryError) as error:
-        return "unknown", type(error).__name__, check.ran if check else 0
+        return "unknown", type(error).__name__, check
 
 
 def main():
@@ -174,12 +194,19 @@ def main():
     parser.add_argument("--inputs", type=int, default=INPUTS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of CPU, for each file")
     parser.add_argument("--sample", type=int, default=SAMPLE, help="inputs run of larger spaces")
+    parser.add_argument("--cvc5", type=float, help="seconds: asks cvc5, too, for each path")
+    parser.add_argument("--smtlib", type=pathlib.Path, help="a folder for these questions")
     given = parser.parse_args()
     found = []
-    for file in given.files:
-        answer, why, ran = verdict(file, given.inputs, given.seconds, given.sample)
+    for place, file in enumerate(given.files):
+        folder = given.smtlib and given.smtlib / str(place)
+        options = given.inputs, given.seconds, given.sample, given.cvc5, folder
+        answer, why, check = verdict(file, *options)
         found.append(answer)
-        print(f"{file}: {answer}" + (f": {why}" if why else f"; {ran} inputs run"), flush=True)
+        said = f": {why}" if why else f"; {check.ran} inputs run"
+        if given.cvc5 and check:
+            said += f"; cvc5 proves {check.answered} of {check.asked} bounds of paths"
+        print(f"{file}: {answer}{said}", flush=True)
     raise SystemExit(1 if "refused" in found else 3 if "unknown" in found else 0)
 
 

@@ -150,6 +150,8 @@ def shape(data):
     else:
         settings = ("max_paths", "max_firings", "question_seconds", "enumerate", "seed")
         has(data["partition"], "'partition'", settings)
+        for name, value in data["partition"].items():
+            whole(value, name)
         whole(data["partition"]["seed"], "the seed", 0, WORD - 1)
     if data["witness"] is not None:
         demand(type(data["witness"]) is dict, "the witness is no object")

@@ -183,6 +183,7 @@ class Space:
         names = ("format", "net", "variables", "nodes", "params", "fixed", "tokens", "constraints")
         has(data, "the space", names, ("terms",))
         demand(type(data["format"]) is int and data["format"] == 1, "a space of another format")
+        demand(data["net"] == net.name, "a space of a net with another name")
         self.net, self.variables = net, []
         for variable in entries(data["variables"], "variables"):
             demand(type(variable) is list and len(variable) == 3, "no variable")

@@ -3,6 +3,7 @@
 import copy
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -53,6 +54,19 @@ def test_every_kind_of_claim_is_proved(certificates, looked_at):
     for data in certificates:
         status, said = looked_at(data)
         assert (status, said.split(";")[0]) == (0, "proved"), (data["claim"], said)
+
+
+@pytest.mark.skipif(shutil.which("cvc5") is None, reason="no cvc5 (Debian package cvc5)")
+def test_cvc5_proves_the_bounds_of_paths_and_no_better_ones(certificates, looked_at, tmp_path):
+    data = copy.deepcopy(certificates[7])
+    status, said = looked_at(data, "--cvc5", "60", "--smtlib", str(tmp_path / "questions"))
+    assert status == 0 and said.endswith("cvc5 proves 4 of 4 bounds of paths"), said
+    question = (tmp_path / "questions/0/0.smt2").read_text()
+    bound = first(data)["bound"]
+    assert question.count(f" {bound}))\n(check-sat)") == 1
+    better = question.replace(f" {bound}))\n(check-sat)", f" {bound - 1}))\n(check-sat)")
+    ran = subprocess.run(["cvc5", "-"], input=better, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "sat"
 
 
 def test_a_claim_of_one_more_is_refused(certificates, looked_at):

@@ -192,8 +192,18 @@ class Composer {
       arc.place = places[static_cast<std::size_t>(arc.place)];
       arc.source = source(arc.source);
     }
+    if (spec_.clock) copy.clock = clock_of(copy.clock);
     net_.transitions.push_back(std::move(copy));
     return static_cast<TransitionId>(net_.transitions.size() - 1);
+  }
+
+  // In ticks of the net: each of the part's ticks is a period of the instance's clock.
+  Clock clock_of(const std::optional<Clock>& theirs) {
+    const Clock& ours = *spec_.clock;
+    if (!theirs) return ours;
+    ExprBuilder b(net_.exprs);
+    return {{b.mul(theirs->period.id, ours.period.id), theirs->period.source},
+            {b.add(b.mul(theirs->phase.id, ours.period.id), ours.phase.id), theirs->phase.source}};
   }
 
   Net& net_;

@@ -77,6 +77,7 @@ struct TransitionState {
   Time last_due = 0;    // of the firing started last
   Time wake = -1;       // scheduled wake-up, -1: none
   TransitionMeter meter;
+  std::vector<std::int64_t> probed;
 };
 
 struct Event {
@@ -354,12 +355,38 @@ struct Interp::Impl {
   // The first instant >= now at which the interval and the clock let `state` start; kForever: its
   // clock has no edge any more.
   Time earliest_start(const TransitionState& state) const {
-    const Time at = std::max(now, state.next_start);
+    const Time at = std::max({now, state.next_start, guided(state, &Guide::Of::starts)});
     if (state.period == 0) return at;
     const Time past = floor_mod(at - state.phase, state.period);
     if (past == 0) return at;
     Time edge = 0;
     return __builtin_add_overflow(at, state.period - past, &edge) ? kForever : edge;
+  }
+
+  const Guide::Of* guide_of(const TransitionState& state) const {
+    const auto k = static_cast<std::size_t>(&state - transitions.data());
+    return k < options.guide.transitions.size() ? &options.guide.transitions[k] : nullptr;
+  }
+  // What the guide says about the next firing; 0: nothing.
+  Time guided(const TransitionState& state, std::vector<Time> Guide::Of::*times) const {
+    const Guide::Of* guide = guide_of(state);
+    if (guide == nullptr || state.started >= (guide->*times).size()) return 0;
+    return (guide->*times)[state.started];
+  }
+  void probe(TransitionState& state, Env& env) {
+    const Guide::Of* guide = guide_of(state);
+    if (guide == nullptr) return;
+    for (const Guide::Probe& probe : guide->probes) {
+      ParamValues& other = options.guide.values[probe.values];
+      std::swap(params, other);
+      try {
+        push_value(state.probed, env({probe.expr, {}}, SiteKind::kDelay));
+      } catch (...) {
+        std::swap(params, other);
+        throw;
+      }
+      std::swap(params, other);
+    }
   }
 
   // Starts `k` once if it is ready; else remembers when time alone may make it so.
@@ -428,6 +455,8 @@ struct Interp::Impl {
     if (options.budget.firings != 0 && ++started_here > options.budget.firings) {
       throw Stopped{Stop::kFirings};
     }
+    probe(state, env);
+    due = std::max(due, guided(state, &Guide::Of::commits));
     if (t.ordered) due = std::max(due, state.last_due);
     state.last_due = due;
     state.next_start = next_start;
@@ -885,6 +914,9 @@ std::uint64_t Interp::free_tokens(PlaceId place) const {
 }
 std::vector<std::int64_t> Interp::tokens(PlaceId place) const { return impl_->tokens(place); }
 Stats Interp::stats() const { return impl_->stats(); }
+const std::vector<std::int64_t>& Interp::probed(TransitionId transition) const {
+  return impl_->transitions[static_cast<std::size_t>(transition)].probed;
+}
 
 void explain_stall(
     const Net& net, const ParamValues& params,

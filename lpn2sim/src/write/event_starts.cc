@@ -203,6 +203,7 @@ void EventStarts::firing_times(size_t k) {
   }
   if (t.interval) {
     const string at = site(k, SiteKind::kInterval);
+    line("LPNRT_IF_PATH(const i64 from_ = next{};)", k);  // the update below is for the next one
     line("const i64 interval = {};", value(k, *t.interval, at));
     if (names_.range_of(k, *t.interval).lo < 0) {
       line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
@@ -246,8 +247,8 @@ void EventStarts::find_cause(size_t k) {
   }
   if (t.interval) {
     line(
-        "if (next{0} > causes.start(begun{0})) "
-        "causes.start_of(why_, begun{0}, next{0} - causes.start(begun{0}), Cause::kInterval);",
+        "if (from_ > causes.start(begun{0})) "
+        "causes.start_of(why_, begun{0}, from_ - causes.start(begun{0}), Cause::kInterval);",
         k);
   }
   line("causes.start_of(why_, begun{}, 0, Cause::kOrder);", k);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "markers.h"
 #include "reader.h"
 #include "refused.h"
 #include "transcode.h"
@@ -103,6 +104,14 @@ PYBIND11_MODULE(_jpeg, m) {
   m.def("read", &read_bytes, py::arg("data"), py::arg("writable_tables"),
         "Reads the bytes of a .jpg for the build with or without writable Huffman tables.\n\n"
         "Raises Refused (a ValueError) with the reason when that build cannot decode it.");
+
+  m.def(
+      "size",
+      [](const py::bytes& data) {
+        const Header header = read_header(bytes_of(data));
+        return py::make_tuple(header.width, header.height);
+      },
+      py::arg("data"), "(width, height) of a .jpg. Raises Refused when its header cannot be read.");
 
   m.def(
       "transcode",

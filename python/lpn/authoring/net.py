@@ -16,6 +16,7 @@ from .expr import Expr, Scope, as_index
 from .place import Place, Tokens, Type
 from .token import Token
 from .transition import TransitionBuilder
+from .unknown import Alone, Unknown, Use, require_known, stands_alone
 
 __all__ = ["Bound", "Instance", "Net", "parameter_values"]
 
@@ -86,6 +87,7 @@ class Net:
         self._transitions = {}
         self._params = {}
         self._types = {}
+        self._unknowns = {}
         self.bound = {}
         self._checked = False
 
@@ -135,6 +137,11 @@ class Net:
     def params(self) -> dict[str, int]:
         """Name -> default value."""
         return {p.name: p.value for p in self._core.params}
+
+    @property
+    def unknowns(self) -> dict[str, Unknown]:
+        """Name -> Unknown, what lpn.unknown() stands for; each is a parameter of the net too."""
+        return dict(self._unknowns)
 
     @property
     def bound(self) -> Mapping[str, int]:
@@ -234,6 +241,10 @@ class Net:
         if name in self._places:
             self._taken("place", name, self._core.places[self._places[name]._number])
         with within(f"net '{self.name}', place '{name}'"):
+            if isinstance(capacity, Alone):
+                capacity = stands_alone(self, capacity, "place", name, "capacity")
+            if isinstance(init, Alone):
+                init = stands_alone(self, init, "place", name, "init")
             limit = self._formula(capacity, "the capacity") if capacity is not None else None
             groups = self._initial(kind, init)
             file, line = self._here()
@@ -318,8 +329,9 @@ class Net:
         return self
 
     def text(self) -> str:
-        """The net as a .lpn file."""
+        """The net as a .lpn file. Raises Error "E-unknown" for a net with unknowns."""
         self.done()
+        require_known(self)
         return self._core.print()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -338,7 +350,7 @@ class Net:
         """Pickles as its .lpn text."""
         return _unpickled, (self.text(), dict(self.bound))
 
-    def instance(self, part, prefix, connect=None, params=None):
+    def instance(self, part, prefix, connect=None, params=None, clock=None):
         """A copy of another net inside this one; returns an Instance.
 
         Its place "p" becomes "prefix.p", or the place of this net that `connect` gives: {their
@@ -346,6 +358,10 @@ class Net:
         parameter of this net}; those not given become parameters "prefix.name" of this net.
         A connected place keeps this net's start, done and sink; it gets the part's initial tokens
         after its own, and the part's capacity when it has none.
+
+        `clock`: (period, phase) in ticks of this net, or a period: the part's clock. Its transitions
+        start on these edges and its delays and intervals count periods; what one of them says of a
+        clock counts them, too.
         """
         if not isinstance(part, Net):
             raise mistake("E-operand", f"instance needs a net, got {part!r}")
@@ -384,9 +400,15 @@ class Net:
                 )
             number = next(k for k, p in enumerate(part._core.params) if p.name == name)
             values[number] = self._formula(value, f"parameter '{name}' of net '{part.name}'")[0]
+        if clock is not None:
+            period, phase = clock if isinstance(clock, (tuple, list)) else (clock, 0)
+            where = f"the clock of instance '{prefix}'"
+            if isinstance(period, int) and not isinstance(period, bool) and period < 1:
+                raise mistake("E-operand", f"{where} has a period of {period} ticks; at least 1")
+            clock = (self._formula(period, where), self._formula(phase, where))
         try:
             places, transitions, new_params = self._core.add_instance(
-                part._core, prefix, joined, values
+                part._core, prefix, joined, values, clock
             )
         except _lpn.Error as error:
             raise placed(error) from None
@@ -407,6 +429,8 @@ class Net:
         for name, number in zip(part._params, new_params):
             if number is not None:
                 self._params[f"{prefix}.{name}"] = Expr(self._scope, self._core.param(number))
+                if name in part._unknowns:
+                    self._unknowns[f"{prefix}.{name}"] = _inside(part._unknowns[name], prefix)
         by_place = list(self._places.values())
         return Instance(
             self, prefix, {name: by_place[number] for name, number in zip(part._places, places)}
@@ -422,6 +446,12 @@ class Net:
             + (f" (at {where})" if where else "")
             + "; choose another name",
         )
+
+    def _unknown_param(self, name, default, range):
+        number = self._core.add_param(name, default, range, *self._here())
+        self._checked = False
+        self._params[name] = Expr(self._scope, self._core.param(number))
+        return self._params[name]
 
     def _place_like(self, name, other, **options):
         """A place of the same type as another."""
@@ -544,6 +574,12 @@ class Net:
             else:
                 fields.append(self._formula(value, f"property '{name}'"))
         return (self._formula(group.count, "the number of initial tokens"), fields)
+
+
+def _inside(unknown, prefix):
+    """An unknown of a part as one of the net that has the part."""
+    uses = [Use(use.kind, f"{prefix}.{use.owner}", use.part) for use in unknown.uses]
+    return Unknown(f"{prefix}.{unknown.name}", unknown.open, uses, unknown.at)
 
 
 def _unpickled(text, bound):

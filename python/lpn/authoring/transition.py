@@ -9,6 +9,7 @@ from .arc import Arc
 from .check import check_fields, check_name, plain
 from .expr import Expr, Ratio, Scope, text_of
 from .place import ArcSpec, Emission, Place
+from .unknown import Alone, stands_alone, within_formula
 
 __all__ = ["TransitionBuilder"]
 
@@ -51,6 +52,8 @@ class TransitionBuilder:
         if interval is not None:
             self.t.set_interval(self._value(interval, "interval", "cycles"))
         if servers is not None:
+            if isinstance(servers, Alone):
+                servers = stands_alone(self.net, servers, "transition", self.name, "servers")
             self.t.set_servers(self.net._formula(servers, "servers"))
         self.t.ordered = bool(ordered)
         if clock is not None:
@@ -183,7 +186,7 @@ class TransitionBuilder:
                 "name an arc that takes, peeks or watches last",
             )
         at = source.of_function(function) or self.at
-        with within("guard"):
+        with within("guard"), within_formula(self.net, self.name, "guard"):
             number = trace.trace(self.scope, function, self.arcs, "bool")
         old = self.t.inputs[place].guard
         if old is not None:
@@ -195,12 +198,15 @@ class TransitionBuilder:
     def _value(self, value, part, what, at=None, index=False):
         """An int formula over the arcs known so far."""
         with within(part):
+            if isinstance(value, Alone):
+                value = stands_alone(self.net, value, "transition", self.name, part)
             if _is_function(value):
                 trace.check_names(value, list(self.arcs), index, _owner(self.name), self.later)
                 arguments = self.arcs
                 if index:
                     arguments = dict(self.arcs, i=Expr(self.scope, self.core.index()))
-                number = trace.trace(self.scope, value, arguments, "int", what)
+                with within_formula(self.net, self.name, part):
+                    number = trace.trace(self.scope, value, arguments, "int", what)
                 return self.net._located(number, source.of_function(value) or at or self.at)
             if isinstance(value, Expr):
                 if value._scope.core is not self.core or value._scope.transition is not None:

@@ -294,6 +294,9 @@ def _one(ready, how, trace, progress, own_answer):
         code, message = refusal(error)
         return {**row, "error": {"code": code, "message": message}}
     row.update(fields_of(run))
+    of_run = getattr(ready.model.module, "answer_of_run", None)
+    if of_run is not None and run.ending not in ("interrupted", "budget"):
+        row["answer"] = of_run(run)
     answer = getattr(ready.model.module, "answer", None)
     if (
         answer is not None
@@ -377,7 +380,7 @@ def _show(ready, about, rows, given):
             click.echo(f"\n{row['input'] or ready.net.name} stalled {how}:")
             for blocked in row["blocked"]:
                 click.echo(f"  {blocked['text']}")
-        if "answer" in row:
+        if row.get("answer") is not None:
             click.echo("")
             ready.model.module.show(row["answer"])
         if "stats" in row:

@@ -82,6 +82,8 @@ class _Check:
         self.seconds = seconds
         self.decide = decide
         net = Net.parse(data["net"])
+        if data["space"]["net"] != net.name:
+            raise refuse("its space is of a net with another name")
         self.space = InputSpace.from_json(net, data["space"])
         self.progress = progress
         self.term = self.space._read_terms.get("E")

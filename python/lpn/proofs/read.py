@@ -144,7 +144,9 @@ def _partition(data):
         "'partition'",
         ("max_paths", "max_firings", "question_seconds", "enumerate", "seed"),
     )
-    if not 0 <= whole_number(data["seed"], "the seed") < 1 << 63:
+    for name, value in data.items():
+        whole_number(value, f"'{name}'")
+    if not 0 <= data["seed"] < 1 << 63:
         raise refuse("the seed is outside 0..2**63 - 1")
 
 

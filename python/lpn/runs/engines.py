@@ -14,6 +14,7 @@ import _lpn
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net
+from ..authoring.unknown import require_known
 from ..errors import Error, mistake
 
 __all__ = ["ENGINES", "check_engine", "compiled", "library_of", "name_of", "never_compile", "start"]
@@ -43,6 +44,7 @@ def compiled(
     "E-never-compile"; KeyboardInterrupt when Ctrl-C ends the compiler, "E-interrupted" when stop()
     does, which is asked about 20 times a second.
     """
+    require_known(net)
     return _lpn.sim.Library.build(net.core, trace=trace, stats=stats, path=path, stop=stop)
 
 
@@ -101,6 +103,7 @@ def start(
     `budget`: an _lpn.Budget. `poll(time, commits)` is asked while the tokens are placed, and stops
     that by saying yes; the machine's runs then only say so.
     """
+    require_known(net)
     within = {"budget": budget or _lpn.Budget(), "poll": poll}
     if library is None:
         return _lpn.Interp(net.core, values, marking._core, stats=stats, trace=trace, **within)

@@ -286,8 +286,12 @@ def _module(name, path):
 
 
 def load(spec: str | os.PathLike[str]) -> Model:
-    """A Model from a bundled name ("jpeg"), "file.py[:function]" or a .lpn file."""
+    """A Model from a bundled name ("jpeg"), "file.py[:function]", a .lpn file, or a .toml file that
+    says `model = "NAME"`: a bundled model, whose module's configured(path) is in the module's place.
+    """
     spec = os.fspath(spec)
+    if spec.endswith(".toml"):
+        return _configured(spec)
     if spec.endswith(".lpn"):
         try:
             with open(spec, encoding="utf-8") as file:
@@ -330,6 +334,35 @@ def load(spec: str | os.PathLike[str]) -> Model:
             f"{listed(found)}; write {path}:FUNCTION",
         )
     return Model(name, make, module)
+
+
+def _configured(path):
+    """The Model of a .toml file."""
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            name = tomllib.load(file).get("model")
+    except OSError as error:
+        raise mistake("E-model", f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise mistake("E-model", f"{path} is not TOML: {error}") from None
+    known = bundled()
+    if not isinstance(name, str) or name not in known:
+        raise mistake(
+            "E-model",
+            f'{path} does not say which model it configures; write model = "system" in its first '
+            "line; an input of a model goes behind the model's name: lpn sim pcie FILE.toml",
+        )
+    configured = getattr(_bundled_module(name, known[name]), "configured", None)
+    if configured is None:
+        raise mistake(
+            "E-model",
+            f"{path}: model '{name}' takes no configuration; if this is an input of it, write "
+            f"lpn sim {name} {path}",
+        )
+    module = configured(path)
+    return Model(os.path.splitext(os.path.basename(path))[0], module.net, module)
 
 
 def _bundled_module(name, path, part="model"):

@@ -9,15 +9,29 @@ from dataclasses import dataclass, field
 
 from ..errors import listed, near, without_place
 
-__all__ = ["Channel", "Clock", "Firing", "Map", "read_map"]
+__all__ = ["Arrival", "Channel", "Clock", "Firing", "Map", "read_map"]
 
-_TOP = ("clock", "edge", "reset", "origin", "clocks", "channels", "transitions", "parameters")
+_TOP = (
+    "clock",
+    "edge",
+    "reset",
+    "origin",
+    "clocks",
+    "channels",
+    "transitions",
+    "parameters",
+    "places",
+)
 _CLOCK = ("signal", "edge", "reset")
 _CHANNEL = (
     *("valid", "ready", "accept", "strobe", "start", "done", "busy"),
     *("payload", "clock", "until", "arc"),
 )
-_FIRING = ("channel", "event", "every", "transfer", "where", "offset", "payload", "of", "trailing")
+_FIRING = (
+    *("channel", "event", "every", "transfer", "where", "offset", "payload", "of", "trailing"),
+    "given",
+)
+_ARRIVAL = ("channel", "every", "transfer", "where", "offset", "properties")
 _UNITS = {"s": 10**15, "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps|fs)")
 _KINDS = (({"valid"}, 0), ({"valid", "ready"}, 0), ({"start", "done"}, 1), ({"busy"}, 2))
@@ -53,7 +67,8 @@ class Firing:
     """Which transfers of `channel` are the firings of a transition: of those with `where`, numbers
     `transfer`, `transfer` + `every`, ...; `offset` cycles after the model's start or commit
     (`event`). `payload`: field of the channel -> "arc.property" of a token that the firing takes.
-    `trailing`: there may be more of them than firings. `name`: of this comparison.
+    `trailing`: there may be more of them than firings. `given`: they come from outside, which the
+    net does not say (lpn fit). `name`: of this comparison.
     """
 
     transition: str
@@ -67,6 +82,28 @@ class Firing:
     name: str = ""
     trailing: bool = False
     parameters: list[str] = field(default_factory=list)  # of the net, added to the offset
+    given: bool = False
+
+
+@dataclass
+class Arrival:
+    """Which transfers of `channel` are tokens that come into `place` from outside, `offset` cycles
+    before the transfer. `properties`: property -> field of the channel, or a number.
+    """
+
+    place: str
+    channel: str
+    every: int = 1
+    transfer: int = 0
+    where: dict[str, int] = field(default_factory=dict)
+    offset: int = 0
+    properties: dict[str, str | int] = field(default_factory=dict)
+    parameters: list[str] = field(default_factory=list)
+
+    @property
+    def payload(self) -> dict[str, str]:
+        """Fields that are to be kept of each transfer."""
+        return {str(v): str(v) for v in self.properties.values() if isinstance(v, str)}
 
 
 @dataclass
@@ -79,6 +116,7 @@ class Map:
     origin: str | int | None = None
     firings: list[Firing] = field(default_factory=list)
     parameters: dict[str, int] = field(default_factory=dict)
+    arrivals: list[Arrival] = field(default_factory=list)
 
 
 def read_map(path: str) -> Map:
@@ -145,6 +183,8 @@ class _Reader:
             self._whole(value, f"parameters.{name}")
         firings = data.get("transitions", {})
         self._keys(firings, firings if isinstance(firings, dict) else (), "transitions")
+        arrivals = data.get("places", {})
+        self._keys(arrivals, arrivals if isinstance(arrivals, dict) else (), "places")
         return Map(
             self._path,
             clocks,
@@ -152,6 +192,7 @@ class _Reader:
             self._origin(data.get("origin"), channels),
             [self._firing(name, table, channels) for name, table in firings.items()],
             parameters,
+            [self._arrival(name, table, channels) for name, table in arrivals.items()],
         )
 
     def _clock(self, table, where):
@@ -229,13 +270,48 @@ class _Reader:
             )
         return value
 
-    def _firing(self, name, table, channels):
-        where = f"transitions.{name}"
-        self._keys(table, _FIRING, where)
+    def _channel_of(self, table, where, channels):
         channel = table.get("channel")
         if channel not in [c.name for c in channels]:
             names = [c.name for c in channels]
             self._fail(f"{where}: there is no channel {channel!r}{near(channel, names)}")
+        return channel
+
+    def _arrival(self, name, table, channels):
+        where = f"places.{name}"
+        self._keys(table, _ARRIVAL, where)
+        channel = self._channel_of(table, where, channels)
+        own = next(c for c in channels if c.name == channel)
+        fields = table.get("where", {})
+        self._keys(fields, own.payload, f"{where}.where")
+        for field_name, value in fields.items():
+            self._whole(value, f"{where}.where.{field_name}", 0)
+        properties = table.get("properties", {})
+        self._keys(properties, properties if isinstance(properties, dict) else (), where)
+        for property, value in properties.items():
+            if isinstance(value, str) and value not in own.payload:
+                self._fail(
+                    f"{where}.properties.{property}: channel '{channel}' has no field "
+                    f"{value!r}{near(value, own.payload)}; there is {listed(own.payload)}"
+                )
+            if not isinstance(value, str):
+                self._whole(value, f"{where}.properties.{property}")
+        offset, parameters = self._offset(table.get("offset", 0), f"{where}.offset")
+        return Arrival(
+            name,
+            channel,
+            self._whole(table.get("every", 1), f"{where}.every", 1),
+            self._whole(table.get("transfer", 0), f"{where}.transfer", 0),
+            fields,
+            offset,
+            properties,
+            parameters,
+        )
+
+    def _firing(self, name, table, channels):
+        where = f"transitions.{name}"
+        self._keys(table, _FIRING, where)
+        channel = self._channel_of(table, where, channels)
         event = table.get("event", "commit")
         if event not in ("start", "commit"):
             self._fail(f'{where}: event is "start" or "commit", not {event!r}')
@@ -261,6 +337,7 @@ class _Reader:
             name,
             self._flag(table.get("trailing", False), f"{where}.trailing"),
             parameters,
+            self._flag(table.get("given", False), f"{where}.given"),
         )
 
     def _offset(self, value, where):

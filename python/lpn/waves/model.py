@@ -10,7 +10,7 @@ import _lpn
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..errors import near, without_place
-from .maps import Firing, Map
+from .maps import Arrival, Firing, Map
 from .recording import Recording
 
 __all__ = ["Firings", "Matched", "compare"]
@@ -83,8 +83,8 @@ class Firings:
 class Matched:
     """Of one entry of [transitions]: the recorded transfers that are firings, kept as they come."""
 
-    def __init__(self, firing: Firing, recording: Recording) -> None:
-        self.firing = firing
+    def __init__(self, firing: Firing | Arrival, recording: Recording) -> None:
+        self.firing: Any = firing
         names = [c.name for c in recording.channels]
         self.k = names.index(firing.channel)
         self._recording = recording

@@ -16,6 +16,9 @@ struct InstanceSpec {
   // Per parameter of the part: an expression over the net's parameters; none: a new parameter
   // "prefix.name" with the part's default and range.
   std::vector<std::optional<ExprId>> params;
+  // The part's clock in ticks of the net: its transitions start on these edges, and their delays
+  // and intervals count periods. A clock that a transition of the part has counts those, too.
+  std::optional<Clock> clock = std::nullopt;
 };
 
 struct Instance {

@@ -15,6 +15,24 @@
 
 namespace lpn {
 
+// Instants known from outside, of a recording: firing k of a transition, counted by its starts,
+// does not start before starts[k] and does not commit before commits[k], whatever the net would
+// allow. Each of its starts evaluates the probes, expressions over its arcs as in its delay, with
+// other values of the parameters.
+struct Guide {
+  struct Probe {
+    ExprId expr{};
+    std::size_t values = 0;  // number among `values` below
+  };
+  struct Of {
+    std::vector<Time> starts;
+    std::vector<Time> commits;
+    std::vector<Probe> probes;
+  };
+  std::vector<Of> transitions;  // by id; fewer are allowed
+  std::vector<ParamValues> values;
+};
+
 struct InterpOptions {
   std::uint64_t group_limit = kDefaultGroupLimit;
   bool stats = false;
@@ -24,6 +42,7 @@ struct InterpOptions {
   bool full_scan = false;
   Budget budget;
   Poll poll;  // already while tokens are placed; Interp::set_poll replaces it
+  Guide guide;
 };
 
 class Interp {
@@ -58,6 +77,8 @@ class Interp {
   // The free tokens of a place, row-major.
   std::vector<std::int64_t> tokens(PlaceId place) const;
   Stats stats() const;  // REQUIRES options.stats
+  // What the guide's probes of a transition were at its starts, row-major.
+  const std::vector<std::int64_t>& probed(TransitionId transition) const;
 
  private:
   friend void explain_stall(

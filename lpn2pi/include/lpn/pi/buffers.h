@@ -28,8 +28,9 @@ struct BufferFront {
 
 // Capacities are tried by total, least first: where some are too slow, the loop that makes them so
 // (Pace) stays until one of the channels on it grows (Stuijk, Geilen, Basten, "Throughput-buffering
-// trade-off exploration for CSDF and SDF graphs", IEEE TC 2008). `go_on` is asked with what was
-// found so far; when it says no, that is the answer. Throws Error as pace().
+// trade-off exploration for CSDF and SDF graphs", IEEE TC 2008), and so it does in all others. The
+// next to try is the cheapest that breaks all such loops. `go_on` is asked with what was found so
+// far; when it says no, that is the answer. Throws Error as pace().
 BufferFront buffer_front(const Dataflow& graph,
                          const std::function<bool(const BufferFront&)>& go_on);
 

@@ -34,8 +34,7 @@ struct SteadyState {
 
 // Start places without a producer never run out: the pace is that of an endless input.
 // Throws Error "E-pi", naming transition and place, for a net of another kind, or weights under
-// which tokens pile up or run out; "E-param-value" when a formula over parameters has no value; and
-// Stopped.
+// which tokens pile up or run out; what check_initial() throws (initial.h); and Stopped.
 SteadyState steady_state(const Net& net, const ParamValues& params, const Marking& marking,
                          const GoOn& go_on);
 

@@ -2,7 +2,7 @@
 
 import click
 
-from ..command import (
+from ...command import (
     ANSWERED,
     NO,
     UNKNOWN,
@@ -16,7 +16,7 @@ from ..command import (
     print_json,
     table,
 )
-from ..errors import without_place
+from ...errors import without_place
 from .wave import map_option, read, whole
 
 
@@ -74,9 +74,9 @@ def _status(found, recordings, interrupted):
 
 
 def _between(one, two, map_file, as_json):
-    from ..waves.between import Comparison
-    from ..waves.maps import read_map
-    from ..waves.recording import Recording
+    from ...waves.between import Comparison
+    from ...waves.maps import read_map
+    from ...waves.recording import Recording
 
     if one == two == "-":
         raise click.UsageError("only one of the two can be stdin")
@@ -137,11 +137,11 @@ def _tell(first, rows, key):
 
 
 def _model(model, input, file, map_file, params, engine, as_json):
-    from ..runs import execute, prepare
-    from ..waves.maps import read_map
-    from ..waves.model import Firings, Matched
-    from ..waves.model import compare as of
-    from ..waves.recording import Recording
+    from ...runs import execute, prepare
+    from ...waves.maps import read_map
+    from ...waves.model import Firings, Matched
+    from ...waves.model import compare as of
+    from ...waves.recording import Recording
 
     map = read_map(map_file)
     with Recording(file, map, keep=True) as recording:

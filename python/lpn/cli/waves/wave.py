@@ -2,7 +2,7 @@
 
 import click
 
-from ..command import (
+from ...command import (
     ANSWERED,
     UNKNOWN,
     Commands,
@@ -14,14 +14,22 @@ from ..command import (
     print_json,
     table,
 )
-from ..errors import without_place
-from ..interrupt import Interrupt
+from ...errors import without_place
+from ...interrupt import Interrupt
 
 TABLE = {
-    "channels": ("lpn.cli.wave", "channels", "Propose a map of FILE's channels from its names."),
-    "stalls": ("lpn.cli.wave", "stalls", "Transfers, back-pressure and starvation per channel."),
+    "channels": (
+        "lpn.cli.waves.wave",
+        "channels",
+        "Propose a map of FILE's channels from its names.",
+    ),
+    "stalls": (
+        "lpn.cli.waves.wave",
+        "stalls",
+        "Transfers, back-pressure and starvation per channel.",
+    ),
     "compare": (
-        "lpn.cli.wave_compare",
+        "lpn.cli.waves.compare",
         "compare",
         "Where two recordings, or a model and one, part.",
     ),
@@ -84,8 +92,8 @@ def channels(file, as_json):
     Found are pairs of valid and ready (rdy, accept, ack) in one scope, valid alone, start with done,
     busy, and as payload what begins like the valid. Read the map before you use it.
     """
-    from ..waves.propose import propose, written
-    from ..waves.recording import read_signals
+    from ...waves.propose import propose, written
+    from ...waves.recording import read_signals
 
     signals = read_signals(file)
     proposal = propose(signals)
@@ -131,9 +139,9 @@ def stalls(file, map_file, window, as_json):
     Exit status: 0 counted; 2 something is wrong; 3 FILE ends before its end, or Ctrl-C: the counts
     are those up to there.
     """
-    from ..waves.maps import read_map
-    from ..waves.recording import Recording
-    from ..waves.stalls import stalls as of
+    from ...waves.maps import read_map
+    from ...waves.recording import Recording
+    from ...waves.stalls import stalls as of
 
     with Recording(file, read_map(map_file), window=window) as recording:
         interrupted = read([recording], recording.step)

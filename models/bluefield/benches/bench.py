@@ -1,0 +1,168 @@
+"""Runs nf.c on this machine's CPU: alone, and beside another on a second core.
+
+    python3 models/bluefield/benches/bench.py < configuration.json     one measurement, for
+                                                                 lpn bluefield profile --measure
+
+Rates are packets per second of the function's own processor time, so that what else runs on the machine
+takes no packets from them; that it presses on caches and memory cannot be undone. What a rival did is
+counted by itself: cache lines that it touched per second, a third of which the memory benchmark
+writes; its working set is what the kernel saw referenced.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Bench", "Config", "Pressure"]
+
+SOURCE = Path(__file__).parent / "nf.c"
+HYPERSCAN = Path("/usr/include/hs/hs.h")  # libhyperscan-dev or libvectorscan-dev
+FUNCTIONS = ("parse", "flows", "regex", "deflate", "memory")
+_FOREVER = 3600.0  # seconds of a rival, which is ended when the function has finished
+
+
+@dataclass(frozen=True)
+class Config:
+    """A function of nf.c with its traffic; wss_KB and pace are those of the memory benchmark."""
+
+    function: str
+    flows: int = 16384
+    bytes: int = 1024
+    matches: float = 600.0
+    wss_KB: int = 4096
+    pace: int = 0
+
+    def arguments(self, seconds):
+        """Of nf."""
+        rest = (self.flows, self.bytes, self.matches, self.wss_KB, self.pace)
+        return [self.function, f"{seconds:g}", *(f"{value:g}" for value in rest)]
+
+
+@dataclass(frozen=True)
+class Pressure:
+    """What a rival does alone: working set, and cache lines read and written per second."""
+
+    wss_MB: float
+    reads_per_s: float
+    writes_per_s: float
+
+
+class Bench:
+    """nf.c compiled, with a Hyperscan where Debian's package is installed, on two cores.
+
+    seconds: of processor time of one measurement; repeats: the median of so many. Raises
+    RuntimeError without a compiler or a second core.
+    """
+
+    def __init__(self, seconds=0.1, repeats=3):
+        self.seconds, self.repeats = seconds, repeats
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            raise RuntimeError("co-runs need two cores")
+        self.cores = cores[:2]
+        self._folder = tempfile.TemporaryDirectory()
+        self._program = os.path.join(self._folder.name, "nf")
+        hyperscan = HYPERSCAN.exists()
+        self.regex = "hyperscan" if hyperscan else "regex(3)"
+        command = [os.environ.get("CC", "cc"), "-O2", "-o", self._program, str(SOURCE)]
+        command += ["-DWITH_HYPERSCAN"] * hyperscan + ["-lz"] + ["-lhs"] * hyperscan
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+        except (OSError, subprocess.CalledProcessError) as wrong:
+            raise RuntimeError(
+                f"nf.c cannot be compiled: {getattr(wrong, 'stderr', wrong)}"
+            ) from None
+
+    def _start(self, config, seconds, core):
+        """A running function whose data are made."""
+        running = subprocess.Popen(
+            ["taskset", "-c", str(core), self._program, *config.arguments(seconds)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        if running.stdout.readline() != "ready\n":
+            _, why = running.communicate()
+            raise RuntimeError(f"nf {' '.join(config.arguments(seconds))} failed: {why.strip()}")
+        return running
+
+    def _run(self, config):
+        """What nf printed of one run on the first core."""
+        running = self._start(config, self.seconds, self.cores[0])
+        text, why = running.communicate()
+        if running.returncode:
+            raise RuntimeError(f"nf {' '.join(config.arguments(self.seconds))} failed: {why}")
+        return json.loads(text)
+
+    def rate(self, config, rival=None):
+        """Packets per second of processor time, beside a rival on the other core: the median."""
+        other = None
+        if rival is not None:
+            other = self._start(rival, _FOREVER, self.cores[1])
+        try:
+            runs = [self._run(config) for _ in range(self.repeats)]
+            if other is not None and other.poll() is not None:
+                raise RuntimeError("the rival ended before the measurement")
+        finally:
+            if other is not None:
+                other.kill()
+                other.communicate()
+        return statistics.median(run["packets"] / run["cpu_seconds"] for run in runs)
+
+    def pressure(self, config):
+        """The Pressure of a rival, measured alone."""
+        runs = [self._run(config) for _ in range(self.repeats)]
+        lines = statistics.median(run["lines"] / run["cpu_seconds"] for run in runs)
+        written = lines / 3
+        return Pressure(self._working_set(config), lines - written, written)
+
+    def _working_set(self, config):
+        """MB of a running function's memory that were used within a while."""
+        running = self._start(config, _FOREVER, self.cores[1])
+        try:
+            time.sleep(self.seconds)
+            Path(f"/proc/{running.pid}/clear_refs").write_text("1", encoding="ascii")
+            time.sleep(3 * self.seconds)
+            told = Path(f"/proc/{running.pid}/smaps_rollup").read_text(encoding="ascii")
+        finally:
+            running.kill()
+            running.communicate()
+        used = next(line for line in told.splitlines() if line.startswith("Referenced:"))
+        return int(used.split()[1]) / 1024
+
+
+def main():
+    """One measurement of the FlowTable under the memory benchmark, as `profile --measure` asks."""
+    asked = json.load(sys.stdin)
+    bench = Bench()
+    config = Config(
+        os.environ.get("NF", "flows"),
+        flows=int(asked.get("flow_count", 16384)),
+        bytes=int(asked.get("pkt_size_B", 1024)),
+        matches=float(asked.get("mtbr_matches_per_MB", 600)),
+    )
+    rival, pressure = None, Pressure(0.0, 0.0, 0.0)
+    if asked.get("comp_wss_MB"):
+        rival = Config("memory", wss_KB=max(1, int(1024 * asked["comp_wss_MB"])))
+        pressure = bench.pressure(rival)
+    # What was measured of the rival, not what was asked of it.
+    print(
+        json.dumps(
+            {
+                "throughput_kpps": bench.rate(config, rival) / 1e3,
+                "comp_wss_MB": pressure.wss_MB,
+                "comp_l2d_rd_per_s": pressure.reads_per_s,
+                "comp_l2d_wr_per_s": pressure.writes_per_s,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""What a system joins: an accelerator's own net, and the tokens of an input around it."""
+
+import os
+from dataclasses import dataclass, field
+
+import lpn
+from lpn.runs import Model
+
+__all__ = ["Own", "fill", "own_of", "wrong"]
+
+# The shell of the JPEG decoder (jpeg_decoder.v): 16-bit pixels, written row by row of a block.
+_ROW_BYTES, _ROWS = 16, 8
+
+
+@dataclass
+class Own:
+    """The accelerator's net and how it exchanges data.
+
+    inputs: {place: bytes of each token, or the property that says so}: tokens wait for them.
+    outputs: {place: bytes of each token}. finished: {place: how many of its tokens end a job, or the
+    start place that has as many}. pattern: the output that goes with Pattern tokens, in runs of
+    `packets`. ahead: tokens of an input that it holds at once. parameters: of the net, bound.
+    """
+
+    model: Model
+    net: lpn.Net
+    parameters: dict
+    inputs: dict = field(default_factory=dict)
+    outputs: dict = field(default_factory=dict)
+    finished: dict = field(default_factory=dict)
+    pattern: str | None = None
+    packets: int = 1
+    ahead: int = 1
+
+    def type_of(self, name):
+        """The token type of one of its places, for a place to join; None: its tokens count."""
+        core = self.net.core
+        kind = core.types[next(p.type for p in core.places if p.name == name)]
+        if not kind.fields:
+            return None
+        ranges = {
+            f.name: lpn.Int if f.range is None else lpn.Int[tuple(f.range)] for f in kind.fields
+        }
+        return type(kind.name, (lpn.Token,), {"__annotations__": ranges})
+
+
+def wrong(system, text):
+    """The error of a file that does not fit its accelerator."""
+    return lpn.Error("E-system-file", f"{system.name}: {text}")
+
+
+def own_of(system) -> Own:
+    """The accelerator of a System. Raises Error "E-system-file" where the file does not fit it."""
+    about = system.accelerator
+    beside = os.path.join(system.folder, about.model)
+    model = lpn.load(beside if os.path.isfile(beside) else about.model)
+    net = model.net(**dict(about.parameters))
+    trips = {name: _round_trip(system, kind) for name, kind in about.round_trips}
+    for name in trips:
+        if name not in net.params:
+            raise wrong(
+                system,
+                f"accelerator.round_trips: '{about.model}' has no parameter '{name}'; it has: "
+                f"{', '.join(net.params) or 'none'}",
+            )
+    own = Own(model, net, {**net.bound, **trips})
+    if about.model == "jpeg":
+        return _jpeg(system, own)
+    own.inputs, own.outputs = dict(about.inputs), dict(about.outputs)
+    own.finished, own.ahead = dict(about.finished), about.ahead
+    _check_places(system, own)
+    return own
+
+
+def _check_places(system, own):
+    core, name = own.net.core, system.accelerator.model
+    flags = {p.name: (p.start, p.done) for p in core.places}
+    start = [p for p, (starts, _) in flags.items() if starts]
+    done = [p for p, (_, ends) in flags.items() if ends]
+    for table, places, known in (
+        ("inputs", own.inputs, start),
+        ("outputs", own.outputs, done),
+        ("finished", own.finished, done),
+    ):
+        for place in places:
+            if place not in known:
+                raise wrong(
+                    system,
+                    f"accelerator.{table}: '{place}' is not one of {name}'s "
+                    f"{'start' if table == 'inputs' else 'done'} places: "
+                    f"{', '.join(known) or 'none'}",
+                )
+    for place, size in own.outputs.items():
+        if not isinstance(size, int) or size < 1:
+            raise wrong(system, f"accelerator.outputs.{place} must be a number of bytes from 1 on")
+    for place, size in own.inputs.items():
+        if isinstance(size, str) and size not in own.net[place].fields:
+            raise wrong(
+                system,
+                f"accelerator.inputs.{place}: its tokens have no property '{size}'; they have: "
+                f"{', '.join(own.net[place].fields) or 'none'}",
+            )
+    if not own.inputs:
+        raise wrong(
+            system,
+            "accelerator.inputs says which tokens wait for the start of the device, and for how "
+            f"many bytes of data each; {name}'s start places: {', '.join(start) or 'none'}",
+        )
+    if not own.finished:
+        raise wrong(
+            system,
+            "accelerator.finished says how many tokens of which done place end a job: a number or "
+            f"the start place that has as many; {name}'s done places: {', '.join(done) or 'none'}",
+        )
+    for place, many in own.finished.items():
+        if not isinstance(many, int) and many not in start:
+            raise wrong(
+                system,
+                f"accelerator.finished.{place} must be a number or a start place of {name}, "
+                f"{', '.join(start) or 'none'}; got '{many}'",
+            )
+
+
+def _round_trip(system, kind):
+    """Cycles from a request of the accelerator to its answer, when nothing else is on the way."""
+    memory, link, device = system.memory, system.link, system.accelerator
+    if link.generation:
+        raise wrong(
+            system,
+            "accelerator.round_trips needs a link of messages: packets of PCI Express wait for each "
+            "other; leave out link.generation",
+        )
+    where = memory.input if kind == "read" else memory.output
+    more = (
+        memory.behind if where == "behind" else memory.levels()[2 if memory.page == "open" else 3]
+    )
+    return -(-(2 * link.latency + memory.hit + more) // device.period)
+
+
+def _jpeg(system, own):
+    size = system.writes.bytes
+    if _ROW_BYTES % size:
+        raise wrong(
+            system,
+            f"writes.bytes must divide {_ROW_BYTES}: the decoder writes rows of 8 pixels of 2 bytes",
+        )
+    if system.accelerator.inputs or system.accelerator.outputs or system.accelerator.finished:
+        raise wrong(system, "jpeg is known: leave out accelerator.inputs, outputs and finished")
+    own.inputs = {"header": "size", "coded": 0}
+    own.ahead = 2  # the block that is decoded and the one whose bits are in the bit buffer
+    own.outputs = {"pixels": _ROW_BYTES * _ROWS}
+    own.pattern, own.packets = "pixels", _ROW_BYTES // size
+    return own
+
+
+def fill(system, own, marking, path, earlier):
+    """Adds the tokens of an input. Raises what the accelerator's own workload raises."""
+    # What was set for its parameters in the system's net, its workload is to know.
+    begin = "accelerator."
+    given = {k[len(begin) :]: v for k, v in marking.net.bound.items() if k.startswith(begin)}
+    own.net.bound = {**own.parameters, **given}
+    if own.pattern:
+        return _fill_image(system, own, marking, path, _warm(path) if earlier else 0)
+    if earlier:
+        raise ValueError("'earlier' is for systems with the JPEG decoder")
+    tokens = own.model.workload(path, own.net)
+    position = 0
+    for place in own.net.places:
+        rows = tokens.rows(place)
+        if place not in own.inputs:
+            if rows:
+                marking.add_rows(f"accelerator.{place}", rows)
+            continue
+        size = own.inputs[place]
+        at = None if isinstance(size, int) else own.net[place].fields.index(size)
+        needs = []
+        for row in rows:
+            end = position + (size if at is None else row[at])
+            needs.append((_reads(system, end) - _reads(system, position),))
+            position = end
+        marking.add_rows(f"device.waiting.{place}", rows)
+        marking.add_rows(f"device.needs.{place}", needs)
+    ends = 0
+    for place, many in own.finished.items():
+        count = many if isinstance(many, int) else tokens.count(many)
+        ends += count * (
+            -(-own.outputs[place] // system.writes.bytes) if place in own.outputs else 1
+        )
+    return _add_job(system, marking, position, ends)
+
+
+def _reads(system, bytes):
+    return -(-bytes // system.reads.bytes)
+
+
+def _add_job(system, marking, bytes, ends):
+    if ends < 1:
+        raise ValueError("nothing would end the job: there is no token that the end is counted in")
+    total = _reads(system, bytes)
+    marking.add(
+        "host.job", reads=total, first=min(total, _reads(system, system.reads.start)), ends=ends
+    )
+
+
+def _fill_image(system, own, marking, path, warm):
+    from lpn_models_native import _jpeg, _system  # here, so that the net alone needs no libjpeg
+
+    with open(path, "rb") as file:
+        data = file.read(_jpeg.MAX_FILE_BYTES + 1)
+    image = _jpeg.read(data, own.net.bound.get("writable_tables", 0) != 0)
+    memory, size = system.memory, system.reads.bytes
+    marking.add(
+        "device.waiting.header",
+        size=image.header_bytes,
+        table_stalls=image.table_stalls,
+        first_word=image.first_word_clocks,
+    )
+    marking.add_columns(
+        "device.waiting.coded", symbols=image.symbols, waits=image.waits, completes=image.completes
+    )
+    header = _reads(system, image.header_bytes)
+    marking.add("device.needs.header", at=header)
+    total = _reads(system, len(data))
+    needs = _system.shares(image.bits, 8 * image.header_bytes, 8 * size, header, total)
+    marking.add_columns("device.needs.coded", at=needs)
+    patterns = _system.levels(
+        width=image.width,
+        height=image.height,
+        mcu=16 if image.sampling == "420" else 8,
+        line=memory.line,
+        cache_lines=memory.cache_lines,
+        warm_bytes=warm,
+        read_lines=-(-len(data) // memory.line),
+        row_bytes=memory.row_bytes,
+        banks=memory.banks,
+        open_rows=memory.page == "open",
+    )
+    marking.add_columns("writes.patterns", rows=patterns)
+    _add_job(system, marking, len(data), _ROWS * len(patterns))
+
+
+def _warm(path):
+    """Bytes of the output buffer that the images before wrote: those of the same folder whose names
+    stand before this one's in the order of strings."""
+    from lpn_models_native import _jpeg
+
+    folder, name = os.path.split(os.path.abspath(path))
+    most = 0
+    for other in sorted(os.listdir(folder)):
+        if other < name and other.endswith(".jpg"):
+            with open(os.path.join(folder, other), "rb") as file:
+                width, height = _jpeg.size(file.read(_jpeg.MAX_FILE_BYTES))
+            most = max(most, 2 * width * (-(-height // 16) * 16))
+    return most

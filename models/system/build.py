@@ -1,0 +1,250 @@
+"""A System -> the net: a driver, DMA engines and a memory around the accelerator's own net."""
+
+import lpn
+from models.pcie import rates
+
+from . import host
+from .accelerators import Own
+from .parts import Job, Pattern, Run, Where, Wire, memory_time, rows_of
+
+__all__ = ["build"]
+
+AHEAD = 64  # runs of packets between an output and the engine that writes them
+
+
+def build(system, own: Own) -> lpn.Net:
+    """The net, in ticks of `system.tick` ps; every time and size in it is a parameter."""
+    return _Builder(system, own).build()
+
+
+class _Builder:
+    def __init__(self, system, own):
+        self.system, self.own = system, own
+        self.net = lpn.Net("system")
+        self.cycle = system.accelerator.period // system.tick  # of the accelerator, in ticks
+
+    def time(self, name, ps):
+        """A parameter: a time of the file, in ticks."""
+        return self.net.param(name, ps // self.system.tick, range=(0, 10**12))
+
+    def number(self, name, value, most=2**24):
+        return self.net.param(name, value, range=(1, most))
+
+    def build(self):
+        net = self.net
+        self.ends = net.place("device.ends")  # the end of a job is counted in these
+        self.running = net.place("device.running")
+        self.runs = net.place("writes.runs", Run, capacity=AHEAD)
+        self.links()
+        host.driver(self)
+        self.memory_times()
+        self.reads()
+        self.accelerator()
+        self.finish()
+        return net.done()
+
+    def links(self):
+        link = self.system.link
+        latency = self.time("link.latency", link.latency)
+        speed = None
+        if link.generation:
+            fs = rates.byte_fs(link.generation, link.lanes, link.max_payload)
+            speed = self.number("link.byte_fs", fs, 10**8)
+        self.up = Wire(self.net, "link.up", latency, speed, self.system.tick)
+        self.down = Wire(self.net, "link.down", latency, speed, self.system.tick)
+
+    def memory_times(self):
+        memory = self.system.memory
+        self.hit = self.time("memory.hit", memory.hit)
+        self.packet = self.time("memory.packet", memory.packet)
+        names = ("behind", "row_open", "row_shut", "row_other")
+        more = [self.time(f"memory.{name}", ps) for name, ps in zip(names, memory.levels()[1:])]
+        self.levels = [0, *more, 0, 0, 0]
+
+    def level_of(self, kind, bytes):
+        """A function: an address of a stream of so many bytes at a time -> the memory's level."""
+        memory = self.system.memory
+        if kind == "behind":
+            return lambda at: 1
+        if memory.page == "closed":
+            return lambda at: 3
+        # A stream takes rows in turn: the first access of a row finds another one open.
+        return lambda at: lpn.select(at % memory.row_bytes < bytes, 4, 2)
+
+    def reads(self):
+        """DMA reads of the input: in order, so many at once, into a buffer."""
+        net, reads = self.net, self.system.reads
+        tags = net.place("reads.tags", init=self.number("reads.outstanding", reads.outstanding))
+        size = self.number("reads.buffer", reads.buffer // reads.bytes)
+        self.room, self.data = net.place("reads.room", init=size), net.place("reads.data")
+        asked, at_memory = net.place("reads.asked", Where), net.place("reads.at_memory", Where)
+        answered, arrived = net.place("reads.answered"), net.place("reads.arrived")
+        where = net.place("reads.where", Where, init=[{"at": 0}])
+        net.transition(
+            "reads.ask",
+            take={"t": self.todo, "tag": tags, "room": self.room, "where": where},
+            put=[asked.forward("where"), where.emit(at=lambda where: where.at + reads.bytes)],
+            delay=reads.interval_cycles * self.cycle,
+            servers=1,
+        )
+        self.up.carry("read", asked, at_memory, kind="nonposted", payload=0, type=Where)
+        level = self.level_of(self.system.memory.input, reads.bytes)
+        runs = net.place("memory.reads", Run)
+        net.transition(
+            "memory.find",
+            take={"t": at_memory},
+            put=[runs.emit(level=lambda t: level(t.at), late=1)],
+            interval=self.packet,
+            ordered=True,
+        )
+        net.transition(
+            "memory.read",
+            take={"run": runs},
+            put=[answered],
+            delay=memory_time(self.hit, self.levels, self.packet, 1),
+            servers=64,
+        )
+        self.down.carry("data", answered, arrived, kind="completion", payload=reads.bytes)
+        net.transition(
+            "reads.stream",
+            take={"t": arrived},
+            put=[self.data, tags],
+            delay=(-(-reads.bytes // reads.bytes_per_cycle) + reads.gap_cycles) * self.cycle,
+            servers=1,
+        )
+
+    def accelerator(self):
+        """The accelerator's net as it is, its inputs gated by data, its outputs written."""
+        net, own = self.net, self.own
+        connect = {}
+        for name in own.inputs:
+            ahead = self.number(f"device.ahead.{name}", own.ahead)
+            connect[name] = net.place(f"device.given.{name}", own.type_of(name), capacity=ahead)
+        slots = self.system.writes.buffer // max(own.outputs.values(), default=1)
+        for name in own.outputs:
+            size = self.number(f"writes.buffer.{name}", max(1, slots))
+            connect[name] = net.place(f"device.out.{name}", own.type_of(name), capacity=size)
+        for place in own.net.core.places:
+            if place.done and place.name not in connect:
+                connect[place.name] = net.place(f"device.out.{place.name}", own.type_of(place.name))
+        net.instance(own.net, "accelerator", connect, own.parameters, (self.cycle, 0))
+        for name in own.inputs:
+            self.gate(name, connect[name])
+        net.transition(
+            "device.begin",
+            take={"job": self.started, "data": self.data.take(0, need=lambda job: job.first)},
+            put=[self.running],
+            servers=1,
+        )
+        if own.outputs:
+            self.cut(connect)
+            self.writes()
+        for place in own.net.core.places:
+            if place.done and place.name not in own.outputs:
+                net.transition(
+                    f"device.count.{place.name}",
+                    take={"t": connect[place.name]},
+                    put=[self.ends],
+                    servers=1,
+                )
+
+    def gate(self, name, given):
+        """Tokens of an input, each when its data is there."""
+        net, type = self.net, self.own.type_of(name)
+        waiting = net.place(f"device.waiting.{name}", type, start=True)
+        needs = net.place(f"device.needs.{name}", Where, start=True)  # `at`: DMA reads
+        net.transition(
+            f"device.give.{name}",
+            take={
+                "go": self.running.peek(),
+                "needs": needs,
+                "data": self.data.take(lambda needs: needs.at),
+                "t": waiting,
+            },
+            put=[given.forward("t") if type else given, self.room.emit(lambda needs: needs.at)],
+            servers=1,
+        )
+
+    def cut(self, connect):
+        """Outputs into runs of packets."""
+        net, own, writes = self.net, self.own, self.system.writes
+        self.packets = 1
+        if own.pattern:
+            self.packets = own.packets
+            patterns = net.place("writes.patterns", Pattern, start=True)
+            net.transition(
+                f"writes.cut.{own.pattern}",
+                take={"t": connect[own.pattern], "pattern": patterns},
+                put=[rows_of(self.runs)],
+                servers=1,
+            )
+            return
+        where = net.place("writes.where", Where, init=[{"at": 0}])
+        level = self.level_of(self.system.memory.output, writes.bytes)
+        for name, size in own.outputs.items():
+            pieces = -(-size // writes.bytes)
+            net.transition(
+                f"writes.cut.{name}",
+                take={"t": connect[name], "where": where},
+                put=[
+                    self.runs.emit(
+                        pieces,
+                        level=lambda where, i: level(where.at + i * writes.bytes),
+                        late=1,
+                    ),
+                    where.emit(at=lambda where, size=size: where.at + size),
+                ],
+                servers=1,
+            )
+
+    def writes(self):
+        """Runs of packets to the memory, so many unanswered at once."""
+        net, writes, packets = self.net, self.system.writes, self.packets
+        window = self.number("writes.outstanding", max(1, writes.outstanding // packets))
+        unanswered = net.place("writes.window", init=window)
+        sent, at_memory = net.place("writes.sent", Run), net.place("writes.at_memory", Run)
+        answered = net.place("writes.answered") if self.system.link.generation else None
+        accepted = [self.ends] if self.system.device.done == "accepted" else []
+        net.transition(
+            "writes.issue",
+            take={"run": self.runs, "w": unanswered},
+            put=[sent.forward("run"), *accepted],
+            delay=self.time("writes.latency", writes.latency),
+            interval=max(1, packets * writes.cycles * self.cycle),
+            ordered=True,
+        )
+        how = {"kind": "posted", "payload": writes.bytes, "packets": packets}
+        self.up.carry("write", sent, at_memory, type=Run, **how)
+        time = memory_time(self.hit, self.levels, self.packet, packets)
+        # An answer is a message, or with PCI Express an update of credits, for whose bytes
+        # rates.byte_fs has charged all packets. Messages take no turns: one transition for both.
+        answer = [unanswered, *([] if accepted else [self.ends])]
+        apart = self.system.link.generation > 0
+        latency = self.down.latency
+        net.transition(
+            "memory.write",
+            take={"run": at_memory},
+            put=[answered] if apart else answer,
+            delay=time if apart else lambda run: time(run) + latency,
+            interval=packets * self.packet,
+        )
+        if apart:
+            net.transition(
+                "link.down.answer", take={"t": answered}, put=answer, delay=latency, ordered=True
+            )
+
+    def finish(self):
+        """The end of a job: as many ends as it says."""
+        raised = [self.raised] if self.raised is not None else []
+        self.net.transition(
+            "device.finish",
+            take={
+                "job": self.ending,
+                "ends": self.ends.take(lambda job: job.ends),
+                "busy": self.busy,
+                "go": self.running,
+            },
+            put=raised,
+            delay=self.cycle,
+            servers=1,
+        )

@@ -1,0 +1,155 @@
+"""A whole system: a driver, a link, DMA engines and a memory around an accelerator's own net.
+
+    driver -> link -> [DMA reads -> accelerator -> DMA writes] -> link -> memory -> link -> driver
+
+`lpn sim FILE.toml INPUT...` runs the system of a file (system_file.py) on inputs of its accelerator;
+`lpn sim system IMAGE.jpg` that of demo/jpeg.toml. `latency` counts ticks from the driver's first
+register write until it knows that the job has ended; what a tick is, and nanoseconds and cycles of
+each clock, the answer says.
+"""
+
+import csv
+import functools
+import os
+
+import lpn
+from lpn.command import grouped, table
+
+from . import system_file
+from .accelerators import fill, own_of
+from .build import build
+
+__all__ = ["answer_of_run", "compare", "configured", "net", "show", "truth_rows", "workload"]
+
+_DEMO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "demo", "jpeg.toml")
+TICK = 999_848  # ns: what the durations of a guest that counts timer ticks are multiples of
+
+
+class Configured:
+    """The model of a system file: what a model's module has, with its answers in ns."""
+
+    def __init__(self, path):
+        self._file = os.fspath(path)
+        self._built = {}  # id of a net -> its System and Own
+
+    @functools.cached_property
+    def system(self):
+        """The System of the file."""
+        return system_file.read(self._file)
+
+    def net(
+        self,
+        *,
+        generation: int | None = None,
+        lanes: int | None = None,
+        max_payload: int | None = None,
+        latency_ns: int | None = None,
+        read_bytes: int | None = None,
+        outstanding_reads: int | None = None,
+        write_bytes: int | None = None,
+        outstanding_writes: int | None = None,
+        open_page: int | None = None,
+        guest_clock_ppm: int | None = None,
+        earlier: int = 0,
+    ) -> lpn.Net:
+        """The net; what is given stands in place of the file's.
+
+        generation, lanes, max_payload, latency_ns: of [link]. read_bytes, outstanding_reads: of
+        [reads]; write_bytes, outstanding_writes: of [writes]. open_page: 1 or 0, memory.page.
+        guest_clock_ppm: of [host].
+        earlier: 1 when the images of an input's folder whose names stand before its own were written
+        to the same buffer before, so that its lines are not in DRAM alone.
+        """
+        page = None if open_page is None else "open" if open_page else "closed"
+        given = {
+            "link.generation": generation,
+            "link.lanes": lanes,
+            "link.max_payload": max_payload,
+            "link.latency_ns": latency_ns,
+            "reads.bytes": read_bytes,
+            "reads.outstanding": outstanding_reads,
+            "writes.bytes": write_bytes,
+            "writes.outstanding": outstanding_writes,
+            "memory.page": page,
+            "host.guest_clock_ppm": guest_clock_ppm,
+        }
+        system = self.system.changed(**{k: v for k, v in given.items() if v is not None})
+        own = own_of(system)
+        net = build(system, own)
+        net.system = system, own, bool(earlier)
+        return net
+
+    def workload(self, input, net: lpn.Net) -> lpn.Marking:
+        """The tokens of an input of the accelerator. Raises what the accelerator's model raises."""
+        system, own, earlier = net.system
+        marking = lpn.Marking(net)
+        fill(system, own, marking, os.fspath(input), earlier)
+        return marking
+
+    def answer_of_run(self, run) -> dict:
+        """ns of a run and cycles of each clock in them, and ps of a tick; None where it did not end."""
+        if run.latency is None:
+            return None
+        return _told(run.net.system[0], run.latency)
+
+    def show(self, answer):
+        """Prints an answer_of_run()."""
+        rows = [[name, f"{mhz:g}", grouped(cycles)] for name, mhz, cycles in answer["clocks"]]
+        table(["clock", ">MHz", ">cycles"], rows, title=f"{answer['ns']:,.3f} ns".replace(",", " "))
+
+    def truth_rows(self, path):
+        """(image, parameters, ns, what else is known) of each row of a jpeg.csv."""
+        return _truth_rows(path)
+
+    def compare(self, ready, expected):
+        """The run and its ns. Raises ValueError, with both, for a row that was measured in ticks."""
+        run = ready.run()
+        if run.latency is None:
+            return run, {}
+        ns = _told(ready.net.system[0], run.latency)["guest_ns"]
+        if expected is not None:
+            apart = abs(ns - expected)
+            raise ValueError(
+                f"measured in ticks of {TICK} ns: {grouped(expected)} ns; predicted "
+                f"{grouped(round(ns))} ns, {'within' if apart < TICK else 'not within'} a tick"
+            )
+        return run, {"predicted": ns}
+
+
+def _told(system, ticks):
+    ns = ticks * system.tick / 1000
+    clocks = {"accelerator": 10**6 / system.accelerator.period, "host": system.host.clock_mhz}
+    return {
+        "ns": ns,
+        "guest_ns": round(ns * (10**6 + system.host.guest_clock_ppm) / 10**6, 3),
+        "tick_ps": system.tick,
+        "clocks": [(name, mhz, round(ns * mhz / 1000)) for name, mhz in clocks.items()],
+    }
+
+
+_COLUMNS = ("image", "rtl_ns", "rtl_quantised")
+
+
+def _truth_rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if not set(_COLUMNS) <= set(reader.fieldnames or ()):
+            raise lpn.Error(
+                "E-truth-file",
+                f"{path} has no columns {', '.join(_COLUMNS)}: durations of the JPEG decoder are "
+                "what is compared; of other systems too little is known (models/system/README.md, "
+                "Error)",
+            )
+        for row in reader:
+            ns, ticks = int(row["rtl_ns"]), int(row["rtl_quantised"])
+            yield f"{row['image']}.jpg", {"earlier": 1}, ns, ns if ticks else None
+
+
+def configured(path) -> Configured:
+    """The model of a system file, for `lpn sim FILE.toml`."""
+    return Configured(path)
+
+
+_default = Configured(_DEMO)
+net, workload, answer_of_run = _default.net, _default.workload, _default.answer_of_run
+show, truth_rows, compare = _default.show, _default.truth_rows, _default.compare

@@ -1,0 +1,1 @@
+"""The commands that read recorded waveforms: lpn wave and lpn fit."""

@@ -1,0 +1,123 @@
+"""What a net does when the recorded instants are forced upon it, and what its formulas read then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import _lpn
+import numpy as np
+
+from ..authoring.net import Net
+from ..errors import Error, without_place
+
+__all__ = ["Firing", "History", "Observed", "run"]
+
+LENIENT = 1 << 20  # capacity, servers and tokens of a pool while they are unknown
+
+
+@dataclass
+class Observed:
+    """What one recording says: `starts` and `commits` of transitions by name, by number of firing;
+    `pushes`: (place, values, time) of tokens that came in. `given`: transitions whose instants come
+    from outside and are not to be explained.
+    """
+
+    name: str
+    net: Net
+    marking: Any
+    values: dict[str, int]  # parameters, without unknowns
+    starts: dict[str, list[int]] = field(default_factory=dict)
+    commits: dict[str, list[int]] = field(default_factory=dict)
+    pushes: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
+    trailing: set[str] = field(default_factory=set)  # there may be more instants than firings
+
+
+@dataclass
+class Firing:
+    """A firing of a guided run. `number`: among those of its transition."""
+
+    transition: int
+    number: int
+    start: int
+    commit: int
+    taken: list
+    produced: list[int]
+
+
+class History:
+    """A guided run. `firings` in the order of their starts; `of[t][k]`: index of firing k of
+    transition t; `probed[t]`: array of rows, by number of firing.
+    """
+
+    def __init__(self, commits, probed):
+        order = sorted(range(len(commits)), key=lambda k: (commits[k].start, k))
+        self.firings = [
+            Firing(c.transition, c.firing, c.start, c.time, c.taken, c.produced)
+            for c in (commits[k] for k in order)
+        ]
+        position = {k: n for n, k in enumerate(order)}
+        self.commit_order = [position[k] for k in range(len(commits))]
+        self.of: list[dict[int, int]] = [{} for _ in probed]
+        for n, f in enumerate(self.firings):
+            self.of[f.transition][f.number] = n
+        self.probed = probed
+
+
+def run(
+    observed: Observed,
+    values: Mapping[str, int],
+    probes: Mapping[str, list[tuple[int, Mapping[str, int]]]] | None = None,
+    *,
+    guided: bool = True,
+) -> History:
+    """Runs the net of `observed` with `values` for its unknowns. `probes`: transition -> (expression,
+    values of unknowns while it is evaluated) at each of its starts. Not `guided`: the net alone, held
+    to what is given from outside.
+    """
+    net, core = observed.net, observed.net.core
+    base = {**observed.values, **values}
+
+    def listed(more):
+        all = {**net.params, **base, **more}
+        return [all[name] for name in net.params]
+
+    kept: list[list[int]] = []
+    numbers: dict[tuple, int] = {}
+    guide = []
+    for name in net.transitions:
+        asked = []
+        for expr, more in (probes or {}).get(name, ()):
+            key = tuple(sorted(more.items()))
+            if key not in numbers:
+                numbers[key] = len(kept)
+                kept.append(listed(more))
+            asked.append((expr, numbers[key]))
+        held = guided or name in observed.given
+        starts = observed.starts.get(name, []) if held else []
+        commits = observed.commits.get(name, []) if held else []
+        guide.append((starts, commits, asked))
+    try:
+        machine = _lpn.Interp(
+            core,
+            listed({}),
+            observed.marking._core,
+            trace=True,
+            guide=guide,
+            guide_values=kept,
+        )
+        for place, token, time in observed.pushes:
+            machine.push(net[place]._number, list(token), time)
+        _, commits = machine.run_recorded()
+    except Error as error:
+        raise without_place(
+            error.code, f"{observed.name}: the net cannot follow the recording: {error}"
+        ) from None
+    probed = []
+    for number, name in enumerate(net.transitions):
+        width = len((probes or {}).get(name, ()))
+        rows = np.array(machine.probed(number), dtype=np.int64)
+        probed.append(rows.reshape(-1, width) if width else rows.reshape(0, 0))
+    return History(commits, probed)
