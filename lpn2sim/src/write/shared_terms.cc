@@ -83,8 +83,8 @@ void SharedTerms::define(ExprId id, const Define& define_one) {
   }
   const auto it = uses_.find(id);
   if (it == uses_.end() || it->second < 2 || varies(id)) return;
-  if (net_->exprs.tree_size(id) < kWorthIt || printer_->may_fail(transition_, {.id = id})) return;
-  names_.emplace(id, define_one(id, printer_->of(transition_, {.id = id}, "0", &names_)));
+  if (net_->exprs.tree_size(id) < kWorthIt || printer_->may_fail(transition_, {id, {}})) return;
+  names_.emplace(id, define_one(id, printer_->of(transition_, {id, {}}, "0", &names_)));
 }
 
 }  // namespace lpn::sim
