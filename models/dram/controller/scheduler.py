@@ -251,7 +251,7 @@ class Scheduler:
 
         gone = {
             k: of_chosen(lambda c, k: getattr(c, k) & ~lpn.select(c.kind == REFRESHES, 0, c.bit), k)
-            for k in ("act", "read", "write", "pre", "close")
+            for k in ("act", "read", "write", "older", "pre", "close")
         }
         after = {k: of_chosen(getattr, k) for k in fields_of(Wants)} | gone
         after["act_ok"] = lambda c: c.act_ok & ~opened(c)
