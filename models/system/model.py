@@ -118,12 +118,12 @@ class Configured:
 
 def _told(system, ticks):
     ns = ticks * system.tick / 1000
-    periods = {"accelerator": system.accelerator.period, "host": system.host.period}
+    clocks = {"accelerator": 10**6 / system.accelerator.period, "host": system.host.clock_mhz}
     return {
         "ns": ns,
         "guest_ns": round(ns * (10**6 + system.host.guest_clock_ppm) / 10**6, 3),
         "tick_ps": system.tick,
-        "clocks": [(name, 10**6 / ps, round(ns * 1000 / ps)) for name, ps in periods.items()],
+        "clocks": [(name, mhz, round(ns * mhz / 1000)) for name, mhz in clocks.items()],
     }
 
 

@@ -155,7 +155,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Host:
-    period: int = _key(_clock, 1000, "clock_mhz")
+    clock_mhz: int = _key(_whole(1, 100_000), 1000)  # for answers alone
     request: int = _key(_ps, 0, "request_ns")
     answer: int = _key(_ps, 0, "answer_ns")
     wait: str = _key(_one_of("poll", "interrupt"), "poll")

@@ -29,6 +29,7 @@ void bind_exports(py::module_& m);      // _lpn.sim.Timeline, Vcd; after bind_si
 void bind_structure(py::module_& m);    // structure()
 void bind_space(py::module_& m);        // InputSpace; after bind_marking
 void bind_every_input(py::module_& m);  // every_input(); after bind_space and bind_sim
+void bind_reach(py::module_& m);        // bound_by_states(), most_done_tokens(); after bind_space
 void bind_partition(py::module_& m);    // partition(); after bind_space
 void bind_bounds(py::module_& m);       // bound(), check_bound(); after bind_partition
 void bind_pi(py::module_& m);           // _lpn.pi; after bind_partition

@@ -332,6 +332,35 @@ def test_the_command_fits_and_tries_held_out_recordings(files):
     assert "lpn.max(pkt.words, 30)" in (files / "fitted.py").read_text()
 
 
+def test_the_command_says_what_has_no_partner(files):
+    """Without tokens nothing fires; a map that says nothing comes in is not an exact fit."""
+    (files / "none.toml").write_text(
+        MAP.replace(MAP[MAP.index("[places") : MAP.index("[channels")], "")
+    )
+    status, out, err = lpn_fit(files, "skeleton.py", "one.vcd", "--map", "none.toml", "--json")
+    assert status == 3 and not json.loads(out)["exact"]
+    assert [e["missing"] for e in json.loads(out)["errors"]] == [60, 60]
+    assert err.startswith("note: there was nothing to compare")
+
+
+def test_commands_that_write_the_net_refuse_it(files):
+    for command in (["print"], ["compile", "-o", "x.so"], ["pi", "--loops"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "lpn", command[0], "skeleton.py", *command[1:]],
+            cwd=files, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2 and "E-unknown" in done.stderr, command
+    done = subprocess.run(
+        [sys.executable, "-m", "lpn", "check", "skeleton.py"],
+        cwd=files, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert (
+        "unknown: buffer.capacity, fetch.delay, setup, send.delay; what is said below"
+        in done.stdout
+    )
+
+
 def test_the_command_refuses_what_does_not_fit(files):
     status, _, err = lpn_fit(
         files, "skeleton.py", "one.vcd", "--map", "map.toml", "--input", "a", "--input", "b"

@@ -333,3 +333,31 @@ def test_a_parameter_of_the_accelerator_reaches_its_workload():
         model.workload(image, model.net())
     net = model.net(**{"accelerator.writable_tables": 1})
     assert model.workload(image, net).count("device.waiting.coded") == 1024
+
+
+@pytest.mark.parametrize("name, file", [("vta", "two_steps.json"), ("protoacc", "two_items.json")])
+def test_a_joined_net_takes_its_own_cycles(tmp_path, name, file):
+    """Around the accelerator's own latency: the doorbell, a cycle to end, and the interrupt."""
+    text = (ROOT / "models" / "system" / "demo" / f"{name}.toml").read_text()
+    (tmp_path / "system.toml").write_text(text.replace("[host]", '[host]\nwait = "interrupt"'))
+    input = ROOT / "models" / name / "demo" / file
+    model, alone = lpn.load(str(tmp_path / "system.toml")), lpn.load(name)
+    net, own = model.net(), alone.net()
+    system, joined, _ = net.system
+    run = lpn.simulate(net, model.workload(input, net), engine="interp")
+    cycles = lpn.simulate(
+        own, alone.workload(input, own), joined.parameters, engine="interp"
+    ).latency
+    rings = (system.device.registers - 1) * (60 + 54) + 60
+    link = system.link.latency / 1000
+    # Clocks are of 2 GHz; a register takes four of them.
+    expected = rings + link + 4 * 0.5 + cycles * 0.5 + 0.5 + link
+    assert model.module.answer_of_run(run)["ns"] == expected
+
+
+def test_the_decoder_on_a_board():
+    model = lpn.load(str(DEMO.with_name("jpeg_pcie.toml")))
+    net = model.net()
+    run = lpn.simulate(net, model.workload(IMAGE, net), engine="interp")
+    # At least two links, the interrupt, and the decoder's own 1402 cycles of 2 ns less its last pixels'.
+    assert not run.stalled and model.module.answer_of_run(run)["ns"] > 300 + 1000 + 1300 * 2

@@ -41,6 +41,7 @@ def check(model, params, as_json):
             values = parameter_values(net, None)
             warnings = [_entry(core, w) for w in core.lint()]
             structure = _structure(core, values)
+            structure["unknowns"] = [u for u in net.unknowns if u not in net.bound]
     except Exception as error:
         if debugging() and not isinstance(error, Error):
             raise
@@ -126,6 +127,12 @@ def _show(name, errors, warnings, structure):
         f"{name}: no errors, {counted(len(warnings), 'warning')}; "
         + ", ".join(counted(*each) for each in size)
     )
+    if structure["unknowns"]:
+        click.echo(
+            f"  unknown: {_some(structure['unknowns'])}; what is said below takes them as "
+            + ", ".join(f"{structure['parameters'][u]}" for u in structure["unknowns"][:12])
+            + " (lpn fit finds them)"
+        )
     for conflict in structure["conflicts"]:
         how = PROOFS[conflict["proof"]]
         click.echo(f"  shared: {conflict['place']} -> {_some(conflict['consumers'])} ({how})")

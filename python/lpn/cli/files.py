@@ -6,6 +6,7 @@ import click
 
 import _lpn
 
+from ..authoring.unknown import require_known
 from ..command import ANSWERED, json_option, model_argument, params_option, print_json
 from ..errors import without_place
 from ..runs import prepare
@@ -31,6 +32,7 @@ def compile(model, params, output, as_json):
     given here become its defaults.
     """
     ready = prepare(model, params=params)
+    require_known(ready.net)
     name = ready.model.name
     core = _lpn.sim.with_defaults(ready.net.core, ready.values)
     seconds = _lpn.sim.write_program(core, name, output)
@@ -91,6 +93,7 @@ def marking(model, input, params, output, as_json):
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
     ready = prepare(model, params=params)
+    require_known(ready.net)
     text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
         with open(output, "w", encoding="utf-8") as file:

@@ -32,6 +32,7 @@ class Observed:
     commits: dict[str, list[int]] = field(default_factory=dict)
     pushes: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
     given: set[str] = field(default_factory=set)
+    trailing: set[str] = field(default_factory=set)  # there may be more instants than firings
 
 
 @dataclass

@@ -64,6 +64,8 @@ def observe(
         observed = Observed(path, net, marking, known)
         for m in firings:
             _, origin, _, _ = recording.clock_totals(m.k)
+            if m.firing.trailing:
+                observed.trailing.add(m.firing.transition)
             if m.firing.given:
                 observed.given.add(m.firing.transition)
             offset = (origin or 0) + m.firing.offset + sum(values[p] for p in m.firing.parameters)

@@ -45,17 +45,22 @@ def filled(
 
 
 def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The run of `net` against a recording: a row per transition and event that was recorded."""
+    """The run of `net` against a recording: a row per transition and event that was recorded.
+    `missing`: firings or transfers that have no partner, before the recording's last one.
+    """
     history = run(replace(observed, net=net), numbers, guided=False)
+    recorded = (("start", observed.starts), ("commit", observed.commits))
+    end = max((t for _, times in recorded for at in times.values() for t in at[-1:]), default=0)
     rows = []
-    for event, recorded in (("start", observed.starts), ("commit", observed.commits)):
-        for name, times in recorded.items():
+    for event, instants in recorded:
+        for name, times in instants.items():
             if name in observed.given:
                 continue
             number = net.transitions.index(name)
             own = [history.firings[n] for n in history.of[number].values()]
             expected = sorted(f.start if event == "start" else f.commit for f in own)
             late: list[int] = [t - e for e, t in zip(expected, times)]
+            more = max(0, len(times) - len(expected)) if name not in observed.trailing else 0
             rows.append(
                 {
                     "recording": observed.name,
@@ -63,6 +68,7 @@ def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dic
                     "event": event,
                     "firings": len(expected),
                     "compared": len(late),
+                    "missing": more + sum(e < end for e in expected[len(times) :]),
                     "exact": sum(not x for x in late),
                     "mean_error": sum(abs(x) for x in late) / len(late) if late else None,
                     "worst_error": max((abs(x) for x in late), default=None),
@@ -72,5 +78,5 @@ def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dic
 
 
 def total(rows: list[dict[str, Any]]) -> tuple[int, int]:
-    """(instants compared, of them exact)."""
-    return sum(r["compared"] for r in rows), sum(r["exact"] for r in rows)
+    """(instants recorded or run, of them exact)."""
+    return sum(r["compared"] + r["missing"] for r in rows), sum(r["exact"] for r in rows)

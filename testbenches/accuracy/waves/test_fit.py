@@ -1,8 +1,10 @@
 """lpn fit on recorded designs: the JPEG decoder with its numbers forgotten, then images that were not
-recorded.
+recorded; the AXI data mover and its memory with the delays of all registers forgotten, then the runs
+of truth/axi.
 """
 
 import csv
+import os
 
 import pytest
 from conftest import JPEG_TRUTH, MAPS, TRUTH, runs
@@ -40,14 +42,14 @@ def read(recordings, step):
     return False
 
 
-def observed(model, run, input, map, forgotten):
+def observed(model, run, input, map, forgotten, least=0):
     return observe(
-        model, input, str(TRUTH / f"{run}.vcd.xz"), read_map(str(map)), {}, read, forgotten
+        model, input, str(TRUTH / f"{run}.vcd.xz"), read_map(str(map)), {}, read, forgotten, least
     )[0]
 
 
-def fitted(model, given, forgotten):
-    fit = Fit([observed(model, run, input, map, forgotten) for run, input, map in given])
+def fitted(model, given, forgotten, least=0):
+    fit = Fit([observed(model, run, input, map, forgotten, least) for run, input, map in given])
     fit.solve()
     for each in fit.cases:
         compared, exact = total(errors(each.observed, fit.filled(each.net), fit.number_values()))
@@ -98,3 +100,50 @@ def test_the_jpeg_decoder_with_every_number_forgotten(parse):
             assert found == cycles or waits > 0
             checked += found == cycles
     assert checked >= 40
+
+
+def copies():
+    """Run -> the input of models/dma, of the recordings with verilog-axi's own memory."""
+    found = {}
+    for run, row in runs().items():
+        words = row.get("config") or "axi_ram" * (row.get("what") == "reference A: axi_ram")
+        if row["design"] != "axi_cdma" or "axi_ram" not in words:
+            continue
+        config = {
+            "data_width": 64 if "64-bit" in words else 32,
+            "max_burst_len": 8 if "burst 8" in words else 16,
+            "ram_pipeline_output": int("output register" in words),
+        }
+        descriptors = [{**d, "addr": d["read_addr"]} for d in row["descriptors"]]
+        for d in descriptors:
+            del d["read_addr"]
+        found[run] = {"design": "axi_cdma", "config": config, "descriptors": descriptors}
+    return found
+
+
+def test_the_data_mover_with_the_delays_of_its_registers_forgotten():
+    """20 delays of axi_cdma and axi_ram, at least a clock each; a transition without delay is the
+    clock of a handshake, and stays. Six short recordings (in CI three of them), then all runs of the
+    truth (in CI every fourth): other lengths, alignments, widths, longest bursts and memories.
+    """
+    slow = os.environ.get("LPN_SLOW")
+    inputs = copies()
+    chosen = inputs if slow else ["cdma_1", "cdma_3", "cdma_6"]
+    given = [(run, inputs[run], MAPS["axi_cdma"]) for run in chosen if run in inputs]
+    fit = fitted("dma", given, ["cdma.*.delay", "memory.*.delay"], 1)
+    assert len(fit.found) == 20
+    model = load("dma")
+    path = JPEG_TRUTH.parent / "axi" / "axi_cdma.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"no truth at {path}")
+    checked = 0
+    for number, (run, _, _, expected) in enumerate(model.module.truth_rows(str(path))):
+        if not run.get("completed", True) or not slow and number % 4:
+            continue
+        net = fit.filled(prepare(model, run).net)
+        values = parameter_values(net, None)
+        ready = Ready(model, net, values, run, {}, "interp", {})
+        result, about = model.module.compare(ready, expected)
+        assert not result.stalled and about["times"] == about["times_exact"], str(run)
+        checked += 1
+    assert checked == (65 if slow else checked) and checked > 12

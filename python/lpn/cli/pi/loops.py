@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import click
 
+from ...authoring.unknown import require_known
 from ...command import (
     ANSWERED,
     NO,
@@ -41,6 +42,7 @@ def _loops(model, params, limit, as_json):
     import _lpn
 
     ready = prepare(model, params=params)
+    require_known(ready.net)
     begin = time.monotonic()
     try:
         found, interrupted = _lpn.pi.steady_state(

@@ -150,7 +150,9 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
     finally:
         progress.clear()
     found = described(fitted, [each.net for each in observed])
-    exact = all(r["exact"] == r["compared"] for r in rows if not r["held_out"])
+    own = [r for r in rows if not r["held_out"]]
+    compared = sum(r["compared"] for r in own)
+    exact = compared > 0 and all(r["exact"] == r["compared"] + r["missing"] for r in own)
     if output is not None:
         _write(fitted, observed[0].net, skeleton, output)
     result = {
@@ -164,8 +166,11 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
         print_json(result)
     else:
         _show(found, rows, exact, output)
-    if not any(r["compared"] for r in rows if not r["held_out"]):
-        note("there was nothing to compare: no transfer on any channel; look at clock and reset")
+    if not compared:
+        note(
+            "there was nothing to compare: no transfer that is a firing, or no firing; look at clock, "
+            "reset, and where the tokens come from (--input, or [places] of the map)"
+        )
         return UNKNOWN
     return status if exact else max(status, NO)
 
@@ -209,12 +214,13 @@ def _show(found, rows, exact, output):
             click.echo(f"{row['unknown']}: {line}")
     click.echo("")
     table(
-        ["recording", "transition", ">instants", ">exact", ">mean error", ">worst"],
+        ["recording", "transition", ">instants", ">missing", ">exact", ">mean error", ">worst"],
         [
             [
                 row["recording"] + (" (held out)" if row["held_out"] else ""),
                 f"{row['transition']} {row['event']}",
                 grouped(row["compared"]),
+                grouped(row["missing"]),
                 grouped(row["exact"]),
                 "-" if row["mean_error"] is None else f"{row['mean_error']:.2f}",
                 grouped(row["worst_error"]),
@@ -251,7 +257,7 @@ def _remarks(row):
         yield f"{other['formula']} fits as well; an input with {at} tells: {one}, or {two}"
     if row["residuals"]:
         if set(row["residuals"]) == {"passed"}:
-            yield f"{counted(row['residuals']['passed'], 'start')} come before it allows them"
+            yield f"before it allows them: {counted(row['residuals']['passed'], 'start')}"
         else:
             most = sorted(row["residuals"].items(), key=lambda r: -r[1])[:6]
             yield "residuals, in cycles: " + ", ".join(
