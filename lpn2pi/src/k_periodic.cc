@@ -15,7 +15,7 @@ namespace {
 // What fits in memory: an arc takes 64 bytes with all that is kept of it.
 constexpr std::int64_t kMostEvents = 8'000'000;
 constexpr std::int64_t kMostArcs = 24'000'000;
-constexpr std::int64_t kMostParts = std::int64_t{1} << 40;  // so that sums of delays fit beside it
+constexpr std::int64_t kMostParts = std::int64_t{1} << 60;
 
 [[noreturn]] void too_large(const std::string& what) {
   throw Error("E-dataflow", fmt::format("the graph is too large for an exact period: {}", what));
@@ -123,13 +123,20 @@ std::int64_t KPeriodic::parts() const {
   return static_cast<std::int64_t>(parts);
 }
 
+// Takes whole iterations; false where that is so already, or would be too large.
+bool KPeriodic::unfold() {
+  bool grown = false;
+  for (const std::size_t t : part_.actors) grown |= k_[t] != repetitions_[t];
+  if (!grown || size_of(true) > kMostArcs) return false;
+  for (const std::size_t t : part_.actors) k_[t] = repetitions_[t];
+  return true;
+}
+
 // Where few cycles of phases share tokens in many ways, or hardly have a common measure, whole
 // iterations are smaller.
 void KPeriodic::choose_size() {
   const Wide some = size_of(false);
-  if ((some > 100'000 && size_of(true) <= some) || (parts() == 0 && size_of(true) <= kMostArcs)) {
-    for (const std::size_t t : part_.actors) k_[t] = repetitions_[t];
-  }
+  if ((some > 100'000 && size_of(true) <= some) || parts() == 0) unfold();
   Wide events = 0;
   for (const std::size_t t : part_.actors)
     events += Wide{k_[t]} * static_cast<Wide>(graph_.actors[t].times.recurring.size());
@@ -275,7 +282,13 @@ Pace KPeriodic::pace_of(const Cycle& cycle) const {
 Pace KPeriodic::run(const GoOn& go_on) {
   for (;;) {
     build(go_on);
-    const std::optional<Cycle> cycle = slowest_cycle(owner_.size(), arcs_, go_on);
+    std::optional<Cycle> cycle;
+    try {
+      cycle = slowest_cycle(owner_.size(), arcs_, go_on);
+    } catch (const Error&) {  // parts of an iteration need larger numbers than whole ones
+      if (!unfold()) throw;
+      continue;
+    }
     if (!cycle) return {};
     const Pace pace = pace_of(*cycle);
     if (!grow(*cycle)) return pace;

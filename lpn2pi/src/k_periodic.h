@@ -43,6 +43,7 @@ class KPeriodic {
   std::int64_t blocks(std::size_t actor) const { return repetitions_[actor] / k_[actor]; }
   Side side(const Phases& rates, const Phases& needed, std::size_t actor) const;
   std::int64_t parts() const;
+  bool unfold();
   void choose_size();
   Wide size_of(bool whole) const;
   void build(const GoOn& go_on);

@@ -139,6 +139,12 @@ TEST_CASE("dataflow: large repetitions need not be unfolded") {
                     channel("ba", 1, 0, {1}, {1'000'000'000}, 3'000'000'000),
                     channel("aa", 0, 0, {1}, {1}, 1), channel("bb", 1, 1, {1}, {1}, 1)};
   CHECK(pace(graph, forever).period == Ratio{2'000'000'000, 1});
+  // Nor where 10^9 firings of one have no common factor with those of the other.
+  graph.actors = {actor("a", {3}), actor("b", {2})};
+  graph.channels = {channel("ab", 0, 1, {1'000'000'007}, {999'999'937}),
+                    channel("ba", 1, 0, {999'999'937}, {1'000'000'007}, 9'000'000'000),
+                    channel("aa", 0, 0, {1}, {1}, 1), channel("bb", 1, 1, {1}, {1}, 1)};
+  CHECK(pace(graph, forever).period == Ratio{3 * 999'999'937LL, 1});
 }
 
 TEST_CASE("dataflow: firings without common factors") {

@@ -61,10 +61,12 @@ void bind_every_input(py::module_& m) {
       "every_input",
       [](const Net& net, const InputSpace& space, const std::vector<FormTuple>& forms,
          const sim::Library* library, unsigned threads, std::uint64_t first, std::uint64_t most,
-         std::uint64_t max_commits, const py::object& progress) {
+         std::uint64_t max_commits, const std::optional<std::vector<Assignment>>& inputs,
+         const py::object& progress) {
         return every_input(net, space, forms,
                            {.library = library,
                             .threads = threads,
+                            .listed = inputs ? &*inputs : nullptr,
                             .first = first,
                             .most = most,
                             .most_commits = max_commits,
@@ -74,8 +76,9 @@ void bind_every_input(py::module_& m) {
       py::arg("net"), py::arg("space"), py::arg("forms"), py::kw_only(),
       py::arg("library") = py::none(), py::arg("threads") = 0, py::arg("first") = 0,
       py::arg("most") = UINT64_MAX, py::arg("max_commits") = 200'000,
-      py::arg("progress") = py::none(),
-      "Runs every input of the space; ({assignments, inputs, complete, largest: [(value, input) or "
+      py::arg("inputs") = py::none(), py::arg("progress") = py::none(),
+      "Runs every input of the space, or of those listed; ({assignments, inputs, complete, "
+      "largest: [(value, input) or "
       "None] per form [((quantity, index), coefficient)], silent, stalled, failed, endless}, "
       "interrupted).");
 }

@@ -36,6 +36,7 @@ void bind_space(py::module_& m) {
   py::class_<InputSpace, std::shared_ptr<InputSpace>>(m, "InputSpace")
       .def(py::init(&make_space), py::arg("variables"), py::arg("params"), py::arg("tokens"),
            py::arg("constraints"))
+      .def_readwrite("done_count", &InputSpace::done_count)
       .def("check", [](const InputSpace& s, const Net& net) { check_space(net, s); })
       .def("contains",
            [](const InputSpace& s, const Assignment& values) { return contains(s, values); })

@@ -95,7 +95,7 @@ def test_own_jpeg_of_300_blocks_within_a_percent():
     model = lpn.load("jpeg")
     answer = lpn.maximize(model.space(model.net(), blocks=300, nonzero_sum=5400), seconds=8)
     assert answer.replayed and answer.upper - answer.lower <= 0.01 * answer.lower
-    assert answer.why in (None, "the limit of 8 s was reached")
+    assert answer.why is None or "limit of 8 s" in answer.why or "states" in answer.why
 
 
 def test_a_limit_is_for_the_search_but_for_what_checking_takes(monkeypatch):
@@ -108,7 +108,7 @@ def test_a_limit_is_for_the_search_but_for_what_checking_takes(monkeypatch):
 
     monkeypatch.setattr(_lpn, "bound", watched)
     model = lpn.load("jpeg")
-    answer = lpn.maximize(model.space(model.net(), blocks=18), seconds=100)
+    answer = lpn.maximize(model.space(model.net(), blocks=18), seconds=100, states=False)
     assert answer.verdict == "optimal" and 70 < given[0] < 80
 
 

@@ -326,6 +326,7 @@ ParamValues params_of(const Net& net, const InputSpace& space, const Assignment&
 Marking marking_of(const Net& net, const InputSpace& space, const Assignment& values) {
   need_width(space, values);
   Marking marking(net);
+  marking.done_count = space.done_count;
   for (const InputSpace::Tokens& tokens : space.tokens) {
     const std::size_t count = count_of(net, space, tokens, values);
     const auto& fields = net.type_of(tokens.place).fields;

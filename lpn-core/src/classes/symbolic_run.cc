@@ -133,7 +133,7 @@ std::int64_t SymbolicRun::arrived_at(const SymbolicPlace& place, InstantId insta
 }
 
 void SymbolicRun::set_up() {
-  if (net_.done_count) {
+  if (net_.done_count || space_.done_count) {
     throw Error(
         "E-partition",
         fmt::format("{}: runs that end after a number of done tokens are not covered; leave "

@@ -147,7 +147,12 @@ std::optional<std::int64_t> value_of(const InputSpace& space, const Form& form, 
 // Numbered assignments in lexicographic order: a number with mixed bases.
 class Numbering {
  public:
-  explicit Numbering(const InputSpace& space) : space_(space) {
+  Numbering(const InputSpace& space, const std::vector<Assignment>* listed)
+      : space_(space), listed_(listed) {
+    if (listed != nullptr) {
+      total_ = listed->size();
+      return;
+    }
     for (const Param& v : space.variables.params) {
       total_ *=
           static_cast<std::uint64_t>(v.range->hi) - static_cast<std::uint64_t>(v.range->lo) + 1;
@@ -155,6 +160,10 @@ class Numbering {
   }
   std::uint64_t total() const { return total_; }
   void read(std::uint64_t number, Assignment& into) const {
+    if (listed_ != nullptr) {
+      into = (*listed_)[number];
+      return;
+    }
     const auto& variables = space_.variables.params;
     into.resize(variables.size());
     for (std::size_t k = variables.size(); k-- > 0;) {
@@ -168,6 +177,7 @@ class Numbering {
 
  private:
   const InputSpace& space_;
+  const std::vector<Assignment>* listed_;
   std::uint64_t total_ = 1;
 };
 
@@ -197,7 +207,11 @@ class Work {
  public:
   Work(const Net& net, const InputSpace& space, const std::vector<Form>& forms,
        const EveryInputOptions& options)
-      : net_(net), space_(space), forms_(forms), options_(options), numbering_(space) {
+      : net_(net),
+        space_(space),
+        forms_(forms),
+        options_(options),
+        numbering_(space, options.listed) {
     first_ = std::min(options.first, numbering_.total());
     end_ = first_ + std::min(options.most, numbering_.total() - first_);
     next_ = first_;

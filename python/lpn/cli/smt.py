@@ -197,7 +197,14 @@ def smt(
         if tried:
             _show_tried(tried)
         if certificate and written is None:
-            note("no certificate was written: nothing is proved")
+            note(
+                "no certificate was written: "
+                + (
+                    "a bound by reachable states has none"
+                    if answer.states is not None
+                    else "nothing is proved"
+                )
+            )
     if tried:
         return (
             max((STATUS[row["verdict"]] for row in tried["tried"]), default=UNKNOWN)
@@ -334,6 +341,14 @@ def _plain(value):
     return value if value is None or isinstance(value, int) else str(value)
 
 
+def _gap(answer):
+    """How far the two bounds are apart, as a part of the larger one; null where one is missing."""
+    if answer.lower is None or answer.upper is None:
+        return None
+    larger = max(abs(answer.lower), abs(answer.upper))
+    return 0.0 if larger == 0 else round(float(abs(answer.upper - answer.lower) / larger), 6)
+
+
 def _input(space, values):
     """An input for programs: its variables, tokens and parameters."""
     if values is None:
@@ -366,6 +381,9 @@ def _fields(model, space, answer, written, dumped):
         "classes": answer.classes,
         "paths": answer.paths,
         "inputs": answer.inputs,
+        "states": answer.states,
+        "inputs_tried": answer.tried,
+        "gap": _gap(answer),
         "complete": answer.complete,
         "why": answer.why,
         "unresolved": answer.unresolved,
@@ -387,7 +405,9 @@ def _show(space, answer, written, witness_file, dumped):
         click.echo("of the other inputs:")
     click.echo(f"{answer.question}: {_verdict(answer)}")
     extent = "all inputs" if answer.complete else f"not all inputs: {answer.why}"
-    if answer.inputs is not None:
+    if answer.states is not None:
+        how = f"{counted(answer.states, 'state')}, {counted(answer.tried, 'input')} tried"
+    elif answer.inputs is not None:
         how = f"{counted(answer.inputs, 'input')} run"
     else:
         number = "1 class" if answer.classes == 1 else f"{answer.classes} classes"

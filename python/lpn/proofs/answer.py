@@ -28,7 +28,9 @@ class Answer:
     has exactly that value. `stalled`: an input that stalls or fails, with why, else None.
     `classes`, `paths`, `complete`, `why`: of the partition it rests on. `inputs`: how many inputs were
     run instead, where the classes did not answer and every input was tried, else None. `silent`: no input produces
-    a done token. `certificate`: what check() takes.
+    a done token. `states`: how many reachable states the bound rests on, and `tried`: how many inputs
+    were run in search of the witness, where classes did not answer; then there is no certificate.
+    `certificate`: what check() takes.
     """
 
     def __init__(self, question, space):
@@ -42,6 +44,7 @@ class Answer:
         self.silent = False
         self.classes = self.paths = 0
         self.inputs = None
+        self.states = self.tried = None
         self.complete = False
         self.why = None
         self.unresolved = 0

@@ -20,6 +20,7 @@ from .basis import Basis
 from .interface_term import interface_term
 from .problem import Problems
 from .property import claims, is_strict, largest, timed, whole
+from .states import States, bounded_by_states
 from .tried import MOST_INPUTS, WORTH_COMPILING, Tried, estimate, possible
 
 __all__ = ["maximize", "minimize", "prove"]
@@ -28,6 +29,8 @@ _PATIENCE = 2.0  # seconds that classes have, however quickly all inputs could b
 # Of the seconds left, what checking the proof gets: a search that is cut off has certificates that
 # are checked in a quarter to a third of its time.
 _CHECKING = 0.25
+_CLASSES_FIRST = 5.0  # seconds that classes have before states are looked at
+_STATES = 30.0  # seconds for states, where there is no limit
 _COMPILED = 8  # about so many times faster than the estimate are compiled runs
 
 
@@ -42,9 +45,11 @@ def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> An
     the answer. `progress(text)` is called a few times per second; Ctrl-C ends the work, and the
     answer keeps what it has. `tries`: where sorting the inputs into classes is refused, or leaves a
     gap after about the time that running all inputs takes, and the variables have at most so many
-    assignments, every input is run. Raises Error "E-property" for what is not covered,
-    "E-partition" for a net that cannot be executed symbolically and whose inputs are too many to
-    try, "E-space" when the space has no input.
+    assignments, every input is run. `states`: where classes take their time and the inputs are too
+    many, reachable states bound latency, completion and commits, and inputs are tried; such an
+    answer has no certificate. Raises Error "E-property" for what is not covered,
+    "E-partition" for a net that cannot be executed symbolically, whose inputs are too many to
+    try, with a quantity that states do not bound, "E-space" when the space has no input.
     """
     return _Search(space, f"maximize {quantity}", **options).extreme(quantity, 1)
 
@@ -80,6 +85,7 @@ class _Search:
         progress=None,
         seed=1,
         tries=MOST_INPUTS,
+        states=True,
     ):
         if not isinstance(space, InputSpace):
             raise mistake("E-operand", f"bounds need an input space, got {space!r}")
@@ -89,6 +95,7 @@ class _Search:
         self.say = progress or _nothing
         self.seed = seed
         self.tries = tries
+        self.states = states
         self.began = time.monotonic()
         self.limit = seconds
         self.end = None if seconds is None else self.began + seconds
@@ -112,12 +119,15 @@ class _Search:
             self.denominator = getattr(self.interface, "denominator", 1)
         total = possible(self.space, forms, self.tries)
         if total is None:
-            return self.by_classes(ask)
+            return self.without_trying(forms, ask)
         known, why = self.for_a_while(_PATIENCE, ask)
         if known is not None and not self.may_try(known):
             return known
         try:
             seconds = estimate(self.space, forms, total, self.term)
+            hopeless = self.limit is not None and seconds > _COMPILED / 2 * self.left()
+            if hopeless and self.may_bound(forms):
+                return self.by_states(forms, ask, known, why)  # they cannot all be run
             if known is not None and seconds > _PATIENCE * _COMPILED:
                 known, why = self.for_a_while(seconds / _COMPILED, ask)
                 if not self.may_try(known):
@@ -146,6 +156,61 @@ class _Search:
             return None, str(error)
         finally:
             self.end = end
+
+    def without_trying(self, forms, ask):
+        """The answer by classes; where they are refused, or take their time, by reachable states,
+        or what both know together.
+        """
+        if not self.may_bound(forms):
+            return self.by_classes(ask)
+        first = _CLASSES_FIRST if self.limit is None else min(_CLASSES_FIRST, self.limit / 4)
+        known, why = self.for_a_while(first, ask)
+        if known is not None and not self.may_try(known):
+            return known
+        return self.by_states(forms, ask, known, why)
+
+    def may_bound(self, forms):
+        return self.states and all(map(bounded_by_states, forms))
+
+    def by_states(self, forms, ask, known, why):
+        """The answer by reachable states, of what `known` has left open; then that of classes again,
+        if there is time.
+        """
+        refused = known is None
+        end = self.left() * (0.9 if refused else 0.6) if self.limit is not None else _STATES
+        self.begin()
+        self.basis = States(
+            self.space,
+            self.answer,
+            self.term,
+            self.denominator,
+            forms,
+            end,
+            self.say,
+            proving=self.answer.question.startswith("prove"),
+        )
+        answer = ask()
+        if refused:
+            answer.notes.insert(
+                0, f"bounded by reachable states, since classes do not answer: {why}"
+            )
+        else:
+            answer.notes.insert(0, "bounded by reachable states, since classes take their time")
+            self.join(answer, known)
+        if refused or not self.may_try(answer):
+            return answer
+        if self.limit is not None and self.left() < 0.1 * self.limit:
+            return answer
+        again = self.by_classes(ask)
+        if not self.gap():
+            return again
+        self.answer = answer
+        self.join(answer, again)
+        if answer.certificate is not None and answer.certificate is again.certificate:
+            answer.why = again.why  # the bound is that of classes
+        answer.interrupted |= again.interrupted
+        answer.seconds = again.seconds
+        return answer
 
     def may_try(self, known):
         """Whether more may be found out than the answer by classes has."""
@@ -213,13 +278,19 @@ class _Search:
         if answer.question.startswith("prove"):
             return
         proved = known.upper if maximum else known.lower
+        own = answer.upper if maximum else answer.lower
+        certified = proved is not None and (
+            own is None or (proved <= own if maximum else proved >= own)
+        )
+        proved = proved if certified else own
         mine, theirs = (a.lower if maximum else a.upper for a in (answer, known))
         better = mine is None or theirs is not None and (theirs > mine) == maximum
         if better and theirs is not None:
             mine, answer.witness = theirs, known.witness
             answer.replayed = known.replayed
         answer.lower, answer.upper = (mine, proved) if maximum else (proved, mine)
-        answer.certificate = known.certificate
+        if certified:
+            answer.certificate = known.certificate
         if answer.stalled is not None:
             answer.verdict = "refuted"
         elif proved is not None and mine is not None:
@@ -230,6 +301,8 @@ class _Search:
 
         `enough`: stop when the value is proved to be at most that, or found to be more.
         """
+        if isinstance(self.basis, States):
+            return self.largest_by_states(form)
         if isinstance(self.basis, Tried):
             return self.largest_tried(form)
         goals, maximum, value, back = self.basis.goals.of(form)
@@ -299,6 +372,19 @@ class _Search:
             )
         return value if exact else None, value, witness, exact
 
+    def largest_by_states(self, form):
+        """The same by reachable states, and of the inputs that were run."""
+        bound = self.basis.bounds.get(frozenset(form.items()))
+        value, witness = self.basis.largest(form)
+        if value is not None:
+            self.replay(form, witness, value)
+            if bound is not None and value > bound:
+                raise bug(
+                    f"{form_text(form)} is said to be at most {bound}, but an input has {value}",
+                    witness,
+                )
+        return bound, value, witness, bound is not None and bound == value
+
     def verify(self, goals, certificates):
         """A bound is not printed unless its certificates hold; after Ctrl-C it is said that nobody
         looked.
@@ -363,7 +449,8 @@ class _Search:
             if found is not None and (best[1] is None or found > best[1]):
                 best[1:] = [found, witness]
         proved, found, answer.witness = best
-        if not answer.complete or self.basis.undecided:
+        of_those_that_end = isinstance(self.basis, States)
+        if not answer.complete or (self.basis.undecided and not of_those_that_end):
             proved = None
         proved, found = (number(None if v is None else sign * v) for v in (proved, found))
         answer.lower, answer.upper = (found, proved) if sign > 0 else (proved, found)
@@ -440,7 +527,10 @@ class _Search:
         answer = self.answer
         answer.seconds = time.monotonic() - self.began
         if answer.verdict in ("unknown", "bounded") and answer.why is None:
-            answer.why = self.why()
+            by_states = isinstance(self.basis, States) and not answer.interrupted
+            answer.why = self.basis.reason() if by_states else self.why()
+        if self.space.done_count is not None:
+            self.claims = []  # certificates do not say where runs end
         if claim is not None and answer.complete and not self.basis.undecided and self.claims:
             term = self.basis.term
             terms = {"E": term} if term is not None else {}

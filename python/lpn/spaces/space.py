@@ -129,6 +129,7 @@ class InputSpace:
         self._tokens = {}  # place -> [SpaceToken]
         self._counts = {}  # place -> Expr
         self._constraints = []
+        self._done_count = None
         self._made = None
         self._terms = _Variables(net.name)
         self._scope = Scope(self._terms, None, f"an input space of net '{net.name}'")
@@ -325,6 +326,22 @@ class InputSpace:
         self._constraints.append(condition)
         self._made = None
 
+    @property
+    def done_count(self):
+        """How many done tokens end the run of every input, as Marking.done_count; None: as the net
+        says. Nets with a part that never stops, such as a refresh timer, need it.
+        """
+        return self._done_count
+
+    @done_count.setter
+    def done_count(self, value):
+        if value is not None:
+            value = plain(value, "done_count")
+            if not 0 <= value < 2**63:
+                raise mistake("E-space", f"done_count must be 0..2**63-1, got {value}")
+        self._done_count = value
+        self._made = None
+
     # Inputs.
 
     @property
@@ -345,6 +362,8 @@ class InputSpace:
                 for place, tokens in self._tokens.items()
             ]
             made = _lpn.InputSpace(terms, params, tokens, [c._id for c in self._constraints])
+            if self._done_count is not None:
+                made.done_count = self._done_count
             try:
                 made.check(self._net._core)
             except _lpn.Error as error:
@@ -452,6 +471,7 @@ class InputSpace:
             },
             "tokens": tokens,
             "constraints": constraints,
+            **({} if self._done_count is None else {"done_count": self._done_count}),
             **more,
         }
 
@@ -488,6 +508,7 @@ class InputSpace:
                 raise IndexError("no such node")
             return Expr(self._scope, numbers[k])
 
+        self.done_count = data.get("done_count")
         for name, k in data["params"].items():
             self._known_param(name)
             self._params[name] = _plain_or(term(k))
@@ -736,6 +757,12 @@ class InputSpace:
                     + (f", nor have {len(lacking) - 1} others" if len(lacking) > 1 else ""),
                 )
             values = [values[name] for name in self._names]
+        if values is None:
+            raise mistake(
+                "E-space",
+                "there are no values: a question that was not answered has no witness; look at its "
+                "verdict first",
+            )
         values = list(values)
         if len(values) != len(self._variables):
             raise mistake(

@@ -25,10 +25,11 @@ struct InputSpace {
     std::optional<ExprId> count;  // how many of `rows`, from the first on; none: all
   };
 
-  Net variables;                    // every parameter has a range
-  std::vector<ExprId> params;       // the value of each parameter of the net
-  std::vector<Tokens> tokens;       // each place at most once
-  std::vector<ExprId> constraints;  // bool; evaluate without error and hold for every input
+  Net variables;                            // every parameter has a range
+  std::vector<ExprId> params;               // the value of each parameter of the net
+  std::vector<Tokens> tokens;               // each place at most once
+  std::vector<ExprId> constraints;          // bool; evaluate without error and hold for every input
+  std::optional<std::uint64_t> done_count;  // of every input's marking
 };
 
 // What the variables are given, in the order of InputSpace::variables.params.

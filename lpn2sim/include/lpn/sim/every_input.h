@@ -34,8 +34,9 @@ using Form = std::vector<std::pair<Quantity, std::int64_t>>;
 struct EveryInputOptions {
   const Library* library = nullptr;  // of the net, without trace; null: the interpreter runs
   unsigned threads = 0;              // 0: one per processor
-  std::uint64_t first = 0;           // of all assignments, in lexicographic order
-  std::uint64_t most = UINT64_MAX;   // assignments to look at from there on
+  const std::vector<Assignment>* listed = nullptr;  // these instead of all
+  std::uint64_t first = 0;                          // of all assignments, in lexicographic order
+  std::uint64_t most = UINT64_MAX;                  // assignments to look at from there on
   // Of one run; an input that needs more is "endless".
   std::uint64_t most_commits = 200'000;
   std::uint64_t memory = std::uint64_t{1} << 30;  // bytes, as Budget

@@ -1,0 +1,225 @@
+// All states, those with the fewest commits first, so that what may be joined waits for each other.
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+
+#include "lpn/base/error.h"
+#include "remaining.h"
+#include "stepper.h"
+
+namespace lpn {
+namespace {
+
+using namespace reach;  // NOLINT: this is its front
+using Clock = std::chrono::steady_clock;
+
+struct Zones {
+  struct One {
+    Zone zone;
+    Time last = 0;  // State::last
+    bool includes(const One& other) const {
+      return last <= other.last && zone.includes(other.zone);
+    }
+    void join(const One& other) {
+      last = std::min(last, other.last);
+      zone.join(other.zone);
+    }
+  };
+  std::vector<One> all;
+  std::int64_t waiting = -1;  // the node of the last one, until it is looked at
+};
+
+class Explorer {
+ public:
+  Explorer(const Net& net, const InputSpace& space, const ReachQuestion& question,
+           const ReachOptions& options)
+      : question_(question), options_(options), stepper_(net, space, question, options) {
+    stepper_.now_and_then = [this] { poll(); };
+  }
+
+  Reached run() {
+    Reached result;
+    try {
+      begin();
+      while (!open_.empty()) {
+        poll();
+        if (options_.states != 0 && looked_ >= options_.states) {
+          result.why = "too many states";
+          break;
+        }
+        expand();
+      }
+      result.complete = open_.empty();
+    } catch (const Ended&) {
+      result.why = "the work was ended";
+    } catch (const NotCovered& reason) {
+      result.why = reason.what();
+    } catch (const Error& error) {
+      result.why = error.what();  // a term became too large
+    }
+    result.states = looked_;
+    if (result.complete) {
+      result.bound = stepper_.best;
+    } else if (begun_) {
+      result.bound = rough();
+    }
+    result.may_stall = stepper_.may_stall || !result.complete;
+    result.may_fail = stepper_.may_fail || !result.complete;
+    return result;
+  }
+
+ private:
+  struct Node {
+    State state;
+    Zones* zones = nullptr;
+    std::size_t which = 0;
+  };
+  struct Order {
+    std::uint64_t commits, number;
+    bool operator<(const Order& other) const {
+      return std::tie(commits, number) > std::tie(other.commits, other.number);
+    }
+  };
+
+  void poll() {
+    const auto now = Clock::now();
+    if (!options_.go_on || now - asked_ < std::chrono::milliseconds(50)) return;
+    asked_ = now;
+    if (!options_.go_on(looked_, open_.size())) throw Ended{};
+  }
+
+  // The bounds of the runs that go through states that were not looked at.
+  std::optional<std::int64_t> rough() {
+    std::optional<std::int64_t> bound = stepper_.best;
+    const auto see = [&](std::optional<std::int64_t> other) {
+      if (!other) return false;
+      if (!bound || (question_.maximum ? *other > *bound : *other < *bound)) bound = other;
+      return true;
+    };
+    for (const State& state : unsettled_) {
+      if (!see(after(state))) return std::nullopt;
+    }
+    for (auto& [number, node] : nodes_) {
+      node.state.zone = node.zones->all[node.which].zone;
+      node.state.last = node.zones->all[node.which].last;
+      if (!see(after(node.state))) return std::nullopt;
+    }
+    return bound;
+  }
+
+  // What runs through a state have.
+  std::optional<std::int64_t> after(const State& state) const {
+    using What = ReachQuestion::What;
+    if (!question_.maximum) {
+      if (question_.what == What::kCommits) return static_cast<std::int64_t>(state.counted);
+      if (question_.what == What::kLatency && state.produced) return state.last;
+      return std::max<Time>(state.zone.least(Zone::kNow, Zone::kStart), 0);
+    }
+    const std::optional<std::int64_t> left = remaining_[state.setup].of(state);
+    if (!left) return std::nullopt;
+    return *left + (question_.what == What::kCommits ? static_cast<std::int64_t>(state.counted)
+                                                     : state.zone.most(Zone::kNow, Zone::kStart));
+  }
+
+  void begin() {
+    stepper_.begin(unsettled_);
+    for (const State& state : unsettled_) {
+      remaining_.emplace_back(stepper_.net(), stepper_.params(state), stepper_.sets(), state,
+                              question_.what == ReachQuestion::What::kCommits
+                                  ? Remaining::What::kCommits
+                                  : Remaining::What::kTime,
+                              question_.transition);
+    }
+    begun_ = true;
+    while (!unsettled_.empty()) {
+      std::vector<State> found;
+      stepper_.settle(unsettled_.back(), found);
+      for (State& each : found) meet(std::move(each));
+      unsettled_.pop_back();
+    }
+  }
+
+  void expand() {
+    const std::uint64_t number = open_.top().number;
+    open_.pop();
+    Node node = std::move(nodes_.at(number));
+    nodes_.erase(number);
+    if (node.zones->waiting == static_cast<std::int64_t>(number)) node.zones->waiting = -1;
+    State& state = node.state;
+    state.zone = node.zones->all[node.which].zone;
+    state.last = node.zones->all[node.which].last;
+    ++looked_;
+    std::vector<State> found;
+    unsettled_.push_back(state);  // what is known if the work ends here
+    stepper_.next(state, found);
+    for (State& each : found) meet(std::move(each));
+    unsettled_.pop_back();
+  }
+
+  void meet(State state) {
+    Zones& zones = known_[stepper_.key(state)];
+    Zones::One one{state.zone, question_.maximum ? 0 : state.last};
+    for (const Zones::One& other : zones.all) {
+      if (other.includes(one)) return;
+    }
+    poll();
+    if (options_.zones != 0 && zones.all.size() >= options_.zones) {
+      if (zones.waiting >= 0) {  // it has not been looked at yet: it may as well be more
+        zones.all[nodes_.at(static_cast<std::uint64_t>(zones.waiting)).which].join(one);
+        return;
+      }
+      zones.all.back().join(one);
+    } else {
+      zones.all.push_back(std::move(one));
+    }
+    const std::uint64_t number = numbers_++;
+    zones.waiting = static_cast<std::int64_t>(number);
+    open_.push({state.commits, number});
+    nodes_.emplace(number, Node{std::move(state), &zones, zones.all.size() - 1});
+  }
+
+  ReachQuestion question_;
+  ReachOptions options_;
+  Stepper stepper_;
+  std::unordered_map<std::string, Zones> known_;  // addresses of values stay
+  std::unordered_map<std::uint64_t, Node> nodes_;
+  std::priority_queue<Order> open_;
+  std::vector<State> unsettled_;     // whose successors are not all known
+  std::deque<Remaining> remaining_;  // per setup
+  bool begun_ = false;
+  std::uint64_t numbers_ = 0, looked_ = 0;
+  Clock::time_point asked_ = Clock::now();
+};
+
+}  // namespace
+
+Reached bound_by_states(const Net& net, const InputSpace& space, const ReachQuestion& question,
+                        const ReachOptions& options) {
+  return Explorer(net, space, question, options).run();
+}
+
+std::optional<std::uint64_t> most_done_tokens(const Net& net, const InputSpace& space) {
+  std::optional<std::uint64_t> most;
+  try {
+    Stepper stepper(net, space, {}, {});
+    std::vector<State> first;
+    stepper.begin(first);
+    for (const State& state : first) {
+      const Remaining remaining(stepper.net(), stepper.params(state), stepper.sets(), state,
+                                Remaining::What::kDone);
+      const std::optional<std::int64_t> here = remaining.of(state);
+      if (!here) return std::nullopt;
+      most = std::max(most.value_or(0), static_cast<std::uint64_t>(*here));
+    }
+  } catch (const NotCovered&) {
+    return std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return most;
+}
+
+}  // namespace lpn

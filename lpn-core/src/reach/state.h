@@ -1,0 +1,63 @@
+// A state of a run between two steps: tokens, firings in flight, and when what is to come is due.
+//
+// What tokens hold is a number, or a term over variables of the input space that nothing has
+// depended on so far. So a state stands for the states of many inputs; what has been done with a
+// variable that no token reads any more is forgotten, and states that differ in nothing else are
+// one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terms.h"
+#include "zone.h"
+
+namespace lpn::reach {
+
+// Tokens of a place. Rows are shared between states until one of them changes.
+struct Queue {
+  std::shared_ptr<std::vector<Value>> rows;  // of free tokens, from `head` on
+  std::size_t head = 0;                      // values, not rows
+  std::uint64_t free = 0, locked = 0;
+};
+
+struct Firing {
+  std::vector<std::uint64_t> taken;     // per lowered input arc
+  std::vector<std::uint64_t> produced;  // per lowered output arc
+  std::vector<Value> values;            // of all emitted tokens, in arc order
+};
+
+struct State {
+  struct Flight {
+    std::uint32_t transition = 0;
+    std::size_t due = 0;  // an instant of the zone
+    std::shared_ptr<const Firing> firing;
+  };
+  struct Timer {
+    std::uint32_t transition = 0;
+    std::size_t due = 0;
+  };
+
+  std::uint32_t setup = 0;          // which parameters
+  std::vector<Queue> queues;        // per lowered place
+  std::vector<Flight> flights;      // by transition, then by start
+  std::vector<Timer> gates;         // ends of intervals to come, by transition
+  std::vector<Timer> wakes;         // edges of clocks that are waited for
+  std::vector<DomainId> domains;    // per variable
+  std::vector<std::int64_t> spent;  // per sum: what forgotten variables have in it at least
+  Zone zone;
+  std::uint64_t done = 0;     // done tokens produced
+  std::uint64_t counted = 0;  // commits of the transition that is asked about
+  Time last = 0;              // the least time at which the last done token was produced
+  bool produced = false;      // a done token
+  std::uint64_t commits = 0;  // all, which orders the work
+
+  // Within one instant.
+  std::vector<std::uint32_t> dirty;    // transitions to look at, ascending
+  std::vector<std::uint32_t> on_edge;  // transitions whose clock is known to be on an edge
+  std::vector<std::pair<std::uint32_t, std::int64_t>> assumed;  // terms and what they are here
+};
+
+}  // namespace lpn::reach

@@ -1,0 +1,267 @@
+"""Bounds by reachable states, and inputs that come close: two numbers where classes do not finish."""
+
+import random
+import time
+
+import _lpn
+
+from .answer import PARTITION
+from .tried import Tried, _plain
+
+__all__ = ["Probed", "States", "bounded_by_states"]
+
+# Ways of joining states, (zones kept apart, values of a delay that are decided): each takes longer
+# than the one before and may be closer.
+_WAYS = ((1, 2), (1, 1), (8, 2), (64, 16))
+_STATES = 500_000  # at most, which is about a gigabyte
+_BATCH = 96  # inputs tried at once
+_STALE = 40  # batches without a better input, after which the search begins at another place
+
+
+def bounded_by_states(form):
+    """Whether the largest value of a linear form can be bounded by reachable states."""
+    return all(not atom or atom[0] in ("latency", "completion", "commits") for atom in form)
+
+
+class States(Tried):
+    """A space of which reachable states bound linear forms, and of which some inputs are run.
+
+    Fills `answer` as a Basis does. `bounds`: per form the largest value that any input that ends
+    may have, None where none is known. `seconds`: a limit. `proving`: it only matters whether the
+    largest values are at most 0.
+    """
+
+    def __init__(self, space, answer, term, denominator, forms, seconds, say, proving):
+        super(Tried, self).__init__(space, term, denominator)
+        self.forms = [self.rescaled(form)[0] for form in forms]
+        self.say = say
+        self.end = time.monotonic() + seconds
+        self.answer = answer
+        self.proving = proving
+        self.states = 0
+        self.may_not_end = False
+        self.interrupted = False
+        self.whys = []
+        self.bounds = {}
+        self.probed = Probed(space, self.forms, term)
+        self._search()
+        self.inputs = self.probed.inputs
+        self.found = dict(zip(map(_key, self.forms), self.probed.best))
+        self._fill()
+
+    def left(self):
+        return self.end - time.monotonic()
+
+    def _search(self):
+        """In turns: a closer bound, a better input."""
+        forms = {_key(form): form for form in self.forms}
+        turn = max(self.left() / 12, 0.2)
+        self.interrupted |= self.probed.go_on(min(turn, 1.0), {}, self.say)
+        if self.probed.endless is not None:
+            self._end_runs()
+        for zones, values in _WAYS:
+            for key, form in forms.items():
+                if not self._open(key) or self.left() <= 0 or self.interrupted:
+                    continue
+                share = self.left() / 2 if (zones, values) != _WAYS[-1] else self.left() * 0.8
+                self._bound(key, form, zones, values, share)
+            if not any(map(self._open, forms)) or self.left() <= 0 or self.interrupted:
+                break
+            self.interrupted |= self.probed.go_on(turn, self.bounds, self.say)
+        if any(map(self._open, forms)) and self.left() > 0 and not self.interrupted:
+            self.interrupted |= self.probed.go_on(self.left(), self.bounds, self.say)
+
+    def _end_runs(self):
+        """A net that never stops by itself: its runs end where no more done tokens can come."""
+        net, space = self.space.net, self.space
+        if net.done_count is not None or space.done_count is not None:
+            return
+        most = _lpn.most_done_tokens(net._core, space.core)
+        if not most:
+            return
+        space.done_count = most
+        self.answer.notes.append(
+            f"the net never stops by itself: runs end with done token {most}, the most there can "
+            "be (done_count of the space)"
+        )
+        self.probed = Probed(space, self.forms, self.term)
+        self.interrupted |= self.probed.go_on(max(self.left() / 12, 0.2), {}, self.say)
+
+    def _open(self, key):
+        """Whether the bound of a form may still be closer, or an input better."""
+        best = dict(zip(map(_key, self.forms), self.probed.best))[key]
+        bound = self.bounds.get(key)
+        if self.proving:
+            return not (bound is not None and bound <= 0 or best is not None and best[0] > 0)
+        return bound is None or best is None or best[0] < bound
+
+    def _bound(self, key, form, zones, values, seconds):
+        """The sum of the bounds of a form's quantities, each for itself."""
+        total, net = form.get((), 0), self.space.net
+        end = time.monotonic() + seconds
+        for atom, factor in form.items():
+            if not atom:
+                continue
+            index = {"latency": 0, "completion": atom[-1]}.get(atom[0])
+            if atom[0] == "commits":
+                index = net._transitions[atom[1]]
+
+            def progress(looked, waiting):
+                self.say(f"{looked} states, {waiting} waiting")
+                return time.monotonic() > end
+
+            found, interrupted = _lpn.bound_by_states(
+                net._core,
+                self.space.core,
+                atom[0],
+                index,
+                maximum=factor > 0,
+                zones=zones,
+                values=values,
+                states=_STATES,
+                progress=progress,
+            )
+            self.interrupted |= interrupted
+            self.states += found["states"]
+            self.may_not_end = found["may_stall"] or found["may_fail"]
+            if found["why"] and found["why"] not in self.whys:
+                self.whys.append(found["why"])
+            if found["bound"] is None:
+                return
+            total += factor * found["bound"]
+        self.bounds[key] = min(total, self.bounds.get(key, total))
+
+    def _fill(self):
+        answer, probed = self.answer, self.probed
+        answer.states, answer.tried = self.states, probed.inputs
+        answer.classes = answer.paths = 0
+        answer.interrupted |= self.interrupted
+        answer.complete = all(_key(form) in self.bounds for form in self.forms)
+        answer.why = None
+        if not answer.complete:
+            answer.why = self.reason()
+        self.undecided = self.may_not_end
+        troubled = [each for each in (probed.stalled, probed.failed) if each is not None]
+        if troubled:
+            answer.stalled = self._trouble(troubled[0])
+        if probed.endless is not None:
+            self.may_not_end = self.undecided = True
+            answer.notes.append(
+                f"a run of {self._named(probed.endless)} is not over after "
+                f"{PARTITION['max_firings']} firings; give the net a done_count"
+            )
+        elif self.may_not_end and not troubled and answer.complete:
+            answer.notes.append(
+                "whether every input ends is not known; the bound is of those that do"
+            )
+
+    def reason(self):
+        """Why there is no bound, or no closer one."""
+        told = [why for why in self.whys if why not in ("the work was ended", "too many states")]
+        if told:
+            return "reachable states: " + "; ".join(told)
+        return "the reachable states were joined, or there are too many"
+
+    def evidence(self, seed):
+        return {}
+
+
+class Probed:
+    """Inputs of a space, run in search of the largest values of linear forms.
+
+    `best`: per form (value, input) or None. `stalled`, `failed`, `endless`: an input that is so, or
+    None.
+    """
+
+    def __init__(self, space, forms, term):
+        self.space, self.forms = space, forms
+        self.plain = [_plain(form, space.net, term) for form in forms]
+        self.best = [None] * len(forms)
+        self.stalled = self.failed = self.endless = None
+        self.inputs = 0
+        self.random = random.Random(1)
+        self.ranges = [(v.lo, v.hi) for v in space.variables]
+        self.stale = 0
+        self.begun = False
+
+    def go_on(self, seconds, bounds, say):
+        """Searches for so long, or until every bound is met; whether Ctrl-C ended it."""
+        end = time.monotonic() + seconds
+        which = 0
+        while time.monotonic() < end and self.ranges and self.endless is None:
+            which = (which + 1) % len(self.forms)
+            better, interrupted = self.run(self.batch(which), end)
+            self.stale = 0 if better else self.stale + 1
+            if interrupted:
+                return True
+            met = [
+                best is not None and best[0] >= bounds.get(_key(form), best[0] + 1)
+                for form, best in zip(self.forms, self.best)
+            ]
+            if all(met):
+                return False
+            say(f"{self.inputs} inputs tried")
+        if not self.ranges:
+            self.run([[]], end)
+        return False
+
+    def batch(self, which):
+        """Inputs: corners at first, then changes of the best one."""
+        draw = self.random
+        if not self.begun:  # alone: if its run never ends, the others need not be tried
+            self.begun = True
+            return [[lo for lo, _ in self.ranges]]
+        base = self.best[which] and self.best[which][1]
+        if base is None or self.stale >= _STALE and self.stale % _STALE < 4:
+            low, high = [lo for lo, _ in self.ranges], [hi for _, hi in self.ranges]
+            corners = [low, high]
+            corners += [[draw.choice(r) for r in self.ranges] for _ in range(_BATCH // 2)]
+            return corners + [[draw.randint(*r) for r in self.ranges] for _ in range(_BATCH // 2)]
+        return [self.changed(base) for _ in range(_BATCH)]
+
+    def changed(self, base):
+        draw, values = self.random, list(base)
+        count = len(values)
+        kind = draw.random()
+        if kind < 0.15:  # two of a kind change places
+            a, b = draw.randrange(count), draw.randrange(count)
+            if self.ranges[a] == self.ranges[b]:
+                values[a], values[b] = values[b], values[a]
+                return values
+        some = 1 + min(int(draw.expovariate(0.6)), count - 1)
+        for k in draw.sample(range(count), some):
+            lo, hi = self.ranges[k]
+            step = draw.random()
+            if step < 0.5:
+                values[k] = draw.choice((lo, hi))
+            elif step < 0.75:
+                values[k] = min(max(values[k] + draw.choice((-1, 1)), lo), hi)
+            else:
+                values[k] = draw.randint(lo, hi)
+        return values
+
+    def run(self, inputs, end):
+        """(whether one was better, whether Ctrl-C ended it)"""
+        found, interrupted = _lpn.every_input(
+            self.space.net._core,
+            self.space.core,
+            self.plain,
+            threads=1,
+            max_commits=PARTITION["max_firings"],
+            inputs=inputs,
+            progress=lambda looked: time.monotonic() > end + 0.5 and looked > 1,
+        )
+        self.inputs += found["inputs"]
+        self.stalled = self.stalled or found["stalled"]
+        self.failed = self.failed or found["failed"]
+        self.endless = self.endless or found["endless"]
+        better = False
+        for k, best in enumerate(found["largest"]):
+            if best is not None and (self.best[k] is None or best[0] > self.best[k][0]):
+                self.best[k] = tuple(best)
+                better = True
+        return better, interrupted
+
+
+def _key(form):
+    return frozenset(form.items())

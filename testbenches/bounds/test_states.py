@@ -1,0 +1,153 @@
+"""Bounds by reachable states (lpn/reach/reach.h): where classes are refused or do not finish."""
+
+import json
+
+import _lpn
+import pytest
+
+import lpn
+from lpn.runs import simulate
+
+
+class Burst(lpn.Token):
+    gap: lpn.Int[0, 255]
+    beats: lpn.Int[1, 64]
+
+
+class Request(lpn.Token):
+    bank: lpn.Int[0, 3]
+    row: lpn.Int[0, 15]
+
+
+class Row(lpn.Token):
+    row: lpn.Int[0, 15]
+
+
+def masters(count, gap=20, beats=16):
+    """Masters that think, then hold a bus in turn: (net, space). All may think for `gap` and then queue
+    for the bus: gap + count * (beats + 2) + 1.
+    """
+    net = lpn.Net("masters")
+    done = net.place("done", done=True)
+    waiting = []
+    for k in range(count):
+        jobs = net.place(f"m{k}", Burst, start=True)
+        waiting.append(net.place(f"w{k}", Burst, drain=True))
+        net.transition(
+            f"think{k}", take={"t": jobs}, put=[waiting[-1].forward("t")], delay=lambda t: t.gap
+        )
+    out = net.place("out", Burst, drain=True)
+    lpn.lib.round_robin(net, "bus", waiting, out, delay=lambda t: t.beats + 2)
+    net.transition("end", take={"t": out}, put=[done], delay=1)
+    space = lpn.InputSpace(net)
+    for k in range(count):
+        space.tokens(f"m{k}", 1, gap=(0, gap), beats=(1, beats))
+    return net, space
+
+
+def banks(requests, refresh=None, done_count=None):
+    """Two banks with open rows behind one queue, and a refresh that never ends: (net, space)."""
+    net = lpn.Net("banks")
+    queue = net.place("queue", Request, start=True)
+    done = net.place("done", done=True, sink=True)
+    for b in range(2):
+        row = net.place(f"row{b}", Row, init=[{"row": 0}], sink=True)
+        net.transition(
+            f"access{b}",
+            take={"t": queue.take(guard=lambda t, b=b: t.bank == b), "open": row},
+            put=[done, row.emit(row=lambda t: t.row)],
+            delay=lambda t, open: lpn.select(t.row == open.row, 14, 42),
+        )
+    if refresh:
+        due = net.place("due", sink=True)
+        net.transition("tick", put=[due], delay=1, clock=(refresh, 0), servers=1)
+        row = net["row0"]
+        net.transition(
+            "refresh",
+            take={"due": due, "row": row},
+            put=[row.emit(row=lambda row: row.row)],
+            delay=9,
+        )
+    if done_count:
+        net.done_count = done_count
+    space = lpn.InputSpace(net)
+    space.tokens("queue", requests, bank=(0, 1), row=(0, 3))
+    return net, space
+
+
+def replayed(space, answer):
+    """The latency of an answer's witness, by another run than its own."""
+    run = simulate(space.net, space.marking(answer.witness), engine="interp")
+    return run.latency
+
+
+def test_an_arbiter_of_more_inputs_than_can_be_run():
+    net, space = masters(5)
+    answer = lpn.maximize(space, seconds=40)
+    assert answer.verdict == "optimal" and answer.upper == 20 + 5 * 18 + 1
+    assert replayed(space, answer) == answer.upper
+    assert answer.certificate is None and answer.states > 0 and answer.tried > 0
+    assert any("reachable states" in note for note in answer.notes)
+
+
+def test_a_property_of_it():
+    net, space = masters(5)
+    assert lpn.prove(space, "latency <= 111", seconds=40).verdict == "proved"
+    refuted = lpn.prove(space, "latency <= 110", seconds=40)
+    assert refuted.verdict == "refuted" and replayed(space, refuted) == 111
+    assert lpn.prove(space, "commits(end) == 5", seconds=40).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    "what, index", [("latency", 0), ("completion", 1), ("completion", 3), ("commits", 0)]
+)
+@pytest.mark.parametrize("maximum", [True, False])
+@pytest.mark.parametrize("states", [0, 5])
+def test_against_all_inputs(what, index, maximum, states):
+    net, space = banks(4)
+    sign = 1 if maximum else -1
+    every, _ = _lpn.every_input(net._core, space.core, [[((what, index), sign)]])
+    truth = sign * every["largest"][0][0]
+    for zones, values in ((1, 1), (1, 2), (8, 16)):
+        found, _ = _lpn.bound_by_states(
+            net._core, space.core, what, index, maximum=maximum, zones=zones, values=values,
+            states=states,
+        )  # fmt: skip
+        assert sign * found["bound"] >= sign * truth
+        assert found["complete"] == (states == 0)
+        if states == 0 and values > 1:
+            assert found["bound"] == truth
+            assert not found["may_stall"] and not found["may_fail"]
+
+
+def test_a_net_that_never_stops():
+    net, space = banks(12, refresh=100)
+    answer = lpn.maximize(space, seconds=40)
+    assert space.done_count == 12 and any("done token 12" in note for note in answer.notes)
+    assert answer.upper is not None and answer.lower >= 12 * 42
+    assert replayed(space, answer) == answer.lower
+    assert answer.upper <= 1.1 * answer.lower
+
+
+def test_a_done_count_of_the_net():
+    net, space = banks(12, refresh=100, done_count=3)
+    answer = lpn.maximize(space, seconds=40)
+    assert answer.verdict == "optimal" and replayed(space, answer) == answer.upper
+
+
+def test_a_space_with_a_done_count_is_read_again():
+    net, space = banks(3, refresh=100)
+    space.done_count = 3
+    again = lpn.InputSpace.from_json(net, json.loads(json.dumps(space.to_json())))
+    assert again.done_count == 3
+    assert again.marking({v.name: v.lo for v in again.variables}).done_count == 3
+    with pytest.raises(lpn.Error) as refused:
+        space.done_count = -1
+    assert refused.value.code == "E-space"
+
+
+def test_what_is_not_bounded_by_states_is_refused_as_before():
+    net, space = masters(5)
+    with pytest.raises(lpn.Error) as refused:
+        lpn.maximize(space, "busy(end)", seconds=5)
+    assert refused.value.code == "E-partition"
