@@ -184,8 +184,8 @@ def verdict(path, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE, cvc5=None, fold
         return "refused", str(refused), check
     except Unknown as unknown:
         return "unknown", str(unknown), check
-    except (RecursionError, MemoryError) as error:
-        return "unknown", type(error).__name__, check
+    except (RecursionError, MemoryError, OSError) as error:
+        return "unknown", f"{type(error).__name__}: {error}", check
 
 
 def main():

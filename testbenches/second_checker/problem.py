@@ -9,6 +9,7 @@ from space import operands_of
 PLAIN = ("constant", "boolean", "param")
 MOST_TUPLES = 1 << 16
 MOST_ALTERNATIVES = 16
+MOST_ADDED = 1_000_000  # summands looked at
 
 
 class Linear(NamedTuple):
@@ -34,7 +35,7 @@ class Problem:
     def __init__(self, data, terms, space):
         names = ("conditions", "orders", "instants", "target", "constant", "units", "limits")
         has(data, "a problem", names, ("fault",))
-        self.terms, self.space, self.empty = terms, space, False
+        self.terms, self.space, self.empty, self.added = terms, space, False, 0
         self.conditions = [
             terms.number(k, True, "a condition") for k in entries(data["conditions"], "conditions")
         ]
@@ -132,6 +133,9 @@ class Problem:
 
     def add_up(self, k, factor, parts):
         """Adds factor * node to the parts; the constant of that."""
+        self.added += 1
+        if self.added > MOST_ADDED:
+            raise Unknown("sums of too many summands")
         node = self.terms.nodes[k]
         if node[0] == "constant":
             return factor * node[1]

@@ -7,6 +7,7 @@ from document import WORD, Refused, demand, entries, has, text_of, whole
 from formula import OPERATIONS, Fault
 
 WIDEST = 1 << 62
+MOST_NODES, MOST_LEVELS = 65_536, 500  # of a term, as a tree
 ONE = {"neg": "neg", "abs": "abs", "bit_not": "~"}
 TWO = {
     "add": "+", "sub": "-", "mul": "*", "floor_div": "//", "ceil_div": "ceil_div", "mod": "%",
@@ -21,6 +22,7 @@ class Terms:
 
     def __init__(self, nodes, variables):
         self.nodes, self.kinds, self.reads = [], [], []
+        self.sizes, self.depths = [], []
         for node in entries(nodes, "nodes"):
             demand(type(node) is list and node and type(node[0]) is str, "no node")
             self.add(node[0], node[1:], len(variables))
@@ -73,6 +75,11 @@ class Terms:
             operands, kind = kids(True, True), True
         else:
             raise Refused(f"no operator {op[:40]!r}")
+        size = 1 + sum(self.sizes[k] for k in operands)
+        depth = 1 + max((self.depths[k] for k in operands), default=0)
+        demand(size <= MOST_NODES and depth <= MOST_LEVELS, "a term that is too large")
+        self.sizes.append(size)
+        self.depths.append(depth)
         self.nodes.append((op, *given))
         self.kinds.append(kind)
         own = {given[0]} if op == "param" else frozenset()

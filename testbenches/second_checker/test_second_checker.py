@@ -128,6 +128,14 @@ def test_what_is_no_certificate(looked_at):
         assert status == 1 and why in said, (text[:40], said)
 
 
+def test_a_term_that_doubles_itself_is_no_way_to_keep_it_busy(certificates, looked_at):
+    data = copy.deepcopy(certificates[7])
+    nodes = data["space"]["nodes"]
+    nodes += [["add", n, n] for n in [0, *range(len(nodes), len(nodes) + 60)]]
+    status, said = looked_at(data)
+    assert status == 1 and "too large" in said, said
+
+
 def test_a_space_of_too_many_inputs_is_not_said_to_be_proved(certificates, looked_at):
     status, said = looked_at(certificates[7], "--inputs", "10")
     assert status == 3 and "inputs were run, of" in said, said

@@ -54,8 +54,9 @@ string EventNames::taken(size_t k, uint32_t a) const {
   return arc.weight >= 0 ? literal(arc.weight) : fmt::format("w{}", a);
 }
 
-string EventNames::value(size_t k, const Formula& f, const string& where_) const {
-  return printer_.of(k, f, where_);
+string EventNames::value(size_t k, const Formula& f, const string& where_,
+                         const TermNames* terms) const {
+  return printer_.of(k, f, where_, terms);
 }
 
 Range EventNames::range_of(size_t k, const Formula& f) const { return printer_.range(k, f); }

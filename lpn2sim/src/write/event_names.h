@@ -46,7 +46,9 @@ class EventNames final : public Operands, private EventView {
   // How many tokens arc `a` needs and takes, as expressions of type u64 and i64.
   std::string need(std::size_t k, std::uint32_t a) const;
   std::string taken(std::size_t k, std::uint32_t a) const override;
-  std::string value(std::size_t k, const Formula& f, const std::string& where_) const;
+  std::string value(std::size_t k, const Formula& f, const std::string& where_,
+                    const TermNames* terms = nullptr) const;
+  const ExprPrinter& printer() const { return printer_; }
   Range range_of(std::size_t k, const Formula& f) const;
   bool never_zero(std::size_t k) const;
   std::string param_expr(const Formula& f) const;

@@ -13,11 +13,14 @@ using std::uint32_t;
 namespace {
 
 constexpr std::int64_t kFewTokens = 64;  // lpnrt::kFew
+constexpr std::uint64_t kLongArcs =
+    64;  // nodes of the formulas of arcs; asking the time is cheaper
 
 }  // namespace
 
 void EventStarts::try_function(size_t k) {
   const Transition& t = net_.transitions[k];
+  terms_.turn_to(k);
   const TransitionInfo& info = infos_[k];
   string calls;
   for (const ArcInfo& ai : info.arcs) {
@@ -34,6 +37,7 @@ void EventStarts::try_function(size_t k) {
   // Any number of starts at one instant: now and then a look at whether to go on.
   line("{}{{", once ? "" : "for (;; step()) ");
   if (t.servers) line("if ({}) return;", names_.no_server(k));
+  early_timing(k);
   arcs(
       k, [](const char*) { return string("return;"); }, true);
   timing(k, fmt::format("wake_at(at, {0}, wake{0}); return;", k));
@@ -55,6 +59,7 @@ void EventStarts::try_function(size_t k) {
 
 void EventStarts::waiting_function(size_t k) {
   const Transition& t = net_.transitions[k];
+  terms_.turn_to(k);
   if (!facts_.timed(t)) return;
   line("bool waiting_{}() {{", k);
   if (t.servers) line("if ({}) return false;", names_.no_server(k));
@@ -66,6 +71,7 @@ void EventStarts::waiting_function(size_t k) {
 
 void EventStarts::why_function(size_t k) {
   const Transition& t = net_.transitions[k];
+  terms_.turn_to(k);
   line("#if LPNRT_STATS");
   line("u32 why_{}() {{", k);
   line("try {{");
@@ -78,6 +84,20 @@ void EventStarts::why_function(size_t k) {
   line("return kReady;");
   line("}}");
   line("#endif");
+}
+
+void EventStarts::define(const Formula& f) {
+  terms_.define(f, [this](ExprId id, const string& cpp) {
+    const string name = fmt::format("e{}", static_cast<uint32_t>(id));
+    line("[[maybe_unused]] const {} {} = {};", net_.exprs[id].type == Type::kBool ? "bool" : "i64",
+         name, cpp);
+    return name;
+  });
+}
+
+string EventStarts::value(size_t k, const Formula& f, const string& where_) {
+  define(f);
+  return names_.value(k, f, where_, &terms_.names());
 }
 
 void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
@@ -97,7 +117,7 @@ void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
     const bool early_head = ai.reads_head && ai.tokens_read;
     if (early_head) line("const i64* const a{} = p{}.row(0);", a, p);
     if (ai.weight < 0) {
-      line("const i64 w{} = {};", a, names_.value(k, arc.weight, site(k, SiteKind::kWeight, a)));
+      line("const i64 w{} = {};", a, value(k, arc.weight, site(k, SiteKind::kWeight, a)));
       if (names_.range_of(k, arc.weight).lo < 0) {
         line("if (w{0} < 0) fail(kNegativeWeight, {1}, w{0});", a, site(k, SiteKind::kWeight, a));
       }
@@ -114,8 +134,7 @@ void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
       }
     } else {
       if (arc.threshold) {
-        line("const i64 k{} = {};", a,
-             names_.value(k, *arc.threshold, site(k, SiteKind::kThreshold, a)));
+        line("const i64 k{} = {};", a, value(k, *arc.threshold, site(k, SiteKind::kThreshold, a)));
         line("if (k{0} < 0) fail(kNegativeWeight, {1}, k{0});", a,
              site(k, SiteKind::kThreshold, a));
         line("u64 n{0} = static_cast<u64>(lpnrt::max({1}, k{0})); (void)n{0};", a,
@@ -129,8 +148,7 @@ void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
     if (ai.tokens_read && !early_head)
       line("const i64* const a{0} = p{1}.row(0); (void)a{0};", a, p);
     if (arc.guard) {
-      line("if (!{}) {}", names_.value(k, *arc.guard, site(k, SiteKind::kGuard, a)),
-           failed("kGuard"));
+      line("if (!{}) {}", value(k, *arc.guard, site(k, SiteKind::kGuard, a)), failed("kGuard"));
     }
   }
 }
@@ -143,6 +161,28 @@ void EventStarts::timing(size_t k, const string& late) {
   line("if (const i64 at = {}; at > now) {{ {} }}", at, late);
 }
 
+void EventStarts::early_timing(size_t k) {
+  const Transition& t = net_.transitions[k];
+  if (!t.interval && !t.clock) return;
+  std::uint64_t nodes = 0;
+  for (const InputArc& arc : t.inputs) {
+    if (arc.inhibit) continue;
+    for (const Formula* f : {&arc.weight, arc.threshold ? &*arc.threshold : nullptr,
+                             arc.guard ? &*arc.guard : nullptr}) {
+      if (f == nullptr) continue;
+      if (names_.printer().may_fail(k, *f)) return;
+      nodes += net_.exprs.tree_size(f->id);
+    }
+  }
+  if (nodes < kLongArcs) return;
+  const string counts = names_.counts(static_cast<uint32_t>(k));
+  if (counts.empty()) return;
+  line("if ({}) {{", counts);
+  // Where there is no later instant the arcs decide whether that is an error.
+  timing(k, fmt::format("if (at != kForever) {{ wake_at(at, {0}, wake{0}); return; }}", k));
+  line("}}");
+}
+
 void EventStarts::firing_times(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
@@ -150,7 +190,7 @@ void EventStarts::firing_times(size_t k) {
   if (info.zero_delay) {
     // due is now, also when ordered: no earlier firing can be due later.
   } else {
-    line("const i64 delay = LPNRT_DELAY({}, {});", k, names_.value(k, t.delay, where_));
+    line("const i64 delay = LPNRT_DELAY({}, {});", k, value(k, t.delay, where_));
     if (names_.range_of(k, t.delay).lo < 0) {
       line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
     }
@@ -164,7 +204,7 @@ void EventStarts::firing_times(size_t k) {
   if (t.interval) {
     const string at = site(k, SiteKind::kInterval);
     line("LPNRT_IF_PATH(const i64 from_ = next{};)", k);  // the update below is for the next one
-    line("const i64 interval = {};", names_.value(k, *t.interval, at));
+    line("const i64 interval = {};", value(k, *t.interval, at));
     if (names_.range_of(k, *t.interval).lo < 0) {
       line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
     }
@@ -241,6 +281,12 @@ void EventStarts::new_record(size_t k) {
 void EventStarts::emissions(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
+  for (const OutputArc& arc : t.outputs) {  // here, not in the block of one
+    for (const Emission& emission : arc.emissions) {
+      define(emission.count);
+      for (const Formula& field : emission.fields) define(field);
+    }
+  }
   for (size_t o = 0; o < t.outputs.size(); ++o) {
     const OutputArc& arc = t.outputs[o];
     for (size_t e = 0; e < arc.emissions.size(); ++e) {
@@ -253,7 +299,7 @@ void EventStarts::emissions(size_t k) {
           line("spend({});", count);
       } else {
         const string where_ = site(k, SiteKind::kCount, o, e);
-        line("const i64 c{}_{} = {};", o, e, names_.value(k, emission.count, where_));
+        line("const i64 c{}_{} = {};", o, e, value(k, emission.count, where_));
         count = fmt::format("c{}_{}", o, e);
         line("if ({0} < 0) fail(kNegativeCount, {1}, {0});", count, where_);
         line("if ({0} > kFew) many({0}, {1});", count, where_);
@@ -282,7 +328,7 @@ void EventStarts::fields(size_t k, size_t o, size_t e, const Store& store) {
     const Formula& formula = arc.emissions[e].fields[f];
     if (facts_.is_const(formula)) continue;  // verified, and known to the commit
     const string where_ = site(k, SiteKind::kField, o, e, f);
-    line("{{ const i64 x_ = {};", names_.value(k, formula, where_));
+    line("{{ const i64 x_ = {};", value(k, formula, where_));
     if (types[f].range) {
       const Range r = names_.range_of(k, formula);
       if (r.lo < types[f].range->lo || r.hi > types[f].range->hi) {

@@ -9,13 +9,14 @@
 
 #include "write/event_part.h"
 #include "write/event_wakes.h"
+#include "write/shared_terms.h"
 
 namespace lpn::sim {
 
 class EventStarts final : EventPart {
  public:
   EventStarts(const EventNames& names, EventWakes& wakes, Writer& out)
-      : EventPart(names, out), wakes_(wakes) {}
+      : EventPart(names, out), wakes_(wakes), terms_(net_, names.printer()) {}
 
   void try_function(std::size_t k);
   void waiting_function(std::size_t k);
@@ -33,6 +34,9 @@ class EventStarts final : EventPart {
   void arcs(std::size_t k, const Failed& failed, bool parks);
   // Waits for the interval and the clock; `late` is what to do when they say later.
   void timing(std::size_t k, const std::string& late);
+  // Leaves before the arcs are examined when it is too early and nobody could tell: no formula of
+  // theirs can fail. A wake-up for nothing changes nothing.
+  void early_timing(std::size_t k);
   void firing_times(std::size_t k);
   void progress(std::size_t k);
   // The node of a firing that starts now: the latest of what it waited for is its parent.
@@ -45,7 +49,13 @@ class EventStarts final : EventPart {
   void keep(std::size_t k);
   void marks_of_start(std::size_t k);
 
+  // Computes the terms that a formula shares with others.
+  void define(const Formula& f);
+  // A formula of transition `k`, what it shares with others computed first.
+  std::string value(std::size_t k, const Formula& f, const std::string& where);
+
   EventWakes& wakes_;
+  SharedTerms terms_;
 };
 
 }  // namespace lpn::sim

@@ -21,30 +21,30 @@ string site(size_t transition, SiteKind kind, size_t arc, size_t emission, size_
                      field);
 }
 
-ExprPrinter::Context ExprPrinter::context(size_t k, const Formula& f, const string& site) const {
-  Context c;
-  c.transition = k;
-  c.site = site;
-  if (net_->exprs.tree_size(f.id) <= kMaxBoundedNodes) {
-    c.bounds.emplace(*net_, k < net_->transitions.size() ? &net_->transitions[k] : nullptr);
-  }
-  return c;
+ExprPrinter::Context ExprPrinter::context(size_t k, const string& site) const {
+  const Transition* t = k < net_->transitions.size() ? &net_->transitions[k] : nullptr;
+  return {.transition = k, .site = site, .bounds = NetBounds(*net_, t)};
 }
 
-string ExprPrinter::of(size_t k, const Formula& f, const string& where) const {
-  Context c = context(k, f, where);
+ExprPrinter::Context& ExprPrinter::asked(size_t k) const {
+  if (!asked_ || asked_->transition != k) asked_.emplace(context(k, ""));
+  return *asked_;
+}
+
+string ExprPrinter::of(size_t k, const Formula& f, const string& where,
+                       const TermNames* names) const {
+  Context& c = asked(k);
+  c.site = where;
+  c.names = names;
   return expr(f.id, c);
 }
 
 string ExprPrinter::of_params(const Formula& f) const {
-  Context c = context(net_->transitions.size(), f, "0");
+  Context c = context(net_->transitions.size(), "0");
   return expr(f.id, c);
 }
 
-Range ExprPrinter::range(size_t k, const Formula& f) const {
-  if (net_->exprs.tree_size(f.id) > kMaxBoundedNodes) return {};
-  return bounds(*net_, &net_->transitions[k], f.id);
-}
+Range ExprPrinter::range(size_t k, const Formula& f) const { return asked(k).range(f.id); }
 
 string operator_text(Op op, const std::array<string, 3>& operands, const Partial& may,
                      const std::array<Range, 3>& ranges, const string& site) {
@@ -67,6 +67,9 @@ string assume_text(const Node& n, const string& condition, const string& value,
 }
 
 string ExprPrinter::expr(ExprId id, Context& c) const {
+  if (c.names != nullptr) {
+    if (const auto it = c.names->find(id); it != c.names->end()) return it->second;
+  }
   const Node& n = net_->exprs[id];
   switch (kind_of(n.op)) {
     case Kind::kConstant: return n.op == Op::kConst ? literal(n.value) : string(op_info(n.op).text);
@@ -131,10 +134,7 @@ bool ExprPrinter::may_fail(ExprId id, Context& c) const {
   return may;
 }
 
-bool ExprPrinter::may_fail(size_t k, const Formula& f) const {
-  Context c = context(k, f, "");
-  return may_fail(f.id, c);
-}
+bool ExprPrinter::may_fail(size_t k, const Formula& f) const { return may_fail(f.id, asked(k)); }
 
 string ExprPrinter::read(const Node& n, Context& c) const {
   if (n.op == Op::kToken) return token(n, c);

@@ -15,7 +15,8 @@
 
 namespace lpn::sim {
 
-inline constexpr std::uint64_t kMaxBoundedNodes = 1 << 9;  // larger expressions keep all checks
+// C++ names of terms that have been computed.
+using TermNames = std::map<ExprId, std::string>;
 
 // A value of type i64.
 std::string literal(std::int64_t value);
@@ -49,29 +50,33 @@ class Operands {
 
 class ExprPrinter {
  public:
-  // Both must outlive the printer.
+  // Both must outlive the printer, and not change: what it found out it keeps.
   ExprPrinter(const Net& net, const Operands& operands) : net_(&net), operands_(&operands) {}
 
   // A formula of transition `k`. It throws lpnrt::Failure naming `site` where the interpreter has
   // an error; checks that the declared ranges make needless are left out.
-  std::string of(std::size_t k, const Formula& f, const std::string& site) const;
+  // Terms in `names` are read by them.
+  std::string of(std::size_t k, const Formula& f, const std::string& site,
+                 const TermNames* names = nullptr) const;
   // A formula over parameters.
   std::string of_params(const Formula& f) const;
   // Whether evaluating a formula of transition `k` can be an error.
   bool may_fail(std::size_t k, const Formula& f) const;
-  // Bounds of a formula of transition `k`; everything when it is large.
+  // Bounds of a formula of transition `k`.
   Range range(std::size_t k, const Formula& f) const;
 
  private:
   struct Context {
     std::size_t transition = 0;
     std::string site;
-    std::optional<NetBounds> bounds;  // none: keep all checks
+    NetBounds bounds;
     std::map<ExprId, bool> may_fail{};
+    const TermNames* names = nullptr;
 
-    Range range(ExprId id) { return bounds ? bounds->of(id) : Range{}; }
+    Range range(ExprId id) { return bounds.of(id); }
   };
-  Context context(std::size_t k, const Formula& f, const std::string& site) const;
+  Context context(std::size_t k, const std::string& site) const;
+  Context& asked(std::size_t k) const;
   std::string expr(ExprId id, Context& c) const;
   std::string strict(const Node& n, Context& c) const;
   std::string read(const Node& n, Context& c) const;
@@ -81,6 +86,7 @@ class ExprPrinter {
 
   const Net* net_;
   const Operands* operands_;
+  mutable std::optional<Context> asked_;  // what was found out about the last transition asked for
 };
 
 }  // namespace lpn::sim

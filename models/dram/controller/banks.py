@@ -107,6 +107,12 @@ class Banks:
 
         def reopened(command, n):
             at = reopens(command)
+            if command == "PRE" and self.reopens is not None:
+                return self.reopening.emit(
+                    at=lambda g: g.at + self.reopens,
+                    banks=bit,
+                    what=lambda q: ACT_OK + when(n(q) > 0, ACT),
+                )
             return self.later.emit(
                 wait=lambda g, q: TICKS * (at(g, q) - g.at) - 1,
                 at=at,

@@ -43,6 +43,9 @@ class Channel(Scheduler, Banks, Movers):
         self.group_of = [self.groups.index(bank[:-1]) for bank in standard.banks]
         self.units = [standard.unit_of(bank) for bank in standard.banks]
         self.distance = standard.between()
+        # From PRE to the next ACT, unless the time since the last one may be what counts.
+        pre, act = (self.distance(a, "same", b) for a, b in (("PRE", "ACT"), ("ACT", "PRE")))
+        self.reopens = pre if pre + act >= self.distance("ACT", "same", "ACT") else None
 
     def place(self, name, *args, **options):
         """A place of the channel."""
@@ -85,6 +88,8 @@ class Channel(Scheduler, Banks, Movers):
         self.closing = self.place("closing", Asked)
         self.later = self.place("later", Later)
         self.opening = self.place("opening", Event)
+        self.reopening = self.place("reopening", Event)
+        self.soon = self.place("soon", Event)
         self.returning = self.place("returning", Number, drain=True)
         self.written = self.place("written", Number, sink=True)
         self.refreshed = self.place("refreshed", At)
@@ -104,12 +109,23 @@ class Channel(Scheduler, Banks, Movers):
             put=[self.events.emit(**copied("t", Event))],
             delay=lambda t: t.wait,
         )
+        # Most waits are as long as each other, which costs an engine less.
+        delays = {"open": (self.opening, d_read), "reopen": (self.reopening, self.reopens)}
+        for name, (place, cycles) in delays.items():
+            if cycles is not None:
+                self.step(
+                    name,
+                    take={"t": place},
+                    put=[self.events.forward("t")],
+                    delay=TICKS * cycles - 1,
+                    servers=len(self.banks),
+                )
         self.step(
-            "open",
-            take={"t": self.opening},
+            "next_cycle",
+            take={"t": self.soon},
             put=[self.events.forward("t")],
-            delay=TICKS * d_read - 1,
-            servers=len(self.banks),
+            delay=TICKS,
+            servers=1,
         )
         self.step(
             "may_close",

@@ -43,6 +43,19 @@ class Movers:
         )
         self._drain_starts()
         self.calls = self.per_group("call", Grant)
+        self.found = self.place("found", Grant)
+        self.step(
+            "call",
+            take={"f": self.found},
+            put=self.to(
+                self.calls,
+                lambda f: self._group_of(f.bank),
+                at=lambda f: f.at,
+                bank=lambda f: f.bank,
+                kind=lambda f: f.kind,
+            ),
+            servers=1,
+        )
         self.spent = self.place("mover_spent")
         for way in ("write", "read"):
             self._mover(way)
@@ -107,6 +120,7 @@ class Movers:
             lambda s: both(turn(s), both(movable(s) != 0, several(s) == 0)),
             {},
             lambda s: bit_number(movable(s)),
+            direct=True,
         )
         heads = {
             f"b{k}": place.peek(lambda s, k=k: movable(s) >> k & 1) for k, place in enumerate(aside)
@@ -116,16 +130,13 @@ class Movers:
             lambda s: both(turn(s), several(s) != 0),
             heads,
             Over(["s", *heads], oldest),
+            direct=False,  # long formulas are said once
         )
         for number, where in enumerate(s.banks):
             self._recall(way, number, where, aside[number])
 
         # Where there is none, the head of the queue.
-        def stays(s, r, p):
-            return read_under_way(r, p) if writes else 0
-
         base = {"s": self.queues.take(guard=lambda s: both(turn(s), movable(s) == 0))}
-        known = {"p": self.pending.peek(lambda p: p.count)} if writes else {}
         room = lambda s, r: (s.c3 >> r.bank & 1) == 0  # noqa: E731
         if writes:
             self.step(
@@ -149,7 +160,6 @@ class Movers:
                 ],
                 **phase,
             )
-        del stays, known
 
         def now(s, r):
             return lpn.max(s.at, r.at)
@@ -200,21 +210,22 @@ class Movers:
             **phase,
         )
 
-    def _call(self, name, guard, more, bank):
+    def _call(self, name, guard, more, bank, direct):
         """A request aside is called to go on."""
+        values = dict(at=lambda s: s.at, bank=bank, kind=int("write" in name))
+        put = [self.found.emit(**values)]
+        if direct:
+            put = self.to(self.calls, then(bank, self._group_of), **values)
         self.step(
             name,
             take={"mover": self.mover, "s": self.queues.peek(1, guard=guard), **more},
-            put=self.to(
-                self.calls,
-                then(bank, lambda k: lpn.lookup(padded(self.group_of), k)),
-                at=lambda s: s.at,
-                bank=bank,
-                kind=int("write" in name),
-            ),
+            put=put,
             clock=(TICKS, 2),
             servers=1,
         )
+
+    def _group_of(self, bank):
+        return lpn.lookup(padded(self.group_of), bank)
 
     def _recall(self, way, number, where, aside):
         bit = 1 << number

@@ -251,7 +251,7 @@ class Scheduler:
 
         gone = {
             k: of_chosen(lambda c, k: getattr(c, k) & ~lpn.select(c.kind == REFRESHES, 0, c.bit), k)
-            for k in ("act", "read", "write", "pre", "close")
+            for k in ("act", "read", "write", "older", "pre", "close")
         }
         after = {k: of_chosen(getattr, k) for k in fields_of(Wants)} | gone
         after["act_ok"] = lambda c: c.act_ok & ~opened(c)
@@ -276,7 +276,7 @@ class Scheduler:
                 *again,
                 self.bus.emit(**{k: later(k, "bus") for k in self.bus.fields}),
                 self.rows.emit(**{k: later(k, "rows") for k in self.rows.fields}),
-                self.later.emit(count=more, wait=TICKS, at=lambda c: c.at + 1, banks=0, what=0),
+                self.soon.emit(count=more, at=lambda c: c.at + 1, banks=0, what=0),
                 self.refreshed.emit(count=refreshes, at=lambda c: c.at + 1),
                 *self.to(
                     self.grants,

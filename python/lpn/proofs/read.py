@@ -153,8 +153,15 @@ def _partition(data):
 def _space(space):
     members = ("format", "net", "variables", "nodes", "params", "fixed", "tokens", "constraints")
     _object(space, "the space", members, optional=("terms",))
-    for entry in _list(space["tokens"], "the space's tokens"):
+    for name in ("variables", "nodes", "tokens", "constraints"):
+        _list(space[name], f"the space's {name}")
+    for name in ("variables", "nodes"):
+        for each in space[name]:
+            _list(each, f"one of the space's {name}")
+    for entry in space["tokens"]:
         _object(entry, "the space's tokens", ("place", "properties", "rows", "count"))
+        for row in _list(entry["rows"], "rows of tokens"):
+            _list(row, "a row of tokens")
     _object(space.get("terms", {}), "the space's terms", (), optional=("E",))
 
 

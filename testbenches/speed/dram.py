@@ -1,0 +1,171 @@
+"""Requests a second of the DRAM controller, compiled, beside the simulator that it is compared with.
+
+    PYTHONPATH=build/python /usr/bin/python3 testbenches/speed/dram.py [--simulator FOLDER] [TRACE...]
+    PYTHONPATH=build/python /usr/bin/python3 testbenches/speed/dram.py --channels
+
+The traces are those of ../shared/truth/dram/controller.jsonl.xz, by the beginning of their names.
+FOLDER is a checkout of DRAMsim3, which is built here with -O3; without it only our rate is printed.
+Both run in turns, each five times, on one core; what counts is the least processor time of the
+simulation alone. --channels: firings a second of nets of 1 to 16 channels, one trace over all.
+Compiling each controller takes a minute or so the first time.
+"""
+
+import argparse
+import json
+import lzma
+import random
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from _measure import SEED, SHARED, machine
+from lpn.runs import prepare
+
+import lpn
+from models.dram.trace import Trace, controllers
+
+MODEL = lpn.load("dram")
+HERE = Path(__file__).resolve().parent
+REPEAT = 5
+CONFIGS = {
+    "ddr4": ("DDR4_8Gb_x8_3200", {}),
+    "ddr4close": ("DDR4_8Gb_x8_3200", {"OPEN_PAGE": "CLOSE_PAGE"}),
+    "hbm2": ("HBM2_8Gb_x128", {"channels = 8": "channels = 2"}),
+    "lpddr4": ("LPDDR4_8Gb_x16_2400", {}),
+}
+SOURCES = (
+    "bankstate channel_state command_queue common configuration controller dram_system hmc "
+    "memory_system refresh simple_stats timing"
+).split()
+
+
+class Simulator:
+    """DRAMsim3, built from a checkout."""
+
+    def __init__(self, checkout, folder):
+        self.folder, self.checkout = Path(folder), Path(checkout)
+        command = ["g++", "-O3", "-std=c++11", "-DFMT_HEADER_ONLY=1", "-o", f"{folder}/peer"]
+        command += [f"-I{checkout}/{each}" for each in ("src", "ext/fmt/include", "ext/headers")]
+        command += [str(HERE / "dram_peer.cc"), *(f"{checkout}/src/{s}.cc" for s in SOURCES)]
+        subprocess.run(command, check=True)
+
+    def write(self, trace):
+        """The trace and its configuration as files."""
+        name, changes = CONFIGS[trace.part]
+        text = (self.checkout / "configs" / f"{name}.ini").read_text()
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        (self.folder / "config.ini").write_text(text)
+        rows = zip(trace.arrive, trace.writes, trace.block)
+        (self.folder / "trace.txt").write_text("".join(f"{a} {w:d} {b}\n" for a, w, b in rows))
+        return str(trace.standard.controller["request_bytes"])
+
+    def run(self, request_bytes):
+        """(processor seconds, cycles)."""
+        files = [str(self.folder / f) for f in ("config.ini", "", "trace.txt")]
+        done = subprocess.run(
+            [str(self.folder / "peer"), *files, request_bytes],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        seconds, cycles = done.stdout.split()[-2:]
+        return float(seconds), int(cycles)
+
+
+def least(ready):
+    """(seconds of one run, the run)."""
+    start = time.process_time()
+    run = ready.run()
+    return min(time.process_time() - start, run.seconds), run
+
+
+def rows_of(names):
+    with lzma.open(SHARED / "truth" / "dram" / "controller.jsonl.xz", "rt") as file:
+        for row in map(json.loads, file):
+            if row["part"] in controllers() and row["name"].startswith(tuple(names)):
+                writes = [w == "1" for w in row["write"]]
+                yield row, Trace(row["name"], row["part"], row["arrive"], row["block"], writes)
+
+
+def compare(names, checkout):
+    """A line per trace, and the sums."""
+    with tempfile.TemporaryDirectory() as folder:
+        peer = Simulator(checkout, folder) if checkout else None
+        total = [0, 0.0, 0.0]
+        print("trace, requests/s, firings/request, M firings/s, simulator's requests/s, ratio")
+        for row, trace in rows_of(names):
+            ready = prepare(MODEL, trace, engine="compiled")
+            _, accept, done = trace.times(ready)
+            exact = (accept, done) == (row["accept"], row["done"])
+            request_bytes = peer.write(trace) if peer else None
+            ours, theirs, n = [], [], len(done)
+            for _ in range(REPEAT):
+                seconds, run = least(ready)
+                ours.append(seconds)
+                theirs.append(peer.run(request_bytes)[0] if peer else 0.0)
+            mine, their = min(ours), min(theirs)
+            total = [total[0] + n, total[1] + mine, total[2] + their]
+            beside = f"{n / their:,.0f}, {their / mine:.1f}x" if peer else "not built, -"
+            print(
+                f"{row['name']}{'' if exact else ' DIFFERS'}, {n / mine:,.0f}, "
+                f"{run.commits / n:.1f}, {run.commits / mine / 1e6:.1f}, {beside}",
+                flush=True,
+            )
+        n, mine, their = total
+        if n:
+            ratio = f", {n / their:,.0f}, {their / mine:.1f}x" if peer else ""
+            print(f"all, {n / mine:,.0f}{ratio}")
+
+
+def channels():
+    """Firings a second of nets with more and more channels, of four banks each."""
+    rates = {}
+    draw = random.Random(SEED)
+    with tempfile.TemporaryDirectory() as folder:
+        for bits in range(5):
+            number = 2**bits
+            part = Path(folder) / f"channels{number}.toml"
+            field = f'["channel", {bits}], ' if bits else ""
+            part.write_text(
+                'base = "controllers/ddr4"\n'
+                "[organisations]\nfull = { rank = 1, bank_group = 2, bank = 2 }\n"
+                f"[controller]\nchannels = {number}\n"
+                f'address = [["column", 7], {field}["bank_group", 1], ["bank", 1], ["rank", 0], '
+                '["row", 16]]\n'
+            )
+            n = 40_000
+            blocks = draw.sample(range(2 ** (25 + bits)), n)
+            # A request every 20 cycles and channel, of which a third write.
+            arrive = [20 * k // number for k in range(n)]
+            trace = Trace(str(part), str(part), arrive, blocks, [k % 3 == 0 for k in range(n)])
+            ready = prepare(MODEL, trace, engine="compiled")
+            ready.run()
+            found = [least(ready) for _ in range(REPEAT)]
+            seconds = min(s for s, _ in found)
+            commits = found[0][1].commits
+            rates[number] = commits / seconds
+            print(
+                f"{number} channels, {n / seconds:,.0f} requests/s, {commits / n:.1f} firings a "
+                f"request, {commits / seconds / 1e6:.1f} M firings/s",
+                flush=True,
+            )
+    print(f"fastest / slowest: {max(rates.values()) / min(rates.values()):.2f}x")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("names", nargs="*", metavar="TRACE")
+    parser.add_argument("--simulator", metavar="FOLDER", help="a checkout of DRAMsim3")
+    parser.add_argument("--channels", action="store_true")
+    given = parser.parse_args()
+    print("  ".join(f"{key}: {value}" for key, value in machine().items()))
+    if given.channels:
+        channels()
+    else:
+        compare(given.names or [""], given.simulator)
+
+
+if __name__ == "__main__":
+    main()
