@@ -218,12 +218,16 @@ def _cdma_data(net, name, port, places, width):
     def count(t):
         return t.outputs + t.bubble
 
+    def burst(t):
+        assert t.outputs <= 256, "AXI bursts have at most 256 beats"
+        return t.outputs
+
     net.transition(
         f"{name}.issue",
         take={"t": command, "idle": engine_idle, "low": low(net, f"{name}.aw", port.aw)},
         put=[
             command_free,
-            port.aw.offer.emit(addr=lambda t: t.addr, beats=lambda t: t.outputs, id=0),
+            port.aw.offer.emit(addr=lambda t: t.addr, beats=burst, id=0),
             go,
             steps.emit(
                 count=count,

@@ -195,6 +195,10 @@ def _handler(parts, k):
     def string_words(item):
         return (item.bytes + item.skew + 15) // 16
 
+    def value_bytes(item):
+        assert item.bytes <= 16, "a value or a length is one word"
+        return item.bytes
+
     def word_bytes(item, load):
         """From the last word of the string to the first; both may be parts of one."""
         end = (item.bytes + item.skew - 1) % 16 + 1
@@ -221,7 +225,7 @@ def _handler(parts, k):
     step(
         "take_value",
         {"at": value, "response": responses, "item": items.peek()},
-        [word(lambda item: item.bytes), key],
+        [word(value_bytes), key],
     )
     step("read_header", {"at": pointer, "response": responses}, [requests.emit(2, beats=1), header])
     step(
@@ -248,9 +252,7 @@ def _handler(parts, k):
             wait.emit(lambda item: item.last),
         ],
     )
-    step(
-        "close", waiting(lambda item: item.kind == Kind.CLOSE), [word(lambda item: item.bytes), key]
-    )
+    step("close", waiting(lambda item: item.kind == Kind.CLOSE), [word(value_bytes), key])
     at_end = items.take(guard=lambda item: item.kind == Kind.END)
     step(
         "end",

@@ -25,6 +25,7 @@ void bind_expr(py::module_& m, py::class_<Net, std::shared_ptr<Net>>& net);
 void bind_marking(py::module_& m);      // Marking
 void bind_interp(py::module_& m);       // Interp, RunResult, Commit
 void bind_sim(py::module_& m);          // _lpn.sim: Library, Simulator, run() for both engines
+void bind_open_loop(py::module_& m);    // _lpn.sim.feed, Latencies; after bind_sim
 void bind_exports(py::module_& m);      // _lpn.sim.Timeline, Vcd; after bind_sim
 void bind_structure(py::module_& m);    // structure()
 void bind_space(py::module_& m);        // InputSpace; after bind_marking
@@ -39,6 +40,14 @@ void bind_wave(py::module_& m);         // _lpn.wave
 py::dict to_dict(const Stats& stats);
 // The Python exception, as the translator raises it.
 py::object to_exception(const RunError& error);
+
+// (values, times), both as bytes of 64-bit integers.
+inline py::tuple as_bytes(const Collected& collected) {
+  const auto bytes = [](const auto& v) {
+    return py::bytes(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(v[0]));
+  };
+  return py::make_tuple(bytes(collected.values), bytes(collected.times));
+}
 
 // A formula as (expression, file, line).
 using FormulaTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;

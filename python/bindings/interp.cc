@@ -227,6 +227,9 @@ void bind_interp(py::module_& m) {
           },
           py::arg("limit"), py::arg("on_commit"))
       .def_property_readonly("now", &Interp::now)
+      .def("collect", [](Interp& i, std::uint32_t p) { i.collect(static_cast<PlaceId>(p)); })
+      .def("take",
+           [](Interp& i, std::uint32_t p) { return as_bytes(i.take(static_cast<PlaceId>(p))); })
       .def("occupancy",
            [](const Interp& i, std::uint32_t p) { return i.occupancy(static_cast<PlaceId>(p)); })
       .def("free_tokens",

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "bind.h"
 #include "lpn/base/error.h"
 
@@ -44,7 +46,7 @@ Column to_column(const std::string& name, const py::handle& object) {
 }
 
 void add_columns(Marking& m, std::uint32_t place, const std::vector<std::string>& names,
-                 const py::list& objects) {
+                 const py::list& objects, const py::object& at) {
   std::vector<Column> columns;
   std::optional<std::size_t> size;
   for (std::size_t k = 0; k < names.size(); ++k) {
@@ -58,6 +60,7 @@ void add_columns(Marking& m, std::uint32_t place, const std::vector<std::string>
     }
     size = c.size;
   }
+  if (!size && !py::isinstance<py::int_>(at)) size = to_column("at", at).size;
   if (!size) {
     throw Error("E-marking",
                 "no column is a buffer, so the number of tokens is unknown; use "
@@ -70,7 +73,16 @@ void add_columns(Marking& m, std::uint32_t place, const std::vector<std::string>
       values[k * columns.size() + j] = c.data != nullptr ? c.data[k] : c.same;
     }
   }
-  m.add(static_cast<PlaceId>(place), values, *size);
+  if (py::isinstance<py::int_>(at)) {
+    m.add(static_cast<PlaceId>(place), values, *size, at.cast<Time>());
+    return;
+  }
+  const Column times = to_column("at", at);
+  if (times.size != *size) {
+    throw Error("E-marking",
+                fmt::format("{} tokens and {} times of arrival (at=)", *size, times.size));
+  }
+  m.add(static_cast<PlaceId>(place), values, std::span(times.data, times.size));
 }
 
 const Marking::Tokens& tokens(const Marking& m, std::uint32_t place) {
@@ -83,18 +95,31 @@ const Marking::Tokens& tokens(const Marking& m, std::uint32_t place) {
 void bind_marking(py::module_& m) {
   py::class_<Marking, std::shared_ptr<Marking>>(m, "Marking")
       .def(py::init<const Net&>())
-      .def("add",
+      .def(
+          "add",
+          [](Marking& marking, std::uint32_t place, const std::vector<std::int64_t>& values,
+             std::uint64_t count, Time at) {
+            tokens(marking, place);
+            marking.add(static_cast<PlaceId>(place), values, count, at);
+          },
+          py::arg("place"), py::arg("values"), py::arg("count"), py::arg("at") = 0)
+      .def("add_at",
            [](Marking& marking, std::uint32_t place, const std::vector<std::int64_t>& values,
-              std::uint64_t count) {
+              const std::vector<Time>& times) {
              tokens(marking, place);
-             marking.add(static_cast<PlaceId>(place), values, count);
+             marking.add(static_cast<PlaceId>(place), values, times);
            })
-      .def("add_columns",
-           [](Marking& marking, std::uint32_t place, const std::vector<std::string>& names,
-              const py::list& columns) {
-             tokens(marking, place);
-             add_columns(marking, place, names, columns);
-           })
+      .def("times",
+           [](const Marking& marking, std::uint32_t place) { return tokens(marking, place).times; })
+
+      .def(
+          "add_columns",
+          [](Marking& marking, std::uint32_t place, const std::vector<std::string>& names,
+             const py::list& columns, const py::object& at) {
+            tokens(marking, place);
+            add_columns(marking, place, names, columns, at);
+          },
+          py::arg("place"), py::arg("names"), py::arg("columns"), py::arg("at") = 0)
       .def("count",
            [](const Marking& marking, std::uint32_t place) { return tokens(marking, place).count; })
       .def("values", [](const Marking& marking,

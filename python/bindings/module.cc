@@ -7,6 +7,7 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_marking(m);
   lpn::python::bind_interp(m);
   lpn::python::bind_sim(m);
+  lpn::python::bind_open_loop(m);
   lpn::python::bind_exports(m);
   lpn::python::bind_structure(m);
   lpn::python::bind_space(m);

@@ -166,11 +166,7 @@ void bind_sim(py::module_& parent) {
       .def(
           "take",
           [](sim::Simulator& s, std::uint32_t p) {
-            const sim::Simulator::Collected c = s.take(static_cast<PlaceId>(p));
-            const auto bytes = [](const auto& v) {
-              return py::bytes(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(v[0]));
-            };
-            return py::make_tuple(bytes(c.values), bytes(c.times));
+            return as_bytes(s.take(static_cast<PlaceId>(p)));
           },
           "The tokens that arrived in a collecting place since the last call: (values, row-major, "
           "times), both as bytes of 64-bit integers.")
@@ -200,7 +196,7 @@ void bind_sim(py::module_& parent) {
       "run_batch",
       [](const sim::Library& library, const std::vector<ParamValues>& params,
          const std::vector<const Marking*>& markings, unsigned threads,
-         const std::vector<std::uint32_t>& read, const Budget& budget) {
+         const std::vector<std::uint32_t>& read, const Budget& budget, Time limit) {
         if (params.size() != markings.size()) throw py::value_error("parameters per marking");
         py::list answers;
         std::vector<sim::Simulator> simulators;
@@ -244,7 +240,8 @@ void bind_sim(py::module_& parent) {
                   }
                 }
                 all.push_back(std::move(answer));
-              });
+              },
+              limit);
           seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         }
         watch.rethrow();
@@ -260,6 +257,7 @@ void bind_sim(py::module_& parent) {
       },
       py::arg("library"), py::arg("params"), py::arg("markings"), py::arg("threads") = 0,
       py::arg("read") = std::vector<std::uint32_t>{}, py::arg("budget") = Budget{},
+      py::arg("limit") = kForever,
       "Runs the net on every marking with its parameter values; ([(result, free tokens per place "
       "when stalled, (count, values) of the free tokens of each place `read`, now) or (None, "
       "RunError, [], 0)], seconds of all together, of them for laying inputs side "

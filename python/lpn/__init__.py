@@ -11,7 +11,7 @@ from .authoring.expr import ceil_div, lookup, select
 from .authoring.marking import Marking
 from .authoring.net import Net
 from .authoring.place import Place, tokens
-from .authoring.token import Bool, Int, Token
+from .authoring.token import Birth, Bool, Int, Token
 from .authoring.unknown import unknown
 from .errors import Error, RunError
 from .runs import Model, Run, load, run_batch, simulate
@@ -25,11 +25,19 @@ _LATE = {
     "minimize": ("lpn.proofs.question", "minimize"),
     "partition": ("lpn.spaces.partition", "partition"),
     "prove": ("lpn.proofs.question", "prove"),
+    "Traffic": ("lpn.traffic", "Traffic"),
+    "bursts": ("lpn.traffic", "bursts"),
+    "choice": ("lpn.traffic", "choice"),
+    "exponential": ("lpn.traffic", "exponential"),
+    "periodic": ("lpn.traffic", "periodic"),
+    "poisson": ("lpn.traffic", "poisson"),
     "sweep": ("lpn.sweeps.sweep", "sweep"),
+    "uniform": ("lpn.traffic", "uniform"),
     "tune": ("lpn.tuning.search", "tune"),
 }
 
 __all__ = [
+    "Birth",
     "Bool",
     "Error",
     "InputSpace",
@@ -41,8 +49,12 @@ __all__ = [
     "Run",
     "RunError",
     "Token",
+    "Traffic",
+    "bursts",
     "ceil_div",
     "check_certificate",
+    "choice",
+    "exponential",
     "load",
     "lookup",
     "max",
@@ -50,6 +62,8 @@ __all__ = [
     "min",
     "minimize",
     "partition",
+    "periodic",
+    "poisson",
     "prove",
     "run_batch",
     "select",
@@ -59,6 +73,7 @@ __all__ = [
     "tokens",
     "total",
     "tune",
+    "uniform",
     "unknown",
 ]
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from .errors import near
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
@@ -150,6 +151,14 @@ class Commands(click.Group):
     def list_commands(self, ctx):
         return list(self.table)
 
+    def resolve_command(self, ctx, args):
+        """As click has it; of a command that there is not, one that is called alike."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            error.message = error.message.rstrip(".") + near(args[0], self.list_commands(ctx))
+            raise
+
     def get_command(self, ctx, name):
         import importlib
 
@@ -167,7 +176,7 @@ def need_input(model: Model, input: object, what: str = "") -> None:
     """Refuses a call without INPUT where the model's workload needs one, ' for this' or in
     general.
     """
-    if not input and model.has_workload:
+    if not input and model.has_workload and not model.has_traffic:
         raise click.UsageError(f"model '{model.name}' needs an INPUT{what}")
 
 

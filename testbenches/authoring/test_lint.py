@@ -209,8 +209,190 @@ def test_unused():
     net.param("spare", 3)
     assert warnings(net) == [
         ("W-unused", "place 'lonely': no transition takes from it or puts into it; remove it"),
-        ("W-unused", "parameter 'spare': nothing reads it; remove it"),
+        (
+            "W-unused",
+            "parameter 'spare': nothing of the net reads it; remove it, unless the workload does",
+        ),
     ]
+
+
+def test_values_that_ranges_promise_and_a_run_refuses():
+    net, a, b = base()
+    net.transition(
+        "t", take={"w": a}, put=[b.emit(n=lambda w: w.n * 3)], delay=lambda w: w.n - 2, servers=1
+    )
+    assert warnings(net) == [
+        (
+            "W-negative",
+            "transition 't': delay is -2 for w.n=0, and must not be negative; write max(0, x), or narrow the range "
+            "of the property",
+        ),
+        (
+            "W-range",
+            "transition 't': 'n' put into 'b' is 12 for w.n=4, and 'n' is declared as 0..9; declare a wider range, "
+            "or narrow that of the other property",
+        ),
+    ]
+
+
+class Large(lpn.Token):
+    n: lpn.Int[0, 2**40]
+
+
+def test_values_of_a_large_range():
+    net = lpn.Net("n")
+    a, b = net.place("a", Large, start=True), net.place("b", done=True)
+    net.transition("t", take={"w": a}, put=[b], delay=lambda w: abs(w.n - 700_000) - 1, servers=1)
+    assert [code for code, _ in warnings(net)] == ["W-negative"]
+
+
+@pytest.mark.parametrize(
+    "delay",
+    [
+        lambda w: w.n - 2 if w.n > 1 else 0,
+        lambda w: max(0, w.n - 5),
+        lambda w: abs(w.n - 5),
+    ],
+)
+def test_values_that_cannot_be(delay):
+    net, a, b = base()
+    net.transition("t", take={"w": a}, put=[b.forward("w")], delay=delay, servers=1)
+    assert warnings(net) == []
+
+
+def test_guards_and_counts_tell_what_can_be():
+    net, a, b = base()
+    loop = net.place("loop", Word)
+    net.transition("in", take={"w": a}, put=[loop.forward("w")], servers=1)
+    net.transition(
+        "t",
+        take={"w": loop.take(guard=lambda w: w.n >= 2)},
+        put=[
+            loop.emit(count=lambda w: 1 if w.n > 4 else 0, n=lambda w: w.n - 3),
+            b.emit(count=lambda w: w.n <= 4, n=lambda w: 2 * w.n),
+        ],
+        delay=lambda w: w.n - 2,
+        servers=1,
+    )
+    assert warnings(net) == []
+
+
+def test_a_count_that_goes_on_is_ended_elsewhere():
+    net, a, b = base()
+    net.transition(
+        "t", take={"w": a}, put=[b.forward("w"), a.emit(n=lambda w: w.n + 1)], delay=1, servers=1
+    )
+    assert "W-range" not in [code for code, _ in warnings(net)]
+
+
+def test_endless():
+    net, a, b = base()
+    ticks = net.place("ticks")
+    net.transition("tick", put=[ticks], delay=1, servers=1)
+    net.transition("eat", take={"t": ticks}, delay=1, servers=1)
+    net.transition("t", take={"w": a}, put=[b.forward("w")], delay=1, servers=1)
+    assert warnings(net) == [
+        (
+            "W-endless",
+            "transition 'tick': goes on for ever by itself, so a run does not end by itself; write net.done_count = "
+            "..., or let the workload set marking.done_count",
+        )
+    ]
+    net.done_count = 4
+    assert warnings(net) == []
+
+
+def test_a_refresh_timer_is_endless():
+    net, a, b = base()
+    idle, due = net.place("idle", init=1), net.place("due")
+    net.transition("wait", take={"x": idle}, put=[due], delay=100)
+    net.transition("refresh", take={"x": due}, put=[idle], delay=10)
+    net.transition("t", take={"w": a}, put=[b.forward("w")], delay=1, servers=1)
+    assert warnings(net) == [
+        (
+            "W-endless",
+            "transition 'wait': the loop of 'wait', 'refresh' goes on for ever by itself, so a run does not end by itself; "
+            "write net.done_count = ..., or let the workload set marking.done_count",
+        )
+    ]
+
+
+def test_a_loop_that_never_leaves_an_instant():
+    net, a, b = base()
+    back = net.place("back", Word)
+    net.transition("t", take={"w": a}, put=[back.forward("w")])
+    net.transition("u", take={"w": back}, put=[a.forward("w")])
+    assert (
+        "W-endless",
+        "transition 't': with a token in it the loop of 't', 'u' never leaves an instant, since nothing in it has a "
+        "delay; give one a delay >= 1",
+    ) in warnings(net)
+
+
+@pytest.mark.parametrize("stop", ["guard", "empty", "capacity", "no token", "consumer"])
+def test_loops_that_something_ends(stop):
+    net, a, b = base()
+    idle = net.place("idle", init=0 if stop == "no token" else 1)
+    halted = net.place("halted", sink=True)
+    out = net.place("out", capacity=4) if stop == "capacity" else halted
+    take = {"x": idle}
+    if stop == "empty":
+        take["off"] = halted.empty()
+    guard = {"guard": lambda x: x.count > 0} if stop == "guard" else {}
+    net.transition("tick", take=take, put=[idle, out], delay=5, servers=1, **guard)
+    if stop == "consumer":
+        net.transition("eat", take={"x": idle}, put=[halted], delay=1, servers=1)
+    assert [code for code, _ in warnings(net) if code == "W-endless"] == []
+
+
+class Instruction(lpn.Token):
+    kind: lpn.Int[0, 1]
+
+
+def routers(share=False, delays=(1, 1)):
+    net = lpn.Net("n")
+    queue = net.place("queue", Instruction, start=True)
+    rob = net.place("rob", Instruction, done=True, sink=True)
+    slot = net.place("slot", init=1)
+    for k in (0, 1):
+        take = {"ins": queue.take(guard=lambda ins, k=k: ins.kind == k)}
+        put = [rob.forward("ins")]
+        if share:
+            take["slot"] = slot
+            put.append(slot)
+        net.transition(f"dispatch{k}", take=take, put=put, delay=delays[k], servers=1)
+    return net
+
+
+def test_consumers_that_start_at_one_instant():
+    assert ("W-order" in [code for code, _ in warnings(routers())]) is True
+    (text,) = [text for code, text in warnings(routers()) if code == "W-order"]
+    assert text == (
+        "place 'queue': 'dispatch0' and 'dispatch1' may start at one instant for different tokens, and both put into "
+        "'rob': there those of 'dispatch0' come first, in the order of declaration and not of 'queue'; let both take "
+        "one common token and give it back, if they are one unit"
+    )
+    assert "W-order" not in [code for code, _ in warnings(routers(share=True))]
+    assert "W-order" not in [code for code, _ in warnings(routers(delays=(1, 2)))]
+
+
+def test_slots_too_few_for_the_pipeline_before_them():
+    net, a, b = base()
+    mid = net.place("mid", Word, capacity=2)
+    net.transition("t", take={"w": a}, put=[mid.forward("w")], delay=4, interval=1)
+    net.transition("u", take={"w": mid}, put=[b.forward("w")], delay=1, servers=1)
+    assert warnings(net) == [
+        (
+            "W-half-rate",
+            "place 'mid': its 2 slots are held from the start of 't' to the commit of 'u', so it passes 2 tokens per "
+            "5 cycles, and 't' could start one per 1; write capacity=5",
+        )
+    ]
+    net, a, b = base()
+    mid = net.place("mid", Word, capacity=5)
+    net.transition("t", take={"w": a}, put=[mid.forward("w")], delay=4, interval=1)
+    net.transition("u", take={"w": mid}, put=[b.forward("w")], delay=1, servers=1)
+    assert warnings(net) == []
 
 
 def test_library_has_no_warnings():

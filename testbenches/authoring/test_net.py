@@ -454,3 +454,48 @@ def test_a_sum_used_inside_another_sum():
         "t", take={"x": a.take(3), "y": b.take(2)}, put=[out.emit(n=1, k=weighted)], servers=1
     )
     assert tokens(net, "out") == [(1, (5 * 6 + 31) + (7 * 6 + 29) + 19)]
+
+
+@pytest.mark.parametrize(
+    "rows, said",
+    [
+        ([(1,), 2], "row 1 of 'q' is 2; write a tuple of the values of n, a dict, or a token"),
+        (["5"], "row 0 of 'q' is '5'; write a tuple of the values of n, a dict, or a token"),
+        (5, "add_rows needs a list of rows, got 5"),
+    ],
+)
+def test_rows_that_are_none(rows, said):
+    class Word(lpn.Token):
+        n: lpn.Int[0, 9]
+
+    net = lpn.Net("n")
+    net.transition(
+        "t",
+        take={"w": net.place("q", Word, start=True)},
+        put=[net.place("d", done=True)],
+        servers=1,
+    )
+    with pytest.raises(lpn.Error) as refused:
+        lpn.Marking(net).add_rows("q", rows)
+    assert (refused.value.code, str(refused.value).splitlines()[0]) == ("E-marking", said)
+
+
+def test_a_bool_property_beside_a_condition():
+    class Flagged(lpn.Token):
+        b: bool
+        k: lpn.Int[0, 3]
+
+    net = lpn.Net("n")
+    queue, done = net.place("q", Flagged, start=True), net.place("d", done=True)
+    net.transition(
+        "t",
+        take={"p": queue.take(guard=lambda p: p.b | (p.k == 1))},
+        put=[done],
+        delay=1,
+        servers=1,
+    )
+    for b in (False, True):
+        for k in range(4):
+            marking = lpn.Marking(net)
+            marking.add("q", b=b, k=k)
+            assert lpn.simulate(net, marking).stalled == (not (b or k == 1))

@@ -204,6 +204,39 @@ def test_an_endless_run_has_a_budget_of_time():
         assert run.stopped["text"].endswith("time limit of 0.2 s reached")
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_runs_end_at_the_limit(threads):
+    net = lpn.Net("clock")
+    tick, out = net.place("tick", init=1), net.place("out", done=True)
+    net.transition(
+        "beat", take={"t": tick}, put=[tick, out], delay=net.param("every", 10), servers=1
+    )
+    runs = lpn.run_batch(
+        net, lpn.Marking(net), [{"every": n} for n in (10, 7, 200)], limit=100, threads=threads
+    )
+    assert [(run.ending, run.until, run.latency) for run in runs] == [
+        ("limit", 100, 100),
+        ("limit", 100, 98),
+        ("limit", 100, None),
+    ]
+    alone = [
+        lpn.simulate(net, params={"every": n}, limit=100, engine="interp") for n in (10, 7, 200)
+    ]
+    assert [(run.commits, run.latency) for run in runs] == [
+        (run.commits, run.latency) for run in alone
+    ]
+
+
+def test_a_limit_is_a_time():
+    net = pipeline()
+    with pytest.raises(lpn.Error) as refused:
+        lpn.run_batch(net, marking_of(net, 1), limit=-1)
+    assert (refused.value.code, str(refused.value).splitlines()[0]) == (
+        "E-operand",
+        "limit must be a time in cycles, an int >= 0, got -1",
+    )
+
+
 def test_a_budget_that_is_none_is_refused():
     net = pipeline()
     with pytest.raises(lpn.Error) as refused:

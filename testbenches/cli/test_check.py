@@ -1,6 +1,10 @@
 """lpn check: errors, warnings, structure."""
 
 import json
+import signal
+import subprocess
+
+from conftest import BUILD
 
 MODEL = """import lpn
 
@@ -143,3 +147,37 @@ def test_bundled_model_has_no_errors(lpn):
     assert data["errors"] == [] and data["structure"]["dead"] == []
     assert data["structure"]["unbounded_concurrency"] == []
     json.dumps(data)
+
+
+def test_watch_checks_again_after_a_change(tmp_path):
+    model = tmp_path / "line.py"
+    text = "import lpn\n\n\ndef net():\n    net = lpn.Net('line')\n{}    return net\n"
+    model.write_text(text.format(""))
+    watching = subprocess.Popen(
+        [BUILD / "bin" / "lpn", "check", str(model), "--watch"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        seen = []
+
+        def read_until(words):
+            while not seen or words not in seen[-1]:
+                line = watching.stdout.readline()
+                assert line, seen
+                seen.append(line)
+
+        read_until("line: no errors, 0 warnings; 0 places")
+        model.write_text(text.format("    net.place('lonely')\n"))
+        read_until("line: no errors, 1 warning; 1 place")
+        assert "[W-unused]" in "".join(seen)
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(20) == 0
+    finally:
+        watching.kill()
+        watching.wait()
+
+
+def test_watch_needs_a_file_and_a_reader(lpn):
+    assert "--watch needs a file, and jpeg is none" in lpn("check", "jpeg", "--watch").refused(
+        "E-usage"
+    )
+    assert "--watch is for people" in lpn("check", "jpeg", "--watch", "--json").refused("E-usage")

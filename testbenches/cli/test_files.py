@@ -4,9 +4,10 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
-from conftest import DEMO, REPO
+from conftest import BUILD, DEMO, REPO
 
 JOBS = {"in": [[5], [7], [3]]}
 
@@ -161,3 +162,37 @@ def test_jpeg_without_python(lpn, run, tmp_path):
     copy = REPO / "models" / "dma" / "examples" / "copy.json"
     refused = lpn("marking", "dma", copy, "-o", tmp_path / "none").refused("E-usage")
     assert "the net of model 'dma' follows its input" in refused
+
+
+def test_a_new_model_runs(lpn, tmp_path):
+    done = lpn("new", "disk", cwd=tmp_path)
+    assert (done.status, done.out.splitlines()[0]) == (
+        0,
+        "disk/disk.py, test_disk.py, example.txt; to go on:",
+    )
+    checked = lpn("check", "disk/disk.py", cwd=tmp_path)
+    assert "disk: no errors, 0 warnings; 3 places" in checked.out
+    run = lpn(
+        "sim", "disk/disk.py", "disk/example.txt", "--engine", "interp", "--json", cwd=tmp_path
+    )
+    assert run.json["runs"][0]["latency"] == 100 + 4 + 6 + 1
+    shown = lpn("latency", "disk/disk.py", "--engine", "interp", "--json", cwd=tmp_path)
+    assert shown.json["points"][0]["latencies"][0]["requests"] == 10_000
+    bound = lpn("smt", "disk/disk.py", "--maximize", "latency", "--json", cwd=tmp_path)
+    assert bound.status == 0 and " 80" in bound.out.replace(",", "")
+    passed = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "disk"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(BUILD / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert passed.returncode == 0 and "2 passed" in passed.stdout
+
+
+def test_a_new_model_has_a_name_and_a_place(lpn, tmp_path):
+    (tmp_path / "disk").mkdir()
+    assert "disk is there already" in lpn("new", "disk", cwd=tmp_path).refused("E-usage")
+    said = lpn("new", "a-b", cwd=tmp_path).refused("E-usage")
+    assert "'a-b' cannot name a model: use letters, digits and _" in said

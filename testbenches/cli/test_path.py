@@ -57,6 +57,15 @@ def test_the_slow_unit_is_named():
         ("fetch", "delay"): (1, 2),
     }
     assert run.path["rows"][0]["transition"] == "work"
+    # Nine of its ten firings wait for its server; a what-if run with half the delays: 5 * 10 + 5.
+    assert run.path["bottleneck"] == {
+        "transition": "work",
+        "share": round(100 / 105, 6),
+        "waits": {"for": None, "cause": 2, "share": 0.9},
+        "twice_as_fast": 55,
+        "text": "'work' decides 95% of the latency; it waits for its own server in 90% of its firings there; twice as "
+        "fast, the latency is 55 (-47.6%)",
+    }
 
 
 def test_what_is_gained_is_a_run_with_half_the_delay():

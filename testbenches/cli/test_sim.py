@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import BUILD, DEMO
+from conftest import BUILD, DEMO, LINE
 
 JOBS = {"in": [[5], [7], [3]]}  # second starts at 1, 6, 13: done at 16
 
@@ -509,3 +509,25 @@ def test_interrupt_within_an_instant(environment, lpn, tmp_path, engine, text):
     lpn("sim", net, "--engine", engine, "--max-time", 0.001)
     row = interrupted(environment, 2.5, net, "--engine", engine, "--max-memory", "0")
     assert row["ending"] == "interrupted"
+
+
+def test_an_empty_workload_is_said(lpn, tmp_path):
+    (tmp_path / "line.lpn").write_text(LINE)
+    (tmp_path / "none.json").write_text("{}")
+    done = lpn("sim", "line.lpn", "none.json", "--engine", "interp", cwd=tmp_path)
+    assert done.status == 0
+    assert done.err == "note: none.json: nothing happened, no transition had its tokens\n"
+
+
+def test_an_input_that_is_missing_is_named_once(lpn, tmp_path):
+    (tmp_path / "line.lpn").write_text(LINE)
+    done = lpn("sim", "line.lpn", "none.json", "--engine", "interp", cwd=tmp_path)
+    assert (done.status, done.err) == (2, "error: none.json: No such file or directory [E-input]\n")
+
+
+def test_a_misspelt_command_is_recognised(lpn):
+    done = lpn("smi")
+    assert (done.status, done.err) == (
+        2,
+        "error: No such command 'smi'; did you mean 'smt'? [E-usage]\n  try: lpn --help\n",
+    )

@@ -24,7 +24,7 @@ net sample
 type unit ()
 type block (nonzero: 0..63, plane)
 place coded : block start
-place ready : block
+place ready : block capacity 3
 place free : unit
 end
 )";
@@ -32,7 +32,7 @@ end
 // The C interface of a net that only takes tokens in: the instance is the Marking they go to.
 struct Interface {
   std::string names;
-  std::vector<std::uint32_t> place_fields;
+  std::vector<std::uint32_t> place_fields, place_flags;
   std::vector<std::int64_t> lo, hi;
   lpn_sim_api api{};
 
@@ -43,6 +43,7 @@ struct Interface {
     for (const lpn::Place& place : net.places) {
       const std::vector<lpn::Field>& fields = net[place.type].fields;
       place_fields.push_back(static_cast<std::uint32_t>(fields.size()));
+      place_flags.push_back(place.capacity ? LPN_PLACE_BOUNDED : 0);
       for (const lpn::Field& field : fields) {
         add(field.name);
         const lpn::Range any{INT64_MIN, INT64_MAX};
@@ -53,6 +54,7 @@ struct Interface {
     api.places = static_cast<std::uint32_t>(net.places.size());
     api.names = names.c_str();
     api.place_fields = place_fields.data();
+    api.place_flags = place_flags.data();
     api.range_lo = lo.data();
     api.range_hi = hi.data();
     api.load = [](lpn_sim* sim, std::uint32_t place, std::uint64_t count,
@@ -60,6 +62,13 @@ struct Interface {
       auto& marking = *reinterpret_cast<lpn::Marking*>(sim);
       const std::size_t fields = place < 2 ? 2 : 0;  // of kNet
       marking.add(lpn::PlaceId{place}, {values, count * fields}, count);
+      return LPN_OK;
+    };
+    api.feed = [](lpn_sim* sim, std::uint32_t place, std::uint64_t count,
+                  const std::int64_t* values, const std::int64_t* times) -> std::int32_t {
+      const std::size_t fields = place < 2 ? 2 : 0;
+      reinterpret_cast<lpn::Marking*>(sim)->add(lpn::PlaceId{place}, {values, count * fields},
+                                                std::span(times, count));
       return LPN_OK;
     };
     api.set_done = [](lpn_sim* sim, std::int64_t count) -> std::int32_t {

@@ -45,7 +45,7 @@ FLOORS = {
         ["source", "interrupt"],
         ["errors"],
         ["authoring", "json_file", "plots", "parallel"],
-        ["lib", "spaces", "captures"],
+        ["lib", "spaces", "captures", "traffic"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],
         ["interfaces", "fitting"],

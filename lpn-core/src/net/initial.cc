@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "lpn/expr/eval.h"
@@ -128,6 +129,26 @@ void check_push(const Net& net, PlaceId id, std::span<const std::int64_t> values
   }
   for (std::size_t f = 0; f < fields.size(); ++f)
     check_value(place, fields[f], values[f], "pushed");
+}
+
+void check_feed(const Net& net, PlaceId id, std::span<const std::int64_t> values,
+                std::span<const Time> times) {
+  const std::size_t width = net.type_of(id).fields.size();
+  if (times.empty()) return;
+  if (values.size() != times.size() * width) {
+    throw Error("E-push", fmt::format("place '{}': {} values for {} tokens with {} properties each",
+                                      net[id].name, values.size(), times.size(), width));
+  }
+  for (std::size_t k = 0; k < times.size(); ++k)
+    check_push(net, id, values.subspan(k * width, width));
+  const auto falls = std::adjacent_find(times.begin(), times.end(), std::greater<>());
+  if (falls != times.end()) {
+    throw Error("E-push", fmt::format("place '{}': a token for time {} comes after one for time {}",
+                                      net[id].name, *(falls + 1), *falls));
+  }
+  if (times.front() < 0 || times.back() > kLastInstant) {
+    throw late_push(net, id, times.front() < 0 ? times.front() : times.back(), 0);
+  }
 }
 
 Error late_push(const Net& net, PlaceId place, Time time, Time now) {

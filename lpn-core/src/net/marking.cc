@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -14,7 +15,8 @@ namespace lpn {
 namespace {
 
 constexpr std::string_view kMagic = "LPNM";
-constexpr char kVersion = 1;
+constexpr char kVersion = 1;       // all tokens are there at time 0
+constexpr char kWithArrivals = 2;  // each place says whether its tokens have times
 constexpr std::uint64_t kMostTokens = static_cast<std::uint64_t>(kMaxTokens);
 
 // How a column of the file holds its values: as they are, or each as its difference to the one
@@ -59,7 +61,7 @@ class Writer {
     varint(name.size());
     out_ += name;
   }
-  // Field `k` of all tokens.
+  // Every `fields`-th value from the `k`-th: field `k` of all tokens.
   void column(const std::vector<std::int64_t>& values, std::size_t k, std::size_t fields) {
     std::size_t plain = 0;
     std::size_t delta = 0;
@@ -164,7 +166,8 @@ Marking::Marking(const Net& net) { grow(net); }
 void Marking::grow(const Net& net) {
   require_fits(net, *this);
   for (std::size_t p = shapes_.size(); p < net.places.size(); ++p) {
-    shapes_.push_back({net.places[p].name, net[net.places[p].type].fields});
+    const Place& place = net.places[p];
+    shapes_.push_back({place.name, net[place.type].fields, place.capacity.has_value()});
   }
   tokens_.resize(shapes_.size());
 }
@@ -177,7 +180,65 @@ void require_fits(const Net& net, const Marking& marking) {
                   marking.places(), net.name, net.places.size()));
 }
 
-void Marking::add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count) {
+std::uint64_t Marking::Tokens::present() const {
+  if (times.empty()) return count;
+  return static_cast<std::uint64_t>(std::upper_bound(times.begin(), times.end(), 0) -
+                                    times.begin());
+}
+
+// `last` arrived before it.
+void Marking::check_time(const Shape& shape, std::uint64_t token, Time at, Time last) {
+  if (at < 0 || at > kLastInstant) {
+    throw Error("E-marking", fmt::format("place '{}', token {}: there is no time {}; times are "
+                                         "0..{}",
+                                         shape.place, token, at, kLastInstant));
+  }
+  if (at > 0 && shape.bounded) {
+    throw Error("E-marking",
+                fmt::format("place '{}' has a capacity, so no token can arrive in it at time {}: "
+                            "who brings it could not wait; let it arrive in a place without one, "
+                            "in front of it",
+                            shape.place, at));
+  }
+  if (at < last) {
+    throw Error("E-marking", fmt::format("place '{}', token {}: it arrives at {}, after one that "
+                                         "arrives at {}; add them in the order of their arrival",
+                                         shape.place, token, at, last));
+  }
+}
+
+void Marking::add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count,
+                  Time at) {
+  const auto index = static_cast<std::size_t>(place);
+  if (index >= tokens_.size() || count == 0 || (at == 0 && tokens_[index].times.empty())) {
+    return append(place, values, count);
+  }
+  Tokens& tokens = tokens_[index];
+  check_time(shapes_[index], tokens.count, at, tokens.times.empty() ? 0 : tokens.times.back());
+  const std::uint64_t before = tokens.count;
+  append(place, values, count);
+  tokens.times.resize(before);
+  tokens.times.resize(before + count, at);
+}
+
+void Marking::add(PlaceId place, std::span<const std::int64_t> values,
+                  std::span<const Time> times) {
+  const auto index = static_cast<std::size_t>(place);
+  if (times.empty() || index >= tokens_.size()) return append(place, values, times.size());
+  Tokens& tokens = tokens_[index];
+  const std::uint64_t before = tokens.count;
+  Time last = tokens.times.empty() ? 0 : tokens.times.back();
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    check_time(shapes_[index], before + k, times[k], last);
+    last = times[k];
+  }
+  append(place, values, times.size());
+  if (last == 0) return;  // all are there at 0
+  tokens.times.resize(before);
+  tokens.times.insert(tokens.times.end(), times.begin(), times.end());
+}
+
+void Marking::append(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count) {
   const auto index = static_cast<std::size_t>(place);
   if (index >= tokens_.size()) {
     throw Error("E-marking",
@@ -215,8 +276,12 @@ void Marking::add(PlaceId place, std::span<const std::int64_t> values, std::uint
 std::string save_marking(const Net& net, const Marking& marking) {
   require_fits(net, marking);
   Writer out;
+  bool arrivals = false;
+  for (std::size_t p = 0; p < net.places.size(); ++p) {
+    arrivals = arrivals || !marking[static_cast<PlaceId>(p)].times.empty();
+  }
   out.bytes(kMagic);
-  out.byte(kVersion);
+  out.byte(arrivals ? kWithArrivals : kVersion);
   out.byte(marking.done_count ? 1 : 0);
   if (marking.done_count) out.varint(*marking.done_count);
   std::uint64_t filled = 0;
@@ -234,6 +299,9 @@ std::string save_marking(const Net& net, const Marking& marking) {
     for (const Field& field : fields) out.name(field.name);
     out.varint(tokens.count);
     for (std::size_t k = 0; k < fields.size(); ++k) out.column(tokens.values, k, fields.size());
+    if (!arrivals) continue;
+    out.byte(tokens.times.empty() ? 0 : 1);
+    if (!tokens.times.empty()) out.column(tokens.times, 0, 1);
   }
   return std::move(out).take();
 }
@@ -246,9 +314,11 @@ Marking load_marking(const Net& net, std::string_view bytes) {
     }
   }
   const char version = in.byte("the header");
-  if (version != kVersion) {
-    Reader::fail(4, fmt::format("the file has format version {}, this program reads version {}",
-                                static_cast<unsigned char>(version), static_cast<int>(kVersion)));
+  if (version != kVersion && version != kWithArrivals) {
+    Reader::fail(4, fmt::format("the file has format version {}, this program reads versions {} "
+                                "and {}",
+                                static_cast<unsigned char>(version), static_cast<int>(kVersion),
+                                static_cast<int>(kWithArrivals)));
   }
   const char flags = in.byte("the header");
   if (flags != 0 && flags != 1) {
@@ -306,7 +376,27 @@ Marking load_marking(const Net& net, std::string_view bytes) {
     }
     std::vector<std::int64_t> values(static_cast<std::size_t>(count) * fields.size());
     for (std::size_t k = 0; k < fields.size(); ++k) in.column(values, k, fields.size());
-    marking.add(place, values, count);
+    std::vector<Time> times;
+    if (version == kWithArrivals) {
+      const std::size_t times_at = in.at();
+      const char timed = in.byte("the times");
+      if (timed != 0 && timed != 1) {
+        Reader::fail(times_at,
+                     fmt::format("unknown coding {} of times", static_cast<unsigned char>(timed)));
+      }
+      if (timed == 1 && count > in.left()) {
+        Reader::fail(times_at, fmt::format("place '{}' has {} tokens with times, but only {} bytes "
+                                           "are left: the file is cut off",
+                                           name, count, in.left()));
+      }
+      times.resize(timed == 1 ? static_cast<std::size_t>(count) : 0);
+      if (timed == 1) in.column(times, 0, 1);
+    }
+    if (times.empty()) {
+      marking.add(place, values, count);
+    } else {
+      marking.add(place, values, times);
+    }
   }
   if (in.left() > 0) {
     Reader::fail(in.at(), fmt::format("{} bytes after the last place", in.left()));

@@ -15,6 +15,7 @@
 #include <map>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "allowance.h"
 #include "containers.h"
@@ -42,6 +43,8 @@ struct PlaceState {
   Rows rows;                   // values of the free tokens; unused when width is 0
   std::deque<IdRun> ids;       // of the free tokens, when tracing
   std::uint64_t external = 0;  // initial and pushed tokens so far
+  bool collects = false;
+  std::vector<Time> times;  // when its free tokens arrived, where it collects
   bool done = false;
   PlaceMeter meter;
 
@@ -117,6 +120,13 @@ struct Interp::Impl {
     std::vector<std::int64_t> values;
   };
   std::map<Time, std::vector<Push>> pushes;
+  struct Feed {  // of one place
+    std::vector<Time> times;
+    std::vector<std::int64_t> values;
+    std::size_t at = 0;  // the next one
+    bool more() const { return at < times.size(); }
+  };
+  std::map<std::size_t, Feed> feeds;
   DirtySet dirty;
   DirtySet touched;  // for statistics: may have changed its reason to wait in this instant
   RunResult result;
@@ -246,9 +256,15 @@ struct Interp::Impl {
       }
       if (k < marking.places()) {
         const Marking::Tokens& tokens = marking[static_cast<PlaceId>(k)];
-        if (state.width == 0) append_external(k, nullptr, tokens.count);
-        for (std::uint64_t i = 0; state.width != 0 && i < tokens.count; ++i) {
+        const std::uint64_t present = tokens.present();
+        if (state.width == 0) append_external(k, nullptr, present);
+        for (std::uint64_t i = 0; state.width != 0 && i < present; ++i) {
           append_external(k, &tokens.values[i * state.width], 1);
+        }
+        if (present < tokens.count) {
+          const std::span<const std::int64_t> values(tokens.values);
+          add_feed(k, values.subspan(present * state.width),
+                   std::span<const Time>(tokens.times).subspan(present));
         }
       }
     }
@@ -258,6 +274,15 @@ struct Interp::Impl {
       places[k].free = static_cast<std::uint64_t>(value_of(*net[full].capacity)) -
                        places[static_cast<std::size_t>(full)].free;
     }
+  }
+
+  void add_feed(std::size_t place, std::span<const std::int64_t> values,
+                std::span<const Time> times) {
+    Feed& feed = feeds[place];
+    allowance.charge((values.size() + times.size()) * sizeof(std::int64_t));
+    if (!feed.more()) feed = {};
+    feed.times.insert(feed.times.end(), times.begin(), times.end());
+    feed.values.insert(feed.values.end(), values.begin(), values.end());
   }
 
   void append_external(std::size_t place, const std::int64_t* row, std::uint64_t count) {
@@ -598,6 +623,7 @@ struct Interp::Impl {
         value += place.width;
       }
       place.free += count;
+      if (place.collects) place.times.insert(place.times.end(), count, now);
       place.meter.filled(place.occupancy());
       if (place.done) {
         result.done_tokens += count;
@@ -688,6 +714,17 @@ struct Interp::Impl {
 
   bool firing_due_now() const { return !events.empty() && events.top().due == now; }
 
+  void arrive(std::size_t place, const std::int64_t* values) {
+    PlaceState& state = places[place];
+    account(state);
+    append_external(place, state.width == 0 ? nullptr : values, 1);
+    if (state.collects) state.times.push_back(now);
+    state.meter.filled(state.occupancy());
+    mark(place);
+    happened = true;
+    if (watcher != nullptr) watcher->on_arrival(now, static_cast<PlaceId>(place));
+  }
+
   // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
   // lost what they had waited with.
   bool instant(Observer* observer) {
@@ -696,15 +733,13 @@ struct Interp::Impl {
     started_here = 0;
     happened = !begun;
     begun = true;
-    if (auto it = pushes.find(now); it != pushes.end()) {
-      for (const Push& push : it->second) {
-        account(places[push.place]);
-        append_external(push.place, push.values.empty() ? nullptr : push.values.data(), 1);
-        places[push.place].meter.filled(places[push.place].occupancy());
-        mark(push.place);
-        happened = true;
-        if (watcher != nullptr) watcher->on_arrival(now, static_cast<PlaceId>(push.place));
+    for (auto& [place, feed] : feeds) {
+      for (; feed.more() && feed.times[feed.at] == now; ++feed.at) {
+        arrive(place, feed.values.data() + feed.at * places[place].width);
       }
+    }
+    if (auto it = pushes.find(now); it != pushes.end()) {
+      for (const Push& push : it->second) arrive(push.place, push.values.data());
       pushes.erase(it);
     }
     commit_group(observer);
@@ -731,7 +766,7 @@ struct Interp::Impl {
 
   // Nothing is to come but wake-ups of transitions that no longer have what they waited with.
   bool only_stale_wakes() {
-    if (!pushes.empty()) return false;
+    if (next_arrival()) return false;
     for (std::size_t k = 0; k < transitions.size(); ++k) {
       if (transitions[k].in_flight != 0) return false;
       if (transitions[k].wake > now && otherwise_ready(k)) return false;
@@ -743,7 +778,17 @@ struct Interp::Impl {
   std::optional<Time> next_instant() const {
     std::optional<Time> next;
     if (!events.empty()) next = events.top().due;
-    if (!pushes.empty() && (!next || pushes.begin()->first < *next)) next = pushes.begin()->first;
+    const std::optional<Time> arrival = next_arrival();
+    if (arrival && (!next || *arrival < *next)) next = arrival;
+    return next;
+  }
+
+  std::optional<Time> next_arrival() const {
+    std::optional<Time> next;
+    if (!pushes.empty()) next = pushes.begin()->first;
+    for (const auto& [place, feed] : feeds) {
+      if (feed.more() && (!next || feed.times[feed.at] < *next)) next = feed.times[feed.at];
+    }
     return next;
   }
 
@@ -890,6 +935,34 @@ struct Interp::Impl {
     }
     pushes[time].push_back({static_cast<std::size_t>(id), {values.begin(), values.end()}});
   }
+
+  void feed(PlaceId id, std::span<const std::int64_t> values, std::span<const Time> times) {
+    check_feed(declared, id, values, times);
+    if (times.empty()) return;
+    const auto found = feeds.find(static_cast<std::size_t>(id));
+    const bool back = found != feeds.end() && found->second.times.back() > times.front();
+    if (over || back || (begun && times.front() <= now)) {
+      throw late_push(declared, id, times.front(), back ? found->second.times.back() : now);
+    }
+    add_feed(static_cast<std::size_t>(id), values, times);
+  }
+
+  void collect(PlaceId id) {
+    PlaceState& place = places[static_cast<std::size_t>(id)];
+    if (place.collects) return;
+    place.collects = true;
+    place.times.assign(place.free, 0);
+  }
+
+  Collected taken_out(PlaceId id) {
+    PlaceState& place = places[static_cast<std::size_t>(id)];
+    Collected taken{tokens(id), std::exchange(place.times, {})};
+    account(place);
+    if (place.width != 0) place.rows.pop(place.free);
+    place.ids.clear();
+    place.free = 0;
+    return taken;
+  }
 };
 
 Interp::Interp(const Net& net, const ParamValues& params, const Marking& marking,
@@ -902,6 +975,12 @@ Interp& Interp::operator=(Interp&&) noexcept = default;
 void Interp::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
   impl_->push(place, values, time);
 }
+void Interp::feed(PlaceId place, std::span<const std::int64_t> values,
+                  std::span<const Time> times) {
+  impl_->feed(place, values, times);
+}
+void Interp::collect(PlaceId place) { impl_->collect(place); }
+Collected Interp::take(PlaceId place) { return impl_->taken_out(place); }
 RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit, observer); }
 void Interp::set_poll(Poll poll) { impl_->allowance.poll = std::move(poll); }
 void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }

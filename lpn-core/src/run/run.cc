@@ -23,20 +23,26 @@ const char* wait_name(Wait wait) {
   return "";
 }
 
+namespace {
+
+// "limit of 1 token"
+std::string limit_of(std::uint64_t number, const char* what) {
+  return fmt::format("limit of {} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::string stop_text(Stop stop, const Budget& budget) {
   switch (stop) {
     case Stop::kNone: return "";
     case Stop::kAsked: return "interrupted";
     case Stop::kMemory:
       return budget.memory == 0 ? std::string("out of memory")
-                                : fmt::format("memory limit of {} bytes reached", budget.memory);
+                                : "memory " + limit_of(budget.memory, "byte") + " reached";
     case Stop::kSeconds: return fmt::format("time limit of {} s reached", budget.seconds);
-    case Stop::kGroups:
-      return fmt::format("limit of {} groups at one instant reached", budget.groups);
-    case Stop::kFirings:
-      return fmt::format("limit of {} firings at one instant reached", budget.firings);
-    case Stop::kTokens:
-      return fmt::format("limit of {} tokens at the start reached", budget.tokens);
+    case Stop::kGroups: return limit_of(budget.groups, "group") + " at one instant reached";
+    case Stop::kFirings: return limit_of(budget.firings, "firing") + " at one instant reached";
+    case Stop::kTokens: return limit_of(budget.tokens, "token") + " at the start reached";
   }
   return "";
 }
@@ -158,7 +164,13 @@ std::string describe_heads(const Net& net, TransitionId transition,
     const auto& fields = net.type_of(arc.place).fields;
     if (fields.empty() || arc.inhibit) continue;
     const std::vector<std::int64_t> values = tokens(arc.place);
-    const std::size_t count = std::min(values.size() / fields.size(), kShown);
+    std::size_t count = std::min(values.size() / fields.size(), kShown);
+    std::int64_t weight = 0, threshold = 0;  // of those that it looks at, where that is known
+    if (net.exprs.is_const(arc.weight.id, weight) &&
+        net.exprs.is_const((arc.threshold ? *arc.threshold : arc.weight).id, threshold)) {
+      const std::int64_t needed = std::max({weight, threshold, std::int64_t{0}});
+      count = std::min(count, static_cast<std::size_t>(needed));
+    }
     for (std::size_t k = 0; k < count; ++k) {
       text += fmt::format("{}{}{}(", text.empty() ? "" : ", ", arc.name,
                           k == 0 ? std::string() : fmt::format("[{}]", k));

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <set>
 
+#include "endless.h"
 #include "lpn/base/wide.h"
 #include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
+#include "refused_value.h"
+#include "unordered.h"
 
 namespace lpn {
 namespace {
@@ -48,13 +51,17 @@ class Linter {
       occupancy(t);
       dead(t);
       divisors(t);
+      values(t);
     }
     for (std::size_t p = 0; p < net_.places.size(); ++p) {
       unused(p);
       never_filled(p);
       never_drained(p);
       half_rate(p);
+      narrow(p);
     }
+    goes_on();
+    order();
     unused_params();
     return std::move(warnings_);
   }
@@ -145,9 +152,11 @@ class Linter {
   void find_unbounded() {
     unbounded_.assign(net_.transitions.size(), false);
     for (TransitionId t : unbounded_concurrency(net_)) unbounded_[index(t)] = true;
+    on_loop_.assign(net_.transitions.size(), false);
     for (const std::vector<TransitionId>& component : components(net_)) {
       for (TransitionId t : component) {
-        if (component.size() > 1 || feeds_itself(net_[t])) unbounded_[index(t)] = false;
+        on_loop_[index(t)] = component.size() > 1 || feeds_itself(net_[t]);
+        if (on_loop_[index(t)]) unbounded_[index(t)] = false;
       }
     }
   }
@@ -328,6 +337,35 @@ class Linter {
     return "";
   }
 
+  void values(std::size_t k) {
+    const Transition& t = net_.transitions[k];
+    for_each_formula(t, [&](const Formula& f, const Site& site) {
+      if (site.kind == SiteKind::kNone || site.kind == SiteKind::kGuard) return;
+      const Source source = f.source.line != 0 ? f.source : t.source;
+      if (site.kind != SiteKind::kField) {
+        const auto found = refused_value(net_, t, f, nullptr, {0, kForever});
+        if (!found) return;
+        warn("W-negative", t, source,
+             fmt::format("{} is {} for {}, and must not be negative; write max(0, x), or narrow "
+                         "the range of the property",
+                         part_name(t, site), found->value, found->token));
+        return;
+      }
+      const Field& field = net_.type_of(t.outputs[site.arc].place).fields[site.field];
+      if (!field.range) return;
+      const Formula& count = t.outputs[site.arc].emissions[site.emission].count;
+      std::optional<Kept> kept;  // a count that goes round a loop
+      if (on_loop_[k]) kept = {net_[t.outputs[site.arc].place].type, site.field};
+      const auto found = refused_value(net_, t, f, &count, *field.range, kept);
+      if (!found) return;
+      warn("W-range", t, source,
+           fmt::format("{} is {} for {}, and '{}' is declared as {}..{}; declare a wider range, or "
+                       "narrow that of the other property",
+                       part_name(t, site), found->value, found->token, field.name, field.range->lo,
+                       field.range->hi));
+    });
+  }
+
   // `positive`: what conditions already passed say to be > 0.
   bool divides_safely(const Transition& t, ExprId id, std::set<ExprId>& positive) const {
     const Node& n = net_.exprs[id];
@@ -423,6 +461,73 @@ class Linter {
     }
   }
 
+  // Slots that are too few for a pipeline in front of them.
+  void narrow(std::size_t p) {
+    const Place& place = net_.places[p];
+    if (!place.capacity || producers_[p].size() != 1 || consumers_[p].size() != 1) return;
+    const Range slots = bounds(net_, nullptr, place.capacity->id);
+    const Transition& maker = net_.transitions[producers_[p].front()];
+    const Transition& taker = net_.transitions[consumers_[p].front()];
+    if (&maker == &taker || !maker.interval || maker.servers || maker.clock || taker.clock) return;
+    const Range before = range(maker, maker.delay), after = range(taker, taker.delay);
+    const Range pace = range(maker, *maker.interval);
+    if (slots.lo != slots.hi || slots.lo < 2 || before.lo != before.hi || after.lo != after.hi ||
+        pace.lo != pace.hi || pace.lo < 1) {
+      return;
+    }
+    Wide busy = pace.lo;  // cycles per token that both need anyway
+    if (taker.interval) busy = std::max<Wide>(busy, range(taker, *taker.interval).hi);
+    if (taker.servers) {
+      const Range servers = bounds(net_, nullptr, taker.servers->id);
+      busy = std::max<Wide>(busy, (Wide{after.hi} + servers.lo - 1) / servers.lo);
+    }
+    const Wide held = Wide{before.lo} + after.lo, wanted = (held + busy - 1) / busy;
+    if (slots.lo >= wanted || held > kMaxTokens) return;
+    warn("W-half-rate", place,
+         fmt::format("its {} slots are held from the start of '{}' to the commit of '{}', so it "
+                     "passes {} tokens per {} cycles, and '{}' could start one per {}; write "
+                     "capacity={}",
+                     slots.lo, maker.name, taker.name, slots.lo, static_cast<std::int64_t>(held),
+                     maker.name, static_cast<std::int64_t>(busy),
+                     static_cast<std::int64_t>(wanted)));
+  }
+
+  // Lints of the whole net.
+
+  void goes_on() {
+    for (const Endless& found : endless(net_)) {
+      std::string names;
+      for (const TransitionId t : found.transitions) {
+        names += (names.empty() ? "'" : ", '") + net_[t].name + "'";
+      }
+      const Transition& first = net_[found.transitions.front()];
+      if (found.at_once) {
+        warn("W-endless", first,
+             fmt::format("with a token in it the loop of {} never leaves an instant, since nothing "
+                         "in it has a delay; give one a delay >= 1",
+                         names));
+      } else if (!net_.done_count) {
+        warn("W-endless", first,
+             fmt::format("{}goes on for ever by itself, so a run does not end by itself; write "
+                         "net.done_count = ..., or let the workload set marking.done_count",
+                         found.transitions.size() == 1 ? "" : "the loop of " + names + " "));
+      }
+    }
+  }
+
+  void order() {
+    for (const Unordered& found : unordered(net_)) {
+      warn(
+          "W-order", net_[found.from],
+          fmt::format("'{0}' and '{1}' may start at one instant for different tokens, and both put "
+                      "into '{2}': there those of '{0}' come first, in the order of declaration "
+                      "and not of '{3}'; let both take one common token and give it back, if they "
+                      "are one unit",
+                      net_[found.first].name, net_[found.second].name, net_[found.into].name,
+                      net_[found.from].name));
+    }
+  }
+
   void unused_params() {
     if (net_.params.empty()) return;
     std::vector<bool> used(net_.params.size(), false);
@@ -432,7 +537,7 @@ class Linter {
     for (std::size_t k = 0; k < used.size(); ++k) {
       if (used[k]) continue;
       warn("W-unused", fmt::format("parameter '{}'", net_.params[k].name), net_.params[k].source,
-           "nothing reads it; remove it");
+           "nothing of the net reads it; remove it, unless the workload does");
     }
   }
 
@@ -440,7 +545,7 @@ class Linter {
   std::vector<std::vector<std::size_t>> producers_, consumers_;  // transitions, per place
   std::vector<std::vector<std::size_t>> readers_;                // by any input arc
   mutable std::vector<NetBounds> bounds_;                        // per transition
-  std::vector<bool> single_, unbounded_;
+  std::vector<bool> single_, unbounded_, on_loop_;
   std::vector<bool> fillable_;
   std::vector<bool> alive_;
   std::vector<std::string> why_dead_;

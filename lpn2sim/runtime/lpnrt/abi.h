@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define LPN_SIM_ABI 3
+#define LPN_SIM_ABI 4
 
 typedef struct lpn_sim lpn_sim; /* one running net */
 
@@ -277,6 +277,15 @@ typedef struct lpn_sim_api {
      tokens are too many, *stop (may be NULL) says for what. */
   lpn_sim* (*create_within)(const int64_t* params, const lpn_budget* budget, int32_t* status,
                             int32_t* stop);
+
+  /* ---- Open-loop traffic ---- */
+
+  /* Tokens that arrive at `times`, never falling, each as one that is pushed, into a place without
+     a capacity; of one instant before those of `push`. May be called again, also between runs, with
+     later ones. LPN_LATE: a time was simulated, or is before one that was fed into the place.
+     LPN_BAD_CALL: the place has a capacity. */
+  int32_t (*feed)(lpn_sim*, uint32_t place, uint64_t count, const int64_t* values,
+                  const int64_t* times);
 } lpn_sim_api;
 
 #ifdef __cplusplus

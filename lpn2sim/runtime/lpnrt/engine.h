@@ -8,7 +8,6 @@
 // as the semantics demand.
 #pragma once
 
-#include <map>
 #include <new>
 #include <vector>
 
@@ -77,7 +76,7 @@ struct Engine {
   int32_t mode = LPN_AUTO;
   int32_t order_free = 0;  // see lpn_result
   lpn_fault fault = {};
-  std::map<i64, std::vector<Arrival>> arrivals;
+  Arrivals arrivals;
   // Where in an instant a caller of enter() is; kNone: no instant is under way.
   enum class Phase : unsigned char { kNone, kEntered, kCommitted, kStarted };
   Phase phase = Phase::kNone;
@@ -271,14 +270,17 @@ struct Engine {
     return any;
   }
 
+  [[gnu::noinline]] void take_arrivals() {
+    arrivals.take(now, [this](u32 place, const i64* values) { self().arrive(place, values); });
+  }
+
   // False when there was nothing at this instant.
   bool instant() {
     group = 0;
     bool alone = begun;
     begun = true;
-    if (!arrivals.empty() && arrivals.begin()->first == now) {
-      for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
-      arrivals.erase(arrivals.begin());
+    if (arrivals.next == now) {
+      take_arrivals();
       alone = false;
     }
     const bool firing = gather();
@@ -314,10 +316,10 @@ struct Engine {
   // Instants at which one firing is due and nothing else happens, which most are, as long as they
   // follow one another. REQUIRES begun, and no number of done tokens to stop at.
   void lone_firings(i64 limit) {
-    for (u32 more = kSteps; arrivals.empty() && !wheel.empty(); --more) {
+    for (u32 more = kSteps; !wheel.empty(); --more) {
       if (more == 0) return breathe();
       const i64 next = wheel.earliest(now);
-      if (next > limit) return;
+      if (next > limit || next >= arrivals.next) return;
       const u32 only = wheel.only(next);
       if (only >= N || (!events.empty() && events.top().due <= next)) return;
       now = next;
@@ -354,8 +356,7 @@ struct Engine {
     if (phase == Phase::kEntered || phase == Phase::kCommitted || !zero.empty()) return now;
     i64 at = wheel.empty() ? kForever : wheel.earliest(now);
     if (!events.empty()) at = min(at, events.top().due);
-    if (!arrivals.empty()) at = min(at, arrivals.begin()->first);
-    return at;
+    return min(at, arrivals.next);
   }
 
   int32_t enter(i64 time) {
@@ -377,10 +378,7 @@ struct Engine {
       now = time;
       group = 0;
       phase = Phase::kEntered;
-      if (!arrivals.empty() && arrivals.begin()->first == now) {
-        for (const Arrival& a : arrivals.begin()->second) self().arrive(a.place, a.values.data());
-        arrivals.erase(arrivals.begin());
-      }
+      if (arrivals.next == now) take_arrivals();
       gather();
       look_again(false);
       return LPN_OK;
@@ -505,15 +503,15 @@ struct Engine {
         next = events.top().due;
         some = true;
       }
-      if (!arrivals.empty() && (!some || arrivals.begin()->first < next)) {
-        next = arrivals.begin()->first;
+      if (arrivals.next < next) {
+        next = arrivals.next;
         some = true;
       }
       if (!some) return finish(LPN_QUIET, limit, result);
       if (next > limit) {
         // Wake-ups of transitions that no longer have what they waited with are nothing to come.
         const bool quiet =
-            Net::kTimed && starts_made == commits && arrivals.empty() && !self().any_waiting();
+            Net::kTimed && starts_made == commits && arrivals.none() && !self().any_waiting();
         return finish(quiet ? LPN_QUIET : LPN_LIMIT, limit, result);
       }
       const i64 last = now;
@@ -525,7 +523,7 @@ struct Engine {
 
   // Whether a run goes from the initial tokens to quiet, whatever happens.
   bool flows(i64 limit) const {
-    if (limit != kForever || done_target >= 0 || !arrivals.empty() || joined) return false;
+    if (limit != kForever || done_target >= 0 || !arrivals.none() || joined) return false;
     if (budget.groups != 0 || budget.firings != 0) return false;  // these are of instants
     return mode == LPN_ORDER_FREE || (mode == LPN_AUTO && LPNRT_TRACE == 0);
   }

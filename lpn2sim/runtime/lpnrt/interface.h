@@ -106,6 +106,24 @@ struct Abi {
     if (status == LPN_OK && credits != nullptr) --*credits;  // before begin(): less than nothing
     return status;
   }
+  static int32_t feed(lpn_sim* s, u32 place, u64 count, const i64* values, const i64* times) {
+    Net& net = *of(s);
+    if (place >= Net::kDeclaredPlaces || net.credits(place) != nullptr) return LPN_BAD_CALL;
+    if (count == 0) return LPN_OK;
+    if (times[0] < 0 || times[count - 1] > kLastInstant || net.over ||
+        (net.begun && times[0] <= net.now) || !net.arrivals.in_order(place, times, count)) {
+      return LPN_LATE;
+    }
+    const u64 width = Net::kPlaceFields[place];
+    for (u64 k = 0; width != 0 && k < count; ++k) {
+      if (!net.in_range(place, values + k * width)) return LPN_BAD_VALUE;
+    }
+    return net.guarded([&] {
+      net.placed(net.begun ? 0 : count);
+      net.arrivals.feed(place, width, count, values, times);
+      return LPN_OK;
+    });
+  }
   // At once in an instant that is under way, else when it comes.
   static int32_t at(Net& net, u32 place, const i64* values, u64 width, i64 time) {
     if (net.begun && time == net.now) {
@@ -115,7 +133,7 @@ struct Abi {
       });
     }
     try {
-      net.arrivals[time].push_back({place, std::vector<i64>(values, values + width)});
+      net.arrivals.push(time, {place, std::vector<i64>(values, values + width)});
     } catch (const std::bad_alloc&) {
       return LPN_NO_MEMORY;
     }
@@ -328,7 +346,8 @@ struct Abi {
             halve,
             set_path_budget,
             path,
-            create_within};
+            create_within,
+            feed};
   }
 };
 

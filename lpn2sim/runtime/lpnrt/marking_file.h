@@ -60,10 +60,11 @@ class MarkingFile {
         fail(0, "not a marking file: it does not begin with \"LPNM\"");
     }
     const unsigned version = byte("the header");
-    if (version != 1) {
+    if (version != 1 && version != 2) {
       fail(4, "the file has format version " + std::to_string(version) +
-                  ", this program reads version 1");
+                  ", this program reads versions 1 and 2");
     }
+    with_arrivals_ = version == 2;
     const unsigned flags = byte("the header");
     if (flags > 1) fail(5, "unknown flags " + std::to_string(flags));
     int64_t done = -1;
@@ -160,13 +161,65 @@ class MarkingFile {
     }
     std::vector<int64_t> values(count * fields.size());
     for (size_t k = 0; k < fields.size(); ++k) column(values, k, fields.size());
+    const std::vector<int64_t> times = with_arrivals_ ? arrivals(p, count) : std::vector<int64_t>();
+    check(p, times);
     for (size_t k = 0; k < fields.size(); ++k) in_range(p, values, k);
-    switch (api_.load(sim, p, count, values.data())) {
+    switch (place_tokens(sim, p, values, times, count)) {
       case LPN_OK: return;
       case LPN_NO_MEMORY: throw std::bad_alloc();
       case LPN_OVER: return;  // the run says so
       default: throw Refused("place '" + called + "' cannot be loaded");
     }
+  }
+
+  // When each token arrives; empty: all are there at time 0.
+  std::vector<int64_t> arrivals(uint32_t p, uint64_t count) {
+    const std::string about = "place '" + names_.places[p] + "'";
+    const size_t start = at_;
+    const unsigned timed = byte("the times");
+    if (timed > 1) fail(start, "unknown coding " + std::to_string(timed) + " of times");
+    if (timed == 0) return {};
+    if (count > left()) {
+      fail(start, about + " has " + std::to_string(count) + " tokens with times, but only " +
+                      std::to_string(left()) + " bytes are left: the file is cut off");
+    }
+    std::vector<int64_t> times(count);
+    column(times, 0, 1);
+    return times;
+  }
+
+  void check(uint32_t p, const std::vector<int64_t>& times) const {
+    const std::string place = "place '" + names_.places[p] + "'";
+    int64_t last = 0;
+    for (size_t k = 0; k < times.size(); ++k) {
+      const std::string token = place + ", token " + std::to_string(k) + ": ";
+      const std::string at = std::to_string(times[k]);
+      if (times[k] < 0 || times[k] > kLastInstant) {
+        throw Refused(token + "there is no time " + at + "; times are 0.." +
+                      std::to_string(kLastInstant));
+      }
+      if (times[k] > 0 && (api_.place_flags[p] & LPN_PLACE_BOUNDED) != 0) {
+        throw Refused(place + " has a capacity, so no token can arrive in it at time " + at +
+                      ": who brings it could not wait; let it arrive in a place without one, in "
+                      "front of it");
+      }
+      if (times[k] < last) {
+        throw Refused(token + "it arrives at " + at + ", after one that arrives at " +
+                      std::to_string(last) + "; add them in the order of their arrival");
+      }
+      last = times[k];
+    }
+  }
+
+  int32_t place_tokens(lpn_sim* sim, uint32_t p, const std::vector<int64_t>& values,
+                       const std::vector<int64_t>& times, uint64_t count) const {
+    uint64_t present = 0;
+    while (present < times.size() && times[present] == 0) ++present;
+    if (present == times.size()) return api_.load(sim, p, count, values.data());
+    const int32_t status = api_.load(sim, p, present, values.data());
+    if (status != LPN_OK) return status;
+    return api_.feed(sim, p, count - present, values.data() + present * names_.fields[p].size(),
+                     times.data() + present);
   }
 
   // The names in the file are those of the net, in its order: their values follow by position.
@@ -212,6 +265,7 @@ class MarkingFile {
   std::string bytes_;
   std::vector<size_t> first_range_;  // per place, in range_lo
   size_t at_ = 0;
+  bool with_arrivals_ = false;
 };
 
 }  // namespace lpnrt::program

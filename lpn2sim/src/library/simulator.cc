@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <new>
+#include <thread>
 
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
@@ -58,7 +60,7 @@ struct Simulator::Impl {
   Stop stopped = Stop::kNone;  // before there was an instance
   bool limited = false;        // in memory
   Mode mode = Mode::kAuto;
-  bool started = false;  // or pushed to, or with a number of done tokens to stop at
+  bool started = false;  // or pushed to, or with a number of done tokens to stop at, or arrivals
   std::int32_t order_free = 0;
 
   explicit Impl(Library l) : library(std::move(l)) {}
@@ -117,8 +119,16 @@ void Simulator::Impl::place(const ParamValues& values, const Marking& marking,
   for (std::uint32_t p = 0; p < net.places.size(); ++p) {
     const Marking::Tokens& tokens = marking[static_cast<PlaceId>(p)];
     if (tokens.count == 0) continue;
-    status = api.load(sim, p, tokens.count, tokens.values.data());
+    const std::uint64_t present = tokens.present();
+    status = api.load(sim, p, present, tokens.values.data());
     if (status == LPN_OVER) return;  // the first run says so
+    LPN_ASSERT(status == LPN_OK);
+    if (present == tokens.count) continue;
+    const std::size_t width = net.type_of(static_cast<PlaceId>(p)).fields.size();
+    started = true;
+    status = api.feed(sim, p, tokens.count - present, tokens.values.data() + present * width,
+                      tokens.times.data() + present);
+    if (status == LPN_OVER) return;
     LPN_ASSERT(status == LPN_OK);
   }
 }
@@ -142,7 +152,7 @@ Simulator::Simulator(Library library, const ParamValues& params, const Marking& 
     impl_->stopped = Stop::kMemory;
     return;
   }
-  impl_->started = marking.done_count.has_value() || net.done_count.has_value();
+  if (marking.done_count || net.done_count) impl_->started = true;
   if (marking.done_count) api.set_done(impl_->sim, static_cast<std::int64_t>(*marking.done_count));
 }
 std::uint64_t sane_memory() {
@@ -165,6 +175,23 @@ void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time t
   if (status == LPN_LATE) throw late_push(net, place, time, now());
   if (status == LPN_NO_MEMORY) throw std::bad_alloc();
   LPN_ASSERT(status == LPN_OK || status == LPN_OVER);
+}
+
+void Simulator::feed(PlaceId place, std::span<const std::int64_t> values,
+                     std::span<const Time> times) {
+  const Net& net = impl_->library.net();
+  if (times.empty()) return;
+  if (impl_->sim == nullptr || values.size() != times.size() * net.type_of(place).fields.size()) {
+    return check_feed(net, place, values, times);
+  }
+  impl_->started = true;
+  const std::int32_t status = impl_->library.api().feed(
+      impl_->sim, static_cast<std::uint32_t>(place), times.size(), values.data(), times.data());
+  if (status == LPN_OK || status == LPN_OVER) return;
+  if (status == LPN_NO_MEMORY) throw std::bad_alloc();
+  check_feed(net, place, values, times);  // says what is wrong
+  LPN_ASSERT(status == LPN_LATE);
+  throw late_push(net, place, times.front(), now());
 }
 
 RunResult Simulator::run(Time limit, Observer* observer) {
@@ -232,9 +259,30 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
   return result;
 }
 
+namespace {
+
+// As run_batch of the C interface, up to a limit.
+void run_up_to(const lpn_sim_api& api, const std::vector<lpn_sim*>& sims, unsigned threads,
+               Time limit, std::vector<lpn_result>& raw, std::vector<std::int32_t>& statuses) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t k = next++; k < sims.size(); k = next++) {
+      statuses[k] = api.run(sims[k], limit, &raw[k]);
+    }
+  };
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  while (others.size() + 1 < std::min<std::size_t>(threads, sims.size())) {
+    others.emplace_back(work);
+  }
+  work();
+}
+
+}  // namespace
+
 double Simulator::run_batch(
     std::span<Simulator> simulators, unsigned threads,
-    const std::function<void(std::size_t, const RunResult*, const RunError*)>& each) {
+    const std::function<void(std::size_t, const RunResult*, const RunError*)>& each, Time limit) {
   if (simulators.empty()) return 0;
   const lpn_sim_api& api = simulators[0].impl_->library.api();
   std::vector<lpn_sim*> sims;
@@ -245,7 +293,11 @@ double Simulator::run_batch(
   std::vector<lpn_result> raw(sims.size());
   std::vector<std::int32_t> statuses(sims.size());
   std::uint64_t layout = 0;
-  api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
+  if (limit == kForever) {
+    api.run_batch(sims.data(), sims.size(), threads, raw.data(), statuses.data(), &layout);
+  } else {
+    run_up_to(api, sims, threads, limit, raw, statuses);
+  }
   for (std::size_t k = 0, at = 0; k < simulators.size(); ++k) {
     const bool placed = simulators[k].impl_->sim != nullptr;
     const std::size_t of_raw = placed ? at++ : 0;
@@ -316,7 +368,7 @@ void Simulator::collect(PlaceId place) {
   impl_->started = true;  // only events serve it
 }
 
-Simulator::Collected Simulator::take(PlaceId place) {
+Collected Simulator::take(PlaceId place) {
   if (impl_->sim == nullptr) return {};
   const lpn_sim_api& api = impl_->library.api();
   const std::size_t width = impl_->library.net().type_of(place).fields.size();

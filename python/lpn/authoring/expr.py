@@ -182,11 +182,25 @@ def _is_condition(value):
     return isinstance(value, bool) or isinstance(value, Expr) and value._is_bool()
 
 
+def _truth(x):
+    """A bool property, which is a number 0 or 1, beside a condition: a condition as well."""
+    if isinstance(x, Expr) and not x._is_bool() and x._scope.core is not None:
+        try:
+            lo, hi = x._bounds()
+        except AttributeError:  # of a space, which has no transition
+            return x
+        if (lo, hi) in ((0, 0), (0, 1), (1, 1)):
+            return x != 0
+    return x
+
+
 def _bits(symbol, core_name, logic_name=None):
     """The pair of methods of one operator on bits of Expr; of two conditions it is their logic."""
 
     def compute(left, right, scope):
         core = scope.core
+        if logic_name is not None and _is_condition(left) != _is_condition(right):
+            left, right = _truth(left), _truth(right)
         if logic_name is not None and _is_condition(left) and _is_condition(right):
             left, right = (
                 Expr(scope, core.boolean(x)) if isinstance(x, bool) else x for x in (left, right)

@@ -12,7 +12,7 @@ from ..errors import listed, mistake, placed
 from .expr import INT_MAX, INT_MIN, as_index
 from .net import Net
 from .place import Place
-from .token import Token
+from .token import BORN, Token, birth_of
 
 __all__ = ["Marking"]
 
@@ -95,33 +95,69 @@ class Marking:
         /,
         *,
         count: int = 1,
+        at: int = 0,
         **values: Any,
     ) -> None:
         """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded",
         Block(nonzero=5))`.
+
+        `at`: the cycle at which they arrive, before anything else of that cycle; 0: they are there
+        at the start. Tokens of one place are added in the order of their arrival. A property `born:
+        lpn.Birth` that is not given is this time.
         """
         to = self._place(place)
+        at = _int(at, "at")
         if isinstance(token, int):
             raise mistake("E-marking", f"write add('{to.name}', count={token})")
         if token is not None:
             values = _values(token)
+        values = self._born(to, values, at)
         row = [
             _int(v, name) for name, v in zip(to._type.fields, self._ordered(to, values, "a token"))
         ]
         count = _int(count, "count")
         if not 0 <= count <= MAX_TOKENS:
             raise mistake("E-marking", f"count must be 0..{MAX_TOKENS}, got {count}")
-        self._append(to, row * count if row else [], count)
+        self._append(to, row * count if row else [], count, at)
 
-    def add_rows(self, place: Place | str, rows: Iterable[Any]) -> None:
-        """Appends one token per row: a dict, a Token, or the values in the order of the type."""
+    @staticmethod
+    def _born(place, values, at):
+        """The values with the birth of a request, which is its arrival unless it is given."""
+        if not birth_of(place._type) or BORN in values:
+            return values
+        return {**values, BORN: at}
+
+    def add_rows(
+        self, place: Place | str, rows: Iterable[Any], at: Iterable[int] | None = None
+    ) -> None:
+        """Appends one token per row: a dict, a Token, or the values in the order of the type.
+
+        `at`: the cycle at which each arrives, never falling; None: all are there at the start. Rows
+        may leave out a property `born: lpn.Birth`, which is this time.
+        """
         to = self._place(place)
         fields = list(to._type.fields)
         flat: list[int] = []
+        times = None if at is None else [_int(t, "at") for t in at]
+        births = birth_of(to._type)
+        position = to._type.fields.get(BORN, 0)
         count = 0
+        if not isinstance(rows, Iterable):
+            raise mistake("E-marking", f"add_rows needs a list of rows, got {_shown(rows)}")
         for row in rows:
+            if times is not None and count >= len(times):
+                raise mistake("E-marking", f"row {count} of '{to.name}' has no time in at=[...]")
+            time = 0 if times is None else times[count]
             if isinstance(row, (dict, Token)):
-                row = self._ordered(to, _values(row), f"row {count}")
+                row = self._ordered(to, self._born(to, _values(row), time), f"row {count}")
+            elif not hasattr(row, "__len__") or isinstance(row, str):
+                raise mistake(
+                    "E-marking",
+                    f"row {count} of '{to.name}' is {_shown(row)}; write a tuple of the values of "
+                    f"{listed(fields, 'no property')}, a dict, or a token",
+                )
+            elif births and len(row) == len(fields) - 1:
+                row = (*row[:position], time, *row[position:])
             elif len(row) != len(fields):
                 raise mistake(
                     "E-marking",
@@ -130,24 +166,29 @@ class Marking:
                 )
             flat.extend(_int(v, name, f" of row {count}") for name, v in zip(fields, row))
             count += 1
-        self._append(to, flat, count)
+        if times is not None and len(times) != count:
+            raise mistake("E-marking", f"{count} rows and {len(times)} times (at=)")
+        self._append(to, flat, count, times or 0)
 
-    def add_columns(self, place: Place | str, /, **columns: Any) -> None:
+    def add_columns(self, place: Place | str, /, *, at: Any = 0, **columns: Any) -> None:
         """Appends many tokens, one column per property.
 
         A column is a contiguous buffer of signed 64-bit integers (array.array('q'), numpy.int64) or
-        one int for all tokens; all buffers have one length.
+        one int for all tokens; all buffers have one length. `at`: when they arrive, likewise.
         """
         to = self._place(place)
-        ordered = self._ordered(to, columns, "columns")
+        ordered = self._ordered(to, self._born(to, columns, at), "columns")
         try:
-            self._core.add_columns(to._number, list(to._type.fields), ordered)
+            self._core.add_columns(to._number, list(to._type.fields), ordered, at)
         except _lpn.Error as error:
             raise placed(error) from None
 
-    def _append(self, place, flat, count):
+    def _append(self, place, flat, count, at=0):
         try:
-            self._core.add(place._number, flat, count)
+            if isinstance(at, list):
+                self._core.add_at(place._number, flat, at)
+            else:
+                self._core.add(place._number, flat, count, at)
         except _lpn.Error as error:
             raise placed(error) from None
         except TypeError:
@@ -158,6 +199,11 @@ class Marking:
     def count(self, place: Place | str) -> int:
         """How many tokens were added to the place."""
         return self._core.count(self._place(place)._number)
+
+    def times(self, place: Place | str) -> list[int]:
+        """When the tokens added to the place arrive."""
+        number = self._place(place)._number
+        return self._core.times(number) or [0] * self._core.count(number)
 
     def rows(self, place: Place | str) -> list[tuple[int, ...]]:
         """The tokens added to the place, as tuples in the order of its type's properties."""

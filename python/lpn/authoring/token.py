@@ -7,7 +7,7 @@ from ..errors import mistake
 from ..source import is_ours
 from .expr import INT_MAX, INT_MIN
 
-__all__ = ["Bool", "Int", "Token"]
+__all__ = ["BORN", "Birth", "Bool", "Int", "Token", "birth_of"]
 
 # What arcs answer to themselves in formulas.
 RESERVED = ("count", "free", "taken")
@@ -40,6 +40,17 @@ class Int:
 
     def __repr__(self):
         return "Int" if self.range is None else f"Int[{self.range[0]}, {self.range[1]}]"
+
+
+# When the request of a token was born: `born: lpn.Birth`. The workload fills it in, whoever emits
+# tokens hands it on, and `lpn latency` reads it from what is done. Name and range make it known.
+BORN = "born"
+Birth = Int(0, 1 << 62)
+
+
+def birth_of(kind):
+    """Whether a type of a net (place._type) says when its tokens' requests were born."""
+    return BORN in kind.fields and kind.ranges[kind.fields[BORN]] == Birth.range
 
 
 def _shown(bounds):
@@ -132,6 +143,13 @@ class Token:
                     at,
                 )
             properties[name] = _property(cls, name, annotation, at)
+            if annotation is Birth and name != BORN:
+                raise mistake(
+                    "E-type",
+                    f"property '{name}' of token type {cls.__name__} is lpn.Birth; call it "
+                    f"'{BORN}', by which it is known",
+                    at,
+                )
         for name, value in cls.__dict__.items():
             if isinstance(value, Int) or value is Int:
                 raise mistake(

@@ -9,6 +9,7 @@ from .arc import Arc
 from .check import check_fields, check_name, plain
 from .expr import Expr, Ratio, Scope, text_of
 from .place import ArcSpec, Emission, Place
+from .token import BORN, birth_of
 from .unknown import Alone, stands_alone, within_formula
 
 __all__ = ["TransitionBuilder"]
@@ -253,8 +254,9 @@ class TransitionBuilder:
             if emission.arc is not None:
                 count, fields = self._forwarded(emission, kind)
             else:
-                check_fields(kind, emission.values, f"{place.name}.emit(...)")
-                count, fields = self._value(emission.count, "count", "tokens", emission.at), {}
+                fields = self._handed_on(emission, kind)
+                check_fields(kind, {**emission.values, **fields}, f"{place.name}.emit(...)")
+                count = self._value(emission.count, "count", "tokens", emission.at)
             for name, value in emission.values.items():
                 fields[name] = self._value(value, name, "units", emission.at, index=True)
         self.t.add_emission(
@@ -263,6 +265,27 @@ class TransitionBuilder:
             [fields[name] for name in kind.fields],
             *self.net._here(emission.at),
         )
+
+    def _handed_on(self, emission, kind):
+        """{born: that of the one request that the transition takes}, where nothing else is said."""
+        if not birth_of(kind) or BORN in emission.values:
+            return {}
+        of_requests = [
+            (self.arcs[name], spec)
+            for name, spec in self.specs.items()
+            if spec.kind in ("take", "peek") and birth_of(spec.place._type)
+        ]
+        if len(of_requests) != 1:
+            raise mistake(
+                "E-field",
+                f"{emission.place.name}.emit(...) must say of which request its tokens are, since "
+                + ("the transition takes none" if not of_requests else "it takes several")
+                + f"; write {BORN}=..., as {BORN}=lambda pkt: pkt.{BORN}",
+            )
+        ((arc, spec),) = of_requests
+        which = self.core.constant(0)
+        number = self.core.token(arc._number, spec.place._type.fields[BORN], which)
+        return {BORN: self.net._located(number, emission.at)}
 
     def _forwarded(self, emission, kind):
         """Count and copied fields of place.forward(arc)."""

@@ -1,5 +1,6 @@
 """lpn check: what is wrong, what is suspicious, and how the net is built."""
 
+import contextlib
 import re
 
 import click
@@ -23,12 +24,55 @@ from ..runs.models import load
 @click.command()
 @model_argument
 @params_option
+@click.option("--watch", is_flag=True, help="Checks again whenever a file of the model changes.")
 @json_option
-def check(model, params, as_json):
+def check(model, params, watch, as_json):
     """Finds mistakes in MODEL, warns of what is probably not meant, and shows its structure.
 
     Exit status: 0 no errors (warnings do not count); 2 errors.
     """
+    if watch and as_json:
+        raise click.UsageError("--watch is for people; leave out --json")
+    if watch:
+        return _watch(model, params)
+    return _check(model, params, as_json)
+
+
+def _watch(model, params):
+    """Until Ctrl-C; the status of the last check. Each is a process of its own: modules are new."""
+    import os
+    import subprocess
+    import sys
+    import time
+
+    folder = os.path.dirname(os.path.abspath(model))
+    if not os.path.isfile(model):
+        raise click.UsageError(f"--watch needs a file, and {model} is none")
+    command = [sys.executable, "-P", "-m", "lpn", "check", model]
+    command += [word for name, value in params for word in ("-p", f"{name}={value}")]
+
+    def state():
+        found = {}
+        for entry in os.scandir(folder):
+            if entry.name.endswith((".py", ".lpn")):
+                with contextlib.suppress(OSError):
+                    found[entry.name] = entry.stat().st_mtime_ns
+        return found
+
+    status, seen = ANSWERED, None
+    try:
+        while True:
+            now = state()
+            if now != seen:
+                seen = now
+                click.echo(time.strftime("-- %H:%M:%S"))
+                status = subprocess.run(command, check=False).returncode
+            time.sleep(0.2)
+    except KeyboardInterrupt:
+        return status
+
+
+def _check(model, params, as_json):
     errors, warnings, structure, net = [], [], None, None
     name = model
     try:

@@ -1,4 +1,4 @@
-"""lpn compile, marking, print: a model and its inputs as files for programs without Python."""
+"""lpn new, compile, marking, print: a model as files, to begin with and for programs without Python."""
 
 import os
 
@@ -100,4 +100,110 @@ def print_net(model, params, output):
             file.write(text)
     else:
         click.echo(text, nl=False)
+    return ANSWERED
+
+
+_MODEL = '''"""{name}: what this model is of, and where its numbers come from."""
+
+import lpn
+
+
+class Job(lpn.Token):
+    size: lpn.Int[1, 64]  # words
+    born: lpn.Birth  # when its request came; the workload fills it in
+
+
+def net(*, units=2):
+    """A reader in front of a buffer of four, and `units` workers behind it. Times are cycles."""
+    net = lpn.Net("{name}")
+    setup = net.param("setup", default=6, range=(0, 1000))
+    jobs = net.place("jobs", Job, start=True)
+    buffer = net.place("buffer", Job, capacity=4)
+    done = net.place("done", Job, done=True, sink=True)
+    net.transition("read", take={{"job": jobs}}, put=[buffer.forward("job")], delay=4, servers=1)
+    net.transition(
+        "work",
+        take={{"job": buffer}},
+        put=[done.forward("job")],
+        delay=lambda job: setup + job.size,
+        servers=units,
+    )
+    return net
+
+
+def workload(input, net):
+    """A file with a line per job: the cycle at which it comes, and its size."""
+    marking = lpn.Marking(net)
+    for line in open(input):
+        at, size = line.split()
+        marking.add("jobs", size=int(size), at=int(at))
+    return marking
+
+
+def traffic(net, seed, gap=25):
+    """Jobs of all sizes, one every `gap` cycles on average."""
+    traffic = lpn.Traffic(net, seed)
+    traffic.stream("jobs", lpn.poisson(gap), 10_000, size=lpn.uniform(1, 64))
+    return traffic
+
+
+def space(net, jobs=3, words=64):
+    """Any `jobs` jobs of `words` words in all, there at the start."""
+    space = lpn.InputSpace(net)
+    tokens = space.tokens("jobs", jobs, born=0)
+    space.require(lpn.total(job.size for job in tokens) == words)
+    return space
+'''
+
+_TEST = '''"""What {name} is sure of. Run: PYTHONPATH=.../build/python python3 -m pytest"""
+
+from pathlib import Path
+
+import lpn
+
+HERE = Path(__file__).parent
+MODEL = lpn.load(str(HERE / "{name}.py"))
+
+
+def test_one_job_by_hand():
+    net = MODEL.net()
+    marking = lpn.Marking(net)
+    marking.add("jobs", size=10)
+    assert lpn.simulate(net, marking).latency == 4 + 6 + 10
+
+
+def test_the_example():
+    net = MODEL.net()
+    run = lpn.simulate(net, MODEL.workload(str(HERE / "example.txt"), net))
+    assert (run.stalled, run.done_tokens) == (False, 3)
+'''
+
+_EXAMPLE = "0 10\n3 64\n100 1\n"
+
+
+@click.command()
+@click.argument("folder", type=click.Path())
+def new(folder):
+    """Begins a model: FOLDER/NAME.py with a net, a workload, open-loop traffic and an input space that
+    run, an input for it, and a test. NAME is the folder's.
+    """
+    name = os.path.basename(os.path.abspath(folder))
+    if not name.isidentifier() or not name.isascii():
+        raise click.UsageError(f"'{name}' cannot name a model: use letters, digits and _")
+    if os.path.exists(folder):
+        raise click.UsageError(f"{folder} is there already")
+    os.makedirs(folder)
+    texts = {f"{name}.py": _MODEL, f"test_{name}.py": _TEST}
+    for file, text in {**texts, "example.txt": _EXAMPLE}.items():
+        with open(os.path.join(folder, file), "x", encoding="utf-8") as out:
+            out.write(text.format(name=name) if file in texts else text)
+    model = os.path.join(folder, f"{name}.py")
+    click.echo(f"{model}, test_{name}.py, example.txt; to go on:")
+    for command in (
+        f"check {model}",
+        f"sim {model} {os.path.join(folder, 'example.txt')}",
+        f"latency {model}",
+        f"smt {model} --maximize latency",
+    ):
+        click.echo(f"  lpn {command}")
     return ANSWERED

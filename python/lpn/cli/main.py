@@ -21,6 +21,11 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "sim": ("lpn.cli.sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
     "sweep": ("lpn.cli.sweep", "sweep", "Simulate many parameter values and inputs: a table."),
+    "latency": (
+        "lpn.cli.latency.command",
+        "latency",
+        "Open-loop traffic: how long each request takes, load by load.",
+    ),
     "classes": ("lpn.cli.classes", "classes", "Sort all inputs of a space by what happens."),
     "smt": ("lpn.cli.smt", "smt", "Prove bounds over all inputs of a space."),
     "pi": ("lpn.cli.pi", "pi", "Write a model's performance interface, use it, compare two."),
@@ -28,6 +33,7 @@ COMMANDS = {
     "viz": ("lpn.cli.viz", "viz", "A net or its run as a picture, a timeline, a waveform, PNML."),
     "wave": ("lpn.cli.waves.wave", "wave", "Recorded waveforms of RTL: stalls, where two part."),
     "fit": ("lpn.cli.waves.fit", "fit", "Find delays and capacities of a net from waveforms."),
+    "new": ("lpn.cli.files", "new", "Begin a model: a folder with net, workload, space and test."),
     "check": ("lpn.cli.check", "check", "Find mistakes in a model and show its structure."),
     "validate": ("lpn.cli.validate", "validate", "Compare predictions with measured truth."),
     "compile": ("lpn.cli.files", "compile", "Write a model as C++, a shared library or a program."),

@@ -21,6 +21,7 @@ from ..command import (
     json_option,
     model_argument,
     need_input,
+    note,
     params_option,
     print_json,
     rate,
@@ -292,6 +293,8 @@ def _one(ready, how, trace, progress, own_answer):
                 observer.finish(run.ending, run.end)
     except Exception as error:
         code, message = refusal(error)
+        for prefix in (f"{name}: ", f"cannot read {name}: "):  # it is named wherever this is shown
+            message = message.removeprefix(prefix)
         return {**row, "error": {"code": code, "message": message}}
     row.update(fields_of(run))
     of_run = getattr(ready.model.module, "answer_of_run", None)
@@ -389,6 +392,10 @@ def _show(ready, about, rows, given):
         if "critical_path" in row:
             click.echo("")
             _show_path(row)
+        if row["firings"] == 0 and not row["stalled"] and row["ending"] == "quiet":
+            note(
+                f"{row['input'] or ready.net.name}: nothing happened, no transition had its tokens"
+            )
     failed = [row for row in rows if "error" in row]
     for row in failed:
         error = row["error"]
@@ -448,6 +455,8 @@ def _show_path(row):
         cells.append(
             [name, grouped(entry["count"]), grouped(entry["cycles"]), f"{entry['share']:.1%}", gain]
         )
+    if path["bottleneck"] is not None:
+        click.echo(f"{path['bottleneck']['text']}.")
     table(
         ["transition", ">firings", ">cycles", ">share", ">twice as fast gains"],
         cells,

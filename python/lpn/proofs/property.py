@@ -28,6 +28,10 @@ def _refuse(text, node, why):
 
 
 def _parsed(text):
+    if not isinstance(text, str):
+        raise mistake(
+            "E-property", f'a property is text, as "latency <= 2300" or "busy(send)", got {text!r}'
+        )
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

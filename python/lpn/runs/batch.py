@@ -13,7 +13,7 @@ from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
 from .engines import compiled
-from .run import Run, budget_of, read_places, read_tokens, stopped_at
+from .run import Run, budget_of, read_places, read_tokens, stopped_at, whole_limit
 
 __all__ = ["run_batch"]
 
@@ -27,6 +27,7 @@ def run_batch(
     params: Mapping[str, int] | Sequence[Mapping[str, int]] | None = None,
     *,
     threads: int | None = None,
+    limit: int | None = None,
     errors: str = "raise",
     read: Iterable[Place | str] = (),
     max_memory: int | None = None,
@@ -38,7 +39,8 @@ def run_batch(
     """Runs the net on many markings, or with many parameter values, compiled; a list of Run.
 
     `markings`: lpn.Markings of the net, or one for all. `params`: a dict for all runs, or a list of
-    dicts, one per run; the longer list counts. `threads`: default one per processor. `errors`:
+    dicts, one per run; the longer list counts. `threads`: default one per processor. `limit`: the
+    time (cycles, inclusive) at which runs end that go on; those are event-driven. `errors`:
     "raise" raises the first RunError, its `index` saying of which run; "return" puts it into the
     list in the place of the Run. Inputs of a net whose transitions all have constant weights go in
     lock step through vector registers, 16 or more at a time. `seconds` of each Run is its share of
@@ -52,6 +54,7 @@ def run_batch(
     net.done()
     if errors not in ("raise", "return"):
         raise mistake("E-operand", f'errors must be "raise" or "return", got {errors!r}')
+    limit = whole_limit(limit)
     limits = budget_of(max_memory or 0, max_time, max_tokens, max_firings, max_groups)
     starts, values = _paired(net, markings, params)
     library = compiled(net)
@@ -67,6 +70,7 @@ def run_batch(
             threads or 0,
             [place._number for place in wanted],
             limits,
+            _lpn.FOREVER if limit is None else limit,
         )
         for answer, about, tokens, now in answers:
             if answer is None:
@@ -77,6 +81,8 @@ def run_batch(
                 continue
             run = Run(net, answer, "compiled", seconds / len(answers))
             run.layout_seconds = layout / len(answers)
+            if run.ending == "limit":
+                run.until = limit
             if run.ending == "budget":
                 run.until = now - 1 if now > 0 else None
                 run.stopped = stopped_at(now, answer, limits)

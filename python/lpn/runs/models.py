@@ -11,6 +11,7 @@ from ..authoring.net import Net
 from ..errors import Error, listed, mistake, near, without_place
 from ..json_file import read_json
 from ..spaces.space import InputSpace
+from ..traffic import Traffic
 
 __all__ = ["Model", "bundled", "command", "commands", "load"]
 
@@ -158,6 +159,36 @@ class Model:
             )
         return marking
 
+    @property
+    def has_traffic(self) -> bool:
+        """Whether the model says what open-loop traffic is: traffic(net, seed)."""
+        return getattr(self.module, "traffic", None) is not None
+
+    def traffic_parameters(self) -> list[str]:
+        """What traffic() takes beside the net and the seed."""
+        if not self.has_traffic:
+            return []
+        import inspect
+
+        return list(inspect.signature(self.module.traffic).parameters)[2:]
+
+    def traffic(self, net: Net, seed: int = 1, **params: int) -> Traffic:
+        """The model's traffic(net, seed, **params). Raises Error "E-model" where it has none."""
+        if not self.has_traffic:
+            raise mistake(
+                "E-model",
+                f"model '{self.name}' has no traffic() function, which says when requests come; "
+                "write def traffic(net, seed): ... return an lpn.Traffic",
+            )
+        traffic = self.module.traffic(net, seed, **params)
+        if not isinstance(traffic, Traffic) or traffic.net is not net:
+            raise mistake(
+                "E-model",
+                f"model '{self.name}': traffic() must return an lpn.Traffic of the net that it is "
+                f"given, got {traffic!r}",
+            )
+        return traffic
+
     def space(self, net: Net, **bounds: Any) -> InputSpace:
         """The inputs of `net` within bounds: what the model's space(net, **bounds) says.
 
@@ -224,7 +255,7 @@ def read_marking(path: str | os.PathLike[str], net: Net) -> Marking:
         with open(path, "rb") as file:
             head = file.read(4)
     except OSError as error:
-        raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
+        raise without_place("E-input", f"cannot read {path}: {error.strerror}") from None
     if head == b"LPNM":
         return Marking.load(net, path)
     data = read_json(path, what="neither a marking file (LPNM) nor JSON")
@@ -252,7 +283,15 @@ def _add_tokens(marking, place, tokens):
                 f"token {number} of '{place}' must be {{property: value}} or the values in a "
                 f"list, got {_kind(token)}",
             )
-    return marking.add_rows(place, tokens)
+    dated = [isinstance(token, dict) and "at" in token for token in tokens]
+    if not any(dated) or "at" in marking.net[place]._type.fields:
+        return marking.add_rows(place, tokens)
+    if not all(dated):
+        raise mistake(
+            "E-input", f"token {dated.index(False)} of '{place}' has no \"at\", as others have"
+        )
+    times = [token.pop("at") for token in tokens]
+    return marking.add_rows(place, tokens, at=times)
 
 
 def _kind(value):

@@ -45,7 +45,11 @@ class Ready:
     def marking(self) -> Marking:
         """What the workload makes of the input; a file that Marking.save wrote is taken as it is."""
         if self.input is None:
-            return Marking(self.net)
+            return (
+                self.model.traffic(self.net).marking()
+                if self.model.has_traffic
+                else Marking(self.net)
+            )
         if isinstance(self.input, Marking):
             return self.input
         if is_marking_file(self.input):  # a witness of lpn smt, for instance

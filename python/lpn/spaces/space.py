@@ -757,6 +757,12 @@ class InputSpace:
                     + (f", nor have {len(lacking) - 1} others" if len(lacking) > 1 else ""),
                 )
             values = [values[name] for name in self._names]
+        if values is None:
+            raise mistake(
+                "E-space",
+                "there are no values: a question that was not answered has no witness; look at its "
+                "verdict first",
+            )
         values = list(values)
         if len(values) != len(self._variables):
             raise mistake(

@@ -204,6 +204,7 @@ class Definition:
         if (
             any(i.value is None for i in self.inputs)
             and getattr(module, "workload", None) is not None
+            and getattr(module, "traffic", None) is None
         ):
             raise mistake("E-sweep", f"model '{self.model.name}' needs an input")
         if points is not None:

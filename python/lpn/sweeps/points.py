@@ -70,7 +70,7 @@ def parse(definition, variant, number, row):
     """(marking or None, (code, message) or None, reads) of an input for the parameters of a row."""
     net = definition.variants[variant].net
     given = definition.inputs[number].value
-    if given is None:
+    if given is None and not definition.model.has_traffic:
         return Marking(net), None, {}
     if isinstance(given, Marking):
         if given.net is net:
@@ -88,6 +88,8 @@ def parse(definition, variant, number, row):
     net.bound = {**bound, **definition.bound(row)}
     reads = net.bound.read
     try:
+        if given is None:
+            return definition.model.traffic(net).marking(), None, reads
         return definition.model.workload(given, net), None, reads
     except SystemExit as error:
         said = f"the model ended Python itself (SystemExit: {error})"

@@ -31,6 +31,11 @@ struct InitialSize {
 };
 InitialSize initial_size(const Net& net, const ParamValues& params, const Marking& marking);
 
+// The same for tokens of one place that arrive one after the other: enough values, times that never
+// fall.
+void check_feed(const Net& net, PlaceId place, std::span<const std::int64_t> values,
+                std::span<const Time> times);
+
 // A token from outside. Throws Error: "E-push" (a place with a capacity, wrong number of values),
 // "E-range".
 void check_push(const Net& net, PlaceId place, std::span<const std::int64_t> values);

@@ -1,4 +1,5 @@
-// The tokens a workload puts into a net before time 0, and their compact file form.
+// The tokens a workload puts into a net, before time 0 or when they arrive, and their compact file
+// form.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,16 @@
 namespace lpn {
 
 // Tokens per place, in FIFO order; they follow the net's own initial tokens. Values are row-major:
-// token k of a type with n fields has values [k*n, (k+1)*n).
+// token k of a type with n fields has values [k*n, (k+1)*n). Those of a later time than 0 arrive
+// then, as if they were pushed (docs/semantics.md).
 class Marking {
  public:
   struct Tokens {
     std::uint64_t count = 0;
     std::vector<std::int64_t> values;
+    std::vector<Time> times;  // of each token, never falling; empty: all are there at 0
+
+    std::uint64_t present() const;  // how many are there at 0: the first ones
   };
 
   explicit Marking(const Net& net);
@@ -26,9 +31,13 @@ class Marking {
   // Takes in places that the net has got since; they are empty here.
   void grow(const Net& net);
 
-  // Appends one token, or `count` tokens at once (values.size() == count * fields). Throws Error:
-  // "E-marking" (wrong number of values), "E-range" (value outside its field's range).
-  void add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count = 1);
+  // Appends one token, or `count` tokens at once (values.size() == count * fields), that arrive at
+  // `at`, or each at its own time. Throws Error: "E-marking" (wrong number of values, a time before
+  // that of an earlier token of the place or below 0, a later one than 0 in a place with a
+  // capacity), "E-range" (value outside its field's range).
+  void add(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count = 1,
+           Time at = 0);
+  void add(PlaceId place, std::span<const std::int64_t> values, std::span<const Time> times);
 
   // Of a place that came later there are none.
   const Tokens& operator[](PlaceId place) const {
@@ -44,7 +53,10 @@ class Marking {
   struct Shape {
     std::string place;
     std::vector<Field> fields;
+    bool bounded = false;  // it has a capacity
   };
+  static void check_time(const Shape& shape, std::uint64_t token, Time at, Time last);
+  void append(PlaceId place, std::span<const std::int64_t> values, std::uint64_t count);
   static const Tokens kNone;
   std::vector<Shape> shapes_;
   std::vector<Tokens> tokens_;

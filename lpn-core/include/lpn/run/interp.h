@@ -67,6 +67,16 @@ class Interp {
   // when that instant has already been simulated or the place has a capacity.
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
 
+  // Tokens that arrive at `times`, never falling, each as one that is pushed; of one instant before
+  // those of push(). Throws Error "E-push" as push does, and for a time before one that was fed
+  // into the place.
+  void feed(PlaceId place, std::span<const std::int64_t> values, std::span<const Time> times);
+
+  // Before the first run: a place from which no transition takes keeps when each token arrived;
+  // tokens of the start arrived at 0. `take` then removes what has arrived since the last call.
+  void collect(PlaceId place);
+  Collected take(PlaceId place);
+
   // Simulates every instant <= limit, or to the end. May be called again with a later limit.
   // Throws RunError; after that only the error counts. REQUIRES options.trace with an observer.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);

@@ -93,6 +93,12 @@ struct Blocked {
   bool operator==(const Blocked&) const = default;
 };
 
+// What has arrived in a place that a run collects.
+struct Collected {
+  std::vector<std::int64_t> values;  // row-major, in the order of arrival
+  std::vector<Time> times;
+};
+
 // One firing: everything about it is known when it starts.
 struct Started {
   TransitionId transition{};

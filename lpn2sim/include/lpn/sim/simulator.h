@@ -57,16 +57,18 @@ class Simulator {
   Simulator& operator=(Simulator&&) noexcept;
 
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
+  void feed(PlaceId place, std::span<const std::int64_t> values, std::span<const Time> times);
   // Throws RunError. REQUIRES a library built with `trace` with an observer.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
-  // Runs simulators of one library to their ends, on so many threads (0: one per processor), and
-  // hands each result, or its error, to `each` afterwards, in order. Inputs of a net that is static
-  // go in lock step through vector registers; see docs/architecture.md. Returns the seconds, of all
-  // threads together, that laying inputs side by side took. Tokens of places that nothing takes
-  // from may then have no values.
+  // Runs simulators of one library to their ends or to `limit`, on so many threads (0: one per
+  // processor), and hands each result, or its error, to `each` afterwards, in order. Inputs of a
+  // net that is static go in lock step through vector registers; see docs/architecture.md. Returns
+  // the seconds, of all threads together, that laying inputs side by side took. Tokens of places
+  // that nothing takes from may then have no values.
   static double run_batch(
       std::span<Simulator> simulators, unsigned threads,
-      const std::function<void(std::size_t, const RunResult*, const RunError*)>& each);
+      const std::function<void(std::size_t, const RunResult*, const RunError*)>& each,
+      Time limit = kForever);
   // Before the first run.
   void set_mode(Mode mode);
   // Who may stop the runs to come; nothing: nobody.
@@ -83,10 +85,6 @@ class Simulator {
   // Before the first run: a place that the net does not read keeps when each token arrived, and
   // the run is event-driven. `take` then removes what has arrived since the last call.
   void collect(PlaceId place);
-  struct Collected {
-    std::vector<std::int64_t> values;  // row-major, in the order of arrival
-    std::vector<Time> times;
-  };
   Collected take(PlaceId place);
   Stats stats() const;  // REQUIRES a library built with `stats`
 

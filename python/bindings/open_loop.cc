@@ -1,0 +1,77 @@
+// Traffic that arrives while a run goes on, and how long each request took.
+#include <span>
+
+#include "bind.h"
+#include "lpn/base/error.h"
+#include "lpn/run/interp.h"
+#include "lpn/run/latencies.h"
+#include "lpn/sim/simulator.h"
+
+namespace lpn::python {
+namespace {
+
+std::span<const std::int64_t> numbers(const py::buffer_info& info) {
+  if (info.itemsize != 8 || info.ndim != 1 || (info.format != "q" && info.format != "l")) {
+    throw Error("E-marking", "arrivals are contiguous 64-bit integers, as array.array('q', ...)");
+  }
+  return {static_cast<const std::int64_t*>(info.ptr), static_cast<std::size_t>(info.shape[0])};
+}
+
+template <typename Engine>
+void bind_engine(py::module_& sim, py::class_<Latencies>& latencies) {
+  sim.def("feed", [](Engine& engine, std::uint32_t place, const py::buffer& values,
+                     const py::buffer& times) {
+    const py::buffer_info rows = values.request(), at = times.request();
+    engine.feed(static_cast<PlaceId>(place), numbers(rows), numbers(at));
+  });
+  latencies.def("drain", [](Latencies& l, Engine& engine, std::uint32_t place) {
+    const py::gil_scoped_release nogil;
+    l.add(engine.take(static_cast<PlaceId>(place)));
+  });
+}
+
+}  // namespace
+
+void bind_open_loop(py::module_& parent) {
+  auto sim = parent.attr("sim").cast<py::module_>();
+  py::class_<Histogram>(sim, "Histogram", "How many values there were of each size.")
+      .def_property_readonly("count", &Histogram::count)
+      .def_property_readonly("mean", &Histogram::mean)
+      .def_property_readonly("least", &Histogram::least)
+      .def_property_readonly("greatest", &Histogram::greatest)
+      .def("quantile", &Histogram::quantile)
+      .def("cells", [](const Histogram& h) {
+        py::list cells;
+        for (const auto& c : h.cells()) cells.append(py::make_tuple(c.first, c.last, c.count));
+        return cells;
+      });
+  py::class_<Latencies> latencies(sim, "Latencies", "How long requests took, summed up.");
+  latencies
+      .def(py::init<std::size_t, std::size_t, std::optional<std::size_t>, Time>(), py::arg("width"),
+           py::arg("born"), py::arg("by"), py::arg("warm_up"))
+      .def_property_readonly("all", &Latencies::all, py::return_value_policy::reference_internal)
+      .def(
+          "of", [](const Latencies& l, std::int64_t key) { return l.classes().at(key); },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly("classes",
+                             [](const Latencies& l) {
+                               std::vector<std::int64_t> keys;
+                               for (const auto& [key, histogram] : l.classes()) keys.push_back(key);
+                               return keys;
+                             })
+      .def_property_readonly("over_time", [](const Latencies& l) {
+        py::list windows;
+        for (const auto& w : l.over_time().windows()) {
+          windows.append(py::make_tuple(w.count, w.latency));
+        }
+        return py::make_tuple(l.over_time().width(), windows);
+      });
+  bind_engine<sim::Simulator>(sim, latencies);
+  bind_engine<Interp>(sim, latencies);
+  sim.def("birth_field", [](const Net& net, std::uint32_t place) {
+    return birth_field(net.type_of(static_cast<PlaceId>(place)));
+  });
+  sim.attr("BORN") = std::make_pair(kBornRange.lo, kBornRange.hi);
+}
+
+}  // namespace lpn::python
