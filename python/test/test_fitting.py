@@ -290,6 +290,61 @@ def test_two_delays_of_which_only_the_sum_shows(tmp_path):
     assert sum(f.formula.constant for f in fit.found.values()) == 17
 
 
+def counted_net(ask):
+    net = lpn.Net("n")
+    a, b = net.place("a", Packet, start=True), net.place("b")
+    credits = net.place("credits", init=ask(5))
+    out, back = net.place("out", done=True), net.place("back")
+    net.transition("split", take={"pkt": a, "c": credits}, put=[b.emit(count=ask(3))],
+                   delay=ask(4), servers=1)  # fmt: skip
+    net.transition(
+        "send", take={"b": b.take(ask(1))}, put=[out, back], delay=ask(7), servers=ask(2)
+    )
+    net.transition("give_back", take={"x": back.take(3)}, put=[credits], delay=2)
+    return net
+
+
+def test_counts_weights_credits_and_servers():
+    true, skeleton = counted_net(lambda x: x).done(), counted_net(lambda x: lpn.unknown())
+
+    def marked(net):
+        marking = lpn.Marking(net)
+        marking.add_rows("a", [(w,) for w in WORDS])
+        return marking
+
+    history = run(Observed("true", true, marked(true), {}), {}, guided=False)
+    commits = {
+        name: sorted(history.firings[n].commit for n in history.of[k].values())
+        for k, name in enumerate(true.transitions[:2])
+    }
+    fit = Fit([Observed("r", skeleton, marked(skeleton), {}, {}, commits)])
+    fit.solve()
+    assert fit.number_values() == {
+        "credits.init": 5,
+        "split.count": 3,
+        "send.b.take": 1,
+        "send.servers": 2,
+    }
+    assert {key: f.formula.text() for key, f in fit.found.items()} == {
+        ("split", "delay"): "4",
+        ("send", "delay"): "7",
+    }
+    found = errors(fit.cases[0].observed, fit.filled(skeleton), fit.number_values())
+    assert total(found) == (240, 240)
+
+
+def test_a_loop_without_delay_is_refused():
+    net = lpn.Net("n")
+    turn = net.place("turn", init=1)
+    net.transition(
+        "tick", take={"t": turn}, put=[turn, net.place("out", done=True)], delay=lpn.unknown()
+    )
+    watched = Observed("r", net, lpn.Marking(net), {}, {}, {"tick": [5, 9]})
+    with pytest.raises(lpn.Error) as caught:
+        Fit([watched]).solve()
+    assert caught.value.code in ("E-fit-run", "E-zero-delay")
+
+
 def test_a_shape_that_is_not_linear_is_refused():
     net = lpn.Net("n")
     place = net.place("p", Packet, start=True)

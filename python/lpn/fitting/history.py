@@ -14,6 +14,7 @@ from ..errors import Error, without_place
 
 __all__ = ["Firing", "History", "Observed", "run"]
 
+MOST_MEMORY, MOST_FIRINGS = 1 << 30, 1 << 20  # of one run
 LENIENT = 1 << 20  # capacity, servers and tokens of a pool while they are unknown
 
 
@@ -107,14 +108,22 @@ def run(
             trace=True,
             guide=guide,
             guide_values=kept,
+            budget=_lpn.Budget(memory=MOST_MEMORY, firings=MOST_FIRINGS),
         )
         for place, token, time in observed.pushes:
             machine.push(net[place]._number, list(token), time)
-        _, commits = machine.run_recorded()
+        result, commits = machine.run_recorded()
     except Error as error:
         raise without_place(
             error.code, f"{observed.name}: the net cannot follow the recording: {error}"
         ) from None
+    if result.ending == "budget":
+        raise without_place(
+            "E-fit-run",
+            f"{observed.name}: the net does not come to an end when it is held to the recording and its "
+            f"unknowns are small: more than {MOST_FIRINGS} firings at one instant, or more memory than "
+            f"{MOST_MEMORY >> 20} MiB; write the delay of its loop, or give it an unknown with a least=1",
+        )
     probed = []
     for number, name in enumerate(net.transitions):
         width = len((probes or {}).get(name, ()))

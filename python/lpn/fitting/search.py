@@ -20,6 +20,7 @@ __all__ = ["Bounds", "Candidate", "search"]
 DIVISORS = [*range(2, 33), 48, 64, 96, 128, 256, 512, 1024, 2048, 4096]
 TABLE = 16  # most entries of a table
 TRIES = 48  # subsets of firings from which coefficients are computed, per set of terms
+WORSE = 5  # times as bad as an event that is not met is one that is passed: no waiting explains it
 KEPT = 40  # candidates that are tried on all events
 
 
@@ -70,7 +71,7 @@ class Candidate:
     passed: int
 
     def merit(self, penalty):
-        return self.met - self.passed - penalty * self.formula.cost
+        return self.met - WORSE * self.passed - penalty * self.formula.cost
 
 
 def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> list[Candidate]:
@@ -155,7 +156,7 @@ class _Rows:
 
     def value(self, formula):
         left = self.bound - formula.at(self.columns, len(self.bound))
-        return float(self.weight[left == 0].sum() - self.weight[left < 0].sum())
+        return float(self.weight[left == 0].sum() - WORSE * self.weight[left < 0].sum())
 
     def complete(self, pool):
         return any(value >= self.total - 1e-6 for value, _ in pool)
@@ -213,7 +214,7 @@ class _Rows:
         whole = np.unique(whole[fine], axis=0)
         ones = [np.ones((len(design), 1))] if constant else []
         left = self.bound[:, None] - np.concatenate([design, *ones], axis=1) @ whole.T
-        values = self.weight @ (left == 0) - self.weight @ (left < 0)
+        values = self.weight @ (left == 0) - WORSE * (self.weight @ (left < 0))
         best = np.argsort(-values)[:6]
         return [
             (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import listed, without_place
+from ..errors import Error, listed, without_place
 from .formula import Formula
 from .graph import Graph
 from .history import LENIENT, History, Observed, run
@@ -565,7 +565,10 @@ class Fit:
         """Numbers of tokens: the one with which the transitions fire as often as was recorded."""
         for name in self.tried:
             best = None
-            for value in range(0, 65):
+            first = (
+                1 if self.unknowns[name].uses[0].part.endswith((".take", ".need", ".peek")) else 0
+            )
+            for value in range(first, 65):
                 self.numbers[name] = Number(name, value)
                 wrong = self._miscounted()
                 if best is None or wrong < best[0]:
@@ -574,7 +577,14 @@ class Fit:
                     best = (*best[:2], value)
                 if wrong == 0 and value > best[1]:
                     break
-            self.numbers[name] = Number(name, best[1], int(best[1] == best[2]), best[1:], best[0])
+            instants = sum(
+                len(at)
+                for case in self.cases
+                for times in (case.observed.starts, case.observed.commits)
+                for at in times.values()
+            )
+            support = instants if best[1] == best[2] else 0
+            self.numbers[name] = Number(name, best[1], support, best[1:], best[0])
         if self.tried:
             for case in self.cases:
                 case.play(self.lenient())
@@ -584,7 +594,7 @@ class Fit:
         for case in self.cases:
             try:
                 history = run(case.observed, self.lenient())
-            except Exception:
+            except Error:
                 return 1 << 60
             for times in (case.observed.starts, case.observed.commits):
                 for name, recorded in times.items():
