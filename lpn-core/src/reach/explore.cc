@@ -16,6 +16,9 @@ namespace {
 using namespace reach;  // NOLINT: this is its front
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::size_t kKept = 1024;  // of a state that was looked at: its key and zone
+
 struct Zones {
   struct One {
     Zone zone;
@@ -58,6 +61,8 @@ class Explorer {
       result.why = "the work was ended";
     } catch (const NotCovered& reason) {
       result.why = reason.what();
+    } catch (const std::bad_alloc&) {
+      result.why = "out of memory";
     } catch (const Error& error) {
       result.why = error.what();  // a term became too large
     }
@@ -148,6 +153,7 @@ class Explorer {
     open_.pop();
     Node node = std::move(nodes_.at(number));
     nodes_.erase(number);
+    held_ -= bytes_of(node.state) - std::min(bytes_of(node.state), kKept);
     if (node.zones->waiting == static_cast<std::int64_t>(number)) node.zones->waiting = -1;
     State& state = node.state;
     state.zone = node.zones->all[node.which].zone;
@@ -186,6 +192,8 @@ class Explorer {
     const std::uint64_t number = numbers_++;
     zones.waiting = static_cast<std::int64_t>(number);
     open_.push({state.commits, number});
+    held_ += bytes_of(state) + 128;
+    if (held_ > kMostBytes) throw NotCovered("the states need too much memory");
     nodes_.emplace(number, Node{std::move(state), &zones, zones.all.size() - 1});
   }
 
@@ -197,6 +205,7 @@ class Explorer {
   std::priority_queue<Order> open_;
   std::vector<State> unsettled_;     // whose successors are not all known
   std::deque<Remaining> remaining_;  // per setup
+  std::size_t held_ = 0;  // bytes, of states that wait and of what is known of the others
   bool begun_ = false;
   bool may_loop_ = false;
   std::uint64_t numbers_ = 0, looked_ = 0;

@@ -61,4 +61,17 @@ struct State {
   std::vector<std::pair<std::uint32_t, std::int64_t>> assumed;  // terms and what they are here
 };
 
+// About how much memory it takes, with rows that it may share.
+inline std::size_t bytes_of(const State& state) {
+  std::size_t bytes = sizeof(State) + state.zone.size() * state.zone.size() * sizeof(Time) +
+                      state.queues.size() * sizeof(Queue) + state.domains.size() * sizeof(DomainId);
+  for (const Queue& queue : state.queues) {
+    if (queue.rows) bytes += queue.rows->size() * sizeof(Value);
+  }
+  for (const State::Flight& flight : state.flights) {
+    bytes += sizeof(Firing) + flight.firing->values.size() * sizeof(Value) + 64;
+  }
+  return bytes;
+}
+
 }  // namespace lpn::reach
