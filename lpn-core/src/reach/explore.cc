@@ -171,7 +171,7 @@ class Explorer {
     Zones& zones = at->second;
     // The same tokens after more firings: a run may go round for ever, unless time passes and is
     // remembered, for then it would not be the same.
-    if (added) zones.commits = state.commits;
+    if (added) zones.commits = state.commits, held_ += at->first.size();
     if (zones.commits != state.commits && (state.same_instant || stepper_.forgets_most())) {
       may_loop_ = true;
     }
