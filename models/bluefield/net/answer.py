@@ -3,6 +3,8 @@
 answer() is the object that --json prints, show() the same for people.
 """
 
+import math
+
 import click
 from lpn.command import grouped, note, table
 
@@ -59,13 +61,23 @@ def answer(scenario, alone=True, engine=None):
 
 def warnings(scenario, outcome):
     """A sentence for each function of an Outcome whose rate is less sure than its steadiness says."""
-    return [
+    told = [
         f"{r.name}: only {r.few_batches} batches of a core were counted; its rhythm, and with it the "
         f"rates, may still change by more than a percent: raise simulate.most_ms above "
         f"{scenario.simulate.most_ms:g}"
         for r in outcome.results
         if r.few_batches is not None
     ]
+    counted = outcome.simulated_ms / 2
+    for function in scenario.functions:
+        period = steady.schedule_ms(function)
+        if period is not None and period > counted * (1 + 1e-9):
+            told.append(
+                f"{function.name}: its random arrivals repeat after {period:.3g} ms, and only "
+                f"{counted:.3g} ms were counted; by chance rates may be off by more than a percent: "
+                f"raise simulate.most_ms above {math.ceil(2 * period)}"
+            )
+    return told
 
 
 def keeps(drop, promised, tolerance):

@@ -20,7 +20,7 @@ import lpn
 from ..scenario import RUN_TO_COMPLETION
 from . import build, parts
 
-__all__ = ["Outcome", "Result", "detail", "simulate", "throughputs"]
+__all__ = ["Outcome", "Result", "detail", "schedule_ms", "simulate", "throughputs"]
 
 WINDOWS = 8
 # Batches leave together, so that a count is off by up to one of them per core. With batches, the
@@ -151,6 +151,13 @@ class _Run:
 def _granule(function):
     """Packets that leave at about one instant."""
     return function.batch * function.cores if function.pattern == RUN_TO_COMPLETION else 1
+
+
+def schedule_ms(function):
+    """After how many ms what arrives by chance repeats; None: nothing does. A rate over less is off
+    by chance, over whole periods it is exact.
+    """
+    return _period(function) * 1e-3 if _random(function) else None
 
 
 def _random(function):

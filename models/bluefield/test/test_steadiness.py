@@ -55,6 +55,27 @@ def test_rhythms_that_may_still_change_are_warned_of():
     assert [line.split(":")[0] for line in told] == ["f0", "f1"] or not outcome.steady
 
 
+def test_less_than_a_period_of_random_arrivals_is_warned_of():
+    """4096 arrivals at 256.402 kpps are 16 ms; 10 were counted, and the rates were 1.2 % off."""
+    function = {
+        "name": "f",
+        "cores": 2,
+        "stages": [{"resource": "cpu", "service_us": 2.7}],
+        "traffic": {"rate_kpps": 256.402, "arrivals": "poisson"},
+    }
+    scenario, outcome = simulated([function], 20)
+    (warning,) = answer.warnings(scenario, outcome)
+    assert warning.startswith(
+        "f: its random arrivals repeat after 16 ms, and only 10 ms were counted"
+    )
+    assert warning.endswith("raise simulate.most_ms above 32")
+    scenario, outcome = simulated([function], 40)
+    assert answer.warnings(scenario, outcome) == []
+    function["traffic"]["arrivals"] = "paced"
+    scenario, outcome = simulated([function], 20)
+    assert answer.warnings(scenario, outcome) == []
+
+
 def test_enough_batches_have_no_warning():
     function = rtc("f", 1, 4, 0.5, (0.4, 1, 1024), (0.3, 1, 1024))
     scenario, outcome = simulated([function], 40)
