@@ -101,7 +101,7 @@ class Trace:
         if len(self.block) > MOST:
             raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
         shared = self._shared()
-        columns = {k: array.array("q") for k in ("gap", "at", "channel", "bank", "entry")}
+        columns = {k: array.array("q") for k in ("gap", "arrives", "channel", "bank", "entry")}
         now = 0
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
@@ -110,7 +110,7 @@ class Trace:
             if block < 0 or row >= 2**ROW_BITS:
                 raise wrong(f"{self}, request {number}: block {block} has no such address")
             columns["gap"].append(cycle - now)
-            columns["at"].append(cycle)
+            columns["arrives"].append(cycle)
             columns["channel"].append(channel)
             columns["bank"].append(banks[where])
             columns["entry"].append(

@@ -186,6 +186,8 @@ def one(number, net, inputs, options, tally, found):
             return
         answer = question(space, net, r)
     except lpn.Error as error:
+        if error.code == "E-bug":
+            raise
         tally[f"no question: {error.code}"] += 1
         return
     if answer.certificate is None:

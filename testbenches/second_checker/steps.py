@@ -81,7 +81,8 @@ class Proof:
 
     def fits(self, choice, bound, why):
         assignment = self.p.assignment(choice)
-        value = self.p.value(assignment) if self.p.space.contains(assignment) else None
+        inside = self.p.space.contains(assignment) is not None
+        value = self.p.value(assignment) if inside else None
         demand(value is None or (value <= bound if self.maximum else value >= bound), why)
 
     def solver(self, box, step):

@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "fuzz")]
 
 import certificate_fuzz  # noqa: E402
+import lpn  # noqa: E402
 from _truth import SHARED  # noqa: E402
 
 FORGED = SHARED / "reviews/proofs/certificates"
@@ -126,6 +127,20 @@ def test_what_is_no_certificate(looked_at):
     ]:
         status, said = looked_at(text)
         assert status == 1 and why in said, (text[:40], said)
+
+
+def test_a_space_of_a_single_input(looked_at):
+    net = lpn.Net("plain")
+    jobs, done = net.place("jobs", start=True), net.place("done", done=True)
+    net.transition("work", take={"job": jobs}, put=[done], delay=3, servers=1)
+    space = lpn.InputSpace(net)
+    space.tokens("jobs", 2)
+    data = json.loads(json.dumps(lpn.minimize(space).certificate))
+    assert data["space"]["nodes"] == [] and data["bounds"][0]["maximum"] is False
+    assert looked_at(data)[0] == 0
+    for step in ({"kind": "point"}, {"kind": "relaxation", "denominator": 1, "multipliers": []}):
+        wrong = changed(data, lambda d: first(d).update(bound=2**62, steps=[step]))
+        assert looked_at(wrong)[0] == 1, step
 
 
 def test_a_term_that_doubles_itself_is_no_way_to_keep_it_busy(certificates, looked_at):

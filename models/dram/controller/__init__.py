@@ -29,7 +29,7 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
         queues = {way: channel.queue[way] for way in ("read", "write")}
 
         def now(r, port, s):
-            return lpn.max(r.at, lpn.max(port.at, s.moved))
+            return lpn.max(r.arrives, lpn.max(port.at, s.moved))
 
         def take(guard, entering):
             arcs = {

@@ -33,7 +33,7 @@ class Request(lpn.Token):
     """A request of the trace."""
 
     gap: lpn.Int[0, 2**40]  # cycles since the request before arrived
-    at: Cycle
+    arrives: Cycle
     channel: lpn.Int[0, 63]
     bank: lpn.Int[0, BANKS - 1]
     entry: lpn.Int[0, MASK]

@@ -1,6 +1,7 @@
 """A controller: cycles by hand, controllers of one's own, what is refused."""
 
 import json
+import random
 
 import pytest
 
@@ -85,6 +86,19 @@ def test_reads_of_one_block_share_a_command(tmp_path):
     requests = [[0, "R", 0], [9, "R", 63], [24, "R", 0]]
     accept, done = times(written(tmp_path, requests))
     assert (accept, done) == ([0, 9, 24], [50, 50, 24 + 8 + 26])
+
+
+def test_two_streams_that_read_and_write(tmp_path):
+    """Sums as DRAMsim3 (commit 2981759) gives them. Which of a read and a write of a bank is older
+    was once remembered from the row before.
+    """
+    draw, at, requests = random.Random(3), [117305269, 31342523], []
+    for k in range(400):
+        way = draw.randrange(2)
+        at[way] += 1
+        requests.append([k // 4, "W" if draw.random() < 0.5 else "R", 64 * at[way]])
+    accept, done = times(written(tmp_path, requests))
+    assert (sum(accept), sum(done)) == (688373, 848431)
 
 
 def test_a_write_answers_reads_and_takes_writes_of_its_block(tmp_path):
