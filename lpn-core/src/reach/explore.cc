@@ -29,6 +29,7 @@ struct Zones {
     }
   };
   std::vector<One> all;
+  std::uint64_t commits = 0;  // of the first
   std::int64_t waiting = -1;  // the node of the last one, until it is looked at
 };
 
@@ -67,7 +68,7 @@ class Explorer {
       result.bound = rough();
     }
     result.may_stall = stepper_.may_stall || !result.complete;
-    result.may_fail = stepper_.may_fail || !result.complete;
+    result.may_fail = stepper_.may_fail || may_loop_ || !result.complete;
     return result;
   }
 
@@ -160,7 +161,14 @@ class Explorer {
   }
 
   void meet(State state) {
-    Zones& zones = known_[stepper_.key(state)];
+    const auto [at, added] = known_.try_emplace(stepper_.key(state));
+    Zones& zones = at->second;
+    // The same tokens after more firings: a run may go round for ever, unless time passes and is
+    // remembered, for then it would not be the same.
+    if (added) zones.commits = state.commits;
+    if (zones.commits != state.commits && (state.same_instant || stepper_.forgets_most())) {
+      may_loop_ = true;
+    }
     Zones::One one{state.zone, question_.maximum ? 0 : state.last};
     for (const Zones::One& other : zones.all) {
       if (other.includes(one)) return;
@@ -190,6 +198,7 @@ class Explorer {
   std::vector<State> unsettled_;     // whose successors are not all known
   std::deque<Remaining> remaining_;  // per setup
   bool begun_ = false;
+  bool may_loop_ = false;
   std::uint64_t numbers_ = 0, looked_ = 0;
   Clock::time_point asked_ = Clock::now();
 };

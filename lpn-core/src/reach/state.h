@@ -52,6 +52,7 @@ struct State {
   std::uint64_t counted = 0;  // commits of the transition that is asked about
   Time last = 0;              // the least time at which the last done token was produced
   bool produced = false;      // a done token
+  bool same_instant = false;  // reached by commits at the instant of the state before
   std::uint64_t commits = 0;  // all, which orders the work
 
   // Within one instant.

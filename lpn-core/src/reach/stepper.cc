@@ -215,7 +215,7 @@ void Stepper::rest(State& state) {
     throw NotCovered("instants behind 2^58");
   }
   // What is asked depends on one side of the time only, and so does what happens but for clocks.
-  if (clocked_ || question_.what == ReachQuestion::What::kCommits) return;
+  if (remembers_times()) return;
   if (question_.maximum)
     state.zone.forget_least();
   else
@@ -278,6 +278,7 @@ void Stepper::commit(const State& before, const Zone& zone,
   state.zone = zone;
   state.dirty.clear();
   const bool same_instant = zone.most(together.front(), Zone::kNow) == 0;
+  state.same_instant = same_instant;
   if (!same_instant) state.on_edge.clear();
   // The new numbers of events; those that happen have none.
   std::vector<std::size_t> order{Zone::kStart, together.front()}, number(zone.size(), 0);
