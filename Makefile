@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 PACKAGES := g++ cmake ninja-build libfmt-dev doctest-dev libboost-dev libxxhash-dev libz3-dev \
             libglpk-dev nlohmann-json3-dev pybind11-dev python3-dev libjpeg62-turbo-dev \
             python3-click python3-rich python3-pytest python3-distributed python3-matplotlib \
-            python3-numpy python3-pil python3-sklearn python3-sympy python3-z3 python3-pyelftools cvc5 \
+            python3-numpy python3-scipy python3-pil python3-sklearn python3-sympy python3-z3 python3-pyelftools cvc5 \
             gtkwave python3-protobuf protobuf-compiler
 # Beside these: for the page of lpn viz, where there is no npm yet, and to test it in a browser. The demo
 # needs neither.

@@ -151,3 +151,26 @@ def test_what_is_not_bounded_by_states_is_refused_as_before():
     with pytest.raises(lpn.Error) as refused:
         lpn.maximize(space, "busy(end)", seconds=5)
     assert refused.value.code == "E-partition"
+
+
+class Kind(lpn.Token):
+    kind: lpn.Int[0, 1]
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+@pytest.mark.parametrize("maximum", [True, False])
+def test_an_input_that_goes_round_for_ever_is_no_proof(delay, maximum):
+    net = lpn.Net("round")
+    given = net.place("given", Kind, start=True)
+    done = net.place("done", done=True)
+    net.transition("end", take={"t": given.take(guard=lambda t: t.kind == 0)}, put=[done], delay=3)
+    net.transition(
+        "again",
+        take={"t": given.take(guard=lambda t: t.kind == 1)},
+        put=[given.forward("t")],
+        delay=delay,
+    )
+    space = lpn.InputSpace(net)
+    space.tokens("given", 1)
+    found, _ = _lpn.bound_by_states(net._core, space.core, "latency", maximum=maximum, states=1000)
+    assert found["may_fail"] and found["bound"] in (3, None, 0)

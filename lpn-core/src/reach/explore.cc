@@ -16,6 +16,9 @@ namespace {
 using namespace reach;  // NOLINT: this is its front
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::size_t kKept = 1024;  // of a state that was looked at: its key and zone
+
 struct Zones {
   struct One {
     Zone zone;
@@ -29,6 +32,7 @@ struct Zones {
     }
   };
   std::vector<One> all;
+  std::uint64_t commits = 0;  // of the first
   std::int64_t waiting = -1;  // the node of the last one, until it is looked at
 };
 
@@ -57,6 +61,8 @@ class Explorer {
       result.why = "the work was ended";
     } catch (const NotCovered& reason) {
       result.why = reason.what();
+    } catch (const std::bad_alloc&) {
+      result.why = "out of memory";
     } catch (const Error& error) {
       result.why = error.what();  // a term became too large
     }
@@ -67,7 +73,7 @@ class Explorer {
       result.bound = rough();
     }
     result.may_stall = stepper_.may_stall || !result.complete;
-    result.may_fail = stepper_.may_fail || !result.complete;
+    result.may_fail = stepper_.may_fail || may_loop_ || !result.complete;
     return result;
   }
 
@@ -147,6 +153,7 @@ class Explorer {
     open_.pop();
     Node node = std::move(nodes_.at(number));
     nodes_.erase(number);
+    held_ -= bytes_of(node.state) - std::min(bytes_of(node.state), kKept);
     if (node.zones->waiting == static_cast<std::int64_t>(number)) node.zones->waiting = -1;
     State& state = node.state;
     state.zone = node.zones->all[node.which].zone;
@@ -160,7 +167,14 @@ class Explorer {
   }
 
   void meet(State state) {
-    Zones& zones = known_[stepper_.key(state)];
+    const auto [at, added] = known_.try_emplace(stepper_.key(state));
+    Zones& zones = at->second;
+    // The same tokens after more firings: a run may go round for ever, unless time passes and is
+    // remembered, for then it would not be the same.
+    if (added) zones.commits = state.commits, held_ += at->first.size();
+    if (zones.commits != state.commits && (state.same_instant || stepper_.forgets_most())) {
+      may_loop_ = true;
+    }
     Zones::One one{state.zone, question_.maximum ? 0 : state.last};
     for (const Zones::One& other : zones.all) {
       if (other.includes(one)) return;
@@ -178,6 +192,8 @@ class Explorer {
     const std::uint64_t number = numbers_++;
     zones.waiting = static_cast<std::int64_t>(number);
     open_.push({state.commits, number});
+    held_ += bytes_of(state) + 128;
+    if (held_ > kMostBytes) throw NotCovered("the states need too much memory");
     nodes_.emplace(number, Node{std::move(state), &zones, zones.all.size() - 1});
   }
 
@@ -189,7 +205,9 @@ class Explorer {
   std::priority_queue<Order> open_;
   std::vector<State> unsettled_;     // whose successors are not all known
   std::deque<Remaining> remaining_;  // per setup
+  std::size_t held_ = 0;  // bytes, of states that wait and of what is known of the others
   bool begun_ = false;
+  bool may_loop_ = false;
   std::uint64_t numbers_ = 0, looked_ = 0;
   Clock::time_point asked_ = Clock::now();
 };

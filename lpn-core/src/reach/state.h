@@ -52,6 +52,7 @@ struct State {
   std::uint64_t counted = 0;  // commits of the transition that is asked about
   Time last = 0;              // the least time at which the last done token was produced
   bool produced = false;      // a done token
+  bool same_instant = false;  // reached by commits at the instant of the state before
   std::uint64_t commits = 0;  // all, which orders the work
 
   // Within one instant.
@@ -59,5 +60,18 @@ struct State {
   std::vector<std::uint32_t> on_edge;  // transitions whose clock is known to be on an edge
   std::vector<std::pair<std::uint32_t, std::int64_t>> assumed;  // terms and what they are here
 };
+
+// About how much memory it takes, with rows that it may share.
+inline std::size_t bytes_of(const State& state) {
+  std::size_t bytes = sizeof(State) + state.zone.size() * state.zone.size() * sizeof(Time) +
+                      state.queues.size() * sizeof(Queue) + state.domains.size() * sizeof(DomainId);
+  for (const Queue& queue : state.queues) {
+    if (queue.rows) bytes += queue.rows->size() * sizeof(Value);
+  }
+  for (const State::Flight& flight : state.flights) {
+    bytes += sizeof(Firing) + flight.firing->values.size() * sizeof(Value) + 64;
+  }
+  return bytes;
+}
 
 }  // namespace lpn::reach

@@ -12,7 +12,8 @@ constexpr std::uint64_t kMostBranches = 1 << 12;  // of one group of commits
 constexpr std::uint64_t kMostTried = 1024;        // values of one of several variables
 constexpr Time kLatest = kNoBound >> 3;           // instants behind it are not looked at
 constexpr std::size_t kPollEvery = 256;
-constexpr std::size_t kMostAtOnce = 20'000;  // states after one group
+constexpr std::size_t kMostAtOnce = 20'000;               // states after one group
+constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of them
 
 void append(std::string& key, std::uint64_t value) {
   // Seven bits a byte: most numbers are small.
@@ -150,7 +151,8 @@ void Stepper::settle(State state, std::vector<State>& out) {
   while (!open.empty()) {
     State each = std::move(open.back());
     open.pop_back();
-    if (open.size() + out.size() > kMostAtOnce) {
+    if ((open.size() + out.size()) * bytes_of(each) > kMostBytes ||
+        open.size() + out.size() > kMostAtOnce) {
       throw NotCovered("too many ways to go on at one instant");
     }
     for (;;) {
@@ -215,7 +217,7 @@ void Stepper::rest(State& state) {
     throw NotCovered("instants behind 2^58");
   }
   // What is asked depends on one side of the time only, and so does what happens but for clocks.
-  if (clocked_ || question_.what == ReachQuestion::What::kCommits) return;
+  if (remembers_times()) return;
   if (question_.maximum)
     state.zone.forget_least();
   else
@@ -278,6 +280,7 @@ void Stepper::commit(const State& before, const Zone& zone,
   state.zone = zone;
   state.dirty.clear();
   const bool same_instant = zone.most(together.front(), Zone::kNow) == 0;
+  state.same_instant = same_instant;
   if (!same_instant) state.on_edge.clear();
   // The new numbers of events; those that happen have none.
   std::vector<std::size_t> order{Zone::kStart, together.front()}, number(zone.size(), 0);

@@ -40,6 +40,8 @@ class Stepper {
   bool may_stall = false, may_fail = false;
 
   const Net& net() const { return net_; }  // lowered
+  // Whether states do not know how late it may be.
+  bool forgets_most() const { return !remembers_times() && !question_.maximum; }
   TermSets& sets() { return sets_; }
   const ParamValues& params(const State& state) const { return setups_[state.setup].params; }
 
@@ -63,6 +65,9 @@ class Stepper {
     std::optional<std::uint64_t> done;
   };
 
+  bool remembers_times() const {
+    return clocked_ || question_.what == ReachQuestion::What::kCommits;
+  }
   void find_live();
   void prepare(State state, std::vector<State>& out);
   void place(State& state, std::size_t place, std::vector<Value> row, std::uint64_t count);

@@ -191,7 +191,7 @@ def _write(fitted, net, skeleton, output):
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise without_place("E-output", f"cannot write {output}: {error.strerror}") from None
+        raise without_place("E-fit-output", f"cannot write {output}: {error.strerror}") from None
 
 
 def _show(found, rows, exact, output):
