@@ -499,3 +499,25 @@ def test_a_bool_property_beside_a_condition():
             marking = lpn.Marking(net)
             marking.add("q", b=b, k=k)
             assert lpn.simulate(net, marking).stalled == (not (b or k == 1))
+
+
+def test_a_property_called_at_is_a_property():
+    class Due(lpn.Token):
+        at: lpn.Int[0, 99]
+
+    class Sent(lpn.Token):
+        size: int
+
+    net = lpn.Net("n")
+    due, sent = net.place("due", Due, start=True), net.place("sent", Sent, start=True)
+    net.transition("t", take={"due": due}, put=[net.place("q")], delay=lambda due: due.at)
+    net.transition("u", take={"sent": sent}, put=[net.place("r")], delay=1)
+    by_word, by_column, arriving = (lpn.Marking(net) for _ in range(3))
+    by_word.add("due", at=7)
+    by_column.add_columns("due", at=array.array("q", [7]))
+    arriving.add("due", Due(at=7), at=3)
+    arriving.add("sent", size=1, at=20)
+    latencies = [lpn.simulate(net, each).last_commit for each in (by_word, by_column, arriving)]
+    assert latencies == [7, 7, 21]
+    with pytest.raises(lpn.Error, match="a token of 'due' needs exactly: at; got: none"):
+        by_word.add("due")

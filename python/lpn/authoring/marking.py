@@ -37,6 +37,13 @@ def _shown(value):
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
+def _arrival(place, at, values):
+    """(when tokens arrive, values): `at` is a property where the type has one and it is not given."""
+    if "at" in place._type.fields and "at" not in values:
+        return 0, values if at is None else {**values, "at": at}
+    return 0 if at is None else at, values
+
+
 class Marking:
     """Tokens per place, in FIFO order; they come after the net's own initial tokens.
 
@@ -95,7 +102,7 @@ class Marking:
         /,
         *,
         count: int = 1,
-        at: int = 0,
+        at: int | None = None,
         **values: Any,
     ) -> None:
         """Appends `count` equal tokens: `add("coded", nonzero=5)`, `add("coded",
@@ -103,14 +110,16 @@ class Marking:
 
         `at`: the cycle at which they arrive, before anything else of that cycle; 0: they are there
         at the start. Tokens of one place are added in the order of their arrival. A property `born:
-        lpn.Birth` that is not given is this time.
+        lpn.Birth` that is not given is this time. For tokens with a property of that name it is the
+        property, unless they are given as an object.
         """
         to = self._place(place)
-        at = _int(at, "at")
         if isinstance(token, int):
             raise mistake("E-marking", f"write add('{to.name}', count={token})")
         if token is not None:
             values = _values(token)
+        at, values = _arrival(to, at, values)
+        at = _int(at, "at")
         values = self._born(to, values, at)
         row = [
             _int(v, name) for name, v in zip(to._type.fields, self._ordered(to, values, "a token"))
@@ -170,13 +179,15 @@ class Marking:
             raise mistake("E-marking", f"{count} rows and {len(times)} times (at=)")
         self._append(to, flat, count, times or 0)
 
-    def add_columns(self, place: Place | str, /, *, at: Any = 0, **columns: Any) -> None:
+    def add_columns(self, place: Place | str, /, *, at: Any = None, **columns: Any) -> None:
         """Appends many tokens, one column per property.
 
         A column is a contiguous buffer of signed 64-bit integers (array.array('q'), numpy.int64) or
-        one int for all tokens; all buffers have one length. `at`: when they arrive, likewise.
+        one int for all tokens; all buffers have one length. `at`: when they arrive, likewise; for
+        tokens with a property of that name it is the property.
         """
         to = self._place(place)
+        at, columns = _arrival(to, at, columns)
         ordered = self._ordered(to, self._born(to, columns, at), "columns")
         try:
             self._core.add_columns(to._number, list(to._type.fields), ordered, at)
