@@ -117,7 +117,7 @@ def shipped():
 
 
 def _toml(path):
-    if not os.path.exists(path) and path in shipped():
+    if not os.path.isfile(path) and path in shipped():
         path = os.path.join(SHIPPED, f"{path}.toml")
     try:
         with open(path, "rb") as file:

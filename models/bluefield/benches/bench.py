@@ -126,15 +126,30 @@ class Bench:
         """MB of a running function's memory that were used within a while."""
         running = self._start(config, _FOREVER, self.cores[1])
         try:
-            time.sleep(self.seconds)
+            _worked(running, self.seconds)
             Path(f"/proc/{running.pid}/clear_refs").write_text("1", encoding="ascii")
-            time.sleep(3 * self.seconds)
+            _worked(running, 3 * self.seconds)
             told = Path(f"/proc/{running.pid}/smaps_rollup").read_text(encoding="ascii")
         finally:
             running.kill()
             running.communicate()
         used = next(line for line in told.splitlines() if line.startswith("Referenced:"))
         return int(used.split()[1]) / 1024
+
+
+def _worked(running, seconds):
+    """Waits until a process has had so much processor time more, however busy the machine is."""
+    until, over = _processor(running) + seconds, time.monotonic() + 60.0
+    while _processor(running) < until:
+        if running.poll() is not None or time.monotonic() > over:
+            raise RuntimeError("nf ended, or got no processor, while its working set was measured")
+        time.sleep(seconds / 10)
+
+
+def _processor(running):
+    """Seconds of processor time that a process has used."""
+    told = Path(f"/proc/{running.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main():

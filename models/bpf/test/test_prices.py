@@ -104,7 +104,9 @@ def test_a_later_table_comes_before_an_earlier_one(table):
     assert both.name == "table.toml and mine.toml"
 
 
-def test_the_shipped_table_prices_all_but_maps(demo):
+def test_the_shipped_table_prices_all_but_maps(demo, tmp_path, monkeypatch):
+    (tmp_path / "nfp").mkdir()  # no file
+    monkeypatch.chdir(tmp_path)
     nfp = prices.read(["nfp"])
     found = interface.extract(demo("vlan_walk"), prices=nfp)
     assert all(c.bounds["cycles"][0] > nfp.packet for c in found.classes)
