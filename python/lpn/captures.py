@@ -10,7 +10,6 @@ import os
 import struct
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from .json_file import unpacked
 
@@ -29,7 +28,6 @@ _MOST_KEPT = 1 << 18  # of a frame: libpcap's own limit (MAXIMUM_SNAPLEN)
 _SECOND = 10**9  # ns
 
 
-@dataclass(frozen=True)
 class Capture:
     """The frames of a capture, in the order of the file.
 
@@ -38,12 +36,19 @@ class Capture:
     capture cut it. times: nanoseconds since 1970 of each.
     """
 
-    path: str
-    data: bytes
-    starts: array[int]
-    kept: array[int]
-    sizes: array[int]
-    times: array[int]
+    __slots__ = ("data", "kept", "path", "sizes", "starts", "times")
+
+    def __init__(
+        self,
+        path: str,
+        data: bytes,
+        starts: array[int],
+        kept: array[int],
+        sizes: array[int],
+        times: array[int],
+    ):
+        self.path, self.data = path, data
+        self.starts, self.kept, self.sizes, self.times = starts, kept, sizes, times
 
     def __len__(self) -> int:
         return len(self.starts)

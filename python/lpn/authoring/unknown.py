@@ -5,8 +5,7 @@ from __future__ import annotations
 import fnmatch
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import _lpn
 
@@ -37,8 +36,7 @@ _RANGES = {
 }
 
 
-@dataclass
-class Use:
+class Use(NamedTuple):
     """Where an unknown of a net stands: `part` of the transition or place `owner`."""
 
     kind: str  # "transition" or "place"
@@ -49,18 +47,17 @@ class Use:
         return f"{self.part} of {self.kind} '{self.owner}'"
 
 
-@dataclass
 class Unknown:
     """An unknown of a net, a parameter of the net by the same name.
 
-    `open`: a formula of which not even the shape is given. `at`: (file, line, end line, column, end
-    column) of the call, None where it is not known.
+    `open`: a formula of which not even the shape is given. `uses`: where it stands. `at`: (file,
+    line, end line, column, end column) of the call, None where it is not known.
     """
 
-    name: str
-    open: bool
-    uses: list[Use] = field(default_factory=list)
-    at: tuple | None = None
+    __slots__ = ("at", "name", "open", "uses")
+
+    def __init__(self, name: str, shapeless: bool, uses: list[Use], at: tuple | None = None):
+        self.name, self.open, self.uses, self.at = name, shapeless, uses, at
 
 
 def unknown(name: str | None = None, *, least: int | None = None) -> Any:
