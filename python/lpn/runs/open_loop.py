@@ -146,7 +146,8 @@ class Replicated:
         """{figure: (value, half of its interval or None)}; the intervals hold together.
 
         The mean is that of the runs. A quantile is that of all requests: the quantiles of single runs
-        are too low on average. Its interval is by the jackknife, each run left out once.
+        are too low on average. Its interval is by the jackknife, each run left out once, of the
+        quantile between two values: whole ones may be the same whichever run is left out.
         """
         rows = {"mean": estimate([h.mean for h in self.histograms], len(FIGURES))}
         values, counts = self._table()
@@ -156,9 +157,10 @@ class Replicated:
             pooled = _quantile(values, total, q)
             half = None
             if runs > 1:
-                without = [_quantile(values, total - one, q) for one in counts]
+                whole = _between(values, total, q)
+                without = [_between(values, total - one, q) for one in counts]
                 # Pseudo-values: what each run says of the quantile.
-                half = estimate([runs * pooled - (runs - 1) * w for w in without], len(FIGURES))[1]
+                half = estimate([runs * whole - (runs - 1) * w for w in without], len(FIGURES))[1]
             rows[name] = (pooled, half)
         return rows
 
@@ -199,6 +201,17 @@ def _quantile(values, counts, q):
     before = numpy.cumsum(counts)
     wanted = max(1, math.ceil(q * int(before[-1])))
     return int(values[numpy.searchsorted(before, wanted)])
+
+
+def _between(values, counts, q):
+    """The same, in a straight line between it and the value before."""
+    import numpy
+
+    before = numpy.cumsum(counts)
+    wanted = q * float(before[-1])
+    k = int(numpy.searchsorted(before, wanted))
+    below, reached = (values[k - 1], before[k - 1]) if k else (values[0] - 1, 0)
+    return float(below + (values[k] - below) * (wanted - reached) / (before[k] - reached))
 
 
 def estimate(values: Sequence[float], together: int = 1) -> tuple[float, float | None]:
