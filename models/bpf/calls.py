@@ -27,7 +27,13 @@ def helper(x, s, one):
         s.cost.insns += 1
         s.cost.helpers[name] = s.cost.helpers.get(name, 0) + 1
         if x.prices:
-            s.cost.cycles += x.prices.helper(name, _kind(x, s, name), x.here(s))
+            table = _map_of(x, s, name)
+            kind = table and shape_of(x, table).kind
+            cycles, variables = x.prices.helper(name, kind, x.here(s))
+            s.cost.cycles += cycles
+            for variable, each in variables.items():
+                variable = f"{shape_of(x, table).name}.{variable}"
+                s.cost.variables[variable] = s.cost.variables.get(variable, 0) + each
     if name == "tail_call":
         return _tail_call(x, s)
     if name in h.ENVIRONMENT:
@@ -40,12 +46,12 @@ def helper(x, s, one):
     return None
 
 
-def _kind(x, s, name):
-    """The type of the map that a helper is given, or None."""
+def _map_of(x, s, name):
+    """The name of the map that a helper is given, or None."""
     p = s.regs[h.MAP_IN.get(name, 0)]
     if name not in h.MAP_IN or not isinstance(p, Pointer) or p.kind != "table":
         return None
-    return shape_of(x, p.of[0]).kind
+    return p.of[0]
 
 
 def _finish(s, result):

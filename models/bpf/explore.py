@@ -164,7 +164,7 @@ class _Ends:
 class _Paths(_Ends):
     def __init__(self, executor, paths, seconds):
         self.x, self.paths = executor, paths
-        self.until = time.monotonic() + seconds
+        self.until = executor.until = time.monotonic() + seconds
         self.count = 0
         self.depth = 0
 
@@ -184,6 +184,8 @@ class _Paths(_Ends):
         """The tree below a state."""
         while True:
             end = self.x.advance(s)
+            if end == "late":
+                raise TooMany
             if end == "exit":
                 condition = self.verdict_fork(s)
                 if condition is None:
@@ -270,7 +272,7 @@ class _Joining(_Ends):
             for one in slots.values():
                 self.known(one.entry)
         self.x.stops = frozenset(self.stops)
-        until = time.monotonic() + self.seconds
+        self.x.until = until = time.monotonic() + self.seconds
         self.add(self.x.start())
         found = []
         while self.queue:
@@ -298,7 +300,7 @@ class _Joining(_Ends):
         """Runs a state to where it halts; leaves that it reached."""
         while True:
             end = self.x.advance(s)
-            if end == "stop":
+            if end in ("stop", "late"):
                 self.add(s)
                 return []
             if end == "exit":

@@ -180,7 +180,8 @@ def _bound(one, solver, prices=None):
 
 def _settled(cost, conditions, solver):
     """The cost without choices that the conditions decide."""
-    out = Cost(cost.insns, dict(cost.mem), dict(cost.helpers), cycles=cost.cycles)
+    out = cost.copy()
+    out.choices = ()
     left = list(cost.choices)
     while left:
         when, a, b = left.pop(0)
@@ -192,9 +193,10 @@ def _settled(cost, conditions, solver):
             continue
         out.insns += side.insns
         out.cycles += side.cycles
-        for mine, theirs in ((out.mem, side.mem), (out.helpers, side.helpers)):
-            for name, number in theirs.items():
-                mine[name] = mine.get(name, 0) + number
+        for name in ("mem", "helpers", "variables"):
+            mine, theirs = getattr(out, name), getattr(side, name)
+            for each, number in theirs.items():
+                mine[each] = mine.get(each, 0) + number
         left = [*side.choices, *left]
     return out
 
@@ -286,16 +288,17 @@ def _witness(one, found, solver, machine):
     expected = {m: model.value(cost_term(one.cost, m)) for m in METRICS}
     got = {m: run.of(m) for m in METRICS}
     exact = not one.cost.choices
-    if (
-        got != expected
-        or run.verdict != one.verdict
-        or (exact and (dict(run.mem), dict(run.helpers)) != (one.cost.mem, one.cost.helpers))
-    ):
+    if got != expected or run.verdict != one.verdict or (exact and _parts(run) != _parts(one.cost)):
         raise refused(
             "E-bpf-witness",
             f"class {one.name}: the concrete machine says {got} {run.verdict}, the symbolic"
             f" {expected} {one.verdict}; please report the object",
         )
+
+
+def _parts(counted):
+    """Of a run or a cost, what is counted by name."""
+    return dict(counted.mem), dict(counted.helpers), dict(counted.variables)
 
 
 def world_of(program, model, conditions):
@@ -439,7 +442,8 @@ def _costs(node, metric):
         return Node(node.condition, _costs(node.yes, metric), _costs(node.no, metric))
     low, high = node.bounds[metric]
     verdict = node.verdict if len(node.verdicts) == 1 else None
-    return MergedLeaf(low, high, {}, verdict, node.name)
+    variables = dict(node.cost.variables) if metric == "cycles" else {}
+    return MergedLeaf(low, high, variables, verdict, node.name)
 
 
 def at_resolution(interfaces, resolution):

@@ -139,6 +139,7 @@ class Run:
     cycles: int = 0
     lookups: Counter = field(default_factory=Counter)  # (map, found) -> how often
     packet: bytes = b""  # behind the program
+    variables: Counter = field(default_factory=Counter)  # of the cost table -> cycles for each
 
     @property
     def mem_accesses(self):
@@ -195,6 +196,7 @@ class _Running:
         self.context_at = self.place(_Region("ctx", bytearray(24), writable=False))
         self.calls = Counter()
         self.cycles = machine.prices.packet if machine.prices else 0
+        self.variables = Counter()
 
     def where(self):
         return self.m.program.where(self.pc)
@@ -308,7 +310,7 @@ class _Running:
                     name = h.verdict_of(r[0])
                     counted = self.mem, self.helpers, self.trace, self.cycles, self.lookups
                     packet = self.packet.bytes[self.packet.start : self.packet.end]
-                    return Run(name, count, *counted, bytes(packet))
+                    return Run(name, count, *counted, bytes(packet), self.variables)
                 following, r[6:11] = frames.pop()
             else:
                 self.atomic(one, r)
@@ -362,7 +364,11 @@ class _Running:
             raise self.wrong(f"calls the helper '{name}', which is not modelled", "E-bpf-helper")
         self.helpers[name] += 1
         if self.m.prices:
-            self.cycles += self.m.prices.helper(name, self.kind_of(name, r), self.where)
+            shape = self.table(r[h.MAP_IN[name]]).shape if name in h.MAP_IN else None
+            cycles, variables = self.m.prices.helper(name, shape and shape.kind, self.where)
+            self.cycles += cycles
+            for variable, each in variables.items():
+                self.variables[f"{shape.name}.{variable}"] += each
         if name in h.ENVIRONMENT:
             what, bits = h.ENVIRONMENT[name]
             given = self.world.environment.get(what, 0)
@@ -376,10 +382,6 @@ class _Running:
             return self.tail_call(r, frames)
         r[0] = getattr(self, "_" + name)(*r[1:6]) & M64
         return None
-
-    def kind_of(self, name, r):
-        """The type of the map that a helper is given, or None."""
-        return self.table(r[h.MAP_IN[name]]).shape.kind if name in h.MAP_IN else None
 
     def table(self, address):
         index = (address >> 32) - 1

@@ -20,7 +20,11 @@
 
     [helpers]                          the call with all that the helper does
     ktime_get_ns = 25
-    map_lookup_elem = {ARRAY = 5, HASH = 70, LPM_TRIE = 200}    by type of map, or one number
+    map_lookup_elem = {ARRAY = 5, LPM_TRIE = 200}    by type of map, or one number
+    map_lookup_elem.HASH = {base = 70, chain = 12}   and 12 for each of what is called MAP.chain
+
+A name beside `base` is a performance-critical variable: how often a helper does something that no
+packet and map state of this model tells, as the steps of a hash chain. Costs are formulas in them.
 
 Numbers are whole cycles, 0 to 100000. What a program uses and no table prices is an error, never 0.
 """
@@ -76,11 +80,13 @@ class Prices:
         return self._of(self.memory.get(region, {}), kind, f"[memory] {region}.{kind}", where)
 
     def helper(self, name, kind, where):
-        """`kind`: the type of the map it is given, or None."""
+        """(cycles, {variable: cycles for each}). `kind`: the type of the map it is given, or None."""
         price = self._of(self.helpers, name, f"[helpers] {name}", where)
         if isinstance(price, dict):
             price = self._of(price, kind, f"[helpers] {name}.{kind or 'without a map'}", where)
-        return price
+        if isinstance(price, dict):
+            return price["base"], {k: v for k, v in price.items() if k != "base"}
+        return price, {}
 
     def most(self):
         """What one instruction costs at most."""
@@ -89,7 +95,7 @@ class Prices:
         found += [v for each in self.memory.values() for v in each.values()]
         for each in self.helpers.values():
             found += each.values() if isinstance(each, dict) else [each]
-        return max(found, default=0)
+        return max((f["base"] if isinstance(f, dict) else f for f in found), default=0)
 
     def _of(self, table, key, what, where):
         if key not in table:
@@ -152,10 +158,22 @@ def _add(out, path, data):
             had = out.helpers.get(name)
             mine = dict(had) if isinstance(had, dict) else {}
             for kind, each in price.items():
-                mine[kind] = _number(path, f"helpers.{name}.{kind}", each)
+                mine[kind] = _helper(path, f"helpers.{name}.{kind}", each)
             out.helpers[name] = mine
         else:
             out.helpers[name] = _number(path, f"helpers.{name}", price)
+
+
+def _helper(path, name, price):
+    """A number, or {base, variables}."""
+    if not isinstance(price, dict):
+        return _number(path, name, price)
+    if "base" not in price:
+        raise refused("E-bpf-costs", f"'{path}': {name} has no base; write base = 0")
+    for key in price:
+        if not key.isidentifier():
+            raise refused("E-bpf-costs", f"'{path}': {name}: '{key}' cannot name a variable")
+    return {key: _number(path, f"{name}.{key}", value) for key, value in price.items()}
 
 
 def _instruction(out, path, name, price):

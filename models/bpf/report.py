@@ -67,6 +67,8 @@ def of_class(interface, one):
         low, high = one.bounds["cycles"]
         out["cycles"] = low if low == high else None
         out.update({"cycles_least": low, "cycles_most": high})
+        if one.cost.variables:
+            out["variables"] = dict(sorted(one.cost.variables.items()))
     if len(one.verdicts) > 1:
         out["verdicts"] = [{"when": w, "verdict": v} for w, v in verdict_cases(interface, one)]
     if exact:

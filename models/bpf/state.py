@@ -97,20 +97,24 @@ class Fork:
 
 class Cost:
     """Instructions, memory accesses by region, helpers, and the price of all by a cost table (0
-    without one). `choices`: [(condition, Cost, Cost)] that are added, of paths that were joined.
+    without one) with what it adds for each unit of a performance-critical variable. `choices`:
+    [(condition, Cost, Cost)] that are added, of paths that were joined.
     """
 
-    __slots__ = ("insns", "mem", "helpers", "choices", "cycles")
+    __slots__ = ("insns", "mem", "helpers", "choices", "cycles", "variables")
 
-    def __init__(self, insns=0, mem=None, helpers=None, choices=(), cycles=0):
+    def __init__(self, insns=0, mem=None, helpers=None, choices=(), cycles=0, variables=None):
         self.insns, self.mem, self.helpers = insns, mem or {}, helpers or {}
+        self.variables = variables or {}
         self.choices, self.cycles = choices, cycles
 
     def copy(self):
-        return Cost(self.insns, dict(self.mem), dict(self.helpers), self.choices, self.cycles)
+        parts = (dict(self.mem), dict(self.helpers), self.choices, self.cycles)
+        return Cost(self.insns, *parts, dict(self.variables))
 
     def key(self):
-        parts = (tuple(sorted(each.items())) for each in (self.mem, self.helpers))
+        dicts = (self.mem, self.helpers, self.variables)
+        parts = (tuple(sorted(each.items())) for each in dicts)
         return (self.insns, *parts, self.cycles)
 
     def of(self, metric):
@@ -139,7 +143,7 @@ def joined_cost(when, a, b):
     rest_a.insns, rest_b.insns = a.insns - out.insns, b.insns - out.insns
     out.cycles = min(a.cycles, b.cycles)
     rest_a.cycles, rest_b.cycles = a.cycles - out.cycles, b.cycles - out.cycles
-    for name in ("mem", "helpers"):
+    for name in ("mem", "helpers", "variables"):
         x, y = getattr(a, name), getattr(b, name)
         for k in {**x, **y}:
             least = min(x.get(k, 0), y.get(k, 0))

@@ -4,6 +4,9 @@
 states may be joined. Who decides, in which order, is explore.py's.
 """
 
+import itertools
+import math
+import time
 from functools import reduce
 
 from . import calls
@@ -14,6 +17,9 @@ from .errors import refused
 from .machine import CONTEXT, MOST_INSTRUCTIONS
 from .smt import Solver
 from .state import Bytes, Cost, Fork, Pointer, State
+
+
+LOOKED_AFTER = 256  # instructions, between two looks at the clock
 
 
 class Executor:
@@ -30,6 +36,7 @@ class Executor:
         self.assumptions = []
         self.unknowns = 0
         self.stops = frozenset()  # where advance() halts, for joins
+        self.until = math.inf  # when it halts wherever it is
 
     def start(self):
         """The state in front of the first instruction."""
@@ -65,9 +72,11 @@ class Executor:
     # Running
 
     def advance(self, s):
-        """Runs a state on, in place: a Fork, "exit", or "stop" in front of a place of `stops`."""
+        """Runs a state on, in place: a Fork, "exit", "stop" in front of a place of `stops`, or "late"."""
         first = True
-        while True:
+        for step in itertools.count(1):
+            if step % LOOKED_AFTER == 0 and time.monotonic() > self.until:
+                return "late"
             if not first and s.pc in self.stops:
                 return "stop"
             first = False

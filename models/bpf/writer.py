@@ -28,6 +28,8 @@ def write(interface, metric="insns", tree=None, resolution=1, rule="half"):
     """The module's text. `tree`: a merged tree (merge.Leaf, Node); without it every class."""
     w = _Writer(interface, metric)
     body = w.body(tree)
+    pcv = ", pcv=()" if w.variables else ""
+    given = ", pcv" if w.variables else ""
     return "\n".join(
         [
             *header(interface, metric, resolution, rule),
@@ -37,18 +39,20 @@ def write(interface, metric="insns", tree=None, resolution=1, rule="half"):
             f"SHA256 = {interface.program.sha256!r}",
             "",
             "",
-            "def perf(packet, ctx=(), maps=(), env=(), data=()):",
+            *_variables(w),
+            f"def perf(packet, ctx=(), maps=(), env=(), data=(){pcv}):",
             f'    """What a packet costs: {metric_text(interface, metric)}.',
             "",
             "    `packet`: its bytes. `ctx`: {field of xdp_md: number}. `maps`: {map: {key bytes: value",
             "    bytes}} before the packet. `env`: answers of helpers. `data`: {section: bytes}.",
+            *(["    `pcv`: {name of VARIABLES: number}, else 0."] if pcv else []),
             '    """',
-            "    return _answer(packet, ctx, maps, env, data)[0]",
+            f"    return _answer(packet, ctx, maps, env, data{given})[0]",
             "",
             "",
-            "def bounds(packet, ctx=(), maps=(), env=(), data=()):",
+            f"def bounds(packet, ctx=(), maps=(), env=(), data=(){pcv}):",
             '    """(least, most) of the packets that the interface does not tell apart from this one."""',
-            "    return _answer(packet, ctx, maps, env, data)[1:3]",
+            f"    return _answer(packet, ctx, maps, env, data{given})[1:3]",
             "",
             "",
             "def verdict(packet, ctx=(), maps=(), env=(), data=()):",
@@ -70,6 +74,18 @@ def write(interface, metric="insns", tree=None, resolution=1, rule="half"):
             _runtime(),
         ]
     )
+
+
+def _variables(w):
+    """What the performance-critical variables are, in a text that has some."""
+    if not w.variables:
+        return []
+    return [
+        "# Performance-critical variables: what the cost table prices beside a helper's base.",
+        f"VARIABLES = {tuple(sorted(w.variables))!r}",
+        "",
+        "",
+    ]
 
 
 def header(interface, metric, resolution, rule):
@@ -104,7 +120,8 @@ def header(interface, metric, resolution, rule):
 
 def _answer(interface, w):
     maps = [n for n, i in w.map_names.items()]
-    given = ", ".join(["pkt", "ctx", "env", "data", *(f"tables[{n!r}]" for n in maps)])
+    given = ["pkt", "ctx", "env", "data", *(f"tables[{n!r}]" for n in maps)]
+    given = ", ".join([*given, *(["pcv"] if w.variables else [])])
     lines = ["MAPS = {"]
     for name in maps:
         lines.append(f"    {name!r}: {_shape(interface.program.maps[name])},")
@@ -113,7 +130,17 @@ def _answer(interface, w):
         "}",
         "",
         "",
-        "def _answer(packet, ctx, maps, env, data):",
+        f"def _answer(packet, ctx, maps, env, data{', pcv=()' if w.variables else ''}):",
+        *(
+            [
+                "    pcv = {**dict.fromkeys(VARIABLES, 0), **dict(pcv)}",
+                "    for name in pcv:",
+                "        if name not in VARIABLES:",
+                "            raise KeyError(f'no variable {name!r}; there are {VARIABLES}')",
+            ]
+            if w.variables
+            else []
+        ),
         "    pkt, ctx, env = Packet(packet), Fields(ctx), Env(env)",
         "    given, tables = dict(maps), {}",
         "    for name, shape in MAPS.items():",
@@ -171,7 +198,13 @@ class _Writer:
                         used.add(leaf.args[0][5:].removesuffix("[]"))
         self.data_used = {n for n in used if n.startswith(".")}
         self.map_names = {n: _identifier(n) for n in interface.program.maps if n in used}
+        self.variables = set()
+        if metric == "cycles":
+            for one in interface.classes:
+                self.variables |= _variables_of(one.cost)
         self.arguments = ["pkt", "ctx", "env", "data", *self.map_names.values()]
+        if self.variables:
+            self.arguments.append("pcv")
 
     def body(self, tree):
         if self.interface.tree is None:
@@ -205,12 +238,20 @@ class _Writer:
         if not hasattr(one, "verdicts"):  # merged classes
             value = (one.low + one.high) // 2
             note = f"  # {one.low}..{one.high}" if one.low < one.high else ""
-            return [f"return {value}, {one.low}, {one.high}, {one.verdict!r}, {one.name!r}{note}"]
+            costs = self.sums((value, one.low, one.high), one.terms)
+            return [f"return {costs}, {one.verdict!r}, {one.name!r}{note}"]
         low, high = one.bounds[self.metric]
         verdict = repr(one.verdicts[-1][1])
         for condition, name in reversed(one.verdicts[:-1]):
             verdict = f"{name!r} if {names.condition(condition, Context(facts))} else {verdict}"
-        return [f"return {(low + high) // 2}, {low}, {high}, {verdict}, {one.name!r}"]
+        variables = one.cost.variables if self.variables else {}
+        costs = self.sums(((low + high) // 2, low, high), variables)
+        return [f"return {costs}, {verdict}, {one.name!r}"]
+
+    def sums(self, numbers, variables):
+        """Costs, each with what the variables add, as text."""
+        more = "".join(f" + {each} * pcv[{name!r}]" for name, each in sorted(variables.items()))
+        return ", ".join(f"{number}{more}" for number in numbers)
 
     # Joined paths
 
@@ -237,7 +278,7 @@ class _Writer:
 
     def sum(self, one, names):
         low, high = one.bounds[self.metric]
-        out = [f"cost = {one.cost.of(self.metric)}"]
+        out = [f"cost = {self.constant(one.cost)}"]
         out += [f"cost += {self.choice(c, names)}" for c in one.cost.choices if self.matters(c)]
         if one.rest is not None:
             out = [f"cost = {(low + high) // 2}  # what was left when time was over: {low}..{high}"]
@@ -248,13 +289,20 @@ class _Writer:
         span = f"cost - {one.off}, cost + {one.off}" if one.off else "cost, cost"
         return [*out, f"return cost, {span}, {verdict}, {one.name!r}"]
 
+    def constant(self, cost):
+        """What a cost is without its choices, as text."""
+        return self.sums((cost.of(self.metric),), cost.variables if self.variables else {})
+
     def matters(self, choice):
-        return choice[1].bounds(self.metric) != (0, 0) or choice[2].bounds(self.metric) != (0, 0)
+        sides = choice[1:]
+        if any(each.bounds(self.metric) != (0, 0) for each in sides):
+            return True
+        return bool(self.variables) and any(_variables_of(each) for each in sides)
 
     def cost(self, cost, names):
         texts = [self.choice(c, names) for c in cost.choices if self.matters(c)]
-        constant = cost.of(self.metric)
-        return " + ".join([*([str(constant)] if constant or not texts else []), *texts])
+        constant = self.constant(cost)
+        return " + ".join([*([constant] if constant != "0" or not texts else []), *texts])
 
     def choice(self, choice, names):
         when, a, b = choice
@@ -267,6 +315,14 @@ def _depth(node):
         return 0
     a, b = sorted((_depth(node.yes), _depth(node.no)))
     return max(a + 1, b)
+
+
+def _variables_of(cost):
+    """Names of the variables of a cost and its choices."""
+    found = set(cost.variables)
+    for _, a, b in cost.choices:
+        found |= _variables_of(a) | _variables_of(b)
+    return found
 
 
 def _choice_terms(cost):

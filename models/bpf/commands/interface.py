@@ -257,7 +257,7 @@ def _show(found):
         [
             (
                 one.name,
-                *([interval(one.bounds["cycles"])] if priced else []),
+                *([cycles(one)] if priced else []),
                 interval(one.bounds["insns"]),
                 interval(one.bounds["mem"]),
                 " or ".join(v for _, v in one.verdicts),
@@ -271,6 +271,12 @@ def _show(found):
             f"{each['formula']} insns, n = {each['n']}, {each['from']}..{each['to']}:"
             f" {', '.join(each['classes'])}"
         )
+
+
+def cycles(one):
+    """'414', or '414 + 12*blocked_ports.chain'."""
+    terms = [f" + {each}*{name}" for name, each in sorted(one.cost.variables.items())]
+    return interval(one.bounds["cycles"]) + "".join(terms)
 
 
 def interval(bounds):

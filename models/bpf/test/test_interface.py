@@ -252,6 +252,17 @@ def test_billions_of_paths_are_joined():
     assert check.differences(found, 30) == []
 
 
+def test_time_is_over_within_one_path_too():
+    """A loop of 300,000 rounds that decides nothing."""
+    loop = (0x07, 0, 0, 0, 1), (0xA5, 0, 0, -2, 300_000)
+    made = program(mov(0, 0), *loop, mov(0, 2), EXIT)
+    began = time.monotonic()
+    found = interface_of(made, seconds=(0.2, 0.5))
+    assert time.monotonic() - began < 20 and not found.explored.complete
+    low, high = found.classes[0].bounds["insns"]
+    assert low <= 600_003 <= high
+
+
 def test_time_that_is_over_is_a_sound_interval():
     found = interface_of(branches(40), paths=0, seconds=(0.01, 0.0))
     assert not found.explored.complete

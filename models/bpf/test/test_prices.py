@@ -1,6 +1,7 @@
 """Cost tables: prices by hand, what has none, and the written interface against the machine."""
 
 import json
+import random
 import re
 
 import pytest
@@ -88,6 +89,41 @@ def test_the_interface_prices_every_packet(demo, table, name, paths):
     assert check.differences(found, 30) == []
 
 
+CHAINS = """
+[helpers]
+map_lookup_elem = {HASH = {base = 90, chain = 12}, LRU_HASH = {base = 95, chain = 13, evicted = 40}}
+"""
+
+
+@pytest.mark.parametrize("name", ["port_filter", "port_filter_v2", "bridge"])
+@pytest.mark.parametrize("paths", [1000, 0])
+def test_costs_are_formulas_in_variables(demo, table, name, paths):
+    found = interface.extract(
+        demo(name), paths=paths, prices=prices.read([table(), table(CHAINS, "chains.toml")])
+    )
+    module = check.module_of(check.write(found, "cycles"))
+    machine = Machine(found.program, found.function, None, found.prices)
+    drawn = random.Random(3)
+    assert module["VARIABLES"]
+    for _ in range(80):
+        seed = drawn.choice([one.witness for one in found.classes])
+        world = check.mutated(drawn, seed, found.program)
+        pcv = {name: drawn.randrange(9) for name in module["VARIABLES"]}
+        inputs = world.packet, world.context, check.tables_of(world), world.environment, world.data
+        said = module["perf"](*inputs, pcv)
+        run = machine.run(world)
+        assert said == run.cycles + sum(pcv[n] * each for n, each in run.variables.items())
+    with pytest.raises(KeyError, match="no variable 'chain'"):
+        module["perf"](bytes(64), pcv={"chain": 1})
+
+
+def test_variables_of_merged_classes_keep_the_larger_coefficient(demo, table):
+    mine = prices.read([table(), table(CHAINS, "chains.toml")])
+    found = interface.extract(demo("port_filter"), prices=mine)
+    whole = interface.merged(found, "cycles", "half")[-1][1]
+    assert whole.terms == {"blocked_ports.chain": 12}
+
+
 def test_classes_are_told_apart_by_their_price(demo, table):
     """vlan_walk's loop costs the same each round, whatever is counted."""
     found = interface.extract(demo("vlan_walk"), prices=prices.read([table()]))
@@ -153,6 +189,23 @@ def test_the_shipped_table_prices_all_but_maps(demo, tmp_path, monkeypatch):
 )
 def test_tables_that_are_none(table, text, wrong):
     path = table(text)
+    with pytest.raises(Error, match="^" + re.escape(f"'{path}': {wrong}") + "$"):
+        prices.read([path])
+
+
+@pytest.mark.parametrize(
+    "price, wrong",
+    [
+        ("{chain = 3}", "helpers.map_lookup_elem.HASH has no base; write base = 0"),
+        ("{base = 1, 'a b' = 3}", "helpers.map_lookup_elem.HASH: 'a b' cannot name a variable"),
+        (
+            "{base = 1, chain = 1.5}",
+            "helpers.map_lookup_elem.HASH.chain must be a whole number, 0 to 100000, got 1.5",
+        ),
+    ],
+)
+def test_variables_that_are_none(table, price, wrong):
+    path = table(f"[helpers.map_lookup_elem]\nHASH = {price}")
     with pytest.raises(Error, match="^" + re.escape(f"'{path}': {wrong}") + "$"):
         prices.read([path])
 
