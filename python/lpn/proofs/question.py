@@ -407,6 +407,7 @@ class _Search:
                 )
                 if wrong is not None:
                     raise bug(f"the certificate of a bound does not prove it: {wrong}", None)
+            self.answer.interrupted |= stop.asked  # during the last one: nothing more is begun
 
     def replay(self, form, witness, claimed):
         """Runs a witness in the interpreter; it must have exactly the claimed value."""
