@@ -123,18 +123,27 @@ class Bench:
         return Pressure(self._working_set(config), lines - written, written)
 
     def _working_set(self, config):
-        """MB of a running function's memory that were used within a while."""
+        """MB of a running function's own memory that were used within a while.
+
+        Pages of files (code, libraries) are left out: those that another process used count as used here.
+        """
         running = self._start(config, _FOREVER, self.cores[1])
         try:
             _worked(running, self.seconds)
             _forget_references(running)
             _worked(running, 3 * self.seconds)
-            told = Path(f"/proc/{running.pid}/smaps_rollup").read_text(encoding="ascii")
+            told = Path(f"/proc/{running.pid}/smaps").read_text(encoding="utf-8")
         finally:
             running.kill()
             running.communicate()
-        used = next(line for line in told.splitlines() if line.startswith("Referenced:"))
-        return int(used.split()[1]) / 1024
+        used, own = 0, False
+        for line in told.splitlines():
+            name, *rest = line.split()
+            if not name.endswith(":"):  # a mapping: addresses, mode, offset, device, inode, path
+                own = rest[3] == "0"
+            elif name == "Referenced:" and own:
+                used += int(rest[0])
+        return used / 1024
 
 
 def _forget_references(running):
