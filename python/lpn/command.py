@@ -24,6 +24,7 @@ __all__ = [
     "Commands",
     "FiniteRange",
     "NO",
+    "OutputFile",
     "Parameter",
     "Progress",
     "UNKNOWN",
@@ -78,6 +79,24 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number", param, ctx)
         return number
+
+
+class OutputFile(click.Path):
+    """A file that a command will write, refused before the work when there is no folder for it.
+    The value is the path.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True)
+
+    def convert(self, value, param, ctx):
+        path = super().convert(value, param, ctx)
+        folder = os.path.dirname(path) or "."
+        if not os.path.isdir(folder):
+            self.fail(f"cannot write {path}: there is no folder {folder}", param, ctx)
+        if not os.path.exists(path) and not os.access(folder, os.W_OK):
+            self.fail(f"cannot write {path}: the folder {folder} is not writable", param, ctx)
+        return path
 
 
 params_option = click.option(

@@ -6,7 +6,7 @@ import re
 
 import click
 from lpn import Error
-from lpn.command import ANSWERED, json_option, print_json, table
+from lpn.command import ANSWERED, OutputFile, json_option, print_json, table
 
 from ..predictor.profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
 from .options import level_option, load_models, models_option, one_model
@@ -39,7 +39,7 @@ LEAST_STEPS = 2
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, writable=True),
+    type=OutputFile(),
     metavar="FILE",
     help="With --sweep: a picture (.svg, .png, .pdf) of throughput against it.",
 )

@@ -3,7 +3,17 @@
 import os
 
 import click
-from lpn.command import ANSWERED, NO, UNKNOWN, Progress, grouped, json_option, print_json, table
+from lpn.command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
+    OutputFile,
+    Progress,
+    grouped,
+    json_option,
+    print_json,
+    table,
+)
 
 import lpn
 from models.vta import isa, schedule
@@ -58,14 +68,14 @@ def _options(command):
             click.option(
                 "-o",
                 "--output",
-                type=click.Path(dir_okay=False),
+                type=OutputFile(),
                 metavar="FILE",
                 help="Keeps the trials; the same search goes on from it.",
             ),
             click.option(
                 "--program",
                 "stream",
-                type=click.Path(dir_okay=False),
+                type=OutputFile(),
                 metavar="FILE",
                 help="Writes the best schedule's instructions, as `lpn sim vta` reads them.",
             ),
