@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from .errors import near
+from .errors import near, without_place
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
@@ -82,8 +82,8 @@ class FiniteRange(click.FloatRange):
 
 
 class OutputFile(click.Path):
-    """A file that a command will write, refused before the work when there is no folder for it.
-    The value is the path.
+    """A file that a command will write, refused before the work when it cannot be: Error E-input. The
+    value is the path.
     """
 
     def __init__(self) -> None:
@@ -93,9 +93,9 @@ class OutputFile(click.Path):
         path = super().convert(value, param, ctx)
         folder = os.path.dirname(path) or "."
         if not os.path.isdir(folder):
-            self.fail(f"cannot write {path}: there is no folder {folder}", param, ctx)
+            raise without_place("E-input", f"cannot write {path}: there is no folder {folder}")
         if not os.path.exists(path) and not os.access(folder, os.W_OK):
-            self.fail(f"cannot write {path}: the folder {folder} is not writable", param, ctx)
+            raise without_place("E-input", f"cannot write {path}: {folder} is not writable")
         return path
 
 

@@ -243,7 +243,7 @@ def test_the_slowest_packets_as_a_capture(tmp_path, nfp):
     assert all(cycles[p["path"]] <= p["cycles"] for p in made["paths"])
     lost = tmp_path / "no" / "a.pcap"
     done = nfp("guarantee", DEMO / "bits.asm", "--pcap", lost, status=2)
-    assert f"cannot write {lost}: there is no folder {lost.parent} [E-usage]" in done.stderr
+    assert f"cannot write {lost}: there is no folder {lost.parent} [E-input]" in done.stderr
 
 
 def test_a_mix_of_a_capture_is_simulated(tmp_path, nfp):
