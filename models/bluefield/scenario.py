@@ -513,6 +513,10 @@ def _scenario(at):
 def _functions(at, nic, most):
     listed = at.list(1, most, "functions")
     functions = tuple(_function(f, nic) for f in listed)
+    used = {s.resource for f in functions for s in f.stages}
+    for name in nic.engines:
+        if name not in ENGINES and name not in used:
+            raise at.wrong(f"no stage is at '{name}', which nic.engines names; leave it out there")
     for k, function in enumerate(functions):
         if function.name in [f.name for f in functions[:k]]:
             raise listed[k].wrong(

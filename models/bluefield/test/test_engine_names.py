@@ -24,7 +24,8 @@ def crypto_function(name, service, **more):
         {"resource": "cpu", "service_us": 0.1},
         {"resource": "crypto", "service_us": service},
     ]
-    return {"name": name, "stages": stages, "traffic": {"packet_bytes": 1500}, **more}
+    function = {"name": name, "stages": stages, "traffic": {"packet_bytes": 1500}}
+    return {**function, **more}
 
 
 def scenario(nic=None, functions=None):
@@ -64,6 +65,12 @@ def test_an_engine_with_a_free_name_is_shared_round_robin():
             {"engines": {f"e{k}": {"latency_us": 1} for k in range(17)}},
             None,
             "scenario: nic.engines: 17 engines; at most 16",
+        ),
+        (
+            {"engines": {"regexx": {"latency_us": 1}}},
+            [crypto_function("ids", 1, stages=[{"resource": "cpu", "service_us": 1}])],
+            "scenario: functions: no stage is at 'regexx', which nic.engines names; leave it out "
+            "there",
         ),
         (
             NIC,
