@@ -23,18 +23,12 @@ from ...command import (
 )
 from ...errors import Error, mistake
 from ...runs import prepare
-from ..space import _Bound, load_space
+from ..space import Bound, bounds_option, load_space
 
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="MODEL [name=value]... | INPUT...")
-@click.option(
-    "--space",
-    "bounds",
-    multiple=True,
-    type=_Bound(),
-    help="A bound of the model's space(): blocks=18, a range as 4..8; may be given several times.",
-)
+@bounds_option
 @params_option
 @click.option(
     "-o",
@@ -135,12 +129,8 @@ def pi(
         from .loops import paces
 
         return paces(words, params, pareto, limit, as_json)
-    bounds = [*bounds, *map(_bound, words[1:])]
+    bounds = [*bounds, *(Bound().convert(word, None, None) for word in words[1:])]
     return _extract(words[0], bounds, params, output, resolution, clock, limit, plot, as_json)
-
-
-def _bound(text):
-    return _Bound().convert(text, None, None)
 
 
 def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_json):
