@@ -128,6 +128,19 @@ def pi(
     if loops or pareto:
         from .loops import paces
 
+        unused = {
+            "--space": bounds,
+            "--output": output,
+            "--plot": plot,
+            "--resolution": resolution,
+        }
+        for option, given in unused.items():
+            if given:
+                raise mistake(
+                    "E-usage",
+                    f"{option} is for interfaces; leave it out with "
+                    f"{'--pareto' if pareto else '--loops'}",
+                )
         return paces(words, params, pareto, limit, as_json)
     bounds = [*bounds, *(Bound().convert(word, None, None) for word in words[1:])]
     return _extract(words[0], bounds, params, output, resolution, clock, limit, plot, as_json)
