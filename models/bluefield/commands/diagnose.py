@@ -6,7 +6,7 @@ import re
 
 import click
 from lpn import Error
-from lpn.command import ANSWERED, json_option, print_json, table
+from lpn.command import ANSWERED, OutputFile, json_option, print_json, table
 
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
 from ..scenario import engines_of
@@ -40,7 +40,7 @@ LEAST_STEPS = 2
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, writable=True),
+    type=OutputFile(),
     metavar="FILE",
     help="With --sweep: a picture (.svg, .png, .pdf) of throughput against it.",
 )
