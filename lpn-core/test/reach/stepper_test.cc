@@ -91,6 +91,7 @@ TEST_CASE("Stepper: a guard parts the inputs, and a state keeps those that it is
     CHECK(due(state) == (state.flights[0].transition == 0 ? Range{1, 7} : Range{50, 50}));
   }
   CHECK_FALSE(s.stepper->may_fail);
+  CHECK(s.stepper->key(states[0]) != s.stepper->key(states[1]));
 }
 
 TEST_CASE("Stepper: events that may come in any order come in each, and together") {
