@@ -108,7 +108,8 @@ def test_an_interval_is_of_its_transition():
     marking.add("jobs", count=5)
     bottleneck = lpn.simulate(net, marking, path=True).path["bottleneck"]
     assert (
-        bottleneck["text"] == "'go' decides 100% of the latency; it waits for its interval to pass; twice as "
+        bottleneck["text"]
+        == "'go' decides 100% of the latency; it waits for its interval to pass; twice as "
         "fast, the latency is 29 (-0.0%)"
     )
     assert bottleneck["timer"] is False
