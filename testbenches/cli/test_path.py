@@ -155,12 +155,14 @@ def test_command_line(run, nets, marking):
     assert "the critical path" in shown and "twice as fast gains" in shown
 
 
-def test_command_line_refuses_what_is_another_run(run, nets, marking):
+def test_path_beside_statistics_and_by_the_interpreter(run, nets, marking):
     tokens = marking("jobs.json", {"in": [[5]]})
-    for other in (["--stats"], ["--engine", "interp"]):
-        answer = run("lpn", "sim", nets / "line.lpn", tokens, "--critical-path", *other)
-        assert answer.status == 2
-        assert "--critical-path is a run of its own" in answer.err
+    asked = ("sim", nets / "line.lpn", tokens, "--critical-path", "--json")
+    rows = [run("lpn", *asked, "--engine", "compiled").json["runs"][0]]
+    for other in (["--engine", "interp"], ["--stats"], ["--stats", "--engine", "compiled"]):
+        rows.append(run("lpn", *asked, *other).json["runs"][0])
+        assert rows[-1]["critical_path"] == rows[0]["critical_path"], other
+    assert rows[2]["stats"] == rows[3]["stats"]
 
 
 def test_an_interval_that_holds_nothing_back_is_not_on_the_path():
