@@ -538,8 +538,13 @@ def test_memory_of_an_isolated_run_is_bounded(place):
 
 
 def test_an_interrupted_isolated_run_gives_the_partial_result(place, nets):
-    assert place.run(LPN, "sim", nets / "clock.lpn", "--limit", "1").returncode == 3
-    process = place.start(LPN, "sim", nets / "clock.lpn", "--json", "--isolate")
+    assert (
+        place.run(LPN, "sim", nets / "clock.lpn", "--limit", "1", "--engine", "compiled").returncode
+        == 3
+    )
+    process = place.start(
+        LPN, "sim", nets / "clock.lpn", "--json", "--isolate", "--engine", "compiled"
+    )
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)

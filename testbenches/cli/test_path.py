@@ -137,11 +137,14 @@ def test_memory_is_bounded():
     )
 
 
-def test_the_interpreter_has_none():
+def test_the_engines_agree():
     net = line()
-    with pytest.raises(lpn.Error) as caught:
-        lpn.simulate(net, jobs(net, [1]), path=True, engine="interp")
-    assert caught.value.code == "E-engine"
+    runs = [
+        lpn.simulate(net, jobs(net, [5, 1, 9]), path=True, engine=engine)
+        for engine in ("interp", "compiled")
+    ]
+    assert runs[0].path == runs[1].path and runs[0].steps == runs[1].steps
+    assert [run.engine for run in runs] == ["interp", "compiled"]
 
 
 def test_command_line(run, nets, marking):

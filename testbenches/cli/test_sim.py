@@ -251,9 +251,8 @@ def interrupted(environment, after, *arguments):
 
 @pytest.mark.parametrize("engine", ["compiled", "interp"])
 def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
-    lpn(
-        "sim", nets / "clock.lpn", "--limit", 1
-    )  # compiled before, so that the signal meets the run
+    # Compiled before, so that the signal meets the run.
+    lpn("sim", nets / "clock.lpn", "--limit", 1, "--engine", "compiled")
     row = interrupted(environment, 1.5, nets / "clock.lpn", "--engine", engine)
     assert row["ending"] == "interrupted" and row["firings"] > 1000
     assert row["until"] == row["last_commit"] == row["firings"]
