@@ -274,3 +274,41 @@ end
   for (const InputClass& one : partition(net, space).classes) outcomes.insert(one.outcome);
   CHECK(outcomes == std::set<Outcome>{Outcome::kError, Outcome::kLatency});
 }
+
+// It was no instant of the path, since no third start waits for it: the input was said to stall.
+TEST_CASE("an interval that may end behind the last instant is refused, waited for or not") {
+  const auto net_of = [](const std::string& interval) {
+    return parse_net(
+        "lpn 1\nnet late\ntype unit ()\ntype job (n: 0..9)\nplace p : job\n"
+        "place out : unit done\ntransition t {\n  take j from p\n  delay 1\n  servers 1\n"
+        "  interval " +
+        interval + "\n  put out\n}\nend\n");
+  };
+  const auto refused = [](const Net& net, std::size_t jobs, Range range) {
+    InputSpace space;
+    InputSpace::Tokens tokens{.place = PlaceId{0}, .rows = {}, .count = {}};
+    for (std::size_t k = 0; k < jobs; ++k) {
+      space.variables.params.push_back(
+          {.name = "n" + std::to_string(k), .value = 0, .range = range, .source = {}});
+      tokens.rows.push_back({space.variables.exprs.param(static_cast<std::uint32_t>(k))});
+    }
+    space.tokens.push_back(tokens);
+    try {
+      const Partition p = partition(net, space);
+      REQUIRE(p.complete);
+      return false;
+    } catch (const Error& error) {
+      CHECK(error.code() == "E-partition");
+      CHECK(std::string(error.what()) ==
+            "late: a time may not fit in 64 bits; narrow the ranges of what delays are made of");
+      return true;
+    }
+  };
+  // The last instant is 2^63 - 2 = 9223372036854775806.
+  CHECK_FALSE(refused(net_of("9223372036854775806"), 1, {0, 9}));
+  CHECK(refused(net_of("9223372036854775807"), 1, {0, 9}));
+  CHECK_FALSE(refused(net_of("4611686018427387903"), 2, {0, 9}));
+  CHECK(refused(net_of("4611686018427387904"), 2, {0, 9}));
+  CHECK_FALSE(refused(net_of("4611686018427387894 + j.n"), 2, {0, 9}));
+  CHECK(refused(net_of("4611686018427387895 + j.n"), 2, {0, 9}));
+}

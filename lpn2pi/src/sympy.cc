@@ -41,6 +41,22 @@ class Gil {
               "SymPy cannot simplify: " + message + " (Debian: apt-get install python3-sympy)");
 }
 
+// Starts the Python that the library was built for. Left to itself Python takes its home from the
+// first python3 on PATH, which may be another version, or a virtual environment without SymPy.
+void start_python() {
+  PyConfig config;
+  PyConfig_InitPythonConfig(&config);
+  config.install_signal_handlers = 0;  // the program's signals are its own
+  PyStatus status = PyConfig_SetBytesString(&config, &config.program_name, LPN_PYTHON);
+  if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
+  PyConfig_Clear(&config);
+  if (PyStatus_Exception(status)) {
+    throw Error("E-sympy", std::string("Python cannot start: ") +
+                               (status.err_msg == nullptr ? "no reason given" : status.err_msg));
+  }
+  PyEval_SaveThread();  // so that any thread may come next
+}
+
 // The function simplify of simplify.py; made once and kept for the life of the process.
 PyObject* function() {
   static PyObject* kept = nullptr;
@@ -60,9 +76,7 @@ PyObject* function() {
 std::vector<std::string> simplify(const std::vector<std::string>& formulas) {
   static std::once_flag once;
   std::call_once(once, [] {
-    if (Py_IsInitialized()) return;
-    Py_InitializeEx(0);   // leaves the program's signals alone
-    PyEval_SaveThread();  // so that any thread may come next
+    if (!Py_IsInitialized()) start_python();
   });
   const Gil gil;
   std::vector<std::string> simplified;

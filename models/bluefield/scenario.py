@@ -13,7 +13,9 @@ A scenario is a JSON object. Everything but "functions" may be left out:
             "latency_us": 4.3,               from the end of service until the result is seen; it is
                                              not part of the service interval
             "laws": {"l7-filter": LAW}       service laws with a name, beside those of ENGINES
-          }
+          },
+          "crypto": {"latency_us": 2},       any other engine, by a name of letters, digits and _
+          "compression": null                the NIC has no such engine
         }
       },
       "functions": [
@@ -54,8 +56,8 @@ A scenario is a JSON object. Everything but "functions" may be left out:
     }
 
 A resource is "cpu" (a core's time that memory pressure leaves alone), "memory" (a core's time that
-it stretches), or an engine: "regex", "compression". cpu and memory stages hold one of the
-function's cores.
+it stretches), or an engine of the NIC: "regex", "compression" (those of a BlueField-2), and what
+nic.engines adds. cpu and memory stages hold one of the function's cores.
 
 `service_us` is the time per packet on one core or one engine: a number of microseconds, for engines
 also the name of a law, or a LAW, an object of
@@ -83,6 +85,7 @@ inst_retired_per_s, l2d_rd_per_s, l2d_wr_per_s, mem_rd_per_s, mem_wr_per_s, wss_
 
 import json
 import math
+import re
 from dataclasses import dataclass, field, replace
 
 import lpn
@@ -90,6 +93,7 @@ import lpn
 __all__ = [
     "COUNTERS",
     "ENGINES",
+    "ENGINE_NAME",
     "PIPELINE",
     "RUN_TO_COMPLETION",
     "Engine",
@@ -103,7 +107,9 @@ __all__ = [
     "Simulate",
     "Stage",
     "Traffic",
+    "engines_of",
     "impossible_time",
+    "is_engine",
     "parse",
     "read",
     "read_catalogue",
@@ -111,7 +117,11 @@ __all__ = [
 
 PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
 CORE_RESOURCES = ("cpu", "memory")
-ENGINES = ("regex", "compression")
+ENGINES = ("regex", "compression")  # of a BlueField-2
+ENGINE_NAME = (
+    "letters, digits and _, the first a letter, 32 at most, and neither cpu, memory, window, nor f "
+    "and a number"
+)
 COUNTERS = (
     "ipc",
     "inst_retired_per_s",
@@ -121,7 +131,7 @@ COUNTERS = (
     "mem_wr_per_s",
     "wss_MB",
 )
-MOST_FUNCTIONS, MOST_QUEUES, MOST_STAGES, MOST_PACKETS = 16, 32, 8, 16
+MOST_FUNCTIONS, MOST_QUEUES, MOST_STAGES, MOST_PACKETS, MOST_ENGINES = 16, 32, 8, 16, 16
 MOST_LISTED = 1000  # functions of a catalogue
 MOST_FLOWS, MOST_BYTES, MOST_MATCHES = 10**9, 65536, 1e6
 MOST_WSS_MB, MOST_ACCESSES = 1e6, 1e12  # of a pressure on the memory
@@ -166,6 +176,11 @@ class Law:
             else (x**self.knee + y**self.knee) ** (1 / self.knee)
         )
         return max(least, sum_ + self._by_flows(flows))
+
+    @property
+    def by_matches(self):
+        """Whether the time depends on matches."""
+        return any((self.us_per_match_per_MB, self.us_per_match, self.us_per_match2))
 
     def _by_flows(self, flows):
         points = self.us_by_flows
@@ -478,7 +493,7 @@ def _scenario(at):
             f"the functions have {cores} cores, the NIC {nic.cores}; "
             "give them fewer, or write nic.cores"
         )
-    for name in ENGINES:
+    for name in nic.engines:
         queues = sum(s.queues for f in functions for s in f.stages if s.resource == name)
         if queues > MOST_QUEUES:
             raise parts["functions"].wrong(
@@ -498,6 +513,10 @@ def _scenario(at):
 def _functions(at, nic, most):
     listed = at.list(1, most, "functions")
     functions = tuple(_function(f, nic) for f in listed)
+    used = {s.resource for f in functions for s in f.stages}
+    for name in nic.engines:
+        if name not in ENGINES and name not in used:
+            raise at.wrong(f"no stage is at '{name}', which nic.engines names; leave it out there")
     for k, function in enumerate(functions):
         if function.name in [f.name for f in functions[:k]]:
             raise listed[k].wrong(
@@ -514,15 +533,34 @@ def _nic(at):
     if "memory" in parts:
         memory = parts["memory"].object(("reach_MB",))
         reach = memory["reach_MB"].number(0, 1e6, "MB") if "reach_MB" in memory else reach
-    given = parts["engines"].object(ENGINES) if "engines" in parts else {}
-    return Nic(cores, slots, reach, {name: _engine(name, given.get(name)) for name in ENGINES})
+    engines = {name: _engine(name, None) for name in ENGINES}
+    for name, engine in _engines(parts["engines"]) if "engines" in parts else ():
+        if engine.value is None:
+            engines.pop(name, None)
+        else:
+            engines[name] = _engine(name, engine)
+    return Nic(cores, slots, reach, engines)
+
+
+def _engines(at):
+    """(name, its _At) of the engines that a NIC names, whatever names they are."""
+    if not isinstance(at.value, dict):
+        raise at.wrong(f"must be an object of engines by name; got {_shown(at.value)}")
+    given = at.object(tuple(at.value))
+    if len(given) > MOST_ENGINES:
+        raise at.wrong(f"{len(given)} engines; at most {MOST_ENGINES}")
+    for name, engine in given.items():
+        if not is_engine(name):
+            raise engine.wrong(f"an engine's name must be {ENGINE_NAME}")
+    return given.items()
 
 
 def _engine(name, at):
-    engine = Engine(name, ENGINE_LATENCY_US[name], dict(ENGINE_LAWS[name]))
+    engine = Engine(name, ENGINE_LATENCY_US.get(name, 0.0), dict(ENGINE_LAWS.get(name, ())))
     if at is None:
         return engine
-    parts = at.object(("latency_us", "laws"))
+    required = () if name in ENGINES else ("latency_us",)
+    parts = at.object(("latency_us", "laws"), required)
     if "latency_us" in parts:
         engine = replace(engine, latency_us=parts["latency_us"].number(0, MOST_US, "us"))
     if "laws" in parts:
@@ -635,9 +673,8 @@ def _function(at, nic):
 
 
 def _stage(at, nic, traffic):
-    resources = (*CORE_RESOURCES, *ENGINES)
     parts = at.object(("resource", "service_us", "queues", "slots"), ("resource", "service_us"))
-    resource = parts["resource"].choice(resources)
+    resource = parts["resource"].choice((*CORE_RESOURCES, *nic.engines))
     engine = nic.engines.get(resource)
     if engine is None:
         for key in ("queues", "slots"):
@@ -655,6 +692,21 @@ def _stage(at, nic, traffic):
     if wrong:
         raise parts["service_us"].wrong(wrong)
     return stage
+
+
+def is_engine(name):
+    """Whether an engine may have this name: no other part of a net, and no other resource, has it."""
+    return bool(
+        re.fullmatch("[A-Za-z][A-Za-z0-9_]{0,31}", name)
+        and not re.fullmatch(r"cpu|memory|window|f\d+", name)
+    )
+
+
+def engines_of(resources):
+    """The engines among names of resources, each once: those of a BlueField-2 first, others by name."""
+    names = set(resources)
+    known = [name for name in ENGINES if name in names]
+    return known + sorted(names - {*ENGINES, *CORE_RESOURCES})
 
 
 def impossible_time(stage, traffic):

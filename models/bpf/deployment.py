@@ -75,13 +75,17 @@ def deploy(interface, packets, maps, metric="insns", carry=False, ifindex=1, see
     return [(one.name, one.run.of(metric)) for one in replayed]
 
 
+def nearest_rank(ordered, percent):
+    """The percentile of sorted values that is one of them."""
+    return ordered[max(math.ceil(percent / 100 * len(ordered)), 1) - 1]
+
+
 def statistics(costs, percentiles):
     """n, min, percentiles by nearest rank, max, mean."""
     ordered = sorted(costs)
     out = {"n": len(ordered), "min": ordered[0]}
     for each in percentiles:
-        rank = max(math.ceil(each / 100 * len(ordered)), 1)
-        out[f"p{each:g}"] = ordered[rank - 1]
+        out[f"p{each:g}"] = nearest_rank(ordered, each)
     out["max"] = ordered[-1]
     out["mean"] = round(sum(ordered) / len(ordered), 6)
     return out

@@ -9,6 +9,7 @@ import numpy
 
 from .errors import refused
 
+MOST = 1e18  # of a latency: 30 years in ns
 FEWEST = 3  # packets: a line goes through two whatever they are
 
 
@@ -24,7 +25,7 @@ def variables_of(replayed):
     return {name: numpy.array([row.get(name, 0) for row in rows], float) for name in names}
 
 
-def counted(replayed, metrics):
+def costs_of(replayed, metrics):
     """{metric: column} of every packet."""
     return {m: numpy.array([one.run.of(m) for one in replayed], float) for m in metrics}
 
@@ -69,8 +70,8 @@ def ranked(variables, target):
             {
                 "variable": name,
                 "r2": round(min(slope * slope * square / total, 1.0), 6) if total else 0.0,
-                "slope": round(slope, 6),
-                "intercept": round(float(target.mean() - slope * column.mean()), 6),
+                "slope": _shortened(slope),
+                "intercept": _shortened(float(target.mean() - slope * column.mean())),
                 "least": column.min(),
                 "most": column.max(),
             }
@@ -78,20 +79,24 @@ def ranked(variables, target):
     return sorted(out, key=lambda row: (-row["r2"], row["variable"]))
 
 
+def _shortened(number):
+    """With nine digits, whatever its unit: latencies may be seconds."""
+    return float(f"{number:.9g}")
+
+
 def by_class(names, target):
     """The share of the variation that the class of a packet explains (eta squared)."""
     target = numpy.asarray(target, float)
-    total = float(((target - target.mean()) ** 2).sum())
-    between = 0.0
-    for name in set(names):
-        mine = target[[n == name for n in names]]
-        between += len(mine) * float((mine.mean() - target.mean()) ** 2)
+    spread = target - target.mean()
+    total = float(spread @ spread)
+    _, of = numpy.unique(names, return_inverse=True)
+    between = float((numpy.bincount(of, spread) ** 2 / numpy.bincount(of)).sum())
     return round(between / total, 6) if total else 0.0
 
 
 def read_latencies(path, packets):
-    """A number per packet, one in a line, any unit. Raises Error E-bpf-file for other contents or
-    another number of lines.
+    """A number per packet, 0 to MOST, one in a line, any unit. Raises Error E-bpf-file for other
+    contents or another number of lines.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -108,8 +113,12 @@ def read_latencies(path, packets):
             raise refused(
                 "E-bpf-file", f"'{path}' line {number}: '{line.strip()[:40]}' is no number"
             ) from None
-        if not numpy.isfinite(out[-1]):
-            raise refused("E-bpf-file", f"'{path}' line {number}: {line.strip()} is not finite")
+        if not 0 <= out[-1] <= MOST:
+            raise refused(
+                "E-bpf-file",
+                f"'{path}' line {number}: a latency is a number from 0 to {MOST:g}, got "
+                f"{line.strip()[:40]}",
+            )
     if len(out) != packets:
         raise refused(
             "E-bpf-file", f"'{path}' has {len(out)} latencies for a trace of {packets} packets"

@@ -9,7 +9,6 @@ dropped. A core runs a packet to its end, which frees its place in the ring, the
 A tick is a cycle of the cores.
 """
 
-import math
 import random
 import zlib
 from array import array
@@ -18,9 +17,12 @@ from dataclasses import dataclass, field
 import lpn
 from lpn.runs import compiled, execute, parameter_values
 
+from .deployment import nearest_rank
+
 __all__ = ["Load", "Result", "gaps_of", "net", "queue_of", "run"]
 
 MOST_CORES = 64
+MOST_CYCLES = 2**40  # between two packets, or of one
 PERCENTILES = (50, 90, 99, 99.9)
 INTERPRETED = 50_000  # packets that the interpreter runs sooner than the compiler is done
 
@@ -29,9 +31,9 @@ class Packet(lpn.Token):
     """A packet. `gap`: cycles on the wire since the packet before."""
 
     id: lpn.Int[0, 2**40]
-    gap: lpn.Int[0, 2**40]
+    gap: lpn.Int[0, MOST_CYCLES]
     core: lpn.Int[0, MOST_CORES - 1]
-    cycles: lpn.Int[0, 2**31]
+    cycles: lpn.Int[0, MOST_CYCLES]
 
 
 class Ended(lpn.Token):
@@ -161,7 +163,7 @@ def run(load, cores, hertz, ring=512, overhead=0):
         packets=len(load),
         dropped=len(lost),
         offered=(len(load) - 1) * hertz / (arrived[-1] - arrived[0]),
-        served=len(ids) * hertz / end if end else math.inf,
+        served=len(ids) * hertz / end,
         seconds=end / hertz,
         busy=[each / end for each in work],
         latency=_percentiles([one for each in taken.values() for one in each]),
@@ -183,7 +185,7 @@ def _percentiles(values):
     ordered = sorted(values)
     out = {"mean": sum(ordered) / len(ordered)}
     for each in PERCENTILES:
-        out[f"p{each:g}"] = ordered[max(math.ceil(each / 100 * len(ordered)), 1) - 1]
+        out[f"p{each:g}"] = nearest_rank(ordered, each)
     out["max"] = ordered[-1]
     return out
 
@@ -193,7 +195,8 @@ def gaps_of(nanoseconds, hertz, rate=None, arrivals="trace", seed=1):
     in place of the trace's own. `arrivals`: "trace" (its gaps, stretched to the rate), "even" or
     "poisson", which need a rate.
 
-    Raises ValueError for a trace that goes back in time, or that has no time in it.
+    Raises ValueError for a trace that goes back in time, that has no time in it, or that has gaps of
+    more than MOST_CYCLES.
     """
     count = len(nanoseconds)
     if arrivals == "trace":
@@ -213,13 +216,24 @@ def gaps_of(nanoseconds, hertz, rate=None, arrivals="trace", seed=1):
             now += draw(rate)
             at.append(now)
     ticks = [round(one * hertz) for one in at]
-    return [ticks[0], *(b - a for a, b in zip(ticks, ticks[1:]))]
+    gaps = [ticks[0], *(b - a for a, b in zip(ticks, ticks[1:]))]
+    if not any(gaps[1:]):
+        raise ValueError(
+            f"at {hertz:g} Hz all its packets come within one cycle; give a lower --rate"
+        )
+    widest = max(gaps)
+    if widest > MOST_CYCLES:
+        raise ValueError(
+            f"packet {gaps.index(widest) + 1} comes {widest / hertz:.6g} s after the one before it, more "
+            f"than 2^40 cycles; cut the trace there, or give --rate"
+        )
+    return gaps
 
 
 def queue_of(content, cores):
     """The core of a packet by the hash of its flow: addresses, protocol and ports of IPv4 and IPv6
-    behind at most two VLAN tags; all else goes to core 0, as network cards have it. The hash is CRC-32,
-    since a card's key is not known.
+    behind at most two VLAN tags, of fragments without ports; all else goes to core 0, as network cards
+    have it. The hash is CRC-32, since a card's key is not known.
     """
     at = 12
     for _ in range(2):
@@ -229,11 +243,12 @@ def queue_of(content, cores):
     if kind == b"\x08\x00" and len(content) >= at + 20:
         protocol, flow = content[at + 9], content[at + 12 : at + 20]
         after = at + 4 * (content[at] & 15)
+        whole = not int.from_bytes(content[at + 6 : at + 8], "big") & 0x3FFF  # more, or an offset
     elif kind == b"\x86\xdd" and len(content) >= at + 40:
         protocol, flow = content[at + 6], content[at + 8 : at + 40]
-        after = at + 40
+        after, whole = at + 40, True  # fragments have another protocol there
     else:
         return 0
-    if protocol in (6, 17) and len(content) >= after + 4:
+    if whole and protocol in (6, 17) and len(content) >= after + 4:
         flow += content[after : after + 4]
     return zlib.crc32(flow + bytes([protocol])) % cores

@@ -14,13 +14,14 @@ A mix file is JSON (README.md, "Mixes"):
      "overhead": 224}                       core cycles of firmware per packet
 """
 
+import json
 import os
 
 from . import nic as constants
 from . import steps
 from .mix import Mix, Path, path_of, slowest
 
-__all__ = ["build", "load"]
+__all__ = ["build", "load", "save"]
 
 MOST_PACKETS = 10**8
 _KEYS = {
@@ -53,6 +54,25 @@ def load(path, program=None, cores=50, **changes):
 def build(data, where, program=None, cores=50, **changes):
     """The Mix that `data`, the content of the file `where`, describes; see load."""
     return _MixFile(data, where, program, cores, changes).mix()
+
+
+def save(path, program, weights, unroll=None):
+    """Writes the mix file of a program's [(path, weight)]; the program by its way from there.
+
+    Raises Error E-nfp-mix when it cannot be written.
+    """
+    data = {
+        "program": os.path.relpath(program, os.path.dirname(os.path.abspath(path))),
+        "paths": [{"path": name, "weight": weight} for name, weight in weights],
+    }
+    if unroll:
+        data["unroll"] = unroll
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(data, file, indent=1)
+            file.write("\n")
+    except OSError as problem:
+        raise _error(f"cannot write {path}: {problem.strerror or problem}") from None
 
 
 class _MixFile:

@@ -12,7 +12,7 @@ from lpn.runs import read_capture, read_json
 from . import nic as constants
 from .mix import Mix, Path, segments_of
 
-__all__ = ["Trace", "Traffic", "chained", "follow", "load_capture", "memory_of"]
+__all__ = ["Trace", "Traffic", "chained", "follow", "load_capture", "memory_of", "work_of"]
 
 _CUT = 2**32 - 1
 _MOST_BYTES = (1 << 14) - 1  # of a packet: programs read 14 bits
@@ -201,3 +201,47 @@ class Trace(Mix):
 
 def _error(message):
     return Error("E-nfp-capture", message)
+
+
+def work_of(names, programs, found):
+    """[{"program", "line", "place", "share", "cycles_per_packet", "dram_cycles_per_packet"}] of a
+    Traffic (traffic.follow) through programs of these names, most first; without the firmware's
+    cycles and without waiting. `place`: in the source, with its "statement", where the listing has
+    it, else a block.
+    """
+    sums, total = {}, 0
+    blocks = [_blocks(program) for program in programs]
+    for of_programs, packets in zip(found.paths, found.packets):
+        for name, program, block, path in zip(names, programs, blocks, of_programs):
+            for number, line, text, cycles, dram, place, statement in program.steps(path):
+                if text == "fin":
+                    continue
+                sourced = place or statement
+                key = (name, place, statement) if sourced else (name, block[number])
+                entry = sums.setdefault(key, [line, 0, 0.0])
+                entry[0] = min(entry[0], line)
+                entry[1] += packets * cycles
+                entry[2] += packets * dram
+                total += packets * cycles
+    out = []
+    for (program, place, *statement), (line, cycles, dram) in sums.items():
+        out.append(
+            {
+                "program": program,
+                "line": line,
+                "place": place,
+                **({"statement": statement[0]} if statement else {}),
+                "share": cycles / total if total else 0.0,
+                "cycles_per_packet": cycles / len(found.of),
+                "dram_cycles_per_packet": dram / len(found.of),
+            }
+        )
+    return sorted(out, key=lambda w: (-w["share"], w["program"], w["line"]))
+
+
+def _blocks(program):
+    """Number of an instruction -> the id of its block."""
+    graph = program.graph()
+    return {
+        graph["instructions"][k][0]: f".{block}" for block, _, code in graph["blocks"] for k in code
+    }

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from .errors import near
+from .errors import near, without_place
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
@@ -24,6 +24,7 @@ __all__ = [
     "Commands",
     "FiniteRange",
     "NO",
+    "OutputFile",
     "Parameter",
     "Progress",
     "UNKNOWN",
@@ -79,6 +80,24 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number", param, ctx)
         return number
+
+
+class OutputFile(click.Path):
+    """A file that a command will write, refused before the work when it cannot be: Error E-input. The
+    value is the path.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True)
+
+    def convert(self, value, param, ctx):
+        path = super().convert(value, param, ctx)
+        folder = os.path.dirname(path) or "."
+        if not os.path.isdir(folder):
+            raise without_place("E-input", f"cannot write {path}: there is no folder {folder}")
+        if not os.path.exists(path) and not os.access(folder, os.W_OK):
+            raise without_place("E-input", f"cannot write {path}: {folder} is not writable")
+        return path
 
 
 params_option = click.option(

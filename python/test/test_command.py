@@ -57,6 +57,24 @@ def test_options():
     assert "'compiled', 'interp'" in str(called(run, "--engine", "fast").exception)
 
 
+def test_a_file_to_write_is_refused_before_the_work(tmp_path):
+    @click.command()
+    @click.option("-o", "output", type=command.OutputFile())
+    def run(output):
+        return output
+
+    there, lost = str(tmp_path / "a.json"), str(tmp_path / "no" / "a.json")
+    assert called(run, "-o", there).return_value == there
+    assert not os.path.exists(there)
+    assert called(run, "-o", "a.json").return_value == "a.json"
+    assert called(run, "-o", "/dev/stdout").return_value == "/dev/stdout"
+    assert called(run).return_value is None
+    assert f"cannot write {lost}: there is no folder {tmp_path / 'no'}" in str(
+        called(run, "-o", lost).exception
+    )
+    assert "is a directory" in str(called(run, "-o", str(tmp_path)).exception)
+
+
 def test_need_input(pipe):
     model = lpn.load(pipe)
     command.need_input(model, "3")

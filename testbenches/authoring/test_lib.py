@@ -252,3 +252,131 @@ def test_library_nets_round_trip():
     net, _ = arbiter(lib.round_robin, [1, 1, 1])
     text = net.text()
     assert lpn.Net.parse(text).text() == text
+
+
+def test_a_guard_leaves_heads_to_others():
+    net = lpn.Net("n")
+    inputs = [net.place(f"q{k}", Word, start=True) for k in range(2)]
+    out = net.place("out", Word, done=True, sink=True)
+    odd = net.place("odd", Word, sink=True)
+    lib.round_robin(net, "arb", inputs, out, delay=4, guard=lambda t: t.n % 2 == 0)
+    for k, source in enumerate(inputs):
+        net.transition(
+            f"drop{k}",
+            take={"t": source.take(guard=lambda t: t.n % 2 == 1)},
+            put=[odd.forward("t")],
+        )
+    marking = lpn.Marking(net)
+    marking.add_rows("q0", [(1, 0), (2, 0), (3, 0), (4, 0)])
+    marking.add_rows("q1", [(5, 1), (6, 1)])
+    for engine in ("interp", "compiled"):
+        run = lpn.simulate(net, marking, engine=engine, read=["out", "odd"])
+        assert run.tokens["out"] == [(2, 0), (6, 1), (4, 0)] and run.latency == 12
+        assert sorted(n for n, _ in run.tokens["odd"]) == [1, 3, 5]
+
+
+@pytest.mark.parametrize("grant", [lib.round_robin, lib.priority])
+def test_an_input_without_its_own_credit_is_passed_over(grant):
+    net = lpn.Net("n")
+    inputs = [net.place(f"q{k}", Word, start=True) for k in range(2)]
+    out = net.place("out", Word, done=True, sink=True)
+    none, two = net.place("none"), net.place("two", init=2)
+    later = net.place("later", init=1)
+    net.transition("give", take={"x": later}, put=[none], delay=50)
+    grant(net, "arb", inputs, out, delay=3, credit=[none, two])
+    marking = lpn.Marking(net)
+    marking.add_rows("q0", [(1, 0)])
+    marking.add_rows("q1", [(2, 1), (3, 1)])
+    run = lpn.simulate(net, marking, engine="interp", read=["out"])
+    assert run.tokens["out"] == [(2, 1), (3, 1), (1, 0)] and run.latency == 53
+
+
+def test_more_inputs_than_by_turns_do_the_same(monkeypatch):
+    from lpn.lib import _arbiters
+
+    for options in ({}, {"last": lambda t: t.n > 2}):
+        found = []
+        for most in (8, 0):
+            monkeypatch.setattr(_arbiters, "MOST_BY_TURNS", most)
+            net, marking = arbiter(
+                lib.round_robin, [3, 1, 4, 4], delay=lambda t: t.n % 3 + 1, **options
+            )
+            found.append((ports(net, marking), len(net.transitions)))
+        assert found[0][0] == found[1][0] and found[0][1] > found[1][1]
+
+
+class Tagged(lpn.Token):
+    tag: lpn.Int[0, 7]
+
+
+def _port(net, name):
+    return lib.memory_port(net, name)
+
+
+MISUSES = {
+    "arbiter 'p' needs at least one input": lambda n: lib.round_robin(n, "p", []),
+    "arbiter 'p' has 1 inputs, but 2 entries in credit": lambda n: lib.priority(
+        n, "p", [n.place("a")], credit=[n.place("b"), n.place("c")]
+    ),
+    "crossbar 'p' needs at least one input and one output": lambda n: lib.crossbar(
+        n, "p", [], [n.place("a")], lambda t: 0
+    ),
+    "interconnect 'p' needs at least one master and one slave": lambda n: lib.interconnect(
+        n, "p", [], [], lambda t: 0
+    ),
+    "'p': bytes_per_cycle must be an int 1..1099511627776, got 0": lambda n: lib.memory(
+        n, "p", _port(n, "m"), latency=1, bytes_per_cycle=0
+    ),
+    "'p': most must be an int 1..4294967295, got -1": lambda n: lib.bursts(
+        n, "p", n.place("t", lib.Transfer), most=-1
+    ),
+    "'p': stages must be an int 1..16, got 0": lambda n: lib.clock_crossing(
+        n, "p", n.place("a"), 4, write=2, read=3, stages=0
+    ),
+    "'p': entries must be an int 1..256, got 257": lambda n: lib.reorder_buffer(
+        n, "p", n.place("a", Tagged), n.place("b", Tagged), 257
+    ),
+    "reorder buffer 'p': tokens of 'a' have no property 'tag'": lambda n: lib.reorder_buffer(
+        n, "p", n.place("a"), n.place("b", Tagged), 2
+    ),
+    "dma 'p': read must be a MemoryPort, got None": lambda n: lib.dma(
+        n, "p", n.place("a", lib.Move), None, _port(n, "m")
+    ),
+    "'p': buffer must be an int 512..1099511627776, got 511": lambda n: lib.dma(
+        n, "p", n.place("a", lib.Move), _port(n, "m"), _port(n, "o"), buffer=511
+    ),
+    "dma 'p': read and write must be two ports; join them by lib.interconnect": lambda n: lib.dma(
+        n, "p", n.place("a", lib.Move), (one := _port(n, "m")), one
+    ),
+    "cache 'p': line must be a power of two, got 48": lambda n: lib.cache(
+        n, "p", _port(n, "u"), _port(n, "d"), sets=4, ways=2, line=48
+    ),
+    "'p': ways must be an int 1..16, got 17": lambda n: lib.cache(
+        n, "p", _port(n, "u"), _port(n, "d"), sets=4, ways=17, line=64
+    ),
+    "cache 'p': below must be a MemoryPort, got 7": lambda n: lib.cache(
+        n, "p", _port(n, "u"), 7, sets=4, ways=2, line=64
+    ),
+}
+
+
+@pytest.mark.parametrize("text", MISUSES)
+def test_misused_parts_say_how(text):
+    with pytest.raises(lpn.Error) as refused:
+        MISUSES[text](lpn.Net("n"))
+    assert str(refused.value).split("\n", 1)[0] == text
+    assert refused.value.code == ("E-emit" if "property" in text else "E-operand")
+
+
+def test_an_access_of_two_lines_is_an_error():
+    net = lpn.Net("n")
+    up, down = _port(net, "up"), _port(net, "down")
+    lib.cache(net, "l1", up, down, sets=2, ways=1, line=64)
+    lib.memory(net, "m", down, latency=1, bytes_per_cycle=8)
+    asks = net.place("asks", lib.Access, start=True)
+    net.transition("ask", take={"t": asks}, put=[up.requests.forward("t")])
+    marking = lpn.Marking(net)
+    marking.add("asks", address=60, bytes=8, write=False, id=0)
+    with pytest.raises(lpn.Error, match="an access lies in one line") as failed:
+        lpn.simulate(net, marking, engine="interp")
+    assert failed.value.code == "E-assume"

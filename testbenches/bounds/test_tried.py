@@ -10,6 +10,16 @@ import signal
 
 import lpn
 import pytest
+from lpn.lib import _arbiters
+
+
+def by_free_counts(net, *args, **options):
+    """A round robin whose guards read free counts, as lpn.lib has it for more than 8 inputs."""
+    most, _arbiters.MOST_BY_TURNS = _arbiters.MOST_BY_TURNS, 0
+    try:
+        return lpn.lib.round_robin(net, *args, **options)
+    finally:
+        _arbiters.MOST_BY_TURNS = most
 
 
 def arbitrated(masters=3, stuck=None):
@@ -24,7 +34,7 @@ def arbitrated(masters=3, stuck=None):
     done = net.place("done", done=True)
     waiting = [net.place(f"m{k}", Burst, start=True) for k in range(masters)]
     out = net.place("out", Burst, drain=True)
-    lpn.lib.round_robin(net, "bus", waiting, out, delay=lambda t: t.beats + 2)
+    by_free_counts(net, "bus", waiting, out, delay=lambda t: t.beats + 2)
     net.transition(
         "end",
         take={"t": out.take(guard=lambda t: t.beats != (stuck or 0))},

@@ -24,12 +24,13 @@ from _command import BUILD, REPO as ROOT, shell_variables  # noqa: E402
 DOCS = ROOT / "docs"
 PAGE = BUILD / "python" / "lpn_page" / "page.js"  # not there when there was no npm at build time
 TUTORIAL = sorted((DOCS / "tutorial").glob("[0-9]*.md"))
+PARTS = sorted(p for p in (DOCS / "parts").glob("*.md") if p.stem != "README")
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 # Fenced languages, and on which pages a test runs them: these, test_guide.py, cli/test_docs.py.
 RUN_ON = {
-    "python": ["authoring.md", "tutorial/"],
+    "python": ["authoring.md", "tutorial/", "parts/"],
     "console": ["cli.md", "tutorial/"],
 }
 NOT_CODE = {"", "text", "ebnf"}
@@ -104,6 +105,32 @@ def test_tutorial(page, tmp_path, environment):
         expected.write_text(printed, encoding="utf-8")
     assert printed == expected.read_text(encoding="utf-8")
     assert shown or commands, "a page without output shows nothing"
+
+
+@pytest.mark.parametrize("page", PARTS, ids=lambda page: page.stem)
+def test_part(page, tmp_path, environment):
+    """A page of docs/parts is a program, too; its first `text` block is all that it prints."""
+    program, shown = "", []
+    for language, name, text in blocks(page):
+        if name:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        elif language == "python":
+            program += text
+        elif language == "text":
+            shown.append(text)
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    assert shown and output([sys.executable, "program.py"], tmp_path, environment) == shown[0]
+
+
+def test_every_part_has_its_page():
+    """Each function of lpn.lib is named in the headings of a page; every page is listed."""
+    listed = (DOCS / "parts" / "README.md").read_text(encoding="utf-8")
+    assert all(f"({page.name})" in listed for page in PARTS)
+    heads = " ".join(page.read_text(encoding="utf-8").split("\n", 1)[0] for page in PARTS)
+    import lpn
+
+    functions = [n for n in lpn.lib.__all__ if callable(getattr(lpn.lib, n)) and n.islower()]
+    assert functions and all(f"`lib.{name}`" in heads for name in functions)
 
 
 def test_the_first_model_of_the_readme(tmp_path, environment):

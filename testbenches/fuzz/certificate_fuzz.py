@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../second"), os.path.join(HERE, "../second_checker")]
 
 import lpn  # noqa: E402
+from lpn.lib import _arbiters  # noqa: E402
 import runs  # noqa: E402
 import space as second  # noqa: E402
 from lpn.authoring.net import Net  # noqa: E402
@@ -47,6 +48,15 @@ OTHERS = [None, True, False, "", "x", "5", "5/1", "1e999999999", "v\0a", "v\0b",
 OTHERS += [1.5, float("inf"), float("nan"), "9" * 5000, "a" * 100_000, [0] * 1000]
 CLAIMS = ["latency", "busy(work)", "commits(work)", "completion(1)", "stall(work, q)", "E"]
 ENOUGH = 300  # inputs that are run to judge a mutant
+
+
+def by_free_counts(net, *args, **options):
+    """A round robin whose guards read free counts, as lpn.lib has it for more than 8 inputs."""
+    most, _arbiters.MOST_BY_TURNS = _arbiters.MOST_BY_TURNS, 0
+    try:
+        return lpn.lib.round_robin(net, *args, **options)
+    finally:
+        _arbiters.MOST_BY_TURNS = most
 
 
 class Job(lpn.Token):
@@ -110,7 +120,7 @@ def contended():
     done = net.place("done", done=True)
     waiting = [net.place(f"m{k}", Job, start=True) for k in range(2)]
     out = net.place("out", Job, drain=True)
-    lpn.lib.round_robin(net, "bus", waiting, out, delay=lambda t: t.size + 2)
+    by_free_counts(net, "bus", waiting, out, delay=lambda t: t.size + 2)
     net.transition("end", take={"j": out}, put=[done], delay=1)
     space = lpn.InputSpace(net)
     for k in range(2):

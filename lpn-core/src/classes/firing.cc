@@ -95,6 +95,7 @@ bool SymbolicRun::space_starts(std::uint32_t k, ExprId scale) {
   if (spaced) {
     state.last_interval =
         checked(build_.mul(interval, scale), t.name + ": interval", t.interval->source);
+    instants_.require_due(c.start, state.last_interval);
   }
   return spaced;
 }

@@ -21,13 +21,19 @@ bool Values::decide(ExprId condition) {
 }
 
 InstantId Instants::noted(InstantId id) {
-  if (differences_.latest(id) == kForever) {
-    throw Error("E-partition", name_ +
-                                   ": a time may not fit in 64 bits; narrow the ranges of "
-                                   "what delays are made of");
-  }
+  if (differences_.latest(id) > kLastInstant) too_late();
   oracle_.added(id);
   return id;
+}
+
+void Instants::too_late() const {
+  throw Error("E-partition", name_ +
+                                 ": a time may not fit in 64 bits; narrow the ranges of "
+                                 "what delays are made of");
+}
+
+void Instants::require_due(InstantId from, ExprId delay) {
+  if (differences_.delay(delay).hi > kLastInstant - differences_.latest(from)) too_late();
 }
 
 InstantId Instants::latest(std::vector<Timing::Arc> after) {

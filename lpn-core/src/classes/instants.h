@@ -51,6 +51,10 @@ class Instants {
 
   InstantId latest(std::vector<Timing::Arc> after);
 
+  // What is due so long after an instant, whether something waits for it or not. Throws Error
+  // "E-partition" when that may be behind the last instant.
+  void require_due(InstantId from, ExprId delay);
+
   bool surely_before(InstantId a, InstantId b) { return differences_.upper(a, b) <= -1; }
   bool surely_not_after(InstantId a, InstantId b) { return differences_.upper(a, b) <= 0; }
 
@@ -77,6 +81,7 @@ class Instants {
 
  private:
   InstantId noted(InstantId id);
+  [[noreturn]] void too_late() const;
 
   std::optional<std::int64_t> contribution(InstantId v, std::size_t k, bool commit);
 

@@ -6,9 +6,10 @@ import re
 
 import click
 from lpn import Error
-from lpn.command import ANSWERED, json_option, print_json, table
+from lpn.command import ANSWERED, OutputFile, json_option, print_json, table
 
-from ..predictor.profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, SIZE, THROUGHPUT
+from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
+from ..scenario import engines_of
 from .options import level_option, load_models, models_option, one_model
 from .shown import show_outside
 
@@ -39,7 +40,7 @@ LEAST_STEPS = 2
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, writable=True),
+    type=OutputFile(),
     metavar="FILE",
     help="With --sweep: a picture (.svg, .png, .pdf) of throughput against it.",
 )
@@ -157,13 +158,18 @@ class _Rows:
             FLOWS,
             SIZE,
             MATCHES,
-            *(f"comp_{engine}_sum_nt_ms" for engine in ENGINES),
+            *(f"comp_{engine}_sum_nt_ms" for engine in self.engines()),
         )
         if column not in known:
             raise Error(
                 "E-usage", f"there is no input '{column}' of a row; there are: {', '.join(known)}"
             )
         return self.predictor.answer(at(self.row, column, value), self.level)
+
+    def engines(self):
+        """Those at which competitors may be: the function's own, and any in the rows."""
+        there = {"regex", "compression", *self.predictor.engines}
+        return engines_of(there.union(self.profile.competition()))
 
     def measured(self, column):
         """(value, rate) of the measured rows that differ from the swept one in this column only."""

@@ -12,6 +12,7 @@ from lpn.command import (
     ANSWERED,
     UNKNOWN,
     FiniteRange,
+    OutputFile,
     Progress,
     counted,
     json_option,
@@ -65,9 +66,7 @@ class _Attribute(click.ParamType):
     help="Shell command that measures one configuration: "
     'JSON on its standard input, a number or {"throughput_kpps": ...} on its standard output.',
 )
-@click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="PROFILE.csv"
-)
+@click.option("-o", "--output", required=True, type=OutputFile(), metavar="PROFILE.csv")
 @click.option(
     "--quota", type=click.IntRange(1), default=60, show_default=True, help="Measurements at most."
 )

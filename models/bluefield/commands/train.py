@@ -1,7 +1,7 @@
 """lpn bluefield train: a predictor of one function from its profiles."""
 
 import click
-from lpn.command import ANSWERED, Progress, json_option, print_json
+from lpn.command import ANSWERED, OutputFile, Progress, json_option, print_json
 
 from .options import kinds, memory_option, pattern_option
 from .shown import show_trained
@@ -11,9 +11,7 @@ from .shown import show_trained
 @click.argument(
     "profiles", metavar="PROFILE.csv...", nargs=-1, required=True, type=click.Path(dir_okay=False)
 )
-@click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="MODEL.json"
-)
+@click.option("-o", "--output", required=True, type=OutputFile(), metavar="MODEL.json")
 @click.option("--function", help="Its name in scenarios. Default: that of the output file.")
 @click.option(
     "--flows",

@@ -146,9 +146,8 @@ def _build(shape, values):
 
     window = number("window", parts.ticks(1000), 1, _MOST)
     engines = {}
-    for name in scenarios.ENGINES:
-        if any(resource == name for f in shape.functions for resource, *_ in f.stages):
-            engines[name] = parts.Engine(net, name, time(f"{name}.latency"))
+    for name in scenarios.engines_of(stage[0] for f in shape.functions for stage in f.stages):
+        engines[name] = parts.Engine(net, name, time(f"{name}.latency"))
     memory = None
     if any(f.uses_memory for f in shape.functions):
         memory = parts.SharedMemory(net, "memory", time("memory.window"))

@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 import lpn
 
 from ..scenario import (
-    ENGINES,
     RUN_TO_COMPLETION,
     Function,
     Law,
@@ -35,6 +34,7 @@ from ..scenario import (
     Scenario,
     Simulate,
     Stage,
+    engines_of,
 )
 from . import build, steady
 
@@ -108,8 +108,7 @@ class Catalogue:
             alike.setdefault(build.shape(Scenario((f,), self.nic)).functions[0], []).append(f)
         seats = [
             _benchmark(name, 1.0, self.nic)
-            for name in ENGINES
-            if any(s.resource == name for f in self.functions for s in f.stages)
+            for name in engines_of(s.resource for f in self.functions for s in f.stages)
         ]
         for functions in alike.values():
             seats += [functions[0]] * max(self.nic.cores // f.cores for f in functions)
@@ -199,7 +198,7 @@ class Catalogue:
         solo = self.solo(mine)
         if not engines:
             return max(0.0, 1 - 1e3 * predictor.memory.model.rate(row) / solo)
-        for name in ENGINES:
+        for name in engines_of(s.resource for f in self.functions for s in f.stages):
             row[f"comp_{name}_sum_nt_ms"] = 1e-3 * sum(self._engine_time(f, name) for f in rivals)
         return max(0.0, 1 - 1e3 * predictor.answer(row).rate / solo)
 
@@ -308,8 +307,17 @@ def _profiles(function, nic, simulate):
     from ..predictor.profile_table import FLOWS, MATCHES, SIZE
 
     source = random.Random(function.name)
-    compresses = any(s.resource == "compression" for s in function.stages)
-    quiet_packets = Packets(64 if compresses else function.traffic.mix[0].packet_bytes, 0.0)
+    engines = {
+        name: [s for s in function.stages if s.resource == name]
+        for name in engines_of(s.resource for s in function.stages)
+    }
+    # What an engine's time is a line of: matches, or the bytes.
+    by_matches = {
+        name: any(s.service.by_matches for s in stages) for name, stages in engines.items()
+    }
+    quiet_packets = Packets(
+        64 if not all(by_matches.values()) else function.traffic.mix[0].packet_bytes, 0.0
+    )
     quiet = replace(
         function, traffic=replace(function.traffic, mix=(quiet_packets,), rate_kpps=None)
     )
@@ -331,14 +339,11 @@ def _profiles(function, nic, simulate):
             )
         )
     plan = [("memory", None, rows)]
-    for name in ENGINES:
-        stages = [s for s in function.stages if s.resource == name]
-        if not stages:
-            continue
+    for name, stages in engines.items():
         size = function.traffic.mix[0].packet_bytes
         traffics = (
             [Packets(size, m) for m in (300.0, 700.0)]
-            if name == "regex"
+            if by_matches[name]
             else [Packets(b, 0.0) for b in (512, 1500)]
         )
         rows = []

@@ -5,7 +5,7 @@ t_b per request, both backlogged, Eq 2 makes the function's time per packet a st
 
     1 / T = t + t_b / n        slope 1 / n: its queues; intercept t: its time per request.
 
-Over traffic the time is a line of its own (`profile_table.ENGINES`: matches per MB, bytes).
+Over traffic the time is a line of its own (`profile_table.attribute_of`: matches per MB, bytes).
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy
 from lpn import Error
 
 from .function_predictor import RATE_SD, Engine
-from .profile_table import ENGINES, MATCHES, SIZE, THROUGHPUT
+from .profile_table import MATCHES, SIZE, THROUGHPUT, attribute_of
 
 __all__ = ["Calibration", "co_run", "engine"]
 
@@ -97,7 +97,7 @@ def engine(name, profiles):
     """The Engine (time per request over traffic) of profiles of engine times and co-runs of one
     function.
     """
-    attribute = ENGINES[name]
+    attribute = attribute_of(name, [row for profile in profiles for row in profile.rows])
     rows, times, sds, queues = [], [], [], []
     for profile in profiles:
         if profile.kind == "engine times":

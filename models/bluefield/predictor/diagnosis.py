@@ -11,7 +11,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from .profile_table import ENGINES, MATCHES, SIZE, THROUGHPUT
+from .profile_table import MATCHES, SIZE, THROUGHPUT, competitors
 
 __all__ = ["Diagnosis", "at", "crossings", "diagnose", "plot"]
 
@@ -65,7 +65,7 @@ def diagnose(predictor, rows, level=0.9):
         for row, diagnosis in zip(rows, found):
             if diagnosis.measured:
                 load = [row.get(name) for name in (MATCHES, SIZE)]
-                load += [row.get(f"comp_{engine}_sum_nt_ms", 0.0) for engine in ENGINES]
+                load.append(tuple(competitors(row).items()))
                 groups.setdefault(tuple(load), []).append(diagnosis)
         for group in groups.values():
             _by_response(group)

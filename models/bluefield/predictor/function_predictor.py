@@ -15,9 +15,10 @@ from statistics import NormalDist
 from lpn import Error
 from lpn.runs import read_json
 
+from ..scenario import is_engine
 from . import laws
 from .memory import memory_model
-from .profile_table import ENGINES, FLOWS, MATCHES, NEAR_FACTOR, SIZE
+from .profile_table import FLOWS, MATCHES, NEAR_FACTOR, SIZE, competitors
 
 __all__ = ["Answer", "Bound", "Engine", "Memory", "PATTERNS", "Predictor", "load"]
 
@@ -332,11 +333,7 @@ class Predictor:
 
     def unused(self, row):
         """Engines at which a row has competitors, though the function was trained without them."""
-        return [
-            name
-            for name in ENGINES
-            if row.get(f"comp_{name}_sum_nt_ms", 0) > 0 and name not in self.engines
-        ]
+        return [name for name in competitors(row) if name not in self.engines]
 
     # ---- Files ---------------------------------------------------------------------------------------
 
@@ -392,7 +389,7 @@ def _predictor(data, file):
         )
         size = len(engine.terms(dict.fromkeys(engine.inputs, 1.0)))
         shape = [len(engine.coefficients), *(len(r) for r in engine.covariance)]
-        if name not in ENGINES or shape != [size] * (size + 1):
+        if not is_engine(name) or shape != [size] * (size + 1):
             raise ValueError(f"engine '{name}'")
         engines[name] = engine
     memory = None

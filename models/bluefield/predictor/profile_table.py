@@ -7,6 +7,8 @@
 | engine times | ENGINE_time_per_pkt_ms and the attributes it depends on                                |
 | co-runs      | throughput_kpps and ENGINE_bench_time_ms: against a benchmark with one queue           |
 
+ENGINE is regex, compression, or any other name of letters, digits and _ (crypto, sha, dpa).
+
 comp_* belong to the competitors, summed over them; sum_nt is the sum of queues x time per request.
 Times are in milliseconds and rates in thousands of packets per second in the files, microseconds
 and packets per microsecond everywhere else in this folder.
@@ -20,7 +22,17 @@ from dataclasses import dataclass
 
 from lpn import Error
 
-__all__ = ["COUNTERS", "ENGINES", "NEAR_FACTOR", "TRAFFIC", "Profile", "read"]
+from ..scenario import ENGINE_NAME, engines_of, is_engine
+
+__all__ = [
+    "COUNTERS",
+    "NEAR_FACTOR",
+    "TRAFFIC",
+    "Profile",
+    "attribute_of",
+    "competitors",
+    "read",
+]
 
 THROUGHPUT = "throughput_kpps"
 # Performance counters of the competitors, per second (working set in MB): the seven that SLOMO
@@ -39,8 +51,11 @@ FLOWS, SIZE, MATCHES = "flow_count", "pkt_size_B", "mtbr_matches_per_MB"
 TRAFFIC = (FLOWS, SIZE, MATCHES)
 # Flow counts and packet sizes within this factor of each other are the same traffic.
 NEAR_FACTOR = 1.25
-# Engine -> the traffic attribute that its time per request is a line of.
-ENGINES = {"regex": MATCHES, "compression": SIZE}
+# Engine of a BlueField-2 -> the traffic attribute that its time per request is a line of.
+_ATTRIBUTES = {"regex": MATCHES, "compression": SIZE}
+_OF_ENGINE = re.compile(
+    r"(?:comp_(?P<rival>\w+)_sum_nt_ms|(?P<own>\w+?)_(?:time_per_pkt|bench_time)_ms)"
+)
 
 KINDS = ("memory", "contention", "engine times", "co-runs")
 
@@ -69,14 +84,31 @@ class Profile:
 
     def competition(self):
         """Engines that some row has competitors at."""
-        return [
-            engine
-            for engine in ENGINES
-            if any(row.get(f"comp_{engine}_sum_nt_ms", 0) > 0 for row in self.rows)
-        ]
+        return engines_of(name for row in self.rows for name in competitors(row))
 
     def where(self, index):
         return f"{self.file}:{self.lines[index]}"
+
+
+def competitors(row):
+    """{engine: queues x time per request [ms] of the competitors there}, where there are any."""
+    matches = {column: _OF_ENGINE.fullmatch(column) for column in row}
+    load = {m["rival"]: row[c] for c, m in matches.items() if m and m["rival"] and row[c] > 0}
+    return {engine: load[engine] for engine in engines_of(load)}
+
+
+def attribute_of(engine, rows):
+    """The traffic attribute that an engine's time per request is a line of.
+
+    Matches for regex, bytes for compression; of other engines the one that varies in rows measured of
+    it, bytes where both do.
+    """
+    if engine in _ATTRIBUTES:
+        return _ATTRIBUTES[engine]
+    for name in (SIZE, MATCHES):
+        if all(name in row for row in rows) and len({row[name] for row in rows}) > 1:
+            return name
+    return SIZE if all(SIZE in row for row in rows) else MATCHES
 
 
 def read(file, measured=True):
@@ -93,7 +125,7 @@ def read(file, measured=True):
     if not table or not any(cell.strip() for cell in table[0]):
         raise Error(
             "E-profile",
-            f"{file}:1: no header; the columns are explained in models/bluefield/PREDICTOR.md",
+            f"{file}:1: no header; the columns are explained in models/bluefield/predictor/README.md",
         )
     names = [name.strip() for name in table[0]]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -119,23 +151,33 @@ def read(file, measured=True):
 
 
 def _kind(file, names, measured):
-    for engine, attribute in ENGINES.items():
-        for column, kind in (
-            (f"{engine}_time_per_pkt_ms", "engine times"),
-            (f"{engine}_bench_time_ms", "co-runs"),
-        ):
-            if column not in names:
-                continue
-            needs = {attribute} | ({THROUGHPUT} if kind == "co-runs" else set())
-            if needs - names:
-                raise Error(
-                    "E-profile",
-                    f"{file}:1: {kind} of the {engine} engine need the columns "
-                    f"{', '.join(sorted(needs))}; "
-                    f"missing: {', '.join(sorted(needs - names))}",
-                )
-            return kind, engine
-    contention = any(f"comp_{engine}_sum_nt_ms" in names for engine in ENGINES)
+    parts = [match for match in map(_OF_ENGINE.fullmatch, sorted(names)) if match]
+    for match in parts:
+        if not is_engine(match["own"] or match["rival"]):
+            raise Error(
+                "E-profile",
+                f"{file}:1: column '{match[0]}': an engine's name must be {ENGINE_NAME}",
+            )
+    engines = engines_of(match["own"] for match in parts if match["own"])
+    if len(engines) > 1:
+        raise Error(
+            "E-profile",
+            f"{file}:1: times of the engines {' and '.join(engines)}; write a file for each",
+        )
+    for engine in engines:
+        timed = f"{engine}_time_per_pkt_ms" in names
+        kind = "engine times" if timed else "co-runs"
+        attribute = _ATTRIBUTES.get(engine, MATCHES if MATCHES in names else SIZE)
+        needs = {attribute} | (set() if timed else {THROUGHPUT})
+        if needs - names:
+            raise Error(
+                "E-profile",
+                f"{file}:1: {kind} of the {engine} engine need the columns "
+                f"{', '.join(sorted(needs))}; "
+                f"missing: {', '.join(sorted(needs - names))}",
+            )
+        return kind, engine
+    contention = bool(parts)
     needs = set(LEAST_COUNTERS) | ({THROUGHPUT} if measured else set())
     if needs - names:
         raise Error(
@@ -151,10 +193,7 @@ def _known(name):
         name in COUNTERS
         or name in TRAFFIC
         or name == THROUGHPUT
-        or any(
-            name in (f"{e}_time_per_pkt_ms", f"{e}_bench_time_ms", f"comp_{e}_sum_nt_ms")
-            for e in ENGINES
-        )
+        or _OF_ENGINE.fullmatch(name) is not None
     )
 
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy
 from lpn import Error
 
+from ..scenario import engines_of
 from . import calibration
 from .memory import Boosted, Stochastic, WhiteBox
 from .function_predictor import PATTERNS, ImpossiblePattern, Memory, Predictor
-from .profile_table import COUNTERS, ENGINES, FLOWS, MATCHES, NEAR_FACTOR, SIZE, THROUGHPUT
+from .profile_table import COUNTERS, FLOWS, MATCHES, NEAR_FACTOR, SIZE, THROUGHPUT
 
 __all__ = [
     "DEFAULT_FLOWS",
@@ -372,10 +373,9 @@ def train(
     """
     memories = [profile for profile in profiles if profile.kind == "memory"]
     engines = {}
-    for engine in ENGINES:
+    for engine in engines_of(profile.engine for profile in profiles if profile.engine):
         mine = [profile for profile in profiles if profile.engine == engine]
-        if mine:
-            engines[engine] = calibration.engine(engine, mine)
+        engines[engine] = calibration.engine(engine, mine)
     found, memory = [], None
     if memories:
         asked = list(flows or (DEFAULT_FLOWS,))

@@ -67,7 +67,7 @@ S1 = (*F0, "stages", 1)
         (
             ("nic", "engines", "gpu"),
             {},
-            "nic.engines: there is no 'gpu'; allowed: regex, compression",
+            "nic.engines.gpu: 'latency_us' is missing; allowed: latency_us, laws",
         ),
         (
             ("nic", "engines", "regex", "laws"),

@@ -2,10 +2,11 @@
 
 import click
 
-from lpn.command import ANSWERED, json_option, note, print_json, table
+from lpn.command import ANSWERED, counted, json_option, note, print_json, table
 
 from ..errors import refused
 from .options import (
+    aloud,
     carry_option,
     ifindex_option,
     maps_option,
@@ -47,7 +48,7 @@ def diagnose(
     Exit status: 0 answered; 2 something is wrong or not modelled.
     """
     from ..deployment import read_trace, replay
-    from ..diagnose import FEWEST, by_class, counted, ranked, read_latencies, variables_of
+    from ..diagnose import FEWEST, by_class, costs_of, ranked, read_latencies, variables_of
     from ..interface import extract
     from ..worlds import read_maps
 
@@ -58,12 +59,18 @@ def diagnose(
         note(f"{cut} packets of the trace are cut off; they count as short as they were captured")
     measured = read_latencies(latencies, len(packets)) if latencies else None
     if len(packets) < FEWEST:
-        raise refused("E-bpf-file", f"'{trace}' has {len(packets)} packets: too few for a line")
+        raise refused(
+            "E-bpf-file", f"'{trace}' has {counted(len(packets), 'packet')}: too few for a line"
+        )
     found = extract(path, **options)
     tables = read_maps(maps, found.program) if maps else {}
-    replayed = list(replay(found, packets, tables, carry_state, ingress_ifindex, trace=True))
+    replayed = list(
+        aloud(
+            replay(found, packets, tables, carry_state, ingress_ifindex, trace=True), len(packets)
+        )
+    )
     variables = variables_of(replayed)
-    costs = counted(replayed, ["insns", "mem", *(["cycles"] if options["prices"] else [])])
+    costs = costs_of(replayed, ["insns", "mem", *(["cycles"] if options["prices"] else [])])
     target = measured if latencies else costs[metric].tolist()
     rows = ranked(variables, target)
     data = {

@@ -2,7 +2,7 @@
 
 import click
 
-from lpn.command import ANSWERED, NO, UNKNOWN, json_option, note, print_json, table
+from lpn.command import ANSWERED, NO, UNKNOWN, OutputFile, json_option, note, print_json, table
 
 from ..errors import refused
 from .options import (
@@ -49,7 +49,7 @@ from .options import (
 @carry_option
 @click.option("--percentiles", default="50,90,99,max", show_default=True, metavar="LIST")
 @ifindex_option
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="The interface as a module.")
+@click.option("-o", "--output", type=OutputFile(), help="The interface as a module.")
 @click.option("--text", is_flag=True, help="The interface as Python text on stdout.")
 @json_option
 def interface(

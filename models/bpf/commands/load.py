@@ -16,6 +16,7 @@ from lpn.command import (
 
 from ..errors import refused
 from .options import (
+    aloud,
     carry_option,
     ifindex_option,
     maps_option,
@@ -117,7 +118,8 @@ def load(
     found = extract(path, **options)
     tables = read_maps(maps, found.program) if maps else {}
     names, cycles = [], []
-    for one in replay(found, packets, tables, carry_state, ingress_ifindex):
+    replayed = replay(found, packets, tables, carry_state, ingress_ifindex)
+    for one in aloud(replayed, len(packets)):
         names.append(one.name)
         cycles.append(one.run.cycles)
     by_core = [

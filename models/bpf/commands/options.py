@@ -2,7 +2,7 @@
 
 import click
 
-from lpn.command import FiniteRange
+from lpn.command import FiniteRange, Progress
 
 from ..errors import refused
 
@@ -21,6 +21,17 @@ carry_option = click.option(
 ifindex_option = click.option(
     "--ingress-ifindex", type=click.IntRange(0), default=1, show_default=True
 )
+
+
+def aloud(replayed, packets):
+    """The packets of a trace as they are replayed, with progress."""
+    progress = Progress(packets)
+    try:
+        for one in replayed:
+            yield one
+            progress.step("packets replayed")
+    finally:
+        progress.clear()
 
 
 def metric_of(metric, prices):

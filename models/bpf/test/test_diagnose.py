@@ -79,7 +79,10 @@ def test_nothing_to_explain(demo, tmp_path):
     [
         ("1\n2\n", "has 2 latencies for a trace of 3 packets"),
         ("1\nx\n3\n", "line 2: 'x' is no number"),
-        ("1\nnan\n3\n", "line 2: nan is not finite"),
+        ("1\nnan\n3\n", "line 2: a latency is a number from 0 to 1e+18, got nan"),
+        ("1\n2\n-3\n", "line 3: a latency is a number from 0 to 1e+18, got -3"),
+        ("1e308\n2\n3\n", "line 1: a latency is a number from 0 to 1e+18, got 1e308"),
+        (f"{10**400}\n2\n3\n", f"line 1: a latency is a number from 0 to 1e+18, got {10**39}"),
         ("1\n\n3\n", "line 2: '' is no number"),
     ],
 )
@@ -96,3 +99,10 @@ def test_lines():
         {"variable": "a", "r2": 1.0, "slope": 2.0, "intercept": 1.0, "least": 0.0, "most": 2.0}
     ]
     assert diagnose.by_class(["x", "y", "y"], [1, 3, 3]) == 1.0
+    assert diagnose.by_class(["x", "y", "y", "x"], [1, 3, 5, 3]) == 0.5
+
+
+def test_lines_of_latencies_in_seconds():
+    """Rounding goes by digits: a nanosecond a round is no slope of 0."""
+    (row,) = diagnose.ranked({"a": diagnose.numpy.array([0.0, 1, 2])}, [1e-7, 1.01e-7, 1.02e-7])
+    assert (row["r2"], row["slope"], row["intercept"]) == (1.0, 1e-9, 1e-7)

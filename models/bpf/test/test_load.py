@@ -74,6 +74,12 @@ def test_arrivals():
         host.gaps_of([5, 4], GHZ)
     with pytest.raises(ValueError, match="no time in it; give a rate with other arrivals"):
         host.gaps_of([5, 5], GHZ)
+    with pytest.raises(ValueError, match="at 1000 Hz all its packets come within one cycle"):
+        host.gaps_of([5, 6, 7], 1e3, 1e9, "even")
+    with pytest.raises(
+        ValueError, match="packet 2 comes 3600 s after the one before it, more than 2.40 cycles"
+    ):
+        host.gaps_of([0, 3600 * GHZ, 3601 * GHZ], GHZ)
 
 
 def test_flows_stay_together():
@@ -87,6 +93,8 @@ def test_flows_stay_together():
     assert host.queue_of(udp(3, 2), 8) == host.queue_of(udp(3, 2) + b"more", 8)
     assert host.queue_of(udp(3, 2), 8) == host.queue_of(udp(3, 2, tags=2), 8)
     assert host.queue_of(bytes(60), 8) == host.queue_of(b"", 8) == 0
+    fragments = [udp(3, p)[:20] + bytes([0x20, 0]) + udp(3, p)[22:] for p in range(8)]
+    assert len({host.queue_of(one, 8) for one in fragments}) == 1
     for cut in range(60):
         assert 0 <= host.queue_of(udp(3, 2)[:cut], 8) < 8
 

@@ -4,10 +4,18 @@ import os
 
 import click
 
-from lpn.command import ANSWERED, UNKNOWN, FiniteRange, json_option, note, print_json, rate, table
+from lpn.command import ANSWERED, UNKNOWN, json_option, note, print_json, rate, table
 
 from .. import costs as cost_table
-from ..guarantee import METRICS
+from .options import (
+    costs_option,
+    guaranteed_cores_option,
+    limit_option,
+    margin_option,
+    metric_option,
+    unroll_option,
+)
+from .shown import unit_of
 
 
 @click.command()
@@ -18,29 +26,12 @@ from ..guarantee import METRICS
     type=click.Path(exists=True, dir_okay=False),
     metavar="PROGRAM.asm...",
 )
-@click.option("--metric", type=click.Choice(METRICS), default=METRICS[0], show_default=True)
-@click.option("--cores", type=click.IntRange(1), help="Cores that run the programs.  [default: 50]")
-@click.option(
-    "--unroll", metavar="N|N:BLOCK,...", help="How often a loop may run, in all programs."
-)
-@click.option(
-    "--limit",
-    type=FiniteRange(0, min_open=True),
-    metavar="S",
-    help="Seconds for the search of each program.",
-)
-@click.option(
-    "--costs",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="A cost table of your own.",
-)
-@click.option(
-    "--margin",
-    type=FiniteRange(0, 100, max_open=True),
-    metavar="PERCENT",
-    help="As of lpn nfp guarantee.",
-)
+@metric_option("bit-rate")
+@guaranteed_cores_option
+@unroll_option
+@limit_option
+@costs_option
+@margin_option
 @json_option
 def chain(programs, metric, cores, unroll, limit, costs, margin, as_json):
     """What rate PROGRAMS sustain, one behind the other, whatever packets arrive.
@@ -72,7 +63,7 @@ def _fields(programs, found):
         "complete": found.complete,
         "guarantee": {
             "rate": found.rate,
-            "unit": "bit/s" if found.metric == "bit-rate" else "packets/s",
+            "unit": unit_of(found.metric),
             "decides": found.decides,
             "margin_percent": {"program": found.margins.program, "mac": found.margins.mac},
             "limits": found.limits,
@@ -84,7 +75,7 @@ def _fields(programs, found):
 
 
 def _show(programs, found):
-    unit = "bit/s" if found.metric == "bit-rate" else "packets/s"
+    unit = unit_of(found.metric)
     names = [os.path.basename(name) for name in programs]
     click.echo(
         f"{' => '.join(names)}: {rate(found.rate)}{unit} guaranteed with {found.cores} cores"

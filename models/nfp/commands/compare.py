@@ -5,14 +5,15 @@ import click
 from lpn.command import ANSWERED, NO, UNKNOWN, FiniteRange, json_option, print_json, table
 
 from .. import costs as cost_table
-from ..guarantee import METRICS
+from .options import costs_option, guaranteed_cores_option, limit_option, metric_option
+from .shown import unit_of
 
 
 @click.command()
 @click.argument("a", type=click.Path(exists=True, dir_okay=False), metavar="A.asm")
 @click.argument("b", type=click.Path(exists=True, dir_okay=False), metavar="B.asm")
-@click.option("--metric", type=click.Choice(METRICS), default="packet-rate", show_default=True)
-@click.option("--cores", type=click.IntRange(1), help="Cores that run the program.  [default: 50]")
+@metric_option("packet-rate")
+@guaranteed_cores_option
 @click.option(
     "--paths",
     type=click.IntRange(1, 10000),
@@ -35,18 +36,8 @@ from ..guarantee import METRICS
     help="How often a loop may run, in A and, without --unroll-b, in B.",
 )
 @click.option("--unroll-b", metavar="N|N:BLOCK,...", help="The same for B.")
-@click.option(
-    "--limit",
-    type=FiniteRange(0, min_open=True),
-    metavar="S",
-    help="Seconds for the search of each version.",
-)
-@click.option(
-    "--costs",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="A cost table of your own.",
-)
+@limit_option
+@costs_option
 @json_option
 def compare(a, b, metric, cores, paths, threshold, unroll, unroll_b, limit, costs, as_json):
     """Compares the old version A of a program with the new version B.
@@ -79,7 +70,7 @@ def compare(a, b, metric, cores, paths, threshold, unroll, unroll_b, limit, cost
     if as_json:
         print_json({"a": a, "b": b, **_fields(found, metric, threshold / 100)})
     else:
-        _show(found, "bit/s" if metric == "bit-rate" else "packets/s", threshold)
+        _show(found, unit_of(metric), threshold)
     return status
 
 

@@ -7,7 +7,6 @@ import click
 from lpn.command import (
     ANSWERED,
     UNKNOWN,
-    FiniteRange,
     Progress,
     json_option,
     note,
@@ -18,29 +17,31 @@ from lpn.command import (
 )
 
 from .. import costs as cost_table
-from ..guarantee import METRICS, guarantee as find
+from ..guarantee import guarantee as find
 from ..program import load
 from ..worst import write_packets
+from .options import (
+    costs_option,
+    file_option,
+    guaranteed_cores_option,
+    limit_option,
+    margin_option,
+    metric_option,
+    program_argument,
+    unroll_option,
+)
+from .shown import shortened, unit_of
 
 HOT = 12  # instructions that are shown
 ROW = 16  # bytes of a packet per line
+LONGEST = 565  # characters of a path
 
 
 @click.command()
-@click.argument("program", type=click.Path(exists=True, dir_okay=False))
-@click.option(
-    "--metric",
-    type=click.Choice(METRICS),
-    default=METRICS[0],
-    show_default=True,
-    help="What is to be guaranteed: bits or packets per second.",
-)
-@click.option("--cores", type=click.IntRange(1), help="Cores that run the program.  [default: 50]")
-@click.option(
-    "--unroll",
-    metavar="N|N:BLOCK,...",
-    help="How often a loop, or a block of it, may run; found where a counter makes it evident.",
-)
+@program_argument
+@metric_option("bit-rate")
+@guaranteed_cores_option
+@unroll_option
 @click.option(
     "--paths",
     type=click.IntRange(1),
@@ -48,37 +49,19 @@ ROW = 16  # bytes of a packet per line
     show_default=True,
     help="How many of the slowest paths.",
 )
-@click.option(
-    "--limit",
-    type=FiniteRange(0, min_open=True),
-    metavar="S",
-    help="Stop after S seconds with the guarantee of then.",
-)
-@click.option(
-    "--costs",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="A cost table of your own, for another firmware or NIC.",
-)
-@click.option(
-    "--margin",
-    type=FiniteRange(0, 100, max_open=True),
-    metavar="PERCENT",
-    help="How far the guarantee stays below the cost model; 0: not at all.  [default: the worst "
-    "over-estimates measured, 1.7 for the program, 5.2 for the MAC]",
-)
+@limit_option
+@costs_option
+@margin_option
 @click.option(
     "--overload",
     is_flag=True,
     help="The guarantee shall also hold when more arrives than it: the NIC's MAC has a fault that may "
     "strike then.",
 )
-@click.option(
+@file_option(
     "--pcap",
     "pcap",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Also the slowest packets, one of each path, as a capture to be sent by a traffic generator.",
+    "Also the slowest packets, one of each path, as a capture to be sent by a traffic generator.",
 )
 @click.option(
     "--listing", is_flag=True, help="Also the whole slowest path, instruction by instruction."
@@ -110,7 +93,7 @@ def guarantee(
     """
     table_of_costs = cost_table.load(costs)
     shown = Progress(1)
-    unit = "bit/s" if metric == "bit-rate" else "packets/s"
+    unit = unit_of(metric)
     found = find(
         program,
         metric,
@@ -152,7 +135,7 @@ def _fields(program, found, costs, unroll):
         "verdict": found.verdict,
         "guarantee": {
             "rate": found.rate,
-            "unit": "bit/s" if found.metric == "bit-rate" else "packets/s",
+            "unit": unit_of(found.metric),
             "decides": found.decides,
             "holds_in_overload": found.overload or found.mac_fault is None,
             "margin_percent": {"program": found.margins.program, "mac": found.margins.mac},
@@ -245,7 +228,7 @@ def _show(program, found, costs, unit, unroll, listing):
     )
     if found.slowest:
         slow = found.slowest[0]
-        click.echo(f"\npath 1: {_shortened(slow.path)}")
+        click.echo(f"\npath 1: {shortened(slow.path, LONGEST)}")
         if found.unsat_before:
             click.echo(
                 f"{found.unsat_before:.6g} paths of the control flow would be slower; no packet takes them"
@@ -300,10 +283,6 @@ def _warn_of_fault(fault):
             "packets/s, less than guaranteed here; packets of this program may be such, so keep what "
             "arrives below the guarantee, or ask for one that holds then too: --overload"
         )
-
-
-def _shortened(path):
-    return path if len(path) <= 600 else f"{path[:280]} ... {path[-280:]}"
 
 
 def _hot(program, slow, costs, unroll, listing):

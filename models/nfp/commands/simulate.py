@@ -5,29 +5,31 @@ import click
 from lpn.command import (
     ANSWERED,
     UNKNOWN,
-    FiniteRange,
     Progress,
     grouped,
     json_option,
     print_json,
     rate as per_second,
-    seconds,
     table,
 )
 
+from .options import (
+    buffer_option,
+    cores_option,
+    even_option,
+    file_option,
+    program_argument,
+    rate_option,
+    threads_option,
+    unroll_option,
+)
+from .shown import LIMITED_BY, busy, latencies
+
 
 @click.command()
-@click.argument("program", type=click.Path(exists=True, dir_okay=False))
-@click.option(
-    "--cores",
-    type=click.IntRange(1, 50),
-    default=50,
-    show_default=True,
-    help="Cores in use, over 5 islands.",
-)
-@click.option(
-    "--threads", type=click.IntRange(1, 8), default=4, show_default=True, help="Threads of a core."
-)
+@program_argument
+@cores_option
+@threads_option
 @click.option(
     "--mix",
     "mix_file",
@@ -44,25 +46,16 @@ from lpn.command import (
     help="A path in the notation ->0--15->15000, or `slowest`, in place of a mix file; may be given several "
     "times.",
 )
-@click.option(
-    "--rate",
-    type=FiniteRange(1, 1e9),
-    metavar="PPS",
-    help="Packets per second that arrive, at random times; without it there is always a packet waiting.",
+@rate_option(
+    "Packets per second that arrive, at random times; without it there is always a packet waiting."
 )
-@click.option("--even", is_flag=True, help="With --rate: packets arrive at equal distances.")
+@even_option
 @click.option(
     "--overload",
     is_flag=True,
     help="More arrives than the MAC takes, which slows it down to 53.2 M/s.",
 )
-@click.option(
-    "--buffer",
-    type=click.IntRange(0, 10**9),
-    default=0,
-    metavar="PACKETS",
-    help="How many packets may wait at the MAC before it drops; 0, the default: it drops none.",
-)
+@buffer_option
 @click.option(
     "--packets",
     type=click.IntRange(1, 10**8),
@@ -75,15 +68,11 @@ from lpn.command import (
     metavar="S",
     help="Of arrivals and of which packet takes which path.",
 )
-@click.option(
-    "--unroll", metavar="N|N:BLOCK,...", help="How often a loop, or a block of it, may run."
-)
-@click.option(
+@unroll_option
+@file_option(
     "--curve",
     "curve_file",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Instead: latencies over the offered load, up to the rate the mix reaches, also as .svg or .png.",
+    "Instead: latencies over the offered load, up to the rate the mix reaches, also as .svg or .png.",
 )
 @json_option
 def simulate(
@@ -270,7 +259,7 @@ def _show(program, cores, threads, mix, found, fault):
     offered = f"{per_second(mix.rate)} packets/s arrive" if mix.rate else "there is always a packet"
     click.echo(f"{program}: {cores} cores of {threads} threads, {offered}")
     click.echo(
-        f"packet rate  {found.packet_rate / 1e6:.3f} M/s, limited by {_BOTTLENECKS[found.bottleneck]}"
+        f"packet rate  {found.packet_rate / 1e6:.3f} M/s, limited by {LIMITED_BY[found.bottleneck]}"
     )
     if fault:
         click.echo(
@@ -279,17 +268,8 @@ def _show(program, cores, threads, mix, found, fault):
         )
     if found.dropped:
         click.echo(f"dropped      {grouped(found.dropped)} of {grouped(mix.packets)} packets")
-    click.echo(
-        "busy         "
-        + ", ".join(f"{name} {100 * share:.1f} %" for name, share in found.utilisation.items())
-    )
-    click.echo(
-        "latency      "
-        + ", ".join(
-            f"{'mean' if k == 'mean' else f'{k} %'} {seconds(v) if v >= 1e-4 else f'{v * 1e6:.2f} us'}"
-            for k, v in found.latency.items()
-        )
-    )
+    click.echo(f"busy         {busy(found.utilisation)}")
+    click.echo(f"latency      {latencies(found.latency)}")
     if len(mix.paths) > 1:
         table(
             ["path", ">weight", ">share"],
@@ -300,15 +280,6 @@ def _show(program, cores, threads, mix, found, fault):
         )
     if not found.complete:
         click.echo("interrupted: the figures are those of the packets that had ended by then")
-
-
-_BOTTLENECKS = {
-    "cores": "the cores",
-    "dram": "a bank of the memory engine",
-    "mac": "the MAC",
-    "latency": "answers of memories that all threads of a core wait for",
-    "load": "what arrives",
-}
 
 
 def _path(text):

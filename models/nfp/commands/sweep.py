@@ -4,11 +4,19 @@ import csv
 
 import click
 
-from lpn.command import ANSWERED, UNKNOWN, FiniteRange, Progress, json_option, print_json, table
+from lpn.command import ANSWERED, UNKNOWN, Progress, json_option, print_json, table
 
 from .. import costs as cost_table
-from ..guarantee import METRICS
 from .compare import rate
+from .options import (
+    cores_option,
+    costs_option,
+    file_option,
+    limit_option,
+    metric_option,
+    unroll_option,
+)
+from .shown import unit_of
 
 
 @click.command()
@@ -33,8 +41,8 @@ from .compare import rate
     help="Which files, and where the number stands: 'count-min.{n}.asm'. Without it the last number of each name "
     "counts.",
 )
-@click.option("--metric", type=click.Choice(METRICS), default="packet-rate", show_default=True)
-@click.option("--cores", type=click.IntRange(1, 50), default=50, show_default=True)
+@metric_option("packet-rate")
+@cores_option
 @click.option(
     "--simulate",
     "packets",
@@ -48,34 +56,11 @@ from .compare import rate
     metavar="NAME=FORMULA",
     help="A column computed from the parameter: 'error=exp(-n)'.",
 )
-@click.option(
-    "--unroll", metavar="N|N:BLOCK,...", help="How often a loop, or a block of it, may run."
-)
-@click.option(
-    "--limit",
-    type=FiniteRange(0, min_open=True),
-    metavar="S",
-    help="Seconds for the search of each program.",
-)
-@click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Also as CSV.",
-)
-@click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Also as .svg or .png.",
-)
-@click.option(
-    "--costs",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="A cost table of your own.",
-)
+@unroll_option
+@limit_option
+@file_option("--csv", "csv_file", "Also as CSV.")
+@file_option("--plot", "plot", "Also as .svg or .png.")
+@costs_option
 @json_option
 def sweep(
     programs,
@@ -112,7 +97,7 @@ def sweep(
     family = members(programs, parameter, pattern)
     table_of_costs = cost_table.load(costs)
     bits = metric == "bit-rate"
-    unit = "bit/s" if bits else "packets/s"
+    unit = unit_of(metric)
     progress = Progress(len(family))
     rows, complete = [], True
     for value, file in family:

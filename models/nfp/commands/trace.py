@@ -7,18 +7,27 @@ import click
 from lpn.command import (
     ANSWERED,
     UNKNOWN,
-    FiniteRange,
     Progress,
     grouped,
     json_option,
     note,
     print_json,
     rate as per_second,
-    seconds,
     table,
 )
 
 from .. import costs as cost_table
+from .options import (
+    buffer_option,
+    cores_option,
+    even_option,
+    file_option,
+    program_argument,
+    rate_option,
+    threads_option,
+    unroll_option,
+)
+from .shown import LIMITED_BY, busy, latencies, shortened, time
 
 _LONGEST = 60  # characters of a path in the table
 _SUSTAINED = 100_000  # packets of the simulation of what rate the mix reaches
@@ -26,7 +35,7 @@ _ON_CURVE = 30_000  # and of each load of the curve
 
 
 @click.command()
-@click.argument("program", type=click.Path(exists=True, dir_okay=False))
+@program_argument
 @click.argument("capture", type=click.Path(exists=True, dir_okay=False), metavar="CAPTURE.pcap")
 @click.option(
     "--then",
@@ -45,26 +54,13 @@ _ON_CURVE = 30_000  # and of each load of the curve
     help="A program's DRAM before the first packet, as JSON; the first one is PROGRAM's, and so on. "
     " [default: zeros]",
 )
-@click.option(
-    "--rate",
-    type=FiniteRange(1, 1e9),
-    metavar="PPS",
-    help="Packets per second that arrive, in the capture's order; without it at its times.",
-)
-@click.option("--even", is_flag=True, help="With --rate: packets arrive at equal distances.")
-@click.option("--cores", type=click.IntRange(1, 50), default=50, show_default=True)
-@click.option("--threads", type=click.IntRange(1, 8), default=4, show_default=True)
-@click.option(
-    "--buffer",
-    type=click.IntRange(0, 10**9),
-    default=0,
-    metavar="PACKETS",
-    help="How many packets may wait at the MAC before it drops; 0, the default: it drops none.",
-)
+@rate_option("Packets per second that arrive, in the capture's order; without it at its times.")
+@even_option
+@cores_option
+@threads_option
+@buffer_option
 @click.option("--seed", type=click.IntRange(0, 2**62), default=1, show_default=True)
-@click.option(
-    "--unroll", metavar="N|N:BLOCK,...", help="How often a loop may run, in all programs."
-)
+@unroll_option
 @click.option(
     "--top",
     type=click.IntRange(1),
@@ -72,27 +68,9 @@ _ON_CURVE = 30_000  # and of each load of the curve
     show_default=True,
     help="How many paths, and how many places of the programs, are shown.",
 )
-@click.option(
-    "--mix",
-    "mix_file",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Also the mix of paths as a file for lpn nfp simulate.",
-)
-@click.option(
-    "--plot",
-    "plot_file",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Also the paths' shares and latencies as .svg or .png.",
-)
-@click.option(
-    "--curve",
-    "curve_file",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Also latencies of the mix over the load, as .svg or .png.",
-)
+@file_option("--mix", "mix_file", "Also the mix of paths as a file for lpn nfp simulate.")
+@file_option("--plot", "plot_file", "Also the paths' shares and latencies as .svg or .png.")
+@file_option("--curve", "curve_file", "Also latencies of the mix over the load, as .svg or .png.")
 @json_option
 def trace(
     program,
@@ -126,8 +104,9 @@ def trace(
     from lpn.plots import check_plot
 
     from .. import traffic as packets
+    from ..curve import SHARES
+    from ..mix_file import save
     from ..program import load
-    from ..simulate import simulate
 
     if even and rate is None:
         raise click.UsageError("--even is how packets of a --rate arrive; give --rate PPS")
@@ -160,27 +139,14 @@ def trace(
         seed=seed,
     )
 
-    def on_slice(time, firings):
-        progress.say(f"{grouped(firings)} firings")
+    sustained, measured, points = _simulated(mix, buffer, cores, threads, curve_file, progress)
+    if points:
+        from ..curve import plot
 
-    options = {"cores": cores, "threads": threads, "on_slice": on_slice if progress.on else None}
-    sustained = simulate(mix.mixture(min(_SUSTAINED, max(mix.packets, 10_000))), **options)
-    measured = simulate(mix, buffer=buffer, whole=True, **options)
-    points = None
-    if curve_file:
-        from ..curve import curve, plot
-
-        points = curve(
-            lambda at: mix.mixture(_ON_CURVE, rate=at),
-            sustained.packet_rate,
-            progress=lambda share: progress.say(f"at {share:.0%} of the rate", now=True),
-            cores=cores,
-            threads=threads,
-        )
-        if points:
-            plot(points, curve_file, f"{os.path.basename(capture)}, {cores} cores")
+        plot(points, curve_file, f"{os.path.basename(capture)}, {cores} cores")
     progress.clear()
     complete = found.complete and sustained.complete and measured.complete
+    complete = complete and (points is None or len(points) == len(SHARES))
     data = _fields(names, capture, found, mix, sustained, measured, points)
     data["complete"] = complete
     data["memory_assumed_zero"] = [
@@ -189,9 +155,14 @@ def trace(
         if not content
         and _reads_dram(programs[k], [path[k] for path in found.paths if k < len(path)])
     ]
-    data["work"] = _work(names, programs, found)
+    data["work"] = packets.work_of(names, programs, found)
     if mix_file:
-        _write_mix(mix_file, program, unroll, found)
+        save(
+            mix_file,
+            program,
+            [(path[0], number) for path, number in zip(found.paths, found.packets)],
+            unroll,
+        )
     if plot_file:
         _plot(plot_file, data, os.path.basename(capture))
     if as_json:
@@ -199,6 +170,28 @@ def trace(
     else:
         _show(data, top)
     return ANSWERED if complete else UNKNOWN
+
+
+def _simulated(mix, buffer, cores, threads, curve_file, progress):
+    """(what the NIC sustains of a mix, what its packets meet, the points of the curve or None)."""
+    from ..curve import curve
+    from ..simulate import simulate
+
+    def on_slice(time, firings):
+        progress.say(f"{grouped(firings)} firings")
+
+    options = {"cores": cores, "threads": threads, "on_slice": on_slice if progress.on else None}
+    sustained = simulate(mix.mixture(min(_SUSTAINED, max(mix.packets, 10_000))), **options)
+    measured = simulate(mix, buffer=buffer, whole=True, **options)
+    if not curve_file:
+        return sustained, measured, None
+    points = curve(
+        lambda at: mix.mixture(_ON_CURVE, rate=at),
+        sustained.packet_rate,
+        progress=lambda share: progress.say(f"at {share:.0%} of the rate", now=True),
+        **options,
+    )
+    return sustained, measured, points
 
 
 def _fields(names, capture, found, mix, sustained, measured, points):
@@ -246,81 +239,6 @@ def _keys(latency):
     return latency and {str(k): v for k, v in latency.items()}
 
 
-def _work(names, programs, found):
-    """Where the core cycles of this traffic go, without the firmware's and without waiting: by place
-    in the source where the listing has it, else by block; most first.
-    """
-    sums, total = {}, 0
-    for of_programs, packets in zip(found.paths, found.packets):
-        for name, program, path in zip(names, programs, of_programs):
-            for number, line, text, cycles, dram, place, statement in program.steps(path):
-                if text == "fin":
-                    continue
-                key = (
-                    (name, place, statement)
-                    if place or statement
-                    else (name, _block(program, number))
-                )
-                entry = sums.setdefault(key, [line, 0, 0.0])
-                entry[0] = min(entry[0], line)
-                entry[1] += packets * cycles
-                entry[2] += packets * dram
-                total += packets * cycles
-    out = []
-    for key, (line, cycles, dram) in sums.items():
-        sourced = len(key) == 3
-        out.append(
-            {
-                "program": key[0],
-                "line": line,
-                "place": key[1],
-                **({"statement": key[2]} if sourced else {}),
-                "share": cycles / total,
-                "cycles_per_packet": cycles / len(found.of),
-                "dram_cycles_per_packet": dram / len(found.of),
-            }
-        )
-    return sorted(out, key=lambda w: (-w["share"], w["program"], w["line"]))
-
-
-_BLOCKS = {}
-
-
-def _block(program, number):
-    """The id of the block that an instruction is of."""
-    if id(program) not in _BLOCKS:
-        graph = program.graph()
-        _BLOCKS[id(program)] = {
-            graph["instructions"][k][0]: f".{block}"
-            for block, _, code in graph["blocks"]
-            for k in code
-        }
-    return _BLOCKS[id(program)][number]
-
-
-def _write_mix(path, program, unroll, found):
-    import json
-
-    from lpn import Error
-
-    where = os.path.relpath(program, os.path.dirname(os.path.abspath(path)))
-    data = {
-        "program": where,
-        "paths": [
-            {"path": names[0], "weight": packets}
-            for names, packets in zip(found.paths, found.packets)
-        ],
-    }
-    if unroll:
-        data["unroll"] = unroll
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1)
-            file.write("\n")
-    except OSError as problem:
-        raise Error("E-nfp-mix", f"cannot write {path}: {problem.strerror or problem}") from None
-
-
 def _plot(path, data, capture):
     """Share and latencies of each path, the most frequent one first."""
     from lpn.plots import plot_lines
@@ -350,21 +268,14 @@ def _show(data, top):
     )
     click.echo(
         f"this mix     at most {data['sustained_rate'] / 1e6:.3f} M packets/s, limited by "
-        f"{_LIMITS[data['sustained_bottleneck']]}"
+        f"{LIMITED_BY[data['sustained_bottleneck']]}"
     )
     click.echo(
-        f"offered      {per_second(data['offered_rate'])} packets/s; busy "
-        + ", ".join(f"{name} {100 * share:.1f} %" for name, share in data["utilisation"].items())
+        f"offered      {per_second(data['offered_rate'])} packets/s; busy {busy(data['utilisation'])}"
     )
     if data["dropped"]:
         click.echo(f"dropped      {grouped(data['dropped'])} packets")
-    click.echo(
-        "latency      "
-        + ", ".join(
-            f"{'mean' if k == 'mean' else f'{k} %'} {_time(v)}"
-            for k, v in data["latency_seconds"].items()
-        )
-    )
+    click.echo(f"latency      {latencies(data['latency_seconds'])}")
     click.echo("")
     rows = []
     for path in data["paths"][:top]:
@@ -375,8 +286,8 @@ def _show(data, top):
                 f"{100 * path['share']:.2f} %",
                 path["core_cycles"],
                 f"{path['bank_cycles']:.2f}",
-                *((_time(latency[p]) for p in ("50", "99")) if latency else ("-", "-")),
-                _shortened(" => ".join(path["programs"])),
+                *((time(latency[p]) for p in ("50", "99")) if latency else ("-", "-")),
+                shortened(" => ".join(path["programs"]), _LONGEST),
             ]
         )
     table(
@@ -437,23 +348,3 @@ def _notes(data):
         )
     if not data["complete"]:
         yield "interrupted: the figures are those of the packets so far"
-
-
-_LIMITS = {
-    "cores": "the cores",
-    "dram": "a bank of the memory engine",
-    "mac": "the MAC",
-    "latency": "answers of memories that all threads of a core wait for",
-    "load": "what arrives",
-}
-
-
-def _time(value):
-    return seconds(value) if value >= 1e-4 else f"{value * 1e6:.2f} us"
-
-
-def _shortened(path):
-    if len(path) <= _LONGEST:
-        return path
-    half = (_LONGEST - 5) // 2
-    return f"{path[:half]} ... {path[-half:]}"

@@ -1,9 +1,18 @@
 """lpn vta tune, also lpn tune vta: searches the fastest schedule."""
 
-import os
 
 import click
-from lpn.command import ANSWERED, NO, UNKNOWN, Progress, grouped, json_option, print_json, table
+from lpn.command import (
+    ANSWERED,
+    NO,
+    UNKNOWN,
+    OutputFile,
+    Progress,
+    grouped,
+    json_option,
+    print_json,
+    table,
+)
 
 import lpn
 from models.vta import isa, schedule
@@ -58,14 +67,14 @@ def _options(command):
             click.option(
                 "-o",
                 "--output",
-                type=click.Path(dir_okay=False),
+                type=OutputFile(),
                 metavar="FILE",
                 help="Keeps the trials; the same search goes on from it.",
             ),
             click.option(
                 "--program",
                 "stream",
-                type=click.Path(dir_okay=False),
+                type=OutputFile(),
                 metavar="FILE",
                 help="Writes the best schedule's instructions, as `lpn sim vta` reads them.",
             ),
@@ -145,8 +154,6 @@ def _tune(
         from lpn.plots import check_plot
 
         check_plot(plot)
-    if stream:
-        _check_folder(stream)
     tuner = Tuner(conv, {"read_latency": read_latency, "write_ack_latency": write_ack_latency})
     if not tuner.space:
         click.echo("no schedule fits into the accelerator's memories", err=True)
@@ -172,13 +179,6 @@ def _tune(
     else:
         _show(tuner, found, clocks, show_all)
     return UNKNOWN if found.ending == "interrupted" else ANSWERED
-
-
-def _check_folder(path):
-    """A search may take hours: what it is to write is refused before it."""
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise lpn.Error("E-input", f"cannot write {path}: there is no folder {folder}")
 
 
 def _confirm(tuner, chosen, stream):

@@ -7,7 +7,7 @@ import click
 import _lpn
 
 from ..authoring.unknown import require_known
-from ..command import ANSWERED, json_option, model_argument, params_option, print_json
+from ..command import ANSWERED, OutputFile, json_option, model_argument, params_option, print_json
 from ..errors import without_place
 from ..runs import prepare
 
@@ -19,7 +19,7 @@ from ..runs import prepare
     "-o",
     "--output",
     required=True,
-    type=click.Path(dir_okay=False),
+    type=OutputFile(),
     metavar="FILE",
     help="FILE.cc: the source; FILE.so: a library with the C interface of lpnrt/abi.h; "
     "else a program.",
@@ -51,7 +51,7 @@ def compile(model, params, output, as_json):
 @model_argument
 @click.argument("input")
 @params_option
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="FILE")
+@click.option("-o", "--output", required=True, type=OutputFile(), metavar="FILE")
 @json_option
 def marking(model, input, params, output, as_json):
     """Writes the tokens that MODEL's workload makes of INPUT as a marking file."""
@@ -87,9 +87,7 @@ def marking(model, input, params, output, as_json):
 @click.command("print")
 @model_argument
 @params_option
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: stdout."
-)
+@click.option("-o", "--output", type=OutputFile(), metavar="FILE", help="Default: stdout.")
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
     ready = prepare(model, params=params)

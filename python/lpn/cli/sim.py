@@ -11,6 +11,7 @@ from ..command import (
     NO,
     UNKNOWN,
     WRONG,
+    OutputFile,
     Progress,
     budget_options,
     compile_aloud,
@@ -75,7 +76,7 @@ from .explain import show as show_ways
 )
 @click.option(
     "--trace",
-    type=click.Path(dir_okay=False, writable=True),
+    type=OutputFile(),
     metavar="FILE",
     help="Every firing as a timeline for ui.perfetto.dev (compressed when FILE ends in " ".gz).",
 )

@@ -15,6 +15,7 @@ from ..command import (
     UNKNOWN,
     WRONG,
     FiniteRange,
+    OutputFile,
     Progress,
     counted,
     grouped,
@@ -88,14 +89,14 @@ STATUS = {
 )
 @click.option(
     "--certificate",
-    type=click.Path(dir_okay=False, writable=True),
+    type=OutputFile(),
     metavar="FILE",
     help="Writes what proves the bound.",
 )
 @click.option(
     "--witness",
     "witness_file",
-    type=click.Path(dir_okay=False, writable=True),
+    type=OutputFile(),
     metavar="FILE",
     help="Writes the input found as a marking file, for lpn sim.",
 )

@@ -55,7 +55,7 @@ class Event:
 
 
 class Graph:
-    """`values(transition, kind)`: the column of what was probed there, by firing (see solve.py)."""
+    """`column(transition, what, number)`: what was probed there at a firing of that number (case.py)."""
 
     def __init__(self, observed: Observed, history: History, sites: dict, column: Any) -> None:
         self.observed, self.history = observed, history
@@ -64,7 +64,7 @@ class Graph:
         self._column = column
         self._names = self.net.transitions
         self.pools: dict[str, list[Pool]] = defaultdict(list)
-        self._edges: list[list[tuple]] = []
+        self.edges: list[list[tuple]] = []
         self._unsure: list[bool] = []
         self._unlimited: list[int] | None = None  # how many edges each firing has without pools
         self._limited: set[str] = set()
@@ -194,7 +194,7 @@ class Graph:
                 use = None if site is None else ((name, "interval"), before)
                 edges.append((START, before, 0, use))
             previous[f.transition] = n
-            self._edges.append(edges)
+            self.edges.append(edges)
             self._unsure.append(unsure)
         self._previous_commit = {}
         for order in commits_of.values():
@@ -228,15 +228,15 @@ class Graph:
         for n, m in pool.entries:
             back = m - count - 1
             if 0 <= back < len(pool.returns):
-                self._edges[n].append((COMMIT, pool.returns[back], 0, None))
+                self.edges[n].append((COMMIT, pool.returns[back], 0, None))
 
     def limit_to(self, numbers: dict[str, int]) -> None:
         """What follows when the unknown pools begin with these numbers, those of the last call
         undone; a pool without a number holds nothing up.
         """
         if self._unlimited is None:
-            self._unlimited = [len(e) for e in self._edges]
-        for edges, length in zip(self._edges, self._unlimited):
+            self._unlimited = [len(e) for e in self.edges]
+        for edges, length in zip(self.edges, self._unlimited):
             del edges[length:]
         for name, count in numbers.items():
             for pool in self.pools.get(name, ()):
@@ -254,7 +254,7 @@ class Graph:
         seen = [self._is_seen(f) for f in firings]
 
         def needs(n):
-            for kind, ref, _, _ in self._edges[n]:
+            for kind, ref, _, _ in self.edges[n]:
                 if kind == COMMIT and not seen[ref][1] or kind == START and not seen[ref][0]:
                     yield ref
             before = self._previous_commit.get(n)
@@ -325,7 +325,7 @@ class Graph:
             sums: dict[tuple, int] = {}
             unsure = self._unsure[n] or n in held
             late = clocked[f.transition]
-            for kind, ref, add, use in self._edges[n]:
+            for kind, ref, add, use in self.edges[n]:
                 if kind == TIME:
                     base: dict[tuple, int] = {(): ref}
                 elif kind == COMMIT:

@@ -45,17 +45,30 @@ class Bounds:
         """Events that a formula can meet."""
         return int((~self.loose).sum())
 
+    @property
+    def rows(self) -> int:
+        """Rows of the columns."""
+        return len(next(iter(self.columns.values()))) if self.columns else int(self.at.max()) + 1
+
     def score(self, formula: Formula) -> tuple[int, int]:
         """(events met exactly, events passed)."""
-        size = len(next(iter(self.columns.values()))) if self.columns else int(self.at.max()) + 1
-        values = formula.at(self.columns, size)
+        values = formula.at(self.columns, self.rows)
         if (values < self.least).any():
             return 0, len(self.slack)
         return self.judge(self.bound - values[self.at])
 
-    def judge(self, left):
+    def left(self, formula: Formula) -> np.ndarray:
+        """What a formula leaves of each bound."""
+        return self.bound - formula.at(self.columns, self.rows)[self.at]
+
+    def least_left(self, left: np.ndarray) -> np.ndarray:
+        """What is left of each event, of what is left of each bound."""
         least = self.slack.copy()
         np.minimum.at(least, self.event, left)
+        return least
+
+    def judge(self, left):
+        least = self.least_left(left)
         return int(((least == 0) & ~self.loose).sum()), int((least < 0).sum())
 
     @property
@@ -70,8 +83,9 @@ class Candidate:
     met: int
     passed: int
 
-    def merit(self, penalty):
-        return self.met - WORSE * self.passed - penalty * self.formula.cost
+    def merit(self, events: int) -> float:
+        """Its worth where there are so many events: what it meets, less what it costs."""
+        return self.met - WORSE * self.passed - (1 + 0.008 * events) * self.formula.cost
 
 
 def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> list[Candidate]:
@@ -120,11 +134,10 @@ def ranked(found, events):
         rest.sort(key=lambda c: (-c.met + c.passed, c.formula.cost))
         return [best, *rest]
     most = max((c.met for c in found if not c.passed), default=-1)
-    penalty = 1 + 0.008 * events
     clean = [c for c in found if not c.passed and c.met >= most]
-    best = max(found, key=lambda c: (c.merit(penalty), -c.formula.cost))
+    best = max(found, key=lambda c: (c.merit(events), -c.formula.cost))
     simple = min(clean, key=lambda c: c.formula.cost, default=None)
-    if simple is not None and simple.merit(penalty) >= best.merit(penalty):
+    if simple is not None and simple.merit(events) >= best.merit(events):
         best = simple
     rest = [c for c in found if c is not best]
     rest.sort(key=lambda c: (-c.met + c.passed, c.formula.cost))

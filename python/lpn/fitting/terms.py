@@ -31,6 +31,11 @@ class Site:
     def key(self) -> tuple[str, str]:
         return self.transition, self.part
 
+    @property
+    def shape(self) -> list[str] | None:
+        """The unknowns whose multiples alone are added up; None: the formula is open."""
+        return None if self.open else self.unknowns
+
 
 def sites_of(net: Net) -> dict[tuple[str, str], Site]:
     """All delays and intervals of a net, by (transition, part)."""

@@ -1,12 +1,17 @@
 """Arbiters: several queues into one, one grant at a time."""
 
 from ..authoring.expr import select
-from ..authoring.token import Int, Token
+from ..authoring.token import Int
 from ..authoring.trace import Over
 from ..errors import mistake
+from ._ports import record
 from ._queues import output_like
 
-__all__ = ["priority", "round_robin"]
+__all__ = ["each", "priority", "round_robin"]
+
+# From here on a round robin has a transition per input instead of one per input and turn: fewer, but
+# with guards on free counts, which input classes do not cover (docs/provable.md).
+MOST_BY_TURNS = 8
 
 _turns = {}
 
@@ -14,95 +19,188 @@ _turns = {}
 def _turn_type(n):
     """The pointer of an arbiter over n inputs, one type per n."""
     if n not in _turns:
-        _turns[n] = type(
-            f"Turn{n}",
-            (Token,),
-            {"__annotations__": {"next": Int[0, n - 1]}, "__module__": __name__},
-        )
+        _turns[n] = record(f"Turn{n}", "Whose turn it is.", next=Int[0, n - 1])
     return _turns[n]
 
 
-def _check(name, inputs):
-    inputs = list(inputs)
-    if not inputs:
-        raise mistake("E-operand", f"arbiter '{name}' needs at least one input")
-    return inputs
-
-
-def priority(net, name, inputs, out=None, *, delay=1):
-    """The first of `inputs` that has a token wins; one token passes per `delay` cycles.
-
-    `delay`: cycles, or a function of the arc `t`; the arbiter is busy for so long. Returns `out`.
-    """
-    inputs = _check(name, inputs)
-    target = output_like(net, name, inputs[0], out)
-    idle = net.place(f"{name}.idle", init=1)
-    for k, source in enumerate(inputs):
-        net.transition(
-            f"{name}.grant{k}",
-            take={"t": source, "idle": idle},
-            put=[target.forward("t"), idle],
-            delay=delay,
-        )
-    return target
-
-
-def round_robin(net, name, inputs, out=None, *, delay=1, skip_empty=True, also=None):
-    """Each of `inputs` in turn; one token passes per `delay` cycles.
-
-    The turn goes to the input after the one that was granted last. `skip_empty`: an input without
-    a token is passed over; False: the arbiter waits for it. `delay`: cycles, or a function of the
-    arc `t`; the arbiter is busy for so long. `out`, `delay` and `also`, what a grant puts besides,
-    may be lists with an entry per input. Returns `out`.
-
-    Raises Error "E-operand" for no input, or a list of another length.
-    """
-    inputs = _check(name, inputs)
-    n = len(inputs)
-    if isinstance(out, (list, tuple)):
-        targets = [
-            output_like(net, name, source, o)
-            for source, o in zip(inputs, _each(name, "out", out, n))
-        ]
-    else:
-        out = output_like(net, name, inputs[0], out)
-        targets = [out] * n
-    delays = _each(name, "delay", delay, n)
-    others_put = _each(name, "also", also if also is not None else [[]] * n, n)
-    turn = net.place(f"{name}.turn", _turn_type(n), init=[{"next": 0}])
-    for k, source in enumerate(inputs):
-        take = {"turn": turn, "t": source}
-        if skip_empty:
-            others = [j for j in range(n) if j != k]
-            take.update({f"other{j}": inputs[j].watch() for j in others})
-            guard = _nobody_before(k, others, n)
-        else:
-            guard = (lambda turn, k=k: turn.next == k) if n > 1 else None
-        net.transition(
-            f"{name}.grant{k}",
-            take=take,
-            guard=guard,
-            put=[targets[k].forward("t"), turn.emit(next=(k + 1) % n), *others_put[k]],
-            delay=delays[k],
-        )
-    return out
-
-
-def _each(name, what, given, n):
-    """`given` per input: a list of n, or the same for all."""
+def each(name, what, given, n):
+    """`given` per input: a list of n, or the same for all. Raises Error "E-operand"."""
     if not isinstance(given, (list, tuple)):
         return [given] * n
     if len(given) != n:
         raise mistake(
             "E-operand", f"arbiter '{name}' has {n} inputs, but {len(given)} entries in {what}"
         )
-    return given
+    return list(given)
+
+
+class _Arbiter:
+    """What both arbiters have in common: inputs, what a grant takes and puts, bursts."""
+
+    def __init__(self, net, name, inputs, out, delay, also, guard, credit, last):
+        self.net, self.name = net, name
+        inputs = list(inputs)
+        if not inputs:
+            raise mistake("E-operand", f"arbiter '{name}' needs at least one input")
+        self.n = n = len(inputs)
+        self.several = isinstance(out, (list, tuple))
+        outs = each(name, "out", out, n)
+        if not self.several:
+            outs = [output_like(net, name, inputs[0], out)] * n
+        self.targets = [output_like(net, name, source, o) for source, o in zip(inputs, outs)]
+        self.out = out if self.several else self.targets[0]
+        self.delays = each(name, "delay", delay, n)
+        self.also = each(name, "also", also if also is not None else [[]] * n, n)
+        self.last = last
+        own_credits = isinstance(credit, (list, tuple))
+        credits = each(name, "credit", credit, n)
+        guards = each(name, "guard", guard, n)
+        self.credits = [None] * n if own_credits else credits
+        self.inputs = [
+            self._admitted(k, source, guards[k], credits[k] if own_credits else None)
+            for k, source in enumerate(inputs)
+        ]
+        self.held = (
+            [net.place(f"{name}.held{k}") for k in range(n)] if last is not None else [None] * n
+        )
+
+    def _admitted(self, k, source, guard, credit):
+        """The place of input k that takes part: where a head waits that passed its guard and has its
+        own credit; `source` itself where there is neither.
+        """
+        if guard is None and credit is None:
+            return source
+        ready = self.net._place_like(f"{self.name}.ready{k}", source, capacity=1)
+        take = {"t": source}
+        if credit is not None:
+            take["credit"] = credit
+        self.net.transition(
+            f"{self.name}.admit{k}", take=take, guard=guard, put=[ready.forward("t")]
+        )
+        return ready
+
+    def grant(self, name, k, take, turn, before=()):
+        """A transition that grants input k. `take`: what it takes besides; `turn`: what it puts when
+        the grant ends, a function of the count; `before`: arcs to the inputs that must be empty.
+        """
+        arcs = {**take, "t": self.inputs[k], **dict(before)}
+        if self.credits[k] is not None:
+            arcs["credit"] = self.credits[k]
+        put = [self.targets[k].forward("t")]
+        if self.last is None:
+            put += turn(1)
+        else:
+            ends = Over(["t"], lambda t: 1 if self.last(t) else 0)
+            goes_on = Over(["t"], lambda t: 0 if self.last(t) else 1)
+            put += [*turn(ends), self.held[k].emit(count=goes_on)]
+        self.net.transition(
+            name, take=arcs, put=[*put, *self.also[k]], delay=self.delays[k], guard=None
+        )
+
+    def bursts(self, turn):
+        """Grants of the inputs that hold the arbiter until their burst has ended."""
+        if self.last is not None:
+            for k in range(self.n):
+                self.grant(f"{self.name}.burst{k}", k, {"held": self.held[k]}, turn(k))
+
+
+def priority(
+    net, name, inputs, out=None, *, delay=1, also=None, guard=None, credit=None, last=None
+):
+    """The first of `inputs` that has a token wins; one token passes per `delay` cycles.
+
+    `delay`, `also`, `guard`, `credit`, `last`: as of round_robin. Returns `out`.
+
+    Raises Error "E-operand" for no input, or a list of another length.
+    """
+    a = _Arbiter(net, name, inputs, out, delay, also, guard, credit, last)
+    idle = net.place(f"{name}.idle", init=1)
+
+    def turn(ends):
+        return [idle.emit(count=ends)]
+
+    for k in range(a.n):
+        a.grant(f"{name}.grant{k}", k, {"idle": idle}, turn)
+    a.bursts(lambda k: turn)
+    return a.out
+
+
+def round_robin(
+    net,
+    name,
+    inputs,
+    out=None,
+    *,
+    delay=1,
+    skip_empty=True,
+    also=None,
+    guard=None,
+    credit=None,
+    last=None,
+):
+    """Each of `inputs` in turn; one token passes per `delay` cycles.
+
+    The turn goes to the input after the one that was granted last. `skip_empty`: an input without
+    a token is passed over; False: the arbiter waits for it. `delay`: cycles, or a function of the
+    arc `t`; the arbiter is busy for so long. `also`: what a grant puts besides. `guard`: a condition
+    of the arc `t`; a head that does not meet it takes no part, and is there for others to take.
+    `credit`: a place; each grant takes one of its tokens. `last`: a condition of the arc `t`; the
+    grant stays with its input until a token meets it (a burst).
+
+    `out`, `delay`, `also`, `guard` and `credit` may be lists with an entry per input; an input is
+    passed over while its own credits are used up. With a guard or a credit of its own, an input has
+    a register, `name.readyK`, in which its head waits for the grant. Returns `out`.
+
+    Up to 8 inputs have a transition per input and turn, whose arcs want the inputs before it to be
+    empty: input classes, bounds and interfaces work on these. More have one per input.
+
+    Raises Error "E-operand" for no input, or a list of another length.
+    """
+    a = _Arbiter(net, name, inputs, out, delay, also, guard, credit, last)
+    n = a.n
+    place = net.place(f"{name}.turn", _turn_type(n), init=[{"next": 0}])
+
+    def turn(k):
+        return lambda ends: [place.emit(count=ends, next=(k + 1) % n)]
+
+    def at(first):
+        return place.take(guard=lambda turn: turn.next == first) if n > 1 else place
+
+    for k in range(n):
+        if not skip_empty:
+            a.grant(f"{name}.grant{k}", k, {"turn": at(k)}, turn(k))
+        elif n > MOST_BY_TURNS:
+            _grant_by_free_counts(a, place, k, turn(k))
+        else:
+            for first in range(n):
+                before = [(first + d) % n for d in range((k - first) % n)]
+                a.grant(
+                    f"{name}.turn{first}.grant{k}" if n > 1 else f"{name}.grant{k}",
+                    k,
+                    {"turn": at(first)},
+                    turn(k),
+                    [(f"before{j}", a.inputs[j].empty()) for j in before],
+                )
+    a.bursts(turn)
+    return a.out
+
+
+def _grant_by_free_counts(arbiter, turn, k, then):
+    """Input k's grant in one transition: its guard reads how many tokens the others have."""
+    others = [j for j in range(arbiter.n) if j != k]
+    arbiter.grant(
+        f"{arbiter.name}.grant{k}",
+        k,
+        {
+            **{f"other{j}": arbiter.inputs[j].watch() for j in others},
+            "turn": turn.take(guard=_nobody_before(k, others, arbiter.n)),
+        },
+        then,
+    )
 
 
 def _nobody_before(k, others, n):
     """The guard of input k: every other input that comes before it in this turn is empty."""
-    if not others:
-        return None
 
     def condition(turn, *watched):
         holds = True
@@ -110,11 +208,8 @@ def _nobody_before(k, others, n):
             # j is before k when the distance from the turn is less.
             mine = select(turn.next <= k, k - turn.next, k - turn.next + n)
             its = select(turn.next <= j, j - turn.next, j - turn.next + n)
-            holds = (
-                (arc.free == 0) | (mine < its)
-                if holds is True
-                else holds & ((arc.free == 0) | (mine < its))
-            )
+            free = (arc.free == 0) | (mine < its)
+            holds = free if holds is True else holds & free
         return holds
 
     return Over(["turn"] + [f"other{j}" for j in others], condition)

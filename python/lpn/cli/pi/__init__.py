@@ -10,6 +10,7 @@ from ...command import (
     UNKNOWN,
     WRONG,
     FiniteRange,
+    OutputFile,
     Progress,
     counted,
     grouped,
@@ -38,7 +39,7 @@ from ..space import _Bound, load_space
 @click.option(
     "-o",
     "output",
-    type=click.Path(dir_okay=False),
+    type=OutputFile(),
     metavar="FILE",
     help="Writes the interface, a .py file.",
 )

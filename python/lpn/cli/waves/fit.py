@@ -8,6 +8,7 @@ from ...command import (
     ANSWERED,
     NO,
     UNKNOWN,
+    OutputFile,
     Progress,
     counted,
     grouped,
@@ -88,6 +89,7 @@ class PerFile(click.ParamType):
 @click.option(
     "-o",
     "--output",
+    type=OutputFile(),
     metavar="FILE",
     help="Writes the result: a .lpn, or a .py, which is the skeleton with what was found.",
 )

@@ -1,0 +1,102 @@
+"""A DMA engine over memory ports."""
+
+from ..authoring.token import Int
+from ..errors import mistake
+from ._bursts import Burst, Transfer, bursts
+from ._ports import ADDRESSES, MOST_BYTES, MemoryPort, record, whole
+
+__all__ = ["Move", "dma"]
+
+
+Move = record(
+    "Move",
+    "What a DMA engine is asked for.",
+    source=Int(0, ADDRESSES - 1),
+    destination=Int(0, ADDRESSES - 1),
+    bytes=Int(1, MOST_BYTES - 1),
+)
+
+
+def dma(
+    net,
+    name,
+    moves,
+    read,
+    write,
+    *,
+    burst=256,
+    boundary=4096,
+    reads=4,
+    writes=4,
+    buffer=1024,
+    out=None,
+):
+    """Copies by descriptors: tokens of `moves` (Move) in order; returns the place of those done.
+
+    `read`, `write`: the MemoryPorts of source and destination. Each side cuts a move into
+    bursts as `bursts` does (`burst`, `boundary` in bytes), one per cycle, and goes on to the next
+    move by itself. A read needs one of `reads` outstanding ones and as many bytes of the `buffer`,
+    which it keeps until they are written; a write needs one of `writes` and its bytes in the buffer.
+    A move is done when as many bytes as those of it and all before it have been answered.
+
+    reads, writes: ints or parameters. buffer: bytes, at least two bursts: with less, a read may wait for
+    room and a write for bytes, for ever. Answers may come in any order,
+    but then a move may be called done by bytes of the next one.
+    Raises Error "E-operand".
+    """
+    for what, port in (("read", read), ("write", write)):
+        if not isinstance(port, MemoryPort):
+            raise mistake("E-operand", f"dma '{name}': {what} must be a MemoryPort, got {port!r}")
+    if read.requests is write.requests:
+        raise mistake(
+            "E-operand",
+            f"dma '{name}': read and write must be two ports; join them by lib.interconnect",
+        )
+    whole(name, "burst", burst, 1, MOST_BYTES - 1)
+    if isinstance(buffer, int):
+        whole(name, "buffer", buffer, 2 * burst)
+    out = net.place(f"{name}.done", Move) if out is None else out
+    room, filled = net.place(f"{name}.room", init=buffer), net.place(f"{name}.filled")
+    from_, to = net.place(f"{name}.from", Transfer), net.place(f"{name}.to", Transfer)
+    ending = net.place(f"{name}.ending", Move)
+    net.transition(
+        f"{name}.take",
+        take={"m": moves},
+        put=[
+            from_.emit(address=lambda m: m.source, bytes=lambda m: m.bytes),
+            to.emit(address=lambda m: m.destination, bytes=lambda m: m.bytes),
+            ending.forward("m"),
+        ],
+    )
+    sides = (
+        ("read", read, from_, reads, {"room": room}, False),
+        ("write", write, to, writes, {"room": filled}, True),
+    )
+    written = net.place(f"{name}.written")
+    for side, port, transfers, limit, needs, writing in sides:
+        credits = net.place(f"{name}.{side}s", init=limit)
+        cut = net.place(f"{name}.{side}.burst", Burst)
+        how = {"most": burst, "boundary": boundary, "out": cut, "credit": credits}
+        bursts(net, f"{name}.{side}", transfers, **how, **needs)
+        net.transition(
+            f"{name}.{side}.ask",
+            take={"b": cut},
+            put=[
+                port.requests.emit(
+                    address=lambda b: b.address, bytes=lambda b: b.bytes, write=writing, id=0
+                ),
+                *([room.emit(count=lambda b: b.bytes)] if writing else []),
+            ],
+        )
+        net.transition(
+            f"{name}.{side}.answer",
+            take={"t": port.responses},
+            put=[credits, (written if writing else filled).emit(count=lambda t: t.bytes)],
+        )
+    net.transition(
+        f"{name}.finish",
+        take={"m": ending, "bytes": written.take(lambda m: m.bytes)},
+        put=[out.forward("m")],
+        servers=1,
+    )
+    return out

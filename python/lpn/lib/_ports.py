@@ -1,0 +1,75 @@
+"""Memory ports: what joins parts that ask for data with parts that have it."""
+
+from dataclasses import dataclass
+
+from ..authoring.place import Place
+from ..authoring.token import Int, Token
+from ..errors import mistake
+
+__all__ = ["Access", "MemoryPort", "memory", "memory_port", "record", "whole"]
+
+ADDRESSES, MOST_BYTES, MOST_ID = 2**48, 2**32, 2**31
+
+
+def record(name, doc, **fields):
+    """A token type."""
+    made = {"__annotations__": fields, "__doc__": doc, "__module__": "lpn.lib"}
+    return type(name, (Token,), made)
+
+
+Access = record(
+    "Access",
+    "An access to a memory, and its answer.",
+    address=Int(0, ADDRESSES - 1),
+    bytes=Int(1, MOST_BYTES - 1),
+    write=bool,
+    id=Int(0, MOST_ID - 1),  # of who asked: parts on the way give it back as it came
+)
+
+
+@dataclass(frozen=True)
+class MemoryPort:
+    """Where accesses are asked for and answered: two places of Access. Each request has one answer."""
+
+    requests: Place
+    responses: Place
+
+
+def memory_port(net, name) -> MemoryPort:
+    """A port, with the places `name.requests` and `name.responses`."""
+    return MemoryPort(net.place(f"{name}.requests", Access), net.place(f"{name}.responses", Access))
+
+
+def whole(name, what, value, least, most=2**40):
+    """Raises Error "E-operand" unless `value` is an int in least..most."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise mistake(
+            "E-operand", f"'{name}': {what} must be an int {least}..{most}, got {value!r}"
+        )
+
+
+def memory(net, name, port, *, latency, bytes_per_cycle, outstanding=16):
+    """A memory of fixed latency behind `port`: answers in order, over one bus.
+
+    latency: cycles from a request to the first beat; one request begins per cycle. bytes_per_cycle:
+    of the bus, an int. outstanding: requests begun and not answered, an int or a parameter.
+    Raises Error "E-operand".
+    """
+    whole(name, "bytes_per_cycle", bytes_per_cycle, 1)
+    slots = net.place(f"{name}.slots", init=outstanding)
+    read = net.place(f"{name}.read", Access)
+    net.transition(
+        f"{name}.access",
+        take={"t": port.requests, "slot": slots},
+        put=[read.forward("t")],
+        delay=latency,
+        interval=1,
+        ordered=True,
+    )
+    net.transition(
+        f"{name}.bus",
+        take={"t": read},
+        put=[port.responses.forward("t"), slots],
+        delay=lambda t: (t.bytes + bytes_per_cycle - 1) // bytes_per_cycle,
+        servers=1,
+    )

@@ -1,0 +1,236 @@
+"""Random nets of parts with random inputs, and what models.py says of them.
+
+Each case is a function of a random.Random: (net, marking, instants of the tokens that come out, in
+order, as the independent model has them).
+"""
+
+import models
+
+import lpn
+from lpn import lib
+
+
+class Word(lpn.Token):
+    n: lpn.Int[0, 1000]
+    port: lpn.Int[0, 15]
+    last: bool
+
+
+class Tagged(lpn.Token):
+    tag: lpn.Int[0, 255]
+    cycles: lpn.Int[0, 1000]
+
+
+def arrivals(draw, n, gap):
+    """n cycles in order, `gap` apart at most."""
+    t, found = draw.randint(0, 5), []
+    for _ in range(n):
+        found.append(t)
+        t += draw.randint(0, gap)
+    return found
+
+
+def arbiter(draw):
+    """Two to five inputs, with credits, bursts or neither, fair or by priority."""
+    n, fair = draw.randint(1, 5), draw.random() < 0.6
+    kind = draw.choice(["plain", "credits", "bursts"])
+    net = lpn.Net("arbiter")
+    inputs = [net.place(f"q{k}", Word, start=True) for k in range(n)]
+    done = net.place("done", Word, done=True, sink=True)
+    options, number, returns = {}, draw.randint(1, 3), draw.randint(1, 9)
+    take = give = None
+    if kind == "credits":
+        take, give = lib.credit(net, "credits", number, latency=returns)
+        options["credit"] = take
+    if kind == "bursts":
+        options["last"] = lambda t: t.last
+    grant = lib.round_robin if fair else lib.priority
+    out = grant(net, "arb", inputs, delay=lambda t: t.n, **options)
+    put = [done.forward("t")] + ([give] if give is not None else [])
+    net.transition("end", take={"t": out}, put=put)
+    queues, marking = [], lpn.Marking(net)
+    for k in range(n):
+        count = draw.randint(1, 8)
+        at = arrivals(draw, count, draw.choice([1, 4, 15]))
+        queue = [(a, draw.randint(1, 6), j == count - 1 or draw.random() < 0.5)
+                 for j, a in enumerate(at)]  # fmt: skip
+        marking.add_rows(f"q{k}", [(d, k, int(last)) for _, d, last in queue], at=at)
+        queues.append(queue)
+    credits = number if kind == "credits" else None
+    # `credit` gives one back per cycle; grants are a cycle apart at least.
+    out = models.arbiter(queues, fair, credits=credits, returns=returns, bursts=kind == "bursts")
+    return net, marking, out
+
+
+def crossbar(draw):
+    """Up to four inputs and three outputs; one head per input."""
+    n, m, fair = draw.randint(1, 4), draw.randint(1, 3), draw.random() < 0.5
+    net = lpn.Net("crossbar")
+    inputs = [net.place(f"q{k}", Word, start=True) for k in range(n)]
+    outputs = [net.place(f"out{k}", Word, done=True, sink=True) for k in range(m)]
+    grant = lib.round_robin if fair else lib.priority
+    lib.crossbar(net, "xbar", inputs, outputs, lambda t: t.port, delay=lambda t: t.n, grant=grant)
+    queues, marking = [], lpn.Marking(net)
+    for k in range(n):
+        at = arrivals(draw, draw.randint(1, 8), draw.choice([1, 4, 15]))
+        queues.append([(a, draw.randrange(m), draw.randint(1, 6)) for a in at])
+        marking.add_rows(f"q{k}", [(d, o, 0) for _, o, d in queues[-1]], at=at)
+    return net, marking, [(t, o) for t, _, o in models.crossbar(queues, m, fair)]
+
+
+def clock_crossing(draw):
+    """Any two clocks."""
+    clocks = [(p := draw.randint(1, 9), draw.randrange(p)) for _ in range(2)]
+    depth, stages = draw.randint(1, 6), draw.randint(1, 4)
+    net = lpn.Net("crossing")
+    source = net.place("source", Word, start=True)
+    done = net.place("done", Word, done=True, sink=True)
+    how = {"write": clocks[0], "read": clocks[1], "stages": stages}
+    lib.clock_crossing(net, "cdc", source, depth, out=done, **how)
+    at = arrivals(draw, draw.randint(1, 20), draw.choice([1, 6, 30]))
+    marking = lpn.Marking(net)
+    marking.add_rows("source", [(0, 0, 0)] * len(at), at=at)
+    return net, marking, [(t, 0) for t in models.clock_crossing(at, depth, *clocks, stages)]
+
+
+def reorder_buffer(draw):
+    """Units that answer out of order."""
+    entries = draw.randint(1, 8)
+    net = lpn.Net("reorder")
+    source, answers = net.place("source", Tagged, start=True), net.place("answers", Tagged)
+    done = net.place("done", Tagged, done=True, sink=True)
+    issued, _ = lib.reorder_buffer(net, "rob", source, answers, entries, out=done)
+    net.transition(
+        "serve", take={"t": issued}, put=[answers.forward("t")], delay=lambda t: t.cycles
+    )
+    at = arrivals(draw, draw.randint(1, 20), draw.choice([1, 6]))
+    requests = [(a, draw.choice([0, 1, 5, 30])) for a in at]
+    marking = lpn.Marking(net)
+    marking.add_rows("source", [(0, c) for _, c in requests], at=at)
+    return net, marking, [(t, 0) for t in models.reorder_buffer(requests, entries)]
+
+
+def _memory(draw, least=1):
+    return {
+        "latency": draw.randint(1, 40),
+        "bytes_per_cycle": draw.choice([1, 8, 16, 64]),
+        "outstanding": draw.randint(least, 8),
+    }
+
+
+def dma(draw):
+    """A DMA engine between two memories."""
+    burst = draw.choice([16, 64, 100, 256])
+    how = {
+        "burst": burst,
+        "boundary": draw.choice([64, 1000, 4096]),
+        "reads": draw.randint(1, 5),
+        "writes": draw.randint(1, 5),
+        "buffer": 2 * burst + draw.choice([0, 50, 1000]),
+    }
+    net = lpn.Net("dma")
+    moves = net.place("moves", lib.Move, start=True)
+    done = net.place("done", lib.Move, done=True, sink=True)
+    ports = [lib.memory_port(net, name) for name in ("source", "target")]
+    lib.dma(net, "dma", moves, *ports, out=done, **how)
+    memories = []
+    for name, port in zip(("reads_from", "writes_to"), ports):
+        about = _memory(draw)
+        lib.memory(net, name, port, **about)
+        memories.append(models.Memory(**about))
+    rows = [(draw.randrange(9000), draw.randrange(9000), draw.randint(1, 3000))
+            for _ in range(draw.randint(1, 3))]  # fmt: skip
+    marking = lpn.Marking(net)
+    marking.add_rows("moves", rows)
+    return net, marking, [(t, 0) for t in models.dma(rows, *memories, **how)]
+
+
+def interconnect(draw):
+    """Masters that ask two or three memories, with more outstanding than they ask for."""
+    n, m, fair, delay = (
+        draw.randint(1, 3),
+        draw.randint(1, 3),
+        draw.random() < 0.5,
+        draw.randint(1, 3),
+    )
+    net = lpn.Net("interconnect")
+    masters = [lib.memory_port(net, f"m{k}") for k in range(n)]
+    slaves = [lib.memory_port(net, f"s{k}") for k in range(m)]
+    grant = lib.round_robin if fair else lib.priority
+    lib.interconnect(
+        net,
+        "ic",
+        masters,
+        slaves,
+        lambda t: t.address // 4096,
+        delay=delay,
+        outstanding=100,
+        grant=grant,
+    )
+    memories, queues, marking = [], [], lpn.Marking(net)
+    for k, port in enumerate(slaves):
+        about = _memory(draw)
+        lib.memory(net, f"memory{k}", port, **about)
+        memories.append(models.Memory(**about))
+    for k, port in enumerate(masters):
+        source = net.place(f"asks{k}", lib.Access, start=True)
+        done = net.place(f"out{k}", lib.Access, done=True, sink=True)
+        net.transition(f"ask{k}", take={"t": source}, put=[port.requests.forward("t")], delay=1)
+        net.transition(f"end{k}", take={"t": port.responses}, put=[done.forward("t")])
+    for k in range(n):
+        at = arrivals(draw, draw.randint(1, 12), draw.choice([1, 9, 40]))
+        rows = [(a, draw.randrange(m), draw.choice([4, 64, 200])) for a in at]
+        queues.append([(a + 1, s, size) for a, s, size in rows])
+        marking.add_rows(f"asks{k}", [(4096 * s, z, 0, k) for _, s, z in rows], at=at)
+    return net, marking, models.interconnect(queues, memories, delay, fair)
+
+
+def cache(draw):
+    """A cache in front of a memory."""
+    about = {
+        "sets": draw.choice([1, 2, 4, 8]),
+        "ways": draw.randint(1, 4),
+        "line": draw.choice([16, 64]),
+        "hit": draw.randint(1, 4),
+        "mshrs": draw.randint(1, 4),
+        "merges": draw.randint(1, 3),
+        "write_back": draw.random() < 0.6,
+    }
+    net = lpn.Net("cache")
+    up, down = lib.memory_port(net, "up"), lib.memory_port(net, "down")
+    accesses = net.place("accesses", lib.Access, start=True)
+    done = net.place("done", lib.Access, done=True, sink=True)
+    net.transition("ask", take={"t": accesses}, put=[up.requests.forward("t")])
+    net.transition("end", take={"t": up.responses}, put=[done.forward("t")])
+    lib.cache(net, "l1", up, down, **about)
+    memory = _memory(draw)
+    lib.memory(net, "memory", down, **memory)
+    count = draw.randint(1, 40)
+    at = arrivals(draw, count, draw.choice([1, 6, 40]))
+    span = about["line"] * draw.choice([2, 12, 60])
+    rows = [(a, draw.randrange(0, span, 8), 8, draw.random() < 0.4) for a in at]
+    marking = lpn.Marking(net)
+    marking.add_rows("accesses", [(a, n, int(w), k) for k, (_, a, n, w) in enumerate(rows)], at=at)
+    answers, _ = models.Cache(models.Memory(**memory), **about).run(rows)
+    return net, marking, sorted((t, k) for k, t in enumerate(answers))
+
+
+CASES = [arbiter, crossbar, clock_crossing, reorder_buffer, dma, interconnect, cache]
+
+
+# What tells tokens apart that come out: a property by its position, or the place.
+WHICH = {arbiter: 1, cache: 3}
+NUMBERED = {crossbar, interconnect}
+
+
+def came_out(case, net, collected):
+    """The same of a run: (instant, which). `collected`: as Run.collected."""
+    found = []
+    for place, (values, times) in collected.items():
+        width = len(net[place].fields)
+        for k, t in enumerate(times):
+            if case in WHICH:
+                found.append((t, values[k * width + WHICH[case]]))
+            else:
+                found.append((t, int(place[3:]) if case in NUMBERED else 0))
+    return sorted(found)

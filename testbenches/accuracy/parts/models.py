@@ -1,0 +1,264 @@
+"""What the parts of lpn.lib do, written again from their docstrings as plain loops over cycles.
+
+Nothing here knows of nets. Requests come as lists sorted by arrival; answers are instants.
+"""
+
+import heapq
+
+
+def edges_after(clock, t, number):
+    """The `number`-th edge of a clock (period, phase) after tick t."""
+    period, phase = clock
+    first = phase % period
+    k = max(0, (t - first) // period + 1)
+    return first + (k + number - 1) * period
+
+
+def clock_crossing(arrivals, depth, write, read, stages):
+    """The tick at which each word leaves."""
+    left, returned, out = list(arrivals), [], []
+    visible, slots, t = [], depth, 0
+    while len(out) < len(arrivals):
+        while returned and returned[0] <= t:
+            returned.pop(0)
+            slots += 1
+        if (t - write[1]) % write[0] == 0 and left and left[0] <= t and slots:
+            left.pop(0)
+            slots -= 1
+            visible.append(edges_after(read, t, stages))
+        if (t - read[1]) % read[0] == 0 and visible and visible[0] <= t:
+            visible.pop(0)
+            out.append(t)
+            returned.append(edges_after(write, t, stages))
+        t += 1
+    return out
+
+
+def reorder_buffer(requests, entries):
+    """requests: [(arrival, cycles until the answer)]; the cycle at which each answer leaves."""
+    start, out = [], []
+    for k, (arrival, cycles) in enumerate(requests):
+        begin = max(arrival, start[-1] + 1 if start else 0, out[k - entries] if k >= entries else 0)
+        start.append(begin)
+        leaves = max(begin + 1 + cycles, out[-1] if out else 0)
+        out.append(leaves + 1)
+    return out
+
+
+class Memory:
+    """A memory of fixed latency, in order."""
+
+    def __init__(self, latency, bytes_per_cycle, outstanding):
+        self.latency, self.bytes_per_cycle, self.outstanding = latency, bytes_per_cycle, outstanding
+        self.start, self.end = [], []
+
+    def request(self, t, size):
+        """The cycle of the answer to a request of cycle t, which is not before the last one's."""
+        begin = max(t, self.start[-1] + 1 if self.start else 0)
+        if len(self.end) >= self.outstanding:
+            begin = max(begin, self.end[-self.outstanding])
+        self.start.append(begin)
+        first = max(begin + self.latency, self.end[-1] if self.end else 0)
+        self.end.append(first + -(-size // self.bytes_per_cycle))
+        return self.end[-1]
+
+
+def pieces(address, size, most, boundary):
+    """(address, bytes, last) of each burst of a transfer."""
+    while size:
+        now = min(size, most, boundary - address % boundary)
+        yield address, now, now == size
+        address, size = address + now, size - now
+
+
+def dma(moves, read, write, *, burst, boundary, reads, writes, buffer):
+    """moves: [(source, destination, bytes)] at cycle 0; read, write: Memories. The cycle at which
+    each move is done.
+    """
+    jobs = {
+        side: [p for move in moves for p in pieces(move[at], move[2], burst, boundary)]
+        for at, side in enumerate(("read", "write"))
+    }
+    credits = {"read": reads, "write": writes}
+    room, filled, written, t, done = buffer, 0, 0, 0, []
+    cutting = {"read": None, "write": None}
+    memory = {"read": read, "write": write}
+    answers, number = [], 0
+    due = []
+    for _, _, size in moves:
+        due.append(size + (due[-1] if due else 0))
+    while len(done) < len(moves):
+        for side in ("read", "write"):
+            if cutting[side] is not None:  # cut in the last cycle: it goes out now
+                size = cutting[side]
+                cutting[side] = None
+                if side == "write":
+                    room += size
+                heapq.heappush(answers, (memory[side].request(t, size), number, side, size))
+                number += 1
+        while answers and answers[0][0] <= t:
+            _, _, side, size = heapq.heappop(answers)
+            credits[side] += 1
+            if side == "read":
+                filled += size
+            else:
+                written += size
+        while len(done) < len(moves) and written >= due[len(done)]:
+            done.append(t)
+        for side in ("read", "write"):
+            has = room if side == "read" else filled
+            if jobs[side] and credits[side] and has >= jobs[side][0][1]:
+                _, size, _ = jobs[side].pop(0)
+                cutting[side] = size
+                credits[side] -= 1
+                if side == "read":
+                    room -= size
+                else:
+                    filled -= size
+        t += 1
+    return done
+
+
+class Arbiter:
+    """Who is next, and until when the arbiter is busy."""
+
+    def __init__(self, n, fair, bursts=False):
+        self.n, self.fair, self.bursts = n, fair, bursts
+        self.turn, self.held, self.free_at = 0, None, 0
+
+    def pick(self, t, ready):
+        """The input that is granted at t among `ready`, or None."""
+        if t < self.free_at or not ready:
+            return None
+        if self.held is not None:
+            return self.held if self.held in ready else None
+        first = self.turn if self.fair else 0
+        return min(ready, key=lambda k: (k - first) % self.n)
+
+    def grant(self, t, k, delay, last=True):
+        """Input k is granted; the cycle in which its token is through."""
+        self.free_at = t + delay
+        self.held = k if self.bursts and not last else None
+        self.turn = (k + 1) % self.n
+        return self.free_at
+
+
+def arbiter(queues, fair, *, credits=None, returns=0, bursts=False):
+    """queues: per input [(arrival, delay, last)]. credits: how many, each back `returns` cycles
+    after its token is through. [(cycle, input)] of what comes out.
+    """
+    a = Arbiter(len(queues), fair, bursts)
+    queues, out, t, back = [list(q) for q in queues], [], 0, []
+    stuck = 0
+    while any(queues) and stuck < 500:
+        while back and back[0] <= t:
+            back.pop(0)
+            credits += 1
+        ready = [k for k, q in enumerate(queues) if q and q[0][0] <= t]
+        k = a.pick(t, ready) if credits is None or credits else None
+        stuck += 1
+        if k is not None:
+            _, delay, last = queues[k].pop(0)
+            out.append((a.grant(t, k, delay, last), k))
+            if credits is not None:
+                credits -= 1
+                back.append(out[-1][0] + returns)
+            stuck = 0
+        t += 1
+    return out
+
+
+def crossbar(inputs, outputs, fair, late=False):
+    """inputs: per input [(arrival, output, delay)]. [(cycle, input, output)] of what comes out. A head
+    that comes to the front at the end of the one before it is seen after those that waited; with
+    `late`, one that arrives in this cycle after these.
+    """
+    inputs = [list(q) for q in inputs]
+    n = len(inputs)
+    arbiters = [Arbiter(n, fair) for _ in range(outputs)]
+    head, free_at, out, t = [None] * n, [0] * n, [], 0
+    while any(inputs) or any(h is not None for h in head):
+        for step in range(3):  # those that wait first, then those that came
+            for o, a in enumerate(arbiters):
+                k = a.pick(t, [i for i, h in enumerate(head) if h is not None and h[1] == o])
+                if k is not None:
+                    free_at[k] = a.grant(t, k, head[k][2])
+                    out.append((free_at[k], k, o))
+                    head[k] = None
+            for i in range(n):
+                there = inputs[i] and inputs[i][0][0] <= (t - 1 if late and step == 0 else t)
+                if head[i] is None and free_at[i] <= t and there:
+                    head[i] = inputs[i].pop(0)
+        t += 1
+    return sorted(out)
+
+
+def interconnect(masters, memories, delay, fair):
+    """masters: per master [(arrival, slave, bytes)]. [(cycle, master)] of the answers."""
+    queues = [[(t, s, delay) for t, s, _ in m] for m in masters]
+    sizes = [[size for _, _, size in m] for m in masters]
+    answers = [[] for _ in memories]
+    for t, m, s in crossbar(queues, len(memories), fair, late=True):
+        answers[s].append((memories[s].request(t, sizes[m].pop(0)), m, delay))
+    return [(t, m) for t, _, m in crossbar(answers, len(masters), fair, late=True)]
+
+
+class Cache:
+    """accesses: [(arrival, address, bytes, write)]; `run` gives the cycle of each answer."""
+
+    def __init__(self, memory, *, sets, ways, line, hit, mshrs, merges, write_back):
+        self.memory, self.sets, self.ways, self.line = memory, sets, ways, line
+        self.hit, self.mshrs, self.merges, self.back = hit, mshrs, merges, write_back
+
+    def run(self, accesses):
+        """The cycle of each answer, and how many accesses hit."""
+        lines = [[] for _ in range(self.sets)]  # [line, written], most recent first
+        waiting = {}  # line -> accesses
+        answers, fills, filled_at, hits = {}, [], 0, 0
+        left, t, number = list(enumerate(accesses)), 0, 0
+        below = []  # (cycle, order within it, line or None, bytes)
+        while len(answers) < len(accesses):
+            # What was decided a cycle ago goes below first, then lines that leave now.
+            below.sort(key=lambda r: r[:2])
+            while below and below[0][0] <= t:
+                at, _, wanted, size = below.pop(0)
+                end = self.memory.request(at, size)
+                if wanted is not None:
+                    heapq.heappush(fills, (end, number, wanted))
+                    number += 1
+            while fills and fills[0][0] <= t:
+                _, _, wanted = heapq.heappop(fills)
+                there = lines[wanted % self.sets]
+                targets = waiting.pop(wanted)
+                dirty = self.back and any(accesses[k][3] for k in targets)
+                if len(there) == self.ways and there.pop()[1]:
+                    self.memory.request(t, self.line)
+                there.insert(0, [wanted, dirty])
+                for k in targets:
+                    filled_at = max(filled_at, t) + 1
+                    answers[k] = filled_at
+                    if accesses[k][3] and not self.back:
+                        below.append((filled_at, 2, None, accesses[k][2]))
+            if left and left[0][1][0] <= t:
+                k, (_, address, size, write) = left[0]
+                wanted = address // self.line
+                there = lines[wanted % self.sets]
+                found = [entry for entry in there if entry[0] == wanted]
+                if found:
+                    there.remove(found[0])
+                    there.insert(0, [wanted, found[0][1] or (write and self.back)])
+                    answers[k] = t + self.hit
+                    hits += 1
+                    if write and not self.back:
+                        below.append((t + self.hit, 1 if self.hit > 1 else 3, None, size))
+                    left.pop(0)
+                elif wanted in waiting:
+                    if len(waiting[wanted]) < self.merges:
+                        waiting[wanted].append(k)
+                        left.pop(0)
+                elif len(waiting) < self.mshrs:
+                    waiting[wanted] = [k]
+                    below.append((t + 1, 0, wanted, self.line))
+                    left.pop(0)
+            t += 1
+        return [answers[k] for k in range(len(accesses))], hits

@@ -1,0 +1,33 @@
+"""Parts of lpn.lib with random parameters and inputs, against models.py, on every engine.
+
+    LPN_SLOW=1 pytest testbenches/accuracy/parts      thousands, and more of them compiled
+"""
+
+import os
+import random
+
+import cases
+import pytest
+from lpn.runs import Model, prepare
+
+SLOW = bool(os.environ.get("LPN_SLOW"))
+SEED = 20261123
+INTERPRETED = 2000 if SLOW else 60
+COMPILED = 12 if SLOW else 1
+
+
+def run(case, net, marking, engine):
+    done = [place.name for place in net.core.places if place.done]
+    ready = prepare(Model(net.name, net), marking, engine=engine)
+    return cases.came_out(case, net, ready.run(collect=done).collected)
+
+
+@pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.__name__)
+def test_as_its_page_says(case):
+    for number in range(INTERPRETED):
+        draw = random.Random(f"{SEED} {case.__name__} {number}")
+        net, marking, expected = case(draw)
+        got = run(case, net, marking, "interp")
+        assert got == sorted(expected), f"case {number}"
+        if number < COMPILED:
+            assert run(case, net, marking, "compiled") == got, f"case {number}, compiled"
