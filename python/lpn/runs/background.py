@@ -16,7 +16,8 @@ from .engines import NOT_COMPILED, compiled
 
 __all__ = ["PATIENCE", "Background", "background_of", "variants_of"]
 
-# What interpreted runs of a net may take together, in seconds, before it is compiled.
+# What interpreted runs of a net may take together, in seconds of their thread's processor time,
+# before it is compiled: on a machine with other work a compiler comes no earlier.
 PATIENCE = 0.1
 
 _all: weakref.WeakSet[Background] = weakref.WeakSet()
@@ -59,13 +60,13 @@ class Background:
     @contextlib.contextmanager
     def during_run(self) -> Iterator[None]:
         """Around a run that is interpreted."""
-        begin = time.monotonic()
+        begin = time.thread_time()
         self._running += 1
         try:
             yield
         finally:
             self._running -= 1
-            self._spent += time.monotonic() - begin
+            self._spent += time.thread_time() - begin
 
     def close(self) -> None:
         """Ends a compiler that still works, and what it wrote; may be called twice."""

@@ -33,7 +33,7 @@ def run_quickest(
     """
     limits = limits or budget_of()
     if background.libraries is None:
-        begin = time.monotonic()
+        begin, busy = time.monotonic(), time.thread_time()
         with background.during_run():
             run = execute(
                 net,
@@ -42,7 +42,7 @@ def run_quickest(
                 None,
                 observer=observe() if observe else None,
                 limits=limits,
-                leave=lambda: background.there(time.monotonic() - begin),
+                leave=lambda: background.there(time.thread_time() - busy),
                 **options,
             )
         if run is not None:
