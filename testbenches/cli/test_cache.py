@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, REPO
+from conftest import BUILD, REPO, interrupted
 
 TOKENS = {"in": [[5], [7], [3]]}
 RUN, LPN = BUILD / "bin" / "lpn-run", BUILD / "bin" / "lpn"
@@ -377,14 +377,14 @@ def test_an_interrupted_compilation(place, program, number):
     begin = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert time.monotonic() - begin < 1.0
+    assert time.monotonic() - begin < 30  # not the 60 s of the compiler
     if number == signal.SIGINT:
         assert process.returncode == 3 and "[E-interrupted]" in err, (process.returncode, err)
     else:
         assert process.returncode == -signal.SIGTERM
     assert "Traceback" not in err and not out
     assert not place.litter()
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while running(int(pid.read_text())) and time.monotonic() < until:
         time.sleep(0.01)
     assert not running(int(pid.read_text()))
@@ -488,10 +488,12 @@ def test_an_endless_simulator_is_an_answer(place):
         until = time.monotonic() + 60
         while not list(place.cache.glob("*.so")) and time.monotonic() < until:
             time.sleep(0.01)
+        while not children(process.pid) and time.monotonic() < until:
+            time.sleep(0.01)
         time.sleep(1)
         [child] = children(process.pid)
         process.send_signal(signal.SIGINT)
-        err = process.communicate(timeout=20)[1]
+        err = process.communicate(timeout=100)[1]
         assert process.returncode == 3 and "interrupted" in err, err
         assert not running(child)
         shutil.rmtree(place.cache)
@@ -538,18 +540,11 @@ def test_memory_of_an_isolated_run_is_bounded(place):
 
 
 def test_an_interrupted_isolated_run_gives_the_partial_result(place, nets):
-    assert (
-        place.run(LPN, "sim", nets / "clock.lpn", "--limit", "1", "--engine", "compiled").returncode
-        == 3
-    )
-    process = place.start(
-        LPN, "sim", nets / "clock.lpn", "--json", "--isolate", "--engine", "compiled"
-    )
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    assert process.returncode == 3, err
-    [row] = json.loads(out)["runs"]
+    asked = ["sim", nets / "clock.lpn", "--json", "--engine", "compiled"]
+    assert place.run(LPN, *asked, "--limit", "1").returncode == 3
+    answer = interrupted([LPN, *asked, "--isolate"], place.environment)
+    assert answer.status == 3, answer.err
+    [row] = answer.json["runs"]
     assert row["ending"] == "interrupted" and row["firings"] > 1000
 
 

@@ -1,15 +1,12 @@
 """lpn sim: results, fields, many inputs, exit status, refusals."""
 
-import json
 import os
 import pty
-import signal
 import shutil
 import subprocess
-import time
 
 import pytest
-from conftest import BUILD, DEMO, LINE
+from conftest import BUILD, DEMO, LINE, interrupted
 
 JOBS = {"in": [[5], [7], [3]]}  # second starts at 1, 6, 13: done at 16
 
@@ -229,31 +226,14 @@ def test_cache_that_cannot_be_written(lpn, nets, marking, tmp_path):
     assert answer.status == 0 and answer.json["runs"][0]["latency"] == 16
 
 
-def interrupted(environment, after, *arguments):
-    """The row of the one run of `lpn sim`, which Ctrl-C meets after so many seconds."""
-    with subprocess.Popen(
-        [BUILD / "bin" / "lpn", "sim", *arguments, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        time.sleep(after)
-        process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        out, err = process.communicate(timeout=60)
-        assert time.monotonic() - begin < 10
-    assert process.returncode == 3, (out, err)
-    assert "Traceback" not in err
-    [row] = json.loads(out)["runs"]
-    return row
-
-
 @pytest.mark.parametrize("engine", ["compiled", "interp"])
 def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
     # Compiled before, so that the signal meets the run.
     lpn("sim", nets / "clock.lpn", "--limit", 1, "--engine", "compiled")
-    row = interrupted(environment, 1.5, nets / "clock.lpn", "--engine", engine)
+    command = [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--engine", engine, "--json"]
+    answer = interrupted(command, environment)
+    assert answer.status == 3 and "Traceback" not in answer.err, answer.err
+    [row] = answer.json["runs"]
     assert row["ending"] == "interrupted" and row["firings"] > 1000
     assert row["until"] == row["last_commit"] == row["firings"]
 
@@ -268,19 +248,11 @@ def test_interrupt_while_an_input_is_read(environment, nets):
     )
     command = [BUILD / "bin" / "lpn", "sim", nets / "slow.py", "a", "b", "c", "--engine", "interp"]
     for extra in ([], ["--json"]):
-        with subprocess.Popen(
-            [*command, *extra],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        ) as process:
-            time.sleep(1.5)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        assert process.returncode == 3 and "Traceback" not in err
+        answer = interrupted([*command, *extra], environment)
+        out, err = answer.out, answer.err
+        assert answer.status == 3 and "Traceback" not in err, err
         if extra:
-            data = json.loads(out)
+            data = answer.json
             assert data["interrupted"] is True and [row["latency"] for row in data["runs"]] == [3]
         else:
             assert " 3 " in out and "interrupted; 2 inputs without a result" in err
@@ -512,8 +484,10 @@ def test_interrupt_within_an_instant(environment, lpn, tmp_path, engine, text):
     net.write_text(text)
     # Compiled before, so that the signal meets the run.
     lpn("sim", net, "--engine", engine, "--max-time", 0.001)
-    row = interrupted(environment, 2.5, net, "--engine", engine, "--max-memory", "0")
-    assert row["ending"] == "interrupted"
+    command = [BUILD / "bin" / "lpn", "sim", net, "--engine", engine, "--max-memory", "0", "--json"]
+    answer = interrupted(command, environment, after=(1.5, 3, 4))  # it takes more and more memory
+    assert answer.status == 3 and "Traceback" not in answer.err, answer.err
+    assert answer.json["runs"][0]["ending"] == "interrupted"
 
 
 def test_an_empty_workload_is_said(lpn, tmp_path):

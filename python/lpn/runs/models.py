@@ -11,6 +11,7 @@ from ..authoring.net import Net
 from ..errors import Error, listed, mistake, near, without_place
 from ..json_file import read_json
 from ..spaces.space import InputSpace
+from ..toml_file import read_toml
 from ..traffic import Traffic
 
 __all__ = ["Model", "bundled", "command", "commands", "load"]
@@ -377,15 +378,7 @@ def load(spec: str | os.PathLike[str]) -> Model:
 
 def _configured(path):
     """The Model of a .toml file."""
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            name = tomllib.load(file).get("model")
-    except OSError as error:
-        raise mistake("E-model", f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise mistake("E-model", f"{path} is not TOML: {error}") from None
+    name = read_toml(path, "E-model").get("model")
     known = bundled()
     if not isinstance(name, str) or name not in known:
         raise mistake(
