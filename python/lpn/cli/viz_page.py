@@ -11,7 +11,6 @@ from ..pages.page import page, page_folder, record
 from ..pages.requests import requests_of
 from ..pages.witness import read_witness
 from ..runs import execute, prepare
-from ..runs.engines import library_of
 from ..runs.result import outline_of
 from ..source import shown
 
@@ -176,24 +175,19 @@ def _recorded(ready, title, asked):
                 on_slice=on_slice if progress.on else None,
             )
         if asked.path and made.run.ending != "interrupted":
-            made.path = _path(ready, asked.limit, progress)
+            made.path = _path(ready, asked.limit)
     finally:
         progress.clear()
     return made
 
 
-def _path(ready, limit, progress):
-    """The Run that has the critical path, which the compiled engine finds; None, with a note,
-    without a compiler.
-    """
-    progress.say(f"compiling '{ready.net.name}' for the critical path", now=True)
-    library, error = library_of(ready.net, "compiled", path=True)
+def _path(ready, limit):
+    """The Run that has the critical path; None, with a note, when that takes too much memory."""
+    run = ready.net, ready.values, ready.marking
     try:
-        if error is None:
-            return execute(ready.net, ready.values, ready.marking, library, limit=limit, path=3)
+        return execute(*run, None, limit=limit, path=3)
     except Error as problem:
         if problem.code != "E-path-memory":
             raise
-        error = problem
-    note(f"no critical path: {str(error).splitlines()[0]} [{error.code}]")
+        note(f"no critical path: {str(problem).splitlines()[0]} [{problem.code}]")
     return None
