@@ -182,11 +182,14 @@ def test_memory_is_bounded():
     )
 
 
-def test_the_interpreter_has_none():
+def test_the_engines_agree():
     net = line()
-    with pytest.raises(lpn.Error) as caught:
-        lpn.simulate(net, jobs(net, [1]), path=True, engine="interp")
-    assert caught.value.code == "E-engine"
+    runs = [
+        lpn.simulate(net, jobs(net, [5, 1, 9]), path=True, engine=engine)
+        for engine in ("interp", "compiled")
+    ]
+    assert runs[0].path == runs[1].path and runs[0].steps == runs[1].steps
+    assert [run.engine for run in runs] == ["interp", "compiled"]
 
 
 def test_command_line(run, nets, marking):
@@ -200,12 +203,14 @@ def test_command_line(run, nets, marking):
     assert "the critical path" in shown and "twice as fast gains" in shown
 
 
-def test_command_line_refuses_what_is_another_run(run, nets, marking):
+def test_path_beside_statistics_and_by_the_interpreter(run, nets, marking):
     tokens = marking("jobs.json", {"in": [[5]]})
-    for other in (["--stats"], ["--engine", "interp"]):
-        answer = run("lpn", "sim", nets / "line.lpn", tokens, "--critical-path", *other)
-        assert answer.status == 2
-        assert "--critical-path is a run of its own" in answer.err
+    asked = ("sim", nets / "line.lpn", tokens, "--critical-path", "--json")
+    rows = [run("lpn", *asked, "--engine", "compiled").json["runs"][0]]
+    for other in (["--engine", "interp"], ["--stats"], ["--stats", "--engine", "compiled"]):
+        rows.append(run("lpn", *asked, *other).json["runs"][0])
+        assert rows[-1]["critical_path"] == rows[0]["critical_path"], other
+    assert rows[2]["stats"] == rows[3]["stats"]
 
 
 def test_an_interval_that_holds_nothing_back_is_not_on_the_path():
