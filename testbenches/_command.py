@@ -3,8 +3,10 @@
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,38 @@ class Answer:
         assert "Traceback" not in self.err and "Traceback" not in self.out
         assert "error: " in self.err and f"[{code}]" in self.err, self.err
         return self.err
+
+
+def interrupted(
+    command, environment, begun=lambda out, err: bool(out), after=(1.5, 6, 24), **options
+):
+    """The Answer of a command that Ctrl-C meets at its work. When it is there nobody knows of another
+    machine: where it had not `begun` by what it says, it is called again and given longer.
+
+    `after`: seconds to wait, call by call. `options`: of subprocess.Popen; with start_new_session=True its children get the signal too, as
+    from a terminal.
+    """
+    for wait in after:
+        running = subprocess.Popen(
+            [str(word) for word in command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            **options,
+        )
+        try:
+            time.sleep(wait)
+            if options.get("start_new_session"):
+                os.killpg(running.pid, signal.SIGINT)
+            else:
+                running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=100)
+        finally:
+            running.kill()
+        if begun(out, err):
+            break
+    return Answer(subprocess.CompletedProcess(command, running.returncode, out, err))
 
 
 def variables(tmp_path_factory):

@@ -30,8 +30,9 @@ Numbers are whole cycles, 0 to 100000. What a program uses and no table prices i
 """
 
 import os
-import tomllib
 from dataclasses import dataclass, field
+
+from lpn.runs import toml_data
 
 from . import helpers as h
 from .errors import refused
@@ -127,13 +128,13 @@ def _toml(path):
         path = os.path.join(SHIPPED, f"{path}.toml")
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            return toml_data(file.read())
     except OSError as wrong:
         names = ", ".join(shipped())
         raise refused(
             "E-bpf-costs", f"cannot read '{path}': {wrong.strerror}; shipped tables: {names}"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as wrong:
+    except ValueError as wrong:
         raise refused("E-bpf-costs", f"'{path}' is no TOML: {wrong}") from None
 
 

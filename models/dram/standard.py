@@ -12,10 +12,10 @@ import itertools
 import math
 import os
 import re
-import tomllib
 from fractions import Fraction
 
 import lpn
+from lpn.runs import read_toml
 
 __all__ = ["LAST", "Standard", "names", "standard"]
 
@@ -102,13 +102,7 @@ def _read(part):
             f"there is no standard '{part}'; there are {', '.join(names())}; a part of your own is "
             "a file that ends in .toml"
         )
-    try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except OSError as error:
-        raise wrong(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise wrong(f"{path} is no TOML: {error}") from None
+    data = read_toml(path, "E-dram-part")
     known = {"base", "coordinate", "power", "refresh", "rules", "corrected", *_TABLES}
     unknown = sorted(set(data) - known)
     if unknown:

@@ -31,12 +31,11 @@
 with at most three decimals; sizes are bytes.
 """
 
-import math
 import os
-import tomllib
 from dataclasses import dataclass, field
 
 import lpn
+from lpn.runs import WrongValue, one_of, picoseconds, read_toml, whole
 
 from . import rates
 
@@ -96,21 +95,11 @@ class Topology:
 
 def read(path) -> Topology:
     """The topology of a file. Raises Error "E-pcie-topology" with what is wrong and where."""
-    try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except OSError as error:
-        raise lpn.Error("E-input", f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise lpn.Error("E-pcie-topology", f"{path} is not TOML: {error}") from None
+    data = read_toml(path, "E-pcie-topology", unreadable="E-input")
     try:
         return _topology(data, os.path.splitext(os.path.basename(path))[0])
-    except _Wrong as wrong:
+    except WrongValue as wrong:
         raise lpn.Error("E-pcie-topology", f"{path}: {wrong}") from None
-
-
-class _Wrong(Exception):
-    pass
 
 
 class _Table:
@@ -118,14 +107,14 @@ class _Table:
 
     def __init__(self, data, name):
         if not isinstance(data, dict):
-            raise _Wrong(f"{name} must be a table")
+            raise WrongValue(f"{name} must be a table")
         self.left = dict(data)
         self.name = name
 
     def take(self, key, check, default=None):
         if key not in self.left:
             if default is None:
-                raise _Wrong(f"{self.name} has no '{key}'")
+                raise WrongValue(f"{self.name} has no '{key}'")
             return default
         return check(self.left.pop(key), f"{self.name}.{key}")
 
@@ -135,48 +124,19 @@ class _Table:
 
     def end(self, known):
         for key in self.left:
-            raise _Wrong(f"{self.name} has an unknown '{key}'; known: {', '.join(known)}")
-
-
-def _whole(least, most):
-    def check(value, name):
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise _Wrong(f"{name} must be a whole number {least}..{most}, got {value!r}")
-        return value
-
-    return check
-
-
-def _one_of(values):
-    def check(value, name):
-        if value not in values or isinstance(value, bool):
-            raise _Wrong(f"{name} must be one of {', '.join(map(str, values))}, got {value!r}")
-        return value
-
-    return check
+            raise WrongValue(f"{self.name} has an unknown '{key}'; known: {', '.join(known)}")
 
 
 def _text(value, name):
     if not isinstance(value, str):
-        raise _Wrong(f"{name} must be a name, got {value!r}")
+        raise WrongValue(f"{name} must be a name, got {value!r}")
     return value
-
-
-def _ps(value, name):
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _Wrong(f"{name} must be a number of nanoseconds, got {value!r}")
-    if not math.isfinite(value) or not 0 <= value <= 1e9:
-        raise _Wrong(f"{name} must be 0 to 1e9 nanoseconds, got {value!r}")
-    ps = round(value * 1000)
-    if abs(ps - value * 1000) > 1e-6:
-        raise _Wrong(f"{name} has more than three decimals: {value!r}")
-    return ps
 
 
 def _chunk(value, name):
     if value == "payload":
         return 0
-    return _one_of(("payload", 64, 128, 256, 512, 1024, 2048, 4096))(value, name)
+    return one_of("payload", 64, 128, 256, 512, 1024, 2048, 4096)(value, name)
 
 
 def _credits(value, name):
@@ -187,26 +147,26 @@ def _credits(value, name):
         if pair is None:
             continue
         if not isinstance(pair, list) or len(pair) != 2:
-            raise _Wrong(f"{name}.{kind} must be [packets, units of 16 bytes], got {pair!r}")
-        whole = _whole(1, 2**20)
-        found.append((kind, *(whole(n, f"{name}.{kind}") for n in pair)))
+            raise WrongValue(f"{name}.{kind} must be [packets, units of 16 bytes], got {pair!r}")
+        check = whole(1, 2**20)
+        found.append((kind, *(check(n, f"{name}.{kind}") for n in pair)))
     table.end(("posted", "nonposted", "completion"))
     return tuple(found)
 
 
 def _jobs(value, name):
     if not isinstance(value, list):
-        raise _Wrong(f"{name} must be a list of tables")
+        raise WrongValue(f"{name} must be a list of tables")
     return tuple(_job(_Table(each, f"{name}[{k}]")) for k, each in enumerate(value))
 
 
 def _job(table):
     jobs = Jobs(
-        kind=table.take("kind", _one_of(("write", "read", "both"))),
-        size=table.take("size", _whole(1, 2**32)),
-        count=table.take("count", _whole(1, 10_000_000), 1),
-        address=table.take("address", _whole(0, 2**48), 0),
-        step=table.take("step", _whole(0, 2**32), -1),
+        kind=table.take("kind", one_of("write", "read", "both")),
+        size=table.take("size", whole(1, 2**32)),
+        count=table.take("count", whole(1, 10_000_000), 1),
+        address=table.take("address", whole(0, 2**48), 0),
+        step=table.take("step", whole(0, 2**32), -1),
     )
     table.end(("kind", "size", "count", "address", "step"))
     return jobs if jobs.step != -1 else Jobs(jobs.kind, jobs.size, jobs.count, jobs.address)
@@ -214,12 +174,12 @@ def _job(table):
 
 def _topology(data, name):
     top = _Table(data, "the file")
-    payload = top.take("max_payload", _one_of(rates.PAYLOADS), 256)
+    payload = top.take("max_payload", one_of(*rates.PAYLOADS), 256)
     root = top.take("root", _Table, _Table({}, "root"))
     topology = Topology(
         max_payload=payload,
-        read=root.take("read_ns", _ps, 0),
-        write=root.take("write_ns", _ps, 0),
+        read=root.take("read_ns", picoseconds, 0),
+        write=root.take("write_ns", picoseconds, 0),
         chunk=root.take("completions", _chunk, 64) or payload,
         pad=4,
         links={each: _link(table) for each, table in top.tables("links").items()},
@@ -236,9 +196,9 @@ def _topology(data, name):
 def _link(table):
     link = Link(
         parent=table.take("parent", _text, "root"),
-        generation=table.take("generation", _one_of(rates.GENERATIONS)),
-        lanes=table.take("lanes", _one_of(rates.LANES)),
-        latency=table.take("latency_ns", _ps, 0),
+        generation=table.take("generation", one_of(*rates.GENERATIONS)),
+        lanes=table.take("lanes", one_of(*rates.LANES)),
+        latency=table.take("latency_ns", picoseconds, 0),
         credits=table.take("credits", _credits, ()),
     )
     table.end(("parent", "generation", "lanes", "latency_ns", "credits"))
@@ -246,7 +206,7 @@ def _link(table):
 
 
 def _switch(table, name):
-    switch = Switch(table.take("link", _text, name), table.take("latency_ns", _ps, 0))
+    switch = Switch(table.take("link", _text, name), table.take("latency_ns", picoseconds, 0))
     table.end(("link", "latency_ns"))
     return switch
 
@@ -254,9 +214,9 @@ def _switch(table, name):
 def _device(table):
     device = Device(
         link=table.take("link", _text),
-        max_read=table.take("max_read", _one_of(rates.PAYLOADS), 512),
-        outstanding=table.take("outstanding", _whole(1, 1024), 32),
-        queue=table.take("queue", _whole(1, 1024), 2),
+        max_read=table.take("max_read", one_of(*rates.PAYLOADS), 512),
+        outstanding=table.take("outstanding", whole(1, 1024), 32),
+        queue=table.take("queue", whole(1, 1024), 2),
         jobs=table.take("jobs", _jobs, ()),
     )
     table.end(("link", "max_read", "outstanding", "queue", "jobs"))
@@ -269,26 +229,26 @@ def _check(topology):
     for kind, parts in (("switch", topology.switches), ("device", topology.devices)):
         for name, part in parts.items():
             if part.link not in topology.links:
-                raise _Wrong(
+                raise WrongValue(
                     f"{kind} '{name}' is at link '{part.link}', which is not there; links: "
                     f"{', '.join(topology.links) or 'none'}"
                 )
             if part.link in at_end:
-                raise _Wrong(f"{at_end[part.link]} and {kind} '{name}' are at one link")
+                raise WrongValue(f"{at_end[part.link]} and {kind} '{name}' are at one link")
             at_end[part.link] = f"{kind} '{name}'"
     if not topology.devices:
-        raise _Wrong("there is no device")
+        raise WrongValue("there is no device")
     for name in topology.switches:
         if all(link.parent != name for link in topology.links.values()):
-            raise _Wrong(f"no link hangs on switch '{name}'")
+            raise WrongValue(f"no link hangs on switch '{name}'")
     for name in topology.links:
         if name not in at_end:
-            raise _Wrong(f"link '{name}' has nothing at its lower end: a device or a switch")
+            raise WrongValue(f"link '{name}' has nothing at its lower end: a device or a switch")
         way(topology, name)
     for name, link in topology.links.items():
         for kind, packets, units in link.credits:
             if kind != "nonposted" and units * 16 < topology.max_payload:
-                raise _Wrong(
+                raise WrongValue(
                     f"links.{name}.credits: {units} units are {units * 16} bytes, less than "
                     f"one {kind} packet of max_payload {topology.max_payload}"
                 )
@@ -299,11 +259,11 @@ def way(topology, name):
     way = [name]
     while (parent := topology.links[way[-1]].parent) != "root":
         if parent not in topology.switches:
-            raise _Wrong(
+            raise WrongValue(
                 f"link '{way[-1]}' hangs on '{parent}', which is neither root nor a switch; "
                 f"switches: {', '.join(topology.switches) or 'none'}"
             )
         way.append(topology.switches[parent].link)
         if way[-1] in way[:-1]:
-            raise _Wrong(f"links {', '.join(way)} go round in a circle")
+            raise WrongValue(f"links {', '.join(way)} go round in a circle")
     return way

@@ -52,9 +52,7 @@ def wrong(system, text):
 def own_of(system) -> Own:
     """The accelerator of a System. Raises Error "E-system-file" where the file does not fit it."""
     about = system.accelerator
-    beside = os.path.join(system.folder, about.model)
-    model = lpn.load(beside if os.path.isfile(beside) else about.model)
-    net = model.net(**dict(about.parameters))
+    model, net = _loaded(system)
     trips = {name: _round_trip(system, kind) for name, kind in about.round_trips}
     for name in trips:
         if name not in net.params:
@@ -76,6 +74,26 @@ def own_of(system) -> Own:
     own.finished, own.ahead = dict(about.finished), about.ahead
     _check_places(system, own)
     return own
+
+
+def _loaded(system):
+    """(model, net) that the file names; mistakes are said with the file's name."""
+    about = system.accelerator
+    if about.model == "system" or about.model.endswith(".toml"):
+        raise wrong(
+            system,
+            f"accelerator.model is '{about.model}', a system itself; write the accelerator's own net, "
+            "a model's name, a file.py or a .lpn file",
+        )
+    beside = os.path.join(system.folder, about.model)
+    try:
+        model = lpn.load(beside if os.path.isfile(beside) else about.model)
+        return model, model.net(**dict(about.parameters))
+    except lpn.Error as error:
+        if error.code not in ("E-model", "E-param"):
+            raise
+        said = str(error).split("\n", 1)[0].removesuffix(f" [{error.code}]")
+        raise wrong(system, f"[accelerator]: {said}") from None
 
 
 def _check_places(system, own):
@@ -148,7 +166,8 @@ def _jpeg(system, own):
     if _ROW_BYTES % size:
         raise wrong(
             system,
-            f"writes.bytes must divide {_ROW_BYTES}: the decoder writes rows of 8 pixels of 2 bytes",
+            f"writes.bytes must divide {_ROW_BYTES}, got {size}: the decoder writes rows of 8 pixels of "
+            "2 bytes",
         )
     if system.accelerator.inputs or system.accelerator.outputs or system.accelerator.finished:
         raise wrong(system, "jpeg is known: leave out accelerator.inputs, outputs and finished")

@@ -6,97 +6,64 @@ clocks MHz. What a file leaves out has the default that stands here.
 
 import math
 import os
-import tomllib
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 
 import lpn
+from lpn.runs import WrongValue, one_of, picoseconds, read_toml, whole
 
 from models.pcie import rates
 
 __all__ = ["Accelerator", "Device", "Host", "Link", "Memory", "Reads", "System", "Writes", "read"]
 
 
-class _Wrong(Exception):
-    pass
-
-
-def _whole(least, most):
-    def check(value, name):
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise _Wrong(f"{name} must be a whole number {least}..{most}, got {value!r}")
-        return value
-
-    return check
-
-
-def _one_of(*values):
-    def check(value, name):
-        if isinstance(value, bool) or value not in values:
-            raise _Wrong(f"{name} must be one of {', '.join(map(str, values))}, got {value!r}")
-        return value
-
-    return check
-
-
-def _ps(value, name):
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _Wrong(f"{name} must be a number of nanoseconds, got {value!r}")
-    if not math.isfinite(value) or not 0 <= value <= 1e9:
-        raise _Wrong(f"{name} must be 0 to 1e9 nanoseconds, got {value!r}")
-    ps = round(value * 1000)
-    if abs(ps - value * 1000) > 1e-6:
-        raise _Wrong(f"{name} has more than three decimals: {value!r}")
-    return ps
-
-
 def _clock(value, name):
     """MHz -> the period in ps, which must be whole."""
-    _whole(1, 100_000)(value, name)
+    whole(1, 100_000)(value, name)
     period = Fraction(10**6, value)
     if period.denominator != 1:
-        raise _Wrong(f"{name}: the period of {value} MHz is not a whole number of picoseconds")
+        raise WrongValue(f"{name}: the period of {value} MHz is not a whole number of picoseconds")
     return int(period)
 
 
 def _text(value, name):
     if not isinstance(value, str) or not value:
-        raise _Wrong(f"{name} must be a text, got {value!r}")
+        raise WrongValue(f"{name} must be a text, got {value!r}")
     return value
 
 
 def _numbers(value, name):
     if not isinstance(value, dict):
-        raise _Wrong(f"{name} must be a table")
-    whole = _whole(-(2**62), 2**62)
-    return tuple((key, whole(number, f"{name}.{key}")) for key, number in value.items())
+        raise WrongValue(f"{name} must be a table")
+    check = whole(-(2**62), 2**62)
+    return tuple((key, check(number, f"{name}.{key}")) for key, number in value.items())
 
 
 def _bytes_of(value, name):
     """{place: bytes of each token, or the property that says so}."""
     if not isinstance(value, dict):
-        raise _Wrong(f"{name} must be a table")
+        raise WrongValue(f"{name} must be a table")
     for key, size in value.items():
         if not isinstance(size, str):
-            _whole(0, 2**24)(size, f"{name}.{key}")
+            whole(0, 2**24)(size, f"{name}.{key}")
     return tuple(value.items())
 
 
 def _counts(value, name):
     """{place: a number or the name of a start place}."""
     if not isinstance(value, dict):
-        raise _Wrong(f"{name} must be a table")
+        raise WrongValue(f"{name} must be a table")
     for key, many in value.items():
         if not isinstance(many, str):
-            _whole(1, 2**31)(many, f"{name}.{key}")
+            whole(1, 2**31)(many, f"{name}.{key}")
     return tuple(value.items())
 
 
 def _trips(value, name):
     if not isinstance(value, dict):
-        raise _Wrong(f"{name} must be a table")
+        raise WrongValue(f"{name} must be a table")
     for key, kind in value.items():
-        _one_of("read", "write")(kind, f"{name}.{key}")
+        one_of("read", "write")(kind, f"{name}.{key}")
     return tuple(value.items())
 
 
@@ -114,76 +81,76 @@ class Accelerator:
     inputs: tuple = _key(_bytes_of, ())
     outputs: tuple = _key(_bytes_of, ())
     finished: tuple = _key(_counts, ())
-    ahead: int = _key(_whole(1, 2**20), 16)
+    ahead: int = _key(whole(1, 2**20), 16)
     round_trips: tuple = _key(_trips, ())
 
 
 @dataclass(frozen=True)
 class Device:
-    registers: int = _key(_whole(1, 1000), 1)
-    register_cycles: int = _key(_whole(0, 10**6), 1)
-    done: str = _key(_one_of("accepted", "acknowledged"), "acknowledged")
+    registers: int = _key(whole(1, 1000), 1)
+    register_cycles: int = _key(whole(0, 10**6), 1)
+    done: str = _key(one_of("accepted", "acknowledged"), "acknowledged")
 
 
 @dataclass(frozen=True)
 class Reads:
-    bytes: int = _key(_whole(1, 4096), 64)
-    outstanding: int = _key(_whole(1, 4096), 16)
-    buffer: int = _key(_whole(1, 2**24), 4096)
-    start: int = _key(_whole(0, 2**24), 0)
-    interval_cycles: int = _key(_whole(1, 1000), 1)
-    gap_cycles: int = _key(_whole(0, 1000), 0)
-    bytes_per_cycle: int = _key(_whole(1, 4096), 8)
+    bytes: int = _key(whole(1, 4096), 64)
+    outstanding: int = _key(whole(1, 4096), 16)
+    buffer: int = _key(whole(1, 2**24), 4096)
+    start: int = _key(whole(0, 2**24), 0)
+    interval_cycles: int = _key(whole(1, 1000), 1)
+    gap_cycles: int = _key(whole(0, 1000), 0)
+    bytes_per_cycle: int = _key(whole(1, 4096), 8)
 
 
 @dataclass(frozen=True)
 class Writes:
-    bytes: int = _key(_whole(1, 4096), 64)
-    outstanding: int = _key(_whole(1, 4096), 16)
-    buffer: int = _key(_whole(1, 2**24), 4096)
-    cycles: int = _key(_whole(0, 1000), 1)
-    latency: int = _key(_ps, 0, "latency_ns")
+    bytes: int = _key(whole(1, 4096), 64)
+    outstanding: int = _key(whole(1, 4096), 16)
+    buffer: int = _key(whole(1, 2**24), 4096)
+    cycles: int = _key(whole(0, 1000), 1)
+    latency: int = _key(picoseconds, 0, "latency_ns")
 
 
 @dataclass(frozen=True)
 class Link:
-    latency: int = _key(_ps, 0, "latency_ns")
-    generation: int = _key(_one_of(0, *rates.GENERATIONS), 0)
-    lanes: int = _key(_one_of(*rates.LANES), 8)
-    max_payload: int = _key(_one_of(*rates.PAYLOADS), 256)
+    latency: int = _key(picoseconds, 0, "latency_ns")
+    generation: int = _key(one_of(0, *rates.GENERATIONS), 0)
+    lanes: int = _key(one_of(*rates.LANES), 8)
+    max_payload: int = _key(one_of(*rates.PAYLOADS), 256)
 
 
 @dataclass(frozen=True)
 class Host:
-    clock_mhz: int = _key(_whole(1, 100_000), 1000)  # for answers alone
-    request: int = _key(_ps, 0, "request_ns")
-    answer: int = _key(_ps, 0, "answer_ns")
-    wait: str = _key(_one_of("poll", "interrupt"), "poll")
-    pause: int = _key(_ps, 0, "pause_ns")
-    polls: int = _key(_whole(1, 2**31), 4_000_000)
-    interrupt: int = _key(_ps, 0, "interrupt_ns")
-    guest_clock_ppm: int = _key(_whole(-500_000, 500_000), 0)
+    clock_mhz: int = _key(whole(1, 100_000), 1000)  # for answers alone
+    request: int = _key(picoseconds, 0, "request_ns")
+    answer: int = _key(picoseconds, 0, "answer_ns")
+    wait: str = _key(one_of("poll", "interrupt"), "poll")
+    pause: int = _key(picoseconds, 0, "pause_ns")
+    polls: int = _key(whole(1, 2**31), 4_000_000)
+    interrupt: int = _key(picoseconds, 0, "interrupt_ns")
+    guest_clock_ppm: int = _key(whole(-500_000, 500_000), 0)
 
 
 @dataclass(frozen=True)
 class Memory:
-    packet: int = _key(_ps, 0, "packet_ns")
-    hit: int = _key(_ps, 0, "hit_ns")
-    cache_lines: int = _key(_whole(0, 1024), 0)
-    line: int = _key(_one_of(16, 32, 64, 128, 256), 64)
-    behind: int = _key(_ps, 0, "behind_ns")
-    controller: int = _key(_ps, 0, "controller_ns")
-    activate: int = _key(_ps, 0, "activate_ns")
-    access: int = _key(_ps, 0, "access_ns")
-    precharge: int = _key(_ps, 0, "precharge_ns")
-    page: str = _key(_one_of("open", "closed"), "open")
-    row_bytes: int = _key(_whole(64, 2**20), 8192)
-    banks: int = _key(_whole(1, 1024), 16)
-    model: str = _key(_one_of("latency", "dram"), "latency")
+    packet: int = _key(picoseconds, 0, "packet_ns")
+    hit: int = _key(picoseconds, 0, "hit_ns")
+    cache_lines: int = _key(whole(0, 1024), 0)
+    line: int = _key(one_of(16, 32, 64, 128, 256), 64)
+    behind: int = _key(picoseconds, 0, "behind_ns")
+    controller: int = _key(picoseconds, 0, "controller_ns")
+    activate: int = _key(picoseconds, 0, "activate_ns")
+    access: int = _key(picoseconds, 0, "access_ns")
+    precharge: int = _key(picoseconds, 0, "precharge_ns")
+    page: str = _key(one_of("open", "closed"), "open")
+    row_bytes: int = _key(whole(64, 2**20), 8192)
+    banks: int = _key(whole(1, 1024), 16)
+    model: str = _key(one_of("latency", "dram"), "latency")
     part: str = _key(_text, "ddr4")
     clock: int = _key(_clock, 625, "clock_mhz")  # of the DRAM's commands, ps
-    input: str = _key(_one_of("behind", "dram"), "dram")
-    output: str = _key(_one_of("behind", "dram"), "dram")
+    input: str = _key(one_of("behind", "dram"), "dram")
+    output: str = _key(one_of("behind", "dram"), "dram")
 
     def levels(self):
         """ps beyond a hit of each level: in the cache, behind it, row open, shut, another open."""
@@ -223,8 +190,8 @@ class System:
         of a DRAM's cycle; with a generation of PCI Express at most 1, for the times of packets."""
         m = self.memory
         if m.model == "dram":
-            whole = self._whole() if not self.link.generation else 1
-            found = Fraction(math.gcd(4 * whole, m.clock), 4)
+            least = self._whole() if not self.link.generation else 1
+            found = Fraction(math.gcd(4 * least, m.clock), 4)
             return int(found) if found.denominator == 1 else found
         return 1 if self.link.generation else self._whole()
 
@@ -251,7 +218,7 @@ class System:
                 part = replace(getattr(system, table), **{found.name: checked})
                 system = replace(system, **{table: part})
             _check(system)
-        except _Wrong as wrong:
+        except WrongValue as wrong:
             raise lpn.Error("E-system-file", f"{self.name}: {wrong}") from None
         return system
 
@@ -262,36 +229,30 @@ def _name(found):
 
 def read(path) -> System:
     """The system of a file. Raises Error "E-system-file" with what is wrong and where."""
-    try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except OSError as error:
-        raise lpn.Error("E-input", f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise lpn.Error("E-system-file", f"{path} is not TOML: {error}") from None
+    data = read_toml(path, "E-system-file", unreadable="E-input")
     try:
         return _system(data, os.fspath(path))
-    except _Wrong as wrong:
+    except WrongValue as wrong:
         raise lpn.Error("E-system-file", f"{path}: {wrong}") from None
 
 
 def _system(data, path):
     if data.pop("model", "system") != "system":
-        raise _Wrong('model must be "system"')
+        raise WrongValue('model must be "system"')
     parts = {}
     for name, kind in _TABLES.items():
         table = data.pop(name, None)
         if table is None:
             if name == "accelerator":
-                raise _Wrong(
+                raise WrongValue(
                     "there is no [accelerator]; it names the model that the system is about"
                 )
             continue
         if not isinstance(table, dict):
-            raise _Wrong(f"{name} must be a table, [{name}]")
+            raise WrongValue(f"{name} must be a table, [{name}]")
         parts[name] = _part(kind, name, dict(table))
     for name in data:
-        raise _Wrong(f"there is an unknown '{name}'; known: model, {', '.join(_TABLES)}")
+        raise WrongValue(f"there is an unknown '{name}'; known: model, {', '.join(_TABLES)}")
     system = System(
         **parts,
         name=os.path.splitext(os.path.basename(path))[0],
@@ -309,30 +270,32 @@ def _part(kind, name, table):
             values[found.name] = found.metadata["check"](table.pop(key), f"{name}.{key}")
     for key in table:
         known = ", ".join(_name(f) for f in fields(kind))
-        raise _Wrong(f"[{name}] has an unknown '{key}'; known: {known}")
+        raise WrongValue(f"[{name}] has an unknown '{key}'; known: {known}")
     return kind(**values)
 
 
 def _check(system):
     reads, writes = system.reads, system.writes
     if not system.accelerator.model:
-        raise _Wrong("[accelerator] has no 'model': the name of a bundled model or a file")
+        raise WrongValue("[accelerator] has no 'model': the name of a bundled model or a file")
     if reads.start > reads.buffer:
-        raise _Wrong(
+        raise WrongValue(
             f"reads.start is {reads.start} bytes, more than reads.buffer holds, {reads.buffer}"
         )
     for name, part in (("reads", reads), ("writes", writes)):
         if part.buffer < part.bytes:
-            raise _Wrong(f"{name}.buffer has {part.buffer} bytes, less than {name}.bytes")
+            raise WrongValue(f"{name}.buffer has {part.buffer} bytes, less than {name}.bytes")
     if system.link.generation and max(reads.bytes, writes.bytes) > system.link.max_payload:
-        raise _Wrong(
+        raise WrongValue(
             f"reads.bytes and writes.bytes must be at most link.max_payload, "
             f"{system.link.max_payload} bytes: a request is one packet"
         )
     if system.memory.model == "dram" and system.accelerator.round_trips:
-        raise _Wrong(
+        raise WrongValue(
             'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave out '
             "memory.model"
         )
     if system.accelerator.round_trips and (system.accelerator.outputs):
-        raise _Wrong("accelerator.round_trips is for nets with a memory of their own: no outputs")
+        raise WrongValue(
+            "accelerator.round_trips is for nets with a memory of their own: no outputs"
+        )

@@ -37,6 +37,7 @@ void bind_reach(py::module_& m) {
         ReachOptions options{.zones = zones,
                              .values = values,
                              .states = states,
+                             .memory = std::size_t{2} << 30,
                              .go_on = [&](std::uint64_t looked, std::uint64_t waiting) {
                                return watch.go_on(looked, waiting);
                              }};

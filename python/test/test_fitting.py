@@ -142,6 +142,33 @@ def refused(code, call):
     return str(caught.value).split("\n")[0]
 
 
+def test_an_output_that_cannot_be_is_refused_before_the_search(files):
+    before = (files / "skeleton.py").read_text()
+    words = ["skeleton.py", "one.vcd", "--map", "map.toml", "-o"]
+    assert lpn_fit(files, *words, "./skeleton.py") == (
+        2,
+        "",
+        "error: -o ./skeleton.py is the skeleton itself, whose unknowns would be lost; name another "
+        "file [E-fit-output]\n",
+    )
+    assert (files / "skeleton.py").read_text() == before
+    (files / "net.lpn").write_text(true_net().text())
+    assert lpn_fit(files, "net.lpn", "--forget", "*", *words[1:], "found.py") == (
+        2,
+        "",
+        "error: -o found.py: net.lpn is no .py file; write a .lpn file [E-fit-output]\n",
+    )
+    assert "there is no folder no [E-input]" in lpn_fit(files, *words, "no/found.py")[2]
+
+
+def test_a_recording_without_a_transfer_is_no_answer(files):
+    text = (files / "one.vcd").read_text()
+    (files / "short.vcd").write_text(text[: text.index("$enddefinitions $end\n") + 60])
+    status, out, err = lpn_fit(files, "skeleton.py", "short.vcd", "--map", "map.toml")
+    assert status == 3 and "there was nothing to compare" in err
+    assert "no exact formula" not in out
+
+
 # A net with unknowns.
 
 

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from _command import BUILD, DEMO, REPO, environment, run  # noqa: E402, F401
+from _command import BUILD, DEMO, REPO, environment, interrupted, run  # noqa: E402, F401
 
 SHARED = Path(os.environ.get("LPN_SHARED", REPO.parent / "shared"))
 

@@ -1,10 +1,7 @@
 """lpn classes: every input in one class, constraints in words, stalls, limits."""
 
-import signal
-import subprocess
-import time
 
-from conftest import BUILD
+from conftest import BUILD, interrupted
 
 MODEL = '''import lpn
 
@@ -138,14 +135,9 @@ def test_ctrl_c_keeps_what_was_found(environment, tmp_path):
         "--max-paths",
         "100000000",
     ]
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
-    time.sleep(1.5)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
-    assert running.returncode == 3, (out, err)
-    assert '"interrupted": true' in out and '"complete": false' in out
+    answer = interrupted(command, environment)
+    assert answer.status == 3, answer.err
+    assert '"interrupted": true' in answer.out and '"complete": false' in answer.out
 
 
 def test_refused(lpn, tmp_path):

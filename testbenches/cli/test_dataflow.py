@@ -169,6 +169,9 @@ def test_several_files_and_what_does_not_go_together(lpn, graph, tmp_path):
     lpn("pi", "--loops", a, "jpeg").refused("E-usage")
     lpn("pi", "--pareto", "jpeg").refused("E-usage")
     lpn("pi", "--loops", a, "-p", "n=1").refused("E-usage")
+    for option in (["-o", tmp_path / "x.py"], ["--space", "n=1"], ["--resolution", "2"]):
+        said = lpn("pi", "--loops", a, *option).refused("E-usage")
+    assert "--resolution is for interfaces; leave it out with --loops" in said
 
 
 COUNTER = """lpn 1

@@ -1,21 +1,19 @@
 """lpn sim: results, fields, many inputs, exit status, refusals."""
 
-import json
 import os
 import pty
-import signal
 import shutil
 import subprocess
-import time
 
 import pytest
-from conftest import BUILD, DEMO, LINE
+from conftest import BUILD, DEMO, LINE, interrupted
 
 JOBS = {"in": [[5], [7], [3]]}  # second starts at 1, 6, 13: done at 16
 
 
 def test_json_fields(lpn, nets, marking):
-    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json")
+    asked = ("sim", nets / "line.lpn", marking("m.json", JOBS), "--engine", "compiled", "--json")
+    answer = lpn(*asked)
     assert answer.status == 0 and answer.err == ""
     data = answer.json
     assert data["model"] == "line" and data["engine"] == "compiled"
@@ -30,7 +28,7 @@ def test_json_fields(lpn, nets, marking):
     )
     assert row["stalled"] is False and row["blocked"] == [] and row["undrained"] == []
     assert 0 < row["seconds"] < 1
-    again = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json").json
+    again = lpn(*asked).json
     assert again["cached"] is True and again["compile_seconds"] is None
 
 
@@ -41,6 +39,7 @@ def test_interpreter_agrees(lpn, nets, marking):
         data = lpn("sim", nets / "line.lpn", path, "--engine", engine, "--stats", "--json").json
         assert data["engine"] == engine
         row = data["runs"][0]
+        assert row.pop("engine") == engine
         del row["seconds"]
         rows.append(row)
     assert rows[0] == rows[1]
@@ -48,8 +47,9 @@ def test_interpreter_agrees(lpn, nets, marking):
 
 def test_parameters_need_no_second_compile(lpn, nets, marking):
     path = marking("m.json", JOBS)
-    lpn("sim", nets / "line.lpn", path)
-    data = lpn("sim", nets / "line.lpn", path, "-p", "slow=0x2", "--json").json
+    asked = ("sim", nets / "line.lpn", path, "--engine", "compiled")
+    lpn(*asked)
+    data = lpn(*asked, "-p", "slow=0x2", "--json").json
     assert data["cached"] is True
     assert data["runs"][0]["latency"] == 31 and data["parameters"] == {"slow": 2}
 
@@ -202,7 +202,8 @@ def test_stats(lpn, nets, marking):
 
 def test_without_a_compiler_the_interpreter_answers(lpn, nets, marking, tmp_path):
     lonely = {"LPN_CXX": "/nonexistent/c++", "LPN_CACHE": str(tmp_path / "empty")}
-    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json", **lonely)
+    asked = ("sim", nets / "line.lpn", marking("m.json", JOBS), "--engine", "compiled", "--json")
+    answer = lpn(*asked, **lonely)
     assert answer.status == 0
     assert answer.err.startswith("note: ") and "E-no-compiler" in answer.err
     data = answer.json
@@ -217,38 +218,22 @@ def test_cache_that_cannot_be_written(lpn, nets, marking, tmp_path):
         "sim",
         nets / "line.lpn",
         marking("m.json", JOBS),
+        "--engine",
+        "compiled",
         "--json",
         LPN_CACHE=str(tmp_path / "file"),
     )
     assert answer.status == 0 and answer.json["runs"][0]["latency"] == 16
 
 
-def interrupted(environment, after, *arguments):
-    """The row of the one run of `lpn sim`, which Ctrl-C meets after so many seconds."""
-    with subprocess.Popen(
-        [BUILD / "bin" / "lpn", "sim", *arguments, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        time.sleep(after)
-        process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        out, err = process.communicate(timeout=60)
-        assert time.monotonic() - begin < 10
-    assert process.returncode == 3, (out, err)
-    assert "Traceback" not in err
-    [row] = json.loads(out)["runs"]
-    return row
-
-
 @pytest.mark.parametrize("engine", ["compiled", "interp"])
 def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
-    lpn(
-        "sim", nets / "clock.lpn", "--limit", 1
-    )  # compiled before, so that the signal meets the run
-    row = interrupted(environment, 1.5, nets / "clock.lpn", "--engine", engine)
+    # Compiled before, so that the signal meets the run.
+    lpn("sim", nets / "clock.lpn", "--limit", 1, "--engine", "compiled")
+    command = [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--engine", engine, "--json"]
+    answer = interrupted(command, environment)
+    assert answer.status == 3 and "Traceback" not in answer.err, answer.err
+    [row] = answer.json["runs"]
     assert row["ending"] == "interrupted" and row["firings"] > 1000
     assert row["until"] == row["last_commit"] == row["firings"]
 
@@ -263,19 +248,11 @@ def test_interrupt_while_an_input_is_read(environment, nets):
     )
     command = [BUILD / "bin" / "lpn", "sim", nets / "slow.py", "a", "b", "c", "--engine", "interp"]
     for extra in ([], ["--json"]):
-        with subprocess.Popen(
-            [*command, *extra],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        ) as process:
-            time.sleep(1.5)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        assert process.returncode == 3 and "Traceback" not in err
+        answer = interrupted([*command, *extra], environment)
+        out, err = answer.out, answer.err
+        assert answer.status == 3 and "Traceback" not in err, err
         if extra:
-            data = json.loads(out)
+            data = answer.json
             assert data["interrupted"] is True and [row["latency"] for row in data["runs"]] == [3]
         else:
             assert " 3 " in out and "interrupted; 2 inputs without a result" in err
@@ -507,8 +484,10 @@ def test_interrupt_within_an_instant(environment, lpn, tmp_path, engine, text):
     net.write_text(text)
     # Compiled before, so that the signal meets the run.
     lpn("sim", net, "--engine", engine, "--max-time", 0.001)
-    row = interrupted(environment, 2.5, net, "--engine", engine, "--max-memory", "0")
-    assert row["ending"] == "interrupted"
+    command = [BUILD / "bin" / "lpn", "sim", net, "--engine", engine, "--max-memory", "0", "--json"]
+    answer = interrupted(command, environment, after=(1.5, 3, 4))  # it takes more and more memory
+    assert answer.status == 3 and "Traceback" not in answer.err, answer.err
+    assert answer.json["runs"][0]["ending"] == "interrupted"
 
 
 def test_an_empty_workload_is_said(lpn, tmp_path):

@@ -66,9 +66,10 @@ def test_short_runs_are_not_compiled(tmp_path, monkeypatch):
 
 
 def test_long_runs_are_compiled():
-    run = lpn.simulate(counter(), limit=3_000_000)
+    many = 100_000_000  # the interpreter would take half a minute
+    run = lpn.simulate(counter(), limit=many)
     assert run.engine == "compiled"
-    assert (run.ending, run.until, run.commits) == ("limit", 3_000_000, 3_000_000)
+    assert (run.ending, run.until, run.commits) == ("limit", many, many)
 
 
 def test_long_runs_without_a_compiler_are_interpreted(tmp_path, monkeypatch):
@@ -136,7 +137,7 @@ def test_ctrl_c_raises_with_the_run_so_far(engine):
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt) as stop:
         lpn.simulate(counter(), engine=engine)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 60
     run = stop.value.run
     assert run.ending == "interrupted" and run.until == run.commits > 1000
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -187,4 +188,4 @@ def test_sparse_time_costs_nothing():
     # Slices of time must not be many when nothing happens for long.
     begin = time.monotonic()
     run = lpn.simulate(counter(2**40), limit=2**50, engine="interp")
-    assert run.commits == 1024 and time.monotonic() - begin < 1
+    assert run.commits == 1024 and time.monotonic() - begin < 20  # a slice per cycle: hours

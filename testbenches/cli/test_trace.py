@@ -4,13 +4,11 @@ import gzip
 import json
 import os
 import resource
-import signal
 import subprocess
-import time
 from collections import defaultdict
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, interrupted
 
 JOBS = {"in": [[5], [7], [3]]}
 
@@ -160,18 +158,11 @@ def test_lanes_are_as_few_as_firings_overlap(lpn, nets, marking):
 def test_interrupted_trace_is_valid(environment, lpn, nets):
     path = nets / "t.json"
     lpn("sim", nets / "clock.lpn", "--limit", 1, "--trace", path)  # compiles
-    with subprocess.Popen(
-        [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--trace", path, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
-    assert process.returncode == 3
-    row = json.loads(out)["runs"][0]
+    answer = interrupted(
+        [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--trace", path, "--json"], environment
+    )
+    assert answer.status == 3, answer.err
+    row = answer.json["runs"][0]
     assert path.stat().st_size < 2e9
     with open(path, "rb") as file:
         file.seek(-40, os.SEEK_END)

@@ -59,8 +59,10 @@ InputSpace random_space(const Case& c, Random& r) {
 Ran run(const Net& net, const InputSpace& space, const Assignment& input) {
   Ran ran;
   try {
-    Interp interp(net, params_of(net, space, input), marking_of(net, space, input),
-                  {.group_limit = 40, .trace = true});
+    InterpOptions options;
+    options.group_limit = 40;
+    options.trace = true;
+    Interp interp(net, params_of(net, space, input), marking_of(net, space, input), options);
     HistoryWatcher watcher(ran.history);
     interp.watch(&watcher);
     ran.history.params = params_of(net, space, input);

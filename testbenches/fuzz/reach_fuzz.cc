@@ -122,7 +122,8 @@ std::string check(const Net& net, const InputSpace& space, Random& random, Tally
     for (const std::size_t zones : {1, 3, 0}) {
       for (const std::uint64_t values : {1, 2, 64}) {
         if (zones == 3 && values != 2) continue;
-        ReachOptions options{.zones = zones, .values = values, .states = 3000, .go_on = {}};
+        ReachOptions options{
+            .zones = zones, .values = values, .states = 3000, .memory = 256 << 20, .go_on = {}};
         const Reached r = bound_by_states(net, space, asked, options);
         const std::string how = fmt::format("{} zones, {} values", zones, values);
         if (!r.complete) ++tally.reasons[r.why];
@@ -185,7 +186,7 @@ int main_(int argc, char** argv) {
     const InputSpace space = random_space(c, random);
     if (options.only >= 0 && k != options.only) continue;
     if (options.print) {
-      fmt::print("{}", print_net(c.net));
+      fmt::print("# --only {}\n{}", k, print_net(c.net));
       for (const Load& load : c.loads) {
         fmt::print("# {} x {}: {}\n", c.net[load.place].name, load.count,
                    fmt::join(load.values, " "));

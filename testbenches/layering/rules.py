@@ -44,7 +44,7 @@ FLOORS = {
     "python/lpn": [
         ["source", "interrupt"],
         ["errors"],
-        ["authoring", "json_file", "plots", "parallel"],
+        ["authoring", "json_file", "plots", "parallel", "toml_file"],
         ["lib", "spaces", "captures", "traffic"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],

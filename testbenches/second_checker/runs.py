@@ -70,7 +70,8 @@ class Recorded(law.Run):
             mine = taken if credit else len(needed)
             k = gone[p] + mine - (self.credits_first[p] if credit else 0)
             turns = self.last_taker[p].items()
-            others += [at for (who, what), at in turns if what == credit and who != t.id]
+            if mine:
+                others += [at for (who, what), at in turns if what == credit and who != t.id]
             arcs.append((arc.place.spec.name, came[k - 1] if mine and k > 0 else 0))
             gone[p] += taken
             if taken:

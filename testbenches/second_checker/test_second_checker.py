@@ -162,3 +162,22 @@ def test_the_forged_ones_of_the_review_prove_nothing():
     for path in sorted(FORGED.glob("*.json")):
         status, said = check(path)
         assert status in (1, 3), (path.name, said)
+
+
+def test_an_arc_of_weight_0_waits_for_no_turn(looked_at):
+    """The rival takes from `more` at 3, the second token comes at 5: stall(work, jobs) is 5, not 2."""
+    net = lpn.Net("turns")
+    start = net.place("start", start=True)
+    jobs, more = net.place("jobs"), net.place("more", start=True, sink=True)
+    soon, done = net.place("soon"), net.place("done", done=True)
+    net.transition("feed", take={"t": start}, put=[jobs.emit(), soon.emit()], delay=3, servers=1)
+    net.transition("late", take={"t": soon}, put=[jobs.emit()], delay=2, servers=1)
+    net.transition("rival", take={"t": more}, put=[done.emit()], delay=1, clock=(8, 3), servers=1)
+    net.transition(
+        "work", take={"t": jobs.take(2), "m": more.take(0)}, put=[done.emit()], delay=1, servers=1
+    )
+    space = lpn.InputSpace(net)
+    space.tokens("start", 1)
+    space.tokens("more", 1)
+    answer = lpn.maximize(space, "stall('work', 'jobs')")
+    assert answer.upper == 5 and looked_at(json.loads(json.dumps(answer.certificate)))[0] == 0

@@ -145,6 +145,8 @@ void Stepper::begin(std::vector<State>& out) {
   std::vector<State> open{std::move(state)};
   while (!open.empty()) {
     tick();
+    open_ = open.size() * bytes_of(open.back());
+    for (const State& state : out) open_ += bytes_of(state);
     State each = std::move(open.back());
     open.pop_back();
     try {
@@ -155,6 +157,7 @@ void Stepper::begin(std::vector<State>& out) {
       may_fail = true;
     }
   }
+  open_ = 0;
 }
 
 // Parameters and numbers of tokens must be known; then the tokens are placed.
@@ -242,6 +245,7 @@ void Stepper::place(State& state, std::size_t place, std::vector<Value> row, std
   if (width_[place] == 0) return;
   const auto& fields = net_.type_of(static_cast<PlaceId>(place)).fields;
   if (!queue.rows) queue.rows = std::make_shared<std::vector<Value>>();
+  require_room(2 * queue.rows->size() * sizeof(Value));
   for (std::size_t f = 0; f < row.size(); ++f) {
     if (fields[f].range) {
       Span span{{row[f].number, row[f].number}, 1, false};

@@ -1,4 +1,6 @@
 // All states, those with the fewest commits first, so that what may be joined waits for each other.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -15,9 +17,6 @@ namespace {
 
 using namespace reach;  // NOLINT: this is its front
 using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t kMostBytes = std::size_t{1} << 31;
-constexpr std::size_t kKept = 1024;  // of a state that was looked at: its key and zone
 
 struct Zones {
   struct One {
@@ -51,7 +50,7 @@ class Explorer {
       while (!open_.empty()) {
         poll();
         if (options_.states != 0 && looked_ >= options_.states) {
-          result.why = "too many states";
+          result.why = fmt::format("stopped at {} states", options_.states);
           break;
         }
         expand();
@@ -62,7 +61,7 @@ class Explorer {
     } catch (const NotCovered& reason) {
       result.why = reason.what();
     } catch (const std::bad_alloc&) {
-      result.why = "out of memory";
+      result.why = "stopped at the memory there is";
     } catch (const Error& error) {
       result.why = error.what();  // a term became too large
     }
@@ -133,6 +132,7 @@ class Explorer {
   void begin() {
     stepper_.begin(unsettled_);
     for (const State& state : unsettled_) {
+      stepper_.held += bytes_of(state);
       remaining_.emplace_back(stepper_.net(), stepper_.params(state), stepper_.sets(), state,
                               question_.what == ReachQuestion::What::kCommits
                                   ? Remaining::What::kCommits
@@ -153,7 +153,7 @@ class Explorer {
     open_.pop();
     Node node = std::move(nodes_.at(number));
     nodes_.erase(number);
-    held_ -= bytes_of(node.state) - std::min(bytes_of(node.state), kKept);
+    stepper_.held -= bytes_of(node.state);
     if (node.zones->waiting == static_cast<std::int64_t>(number)) node.zones->waiting = -1;
     State& state = node.state;
     state.zone = node.zones->all[node.which].zone;
@@ -171,7 +171,8 @@ class Explorer {
     Zones& zones = at->second;
     // The same tokens after more firings: a run may go round for ever, unless time passes and is
     // remembered, for then it would not be the same.
-    if (added) zones.commits = state.commits, held_ += at->first.size();
+    if (added)
+      zones.commits = state.commits, stepper_.held += at->first.size() + sizeof(Zones) + 96;
     if (zones.commits != state.commits && (state.same_instant || stepper_.forgets_most())) {
       may_loop_ = true;
     }
@@ -187,13 +188,13 @@ class Explorer {
       }
       zones.all.back().join(one);
     } else {
+      stepper_.held += one.zone.size() * one.zone.size() * sizeof(Time) + sizeof(one);
       zones.all.push_back(std::move(one));
     }
     const std::uint64_t number = numbers_++;
     zones.waiting = static_cast<std::int64_t>(number);
     open_.push({state.commits, number});
-    held_ += bytes_of(state) + 128;
-    if (held_ > kMostBytes) throw NotCovered("the states need too much memory");
+    stepper_.held += bytes_of(state);
     nodes_.emplace(number, Node{std::move(state), &zones, zones.all.size() - 1});
   }
 
@@ -205,7 +206,6 @@ class Explorer {
   std::priority_queue<Order> open_;
   std::vector<State> unsettled_;     // whose successors are not all known
   std::deque<Remaining> remaining_;  // per setup
-  std::size_t held_ = 0;  // bytes, of states that wait and of what is known of the others
   bool begun_ = false;
   bool may_loop_ = false;
   std::uint64_t numbers_ = 0, looked_ = 0;

@@ -157,7 +157,7 @@ bool Stepper::on_edge(State& state, std::size_t k) {
                   state.zone.most(Zone::kNow, Zone::kStart)};
   const auto edge_from = [&](Time at) { return at + floor_mod(phase - at, period); };
   const auto wait = [&](Range after) {
-    const std::size_t due = state.zone.add(after);
+    const std::size_t due = add_event(state, after);
     const auto at = std::lower_bound(
         state.wakes.begin(), state.wakes.end(), k,
         [](const State::Timer& timer, std::size_t id) { return timer.transition < id; });
@@ -256,14 +256,14 @@ void Stepper::start(State& state, std::size_t k, Env& env, std::vector<State>& s
   const bool follows = t.ordered && at > 0 && state.flights[at - 1].transition == k;
   const std::size_t before = follows ? state.flights[at - 1].due : 0;
   const auto add = [&](State& into, Range due) {
-    const std::size_t event = into.zone.add(due);
+    const std::size_t event = add_event(into, due);
     into.flights.insert(into.flights.begin() + at, {static_cast<std::uint32_t>(k), event, firing});
     if (interval.hi > 0) {
       const auto place = std::lower_bound(
           into.gates.begin(), into.gates.end(), k,
           [](const State::Timer& timer, std::size_t id) { return timer.transition < id; });
       into.gates.insert(place, {static_cast<std::uint32_t>(k),
-                                into.zone.add({interval.lo * scale, interval.hi * scale})});
+                                add_event(into, {interval.lo * scale, interval.hi * scale})});
     }
     return event;
   };

@@ -1,5 +1,7 @@
 #include "stepper.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "lpn/expr/range.h"
@@ -12,8 +14,8 @@ constexpr std::uint64_t kMostBranches = 1 << 12;  // of one group of commits
 constexpr std::uint64_t kMostTried = 1024;        // values of one of several variables
 constexpr Time kLatest = kNoBound >> 3;           // instants behind it are not looked at
 constexpr std::size_t kPollEvery = 256;
-constexpr std::size_t kMostAtOnce = 20'000;               // states after one group
-constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of them
+constexpr std::size_t kMostAtOnce = 20'000;  // states after one group
+constexpr std::size_t kMostEvents = 512;     // to come; what a zone takes grows with their square
 
 void append(std::string& key, std::uint64_t value) {
   // Seven bits a byte: most numbers are small.
@@ -28,6 +30,25 @@ std::uint64_t unsigned_of(std::int64_t value) {
 
 void Stepper::tick() {
   if (++steps_ % kPollEvery == 0 && now_and_then) now_and_then();
+}
+
+void Stepper::require_room(std::size_t bytes) const {
+  if (held + sets_.bytes() + open_ + bytes <= options_.memory) return;
+  throw NotCovered(fmt::format("stopped at {} MiB of states", options_.memory >> 20));
+}
+
+void Stepper::require_room(const State& state, std::size_t count) const {
+  require_room(count * (bytes_of(state) + 128));
+}
+
+std::size_t Stepper::add_event(State& state, Range after_now) const {
+  if (state.zone.size() >= kMostEvents) {
+    throw NotCovered(
+        fmt::format("stopped at {} firings in flight at once; give the transition `servers`, or "
+                    "the space fewer tokens",
+                    kMostEvents));
+  }
+  return state.zone.add(after_now);
 }
 
 void Stepper::insert(std::vector<std::uint32_t>& sorted, std::uint32_t k) {
@@ -81,6 +102,7 @@ void Stepper::split(const State& state, ExprId term, std::vector<State>& out) {
     const std::uint32_t v = reads.front();
     if (const Cases* cases = sets_.cases(term, v, state.domains[v])) {
       may_fail = may_fail || cases->fails;
+      require_room(state, cases->values.size());
       // A copy: deciding adds cases.
       for (const auto& [value, where] : std::vector(cases->values)) {
         State part = state;
@@ -98,6 +120,7 @@ void Stepper::split(const State& state, ExprId term, std::vector<State>& out) {
     if (!least || sets_[state.domains[v]].count < sets_[state.domains[*least]].count) least = v;
   }
   if (least && sets_[state.domains[*least]].count <= kMostTried) {
+    require_room(state, sets_[state.domains[*least]].count);
     for (const Range& range : std::vector(sets_[state.domains[*least]].ranges)) {
       for (std::int64_t x = range.lo; x <= range.hi; ++x) {
         State part = state;
@@ -136,7 +159,7 @@ void Stepper::split_time(const State& state, std::size_t k, const TimeSplit& par
   out.push_back(std::move(now));
   if (period == 1) return;
   State later = state;
-  const std::size_t due = later.zone.add({1, period - 1});
+  const std::size_t due = add_event(later, {1, period - 1});
   const auto at = std::lower_bound(
       later.wakes.begin(), later.wakes.end(), k,
       [](const State::Timer& timer, std::size_t id) { return timer.transition < id; });
@@ -147,14 +170,16 @@ void Stepper::split_time(const State& state, std::size_t k, const TimeSplit& par
 // ---- starts of one group ----------------------------------------------------------------------
 
 void Stepper::settle(State state, std::vector<State>& out) {
+  const std::size_t before = open_;
   std::vector<State> open{std::move(state)};
   while (!open.empty()) {
     State each = std::move(open.back());
     open.pop_back();
-    if ((open.size() + out.size()) * bytes_of(each) > kMostBytes ||
-        open.size() + out.size() > kMostAtOnce) {
-      throw NotCovered("too many ways to go on at one instant");
+    if (open.size() + out.size() > kMostAtOnce) {
+      throw NotCovered(fmt::format("stopped at {} ways to go on at one instant", kMostAtOnce));
     }
+    open_ = before + (open.size() + out.size()) * (bytes_of(each) + 128);
+    require_room(each, 1);
     for (;;) {
       tick();
       if (each.dirty.empty()) {
@@ -180,6 +205,7 @@ void Stepper::settle(State state, std::vector<State>& out) {
       break;
     }
   }
+  open_ = before;
 }
 
 // Forgets what nothing depends on any more, and puts the events in order.
@@ -234,6 +260,17 @@ void Stepper::next(const State& state, std::vector<State>& out) {
   bool later = false;
   for (const bool same_instant : {true, false}) {
     for (std::size_t first = 2; first < state.zone.size(); ++first) {
+      tick();
+      // What a zone takes grows with the square of the events: none is copied in vain.
+      if (same_instant ? !state.zone.may(first, Zone::kNow, 0)
+                       : !state.zone.may(Zone::kNow, first, -1)) {
+        continue;
+      }
+      bool possibly = true;
+      for (std::size_t other = 2; possibly && other < state.zone.size(); ++other) {
+        possibly = other == first || state.zone.may(first, other, other < first ? -1 : 0);
+      }
+      if (!possibly) continue;
       Zone zone = state.zone;
       const bool possible =
           same_instant ? zone.require(first, Zone::kNow, 0) : zone.require(Zone::kNow, first, -1);
@@ -257,13 +294,28 @@ void Stepper::next(const State& state, std::vector<State>& out) {
 // Which of the events from `other` on are due together with `first`.
 void Stepper::ties(const State& state, const Zone& zone, std::size_t first, std::size_t other,
                    std::vector<std::size_t>& together, std::vector<State>& out) {
+  // What is not open needs no zone of its own.
+  const auto open = [&](std::size_t k) {
+    return zone.most(k, first) > 0 && zone.least(k, first) <= 0;
+  };
+  const std::size_t known = together.size();
+  for (; other < zone.size() && !open(other); ++other) {
+    if (zone.most(other, first) <= 0) together.push_back(other);
+  }
   if (other == zone.size()) {
     if (++branches_ > kMostBranches) {
-      throw NotCovered("too many events may be due in any order");
+      throw NotCovered(
+          fmt::format("stopped at {} orders of events that may be due", kMostBranches));
     }
     tick();
-    return commit(state, zone, together, out);
+    commit(state, zone, together, out);
+    together.resize(known);
+    return;
   }
+  // Of this call and of those that it is in.
+  const std::size_t before = open_;
+  open_ += 2 * zone.size() * zone.size() * sizeof(Time);
+  require_room(0);
   if (Zone same = zone; same.require(other, first, 0)) {
     together.push_back(other);
     ties(state, same, first, other + 1, together, out);
@@ -272,6 +324,8 @@ void Stepper::ties(const State& state, const Zone& zone, std::size_t first, std:
   if (Zone apart = zone; apart.require(first, other, -1)) {
     ties(state, apart, first, other + 1, together, out);
   }
+  together.resize(known);
+  open_ = before;
 }
 
 void Stepper::commit(const State& before, const Zone& zone,

@@ -32,6 +32,9 @@ class Stepper {
   void settle(State state, std::vector<State>& out);
   // Those after the next group of commits and the starts that follow it.
   void next(const State& state, std::vector<State>& out);
+  // Bytes that whoever has the states holds, of those that the options allow.
+  std::size_t held = 0;
+
   // What tells a state from others, but for times.
   std::string key(const State& state);
 
@@ -70,6 +73,11 @@ class Stepper {
   }
   void find_live();
   void prepare(State state, std::vector<State>& out);
+  // Throws NotCovered unless there is room for so many bytes beside all that is held.
+  void require_room(std::size_t bytes) const;
+  // For so many states like this one.
+  void require_room(const State& state, std::size_t count) const;
+  std::size_t add_event(State& state, Range after_now) const;
   void place(State& state, std::size_t place, std::vector<Value> row, std::uint64_t count);
 
   bool attempt(State& state, std::size_t k, std::vector<State>& started);
@@ -120,6 +128,7 @@ class Stepper {
   std::deque<Setup> setups_;
   bool clocked_ = false, has_done_ = false, needs_done_ = false;
   std::uint64_t steps_ = 0, branches_ = 0;
+  std::size_t open_ = 0;  // bytes of states that are not settled
 };
 
 }  // namespace lpn::reach

@@ -49,6 +49,7 @@ DomainId TermSets::domain(std::vector<Range> ranges) {
     const std::uint64_t more = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo);
     made.count = more >= UINT64_MAX - 1 - made.count ? UINT64_MAX : made.count + more + 1;
   }
+  bytes_ += 160 + made.ranges.size() * 2 * sizeof(Range);
   domains_.push_back(std::move(made));
   return it->second;
 }
@@ -57,7 +58,9 @@ const std::vector<std::uint32_t>& TermSets::variables(ExprId term) {
   const auto id = static_cast<std::uint32_t>(term);
   const auto it = variables_.find(id);
   if (it != variables_.end()) return it->second;
-  return variables_.emplace(id, pool_.reads(term).params).first->second;
+  const auto& made = variables_.emplace(id, pool_.reads(term).params).first->second;
+  bytes_ += 96 + made.size() * sizeof(std::uint32_t);
+  return made;
 }
 
 Value TermSets::value(ExprId term) const {
@@ -112,6 +115,7 @@ const Cases* TermSets::cases(ExprId term, std::uint32_t variable, DomainId domai
   for (auto& [value, ranges] : where) {
     found.values.emplace_back(value, this->domain(std::move(ranges)));
   }
+  bytes_ += 96 + found.values.size() * sizeof(found.values.front());
   return &cases_.emplace(key, std::move(found)).first->second;
 }
 

@@ -79,6 +79,9 @@ class TermSets {
   // `domains`: per variable.
   Span span(ExprId term, const std::vector<DomainId>& domains);
 
+  // About how much memory all that was ever asked takes.
+  std::size_t bytes() const { return bytes_ + pool_.size() * sizeof(Node); }
+
  private:
   ExprPool& pool_;
   std::vector<std::int64_t> scratch_;  // an assignment
@@ -87,6 +90,7 @@ class TermSets {
   std::map<std::vector<std::pair<std::int64_t, std::int64_t>>, DomainId> numbers_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> variables_;
   std::unordered_map<std::uint64_t, Cases> cases_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace lpn::reach

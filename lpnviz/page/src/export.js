@@ -16,13 +16,13 @@ import { join } from 'node:path';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import ELK from 'elkjs/lib/elk.bundled.js';
 
-import { fromBase64 } from './data.js';
-import { CAPTION, drawSvg } from './draw.js';
-import { groupsOf, layoutNet } from './layout.js';
-import { drawMoment, levelsAt } from './moment.js';
-import { readNet } from './net.js';
-import { Record } from './record.js';
-import { grouped } from './text.js';
+import { fromBase64 } from './base/data.js';
+import { CAPTION, drawSvg } from './net/draw.js';
+import { groupsOf, layoutNet } from './net/layout.js';
+import { drawMoment, levelsAt } from './run/moment.js';
+import { readNet } from './net/net.js';
+import { Record } from './run/record.js';
+import { grouped } from './base/text.js';
 
 const MOST_PIXELS = 200e6; // of one picture: resvg needs 4 bytes for each
 const FRAME_WIDTH = 1280; // pixels of a frame at most, unless asked for

@@ -144,7 +144,7 @@ def test_a_part_of_ones_own(tmp_path):
     [
         ("base = 7", "base must be one of"),
         ('base = "ddr9"', "base must be one of"),
-        ("base =", "is no TOML"),
+        ("base =", "is not TOML"),
         ('base = "ddr4"\nspeed = 3', "unknown 'speed'"),
         ('coordinate = ["rank", "bank"]', "lacks 'power'"),
         ('base = "ddr4"\npower = "bank"', "power must be 'device' or 'rank'"),

@@ -199,6 +199,14 @@ def test_a_net_with_a_memory_of_its_own_gets_round_trips(tmp_path):
         ('inputs = {blocks = "bytes"}', "", "accelerator.inputs says which tokens wait for the s"),
         ('finished = {out = "blocks"}', "", "accelerator.finished says how many tokens of which"),
         ("[link]", "[[link]]", "link must be a table, [link]"),
+        ('"unit.py"', '"gone"', "[accelerator]: there is no model 'gone'; bundled: "),
+        (
+            '"unit.py"',
+            '"jpeg"\nparameters = {a = 1}',
+            "[accelerator]: model 'jpeg' has no parameter 'a'",
+        ),
+        ('"unit.py"', '"system"', "accelerator.model is 'system', a system itself"),
+        ('"unit.py"', '"x.toml"', "accelerator.model is 'x.toml', a system itself"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path, old, new, said):

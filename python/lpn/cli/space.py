@@ -8,7 +8,7 @@ from ..errors import Error, mistake
 from ..runs import prepare
 
 
-class _Bound(click.ParamType):
+class Bound(click.ParamType):
     name = "name=value"
 
     def convert(self, value, param, ctx):
@@ -41,19 +41,19 @@ def _value(text):
     return text
 
 
-_bounds = click.option(
+bounds_option = click.option(
     "--space",
     "bounds",
     multiple=True,
-    type=_Bound(),
+    type=Bound(),
     help="A bound of the model's space(): blocks=18, a range as 4..8; may be given several times.",
 )
-_more = click.argument("more", nargs=-1, type=_Bound(), metavar="")
+_more = click.argument("more", nargs=-1, type=Bound(), metavar="")
 
 
 def space_options(function):
     """--space name=value, several of them after one --space too."""
-    return _bounds(_more(function))
+    return bounds_option(_more(function))
 
 
 def load_space(spec, params, bounds):

@@ -101,7 +101,10 @@ def extract(
             f"class{'es' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}: {why}"
             for why, numbers in refusals(result.refused)
         )
-        raise mistake("E-pi", f"no class has an interface: {reasons or 'the space is empty'}")
+        raise mistake(
+            "E-pi",
+            f"no class has an interface: {reasons or 'the space is empty'}; --fitted fits one to runs",
+        )
     result.complete = found.complete
     result.conditions, result.untold = conditions_of(space)
     result.net_digest = hashlib.sha256(net.text().encode()).hexdigest()[:12]

@@ -4,6 +4,7 @@ import ast
 import re
 from fractions import Fraction
 
+from ..authoring.expr import select
 from ..errors import mistake
 from ..spaces import text as _space_text
 
@@ -122,7 +123,7 @@ _FUNCTIONS = {
     "max": max,
     "abs": abs,
     "ceil_div": lambda a, b: -(-a // b),
-    "select": lambda condition, a, b: a if condition else b,
+    "select": select,
     "lookup": lambda table, k: table[k],
 }
 _ALLOWED = (

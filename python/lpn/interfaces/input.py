@@ -234,9 +234,13 @@ def _list(interface, streams, x):
         for place, rows in streams.items()
     }
     for key in interface.SUMS:
-        place, text, span = split(key, streams)
-        rows = streams[place]
-        x[key] = sum(evaluate(text, rows[k]) for k in _indices(span) if k < len(rows))
+        places, text, span = split(key, streams)
+        x[key] = sum(
+            evaluate(text, streams[place][k])
+            for place in places.split("+")
+            for k in _indices(span)
+            if k < len(streams[place])
+        )
 
 
 def _indices(span):

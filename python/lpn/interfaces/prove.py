@@ -18,8 +18,8 @@ def is_interface(names):
 def predicted(text, path):
     """The interface's cycles as a function of a space's tokens, for prove(interface=...).
 
-    Of a stream: with the sums of the whole input, one phase; its result is `denominator` times the
-    cycles, which may be fractions. Raises Error "E-property" for a space that the interface does
+    Its result is `denominator` times the cycles, which may be fractions. Of a stream: with the sums
+    of the whole input, one phase. Raises Error "E-property" for a space that the interface does
     not cover.
     """
     interface = execute_interface(text, path)
@@ -27,10 +27,9 @@ def predicted(text, path):
     def latency(x):
         tokens = _rows(x._space)
         try:
-            if getattr(interface, "STREAM", False):
-                cycles, latency.denominator = _of_stream(interface, tokens)
-                return cycles
-            return _of_list(interface, tokens)
+            of = _of_stream if getattr(interface, "STREAM", False) else _of_list
+            cycles, latency.denominator = _whole(of(interface, tokens))
+            return largest(*cycles) if len(cycles) > 1 else cycles[0]
         except NotImplementedError as error:
             raise mistake("E-property", f"{path} does not cover this space: {error}") from None
 
@@ -42,10 +41,30 @@ def _rows(space):
     core = space.net._core
     used = {core.places[arc.place].name for t in core.transitions for arc in t.inputs}
     return {
-        place: [{name: token[name] for name in space.net[place]._type.fields} for token in tokens]
+        place: [
+            {name: _fixed(token[name]) for name in space.net[place]._type.fields}
+            for token in tokens
+        ]
         for place, tokens in space._tokens.items()
         if place in used and space.net[place]._type.fields
     }
+
+
+def _fixed(value):
+    """A value that only one number is possible for, as that number: it may tell shapes apart."""
+    if isinstance(value, Expr):
+        least, most = value._bounds()
+        return int(least) if least == most else value
+    return value
+
+
+def _whole(cycles):
+    """([cycles times a denominator], the denominator) of cycles that may be fractions."""
+    denominator = math.lcm(*(each._den for each in cycles if isinstance(each, Ratio)))
+    return [
+        each._num * (denominator // each._den) if isinstance(each, Ratio) else each * denominator
+        for each in cycles
+    ], denominator
 
 
 def _within(name, value, allowed):
@@ -65,7 +84,7 @@ def _of_list(interface, tokens):
     _check_singles(interface, x)
     for name, allowed in interface.SUMS.items():
         _within(name, x[name], allowed)
-    return largest(*interface.classify(x).values())
+    return list(interface.classify(x).values())
 
 
 def _check_singles(interface, x):
@@ -75,7 +94,6 @@ def _check_singles(interface, x):
 
 
 def _of_stream(interface, tokens):
-    """(the cycles times a denominator, the denominator)."""
     x, streams = given(interface, tokens)
     _check_singles(interface, x)
     x["unit"], parts = units_of(interface, streams)
@@ -87,12 +105,4 @@ def _of_stream(interface, tokens):
     whole = added(parts)
     pace, ends, _ = interface.classify(x)
     work, around = pace(whole), ends(whole)
-    totals = [work[name] + around[name] for name in work]
-    denominator = math.lcm(*(total._den for total in totals if isinstance(total, Ratio)))
-    whole = [
-        total._num * (denominator // total._den)
-        if isinstance(total, Ratio)
-        else total * denominator
-        for total in totals
-    ]
-    return largest(*whole), denominator
+    return [work[name] + around[name] for name in work]

@@ -269,11 +269,11 @@ def bottleneck(x):
 '''
 
 
-def write_list(header, model, parameters, clock, classes, conditions):
+def write_list(header, model, parameters, clock, classes, conditions, formulas=None):
     """The module of lists of tokens; classes: [(TokenList, digests, chosen chains)]; `conditions`:
-    of the space on its tokens (conditions.py).
+    of the space on its tokens (conditions.py); `formulas`: writes them.
     """
-    formulas = Formulas()
+    formulas = formulas or Formulas()
     singles, sums, fixed, branches = {}, {}, {}, []
     for number, (analysis, digests, chosen) in enumerate(classes):
         shape = analysis.shape

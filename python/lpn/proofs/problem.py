@@ -25,9 +25,12 @@ class Problems:
 
     def __init__(self, core):
         self.core = core
-        self.terms = core.variables
-        self.nodes, self.numbers = [], {}
+        self._terms = text.Nodes(core.variables)
         self.arcs, self.full = 0, False
+
+    @property
+    def nodes(self):
+        return self._terms.nodes
 
     def of(self, goal):
         """A goal as JSON data, None when it is too much."""
@@ -38,16 +41,16 @@ class Problems:
         if self.full:
             return None
         problem = {
-            "conditions": [self._term(k) for k in path.conditions],
+            "conditions": [self._terms.number(k) for k in path.conditions],
             "orders": [list(order) for order in path.orders],
             "instants": instants,
             "target": [list(each) for each in target],
             "constant": constant,
             "units": units,
-            "limits": [[self._term(condition), negated] for condition, negated in limits],
+            "limits": [[self._terms.number(condition), negated] for condition, negated in limits],
         }
         if path.fault is not None:
-            problem["fault"] = self._term(path.fault)
+            problem["fault"] = self._terms.number(path.fault)
         return problem
 
     def _instants(self, path, target):
@@ -67,25 +70,5 @@ class Problems:
         return [self._instant(*each) if each else None for each in found]
 
     def _instant(self, kind, after, period, phase):
-        arcs = [[before, self._term(delay)] for before, delay in after]
+        arcs = [[before, self._terms.number(delay)] for before, delay in after]
         return [kind, *arcs, period, phase] if kind == "edge" else [kind, *arcs]
-
-    def _term(self, number):
-        """The number of a term among `nodes`."""
-        numbers, pending = self.numbers, [number]
-        while pending:
-            top = pending[-1]
-            if top in numbers:
-                pending.pop()
-                continue
-            made_by, *given = self.terms.node(top)
-            kids = text.kids(made_by, given)
-            missing = [kid for kid in kids if kid not in numbers]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            numbers[top] = len(self.nodes)
-            made = text.with_kids(made_by, given, [numbers[k] for k in kids])
-            self.nodes.append([made_by, *made])
-        return numbers[number]

@@ -7,6 +7,7 @@ Tools import from here: `from lpn.runs import prepare`.
 from ..authoring.net import parameter_values
 from ..captures import Capture, capture_of, is_capture, read_capture, write_capture
 from ..json_file import json_data, json_lines, read_json, unpacked
+from ..toml_file import WrongValue, one_of, picoseconds, read_toml, toml_data, whole
 from .batch import run_batch
 from .engines import ENGINES, compiled
 from .isolated import isolated
@@ -22,6 +23,7 @@ __all__ = [
     "Model",
     "Ready",
     "Run",
+    "WrongValue",
     "capture_of",
     "compiled",
     "execute",
@@ -31,12 +33,17 @@ __all__ = [
     "json_data",
     "json_lines",
     "load",
+    "one_of",
     "parameter_values",
+    "picoseconds",
     "prepare",
     "read_capture",
     "read_json",
+    "read_toml",
     "run_batch",
     "simulate",
+    "toml_data",
     "unpacked",
+    "whole",
     "write_capture",
 ]

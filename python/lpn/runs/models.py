@@ -11,6 +11,7 @@ from ..authoring.net import Net
 from ..errors import Error, listed, mistake, near, without_place
 from ..json_file import read_json
 from ..spaces.space import InputSpace
+from ..toml_file import read_toml
 from ..traffic import Traffic
 
 __all__ = ["Model", "bundled", "command", "commands", "load"]
@@ -86,12 +87,12 @@ class Model:
         """Whether net_of() makes the net of an input."""
         return getattr(self.module, "net_of", None) is not None
 
-    def engine_for(self, input: Any) -> str:
+    def engine_for(self, input: Any) -> str | None:
         """The engine that runs an input when none is asked for: what the module's engine(input)
-        says, for nets that take longer to compile than to run; else "compiled".
+        says, for nets that take longer to compile than to run; None: it does not say.
         """
         chosen = getattr(self.module, "engine", None)
-        return "compiled" if chosen is None or input is None else chosen(input)
+        return None if chosen is None or input is None else chosen(input)
 
     def net(self, **params: int) -> Net:
         """The net with these parameters. Raises Error "E-param" for an unknown one."""
@@ -377,15 +378,7 @@ def load(spec: str | os.PathLike[str]) -> Model:
 
 def _configured(path):
     """The Model of a .toml file."""
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            name = tomllib.load(file).get("model")
-    except OSError as error:
-        raise mistake("E-model", f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise mistake("E-model", f"{path} is not TOML: {error}") from None
+    name = read_toml(path, "E-model").get("model")
     known = bundled()
     if not isinstance(name, str) or name not in known:
         raise mistake(

@@ -427,26 +427,8 @@ class InputSpace:
         the parameters that the space leaves to the net, with the values they have there. `terms`:
         numbers of more terms to be written, by name.
         """
-        nodes, numbers = [], {}
-
-        def add(expr):
-            pending = [expr]
-            while pending:
-                top = pending[-1]
-                if top in numbers:
-                    pending.pop()
-                    continue
-                made_by, *given = self._terms.node(top)
-                kids = text.kids(made_by, given)
-                missing = [kid for kid in kids if kid not in numbers]
-                if missing:
-                    pending.extend(missing)
-                    continue
-                pending.pop()
-                numbers[top] = len(nodes)
-                nodes.append([made_by, *text.with_kids(made_by, given, [numbers[k] for k in kids])])
-            return numbers[expr]
-
+        terms_of = text.Nodes(self._terms)
+        add = terms_of.number
         params = {name: add(self._term(value)) for name, value in self._params.items()}
         tokens = []
         for place, rows in self._tokens.items():
@@ -464,7 +446,7 @@ class InputSpace:
             "format": FORMAT,
             "net": self._net.name,
             "variables": [[v.name, v.lo, v.hi] for v in self._variables],
-            "nodes": nodes,
+            "nodes": terms_of.nodes,
             "params": params,
             "fixed": {
                 name: value for name, value in self._fixed().items() if name not in self._params

@@ -4,7 +4,7 @@ import re
 
 import _lpn
 
-__all__ = ["Writer", "describe", "kids", "made", "span", "term", "with_kids"]
+__all__ = ["Nodes", "Writer", "describe", "kids", "made", "span", "term", "with_kids"]
 
 _OPERATORS = _lpn.OPERATORS
 _TIGHT = _OPERATORS["constant"].level
@@ -33,6 +33,36 @@ def with_kids(made_by, given, numbers):
     if made_by == "lookup":
         return [given[0], *numbers]
     return [*numbers, given[2]] if made_by == "assume" else list(numbers)
+
+
+class Nodes:
+    """Terms as JSON nodes, [[operator, ...], ...]: each once, behind what it is made of; made() reads
+    them. `terms`: whose numbers number() is given.
+    """
+
+    def __init__(self, terms):
+        self.nodes = []
+        self._terms = terms
+        self._numbers = {}
+
+    def number(self, term):
+        """The number of a term among `nodes`."""
+        numbers, pending = self._numbers, [term]
+        while pending:
+            top = pending[-1]
+            if top in numbers:
+                pending.pop()
+                continue
+            made_by, *given = self._terms.node(top)
+            before = kids(made_by, given)
+            missing = [kid for kid in before if kid not in numbers]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            numbers[top] = len(self.nodes)
+            self.nodes.append([made_by, *with_kids(made_by, given, [numbers[k] for k in before])])
+        return numbers[term]
 
 
 def made(core, nodes, variables):

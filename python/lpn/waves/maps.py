@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from dataclasses import dataclass, field
 
 from ..errors import listed, near, without_place
+from ..toml_file import read_toml
 
 __all__ = ["Arrival", "Channel", "Clock", "Firing", "Map", "read_map"]
 
@@ -123,14 +123,7 @@ def read_map(path: str) -> Map:
     """The map in a TOML file. Raises Error "E-wave-map", with the file and the key, for what is
     none.
     """
-    try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except OSError as error:
-        raise without_place("E-wave-map", f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise without_place("E-wave-map", f"{path} is not TOML: {error}") from None
-    return _Reader(path).map(data)
+    return _Reader(path).map(read_toml(path, "E-wave-map"))
 
 
 class _Reader:

@@ -29,7 +29,8 @@ struct ReachQuestion {
 struct ReachOptions {
   std::size_t zones = 1;     // kept apart of states that differ in times only; more are joined
   std::uint64_t values = 2;  // a delay of at most so many values is decided, not bounded
-  std::uint64_t states = 200'000;  // at most; 0: any number
+  std::uint64_t states = 200'000;             // at most; 0: any number
+  std::size_t memory = std::size_t{2} << 30;  // bytes, of states and of what is known of terms
   // Asked a few times a second with the states looked at and waiting; false ends the work.
   std::function<bool(std::uint64_t, std::uint64_t)> go_on;
 };
@@ -40,7 +41,7 @@ struct Reached {
   std::optional<std::int64_t> bound;
   bool complete =
       false;        // all states were looked at; else the bound is what was left in the worst case
-  std::string why;  // not complete
+  std::string why;  // not complete: "stopped at ...", or what is not covered
   bool may_stall = false, may_fail = false;  // some input, as far as is known
   std::uint64_t states = 0;
 };

@@ -23,18 +23,12 @@ from ...command import (
 )
 from ...errors import Error, mistake
 from ...runs import prepare
-from ..space import _Bound, load_space
+from ..space import Bound, bounds_option, load_space
 
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="MODEL [name=value]... | INPUT...")
-@click.option(
-    "--space",
-    "bounds",
-    multiple=True,
-    type=_Bound(),
-    help="A bound of the model's space(): blocks=18, a range as 4..8; may be given several times.",
-)
+@bounds_option
 @params_option
 @click.option(
     "-o",
@@ -42,6 +36,12 @@ from ..space import _Bound, load_space
     type=OutputFile(),
     metavar="FILE",
     help="Writes the interface, a .py file.",
+)
+@click.option(
+    "--fitted",
+    is_flag=True,
+    help="Fits the interface to simulated inputs instead of deriving it from the net's classes: for "
+    "nets that have too many of them. Its error on other inputs is measured; nothing is proved.",
 )
 @click.option(
     "--resolution",
@@ -104,6 +104,7 @@ def pi(
     bounds,
     params,
     output,
+    fitted,
     resolution,
     clock,
     limit,
@@ -134,18 +135,35 @@ def pi(
     if loops or pareto:
         from .loops import paces
 
+        unused = {
+            "--space": bounds,
+            "--output": output,
+            "--plot": plot,
+            "--resolution": resolution,
+            "--fitted": fitted,
+        }
+        for option, given in unused.items():
+            if given:
+                raise mistake(
+                    "E-usage",
+                    f"{option} is for interfaces; leave it out with "
+                    f"{'--pareto' if pareto else '--loops'}",
+                )
         return paces(words, params, pareto, limit, as_json)
-    bounds = [*bounds, *map(_bound, words[1:])]
-    return _extract(words[0], bounds, params, output, resolution, clock, limit, plot, as_json)
+    bounds = [*bounds, *(Bound().convert(word, None, None) for word in words[1:])]
+    if fitted and resolution:
+        raise mistake(
+            "E-usage", "--resolution merges the lines of classes; leave it out of --fitted"
+        )
+    return _extract(
+        words[0], bounds, params, output, fitted, resolution, clock, limit, plot, as_json
+    )
 
 
-def _bound(text):
-    return _Bound().convert(text, None, None)
-
-
-def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_json):
+def _extract(model, bounds, params, output, fitted, resolution, clock, limit, plot, as_json):
     from ...runs.models import load
     from ...interfaces.extract import extract, refusals
+    from ...interfaces.fitted import extract_fitted
 
     given = {name for pairs in bounds for name, _ in pairs}
     usual = getattr(load(model).module, "INTERFACE_SPACE", {})
@@ -155,16 +173,19 @@ def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_j
     values = {**net.params, **dict(params)}
     progress = Progress(1)
     try:
-        found = extract(
-            net,
-            space,
-            loaded.name,
-            values,
-            clock,
-            resolution,
-            seconds=limit,
-            progress=progress.say,
-        )
+        if fitted:
+            found = extract_fitted(net, space, loaded.name, values, clock, progress=progress.say)
+        else:
+            found = extract(
+                net,
+                space,
+                loaded.name,
+                values,
+                clock,
+                resolution,
+                seconds=limit,
+                progress=progress.say,
+            )
     finally:
         progress.clear()
     spent = time.monotonic() - begin
@@ -210,6 +231,9 @@ def _extract(model, bounds, params, output, resolution, clock, limit, plot, as_j
         )
         if output is not None:
             click.echo(f"written to {output}")
+    without = sum(getattr(found, "without", {}).values())
+    if without:
+        note(f"{counted(without, 'random input')} had no latency; the interface says why")
     for why, numbers in refusals(found.refused):
         which = ", ".join(map(str, numbers))
         have = "classes {} have" if len(numbers) > 1 else "class {} has"

@@ -1,5 +1,6 @@
 """lpn fit: the unknowns of a net from recordings."""
 
+import os
 import re
 
 import click
@@ -116,8 +117,8 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
             f"there are {len(recordings)} recordings and {len(inputs)} --input; give one each, "
             "in the order of FILE... and then of --hold-out"
         )
-    if output is not None and not output.endswith((".lpn", ".py")):
-        raise click.UsageError(f"-o {output}: the result is a .lpn or a .py file")
+    if output is not None:
+        _check_output(skeleton, output)
     for name, values in params:
         if len(values) not in (1, len(recordings)):
             raise click.UsageError(
@@ -167,7 +168,7 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
     if as_json:
         print_json(result)
     else:
-        _show(found, rows, exact, output)
+        _show(found, rows, compared, exact, output)
     if not compared:
         note(
             "there was nothing to compare: no transfer that is a firing, or no firing; look at clock, "
@@ -177,18 +178,33 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
     return status if exact else max(status, NO)
 
 
+def _file_of(skeleton):
+    return skeleton.rsplit(":", 1)[0] if ".py:" in skeleton else skeleton
+
+
+def _check_output(skeleton, output):
+    """Refuses before the search what cannot be written behind it."""
+    path = _file_of(skeleton)
+    if not output.endswith((".lpn", ".py")):
+        raise click.UsageError(f"-o {output}: the result is a .lpn or a .py file")
+    if output.endswith(".py") and not path.endswith(".py"):
+        raise without_place(
+            "E-fit-output", f"-o {output}: {skeleton} is no .py file; write a .lpn file"
+        )
+    if os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output):
+        raise without_place(
+            "E-fit-output",
+            f"-o {output} is the skeleton itself, whose unknowns would be lost; name another file",
+        )
+
+
 def _write(fitted, net, skeleton, output):
     from ...fitting.write import as_lpn, as_python
 
     if output.endswith(".lpn"):
         text = as_lpn(fitted, net)
     else:
-        path = skeleton.rsplit(":", 1)[0] if ".py:" in skeleton else skeleton
-        if not path.endswith(".py"):
-            raise without_place(
-                "E-fit-output", f"-o {output}: {skeleton} is no .py file; write a .lpn file"
-            )
-        text = as_python(fitted, net, path)
+        text = as_python(fitted, net, _file_of(skeleton))
     try:
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
@@ -196,7 +212,7 @@ def _write(fitted, net, skeleton, output):
         raise without_place("E-fit-output", f"cannot write {output}: {error.strerror}") from None
 
 
-def _show(found, rows, exact, output):
+def _show(found, rows, compared, exact, output):
     table(
         ["unknown", "found", ">exact", ">decided by", ">inputs", ""],
         [
@@ -231,11 +247,12 @@ def _show(found, rows, exact, output):
         ],
     )
     click.echo("")
-    click.echo(
-        "exact on every recording that was fitted"
-        if exact
-        else "there is no exact formula of the grammar for what was recorded; these are the best"
-    )
+    if compared:
+        click.echo(
+            "exact on every recording that was fitted"
+            if exact
+            else "there is no exact formula of the grammar for what was recorded; these are the best"
+        )
     if output is not None:
         click.echo(f"written to {output}")
 
