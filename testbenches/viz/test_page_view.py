@@ -4,7 +4,7 @@ import math
 import re
 
 import pytest
-from conftest import DEMO, REPO
+from conftest import DEMO, REPO, require_page
 
 IMAGE = DEMO / "htop30_256x256_q80_420.jpg"
 
@@ -520,3 +520,22 @@ def test_latencies_of_requests(browser, page, lpn_command, tmp_path):
     lpn_command(
         "viz", bank, tmp_path / "list.txt", "--by", "size", "-o", tmp_path / "x.html"
     ).refused("E-born")
+
+
+def test_a_run_that_ends_in_an_error_is_a_page(browser, lpn_command, tmp_path):
+    """All up to the instant before, with the error on top; the command still fails."""
+    require_page()
+    (tmp_path / "divide.lpn").write_text(
+        "lpn 1\nnet divide\ntype job (size: 0..9)\nplace in : job start initial (3), (2), (0), (1)\n"
+        "place out : job done\ntransition work {\n  take j from in\n  delay 12 // j.size\n  servers 1\n"
+        "  put out (j.size)\n}\nend\n"
+    )
+    said = lpn_command("viz", tmp_path / "divide.lpn", "-o", tmp_path / "x.html")
+    assert said.status == 2 and "[E-divisor]" in said.err and "up to cycle 9" in said.err
+    browser.open(tmp_path / "x.html")
+    words = text(browser, ".verdict")
+    assert words.startswith("The run ended in an error at cycle 10: ") and "[E-divisor]" in words
+    assert "ended in an error" in text(browser, ".facts")
+    browser.seek(9)
+    assert browser.js("return lpnviz.run.state.tokens") == [3, 1]
+    assert not browser.console()

@@ -5,7 +5,7 @@ import os
 import click
 
 from ..command import ANSWERED, UNKNOWN, Progress, counted, grouped, need_input, note, print_json
-from ..errors import Error, mistake
+from ..errors import Error, RunError, mistake
 from ..pages.export import Window
 from ..pages.page import page, page_folder, record
 from ..pages.requests import requests_of
@@ -70,6 +70,10 @@ def write_page(model, name, params, output, asked, as_json):
     text = page(start.net, start.values, start.read(), about, runs)
     with open(output, "w", encoding="utf-8") as file:
         file.write(text)
+    failed = next((r for r in runs if r.error is not None), None)
+    if failed is not None:
+        note(f"{output} has the run of {failed.title} up to cycle {grouped(failed.run.until)}")
+        raise failed.error
     answer = {
         "model": ready.model.name,
         "input": name,
@@ -142,15 +146,25 @@ def _recorded(ready, title, asked):
     def on_slice(time, commits):
         progress.say(f"{title}: cycle {grouped(time)}, {grouped(commits)} firings")
 
-    try:
-        made = record(
+    def until(limit):
+        return record(
             ready.net,
             ready.values,
             ready.read(),
             title,
-            limit=asked.limit,
+            limit=limit,
             on_slice=on_slice if progress.on else None,
         )
+
+    try:
+        try:
+            made = until(asked.limit)
+        except RunError as error:
+            if error.time == 0:
+                raise  # there is no run to show
+            made = until(error.time - 1)
+            made.error = error
+            return made
         if made.run.ending != "interrupted":
             made.requests = requests_of(
                 ready.net,

@@ -27,7 +27,7 @@ export function ranking(net, run) {
 /** The run in a sentence. */
 export function verdictOf(net, run) {
   const { about } = run;
-  if (about.error) return `The run ended in an error at cycle ${grouped(run.stats.end)}: ${about.error.message}`;
+  if (about.error) return `The run ended in an error at cycle ${grouped(about.error.time)}: ${about.error.message} [${about.error.code}]`;
   if (about.stalled) return `Stalled at cycle ${grouped(run.stats.end)}: ${about.blocked[0]?.text ?? 'fewer done tokens than declared'}.`;
   if (about.firings === 0) return 'Nothing happened: no transition had its tokens.';
   if (about.critical_path?.bottleneck) return `${about.critical_path.bottleneck.text}.`;
