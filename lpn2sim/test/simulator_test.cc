@@ -227,6 +227,117 @@ TEST_CASE("slices of the interpreter: to the end, to a limit, or to what an obse
   CHECK(thrower.commits == 2);  // later ones are not handed on
 }
 
+TEST_CASE("inputs in lock step that stall with tokens that nothing takes") {
+  // Their values are not kept in lock step; 0 would be outside the range.
+  const Net net = parse_net(R"(lpn 1
+net stalled
+param n = 9 in 0..40
+type item (v: 1..3)
+type unit ()
+place src : unit start initial n
+place left : item start initial (2)
+place out : item done
+transition go {
+  take x from src
+  delay 3
+  servers 1
+  put out (index + 2)
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  std::vector<Simulator> many;
+  for (std::int64_t n = 0; n < 20; ++n) many.emplace_back(library, ParamValues{n}, Marking(net));
+  std::int64_t answered = 0;
+  Simulator::run_batch(many, 1, [&](std::size_t k, const RunResult* each, const RunError*) {
+    const auto n = static_cast<std::int64_t>(k);
+    REQUIRE(each != nullptr);
+    CHECK(*each == Interp(net, {n}, Marking(net)).run());
+    CHECK(each->stalled);
+    ++answered;
+  });
+  CHECK(answered == 20);
+}
+
+TEST_CASE("a wake-up for nothing is no instant") {
+  // `late` waits for its clock at 10, but `grab` takes its token at 7; `next` comes at 40.
+  const Net net = parse_net(R"(lpn 1
+net stale
+type unit ()
+place src : unit start initial 1
+place key : unit
+place a : unit start initial 1
+place b : unit start initial 1
+place out : unit done
+transition grab {
+  take k from key
+  take x from src
+  delay 1
+  put out
+}
+transition late {
+  take x from src
+  delay 1
+  clock 100 phase 10
+  put out
+}
+transition bring {
+  take x from a
+  delay 7
+  put key
+}
+transition next {
+  take x from b
+  delay 40
+  put out
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  for (const Time limit : {9, 10, 12, 39}) {
+    CAPTURE(limit);
+    Interp defined(net, {}, Marking(net));
+    Simulator simulator(library, {}, Marking(net));
+    const RunResult result = simulator.run(limit);
+    CHECK(result == defined.run(limit));
+    CHECK(result.ending == Ending::kLimit);
+    CHECK(defined.now() == 8);
+    CHECK(simulator.now() == 8);
+  }
+}
+
+TEST_CASE("slots that a host holds are taken in a run of everything at once") {
+  const Net net = parse_net(R"(lpn 1
+net held
+type unit ()
+place src : unit start initial 3
+place box : unit capacity 3
+transition go {
+  take x from src
+  delay 2
+  servers 1
+  put box
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  const lpn_sim_api& api = library.api();
+  std::int32_t status = LPN_OK;
+  lpn_sim* const sim = api.create(nullptr, &status);
+  REQUIRE(status == LPN_OK);
+  CHECK(api.load(sim, 0, 3, nullptr) == LPN_OK);
+  CHECK(api.hold(sim, 1, 2) == LPN_OK);
+  CHECK(api.hold(sim, 1, 2) == LPN_NO_ROOM);
+  lpn_result result{};
+  CHECK(api.run(sim, INT64_MAX, &result) == LPN_OK);
+  CHECK(result.ending == LPN_QUIET);
+  CHECK(result.stalled == 1);
+  CHECK(result.commits == 1);
+  CHECK(result.order_free == 0);
+  CHECK(api.tokens(sim, 1, nullptr) == 1);
+  api.destroy(sim);
+}
+
 TEST_CASE("defaults of parameters do not reach the artefact") {
   Net net = parse_net("lpn 1\nnet p\nparam n = 5 in 2..9\nend\n");
   CHECK(without_defaults(net).params[0].value == 2);

@@ -253,7 +253,7 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
     explain_stall(
         net, impl_->params,
         [this](PlaceId p) {
-          return std::pair{free_tokens(p), tokens(p)};
+          return std::pair{free_tokens(p), legal_tokens(p)};
         },
         result);
   }
@@ -350,6 +350,17 @@ std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
   std::vector<std::int64_t> values(free_tokens(place) * width);
   if (!values.empty()) {
     impl_->library.api().tokens(impl_->sim, static_cast<std::uint32_t>(place), values.data());
+  }
+  return values;
+}
+
+// Where lock step lost the values, which nothing reads, any within the ranges.
+std::vector<std::int64_t> Simulator::legal_tokens(PlaceId place) const {
+  std::vector<std::int64_t> values = tokens(place);
+  const std::vector<Field>& fields = impl_->library.net().type_of(place).fields;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const Range range = fields[k % fields.size()].range.value_or(Range{});
+    values[k] = std::clamp(values[k], range.lo, range.hi);
   }
   return values;
 }

@@ -98,6 +98,7 @@ class Simulator {
 
  private:
   RunResult finish(std::int32_t status, const lpn_result& raw);
+  std::vector<std::int64_t> legal_tokens(PlaceId place) const;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
