@@ -74,11 +74,19 @@ def wrong(text):
     return lpn.Error("E-dram-part", text)
 
 
-@functools.cache
 def standard(part: str, organisation: str = "full", corrected: tuple = ()) -> "Standard":
     """The Standard of a bundled name ("ddr4") or of a part's file (".toml"), in an organisation
     that it names, without the deviations `corrected`. Raises Error "E-dram-part".
     """
+    stamp = None
+    if part.endswith(".toml") and os.path.isfile(part):  # a file may change while a program runs
+        about = os.stat(part)
+        stamp = about.st_mtime_ns, about.st_size, about.st_ino
+    return _standard(part, organisation, corrected, stamp)
+
+
+@functools.cache
+def _standard(part, organisation, corrected, stamp):
     data = _read(part)
     try:
         return Standard(data, part, organisation, corrected)

@@ -62,6 +62,12 @@ def own_of(system) -> Own:
                 f"{', '.join(net.params) or 'none'}",
             )
     own = Own(model, net, {**net.bound, **trips})
+    if about.model == "jpeg" and system.memory.model == "dram":
+        raise wrong(
+            system,
+            'memory.model = "dram" needs the address of each write; of the JPEG decoder\'s rows of pixels '
+            "only the level of the memory is known: leave out memory.model",
+        )
     if about.model == "jpeg":
         return _jpeg(system, own)
     own.inputs, own.outputs = dict(about.inputs), dict(about.outputs)

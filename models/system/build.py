@@ -1,14 +1,19 @@
 """A System -> the net: a driver, DMA engines and a memory around the accelerator's own net."""
 
+import os
+
 import lpn
+from models.dram import parts as dram_parts
 from models.pcie import rates
 
+from lpn import lib
 from . import host
 from .accelerators import Own
-from .parts import Job, Pattern, Run, Where, Wire, memory_time, rows_of
+from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 
 __all__ = ["build"]
 
+OUTPUT = 2**28  # where the output begins in the memory of a DRAM's model; the input begins at 0
 AHEAD = 64  # runs of packets between an output and the engine that writes them
 
 
@@ -21,11 +26,12 @@ class _Builder:
     def __init__(self, system, own):
         self.system, self.own = system, own
         self.net = lpn.Net("system")
-        self.cycle = system.accelerator.period // system.tick  # of the accelerator, in ticks
+        self.cycle = int(system.accelerator.period // system.tick)  # of the accelerator, in ticks
+        self.dram = system.memory.model == "dram"
 
     def time(self, name, ps):
         """A parameter: a time of the file, in ticks."""
-        return self.net.param(name, ps // self.system.tick, range=(0, 10**12))
+        return self.net.param(name, int(ps // self.system.tick), range=(0, 4 * 10**12))
 
     def number(self, name, value, most=2**24):
         return self.net.param(name, value, range=(1, most))
@@ -34,7 +40,7 @@ class _Builder:
         net = self.net
         self.ends = net.place("device.ends")  # the end of a job is counted in these
         self.running = net.place("device.running")
-        self.runs = net.place("writes.runs", Run, capacity=AHEAD)
+        self.runs = net.place("writes.runs", Written if self.dram else Run, capacity=AHEAD)
         self.links()
         host.driver(self)
         self.memory_times()
@@ -74,7 +80,9 @@ class _Builder:
     def reads(self):
         """DMA reads of the input: in order, so many at once, into a buffer."""
         net, reads = self.net, self.system.reads
-        tags = net.place("reads.tags", init=self.number("reads.outstanding", reads.outstanding))
+        self.tags = tags = net.place(
+            "reads.tags", init=self.number("reads.outstanding", reads.outstanding)
+        )
         size = self.number("reads.buffer", reads.buffer // reads.bytes)
         self.room, self.data = net.place("reads.room", init=size), net.place("reads.data")
         asked, at_memory = net.place("reads.asked", Where), net.place("reads.at_memory", Where)
@@ -89,6 +97,11 @@ class _Builder:
         )
         self.up.carry("read", asked, at_memory, kind="nonposted", payload=0, type=Where)
         level = self.level_of(self.system.memory.input, reads.bytes)
+        if self.dram:
+            self.memory_port()
+            self.ask_memory("read", at_memory, reads.bytes, 0, [answered])
+            self.stream(answered, arrived)
+            return
         runs = net.place("memory.reads", Run)
         net.transition(
             "memory.find",
@@ -104,11 +117,16 @@ class _Builder:
             delay=memory_time(self.hit, self.levels, self.packet, 1),
             servers=64,
         )
+        self.stream(answered, arrived)
+
+    def stream(self, answered, arrived):
+        """Answers of reads over the link into the buffer."""
+        net, reads = self.net, self.system.reads
         self.down.carry("data", answered, arrived, kind="completion", payload=reads.bytes)
         net.transition(
             "reads.stream",
             take={"t": arrived},
-            put=[self.data, tags],
+            put=[self.data, self.tags],
             delay=(-(-reads.bytes // reads.bytes_per_cycle) + reads.gap_cycles) * self.cycle,
             servers=1,
         )
@@ -191,6 +209,11 @@ class _Builder:
                         pieces,
                         level=lambda where, i: level(where.at + i * writes.bytes),
                         late=1,
+                        **(
+                            {"at": lambda where, i: where.at + i * writes.bytes}
+                            if self.dram
+                            else {}
+                        ),
                     ),
                     where.emit(at=lambda where, size=size: where.at + size),
                 ],
@@ -202,7 +225,8 @@ class _Builder:
         net, writes, packets = self.net, self.system.writes, self.packets
         window = self.number("writes.outstanding", max(1, writes.outstanding // packets))
         unanswered = net.place("writes.window", init=window)
-        sent, at_memory = net.place("writes.sent", Run), net.place("writes.at_memory", Run)
+        run_type = Written if self.dram else Run
+        sent, at_memory = (net.place(f"writes.{n}", run_type) for n in ("sent", "at_memory"))
         answered = net.place("writes.answered") if self.system.link.generation else None
         accepted = [self.ends] if self.system.device.done == "accepted" else []
         net.transition(
@@ -214,13 +238,20 @@ class _Builder:
             ordered=True,
         )
         how = {"kind": "posted", "payload": writes.bytes, "packets": packets}
-        self.up.carry("write", sent, at_memory, type=Run, **how)
+        self.up.carry("write", sent, at_memory, type=run_type, **how)
         time = memory_time(self.hit, self.levels, self.packet, packets)
         # An answer is a message, or with PCI Express an update of credits, for whose bytes
         # rates.byte_fs has charged all packets. Messages take no turns: one transition for both.
         answer = [unanswered, *([] if accepted else [self.ends])]
         apart = self.system.link.generation > 0
         latency = self.down.latency
+        if self.dram:
+            back = answered or net.place("writes.answered")
+            self.ask_memory("write", at_memory, writes.bytes, OUTPUT, [back])
+            net.transition(
+                "link.down.answer", take={"t": back}, put=answer, delay=latency, ordered=True
+            )
+            return
         net.transition(
             "memory.write",
             take={"run": at_memory},
@@ -232,6 +263,41 @@ class _Builder:
             net.transition(
                 "link.down.answer", take={"t": answered}, put=answer, delay=latency, ordered=True
             )
+
+    def memory_port(self):
+        """The memory: a DRAM controller behind a port (models/dram), a fixed time in front of it."""
+        memory = self.system.memory
+        self.port = lib.memory_port(self.net, "memory")
+        part = memory.part
+        if part.endswith(".toml"):
+            part = os.path.join(self.system.folder, part)
+        quarter = int(memory.clock / (4 * self.system.tick))
+        try:
+            dram_parts.dram(self.net, "dram", self.port, part, quarter=quarter)
+        except ValueError as error:
+            raise lpn.Error("E-system-file", f"{self.system.name}: memory.part: {error}") from None
+
+    def ask_memory(self, kind, source, bytes, base, answered):
+        """Accesses of a stream to the port and back. `base`: the address of its first byte."""
+        net, memory = self.net, self.system.memory
+        front = self.time(f"memory.front_{kind}", memory.hit + memory.behind + memory.controller)
+        net.transition(
+            f"memory.find_{kind}",
+            take={"t": source},
+            put=[
+                self.port.requests.emit(
+                    address=lambda t: t.at + base, bytes=bytes, write=kind == "write", id=0
+                )
+            ],
+            delay=front,
+            interval=self.packet,
+            ordered=True,
+        )
+        net.transition(
+            f"memory.{kind}",
+            take={"t": self.port.responses.take(guard=lambda t: t.write == (kind == "write"))},
+            put=answered,
+        )
 
     def finish(self):
         """The end of a job: as many ends as it says."""

@@ -7,7 +7,7 @@ pixels): one token, for which a unit takes what each of its packets needs. Times
 import lpn
 from models.pcie.parts import HEADER
 
-__all__ = ["Job", "Pattern", "ROWS", "Run", "Where", "Wire", "memory_time", "rows_of"]
+__all__ = ["Job", "Pattern", "ROWS", "Run", "Where", "Wire", "Written", "memory_time", "rows_of"]
 
 MOST = 2**40
 BITS, ROWS = 6, 8  # of a Pattern: native/lines.h
@@ -26,6 +26,12 @@ class Run(lpn.Token):
 
     level: lpn.Int[0, 4]  # the slowest level of the memory that one of them waits for
     late: lpn.Int[0, 8]  # how many of them wait
+
+
+class Written(Run):
+    """A write to a DRAM's model."""
+
+    at: lpn.Int[0, MOST]  # from the start of the output
 
 
 class Pattern(lpn.Token):
@@ -79,7 +85,7 @@ class Wire:
             f"{name}.send",
             take={"t": source, "wire": self._free},
             put=[into(flying), self._free],
-            delay=bytes * self._byte_fs // (1000 * self._tick),
+            delay=bytes * self._byte_fs // int(1000 * self._tick),
         )
         net.transition(
             name,

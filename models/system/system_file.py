@@ -146,6 +146,9 @@ class Memory:
     page: str = _key(one_of("open", "closed"), "open")
     row_bytes: int = _key(whole(64, 2**20), 8192)
     banks: int = _key(whole(1, 1024), 16)
+    model: str = _key(one_of("latency", "dram"), "latency")
+    part: str = _key(_text, "ddr4")
+    clock: int = _key(_clock, 625, "clock_mhz")  # of the DRAM's commands, ps
     input: str = _key(one_of("behind", "dram"), "dram")
     output: str = _key(one_of("behind", "dram"), "dram")
 
@@ -182,11 +185,17 @@ class System:
     folder: str = "."
 
     @property
-    def tick(self) -> int:
-        """ps of a tick of the net: the longest in which every time of the file is whole; with a
-        generation of PCI Express 1, for the times of packets."""
-        if self.link.generation:
-            return 1
+    def tick(self) -> int | Fraction:
+        """ps of a tick of the net: the longest in which every time of the file is whole, and a quarter
+        of a DRAM's cycle; with a generation of PCI Express at most 1, for the times of packets."""
+        m = self.memory
+        if m.model == "dram":
+            least = self._whole() if not self.link.generation else 1
+            found = Fraction(math.gcd(4 * least, m.clock), 4)
+            return int(found) if found.denominator == 1 else found
+        return 1 if self.link.generation else self._whole()
+
+    def _whole(self):
         m = self.memory
         return math.gcd(
             self.accelerator.period,
@@ -280,6 +289,11 @@ def _check(system):
         raise WrongValue(
             f"reads.bytes and writes.bytes must be at most link.max_payload, "
             f"{system.link.max_payload} bytes: a request is one packet"
+        )
+    if system.memory.model == "dram" and system.accelerator.round_trips:
+        raise WrongValue(
+            'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave out '
+            "memory.model"
         )
     if system.accelerator.round_trips and (system.accelerator.outputs):
         raise WrongValue(

@@ -199,13 +199,8 @@ def test_arrivals_come_at_their_rate(process, gap):
     assert abs(times[-1] / 40_000 / gap - 1) < 0.02
 
 
-def test_quantiles_are_those_of_all_values():
-    import _lpn
-
-    rng = numpy.random.default_rng(4)
-    values = numpy.concatenate(
-        [rng.integers(0, 30_000, 4000), rng.exponential(3e9, 4000).astype(numpy.int64)]
-    )
+def one_server():
+    """(net, its done place): jobs from q to d, a cycle each."""
 
     class Job(lpn_package.Token):
         born: lpn_package.Birth
@@ -219,6 +214,18 @@ def test_quantiles_are_those_of_all_values():
         delay=1,
         servers=1,
     )
+    return net, done
+
+
+def test_quantiles_are_those_of_all_values():
+    import _lpn
+
+    rng = numpy.random.default_rng(4)
+    values = numpy.concatenate(
+        [rng.integers(0, 30_000, 4000), rng.exponential(3e9, 4000).astype(numpy.int64)]
+    )
+
+    net, done = one_server()
     marking = lpn_package.Marking(net)
     last = int(values.max())
     marking.add_columns("d", born=numpy.sort(last - values), at=last)
@@ -495,18 +502,7 @@ def test_intervals_of_quantiles_hold_as_often_as_they_say():
     import _lpn
     from lpn.runs.open_loop import Replicated
 
-    class Job(lpn_package.Token):
-        born: lpn_package.Birth
-
-    net = lpn_package.Net("n")
-    done = net.place("d", Job, done=True, sink=True)
-    net.transition(
-        "t",
-        take={"j": net.place("q", Job, start=True)},
-        put=[done.forward("j")],
-        delay=1,
-        servers=1,
-    )
+    net, done = one_server()
     net.done()
     rng = numpy.random.default_rng(8)
 

@@ -24,7 +24,7 @@ ALLOWED = {
         "python/bindings", "python/lpn", "models/*", "models/*/native",
     },
 }  # fmt: skip
-IMPORTED_MODELS = {"pcie"}  # the only model that others build on
+IMPORTED_MODELS = {"dram", "pcie"}  # the models that others build on
 # What models may import of the package.
 PUBLIC_MODULES = {"lpn", "lpn.command", "lpn.lib", "lpn.plots", "lpn.runs"}
 

@@ -15,6 +15,7 @@ of its bank, 3 one is accepted, and banks whose rows may now be closed say so.
 import lpn
 
 from ..device import Over
+from . import memory
 from .channel import Channel
 from .formulas import block_of, both, is_write, number_of, under_way, when, word_of
 from .tokens import At, Finished, Number, POSTED, Pending, Request, TICKS, WORD
@@ -120,21 +121,29 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
         )
 
 
-def build(standard) -> lpn.Net:
-    """The net of a controller of a Standard that describes one. Raises Error "E-dram-part"."""
+def build(standard, port=False) -> lpn.Net:
+    """The net of a controller of a Standard that describes one. Raises Error "E-dram-part".
+
+    `port`: no trace; accesses come into the place `asked` and are answered in `answered` (memory.py).
+    """
     standard.check_scheduled()
     net = lpn.Net("controller")
-    trace = net.place("trace", Request, start=True)
     requests = net.place("requests", Request, drain=True)
-    net.transition(
-        "arrive",
-        take={"r": trace},
-        put=[requests.forward("r")],
-        delay=lambda r: TICKS * r.gap,
-        servers=1,
-    )
-    done = net.place("done", Number, done=True)
-    joined = net.place("joined", Number, done=True)  # reads that a read under way answers
+    done = net.place("done", Number, done=not port)
+    if port:
+        memory.open_port(net, standard, requests, done)
+    else:
+        trace = net.place("trace", Request, start=True)
+        net.transition(
+            "arrive",
+            take={"r": trace},
+            put=[requests.forward("r")],
+            delay=lambda r: TICKS * r.gap,
+            servers=1,
+        )
+    joined = net.place(
+        "joined", Number, done=not port, sink=port
+    )  # reads that a read under way answers
     accepted = net.place("accepted", Number, sink=True)
     posted = net.place("posted", Number, drain=True)
     port = net.place("port", At, init=[{"at": 0}])

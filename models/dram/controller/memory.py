@@ -1,0 +1,115 @@
+"""A controller behind a memory port: accesses of any length at any time, in a net of one's own."""
+
+import lpn
+
+from .formulas import when
+from .tokens import At, ID_BITS, Number, ROW_BITS, SHARED_BITS, TICKS, WRITE_BIT
+
+__all__ = ["decoded", "open_port"]
+
+MOST = 64  # accesses under way
+
+
+class Under(lpn.Token):
+    """An access under way."""
+
+    address: lpn.Int[0, 2**49]
+    bytes: lpn.Int[1, 2**32 - 1]
+    write: bool
+    id: lpn.Int[0, 2**31 - 1]
+    pieces: lpn.Int[1, 2**20]
+
+
+def decoded(standard, block):
+    """(channel, number of the bank, row) of a block, as formulas; Trace.coordinate in numbers."""
+    fields, rest = {"channel": 0}, block
+    for field, bits in standard.controller["address"]:
+        fields[field] = rest & ((1 << bits) - 1)
+        rest = rest >> bits
+    number = 0
+    for level in standard.levels:
+        size = max(bank[standard.levels.index(level)] for bank in standard.banks) + 1
+        number = number * size + fields[level]
+    return fields["channel"], number, fields["row"] | rest << standard.row_bits
+
+
+def open_port(net, standard, requests, done):
+    """Fills `requests` (Request) from a place `asked` and answers into `answered`, two places of
+    lpn.lib.Access that the net is given, when all pieces of an access are in `done` (Number).
+
+    A request is as many pieces as it touches blocks of the controller. Requests of one block are not
+    joined, as those of a trace are.
+    """
+    size = standard.controller["request_bytes"]
+    asked = net.place("asked", lpn.lib.Access)
+    answered = net.place("answered", lpn.lib.Access)
+    # Tokens cannot read the time: one of them counts the controller's cycles.
+    now = net.place("now", At, init=[{"at": 0}])
+    net.transition(
+        "count_cycles",
+        take={"now": now},
+        put=[now.emit(at=lambda now: now.at + 1)],
+        clock=(TICKS, 0),
+        interval=1,
+    )
+    slots = net.place("slots", Number, init=lpn.tokens(MOST, id=lambda i: i))
+
+    def pieces(t):
+        return (t.address % size + t.bytes + size - 1) // size
+
+    def block(t, i):
+        return t.address // size + i
+
+    def entry(t, slot, i):
+        row = decoded(standard, block(t, i))[2]
+        assert row < 2**ROW_BITS, "the memory has no such address"
+        return row << WRITE_BIT + 1 | when(t.write, 1) << WRITE_BIT | slot.id
+
+    under = [net.place(f"under{k}", Under) for k in range(MOST)]
+    net.transition(
+        "split",
+        take={"t": asked, "now": now.peek(1), "slot": slots},
+        put=[
+            requests.emit(
+                count=pieces,
+                gap=0,
+                arrives=lambda now: now.at - 1,
+                channel=lambda t, i: decoded(standard, block(t, i))[0],
+                bank=lambda t, i: decoded(standard, block(t, i))[1],
+                entry=entry,
+            ),
+            *[
+                place.emit(
+                    count=lambda slot, k=k: when(slot.id == k, 1),
+                    address=lambda t: t.address,
+                    bytes=lambda t: t.bytes,
+                    write=lambda t: t.write,
+                    id=lambda t: t.id,
+                    pieces=pieces,
+                )
+                for k, place in enumerate(under)
+            ],
+        ],
+        servers=1,
+    )
+    assert ID_BITS + SHARED_BITS == WRITE_BIT
+    for k, place in enumerate(under):
+        ended = net.place(f"ended{k}")
+        net.transition(
+            f"end{k}",
+            take={"n": done.take(guard=lambda n, k=k: n.id == k)},
+            put=[ended],
+        )
+        net.transition(
+            f"answer{k}",
+            take={"t": place, "ended": ended.take(lambda t: t.pieces)},
+            put=[
+                answered.emit(
+                    address=lambda t: t.address,
+                    bytes=lambda t: t.bytes,
+                    write=lambda t: t.write,
+                    id=lambda t: t.id,
+                ),
+                slots.emit(id=k),
+            ],
+        )

@@ -1,0 +1,28 @@
+"""DRAM as a part of other nets: a controller and its devices behind a memory port."""
+
+import functools
+
+from .controller import build
+from .controller.tokens import TICKS
+from .trace import Trace, controllers
+
+__all__ = ["TICKS", "controllers", "dram"]
+
+
+@functools.lru_cache(maxsize=8)
+def _net(standard):
+    return build(standard, port=True)
+
+
+def dram(net, name, port, part, *, quarter=1, phase=0):
+    """A controller behind `port`, an lpn.lib.MemoryPort: accesses of any length, answered in the order
+    in which their last pieces are, up to 64 under way.
+
+    part: a bundled controller ("ddr4", "ddr4close", "lpddr4", "hbm2") or a file that ends in .toml
+    (README.md). quarter: ticks of `net` in a quarter of a cycle of the memory; phase: of the first. Its
+    refreshes never stop: a run needs a number of done tokens. A write is answered when the
+    controller has taken it. Raises Error "E-dram-part", and ValueError for a name that there is not.
+    """
+    standard = Trace(part, part, [], [], []).standard
+    connect = {"asked": port.requests, "answered": port.responses}
+    return net.instance(_net(standard), name, connect, clock=(quarter, phase))

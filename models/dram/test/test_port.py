@@ -1,0 +1,99 @@
+"""A controller behind a memory port answers in the cycles of the same trace."""
+
+import random
+
+import lpn
+import pytest
+from lpn import lib
+from lpn.runs import Model, prepare
+
+dram = lpn.load("dram").module
+
+from models.dram import parts  # noqa: E402
+from models.dram.trace import Trace, controllers  # noqa: E402
+
+SMALL = """base = "controllers/ddr4"
+[organisations]
+full = { rank = 1, bank_group = 2, bank = 1 }
+[controller]
+channels = 2
+address = [["column", 3], ["channel", 1], ["bank_group", 1], ["bank", 0], ["rank", 0], ["row", 16]]
+"""
+
+
+def by_port(part, rows, engine, quarter=1):
+    """The cycle in which each of rows, (cycle, writes, block), is answered."""
+    net = lpn.Net("port")
+    port = lib.memory_port(net, "memory")
+    asks = net.place("asks", lib.Access, start=True)
+    net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
+    done = net.place("done", lib.Access, done=True, sink=True)
+    net.transition("end", take={"t": port.responses}, put=[done.forward("t")])
+    parts.dram(net, "dram", port, part, quarter=quarter)
+    marking = lpn.Marking(net)
+    size = Trace("size", part, [], [], []).standard.controller["request_bytes"]
+    accesses = [(size * block, size, int(writes), k) for k, (_, writes, block) in enumerate(rows)]
+    marking.add_rows("asks", accesses, at=[4 * quarter * cycle for cycle, _, _ in rows])
+    marking.done_count = len(rows)
+    values, times = (
+        prepare(Model("port", net), marking, engine=engine).run(collect=["done"]).collected["done"]
+    )
+    return {values[4 * k + 3]: t // (4 * quarter) for k, t in enumerate(times)}
+
+
+def by_trace(part, rows):
+    trace = Trace("trace", part, [r[0] for r in rows], [r[2] for r in rows], [r[1] for r in rows])
+    net = dram.net_of(trace)
+    _, _, done = trace.times(prepare(Model("dram", net), trace.marking(net), engine="interp"))
+    return dict(enumerate(done))
+
+
+def requests(draw, blocks, n):
+    cycle, rows = 0, []
+    for block in draw.sample(range(blocks), n):
+        cycle += draw.choice([0, 2, 8, 40])
+        rows.append((cycle, draw.random() < 0.3, block))
+    return rows
+
+
+@pytest.mark.parametrize("part", [p for p in controllers() if p != "hbm2"])
+def test_in_the_cycles_of_the_trace(part):
+    for seed in range(4):
+        rows = requests(random.Random(seed), draw_span(seed), 100)
+        assert by_port(part, rows, "interp", quarter=1 + seed % 2) == by_trace(part, rows)
+
+
+def draw_span(seed):
+    """Few rows, or all of the memory."""
+    return 1 << (10, 14, 20, 27)[seed]
+
+
+def test_channels_of_a_file_and_both_engines(tmp_path):
+    part = tmp_path / "small.toml"
+    part.write_text(SMALL)
+    rows = requests(random.Random(7), 1 << 12, 120)
+    expected = by_trace(str(part), rows)
+    assert by_port(str(part), rows, "interp") == expected
+    assert by_port(str(part), rows, "compiled") == expected
+
+
+def test_an_access_of_several_blocks():
+    """Two reads of four blocks, one of them not aligned: the answer comes with the last piece."""
+    net = lpn.Net("port")
+    port = lib.memory_port(net, "memory")
+    done = net.place("done", lib.Access, done=True, sink=True)
+    net.transition("end", take={"t": port.responses}, put=[done.forward("t")])
+    rows = [(0, 256, 0), (4096 + 32, 200, 0)]
+    asks = net.place("asks", lib.Access, start=True)
+    net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
+    parts.dram(net, "dram", port, "ddr4")
+    marking = lpn.Marking(net)
+    marking.add_rows("asks", [(a, n, w, k) for k, (a, n, w) in enumerate(rows)])
+    marking.done_count = 2
+    run = prepare(Model("port", net), marking, engine="interp").run(collect=["done"])
+    pieces = by_port("ddr4", [(0, False, b) for b in (0, 1, 2, 3, 64, 65, 66, 67)], "interp")
+    values, times = run.collected["done"]
+    assert {values[4 * k + 3]: t // 4 for k, t in enumerate(times)} == {
+        0: max(pieces[k] for k in range(4)),
+        1: max(pieces[k] for k in range(4, 8)),
+    }

@@ -1,0 +1,163 @@
+"""Systems whose memory is a DRAM controller: when its reads are answered, and what is refused."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, os.path.join(os.environ.get("LPN_BUILD", ROOT / "build"), "python"))
+
+import lpn  # noqa: E402
+from lpn.runs import Model, prepare  # noqa: E402
+
+dram = lpn.load("dram").module
+
+from models.dram.trace import Trace  # noqa: E402
+
+UNIT = """
+import lpn
+
+
+class Block(lpn.Token):
+    bytes: lpn.Int[0, 4096]
+
+
+def net():
+    net = lpn.Net("unit")
+    blocks = net.place("blocks", Block, start=True)
+    out = net.place("out", done=True, sink=True)
+    net.transition("work", take={"b": blocks}, put=[out], delay=10, servers=1)
+    return net
+
+
+def workload(input, net):
+    marking = lpn.Marking(net)
+    for size in open(input).read().split():
+        marking.add("blocks", bytes=int(size))
+    return marking
+"""
+FILE = """
+model = "system"
+[accelerator]
+model = "unit.py"
+clock_mhz = 500
+inputs = {blocks = "bytes"}
+OUTPUTS
+finished = {out = "blocks"}
+[reads]
+bytes = 64
+bytes_per_cycle = 64
+[writes]
+bytes = 64
+[link]
+generation = 4
+lanes = 16
+latency_ns = 100
+[host]
+wait = "interrupt"
+[memory]
+hit_ns = 20
+model = "dram"
+part = "PART"
+clock_mhz = 1600
+"""
+CHANNELS = """base = "controllers/BASE"
+[controller]
+channels = 2
+address = [["column", 7], ["channel", 1], ["bank_group", 2], ["bank", 2], ["rank", 1], ["row", 16]]
+"""
+
+
+def system(folder, part="ddr4", outputs="outputs = {out = 1024}", **changed):
+    (folder / "unit.py").write_text(UNIT)
+    text = FILE.replace("PART", part).replace("OUTPUTS", outputs)
+    for old, new in changed.items():
+        text = text.replace(f"{old} = ", f"{old} = {new} # ")
+    file = folder / "board.toml"
+    file.write_text(text)
+    return lpn.load(str(file))
+
+
+def simulated(model, folder, blocks, **settings):
+    (folder / "blocks.txt").write_text(" ".join(map(str, blocks)))
+    net = model.net(**settings)
+    marking = model.workload(str(folder / "blocks.txt"), net)
+    return net, lpn.simulate(net, marking, engine="interp", trace=True)
+
+
+def test_reads_are_answered_as_the_controller_answers_a_trace(tmp_path):
+    """A quarter of a cycle is 625 ticks of 250 fs."""
+    model = system(tmp_path, outputs="")
+    net, run = simulated(model, tmp_path, [1024] * 8)
+    names = list(net.transitions)
+    commits = {
+        kind: [c.time for c in run.trace if names[c.transition] == f"memory.{kind}"]
+        for kind in ("find_read", "read")
+    }
+    asked = [-(-t // 625) // 4 for t in commits["find_read"]]
+    trace = Trace("reads", "ddr4", asked, list(range(128)), [False] * 128)
+    made = dram.net_of(trace)
+    _, _, done = trace.times(prepare(Model("dram", made), trace.marking(made), engine="interp"))
+    assert len(asked) == 128 and run.ending == "done"
+    assert [t // 2500 for t in commits["read"]] == sorted(done)
+
+
+def test_what_is_slow_is_slow(tmp_path):
+    """Pages that close and one channel cost time where the memory is what everybody waits for."""
+    times = {}
+    for base in ("ddr4", "ddr4close"):
+        (tmp_path / f"{base}.toml").write_text(CHANNELS.replace("BASE", base))
+        for part in (base, f"{base}.toml"):
+            model = system(tmp_path, part)
+            _, run = simulated(model, tmp_path, [4096] * 4, outstanding_reads=128)
+            times[part] = model.module.answer_of_run(run)["ns"]
+    assert times["ddr4close.toml"] < times["ddr4close"]
+    assert times["ddr4.toml"] <= times["ddr4"] <= times["ddr4close"]
+
+
+def test_a_part_that_is_written_again_is_read_again(tmp_path):
+    nets = []
+    for channels in (2, 1):
+        text = CHANNELS.replace("BASE", "ddr4")
+        if channels == 1:
+            text = text.replace("channels = 2", "channels = 1").replace('["channel", 1], ', "")
+        (tmp_path / "part.toml").write_text(text)
+        nets.append(system(tmp_path, "part.toml").net())
+    assert len(nets[0].transitions) > len(nets[1].transitions) + 200
+
+
+def refusal(folder, text, **changed):
+    with pytest.raises(lpn.Error) as refused:
+        model = system(folder, **changed)
+        model.net()
+    assert refused.value.code == "E-system-file"
+    assert text in str(refused.value)
+
+
+def test_what_is_refused(tmp_path):
+    refusal(
+        tmp_path,
+        "memory.part: controller 'ddr9' is not modelled; there are ddr4, ddr4close, hbm2, lpddr4",
+        part="ddr9",
+    )
+    (tmp_path / "board.toml").write_text(
+        'model = "system"\n[accelerator]\nmodel = "jpeg"\n[memory]\nmodel = "dram"\n'
+    )
+    with pytest.raises(lpn.Error) as refused:
+        lpn.load(str(tmp_path / "board.toml")).net()
+    assert (
+        'board: memory.model = "dram" needs the address of each write; of the JPEG decoder\'s rows '
+        "of pixels only the level of the memory is known: leave out memory.model"
+    ) in str(refused.value)
+    (tmp_path / "board.toml").write_text(
+        'model = "system"\n[accelerator]\nmodel = "vta"\n'
+        'round_trips = {read_latency = "read"}\n[memory]\nmodel = "dram"\n'
+    )
+    with pytest.raises(lpn.Error) as refused:
+        lpn.load(str(tmp_path / "board.toml")).net()
+    assert (
+        'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave '
+        "out memory.model"
+    ) in str(refused.value)
