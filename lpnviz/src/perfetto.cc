@@ -26,6 +26,7 @@ Timeline::Timeline(const Net& net, const ParamValues& params, const Marking& mar
     : net_(net),
       write_(std::move(write)),
       window_(window),
+      arrivals_(marking),
       time_(window.from),
       lanes_(net.transitions.size()),
       waiting_(net.transitions.size()),
@@ -49,7 +50,19 @@ Timeline::Timeline(const Net& net, const ParamValues& params, const Marking& mar
   }
 }
 
+// Tokens that come from outside up to then.
+void Timeline::arrive(Time until) {
+  arrivals_.tell(std::min(until, window_.to), [&](Time time, PlaceId place) {
+    if (time > time_) {
+      flush_counters();
+      time_ = time;
+    }
+    change(place, 1);
+  });
+}
+
 void Timeline::on_commit(const Commit& commit) {
+  arrive(commit.time);
   // The window's counters begin with what the places hold after all commits up to its begin.
   if (commit.time > time_) {
     flush_counters();
@@ -148,6 +161,7 @@ void Timeline::show_wait(std::uint32_t k, Time end) {
 
 void Timeline::finish(const std::string& ending, Time end) {
   for (std::uint32_t k = 0; k < waiting_.size(); ++k) show_wait(k, end);
+  arrive(end);
   flush_counters();
   append("\n],\n\"ending\":\"{}\"}}\n", escaped(ending));
   write_out();

@@ -120,6 +120,7 @@ VcdWriter::VcdWriter(const Net& net, const ParamValues& params, const Marking& m
     : net_(net),
       window_(window),
       most_(most),
+      arrivals_(marking),
       values_(viz::initial_tokens(net, params, marking)),
       in_flight_(net.transitions.size()) {
   values_.resize(net.places.size() + net.transitions.size());
@@ -150,7 +151,21 @@ void VcdWriter::keep_base() {
   base_ = values_;
 }
 
+// Tokens that come from outside up to then.
+void VcdWriter::arrive(Time until) {
+  arrivals_.tell(std::min(until, window_.to), [&](Time time, PlaceId place) {
+    if (time > window_.from) keep_base();
+    if (time != time_) {
+      close_instant();
+      time_ = time;
+    }
+    const auto p = static_cast<std::uint32_t>(place);
+    change(p, values_[p] + 1);
+  });
+}
+
 void VcdWriter::on_commit(const Commit& commit) {
+  arrive(commit.time);
   const auto k = static_cast<std::uint32_t>(commit.transition);
   if (commit.time > window_.from) {
     keep_base();
@@ -188,6 +203,7 @@ void VcdWriter::on_commit(const Commit& commit) {
 }
 
 void VcdWriter::finish(Time end, const Sink& write) {
+  arrive(end);
   close_instant();
   keep_base();
   end = std::max(window_.from, std::min(window_.to, end));

@@ -61,6 +61,9 @@ class _Builder:
 
     def memory_times(self):
         memory = self.system.memory
+        if self.dram:
+            self.packet = self.time("memory.packet", memory.packet)
+            return
         self.hit = self.time("memory.hit", memory.hit)
         self.packet = self.time("memory.packet", memory.packet)
         names = ("behind", "row_open", "row_shut", "row_other")
@@ -239,7 +242,6 @@ class _Builder:
         )
         how = {"kind": "posted", "payload": writes.bytes, "packets": packets}
         self.up.carry("write", sent, at_memory, type=run_type, **how)
-        time = memory_time(self.hit, self.levels, self.packet, packets)
         # An answer is a message, or with PCI Express an update of credits, for whose bytes
         # rates.byte_fs has charged all packets. Messages take no turns: one transition for both.
         answer = [unanswered, *([] if accepted else [self.ends])]
@@ -252,6 +254,7 @@ class _Builder:
                 "link.down.answer", take={"t": back}, put=answer, delay=latency, ordered=True
             )
             return
+        time = memory_time(self.hit, self.levels, self.packet, packets)
         net.transition(
             "memory.write",
             take={"run": at_memory},

@@ -290,6 +290,15 @@ def _check(system):
             f"reads.bytes and writes.bytes must be at most link.max_payload, "
             f"{system.link.max_payload} bytes: a request is one packet"
         )
+    memory = system.memory
+    if memory.model == "dram":
+        unread = ("cache_lines", "activate", "access", "precharge", "page", "row_bytes", "banks")
+        for key in fields(Memory):
+            if key.name in unread and getattr(memory, key.name) != key.default:
+                raise WrongValue(
+                    f'memory.{_name(key)} is of memory.model = "latency"; with "dram" the part says '
+                    "it: leave it out, and see memory.part"
+                )
     if system.memory.model == "dram" and system.accelerator.round_trips:
         raise WrongValue(
             'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave out '

@@ -44,13 +44,14 @@ void bind_exports(py::module_& parent) {
       });
   m.def(
       "initial_tokens",
-      [](const Net& net, const ParamValues& params, const Marking& marking) {
+      [](const Net& net, const ParamValues& params, const Marking& marking, bool later) {
         check_initial(net, params, marking);
-        return viz::initial_tokens(net, params, marking);
+        return viz::initial_tokens(net, params, marking, later);
       },
-      py::arg("net"), py::arg("params"), py::arg("marking"),
-      "Tokens per place at time 0: the net's own and the marking's. Raises Error for what no run "
-      "would begin with (lpn/net/initial.h).");
+      py::arg("net"), py::arg("params"), py::arg("marking"), py::arg("later") = false,
+      "Tokens per place at time 0: the net's own and the marking's; `later`: those that arrive "
+      "later "
+      "too. Raises Error for what no run would begin with (lpn/net/initial.h).");
 }
 
 }  // namespace lpn::python

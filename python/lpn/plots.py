@@ -23,6 +23,13 @@ METRICS = {
     "firings": "firings",
     "done_tokens": "done tokens",
     "seconds": "simulated in (s)",
+    # Of nets whose tokens say when they were born.
+    "requests": "requests done",
+    "latency_mean": "mean latency of a request (cycles)",
+    "latency_p50": "p50 latency of a request (cycles)",
+    "latency_p90": "p90 latency of a request (cycles)",
+    "latency_p99": "p99 latency of a request (cycles)",
+    "latency_p99.9": "p99.9 latency of a request (cycles)",
 }
 _SWEEP_ENDINGS = (".svg", ".png", ".pdf")
 _MOST_LINES = 16

@@ -380,3 +380,14 @@ def test_an_access_of_two_lines_is_an_error():
     with pytest.raises(lpn.Error, match="an access lies in one line") as failed:
         lpn.simulate(net, marking, engine="interp")
     assert failed.value.code == "E-assume"
+
+
+def test_a_transfer_ends_beyond_the_last_address_that_one_begins_at():
+    net = lpn.Net("n")
+    transfers = net.place("transfers", lib.Transfer, start=True)
+    done = net.place("done", lib.Burst, done=True, sink=True)
+    lib.bursts(net, "cut", transfers, most=4096, out=done)
+    marking = lpn.Marking(net)
+    marking.add("transfers", address=2**48 - 4096, bytes=8192)
+    run = lpn.simulate(net, marking, engine="interp", read=["done"])
+    assert run.tokens["done"] == [(2**48 - 4096, 4096, 0), (2**48, 4096, 1)]

@@ -406,3 +406,17 @@ def test_library_has_no_warnings():
     joined = lib.join(net, "join", [x, y])
     lib.priority(net, "prio", [joined], b)
     assert warnings(net) == []
+
+
+def test_parts_have_no_warnings():
+    net, a, b = base()
+    crossed = lib.clock_crossing(net, "cdc", a, 4, write=2, read=3)
+    lib.crossbar(net, "xbar", [crossed], [b], lambda t: t.n)
+    moves = net.place("moves", lib.Move, start=True)
+    ports = [lib.memory_port(net, f"port{k}") for k in range(4)]
+    moved = lib.dma(net, "dma", moves, ports[0], ports[1])
+    net.transition("end", take={"m": moved}, put=[net.place("ended", done=True)], servers=1)
+    lib.interconnect(net, "ic", ports[:2], [ports[2]], lambda t: 0)
+    lib.cache(net, "cache", ports[2], ports[3], sets=2, ways=2, line=4096)
+    lib.memory(net, "memory", ports[3], latency=9, bytes_per_cycle=8)
+    assert warnings(net) == []

@@ -526,3 +526,37 @@ def test_intervals_of_quantiles_hold_as_often_as_they_say():
         for name, value in truth.items():
             inside[name] += abs(rows[name][0] - value) <= rows[name][1]
     assert all(388 <= count for count in inside.values()), inside
+
+
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+def test_a_sweep_has_the_latencies_of_requests(bank, here, tmp_path, engine):
+    """In its table, files and metrics: 40, 44, 74 and 40 cycles, by hand; two servers: 40, 14, 40, 40."""
+    more = ["-p", "write=14", "--engine", engine, "-o", "t.csv", "--jsonl", "t.jsonl"]
+    answer = here("sweep", "bank.py", "four.txt", *more, "--json")
+    (row,) = answer.json["rows"]
+    expected = {"requests": 4, "latency_mean": statistics.mean(BY_HAND), "latency_p50": 40}
+    expected.update({f"latency_{name}": 74 for name in ("p90", "p99", "p99.9")})
+    assert {name: row[name] for name in expected} == expected
+    head, cells = (line.split(",") for line in (tmp_path / "t.csv").read_text().splitlines())
+    written = dict(zip(head, cells))
+    assert {name: float(written[name]) for name in expected} == expected
+    # The same command goes on: all rows are there, and read as they were.
+    again = here("sweep", "bank.py", "four.txt", *more, "--json")
+    assert again.json["resumed"] == 1 and again.json["rows"] == answer.json["rows"]
+    shown = here("sweep", "bank.py", "four.txt", "-p", "write=14", "--engine", engine).out
+    assert "latency p50  latency p99" in shown and " 40 " in shown and "74" in shown
+
+
+def test_a_sweep_of_a_net_without_births_has_none(lpn, tmp_path):
+    (tmp_path / "plain.lpn").write_text(
+        "lpn 1\nnet plain\ntype unit ()\nplace a : unit start initial 3\nplace b : unit done\n"
+        "transition t {\n  take x from a\n  delay 2\n  put b\n}\nend\n"
+    )
+    answer = lpn("sweep", tmp_path / "plain.lpn", "--engine", "interp", "--json")
+    assert "requests" not in answer.json["rows"][0]
+    refused = lpn("sweep", tmp_path / "plain.lpn", "--metric", "latency_p99", "--engine", "interp")
+    refused.refused("E-born")
+    assert (
+        "--metric latency_p99: model 'plain' does not say how long a request takes; declare a property "
+        "born: lpn.Birth for the tokens of requests" in " ".join(refused.err.split())
+    )

@@ -240,7 +240,10 @@ def test_without_the_page(tmp_path, lpn_command):
     )
     assert done.returncode == 2, done.stderr
     error = json.loads(done.stdout)["error"]
-    assert error["code"] == "E-viz" and "npm" in error["message"]
+    assert error["code"] == "E-viz" and error["message"] == (
+        "the page of lpn viz is not built\n"
+        "  run `make page`; it needs Node.js with npm (Debian: apt-get install nodejs npm)"
+    )
     assert not Path(tmp_path / "net.svg").exists()
 
 

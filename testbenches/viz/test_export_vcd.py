@@ -2,6 +2,7 @@
 
 import bisect
 import gzip
+import json
 import os
 import re
 import shutil
@@ -394,3 +395,51 @@ def test_ctrl_c_leaves_what_there_is(tmp_path, environment):
     assert (
         last.endswith("\n") and int(last.rsplit("#", 1)[1].split("\n")[0]) >= answer["last_commit"]
     )
+
+
+# Jobs that come at their own times; one is there at the start.
+OPEN = """import lpn
+
+
+def net():
+    net = lpn.Net("open")
+    jobs, out = net.place("jobs", start=True), net.place("out", done=True, sink=True)
+    net.transition("serve", take={"j": jobs}, put=[out], delay=3, servers=1)
+    return net
+
+
+def workload(input, net):
+    marking = lpn.Marking(net)
+    for at in (0, 5, 5, 20):
+        marking.add("jobs", at=at)
+    return marking
+"""
+
+
+def test_tokens_that_arrive_later_are_there_when_they_arrive(tmp_path, lpn_command):
+    """They were all counted at time 0, and those of a waveform never came."""
+    (tmp_path / "open.py").write_text(OPEN)
+    jobs = [(0, 1), (3, 0), (5, 2), (8, 1), (11, 0), (20, 1), (23, 0)]
+    for engine in ("interp", "compiled"):
+        for ending in ("vcd", "json"):
+            answer = lpn_command(
+                "viz",
+                tmp_path / "open.py",
+                "x",
+                "-o",
+                tmp_path / f"run.{ending}",
+                "--engine",
+                engine,
+            )
+            assert answer.status == 0, answer.err
+        assert read(tmp_path / "run.vcd").values()["jobs",] == jobs
+        events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
+        assert [
+            (e["ts"], e["args"]["tokens"]) for e in events if e["ph"] == "C" and e["name"] == "jobs"
+        ] == jobs
+    for window, part in (("6:21", [(6, 2), (8, 1), (11, 0), (20, 1)]), ("12:19", [(12, 0)])):
+        lpn_command("viz", tmp_path / "open.py", "x", "-o", tmp_path / "w.vcd", "--window", window)
+        assert read(tmp_path / "w.vcd").values()["jobs",] == part
+    # Of a net without time all are there: PNML has no other place for them.
+    lpn_command("viz", tmp_path / "open.py", "x", "-o", tmp_path / "net.pnml")
+    assert re.search(r"<initialMarking>\s*<text>4</text>", (tmp_path / "net.pnml").read_text())

@@ -516,6 +516,10 @@ def test_latencies_of_requests(browser, page, lpn_command, tmp_path):
         low, *high = (int(n) for n in span.replace("\u202f", "").split(" – "))
         assert count == sum(c for a, _, c in rows[0]["histogram"] if low <= a <= (high or [low])[0])
     assert len(browser.all(".curve svg")) == 2
+    # A request is there from when it comes on.
+    for at, there in ((0, 1), (36, 1), (37, 2), (38, 2)):  # the first takes 40 cycles
+        browser.seek(at)
+        assert browser.js("return lpnviz.run.state.tokens[0]") == there
     assert not browser.console()
     lpn_command(
         "viz", bank, tmp_path / "list.txt", "--by", "size", "-o", tmp_path / "x.html"

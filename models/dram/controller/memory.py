@@ -13,7 +13,7 @@ MOST = 64  # accesses under way
 class Under(lpn.Token):
     """An access under way."""
 
-    address: lpn.Int[0, 2**48 - 1]
+    address: lpn.Int[0, 2**49]
     bytes: lpn.Int[1, 2**32 - 1]
     write: bool
     id: lpn.Int[0, 2**31 - 1]

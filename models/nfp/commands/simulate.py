@@ -187,7 +187,11 @@ def _curve(program, mix, options, file, progress, as_json):
             overhead=mix.overhead,
         )
 
-    most = run(at(None), **options).packet_rate
+    reached = run(at(None), **options)
+    if not reached.complete:  # Ctrl-C: what it says is not the rate that the mix reaches
+        progress.clear()
+        raise KeyboardInterrupt
+    most = reached.packet_rate
     points = curve(
         at,
         most,

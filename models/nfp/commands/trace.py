@@ -183,7 +183,7 @@ def _simulated(mix, buffer, cores, threads, curve_file, progress):
     options = {"cores": cores, "threads": threads, "on_slice": on_slice if progress.on else None}
     sustained = simulate(mix.mixture(min(_SUSTAINED, max(mix.packets, 10_000))), **options)
     measured = simulate(mix, buffer=buffer, whole=True, **options)
-    if not curve_file:
+    if not (curve_file and sustained.complete and measured.complete):
         return sustained, measured, None
     points = curve(
         lambda at: mix.mixture(_ON_CURVE, rate=at),

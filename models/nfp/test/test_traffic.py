@@ -322,3 +322,26 @@ def test_frames_outside_the_data_are_no_memory_access():
             )
     with pytest.raises(ValueError, match="a number per frame"):
         _nfp.follow([program], [{}], bytes(60), array("Q", [0]), one, array("Q"))
+
+
+def test_a_curve_is_not_begun_behind_a_run_that_was_cut(monkeypatch, tmp_path):
+    """Ctrl-C in the run that finds the rate which a mix reaches: shares of it would be of another."""
+    from types import SimpleNamespace
+
+    from lpn.command import Progress
+
+    from models.nfp.commands import simulate as command
+    from models.nfp.mix import Mix, Path
+
+    runs = []
+
+    def cut(mix, **options):
+        runs.append(mix.rate)
+        return SimpleNamespace(complete=False, packet_rate=1.0)
+
+    monkeypatch.setattr("models.nfp.simulate.simulate", cut)
+    mix = Mix([Path([(10, "none", None)], 1, "p")], 100)
+    options = {"cores": 1, "threads": 1}
+    with pytest.raises(KeyboardInterrupt):
+        command._curve("a.asm", mix, options, str(tmp_path / "a.svg"), Progress(1), False)
+    assert runs == [None]

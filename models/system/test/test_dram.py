@@ -136,6 +136,16 @@ def refusal(folder, text, **changed):
     assert text in str(refused.value)
 
 
+def test_what_a_controller_says_itself_is_refused(tmp_path):
+    with pytest.raises(lpn.Error) as refused:
+        system(tmp_path).net(open_page=0)
+    assert refused.value.code == "E-system-file"
+    assert (
+        'board: memory.page is of memory.model = "latency"; with "dram" the part says it: leave it '
+        "out, and see memory.part"
+    ) in str(refused.value)
+
+
 def test_what_is_refused(tmp_path):
     refusal(
         tmp_path,

@@ -22,6 +22,7 @@ from ..command import (
     seconds,
     table,
 )
+from ..authoring.token import BORN
 from ..errors import mistake
 from ..plots import METRICS, check_sweep, plot_sweep
 from ..runs import load
@@ -68,7 +69,7 @@ class _Values(click.ParamType):
     multiple=True,
     type=click.Choice(list(METRICS)),
     help="What the plot and the table on the terminal show; may be given several times. "
-    "[default: latency, throughput]",
+    "[default: latency, throughput; of open-loop traffic latency_p50 and latency_p99 too]",
 )
 @click.option(
     "-o",
@@ -144,7 +145,17 @@ def sweep(
     )
     if plot is not None:
         check_sweep(definition, plot)
-    metrics = list(dict.fromkeys(metrics)) or ["latency", "throughput"]
+    usual = ["latency", "throughput"]
+    if "requests" in definition.fields:
+        usual += ["latency_p50", "latency_p99"]
+    metrics = list(dict.fromkeys(metrics)) or usual
+    for metric in metrics:
+        if metric not in definition.fields:
+            raise mistake(
+                "E-born",
+                f"--metric {metric}: model '{loaded.name}' does not say how long a request takes; "
+                f"declare a property {BORN}: lpn.Birth for the tokens of requests",
+            )
     outcome = _run(definition, output, jsonl, jobs, scheduler)
     if outcome.fallback is not None:
         code, message = outcome.fallback
@@ -345,7 +356,9 @@ def _value(metric, value):
         return "-"
     if metric == "seconds":
         return seconds(value)
-    return f"{value:.4g}" if metric == "throughput" else grouped(value)
+    if metric == "throughput" or value != int(value):
+        return f"{value:.4g}" if value < 1000 else grouped(round(value))
+    return grouped(int(value))
 
 
 def _summary(definition, outcome, rows):

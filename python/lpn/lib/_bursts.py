@@ -2,7 +2,7 @@
 
 from ..authoring.arc import min as least
 from ..authoring.token import Int
-from ._ports import ADDRESSES, MOST_BYTES, record, whole
+from ._ports import ADDRESSES, HIGHEST, MOST_BYTES, record, whole
 from ._queues import output_like
 
 __all__ = ["Burst", "Transfer", "bursts"]
@@ -19,7 +19,7 @@ Transfer = record(
 Burst = record(
     "Burst",
     "A piece of a transfer.",
-    address=Int(0, ADDRESSES - 1),
+    address=Int(0, HIGHEST),
     bytes=Int(1, MOST_BYTES - 1),
     last=bool,  # of its transfer
 )
@@ -28,7 +28,7 @@ Burst = record(
 _Rest = record(
     "_Rest",
     "What is left of a transfer.",
-    address=Int(0, ADDRESSES + MOST_BYTES),
+    address=Int(0, HIGHEST),
     bytes=Int(0, MOST_BYTES - 1),
 )
 

@@ -4,7 +4,7 @@ from ..authoring.expr import select
 from ..authoring.token import Int
 from ..authoring.trace import Over
 from ..errors import mistake
-from ._ports import ADDRESSES, Access, MemoryPort, record, whole
+from ._ports import Access, HIGHEST, MOST_ID, MemoryPort, record, whole
 
 __all__ = ["cache"]
 
@@ -94,9 +94,10 @@ class _Cache:
 
     def build(self):
         net, name = self.net, self.name
-        way = Int[-1, 2 * ADDRESSES]
-        lines = record(f"Set{self.ways}", "A set.", **{f"way{w}": way for w in range(self.ways)})
-        fields = {f"line{m}": way for m in range(self.mshrs)}
+        lines = HIGHEST // self.line
+        way = Int[-1, 2 * lines + 1]
+        a_set = record(f"Set{self.ways}", "A set.", **{f"way{w}": way for w in range(self.ways)})
+        fields = {f"line{m}": Int[-1, lines] for m in range(self.mshrs)}
         fields |= {f"joined{m}": Int[0, self.merges] for m in range(self.mshrs)}
         fields |= {f"dirty{m}": Int[0, 1] for m in range(self.mshrs)}
         empty = {k: -1 if k.startswith("line") else 0 for k in fields}
@@ -104,11 +105,11 @@ class _Cache:
             f"{name}.table", record("Mshrs", "The MSHRs.", **fields), init=[empty]
         )
         init = [{f"way{w}": -1 for w in range(self.ways)}]
-        self.set = [net.place(f"{name}.set{k}", lines, init=init) for k in range(self.sets)]
+        self.set = [net.place(f"{name}.set{k}", a_set, init=init) for k in range(self.sets)]
         self.targets = [net.place(f"{name}.targets{m}", Access) for m in range(self.mshrs)]
         self.installed = net.place(
             f"{name}.installed",
-            record("Installed", "A line has come.", mshr=Int[0, self.mshrs - 1]),
+            record("Installed", "A line has come.", mshr=Int[0, MOST_ID - 1]),
         )
         self.hits = net.place(f"{name}.hits", Access)
         self.filled = net.place(f"{name}.filled", Access)

@@ -9,6 +9,7 @@ from ..errors import mistake
 __all__ = ["Access", "MemoryPort", "memory", "memory_port", "record", "whole"]
 
 ADDRESSES, MOST_BYTES, MOST_ID = 2**48, 2**32, 2**31
+HIGHEST = ADDRESSES + MOST_BYTES  # the last address of a piece of what begins below ADDRESSES
 
 
 def record(name, doc, **fields):
@@ -20,7 +21,7 @@ def record(name, doc, **fields):
 Access = record(
     "Access",
     "An access to a memory, and its answer.",
-    address=Int(0, ADDRESSES - 1),
+    address=Int(0, HIGHEST),
     bytes=Int(1, MOST_BYTES - 1),
     write=bool,
     id=Int(0, MOST_ID - 1),  # of who asked: parts on the way give it back as it came

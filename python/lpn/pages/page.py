@@ -23,16 +23,16 @@ def page_folder():
     folder = os.path.join(os.path.dirname(os.path.abspath(_lpn.__file__)), "lpn_page")
     if all(os.path.isfile(os.path.join(folder, name)) for name in _PARTS + _OTHERS):
         return folder
-    why = "there was no npm"
+    why = ""
     try:
         with open(os.path.join(folder, "skipped.txt"), encoding="utf-8") as file:
-            why = file.read().strip()
+            why = f": {file.read().strip()}"
     except OSError:
-        pass
+        pass  # `make demo` and `make tools` leave it out
     raise mistake(
         "E-viz",
-        f"the page of lpn viz was skipped when this was built: {why}\n"
-        "  install Node.js with npm (Debian: apt-get install nodejs npm) and build again",
+        f"the page of lpn viz is not built{why}\n"
+        "  run `make page`; it needs Node.js with npm (Debian: apt-get install nodejs npm)",
     )
 
 

@@ -62,7 +62,7 @@ class _Writer:
     def __init__(self, net, values, marking):
         self.core = net._core
         self.values = values
-        self.tokens = _lpn.sim.initial_tokens(self.core, values, marking._core)
+        self.tokens = _lpn.sim.initial_tokens(self.core, values, marking._core, True)
         self.report = _Report(self.core)
         self.rewritten = []
         self.types = self.core.types

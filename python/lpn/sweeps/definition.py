@@ -13,6 +13,7 @@ from ..runs.models import Model, load
 from ..runs.ready import is_marking_file
 from ..runs.run import budget_of, whole_limit
 from .points import FIELDS
+from .requests import LATENCIES, measures
 
 __all__ = ["Definition", "whole_values"]
 
@@ -235,6 +236,8 @@ class Definition:
         failures = [v.failure for v in self.variants]
         if all(failures):
             raise without_place(*failures[0])
+        open_loop = any(v.net is not None and measures(v.net) for v in self.variants)
+        self.fields = (*LATENCIES, *FIELDS) if open_loop else FIELDS
         distinct = {}
         for number, point in zip(self._variant_of, self.points):
             for name in self._bound_names:
@@ -323,7 +326,7 @@ class Definition:
             "input": self.inputs[number].name,
             "parameters": dict(self.points[point]),
         }
-        for field in FIELDS:
+        for field in self.fields:
             out[field] = result.get(field)
         return out
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import mistake
 from .identity import identity_of
-from .points import FIELDS
+from .requests import LATENCIES
 
 __all__ = ["Files"]
 
@@ -228,7 +228,7 @@ class _Jsonl:
             try:
                 row = json.loads(line)
                 number = row["row"]
-                good = isinstance(number, int) and set(FIELDS) <= set(row)
+                good = isinstance(number, int) and set(self._definition.fields) <= set(row)
             except (ValueError, KeyError, TypeError, RecursionError):
                 good = False
             if good and number not in rows:
@@ -262,11 +262,12 @@ class _Csv:
     def __init__(self, definition, identity, sweep):
         self._definition = definition
         self._sweep = sweep
-        fixed = {"row", "sweep", "input", *FIELDS}
+        fields = definition.fields
+        fixed = {"row", "sweep", "input", *fields}
         self._parameters = {
             name: f"parameter.{name}" if name in fixed else name for name in definition.names
         }
-        self._columns = ["row", "sweep", *self._parameters.values(), "input", *FIELDS]
+        self._columns = ["row", "sweep", *self._parameters.values(), "input", *fields]
 
     def header(self):
         return _csv_line(self._columns)
@@ -277,7 +278,7 @@ class _Csv:
             self._sweep,
             *(row["parameters"][name] for name in self._parameters),
             row["input"],
-            *(row[field] for field in FIELDS),
+            *(row[field] for field in self._definition.fields),
         ]
         return _csv_line([_cell(value) for value in values])
 
@@ -287,11 +288,12 @@ class _Csv:
             columns = next(lines)
         except (csv.Error, StopIteration):
             return None
-        if columns[:2] != ["row", "sweep"] or columns[-len(FIELDS) :] != list(FIELDS):
+        fields = self._definition.fields
+        if columns[:2] != ["row", "sweep"] or columns[-len(fields) :] != list(fields):
             return None
         if columns != self._columns:
             then, now = (
-                ", ".join(c[2 : -len(FIELDS) - 1]) or "none" for c in (columns, self._columns)
+                ", ".join(c[2 : -len(fields) - 1]) or "none" for c in (columns, self._columns)
             )
             return f"the parameters differ (then {then}, now {now})", False
         rows, damaged = {}, False
@@ -318,7 +320,8 @@ class _Csv:
     def _row(self, cells):
         try:
             number = int(cells[0])
-            values = dict(zip(FIELDS, cells[-len(FIELDS) :]))
+            fields = self._definition.fields
+            values = dict(zip(fields, cells[-len(fields) :]))
             result = {
                 field: _READ[field](value) if value else None for field, value in values.items()
             }
@@ -329,7 +332,8 @@ class _Csv:
 
 _READ: dict[str, Any] = {
     **dict.fromkeys(("latency", "last_commit", "firings", "done_tokens"), int),
-    **dict.fromkeys(("throughput", "seconds"), float),
+    **dict.fromkeys(("throughput", "seconds", *LATENCIES), float),
+    "requests": int,
     **dict.fromkeys(("ending", "code", "message"), str),
     "stalled": {"true": True, "false": False}.__getitem__,
 }

@@ -18,6 +18,7 @@ from ..authoring.net import Net
 from ..errors import Error, refusal
 from ..runs.engines import library_of, name_of, start
 from ..runs.run import budget_of, named_blocked, stopped_text
+from .requests import Requests
 
 # What a row says besides its number, input and parameters; None where a run did not get so far.
 FIELDS = (
@@ -126,7 +127,13 @@ def _run_points(net, library, marking, points, ends, stop=None):
             return
         try:
             machine = start(net, values, marking, library, budget=limits, poll=between)
-            result, seconds, interrupted, reached = _lpn.sim.run(machine, until, None, between, 0.0)
+            requests = Requests(net, machine)
+
+            def pause(time, commits, requests=requests):
+                requests.drain()
+                return between is not None and between(time, commits)
+
+            result, seconds, interrupted, reached = _lpn.sim.run(machine, until, None, pause, 0.0)
         except Exception as error:
             code, message = refusal(error)
             yield {"row": row, "code": code, "message": message}
@@ -134,6 +141,7 @@ def _run_points(net, library, marking, points, ends, stop=None):
         if interrupted:
             return
         out = _result(net, row, result, seconds)
+        out.update(requests.row())
         if result.ending == "budget":
             out["message"] = stopped_text(reached + 1, result, limits)
             out["latency"] = out["throughput"] = None  # what came of it by then is none

@@ -1,10 +1,10 @@
-"""Random nets of parts with random inputs, and what models.py says of them.
+"""Random nets of parts with random inputs, and what independent.py says of them.
 
 Each case is a function of a random.Random: (net, marking, instants of the tokens that come out, in
 order, as the independent model has them).
 """
 
-import models
+import independent
 
 import lpn
 from lpn import lib
@@ -58,7 +58,9 @@ def arbiter(draw):
         queues.append(queue)
     credits = number if kind == "credits" else None
     # `credit` gives one back per cycle; grants are a cycle apart at least.
-    out = models.arbiter(queues, fair, credits=credits, returns=returns, bursts=kind == "bursts")
+    out = independent.arbiter(
+        queues, fair, credits=credits, returns=returns, bursts=kind == "bursts"
+    )
     return net, marking, out
 
 
@@ -75,7 +77,7 @@ def crossbar(draw):
         at = arrivals(draw, draw.randint(1, 8), draw.choice([1, 4, 15]))
         queues.append([(a, draw.randrange(m), draw.randint(1, 6)) for a in at])
         marking.add_rows(f"q{k}", [(d, o, 0) for _, o, d in queues[-1]], at=at)
-    return net, marking, [(t, o) for t, _, o in models.crossbar(queues, m, fair)]
+    return net, marking, [(t, o) for t, _, o in independent.crossbar(queues, m, fair)]
 
 
 def clock_crossing(draw):
@@ -90,7 +92,7 @@ def clock_crossing(draw):
     at = arrivals(draw, draw.randint(1, 20), draw.choice([1, 6, 30]))
     marking = lpn.Marking(net)
     marking.add_rows("source", [(0, 0, 0)] * len(at), at=at)
-    return net, marking, [(t, 0) for t in models.clock_crossing(at, depth, *clocks, stages)]
+    return net, marking, [(t, 0) for t in independent.clock_crossing(at, depth, *clocks, stages)]
 
 
 def reorder_buffer(draw):
@@ -107,7 +109,7 @@ def reorder_buffer(draw):
     requests = [(a, draw.choice([0, 1, 5, 30])) for a in at]
     marking = lpn.Marking(net)
     marking.add_rows("source", [(0, c) for _, c in requests], at=at)
-    return net, marking, [(t, 0) for t in models.reorder_buffer(requests, entries)]
+    return net, marking, [(t, 0) for t in independent.reorder_buffer(requests, entries)]
 
 
 def _memory(draw, least=1):
@@ -137,12 +139,12 @@ def dma(draw):
     for name, port in zip(("reads_from", "writes_to"), ports):
         about = _memory(draw)
         lib.memory(net, name, port, **about)
-        memories.append(models.Memory(**about))
+        memories.append(independent.Memory(**about))
     rows = [(draw.randrange(9000), draw.randrange(9000), draw.randint(1, 3000))
             for _ in range(draw.randint(1, 3))]  # fmt: skip
     marking = lpn.Marking(net)
     marking.add_rows("moves", rows)
-    return net, marking, [(t, 0) for t in models.dma(rows, *memories, **how)]
+    return net, marking, [(t, 0) for t in independent.dma(rows, *memories, **how)]
 
 
 def interconnect(draw):
@@ -171,7 +173,7 @@ def interconnect(draw):
     for k, port in enumerate(slaves):
         about = _memory(draw)
         lib.memory(net, f"memory{k}", port, **about)
-        memories.append(models.Memory(**about))
+        memories.append(independent.Memory(**about))
     for k, port in enumerate(masters):
         source = net.place(f"asks{k}", lib.Access, start=True)
         done = net.place(f"out{k}", lib.Access, done=True, sink=True)
@@ -182,7 +184,7 @@ def interconnect(draw):
         rows = [(a, draw.randrange(m), draw.choice([4, 64, 200])) for a in at]
         queues.append([(a + 1, s, size) for a, s, size in rows])
         marking.add_rows(f"asks{k}", [(4096 * s, z, 0, k) for _, s, z in rows], at=at)
-    return net, marking, models.interconnect(queues, memories, delay, fair)
+    return net, marking, independent.interconnect(queues, memories, delay, fair)
 
 
 def cache(draw):
@@ -211,7 +213,7 @@ def cache(draw):
     rows = [(a, draw.randrange(0, span, 8), 8, draw.random() < 0.4) for a in at]
     marking = lpn.Marking(net)
     marking.add_rows("accesses", [(a, n, int(w), k) for k, (_, a, n, w) in enumerate(rows)], at=at)
-    answers, _ = models.Cache(models.Memory(**memory), **about).run(rows)
+    answers, _ = independent.Cache(independent.Memory(**memory), **about).run(rows)
     return net, marking, sorted((t, k) for k, t in enumerate(answers))
 
 

@@ -1,4 +1,4 @@
-"""Parts of lpn.lib with random parameters and inputs, against models.py, on every engine.
+"""Parts of lpn.lib with random parameters and inputs, against independent.py, on every engine.
 
     LPN_SLOW=1 pytest testbenches/accuracy/parts      thousands, and more of them compiled
 """

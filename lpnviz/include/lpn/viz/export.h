@@ -27,8 +27,34 @@ struct Window {
   Time to = kForever;
 };
 
-// Tokens per place at time 0: the net's own and the marking's. Throws Error "E-param-value".
+// Tokens per place at time 0: the net's own and the marking's that are there by then; `later`:
+// those that arrive later too. Throws Error "E-param-value".
 std::vector<std::uint64_t> initial_tokens(const Net& net, const ParamValues& params,
-                                          const Marking& marking);
+                                          const Marking& marking, bool later = false);
+
+// The tokens of a marking that arrive after time 0, in the order of time.
+class Arrivals {
+ public:
+  explicit Arrivals(const Marking& marking);
+
+  // Calls each(time, place) for those up to `until` that were not told yet.
+  template <typename Each>
+  void tell(Time until, const Each& each) {
+    for (const Queue* next = first(); next != nullptr && next->time() <= until; next = first()) {
+      each(next->time(), next->place);
+      ++queues_[static_cast<std::size_t>(next - queues_.data())].told;
+    }
+  }
+
+ private:
+  struct Queue {
+    PlaceId place{};
+    std::vector<Time> times;
+    std::size_t told = 0;
+    Time time() const { return times[told]; }
+  };
+  const Queue* first() const;
+  std::vector<Queue> queues_;
+};
 
 }  // namespace lpn::viz

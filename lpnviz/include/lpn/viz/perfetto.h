@@ -44,12 +44,14 @@ class Timeline : public Observer, public Watcher {
   void show_firing(const Commit& commit);
   void show_wait(std::uint32_t k, Time end);
   std::int64_t choose_lane(std::uint32_t k, Time start, Time end);
+  void arrive(Time until);
   void change(PlaceId place, std::int64_t by);
   void flush_counters();
 
   const Net& net_;
   Sink write_;
   Window window_;
+  Arrivals arrivals_;
   fmt::memory_buffer buffer_;
   Time time_ = 0;
   std::uint64_t events_ = 0;

@@ -47,12 +47,14 @@ class VcdWriter : public Observer {
   };
 
   void change(std::uint32_t signal, std::uint64_t value);
+  void arrive(Time until);
   void close_instant();
   void keep_base();
 
   const Net& net_;
   Window window_;
   std::size_t most_;
+  Arrivals arrivals_;
   // By signal: the places, then `commits` of the transitions; `in_flight` comes out of the starts.
   std::vector<std::uint64_t> values_;
   std::vector<std::uint64_t> base_;       // values_ at the window's begin, once it is passed
