@@ -55,6 +55,13 @@ TEST_CASE("Remaining: counts and weights, at their worst") {
   CHECK(left(fork, What::kCommits, TransitionId{0}) == 2);
 }
 
+TEST_CASE("Remaining: weights may be fractions; their sum is rounded up") {
+  // Each token weighs 3/2: three of them 9/2.
+  CHECK(left("place p : unit initial 3\nplace out : unit done\n"
+             "transition a {\n  take j from p weight 2\n  delay 3\n  put out\n}\n",
+             What::kTime) == 5);
+}
+
 TEST_CASE("Remaining: nothing is known of a net that may go on for ever") {
   const std::string loop =
       "place p : unit initial 1\nplace out : unit done\n"
@@ -86,6 +93,20 @@ TEST_CASE("Remaining: what is in flight has its own end, and what it will put co
   REQUIRE(next.size() == 1);
   CHECK(next[0].flights.size() == 2);
   CHECK(remaining.of(next[0]) == 3 + 4 + 4);
+}
+
+TEST_CASE("Remaining: so has an interval that has not passed") {
+  const Net net =
+      parse_net("lpn 1\nnet n\ntype unit ()\n" + pipeline(2, "  interval 8\n") + "end\n");
+  InputSpace space;
+  Stepper stepper(net, space, {}, {});
+  std::vector<State> first, settled;
+  stepper.begin(first);
+  const Remaining remaining(stepper.net(), stepper.params(first[0]), stepper.sets(), first[0],
+                            What::kTime);
+  stepper.settle(first[0], settled);
+  REQUIRE(settled.size() == 1);
+  CHECK(remaining.of(settled[0]) == 3 + 4 + 8 + (8 + 4));
 }
 
 }  // namespace lpn::reach
