@@ -37,7 +37,7 @@ demo: tools
 	@$(LPN) validate jpeg --truth $(DEMO)/cycles.csv --inputs $(DEMO) --all
 	@echo
 	@echo "== Where the cycles of one image go =="
-	@$(LPN) sim jpeg $(DEMO)/plasma12_512x384_q50_420.jpg --stats
+	@$(LPN) sim jpeg $(DEMO)/plasma12_512x384_q50_420.jpg --stats --engine compiled
 	@echo
 	@echo "The model is models/jpeg/model.py. Your own image: $(LPN) sim jpeg IMAGE.jpg"
 

@@ -199,10 +199,8 @@ class _Reader:
         self._data()
         for outer, like in inner.items():
             if outer not in self.maps or like not in self.maps:
-                known = ", ".join(self.maps)
-                raise refused(
-                    "E-bpf-map", f"--inner {outer}={like}: the object has the maps {known}"
-                )
+                known = ", ".join(self.maps) or "none"
+                raise refused("E-bpf-map", f"--inner {outer}={like}: maps of the object: {known}")
             self.maps[outer].inner = self.maps[like]
         self._relocate()
         lines = {}

@@ -36,6 +36,7 @@ from lpn.runs import toml_data
 
 from . import helpers as h
 from .errors import refused
+from .objects import MAP_TYPES
 
 __all__ = ["Prices", "read"]
 
@@ -157,6 +158,7 @@ def _add(out, path, data):
         _known(path, "helpers.", {name: 0}, h.MODELLED)
         if isinstance(price, dict):
             had = out.helpers.get(name)
+            _known(path, f"helpers.{name}.", price, MAP_TYPES)
             mine = dict(had) if isinstance(had, dict) else {}
             for kind, each in price.items():
                 mine[kind] = _helper(path, f"helpers.{name}.{kind}", each)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bind.h"
 #include "watch.h"
 
@@ -139,7 +141,14 @@ void bind_interp(py::module_& m) {
            }),
            py::kw_only(), py::arg("memory") = 0, py::arg("seconds") = 0.0, py::arg("groups") = 0,
            py::arg("firings") = 0, py::arg("tokens") = 0)
-      .def("text", [](const Budget& b, const RunResult& r) { return stop_text(r.stop, b); });
+      .def("text", [](const Budget& b, const RunResult& r) { return stop_text(r.stop, b); })
+      .def(
+          "after",
+          [](Budget b, double seconds) {
+            if (b.seconds > 0) b.seconds = std::max(b.seconds - seconds, 1e-6);
+            return b;
+          },
+          py::arg("seconds"), "What is left when so many seconds were used.");
 
   py::class_<RunResult>(m, "RunResult")
       .def_property_readonly("ending", [](const RunResult& r) { return ending_name(r); })
@@ -170,7 +179,8 @@ void bind_interp(py::module_& m) {
                        std::uint64_t group_limit, bool stats, bool trace, bool full_scan,
                        const Budget& budget, const py::object& poll,
                        const std::vector<GuideTuple>& guide,
-                       const std::vector<ParamValues>& guide_values) {
+                       const std::vector<ParamValues>& guide_values,
+                       std::optional<std::uint32_t> halved) {
              InterpOptions options;
              options.guide = to_guide(net, guide, guide_values);
              options.group_limit = group_limit;
@@ -178,6 +188,7 @@ void bind_interp(py::module_& m) {
              options.trace = trace;
              options.full_scan = full_scan;
              options.budget = budget;
+             if (halved) options.halved = static_cast<TransitionId>(*halved);
              Watch watch(poll);
              options.poll = [&](Time time, std::uint64_t commits) {
                return !watch.go_on(time, commits);
@@ -195,7 +206,7 @@ void bind_interp(py::module_& m) {
            py::arg("group_limit") = kDefaultGroupLimit, py::arg("stats") = false,
            py::arg("trace") = false, py::arg("full_scan") = false, py::arg("budget") = Budget{},
            py::arg("poll") = py::none(), py::arg("guide") = std::vector<GuideTuple>{},
-           py::arg("guide_values") = std::vector<ParamValues>{})
+           py::arg("guide_values") = std::vector<ParamValues>{}, py::arg("halved") = py::none())
       .def("probed",
            [](const Interp& i, std::uint32_t t) { return i.probed(static_cast<TransitionId>(t)); })
       .def("push", [](Interp& i, std::uint32_t place, const std::vector<std::int64_t>& values,

@@ -11,6 +11,7 @@
 #include "compiling.h"
 #include "lpn/base/error.h"
 #include "lpn/run/interp.h"
+#include "lpn/sim/interpreted_path.h"
 #include "lpn/sim/library.h"
 #include "lpn/sim/program.h"
 #include "lpn/sim/simulator.h"
@@ -83,6 +84,17 @@ double write_program(const Net& net, const std::string& what, const std::string&
 void set_defaults(Net& net, const ParamValues& values) {
   if (values.size() != net.params.size()) throw py::value_error("one value per parameter");
   for (std::size_t k = 0; k < values.size(); ++k) net.params[k].value = values[k];
+}
+
+py::tuple to_tuple(const sim::CriticalPath& path) {
+  py::list rows, steps;
+  for (const auto& r : path.rows) {
+    rows.append(py::make_tuple(static_cast<int>(r.kind), r.index, r.count, r.cycles));
+  }
+  for (const auto& step : path.steps) {
+    steps.append(py::make_tuple(step.index, step.cause, step.to_commit, step.start, step.commit));
+  }
+  return py::make_tuple(rows, steps);
 }
 
 // Keeps every commit.
@@ -175,22 +187,18 @@ void bind_sim(py::module_& parent) {
            [](sim::Simulator& s, std::uint32_t t) { s.halve(static_cast<TransitionId>(t)); })
       .def("set_path_budget", &sim::Simulator::set_path_budget)
       .def(
-          "path",
-          [](const sim::Simulator& s) {
-            const sim::CriticalPath path = s.path();
-            py::list rows, steps;
-            for (const auto& r : path.rows) {
-              rows.append(py::make_tuple(static_cast<int>(r.kind), r.index, r.count, r.cycles));
-            }
-            for (const auto& step : path.steps) {
-              steps.append(
-                  py::make_tuple(step.index, step.cause, step.to_commit, step.start, step.commit));
-            }
-            return py::make_tuple(rows, steps);
-          },
+          "path", [](const sim::Simulator& s) { return to_tuple(s.path()); },
           "(rows (kind, index, count, cycles), steps (index, cause, to_commit, start, commit)); of "
           "a "
           "library built with path=True, after a run.");
+
+  py::class_<sim::InterpretedPath>(m, "InterpretedPath")
+      .def(py::init([](const Net& net, Interp& run, std::uint64_t bytes) {
+             return std::make_unique<sim::InterpretedPath>(net, run, bytes);
+           }),
+           py::arg("net"), py::arg("run"), py::arg("bytes"), py::keep_alive<3, 1>(),
+           "Watches an Interp that has not begun.")
+      .def("path", [](const sim::InterpretedPath& p) { return to_tuple(p.path()); });
 
   m.def(
       "run_batch",

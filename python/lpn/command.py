@@ -41,6 +41,7 @@ __all__ = [
     "params_option",
     "print_json",
     "rate",
+    "say_compiled",
     "seconds",
     "table",
 ]
@@ -211,12 +212,17 @@ def compile_aloud(ready: Ready) -> Any:
         library = ready.library
     finally:
         progress.clear()
-    error = ready.fallback
+    say_compiled(ready)
+    return library
+
+
+def say_compiled(ready: Ready) -> None:
+    """What the user should know of how a net was compiled, or why not, if anything."""
+    library, error = ready.library, ready.fallback
     if error is not None:
         note(f"{str(error).splitlines()[0]} [{error.code}]; this run uses the interpreter")
     elif library is not None and library.notice:
         note(library.notice)
-    return library
 
 
 def print_json(data: object) -> None:

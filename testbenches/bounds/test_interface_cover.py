@@ -147,7 +147,7 @@ def test_a_delay_that_is_no_sum_is_refused_at_the_first_input_with_its_line():
     began = time.monotonic()
     with pytest.raises(lpn.Error) as refused:
         extract(net, space, seconds=600)
-    assert time.monotonic() - began < 20 and refused.value.code == "E-pi"
+    assert time.monotonic() - began < 200 and refused.value.code == "E-pi"
     text = str(refused.value)
     line = inspect.getsourcelines(memory)[1] + 10
     where = f"transition access (test_interface_cover.py:{line})"
@@ -167,14 +167,16 @@ def test_a_limit_of_time_is_not_reported_as_a_property_of_the_net():
 def test_ctrl_c_ends_an_extraction():
     """Also within a question to Z3, which would take the signal for itself."""
     net = crossbar.net()
-    space, told = crossbar.space(net), []
-    timer = threading.Timer(2.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+
+    def told(text):
+        if text.startswith("class 1 of ") and timer.ident is None:
+            timer.start()
+
     began = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
-            extract(net, space, seconds=60, progress=told.append)
+            extract(net, crossbar.space(net), seconds=300, progress=told)
     finally:
         timer.cancel()
-    assert 2 < time.monotonic() - began < 30
-    assert any(text.startswith("class 1 of ") for text in told)
+    assert time.monotonic() - began < 150

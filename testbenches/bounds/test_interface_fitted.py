@@ -85,6 +85,7 @@ def test_a_sum_that_decides_is_found_exactly_and_proved():
     inputs.tokens("jobs", 4, kind=1, size=(1, 50))
     found = extract_fitted(one, inputs)
     assert "{a: 3 * s[0] + 28}" in found.text
+    assert "SUMS = {'jobs.size of 0..3': (4, 200)}" in found.text  # the space's, drawn or not
     assert found.classes[0]["worst_error"] == 0
     proof = lpn.prove(
         inputs,
@@ -149,6 +150,29 @@ def test_refusals():
         r"only \d+ of \d+ random inputs meet the conditions of the space",
         refusal(lambda: extract_fitted(units, narrow)),
     )
+
+
+def test_the_whole_range_of_the_space_is_covered_though_its_ends_are_hardly_drawn():
+    class Wide(lpn.Token):
+        size: lpn.Int[0, 10**9]
+        far: lpn.Int[0, 2**62]
+
+    wide = lpn.Net("wide")
+    jobs = wide.place("jobs", Wide, start=True)
+    done = wide.place("done", done=True, sink=True)
+    wide.transition(
+        "work", take={"j": jobs}, put=[done], delay=lambda j: j.size // 1000 + 9, servers=1
+    )
+    inputs = lpn.InputSpace(wide.done())
+    inputs.tokens("jobs", 2, size=(0, 10**9), far=(0, 2**62))
+    interface = execute_interface(extract_fitted(wide, inputs).text, "interface.py")
+    assert not any("far" in key for key in interface.SUMS)  # its sum may not be exact
+    for size in (0, 10**9):
+        given = lpn.Marking(wide)
+        for _ in range(2):
+            given.add("jobs", size=size, far=0)
+        told = interface.latency(aggregate(interface, rows_of(wide, given)))
+        assert told == lpn.simulate(wide, given).latency
 
 
 def test_no_formula_is_better_than_a_wrong_one():

@@ -101,7 +101,8 @@ class Place:
         return self.run(RUN, self.net, self.tokens, *options, **given)
 
     def sim(self, *options, **given):
-        return self.run(LPN, "sim", self.net, self.tokens, "--json", *options, **given)
+        compiled = ("--engine", "compiled")
+        return self.run(LPN, "sim", self.net, self.tokens, "--json", *compiled, *options, **given)
 
     def answers(self, **given):
         """What lpn-run says, which must be right; compiled."""
@@ -368,7 +369,7 @@ def test_an_interrupted_compilation(place, program, number):
         pytest.skip("ends Python at once; the next compilation cleans up")
     pid = place.folder / "pid"
     slow = place.script("slow", f"touch left.s\nsleep 60 & echo $! > {pid}\nwait")
-    arguments = [RUN] if program == "lpn-run" else [LPN, "sim"]
+    arguments = [RUN] if program == "lpn-run" else [LPN, "sim", "--engine", "compiled"]
     process = place.start(*arguments, place.net, place.tokens, LPN_CXX=slow)
     while not pid.exists() or not pid.read_text().strip():
         time.sleep(0.01)
@@ -411,7 +412,7 @@ def test_never_compile(place, lpn):
         def command(*arguments, way=way, before=before):
             return place.run(LPN, *before, *arguments, **given, **way)
 
-        done = command("sim", place.net, place.tokens, "--json")
+        done = command("sim", place.net, place.tokens, "--engine", "compiled", "--json")
         answer = json.loads(done.stdout)
         assert answer["engine"] == "interp" and answer["runs"][0]["latency"] == 16
         assert answer["fallback"]["code"] == "E-never-compile"
@@ -422,7 +423,6 @@ def test_never_compile(place, lpn):
         for refused in (
             ["compile", place.net, "-o", place.folder / "it.so"],
             ["compile", place.net, "-o", place.folder / "it"],
-            ["sim", place.net, place.tokens, "--critical-path"],
         ):
             done = command(*refused)
             assert done.returncode == 2 and "[E-never-compile]" in done.stderr, done.stderr
@@ -483,7 +483,7 @@ def test_an_endless_simulator_is_an_answer(place):
         assert "the simulator ran longer than 4 s" in done.stdout + done.stderr
     # It does not hear Ctrl-C either.
     given = wicked(place, "signal(SIGINT, SIG_IGN); for (;;) pause();")
-    for program in ([RUN], [LPN, "sim"]):
+    for program in ([RUN], [LPN, "sim", "--engine", "compiled"]):
         process = place.start(*program, place.net, place.tokens, "--isolate", **given)
         until = time.monotonic() + 60
         while not list(place.cache.glob("*.so")) and time.monotonic() < until:
@@ -540,9 +540,9 @@ def test_memory_of_an_isolated_run_is_bounded(place):
 
 
 def test_an_interrupted_isolated_run_gives_the_partial_result(place, nets):
-    assert place.run(LPN, "sim", nets / "clock.lpn", "--limit", "1").returncode == 3
-    command = [LPN, "sim", nets / "clock.lpn", "--json", "--isolate"]
-    answer = interrupted(command, place.environment)
+    asked = ["sim", nets / "clock.lpn", "--json", "--engine", "compiled"]
+    assert place.run(LPN, *asked, "--limit", "1").returncode == 3
+    answer = interrupted([LPN, *asked, "--isolate"], place.environment)
     assert answer.status == 3, answer.err
     [row] = answer.json["runs"]
     assert row["ending"] == "interrupted" and row["firings"] > 1000

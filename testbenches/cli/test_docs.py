@@ -17,12 +17,15 @@ COMMANDS = [
 
 
 def timeless(text):
-    """The text without what differs from run to run: times, rates, whether it was compiled before."""
+    """The text without what differs from run to run: times, rates, which engine answered first and
+    whether it was compiled before.
+    """
     lines = []
     for line in text.strip().splitlines():
         if line.startswith("{"):
             line = json.dumps(without_seconds(json.loads(line)))
-        line = re.sub(r"compiled (before|in [\d.]+ s)", "compiled", line)
+        line = re.sub(r"(first interpreted, then )?compiled (before|in [\d.]+ s)", "compiled", line)
+        line = re.sub(r"\((compiled|interpreted)\)$", "(engine)", line)
         line = re.sub(r"\b\d+(\.\d+)? ?(us|ms|s|kB|MB)\b", "~", line)
         line = re.sub(r"\b\d+(\.\d+)? [GMk](?= |$)", "~", line)
         lines.append(re.sub(r"\s+", " ", line))
@@ -34,7 +37,7 @@ def without_seconds(data):
         return {
             k: without_seconds(v)
             for k, v in data.items()
-            if not k.endswith("seconds") and k not in ("cached", "line")
+            if not k.endswith("seconds") and k not in ("cached", "line", "engine")
         }
     return [without_seconds(v) for v in data] if isinstance(data, list) else data
 

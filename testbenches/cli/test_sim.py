@@ -12,7 +12,8 @@ JOBS = {"in": [[5], [7], [3]]}  # second starts at 1, 6, 13: done at 16
 
 
 def test_json_fields(lpn, nets, marking):
-    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json")
+    asked = ("sim", nets / "line.lpn", marking("m.json", JOBS), "--engine", "compiled", "--json")
+    answer = lpn(*asked)
     assert answer.status == 0 and answer.err == ""
     data = answer.json
     assert data["model"] == "line" and data["engine"] == "compiled"
@@ -27,7 +28,7 @@ def test_json_fields(lpn, nets, marking):
     )
     assert row["stalled"] is False and row["blocked"] == [] and row["undrained"] == []
     assert 0 < row["seconds"] < 1
-    again = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json").json
+    again = lpn(*asked).json
     assert again["cached"] is True and again["compile_seconds"] is None
 
 
@@ -38,6 +39,7 @@ def test_interpreter_agrees(lpn, nets, marking):
         data = lpn("sim", nets / "line.lpn", path, "--engine", engine, "--stats", "--json").json
         assert data["engine"] == engine
         row = data["runs"][0]
+        assert row.pop("engine") == engine
         del row["seconds"]
         rows.append(row)
     assert rows[0] == rows[1]
@@ -45,8 +47,9 @@ def test_interpreter_agrees(lpn, nets, marking):
 
 def test_parameters_need_no_second_compile(lpn, nets, marking):
     path = marking("m.json", JOBS)
-    lpn("sim", nets / "line.lpn", path)
-    data = lpn("sim", nets / "line.lpn", path, "-p", "slow=0x2", "--json").json
+    asked = ("sim", nets / "line.lpn", path, "--engine", "compiled")
+    lpn(*asked)
+    data = lpn(*asked, "-p", "slow=0x2", "--json").json
     assert data["cached"] is True
     assert data["runs"][0]["latency"] == 31 and data["parameters"] == {"slow": 2}
 
@@ -199,7 +202,8 @@ def test_stats(lpn, nets, marking):
 
 def test_without_a_compiler_the_interpreter_answers(lpn, nets, marking, tmp_path):
     lonely = {"LPN_CXX": "/nonexistent/c++", "LPN_CACHE": str(tmp_path / "empty")}
-    answer = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--json", **lonely)
+    asked = ("sim", nets / "line.lpn", marking("m.json", JOBS), "--engine", "compiled", "--json")
+    answer = lpn(*asked, **lonely)
     assert answer.status == 0
     assert answer.err.startswith("note: ") and "E-no-compiler" in answer.err
     data = answer.json
@@ -214,6 +218,8 @@ def test_cache_that_cannot_be_written(lpn, nets, marking, tmp_path):
         "sim",
         nets / "line.lpn",
         marking("m.json", JOBS),
+        "--engine",
+        "compiled",
         "--json",
         LPN_CACHE=str(tmp_path / "file"),
     )
@@ -222,9 +228,8 @@ def test_cache_that_cannot_be_written(lpn, nets, marking, tmp_path):
 
 @pytest.mark.parametrize("engine", ["compiled", "interp"])
 def test_interrupt_gives_the_partial_result(environment, lpn, nets, engine):
-    lpn(
-        "sim", nets / "clock.lpn", "--limit", 1
-    )  # compiled before, so that the signal meets the run
+    # Compiled before, so that the signal meets the run.
+    lpn("sim", nets / "clock.lpn", "--limit", 1, "--engine", "compiled")
     command = [BUILD / "bin" / "lpn", "sim", nets / "clock.lpn", "--engine", engine, "--json"]
     answer = interrupted(command, environment)
     assert answer.status == 3 and "Traceback" not in answer.err, answer.err

@@ -66,9 +66,10 @@ def test_short_runs_are_not_compiled(tmp_path, monkeypatch):
 
 
 def test_long_runs_are_compiled():
-    run = lpn.simulate(counter(), limit=3_000_000)
+    many = 100_000_000  # the interpreter would take half a minute
+    run = lpn.simulate(counter(), limit=many)
     assert run.engine == "compiled"
-    assert (run.ending, run.until, run.commits) == ("limit", 3_000_000, 3_000_000)
+    assert (run.ending, run.until, run.commits) == ("limit", many, many)
 
 
 def test_long_runs_without_a_compiler_are_interpreted(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@
 #include "lpn/base/error.h"
 #include "lpn/expr/build.h"
 #include "lpn/run/interp.h"
+#include "lpn/sim/interpreted_path.h"
 #include "lpn/text/text.h"
 #include "many.h"
 #include "outcome.h"
@@ -30,7 +31,8 @@ constexpr std::size_t kMostCommits = 3000;
 constexpr std::uint64_t kGroups = 64;
 
 struct Counts {
-  std::uint64_t cases = 0, free = 0, steps = 0, causes[8] = {}, halved = 0, gained = 0, faults = 0;
+  std::uint64_t cases = 0, free = 0, steps = 0, causes[8] = {}, halved = 0, gained = 0, faults = 0,
+                other_ties = 0;
 };
 
 struct Taken {
@@ -64,6 +66,34 @@ std::optional<Taken> take(const Case& c, const sim::Library& library, sim::Mode 
   }
   taken.order_free = simulator.was_order_free();
   taken.path = simulator.path();
+  return taken;
+}
+
+// The same by the interpreter.
+std::optional<Taken> interpret(const Case& c, std::optional<TransitionId> halve = {}) {
+  InterpOptions options;
+  options.group_limit = c.group_limit;
+  options.halved = halve;
+  Interp interp(c.net, c.params, marking_of(c), options);
+  sim::InterpretedPath path(c.net, interp);
+  Taken taken;
+  try {
+    for (const Step& step : c.steps) {
+      if (step.push) {
+        try {
+          interp.push(step.place, step.values, step.time);
+        } catch (const RunError&) {
+          throw;
+        } catch (const Error&) {  // refused
+        }
+      } else {
+        taken.result = interp.run(step.time);
+      }
+    }
+  } catch (const RunError&) {
+    return std::nullopt;
+  }
+  taken.path = path.path();
   return taken;
 }
 
@@ -268,6 +298,16 @@ class Checker {
   std::map<std::uint32_t, std::vector<const Commit*>> by_;
 };
 
+// Whether two engines name the same firings as the causes of the same firings.
+bool same_steps(const sim::CriticalPath& a, const sim::CriticalPath& b) {
+  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
+                    [](const sim::CriticalPath::Step& x, const sim::CriticalPath::Step& y) {
+                      return x.index == y.index && x.cause == y.cause &&
+                             x.to_commit == y.to_commit && x.start == y.start &&
+                             x.commit == y.commit;
+                    });
+}
+
 bool same_rows(const sim::CriticalPath& a, const sim::CriticalPath& b) {
   if (a.rows.size() != b.rows.size()) return false;
   for (std::size_t k = 0; k < a.rows.size(); ++k) {
@@ -316,6 +356,12 @@ std::string check(const Case& c, const sim::Library& whole, const sim::Library& 
     }
     std::string what = Checker(c, defined, *taken, counts).run();
     if (!what.empty()) return fmt::format("{}: {}", how, what);
+    const auto read = interpret(c);
+    const bool same = read && same_rows(read->path, taken->path);
+    if (mode == sim::Mode::kEvents && !(same && same_steps(read->path, taken->path))) {
+      return "the interpreter finds another path";
+    }
+    counts.other_ties += !same;
     const auto small = take(c, tight, mode);
     if (!small || !same_rows(small->path, taken->path)) {
       return fmt::format("{}: folded early, the rows differ", how);
@@ -331,6 +377,10 @@ std::string check(const Case& c, const sim::Library& whole, const sim::Library& 
       continue;
     }
     const auto gained = take(c, whole, mode, k);
+    const auto again = interpret(c, k);
+    if (gained.has_value() != again.has_value() || (gained && !(gained->result == again->result))) {
+      return fmt::format("{}: '{}' halved: not as by the interpreter", how, c.net[k].name);
+    }
     if (!gained) continue;  // an error: which one, the value says
     for (auto step = expected.steps.rbegin(); step != expected.steps.rend(); ++step) {
       if (!step->result) continue;
@@ -401,6 +451,7 @@ int run(const fs::path& folder, std::uint64_t seed, std::uint64_t nets, Profile 
   for (int k = 0; k < 8; ++k) fmt::print("  {} {}\n", counts.causes[k], causes[k]);
   fmt::print("{} runs with a delay halved, {} of them ended at another time\n", counts.halved,
              counts.gained);
+  fmt::print("{} order-free paths chose another of causes at one instant\n", counts.other_ties);
   fmt::print("{} different\n", failures);
   if (golden && (counts.free == 0 || counts.gained == 0 || counts.steps < 100)) {
     fmt::print("too little was tested\n");

@@ -26,8 +26,15 @@ import lpn  # noqa: E402
 def test_last_commit(name, count, end):
     model = lpn.load(HERE / "nets" / f"{name}.py")
     net = model.net()
-    run = lpn.simulate(net, model.workload(count, net))  # compiled where there is a compiler
+    run = lpn.simulate(net, model.workload(count, net), engine="compiled")
     assert (run.last_commit, run.stalled) == (end, False)
+
+
+def test_the_array_ends_with_its_last_operand():
+    model = lpn.load(HERE / "nets" / "array.py")
+    net = model.net(n=4)
+    run = lpn.simulate(net, model.workload(10, net), engine="interp")
+    assert (run.latency, run.commits) == (10 + 2 * 4 - 2, 10 * 16)
 
 
 @pytest.mark.parametrize("n", [2, 10, 33])

@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import browser as browsers  # noqa: E402
 from _command import BUILD, DEMO, REPO, environment, run  # noqa: E402, F401
 
 NETS = REPO / "testbenches" / "nets"
@@ -35,3 +36,33 @@ def load(path):
     net = _load.load(str(path)).net()
     net.done()
     return net
+
+
+def require_page():
+    if not (BUILD / "python" / "lpn_page" / "page.js").exists():
+        pytest.skip("the page was not built: there was no npm")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    browsers.require()
+    with browsers.chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def page(lpn_command, tmp_path_factory):
+    """page(name, *arguments of lpn viz) -> the path of the page, made once per name."""
+    require_page()
+    folder = tmp_path_factory.mktemp("pages")
+    made = {}
+
+    def make(name, *arguments):
+        if name not in made:
+            path = folder / f"{name}.html"
+            answer = lpn_command("viz", *arguments, "-o", path, "--json")
+            assert answer.status == 0, answer.err
+            made[name] = path
+        return made[name]
+
+    return make

@@ -396,3 +396,36 @@ def test_webm_without_ffmpeg(tmp_path, lpn_command):
         "apt-get install ffmpeg" in answer.refused("E-viz-tool")
         and not (tmp_path / "a.webm").exists()
     )
+
+
+def test_pixels_have_names_and_operators_as_written(tmp_path, lpn_command):
+    """What stands behind a character does not change it: 16x16 was drawn as 16\u00d716, >= as one sign."""
+    from PIL import Image, ImageChops
+
+    pictures = []
+    for name, guard in (("q16x16", "j.size >= 10"), ("q16xaa", "j.size > (10)")):
+        (tmp_path / "net.lpn").write_text(
+            f"lpn 1\nnet n\ntype job (size: 0..20)\nplace {name} : job start\n"
+            f"place out : job done\ntransition t {{\n  take j from {name} when {guard}\n  delay 1\n"
+            "  put out (j.size)\n}\nend\n"
+        )
+        for ending in ("png", "svg"):
+            answer = lpn_command("viz", tmp_path / "net.lpn", "-o", tmp_path / f"net.{ending}")
+            assert answer.status == 0, answer.err
+        drawing = Drawing(tmp_path / "net.svg")
+        texts = {
+            "".join(c.data for c in node.childNodes if c.nodeType == c.TEXT_NODE): node
+            for node in drawing.root.getElementsByTagName("text")
+        }
+        assert name in texts and any(text.startswith("j.size >") for text in texts)
+        formula = next(text for text in texts if text.startswith("j.size >"))
+        picture = Image.open(tmp_path / "net.png").convert("RGB")
+        parts = []
+        # Up to the x (widths of its characters: 4 * 0.6 em at most), and up to the > (8 of 0.6 em).
+        for text, wide in ((name, 2 + 24), (formula, 8 * 6.6)):
+            x, y = (float(texts[text].getAttribute(a)) for a in ("x", "y"))
+            parts.append(picture.crop([round(2 * v) for v in (x, y - 12, x + wide, y + 4)]))
+        pictures.append(parts)
+    for one, two in zip(*pictures):
+        assert one.getextrema() != ((247, 247),) * 3  # there is something
+        assert ImageChops.difference(one, two).getbbox() is None

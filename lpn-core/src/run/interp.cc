@@ -55,8 +55,11 @@ struct Firing {
   std::uint64_t number = 0;
   Time start = 0;
   Time due = 0;
-  std::vector<std::uint64_t> taken;           // per lowered input arc
-  std::vector<std::uint64_t> produced;        // per lowered output arc
+  std::vector<std::uint64_t> taken;     // per lowered input arc
+  std::vector<std::uint64_t> produced;  // per lowered output arc
+  std::uint32_t slot = 0;
+  Time not_before = 0;
+  bool late = false;
   std::vector<std::int64_t> values;           // rows of all emitted tokens, in arc order
   std::vector<std::vector<IdRun>> taken_ids;  // per declared input arc, when tracing
 };
@@ -451,7 +454,8 @@ struct Interp::Impl {
   // Everything of the firing is evaluated before anything changes.
   void start(std::size_t k, const Transition& t, TransitionState& state, Env& env) {
     const Time scale = state.period == 0 ? 1 : state.period;
-    const std::int64_t delay = env(t.delay, SiteKind::kDelay);
+    std::int64_t delay = env(t.delay, SiteKind::kDelay);
+    if (options.halved == static_cast<TransitionId>(k)) delay -= delay / 2;
     if (delay < 0) throw EvalFault{Fault::kNegativeDelay, delay};
     Time due = later(delay, scale);
     std::int64_t interval = 0;
@@ -482,16 +486,23 @@ struct Interp::Impl {
     }
     probe(state, env);
     due = std::max(due, guided(state, &Guide::Of::commits));
-    if (t.ordered) due = std::max(due, state.last_due);
+    firing.slot = slot;
+    firing.late = t.ordered && due < state.last_due;
+    firing.not_before = std::exchange(state.next_start, next_start);
+    if (firing.late) due = state.last_due;
     state.last_due = due;
-    state.next_start = next_start;
     firing.number = state.started++;
     firing.start = now;
     firing.due = due;
     lock(state, env, firing);
     if (state.in_flight++ == 0) state.meter.busy_since = now;
     happened = true;
-    if (watcher != nullptr) watcher->on_start(started(k, state, firing));
+    if (watcher != nullptr) {
+      Started about = started(k, state, firing);
+      about.needed = std::span(env.need).first(state.arcs.size());
+      about.full = state.servers != 0 && state.in_flight >= state.servers;
+      watcher->on_start(about);
+    }
     mark_transition(k);
     events.push({due, static_cast<std::uint32_t>(k), firing.number, slot});
   }
@@ -642,13 +653,20 @@ struct Interp::Impl {
     free_slots.push_back(event.slot);
   }
 
-  static Started started(std::size_t k, const TransitionState& state, const Firing& firing) {
-    return {static_cast<TransitionId>(k),
-            firing.number,
-            firing.start,
-            firing.due,
-            std::span(firing.taken).first(state.declared_inputs),
-            std::span(firing.produced).first(state.declared_outputs)};
+  Started started(std::size_t k, const TransitionState& state, const Firing& firing) const {
+    Started about{static_cast<TransitionId>(k),
+                  firing.number,
+                  firing.start,
+                  firing.due,
+                  std::span(firing.taken).first(state.declared_inputs),
+                  std::span(firing.produced).first(state.declared_outputs)};
+    about.all_taken = firing.taken;
+    about.all_produced = firing.produced;
+    about.group = group;
+    about.slot = firing.slot;
+    about.not_before = firing.not_before;
+    about.late = firing.late;
+    return about;
   }
 
   void report(const Event& event, const TransitionState& state, const Firing& firing,

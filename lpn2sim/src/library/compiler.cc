@@ -116,10 +116,49 @@ class Group {
   pid_t pid_;
 };
 
+// Has a process group killed when this process ends, whatever ends it: a shell in the group waits
+// for the end of a pipe whose other end only this process has. Without one the group goes on alone.
+class Leash {
+ public:
+  explicit Leash(pid_t group) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return;
+    held_ = ends[1];
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setpgroup(&attributes, group);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    const std::vector<std::string> command{"/bin/sh", "-c", "read -r end; kill -9 0"};
+    if (posix_spawn(&shell_, "/bin/sh", &actions, &attributes, pointers(command).data(), environ) !=
+        0) {
+      shell_ = 0;
+    }
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[0]);
+  }
+  Leash(const Leash&) = delete;
+  Leash& operator=(const Leash&) = delete;
+  ~Leash() {
+    if (held_ >= 0) ::close(held_);
+    if (shell_ != 0) ended(shell_, 0);
+  }
+
+ private:
+  int held_ = -1;
+  pid_t shell_ = 0;
+};
+
 // The status of a child, for the end of which keep_on is asked now and then whether to wait.
 int wait_for(pid_t pid, const std::function<bool()>& keep_on) {
   if (!keep_on) return *ended(pid, 0);
   Group group(pid);
+  const Leash leash(pid);
   for (int turn = 1;; ++turn) {
     if (const std::optional<int> status = group.ended_now()) return *status;
     if (turn % kTurnsPerQuestion == 0 && !keep_on()) {

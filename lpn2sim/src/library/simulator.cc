@@ -9,6 +9,7 @@
 #include <new>
 #include <thread>
 
+#include "library/path_answer.h"
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
 
@@ -398,6 +399,14 @@ void Simulator::set_path_budget(std::uint64_t bytes) {
   LPN_ASSERT(status == LPN_OK);
 }
 
+Error path_memory(const std::string& net) {
+  return Error("E-path-memory",
+               fmt::format("the critical path of net '{}' needs more memory than it may use: the "
+                           "tokens alive at one time have too many different pasts; allow more "
+                           "(--path-memory, path_memory=)",
+                           net));
+}
+
 CriticalPath Simulator::path() const {
   if (impl_->sim == nullptr) return {};
   const lpn_sim_api& api = impl_->library.api();
@@ -408,13 +417,7 @@ CriticalPath Simulator::path() const {
   if (status == LPN_OK) {
     status = api.path(impl_->sim, rows.data(), &row_count, steps.data(), &step_count);
   }
-  if (status == LPN_NO_MEMORY) {
-    throw Error("E-path-memory",
-                fmt::format("the critical path of net '{}' needs more memory than it may use: the "
-                            "tokens alive at one time have too many different pasts; allow more "
-                            "(--path-memory, path_memory=)",
-                            impl_->library.net().name));
-  }
+  if (status == LPN_NO_MEMORY) throw path_memory(impl_->library.net().name);
   LPN_ASSERT(status == LPN_OK);
   CriticalPath path;
   for (const lpn_path_row& r : rows) {

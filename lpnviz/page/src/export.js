@@ -16,13 +16,13 @@ import { join } from 'node:path';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import ELK from 'elkjs/lib/elk.bundled.js';
 
-import { fromBase64 } from './data.js';
-import { CAPTION, drawSvg } from './draw.js';
-import { groupsOf, layoutNet } from './layout.js';
-import { drawMoment, levelsAt } from './moment.js';
-import { readNet } from './net.js';
-import { Record } from './record.js';
-import { grouped } from './text.js';
+import { fromBase64 } from './base/data.js';
+import { CAPTION, drawSvg } from './net/draw.js';
+import { EDGE_TEXT, groupsOf, layoutNet, LINE, NAME, TITLE } from './net/layout.js';
+import { drawMoment, levelsAt } from './run/moment.js';
+import { readNet } from './net/net.js';
+import { Record } from './run/record.js';
+import { grouped, monoWidth, sansWidth } from './base/text.js';
 
 const MOST_PIXELS = 200e6; // of one picture: resvg needs 4 bytes for each
 const FRAME_WIDTH = 1280; // pixels of a frame at most, unless asked for
@@ -35,6 +35,25 @@ function write(bytes) {
       if (error.code !== 'EAGAIN') throw error; // a pipe that is full for now
     }
   }
+}
+
+const FONTS = { title: TITLE, name: NAME };
+
+/** SVG text in which each character of names and formulas has its own place: resvg does not know
+ * font-variant-ligatures, and would write 16x16 as 16×16 and >= as one sign. */
+export function withoutLigatures(svg) {
+  return svg.replace(/<text class="(title|name|mono|mono line)" x="([\d.-]+)" y="([\d.-]+)">(<title>[^<]*<\/title>)?([^<]+)<\/text>/g, (all, kind, x, y, title, text) => {
+    const size = kind === 'mono' ? EDGE_TEXT.size : LINE.size;
+    const width = (text_) => (FONTS[kind] ? sansWidth(text_, FONTS[kind].size, FONTS[kind].weight) : monoWidth(text_, size));
+    const characters = text.match(/&#?\w+;|./gsu);
+    let at = Number(x);
+    const places = characters.map((c) => {
+      const here = at;
+      at += width(c.length > 1 && c[0] === '&' ? '&' : c);
+      return here.toFixed(2);
+    });
+    return `<text class="${kind}" x="${places.join(' ')}" y="${y}">${text}</text>`;
+  });
 }
 
 /** What makes an image (RGBA pixels, PNG) of SVG text of that size in px. */
@@ -50,7 +69,7 @@ async function rasterizer(folder, [w, h], wide) {
       monospaceFamily: 'JetBrains Mono' },
   };
   return (svg) => {
-    const drawing = new Resvg(svg, options);
+    const drawing = new Resvg(withoutLigatures(svg), options);
     try {
       return drawing.render();
     } finally {

@@ -1,4 +1,4 @@
 // What programs without a page use: layout and drawing.
-export { readNet } from './net.js';
-export { layoutNet, groupsOf, toElk, fromElk } from './layout.js';
-export { drawNet, drawSvg, GRAPH_STYLE, THEMES } from './draw.js';
+export { readNet } from './net/net.js';
+export { layoutNet, groupsOf, toElk, fromElk } from './net/layout.js';
+export { drawNet, drawSvg, GRAPH_STYLE, THEMES } from './net/draw.js';

@@ -1,14 +1,14 @@
 // The page: reads what it carries, and puts the parts together.
 
-import { carried, gunzipText } from './data.js';
-import { h } from './dom.js';
-import { GRAPH_STYLE, variables } from './draw.js';
-import { startElk } from './elk.js';
-import { GraphView } from './graph_view.js';
-import { groupsOf } from './layout.js';
-import { readNet } from './net.js';
+import { carried, gunzipText } from './base/data.js';
+import { h } from './base/dom.js';
+import { GRAPH_STYLE, variables } from './net/draw.js';
+import { startElk } from './net/elk.js';
+import { GraphView } from './net/graph_view.js';
+import { groupsOf } from './net/layout.js';
+import { readNet } from './net/net.js';
 import { nodePage } from './panel.js';
-import { startRun } from './run_view.js';
+import { startRun } from './run/run_view.js';
 
 const LARGE = 200; // nodes beyond which the groups are closed at first
 
@@ -26,6 +26,8 @@ class Page {
       onChoose: (id) => this.showNode(id),
       onHover: (id, event) => this.hover(id, event),
       onDrawn: () => this.drawn(),
+      onMoved: () => this.refreshTip(),
+      onArc: (edge) => this.pointAtArc(edge),
     });
     if (net.places.length + net.transitions.length > LARGE) {
       for (const g of this.graph.groups.values()) if (g.parent === null) this.graph.view.collapsed.add(g.path);
@@ -45,6 +47,10 @@ class Page {
     document.documentElement.dataset.drawn = 'yes';
     if (this.drawnAt === undefined) this.drawnAt = performance.now();
     this.run?.redraw();
+    if (!this.graph.layout.nodes.length) {
+      this.note.textContent = 'This net has no places and no transitions.';
+      this.note.hidden = false;
+    }
     this.buttons.collapse.setAttribute('aria-pressed', String(this.graph.view.collapsed.size > 0));
     this.buttons.credits.setAttribute('aria-pressed', String(this.graph.view.credits));
   }
@@ -79,6 +85,7 @@ class Page {
       this.facts,
       h('div', { class: 'tools' }, this.search.box, hasGroups && this.buttons.collapse, hasCredits && this.buttons.credits,
         this.tools = h('span', { style: 'display:contents' }), this.buttons.theme, this.buttons.help));
+    this.verdict = h('div', { class: 'verdict', role: 'status', hidden: true });
     this.note = h('div', { class: 'busy-note' }, 'Laying out …');
     this.stage = h('section', { class: 'stage', 'aria-label': 'Graph' }, this.svg, this.note,
       h('div', { class: 'zoom' }, button('+', 'Zoom in (+)', () => this.graph.zoomBy(1.3), { 'aria-label': 'Zoom in' }),
@@ -91,7 +98,7 @@ class Page {
     this.footer = h('footer', { hidden: true });
     this.tip = h('div', { class: 'tip-box', hidden: true, role: 'tooltip' });
     this.help = this.makeHelp();
-    document.body.append(header, h('main', {}, this.stage, this.panel), this.footer, this.tip, this.help);
+    document.body.append(h('div', { class: 'top' }, header, this.verdict), h('main', {}, this.stage, this.panel), this.footer, this.tip, this.help);
     document.addEventListener('keydown', (e) => this.key(e));
     this.selectTab('node');
   }
@@ -151,7 +158,25 @@ class Page {
     this.graph.choose(id);
   }
 
+  /** Marks the arc of the net on the page of its transition. */
+  pointAtArc(edge) {
+    if (edge.kind === 'bundle' || edge.arc === null) return;
+    const list = this.tabPages.get('node').querySelectorAll('.arc-list')[edge.kind === 'put' ? 1 : 0];
+    const item = list?.children[edge.arc];
+    item?.classList.add('here');
+    item?.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** What is under the pointer may have changed, or something else may be there now. */
+  refreshTip() {
+    if (!this.hovered) return;
+    const { x, y } = this.hovered;
+    const id = this.graph?.nodeOf(document.elementFromPoint(x, y) ?? document.body);
+    this.hover(id ?? null, { clientX: x, clientY: y });
+  }
+
   hover(id, event) {
+    this.hovered = id ? { x: event.clientX, y: event.clientY } : null;
     const content = id && (this.run ? this.run.tip(id) : this.plainTip(id));
     this.tip.hidden = !content;
     if (!content) return;
@@ -236,7 +261,8 @@ class Page {
     const keys = [['/', 'find a part'], ['arrow keys', 'in the graph: from part to part'], ['Enter', 'choose'], ['Space', 'in the graph: open or close a group'],
       ['Shift + arrows', 'move the graph'], ['+  −  0', 'zoom; the whole net'], ['g', 'close or open all groups'], ['c', 'credits as loops'], ['t', 'light or dark'],
       ...(document.getElementById('run') ? [['p', 'play or stop'], [',  .', 'one event back or on'], ['[  ]', 'timeline: zoom out or in'],
-        ['n', 'timeline: the chosen part and its neighbours'], ['h', 'critical path'], ['Home  End', 'first or last cycle']] : [])];
+        ['n', 'timeline: the chosen part and its neighbours'], ['o', 'timeline: rows by what they decide, or as the net has them'],
+          ['Shift + drag', 'timeline: measure; z zooms to it, Esc ends it'], ['h', 'critical path'], ['Home  End', 'first or last cycle']] : [])];
     return h('dialog', { 'aria-label': 'Keys' }, h('h2', {}, 'Keys'), h('dl', {}, keys.map(([k, what]) => [h('dt', {}, h('kbd', {}, k)), h('dd', {}, what)])),
       h('p', { style: 'margin-top:16px' }, h('button', { onclick: () => this.help.close(), type: 'button' }, 'Close')),
       h('p', { class: 'quiet', style: 'margin-top:12px;font-size:11px' }, `Made by lpn viz. Contains ${this.about.notice}.`));

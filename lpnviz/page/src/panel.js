@@ -1,10 +1,10 @@
 // The side panel's page about one transition, place or group: everything that is known of it.
 
-import { h, code } from './dom.js';
-import { capacityText, serversText } from './layout.js';
-import { grouped } from './text.js';
+import { h, code } from './base/dom.js';
+import { capacityText, serversText } from './net/layout.js';
+import { grouped } from './base/text.js';
 
-const KINDS = { take: 'takes', peek: 'needs, and leaves', watch: 'looks at', empty: 'wants empty' };
+const KINDS = { take: 'takes', peek: 'needs, and leaves', watch: 'looks at', empty: 'starts only when empty:' };
 
 /** `choose(id)`: goes to another node. `sources`: file -> its lines, for those that were found. */
 export function nodePage(net, id, { choose, sources, runPart, group, toggle }) {
@@ -99,17 +99,21 @@ function groupPage(path, { members, isOpen }, choose, toggle) {
 
 function overview(net) {
   return h('div', {}, h('h2', {}, net.name),
-    h('p', { class: 'quiet' }, `${net.places.length} places, ${net.transitions.length} transitions`),
+    h('p', { class: 'quiet' }, [[net.places.length, 'place'], [net.transitions.length, 'transition']].map(([n, what]) => `${n} ${what}${n === 1 ? '' : 's'}`).join(', ')),
     net.params.length ? [h('h3', {}, 'Parameters'), pairs(net.params.map((p) => [p.name, code(p.value)
     ]))] : null,
     h('h3', {}, 'Reading the picture'),
     pairs([
       ['block', 'a transition: works on tokens for its delay'],
       ['queue', 'a place: first in, first out, tokens and most of them'],
-      ['→', 'takes or puts; the number is how many, none is one'],
+      ['▶  ▌', 'a place that the input fills; one in which tokens are done'],
+      ['→', 'takes or puts one token, or as many as are written there'],
       ['dashed', 'needs tokens and leaves them'],
       ['○', 'starts only while the place is empty'],
       ['2×', 'servers: so many firings at once; ∞ for any number'],
+      ['left edge', 'of a block: why it does not start once more, by colour'],
+      ['bar on top', 'its share of the critical path, or of the time that its servers are busy'],
+      ['bar below', 'a firing in flight, and how far it is'],
     ]),
     h('p', { class: 'quiet', style: 'margin-top:12px' }, 'Choose a part to see all that is known of it.'));
 }

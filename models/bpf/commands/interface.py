@@ -245,7 +245,8 @@ def _show(found):
     from ..report import condition_texts, formulas
 
     click.echo(
-        f"{found.function.name} (section {found.function.section}): {len(found.classes)} classes,"
+        f"{found.function.name} (section {found.function.section}): {len(found.classes)} "
+        f"class{'es' * (len(found.classes) != 1)},"
         f" a partition {found.partition}"
     )
     for each in found.assumptions:

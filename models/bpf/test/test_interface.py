@@ -242,7 +242,7 @@ def test_two_thousand_instructions_within_a_minute():
 
 
 def test_billions_of_paths_are_joined():
-    found = interface_of(branches(40), seconds=(0.2, 40.0))
+    found = interface_of(branches(40), seconds=(0.2, 400.0))
     assert found.explored.joined and found.explored.complete
     short, rest = sorted(found.classes, key=lambda c: c.bounds["insns"])
     assert short.bounds["insns"] == (8, 8)
@@ -258,7 +258,7 @@ def test_time_is_over_within_one_path_too():
     made = program(mov(0, 0), *loop, mov(0, 2), EXIT)
     began = time.monotonic()
     found = interface_of(made, seconds=(0.2, 0.5))
-    assert time.monotonic() - began < 20 and not found.explored.complete
+    assert time.monotonic() - began < 100 and not found.explored.complete
     low, high = found.classes[0].bounds["insns"]
     assert low <= 600_003 <= high
 

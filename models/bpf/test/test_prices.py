@@ -214,6 +214,10 @@ def test_helpers_that_do_not_exist(table):
     path = table("[helpers]\nmap_lookup = 3")
     with pytest.raises(Error, match=re.escape(f"'{path}': there is no helpers.map_lookup; write ")):
         prices.read([path])
+    path = table("[helpers]\nmap_lookup_elem = {LRUHASH = 3}")
+    text = f"'{path}': there is no helpers.map_lookup_elem.LRUHASH; write UNSPEC, HASH, ARRAY, "
+    with pytest.raises(Error, match=re.escape(text)):
+        prices.read([path])
 
 
 def test_no_toml(table, tmp_path):

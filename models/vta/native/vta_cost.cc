@@ -109,14 +109,17 @@ std::vector<Instruction> read(const void* program, std::size_t bytes) {
                   std::to_string(bytes / sizeof(Instruction)) + ": " + std::to_string(bytes) +
                   " bytes are no multiple of 16");
   std::vector<Instruction> out(bytes / sizeof(Instruction));
+  if (bytes != 0 && program == nullptr) throw Refused("the program is NULL");
   if (bytes != 0) std::memcpy(out.data(), program, bytes);
   return out;
 }
 
-void require_sizes(const lpn_vta_options& options) {
+void require(const lpn_vta* vta, const lpn_vta_options& options) {
+  if (vta == nullptr) throw Refused("no net is open: lpn_vta_open answered NULL");
   for (int memory = 0; memory < kMemories; ++memory)
     if (options.bytes[memory] < 1 || options.bytes[memory] > 1 << 20 || options.depth[memory] < 1)
-      throw Refused(std::string("sizes of memory ") + kMemoryNames[memory] + " must be at least 1");
+      throw Refused(std::string("memory ") + kMemoryNames[memory] +
+                    ": its elements must be 1 to 2^20 bytes, and at least one of them");
 }
 
 // Reads the names of a compiled net: it must be that of models/vta.
@@ -172,6 +175,7 @@ lpn_vta* lpn_vta_open(const char* library, char* why, std::size_t room) {
   lpn_vta* opened = nullptr;
   guarded(why, room, [&]() -> std::int64_t {
     auto vta = std::make_unique<lpn_vta>();
+    if (library == nullptr) throw Refused("no library is named");
     vta->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (vta->library == nullptr) throw Refused(dlerror());
     const lpn_sim_api* (*entry)() = nullptr;
@@ -190,7 +194,7 @@ lpn_vta* lpn_vta_open(const char* library, char* why, std::size_t room) {
 std::int64_t lpn_vta_cost(const lpn_vta* vta, const void* program, std::size_t bytes,
                           const lpn_vta_options* options, char* why, std::size_t room) {
   return guarded(why, room, [&]() -> std::int64_t {
-    require_sizes(or_defaults(options));
+    require(vta, or_defaults(options));
     const Run run(*vta, read(program, bytes), or_defaults(options));
     lpn_result result{};
     const std::int32_t status = vta->api->run(run.sim(), INT64_MAX, &result);
@@ -211,7 +215,7 @@ void lpn_vta_costs(const lpn_vta* vta, std::size_t count, const void* const* pro
   const std::int64_t made = guarded(nullptr, 0, [&]() -> std::int64_t {
     for (std::size_t i = 0; i < count; ++i) {
       cycles[i] = guarded(nullptr, 0, [&]() -> std::int64_t {
-        require_sizes(or_defaults(options));
+        require(vta, or_defaults(options));
         runs.push_back(
             std::make_unique<Run>(*vta, read(programs[i], bytes[i]), or_defaults(options)));
         sims.push_back(runs.back()->sim());
@@ -219,6 +223,7 @@ void lpn_vta_costs(const lpn_vta* vta, std::size_t count, const void* const* pro
         return 0;
       });
     }
+    if (sims.empty()) return 0;
     std::vector<lpn_result> results(sims.size());
     std::vector<std::int32_t> statuses(sims.size());
     vta->api->run_batch(sims.data(), sims.size(), threads, results.data(), statuses.data(),

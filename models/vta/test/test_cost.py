@@ -1,5 +1,6 @@
 """cost(program) -> cycles in C (native/vta_cost.h): the demo's program, compiled by a C compiler."""
 
+import ctypes
 import shutil
 import subprocess
 
@@ -13,6 +14,18 @@ pytestmark = pytest.mark.skipif(
 )
 NATIVE = REPO / "models" / "vta" / "native"
 CONV = schedule.Conv(h=7, w=7, ci=32, co=32, k=3, pad=1)
+
+
+class Options(ctypes.Structure):
+    """lpn_vta_options."""
+
+    _fields_ = [
+        ("bytes", ctypes.c_int64 * 5),
+        ("depth", ctypes.c_int64 * 5),
+        ("read_latency", ctypes.c_int64),
+        ("write_ack_latency", ctypes.c_int64),
+        ("fetch", ctypes.c_int32),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -108,19 +121,65 @@ def test_other_libraries_are_refused(cost, made, tmp_path):
 
 def test_the_defaults_are_those_of_python(made):
     """lpn_vta_defaults against config.DEFAULT."""
-    import ctypes
-
-    class Options(ctypes.Structure):
-        _fields_ = [
-            ("bytes", ctypes.c_int64 * 5),
-            ("depth", ctypes.c_int64 * 5),
-            ("read_latency", ctypes.c_int64),
-            ("write_ack_latency", ctypes.c_int64),
-            ("fetch", ctypes.c_int32),
-        ]
-
     library, options = ctypes.CDLL(str(BUILD / "lib" / "liblpn_vta_cost.so")), Options()
     library.lpn_vta_defaults(ctypes.byref(options))
     for of, mine in ((config.DEFAULT.bytes, options.bytes), (config.DEFAULT.depth, options.depth)):
         assert [of[name] for name in isa.MEMORIES] == list(mine)
     assert (options.read_latency, options.write_ack_latency, options.fetch) == (20, 20, 1)
+
+
+def test_calls_that_cannot_be(made):
+    """What a careless host passes is refused in words."""
+    library = ctypes.CDLL(str(BUILD / "lib" / "liblpn_vta_cost.so"))
+    library.lpn_vta_open.restype = ctypes.c_void_p
+    library.lpn_vta_open.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+    library.lpn_vta_cost.restype = ctypes.c_int64
+    library.lpn_vta_cost.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t),
+        *(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t),
+    ]
+    why = ctypes.create_string_buffer(200)
+    assert library.lpn_vta_open(None, why, 200) is None and why.value == b"no library is named"
+    assert library.lpn_vta_open(b"/", None, 0) is None
+    assert library.lpn_vta_open(b"/nowhere/vta.so", why, 8) is None and len(why.value) == 7
+    vta = library.lpn_vta_open(str(made / "vta.so").encode(), why, 200)
+    finish = isa.to_bytes(isa.program([isa.encode(isa.FINISH_OP)]))
+
+    def cost(handle, program, size, change=None):
+        options = Options()
+        library.lpn_vta_defaults(ctypes.byref(options))
+        if change is not None:
+            change(options)
+        found = library.lpn_vta_cost(handle, program, size, ctypes.byref(options), why, 200)
+        return found if found >= 0 else why.value.decode()
+
+    def deep(options):
+        options.depth[2] = 0
+
+    def wide(options):
+        options.bytes[1] = 1 << 21
+
+    def slow(options):
+        options.read_latency = -1
+
+    assert cost(vta, finish, len(finish)) == 28
+    assert cost(None, finish, 16) == "no net is open: lpn_vta_open answered NULL"
+    assert cost(vta, None, 16) == "the program is NULL"
+    said = ": its elements must be 1 to 2^20 bytes, and at least one of them"
+    assert cost(vta, finish, 16, deep) == "memory inp" + said
+    assert cost(vta, finish, 16, wide) == "memory wgt" + said
+    assert cost(vta, finish, 16, slow).startswith("no net with these latencies")
+    cycles = (ctypes.c_int64 * 2)()
+    programs, sizes = (ctypes.c_char_p * 2)(finish, b"cut"), (ctypes.c_size_t * 2)(16, 3)
+    library.lpn_vta_costs.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p),
+        *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p),
+    ]
+    library.lpn_vta_costs(vta, 2, programs, sizes, None, 1, cycles)
+    assert list(cycles) == [28, -1]
+    library.lpn_vta_costs(None, 2, programs, sizes, None, 1, cycles)
+    assert list(cycles) == [-1, -1]
+    library.lpn_vta_costs(vta, 0, None, None, None, 1, None)
+    library.lpn_vta_close.argtypes = [ctypes.c_void_p]
+    library.lpn_vta_close(vta)
+    library.lpn_vta_close(None)

@@ -90,6 +90,7 @@ class Net:
         self._unknowns = {}
         self.bound = {}
         self._checked = False
+        self._compiling: dict = {}  # what lpn.runs.background compiles of it as it is
 
     @classmethod
     def _of(cls, core):
@@ -326,6 +327,7 @@ class Net:
         if not self._checked:
             self._core.require_valid()
             self._checked = True
+            self._compiling = {}
         return self
 
     def text(self) -> str:

@@ -1,6 +1,5 @@
 """lpn sim: many inputs through one compiled net."""
 
-import contextlib
 import os
 
 import click
@@ -26,6 +25,7 @@ from ..command import (
     params_option,
     print_json,
     rate,
+    say_compiled,
     seconds,
     table,
 )
@@ -45,8 +45,8 @@ from .explain import show as show_ways
 @params_option
 @engine_option(
     None,
-    help="interp defines the meaning, compiled is fast; they agree commit for commit. Default: "
-    "compiled, unless the model says that INPUT is too short a run for it.",
+    help="interp defines the meaning, compiled is fast; they agree commit for commit. Default: what "
+    "answers first, the interpreter at once or, of a long run, the net that is compiled beside it.",
 )
 @click.option(
     "--stats", is_flag=True, help="Per transition why it waited, per place how full it was."
@@ -140,17 +140,14 @@ def sim(
         raise click.UsageError(
             f"--trace writes one run into one file, but there are {len(inputs)} inputs"
         )
-    if path and (engine == "interp" or stats or trace):
-        raise click.UsageError(
-            "--critical-path is a run of its own of the compiled engine; leave out "
-            "--engine interp, --stats and --trace"
-        )
     if not isolate and (isolate_seconds or isolate_memory):
         raise click.UsageError("--isolate-seconds and --isolate-memory need --isolate")
     loaded = load(model)
     first = inputs[0] if inputs else None
-    own = None if path or is_marking_file(first) else first  # what the model's engine() may read
-    engine = engine or loaded.engine_for(own)
+    own = None if is_marking_file(first) else first  # what the model's engine() may read
+    engine = engine or os.environ.get("LPN_ENGINE") or loaded.engine_for(own)
+    if trace and not engine and os.path.exists(trace) and not os.path.isfile(trace):
+        engine = "interp"  # a pipe cannot be written anew
     kept = {"trace": bool(trace), "stats": stats, "path": path}
     ready = prepare(loaded, first, params, engine, **kept)
     if explain and not inputs:
@@ -175,8 +172,16 @@ def sim(
 
         about, rows = _isolated(again, ready, inputs, (how, trace, own_answer), most)
     else:
-        about = _about(ready, path)
-        rows = _rows(ready, inputs, how, trace, own_answer, about)
+        if engine:
+            compile_aloud(ready)
+        about = _about(ready)
+        try:
+            rows = _rows(ready, inputs, how, trace, own_answer, about)
+        finally:
+            ready.stop_compiling()
+        if engine is None:
+            about.update(_engine_of(ready, rows))
+            say_compiled(ready)
     status = _status(rows, "interrupted" in about)
     if explain:
         about["ways"] = explanation(ready.net)
@@ -192,18 +197,21 @@ def sim(
     return status
 
 
-def _about(ready, path):
-    """What is the same for all inputs. Raises what keeps a net from being compiled for `path`."""
-    library = compile_aloud(ready)
-    if path and ready.fallback is not None:
-        raise ready.fallback
+def _about(ready):
+    """What is the same for all inputs."""
+    return {"model": ready.model.name, **_engine_of(ready), "parameters": ready.parameters}
+
+
+def _engine_of(ready, rows=None):
+    """The engine, and how it was come by; of whatever answers first by its runs."""
+    library = ready.library
+    if rows is not None and all(row.get("engine") != "compiled" for row in rows):
+        library = None  # it came too late
     compiled = name_of(library) == "compiled"
     about = {
-        "model": ready.model.name,
         "engine": name_of(library),
         "cached": library.cached if compiled else None,
         "compile_seconds": round(library.seconds, 6) if compiled and not library.cached else None,
-        "parameters": ready.parameters,
     }
     if ready.fallback is not None:
         about["fallback"] = {"code": ready.fallback.code, "message": str(ready.fallback)}
@@ -216,9 +224,13 @@ def _rows(first, inputs, how, trace, own_answer, about):
 
     def answer(name):
         ready = first.on(name)
-        if ready.net is not first.net:
-            compile_aloud(ready)
-        return _one(ready, how, trace, progress, own_answer)
+        if ready.net is first.net:
+            return _one(ready, how, trace, progress, own_answer)
+        compile_aloud(ready)
+        try:
+            return _one(ready, how, trace, progress, own_answer)
+        finally:
+            ready.stop_compiling()
 
     return _one_by_one(inputs, answer, first.net.name, progress, about)
 
@@ -229,7 +241,7 @@ def _isolated(prepared, first, inputs, request, most):
     progress = Progress(max(1, len(inputs)))
     about = {
         "model": first.model.name,
-        "engine": first.engine,
+        "engine": first.engine or "interp",
         "cached": None,
         "compile_seconds": None,
         "parameters": first.parameters,
@@ -240,8 +252,11 @@ def _isolated(prepared, first, inputs, request, most):
         ready = prepared(name)
 
         def work():
-            now = said or _about(ready, "path" in how)  # notes are said once
-            return now, _one(ready, how, trace, progress, own_answer)
+            if not said:  # notes are said once
+                compile_aloud(ready)
+            row = _one(ready, how, trace, progress, own_answer)
+            ready.stop_compiling()
+            return said or {**_about(ready), **_engine_of(ready, [row])}, row
 
         try:
             now, row = isolated(work, **most)
@@ -287,17 +302,18 @@ def _one(ready, how, trace, progress, own_answer):
         progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
 
     try:
-        marking = ready.marking
-        with _timeline(net, ready.values, marking, trace) as observer:
-            run = ready.run(observer=observer, on_slice=on_slice if progress.on else None, **how)
-            if observer is not None:
-                observer.finish(run.ending, run.end)
+        ready.marking  # what is wrong with it comes before a file is written
+        with _Timeline(ready, trace) as timeline:
+            if trace:
+                how = {**how, "observe": timeline.anew}
+            run = ready.run(on_slice=on_slice if progress.on else None, **how)
+            timeline.finish(run)
     except Exception as error:
         code, message = refusal(error)
         for prefix in (f"{name}: ", f"cannot read {name}: "):  # it is named wherever this is shown
             message = message.removeprefix(prefix)
         return {**row, "error": {"code": code, "message": message}}
-    row.update(fields_of(run))
+    row.update(fields_of(run), engine=run.engine)
     of_run = getattr(ready.model.module, "answer_of_run", None)
     if of_run is not None and run.ending not in ("interrupted", "budget"):
         row["answer"] = of_run(run)
@@ -312,20 +328,39 @@ def _one(ready, how, trace, progress, own_answer):
     return row
 
 
-@contextlib.contextmanager
-def _timeline(net, values, marking, path):
-    """The observer that writes the trace file, or None."""
-    if not path:
-        yield None
-        return
-    if path.endswith(".gz"):
-        import gzip
+class _Timeline:
+    """A context that writes the trace file; from its beginning for each run that is started over."""
 
-        file = gzip.open(path, "wb", compresslevel=3)
-    else:
-        file = open(path, "wb")
-    with file:
-        yield _lpn.sim.Timeline(net._core, values, marking._core, file.write)
+    def __init__(self, ready, path):
+        self._ready = ready
+        self._path = path
+        self._file = self._observer = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._file is not None:
+            self._file.close()
+
+    def anew(self):
+        """The observer of a run."""
+        self.__exit__()
+        if self._path.endswith(".gz"):
+            import gzip
+
+            self._file = gzip.open(self._path, "wb", compresslevel=3)
+        else:
+            self._file = open(self._path, "wb")
+        ready = self._ready
+        self._observer = _lpn.sim.Timeline(
+            ready.net._core, ready.values, ready.marking._core, self._file.write
+        )
+        return self._observer
+
+    def finish(self, run):
+        if self._observer is not None:
+            self._observer.finish(run.ending, run.end)
 
 
 def _status(rows, interrupted):
@@ -346,6 +381,8 @@ def _show(ready, about, rows, given):
         how = "compiled before" if about["cached"] else "compiled"
         if about["compile_seconds"] is not None:
             how = f"compiled in {about['compile_seconds']:.1f} s"
+        if any(row.get("engine") == "interp" for row in rows):
+            how = f"first interpreted, then {how}"
     parameters = ", ".join(f"{k}={v}" for k, v in about["parameters"].items())
     click.echo(f"{about['model']}{' with ' + parameters if parameters else ''} ({how})")
     cells = []

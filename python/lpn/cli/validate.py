@@ -152,7 +152,7 @@ class _Comparison:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise mistake("E-truth-file", f"parameter '{key}' is {value!r}, no whole number")
         path = self._place(name) if isinstance(name, str) else name
-        engine = self._engine or self._model.engine_for(path)
+        engine = self._engine or self._model.engine_for(path) or "compiled"
         key = (engine, *sorted(parameters.items()))
         if key not in self._ready:
             ready = prepare(self._model, path, parameters, engine)

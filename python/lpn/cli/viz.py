@@ -45,6 +45,7 @@ MEANT_FOR = {
     "versus": ("page",),
     "versus_params": ("page",),
     "witness": ("page",),
+    "by": ("page",),
 }
 
 
@@ -130,6 +131,11 @@ def refuse_idle(kind):
     type=click.Path(dir_okay=False),
     help="Of a page: the input that lpn smt found (its --witness file, or its --json answer).",
 )
+@click.option(
+    "--by",
+    metavar="PROPERTY",
+    help="Of a page whose requests say when they were born: latencies for each value of it as well.",
+)
 @json_option
 def viz(
     model,
@@ -149,6 +155,7 @@ def viz(
     versus,
     versus_params,
     witness,
+    by,
     as_json,
 ):
     """Writes MODEL, or its run on INPUT, into a FILE to look at: FILE.html is a page that shows the
@@ -166,7 +173,7 @@ def viz(
     if kind == "page":
         from .viz_page import Asked, write_page
 
-        asked = Asked(limit, window, path, witness, versus, versus_params)
+        asked = Asked(limit, window, path, witness, versus, versus_params, by)
         return write_page(model, input, params, output, asked, as_json)
     look = Look(theme, width, collapse, credits, frames, fps)
     return export(kind, model, input, params, output, window, limit, engine, look, as_json)

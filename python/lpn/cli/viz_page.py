@@ -5,12 +5,12 @@ import os
 import click
 
 from ..command import ANSWERED, UNKNOWN, Progress, counted, grouped, need_input, note, print_json
-from ..errors import Error, mistake
+from ..errors import Error, RunError, mistake
 from ..pages.export import Window
 from ..pages.page import page, page_folder, record
+from ..pages.requests import requests_of
 from ..pages.witness import read_witness
 from ..runs import execute, prepare
-from ..runs.engines import library_of
 from ..runs.result import outline_of
 from ..source import shown
 
@@ -19,7 +19,14 @@ class Asked:
     """What a page is to show besides the model's run: see the options of lpn viz."""
 
     def __init__(
-        self, limit=None, window=None, path=False, witness=None, versus=None, versus_params=()
+        self,
+        limit=None,
+        window=None,
+        path=False,
+        witness=None,
+        versus=None,
+        versus_params=(),
+        by=None,
     ):
         self.limit = limit
         self.window = None if window is None else Window.parse(window)
@@ -27,6 +34,7 @@ class Asked:
         self.witness = witness
         self.versus = versus
         self.versus_params = versus_params
+        self.by = by
 
 
 def write_page(model, name, params, output, asked, as_json):
@@ -40,7 +48,7 @@ def write_page(model, name, params, output, asked, as_json):
     if witness:
         params = [*witness.parameters.items(), *params]
     ready = prepare(model, name, params)
-    asks_run = asked.versus or asked.versus_params or asked.path or asked.window
+    asks_run = asked.versus or asked.versus_params or asked.path or asked.window or asked.by
     if not witness and (asks_run or asked.limit is not None):
         need_input(ready.model, name, " for a run to show")
     has_run = witness or name is not None or not ready.model.has_workload
@@ -62,6 +70,10 @@ def write_page(model, name, params, output, asked, as_json):
     text = page(start.net, start.values, start.read(), about, runs)
     with open(output, "w", encoding="utf-8") as file:
         file.write(text)
+    failed = next((r for r in runs if r.error is not None), None)
+    if failed is not None:
+        note(f"{output} has the run of {failed.title} up to cycle {grouped(failed.run.until)}")
+        raise failed.error
     answer = {
         "model": ready.model.name,
         "input": name,
@@ -70,6 +82,7 @@ def write_page(model, name, params, output, asked, as_json):
         "bytes": os.path.getsize(output),
         "runs": [
             {"title": r.title, **outline_of(r.run), "critical_path": r.path is not None}
+            | ({"requests": r.requests} if r.requests else {})
             for r in runs
         ],
     }
@@ -133,34 +146,48 @@ def _recorded(ready, title, asked):
     def on_slice(time, commits):
         progress.say(f"{title}: cycle {grouped(time)}, {grouped(commits)} firings")
 
-    try:
-        made = record(
+    def until(limit):
+        return record(
             ready.net,
             ready.values,
             ready.read(),
             title,
-            limit=asked.limit,
+            limit=limit,
             on_slice=on_slice if progress.on else None,
         )
+
+    try:
+        try:
+            made = until(asked.limit)
+        except RunError as error:
+            if error.time == 0:
+                raise  # there is no run to show
+            made = until(error.time - 1)
+            made.error = error
+            return made
+        if made.run.ending != "interrupted":
+            made.requests = requests_of(
+                ready.net,
+                ready.values,
+                ready.read(),
+                by=asked.by,
+                limit=asked.limit,
+                on_slice=on_slice if progress.on else None,
+            )
         if asked.path and made.run.ending != "interrupted":
-            made.path = _path(ready, asked.limit, progress)
+            made.path = _path(ready, asked.limit)
     finally:
         progress.clear()
     return made
 
 
-def _path(ready, limit, progress):
-    """The Run that has the critical path, which the compiled engine finds; None, with a note,
-    without a compiler.
-    """
-    progress.say(f"compiling '{ready.net.name}' for the critical path", now=True)
-    library, error = library_of(ready.net, "compiled", path=True)
+def _path(ready, limit):
+    """The Run that has the critical path; None, with a note, when that takes too much memory."""
+    run = ready.net, ready.values, ready.marking
     try:
-        if error is None:
-            return execute(ready.net, ready.values, ready.marking, library, limit=limit, path=0)
+        return execute(*run, None, limit=limit, path=3)
     except Error as problem:
         if problem.code != "E-path-memory":
             raise
-        error = problem
-    note(f"no critical path: {str(error).splitlines()[0]} [{error.code}]")
+        note(f"no critical path: {str(problem).splitlines()[0]} [{problem.code}]")
     return None

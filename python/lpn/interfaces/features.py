@@ -9,6 +9,7 @@ __all__ = ["Feature", "levels"]
 
 _KINDS = 8  # values of a property that may tell kinds of tokens apart
 _POSITIONS = 8  # tokens of a place that may count one by one
+_EXACT = 2**53  # whole numbers up to here are floats without a loss
 _DIVISION = re.compile(r"(ceil_div\((?:\w+\.)*(\w+), (\d+)\)|(?:\w+\.)*(\w+) // (\d+))")
 
 
@@ -27,21 +28,23 @@ class Feature:
 
 
 class _Column:
-    """A property of a group of tokens, inputs by tokens."""
+    """An atom of a group of tokens, inputs by tokens; `low`, `high`: what the space allows."""
 
-    def __init__(self, table):
+    def __init__(self, table, low, high):
         self.table = table
         self.kinds = numpy.unique(table)
+        self.low, self.high = low, high
 
     @property
     def varies(self):
         return len(self.kinds) > 1
 
 
-def levels(inputs, net_text):
+def levels(inputs, net_text, width):
     """Lists of Features, each longer than the one before; columns that repeat others are left out.
 
-    inputs: [{place: [{property: int}]}], as many tokens in each. First come sums over all tokens, of
+    inputs: [{place: [{property: int}]}], as many tokens in each; width(place, property, index): the
+    range that the space has. First come sums over all tokens, of
     all places with the same properties together too; then sums by kinds of tokens, which a property
     of few values tells apart; then places alone; then first and last tokens, and each of a few.
     net_text: of the net, whose divisions by constants are atoms too.
@@ -78,7 +81,7 @@ def levels(inputs, net_text):
 
     def of(group):
         if tuple(group) not in tables:
-            tables[tuple(group)] = _columns(inputs, group, divisions)
+            tables[tuple(group)] = _columns(inputs, group, divisions, width)
         return tables[tuple(group)]
 
     add(f for group in groups for f in _totals(of(group), group, spans(group)))
@@ -89,19 +92,24 @@ def levels(inputs, net_text):
     return [step for step in steps if step]
 
 
-def _columns(inputs, group, divisions):
-    """{atom: _Column} of the tokens of some places, side by side."""
-    names = inputs[0][group[0]][0]
+def _columns(inputs, group, divisions, width):
+    """{atom: _Column} of the tokens of some places, side by side; none whose sum may be inexact."""
+    tokens = [(place, k) for place in group for k in range(len(inputs[0][place]))]
     found = {}
-    for name in names:
+    for name in inputs[0][group[0]][0]:
+        ranges = [width(place, name, k) for place, k in tokens]
+        low, high = min(lo for lo, _ in ranges), max(hi for _, hi in ranges)
+        if len(tokens) * max(-low, high) > _EXACT:
+            continue
         table = numpy.array(
             [[row[name] for place in group for row in tokens[place]] for tokens in inputs],
             dtype=numpy.int64,
         )
-        found[name] = _Column(table)
+        found[name] = _Column(table, low, high)
         if found[name].varies:
             for text, (by, up) in divisions.get(name, {}).items():
-                found[text] = _Column(-(-table // by) if up else table // by)
+                ends = [-(-end // by) if up else end // by for end in (low, high)]
+                found[text] = _Column(-(-table // by) if up else table // by, *ends)
     return found
 
 
@@ -113,9 +121,8 @@ def _title(group, what):
 def _totals(columns, group, parts):
     for text, column in columns.items():
         if column.varies:
-            low, high = int(column.kinds[0]), int(column.kinds[-1])
             total = column.table.sum(axis=1).astype(float)
-            yield Feature(_title(group, text), text, parts, total, low, high)
+            yield Feature(_title(group, text), text, parts, total, column.low, column.high)
 
 
 def _by_kind(columns, group, parts):
@@ -134,8 +141,8 @@ def _by_kind(columns, group, parts):
                     text = f"select({kind} == {value}, {atom}, 0)"
                     name = _title(group, f"{atom} where {kind} is {value}")
                     values = numpy.where(mine, column.table, 0).sum(axis=1).astype(float)
-                    low, high = int(column.kinds[0]), int(column.kinds[-1])
-                    yield Feature(name, text, parts, values, min(low, 0), max(high, 0))
+                    low, high = min(column.low, 0), max(column.high, 0)
+                    yield Feature(name, text, parts, values, low, high)
 
 
 def _positions(columns, place, size):
@@ -145,6 +152,5 @@ def _positions(columns, place, size):
     for text, column in columns.items():
         for index in chosen:
             values = column.table[:, index].astype(float)
-            low, high = int(column.kinds[0]), int(column.kinds[-1])
-            name = f"{place}[{index}]: {text}"
-            yield Feature(name, text, ((place, (index,)),), values, low, high)
+            name, part = f"{place}[{index}]: {text}", ((place, (index,)),)
+            yield Feature(name, text, part, values, column.low, column.high)

@@ -118,7 +118,7 @@ def extract_fitted(
     checks, known = samples[:spare], samples[spare:]
     learnt = len(known) * _LEARNT // (_LEARNT + _CHOSEN)
     latency = numpy.array([cycles for _, cycles in known], float)
-    steps = levels([tokens for tokens, _ in known], net.text())
+    steps = levels([tokens for tokens, _ in known], net.text(), shape.width)
     if not steps:
         raise mistake("E-pi", "no property of the space's tokens varies; one run tells the latency")
     features, lines, error = best_lines(steps, latency, learnt, numpy.random.default_rng(seed), say)

@@ -60,7 +60,8 @@ def _sources(net):
 
 class Recorded:
     """A run as the page plays it. `run`: the lpn.Run with its statistics; `path`: the Run whose
-    critical path is shown, or None. `title`: what the page calls it.
+    critical path is shown, or None. `title`: what the page calls it. `requests`: what requests_of
+    says. `error`: the RunError that ended it, after the last instant that is shown, or None.
     """
 
     def __init__(self, net, values, marking, record, run, title, path=None):
@@ -71,6 +72,8 @@ class Recorded:
         self.run = run
         self.title = title
         self.path = path
+        self.requests = []
+        self.error = None
 
     def scripts(self, prefix):
         """(id, type, text) of what the page carries of it."""
@@ -80,6 +83,11 @@ class Recorded:
             "parameters": {p.name: str(v) for p, v in zip(self.net._core.params, self.values)},
             "record": json.loads(self.record.index()),
         }
+        if self.error is not None:
+            first = str(self.error).splitlines()[0]
+            about["error"] = {"code": self.error.code, "message": first, "time": self.error.time}
+        if self.requests:
+            about["requests"] = self.requests
         if self.path is not None and self.path.path is not None:
             about["critical_path"] = self.path.path
             about["steps"] = {"count": len(self.path.steps)}

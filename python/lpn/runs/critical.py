@@ -42,44 +42,90 @@ def critical_path(net, engine, target, again, top):
         faster = again(entry["_number"])
         entry["twice_as_fast"] = faster
         entry["gain"] = None if faster is None else target - faster
-    bottleneck = _bottleneck(entries, steps, names, target)
+    bottleneck = _bottleneck(entries, steps, net.core, target)
     for entry in entries:
         del entry["_number"]
     return {"latency": target, "rows": entries, "bottleneck": bottleneck}
 
 
-def _bottleneck(entries, steps, names, target):
+def _bottleneck(entries, steps, core, target):
     """The transition in which most of the path's cycles pass, what its firings wait for, and what
     it gains when it is twice as fast: in numbers, and as a sentence. None where no cycles pass.
+
+    "timer": it gives back all that it takes, so it starts with work or without; then the transition
+    that gains most is named too.
     """
-    first = next((e for e in entries if e["what"] == "delay" and e["cycles"] > 0), None)
-    if first is None:
+    cycles: Counter = Counter()
+    for e in entries:
+        if e["transition"] is not None:
+            cycles[e["_number"]] += e["cycles"]
+    if not cycles or not max(cycles.values()):
         return None
-    causes: Counter = Counter()
-    for step, before in zip(steps, [*steps[1:], None]):
-        index, cause = step[0], step[1]
-        if cause not in _FOR or index != first["_number"]:
-            continue
-        other = None
-        if "{}" in _FOR[cause] and before is not None:
-            other = names[1 if before[1] == 6 else 0][before[0]]
-        causes[cause, other] += 1
-    text = f"'{first['transition']}' decides {first['share']:.0%} of the latency"
+    number = min(cycles, key=lambda k: (-cycles[k], k))
+    of_it = [e for e in entries if e["transition"] is not None and e["_number"] == number]
+    first = next((e for e in of_it if e["what"] == "delay"), {})
+    share = cycles[number] / target if target else 0.0
+    name = core.transitions[number].name
+    causes = _causes(steps, core, number)
+    timer = _is_timer(core, core.transitions[number])
+    text = f"'{name}' decides {share:.0%} of the latency"
     waits = None
-    if causes:
-        (cause, other), number = causes.most_common(1)[0]
-        share = number / causes.total()
-        waits = {"for": other, "cause": cause, "share": round(share, 6)}
-        often = "" if share == 1 else f" in {share:.0%} of its firings there"
-        text += f"; it waits {_FOR[cause].format(other)}{often}"
-    if first.get("gain") is not None:
-        less = first["gain"] / target if target else 0
-        faster = f"{first['twice_as_fast']:,}".replace(",", " ")
-        text += f"; twice as fast, the latency is {faster} ({-less:+.1%})"
+    if timer:
+        text += "; it is a timer, which goes on with work or without"
+    elif causes:
+        (cause, other), times = causes.most_common(1)[0]
+        often = times / causes.total()
+        waits = {"for": other, "cause": cause, "share": round(often, 6)}
+        said = "" if often == 1 else f" in {often:.0%} of its firings there"
+        text += f"; it waits {_FOR[cause].format(other)}{said}"
+    gained = [e for e in entries if e.get("gain") is not None]
+    if timer:
+        gained = [e for e in gained if e["_number"] != number and e["gain"] > 0]
+        best = max(gained, key=lambda e: e["gain"], default=None)
+        if best is not None:
+            text += f"; of the others '{best['transition']}' gains most: " + _faster(best, target)
+    elif first.get("gain") is not None:
+        text += "; " + _faster(first, target)
     return {
-        "transition": first["transition"],
-        "share": first["share"],
+        "transition": name,
+        "share": round(share, 6),
+        "timer": timer,
         "waits": waits,
         "twice_as_fast": first.get("twice_as_fast"),
         "text": text,
     }
+
+
+def _causes(steps, core, number):
+    """How often firings of this transition on the path waited for what: {(cause, of whom): times}."""
+    causes: Counter = Counter()
+    for step, before in zip(steps, [*steps[1:], None]):
+        index, cause = step[0], step[1]
+        if cause not in _FOR or index != number:
+            continue
+        other = None
+        if "{}" in _FOR[cause] and before is not None:
+            other = (core.places if before[1] == 6 else core.transitions)[before[0]].name
+        causes[cause, other] += 1
+    return causes
+
+
+def _is_timer(core, t):
+    """Whether the transition gives back all that it takes, whatever the tokens are."""
+    back = {}
+    for arc in t.outputs:
+        if len(arc.emissions) == 1:
+            back[arc.place] = core.text(t, arc.emissions[0].count[0])
+    return bool(t.inputs) and all(
+        arc.guard is None
+        and not arc.inhibit
+        and core.text(t, arc.weight[0]).isdigit()
+        and back.get(arc.place) == core.text(t, arc.weight[0])
+        for arc in t.inputs
+    )
+
+
+def _faster(entry, target):
+    less = entry["gain"] / target if target else 0
+    cycles = f"{entry['twice_as_fast']:,}".replace(",", " ")
+    return f"twice as fast, the latency is {cycles} ({-less:+.1%})"

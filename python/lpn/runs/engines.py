@@ -17,10 +17,19 @@ from ..authoring.net import Net
 from ..authoring.unknown import require_known
 from ..errors import Error, mistake
 
-__all__ = ["ENGINES", "check_engine", "compiled", "library_of", "name_of", "never_compile", "start"]
+__all__ = [
+    "ENGINES",
+    "NOT_COMPILED",
+    "check_engine",
+    "compiled",
+    "library_of",
+    "name_of",
+    "never_compile",
+    "start",
+]
 
 # Errors that say that a net cannot be compiled here, not that it is wrong: then it is interpreted.
-_NOT_COMPILED = (
+NOT_COMPILED = (
     "E-no-compiler",
     "E-compile",
     "E-cache",
@@ -72,7 +81,7 @@ def library_of(net: Net, engine: str, **kept: Any) -> tuple[Any, Error | None]:
     try:
         return ENGINES[engine](net, **kept), None
     except Error as error:
-        if error.code not in _NOT_COMPILED:
+        if error.code not in NOT_COMPILED:
             raise
         return None, error
 
@@ -97,14 +106,21 @@ def start(
     trace: bool = False,
     budget: Any = None,
     poll: Callable[[int, int], object] | None = None,
+    halved: int | None = None,
 ) -> Any:
     """The machine at time 0 that _lpn.sim.run takes: an _lpn.sim.Simulator or an _lpn.Interp.
 
     `budget`: an _lpn.Budget. `poll(time, commits)` is asked while the tokens are placed, and stops
-    that by saying yes; the machine's runs then only say so.
+    that by saying yes; the machine's runs then only say so. `halved`: the number of a transition
+    whose delays are halved, rounded up; a library keeps the critical path for that.
     """
     require_known(net)
     within = {"budget": budget or _lpn.Budget(), "poll": poll}
     if library is None:
-        return _lpn.Interp(net.core, values, marking._core, stats=stats, trace=trace, **within)
-    return _lpn.sim.Simulator(library, values, marking._core, **within)
+        kept = {"stats": stats, "trace": trace, "halved": halved}
+        return _lpn.Interp(net.core, values, marking._core, **kept, **within)
+    machine = _lpn.sim.Simulator(library, values, marking._core, **within)
+    if halved is not None:
+        machine.set_path_budget(0)
+        machine.halve(halved)
+    return machine

@@ -10,9 +10,11 @@ from typing import Any
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..errors import Error, without_place
+from .background import Background, background_of, variants_of
 from .engines import check_engine, library_of
 from .models import Model, load
-from .run import Run, execute
+from .quickest import run_by, run_quickest
+from .run import Run
 
 __all__ = ["Ready", "prepare"]
 
@@ -22,9 +24,10 @@ class Ready:
 
     `net` is checked; `values` are in the order of its parameters. `marking` is made when it is
     first asked for, and raises what the model's workload raises to refuse its input: ValueError,
-    OSError; `read()` makes Error "E-input" of that. `library` is made when it is first asked for;
-    it is None for the interpreter, also when the net cannot be compiled here: then `fallback` is
-    the Error that says why, else None.
+    OSError; `read()` makes Error "E-input" of that. `library` is made when it is first asked for,
+    and `libraries`, one per variant (see background.py); it is None for the interpreter, also when
+    the net cannot be compiled here: then `fallback` is the Error that says why, else None. An
+    `engine` of None is whatever answers first: then they are what there is so far.
     """
 
     def __init__(self, model, net, values, input, params, engine, kept):
@@ -66,15 +69,34 @@ class Ready:
 
     @functools.cached_property
     def _built(self):
-        return library_of(self.net, self.engine, **self._kept)
+        made = []
+        for kept in variants_of(*self._what):
+            library, error = library_of(self.net, self.engine, **kept)
+            if error is not None:
+                return (None,), error
+            made.append(library)
+        return tuple(made), None
+
+    @property
+    def _what(self):
+        return tuple(bool(self._kept.get(name)) for name in ("stats", "path", "trace"))
+
+    @property
+    def background(self) -> Background:
+        """What compiles the net while it is interpreted, for an `engine` of None."""
+        return background_of(self.net, *self._what)
+
+    @property
+    def libraries(self) -> tuple[Any, ...]:
+        return self._built[0] if self.engine else self.background.libraries or (None,)
 
     @property
     def library(self) -> Any:
-        return self._built[0]
+        return self.libraries[0]
 
     @property
     def fallback(self) -> Error | None:
-        return self._built[1]
+        return self._built[1] if self.engine else self.background.fallback
 
     def on(self, input: Any) -> Ready:
         """The same for another input, with this library unless the model has a net per input."""
@@ -86,12 +108,25 @@ class Ready:
         other = Ready(
             self.model, self.net, self.values, input, self._params, self.engine, self._kept
         )
-        other._built = self._built
+        if self.engine:
+            other._built = self._built
         return other
 
-    def run(self, **options: Any) -> Run:
-        """The lpn.Run; `options` as execute() takes them."""
-        return execute(self.net, self.values, self.marking, self.library, **options)
+    def stop_compiling(self) -> None:
+        """Ends what works in the background."""
+        if self.engine is None:
+            self.background.close()
+
+    def run(self, observer: Any = None, **options: Any) -> Run:
+        """The lpn.Run; `options` as execute() takes them, and `observe` in the place of `observer`
+        as run_quickest() does, which an `engine` of None needs.
+        """
+        if observer is not None:
+            options["observe"] = lambda: observer
+        run: tuple[Any, ...] = self.net, self.values, self.marking
+        if self.engine is None:
+            return run_quickest(self.background, *run, **options)
+        return run_by(self.libraries, *run, **options)
 
 
 def is_marking_file(input: Any) -> bool:
@@ -106,17 +141,19 @@ def prepare(
     model: Model | Net | str | os.PathLike[str],
     input: Any = None,
     params: Mapping[str, int] | Iterable[tuple[str, int]] | None = None,
-    engine: str = "interp",
+    engine: str | None = "interp",
     **kept: bool,
 ) -> Ready:
     """What a run of a model takes: a Ready.
 
     `model`: a Model, a Net, or what lpn.load takes. `input`: what the model's workload takes, or a
     Marking; None: the net's own tokens. `params`: {name: value}, or pairs. `engine`: see
-    lpn.runs.engines; `kept`: what its runs are to keep (trace, stats, path). Raises Error: for what
-    is no model, for parameters that it does not have, for a net that is wrong.
+    lpn.runs.engines, None: what answers first; `kept`: what its runs are to keep (trace, stats,
+    path). Raises Error: for what is no model, for parameters that it does not have, for a net that
+    is wrong.
     """
-    check_engine(engine)
+    if engine is not None:
+        check_engine(engine)
     if isinstance(model, Net):
         model = Model(model.name, model)
     elif isinstance(model, (str, os.PathLike)):

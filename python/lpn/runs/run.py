@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+# Bytes that a critical path may use unless somebody says otherwise.
+_PATH_MEMORY = 256 << 20
+
+
 class Run:
     """How a run ended.
 
@@ -139,20 +143,30 @@ def execute(
     collect: Iterable[str] = (),
     watch: Any = None,
     limits: Any = None,
+    leave: Callable[[], object] | None = None,
 ) -> Any:
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
     `observer`: a function or _lpn.sim.Observer that sees every commit. `on_slice(time, commits)` is
     called about 20 times a second. Ctrl-C ends the run with ending "interrupted". Returns None when
-    the run would take longer than `budget` seconds (0: any time). `path`: with a library that keeps
-    it, the critical path, and what the run gains from twice as fast a transition for so many of
-    them. `watch`: without a library, a _lpn.viz.Record or _lpn.sim.Timeline that is to see the run.
-    `collect`: names of places that the net does not read, of which the Run keeps what arrived and
-    when, tokens that were there at the start first. Raises "E-collect" for another place, and
-    without a library when there is an `observer` as well. `limits`: an _lpn.Budget, what the run
-    may use; None: as budget_of() has it.
+    the run would take longer than `budget` seconds (0: any time), and when leave(), which is asked as
+    often as on_slice, says so. `path`: the critical path, of a library that keeps it or of the
+    interpreter, and what the run gains from twice as fast a transition for so many of them;
+    `path_memory`: bytes that it may use. `watch`: without a library, a _lpn.viz.Record or
+    _lpn.sim.Timeline that is to see the run, which then has no path. `collect`: names of places
+    that the net does not read, of which the Run keeps what arrived and when, tokens that were there
+    at the start first. Raises "E-collect" for another place, and without a library when there is
+    an `observer` as well. `limits`: an _lpn.Budget, what the run may use; None: as budget_of() has
+    it.
     """
     limits = limits or budget_of()
+    left = False
+
+    def going(time, commits):
+        nonlocal left
+        left = left or leave is not None and bool(leave())
+        return left
+
     collector = None
     if collect and library is None:
         collector = observer = _recorder(net, collect, observer)
@@ -165,19 +179,22 @@ def execute(
             stats=stats,
             trace=observer is not None,
             budget=limits,
-            poll=lambda time, commits: stop.asked,
+            poll=lambda time, commits: stop.asked or going(time, commits),
         )
+        trail = machine
+        if path is not None and library is None:
+            trail = _lpn.sim.InterpretedPath(net.core, machine, path_memory or _PATH_MEMORY)
         if watch is not None:
             watch.watch(machine)
         for name in collect if collector is None else ():
             machine.collect(net[name]._number)
-        if path_memory is not None:
+        if path_memory is not None and library is not None:
             machine.set_path_budget(path_memory)
         until = _lpn.FOREVER if limit is None else limit
         result, seconds, interrupted, reached = _run_sliced(
-            machine, until, observer, on_slice, budget, stop
+            machine, until, observer, on_slice, budget, stop, going
         )
-    if result is None:
+    if result is None or left and interrupted and not stop.asked:
         return None
     cut = interrupted or result.ending == "budget"
     # An order-free run that was cut short has run ahead here and there: no moment to speak of.
@@ -194,7 +211,7 @@ def execute(
     if collector is not None:
         _read_recorded(run, machine, collector.take(), collect)
     if path is not None and not cut:
-        _find_path(run, machine, result, (values, marking, library, until), path)
+        _find_path(run, trail, result, (values, marking, library, until), path)
     return run
 
 
@@ -244,13 +261,13 @@ def stopped_text(at: int, result: Any, limits: Any) -> str:
     return f"stopped at time {at}: {limits.text(result)}"
 
 
-def _run_sliced(machine, until, observer, on_slice, budget, stop):
-    """What _lpn.sim.run says of a run that Ctrl-C (`stop`) ends."""
+def _run_sliced(machine, until, observer, on_slice, budget, stop, going=None):
+    """What _lpn.sim.run says of a run that Ctrl-C (`stop`) ends, or going()."""
 
     def between(time, commits):
         if on_slice is not None:
             on_slice(time, commits)
-        return stop.asked
+        return stop.asked or going is not None and going(time, commits)
 
     return _lpn.sim.run(machine, until, observer, between, budget)
 
@@ -308,7 +325,7 @@ def _read_recorded(run, machine, commits, collect):
         )
 
 
-def _find_path(run, machine, result, same, top):
+def _find_path(run, trail, result, same, top):
     """The critical path, and what the run gains when one of `top` transitions is twice as fast."""
     net = run.net
     values, marking, library, until = same
@@ -319,9 +336,7 @@ def _find_path(run, machine, result, same, top):
 
     def again(transition):
         with Interrupt() as stop:
-            other = start(net, values, marking, library)
-            other.set_path_budget(0)
-            other.halve(transition)
+            other = start(net, values, marking, library, halved=transition)
             answer, _, interrupted, _ = _run_sliced(other, until, None, None, 0.0, stop)
         if interrupted:
             raise KeyboardInterrupt
@@ -329,8 +344,8 @@ def _find_path(run, machine, result, same, top):
 
     target = time_of(result)
     if target is not None:
-        run.path = critical_path(net, machine, target, again, top)
-        run.steps = machine.path()[1]
+        run.path = critical_path(net, trail, target, again, top)
+        run.steps = trail.path()[1]
 
 
 def _whole_numbers(data):

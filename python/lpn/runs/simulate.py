@@ -12,13 +12,12 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
-from .engines import check_engine, compiled, library_of
-from .run import Run, budget_of, execute, whole_limit
+from .background import background_of
+from .engines import check_engine, compiled
+from .quickest import run_by, run_quickest
+from .run import Run, budget_of, whole_limit
 
 __all__ = ["simulate"]
-
-# What the interpreter may take, in seconds, before simulate() thinks of compiling.
-_PATIENCE = 0.1
 
 
 def simulate(
@@ -43,16 +42,16 @@ def simulate(
 
     `params`: values for the net's parameters. `engine`: "interp", which defines the meaning, or
     "compiled", which is fast and compiles a net once (later runs take it from the cache); None: the
-    interpreter for runs of a tenth of a second, else compiled where there is a compiler. The
-    variable LPN_ENGINE sets the default. `trace`: keep every commit, or a function called with
-    each. `path`: find the critical path (Run.path) and, for so many of its transitions (True: 3),
-    what halving their delays gains; compiled only. `path_memory`: bytes it may use, 256 MiB if not
-    given. `read`: places whose free tokens at the end Run.tokens keeps. `max_...`: what the run may
-    use, for nets of strangers: bytes of its tokens and firings (None: three quarters of the
-    machine's memory; 0: any), seconds, tokens at the start, firings and groups at one time; a run
-    that needs more ends with ending "budget", see Run.stopped. Raises RunError for an
-    error of the run, "E-no-compiler" when "compiled" cannot be had; a stalled run is a result.
-    Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
+    interpreter, and when runs of the net have taken a tenth of a second, a compiler beside it,
+    whose net takes over when it is there first. The variable LPN_ENGINE sets the default. `trace`:
+    keep every commit, or a function called with each. `path`: find the critical path (Run.path)
+    and, for so many of its transitions (True: 3), what halving their delays gains. `path_memory`:
+    bytes it may use, 256 MiB if not given. `read`: places whose free tokens at the end Run.tokens
+    keeps. `max_...`: what the run may use, for nets of strangers: bytes of its tokens and firings
+    (None: three quarters of the machine's memory; 0: any), seconds, tokens at the start, firings
+    and groups at one time; a run that needs more ends with ending "budget", see Run.stopped. Raises
+    RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a stalled run
+    is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
     """
     start = _checked(net, marking)
     values = parameter_values(net, params)
@@ -61,21 +60,11 @@ def simulate(
     if engine is not None:
         check_engine(engine)
     limits = budget_of(max_memory, max_time, max_tokens, max_firings, max_groups)
-    same: dict[str, Any] = {"limit": limit, "read": read, "limits": limits}
-    if path is False or path is None:  # 0: without asking what is gained
-        return _finished(_run(net, values, start, engine, trace, stats, same))
-    if engine == "interp":
-        raise mistake(
-            "E-engine", 'the critical path needs engine "compiled"; leave `engine` out or say so'
-        )
-    asked: dict[str, Any] = {"path": 3 if path is True else int(path), "path_memory": path_memory}
-    run = execute(net, values, start, compiled(net, path=True), **asked, **same)
-    if run.ending in ("interrupted", "budget") or not (trace or stats):
-        return _finished(run)
-    found = run.path
-    run = _run(net, values, start, engine, trace, stats, same)
-    run.path = found
-    return _finished(run)
+    asked: dict[str, Any] = {"limit": limit, "read": read, "limits": limits, "stats": bool(stats)}
+    wants_path = path is not False and path is not None  # 0: without asking what is gained
+    if wants_path:
+        asked.update(path=3 if path is True else int(path or 0), path_memory=path_memory)
+    return _finished(_run(net, values, start, engine, trace, asked))
 
 
 def _checked(net, marking):
@@ -100,25 +89,32 @@ def _checked(net, marking):
     return marking
 
 
-def _run(net, values, marking, engine, trace, stats, same):
-    """The Run by `engine`; None: by the interpreter while that is quick."""
-    kept = {"trace": bool(trace), "stats": bool(stats)}
+def _run(net, values, marking, engine, trace, asked):
+    """The Run by `engine`; None: by the one that answers first."""
+    recorder = None
 
-    def attempt(library, budget=0.0):
-        recorder = _lpn.sim.Recorder() if trace and not callable(trace) else None
-        observer = recorder or (trace if callable(trace) else None)
-        run = execute(
-            net, values, marking, library, stats=stats, budget=budget, observer=observer, **same
-        )
-        if run is not None and recorder is not None:
-            run.trace = recorder.take()
-        return run
+    def observe():
+        nonlocal recorder
+        recorder = _lpn.sim.Recorder()
+        return recorder
 
-    if engine == "compiled":
-        return attempt(compiled(net, **kept))
-    if engine == "interp" or callable(trace):  # a function must see every commit once
-        return attempt(None)
-    return attempt(None, _PATIENCE) or attempt(library_of(net, "compiled", **kept)[0])
+    same: dict[str, Any] = dict(asked)
+    if trace:
+        same["observe"] = (lambda: trace) if callable(trace) else observe
+    kept = (asked["stats"], "path" in asked, bool(trace))
+    if engine is None and callable(trace):  # a function must see every commit once
+        engine = "interp"
+    if engine is None:
+        run = run_quickest(background_of(net, *kept), net, values, marking, **same)
+    elif engine == "compiled":
+        variants = background_of(net, *kept).variants
+        libraries = [compiled(net, **variant) for variant in variants]
+        run = run_by(libraries, net, values, marking, **same)
+    else:
+        run = run_by([None], net, values, marking, **same)
+    if recorder is not None:
+        run.trace = recorder.take()
+    return run
 
 
 def _finished(run):

@@ -67,7 +67,7 @@ LIB = _library()
 
 
 class Refused(Exception):
-    """The kernel does not load the program, or libbpf is not there."""
+    """The kernel does not load the program, run it or take a map's entries, or libbpf is not there."""
 
 
 class Kernel:
@@ -121,7 +121,8 @@ class Kernel:
                 if _beyond(shape, key):
                     continue
                 if self._put(name, key, bytes(value)):
-                    raise OSError(ctypes.get_errno(), f"{name} does not take {key.hex()}")
+                    why = os.strerror(ctypes.get_errno())
+                    raise Refused(f"map {name} does not take {key.hex()}: {why}")
 
     def _put(self, name, key, value):
         shape = self.maps[name]
@@ -155,7 +156,7 @@ class Kernel:
             repeat=1,
         )
         if LIB.bpf_prog_test_run_opts(self.fd, ctypes.byref(options)):
-            raise OSError(ctypes.get_errno(), "BPF_PROG_TEST_RUN")
+            raise Refused(f"the kernel does not run it: {os.strerror(ctypes.get_errno())}")
         return verdict_of(options.retval), out.raw[: options.data_size_out]
 
 

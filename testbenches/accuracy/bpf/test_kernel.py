@@ -63,8 +63,12 @@ def test_the_kernel_does_what_the_machine_does(name):
         machine = Machine(program, found.function, found.tails)
         for world in worlds(found, variant):
             assert not world.environment and not world.data
-            loaded.fill(world.maps)
-            verdict, packet = loaded.run(world.packet)
+            try:
+                loaded.fill(world.maps)
+                verdict, packet = loaded.run(world.packet)
+            except kernel.Refused as wrong:  # not every kernel, nor everybody, may do that
+                loaded.close()
+                pytest.skip(f"{variant}: {wrong}")
             where = (variant, world.packet.hex())
             run = machine.run(world)
             assert (run.verdict, run.packet) == (verdict, packet), where

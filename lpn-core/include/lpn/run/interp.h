@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,6 +44,7 @@ struct InterpOptions {
   Budget budget;
   Poll poll;  // already while tokens are placed; Interp::set_poll replaces it
   Guide guide;
+  std::optional<TransitionId> halved;  // all its delays are halved, rounded up
 };
 
 class Interp {

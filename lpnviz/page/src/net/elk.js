@@ -2,7 +2,7 @@
 
 import ELK from 'elkjs/lib/elk-api.js';
 
-import { gunzipText } from './data.js';
+import { gunzipText } from '../base/data.js';
 
 /** Something with layout(graph). `source`: base64 of the gzipped worker. */
 export async function startElk(source) {

@@ -7,7 +7,7 @@
 // A net moves tokens at once, when a firing starts and when it commits; they are drawn on the arc
 // for a while after, so that they can be followed.
 
-import { slotsOf } from './draw.js';
+import { slotsOf } from '../net/draw.js';
 import { inFlight, lastUpTo } from './record.js';
 
 const n = (value) => String(Math.round(value * 10) / 10);

@@ -3,9 +3,10 @@
 //
 // Far away it draws the record's bins, near by its segments: whichever is no coarser than a pixel.
 
-import { h } from './dom.js';
+import { h } from '../base/dom.js';
 import { inFlight, lastUpTo, valueAt } from './record.js';
-import { cut, grouped, sansWidth } from './text.js';
+import { LETTERS } from './why.js';
+import { cut, grouped, sansWidth } from '../base/text.js';
 
 export const ROW = 26;
 const RULER = 22;
@@ -17,7 +18,7 @@ const FEW = 20000; // firings that are drawn one by one at any zoom
 
 export class Timeline {
   /** `runs`: [{ record, title }]; `seek(t)`, `choose(id)`, `windowed()` are called. */
-  constructor(box, net, runs, { seek, choose, windowed, tip }) {
+  constructor(box, net, runs, { seek, choose, windowed, tip, order }) {
     Object.assign(this, { box, net, runs, seek, choose, windowed, tip });
     this.end = Math.max(1, ...runs.map((r) => r.record.end));
     this.from = 0;
@@ -29,7 +30,11 @@ export class Timeline {
     this.near = false; // only the chosen part and its neighbours
     this.all = [...net.transitions.map((t, k) => ({ id: `t${k}`, kind: 't', k, name: t.name })),
       ...net.places.map((p, k) => ({ id: `p${k}`, kind: 'p', k, name: p.name }))];
-    this.rows = this.all;
+    this.order = order; // of the transitions: those that decide most first
+    this.ordered = true;
+    this.idleShown = false;
+    this.rows = this.rowsNow();
+    this.span = null; // [from, to] that is measured
     this.canvas = h('canvas', { tabindex: '0', role: 'img', 'aria-label': 'Timeline of the run. Left and right move the cursor, plus and minus zoom, up and down scroll.' });
     // The cursor moves without the canvas being drawn again.
     this.cursor = h('div', { class: 'cursor' });
@@ -101,10 +106,52 @@ export class Timeline {
     this.draw();
   }
 
+  /** Rows by what they decide, or as the net has them; parts in which nothing happens fold into one. */
+  rowsNow() {
+    const { net, all } = this;
+    const transitions = this.order && this.ordered ? this.order.map((k) => all[k]) : all.slice(0, net.transitions.length);
+    const rows = [...transitions, ...all.slice(net.transitions.length)];
+    const happens = (row) => this.runs.some((r) => (row.kind === 't' ? r.stats.transitions[row.name].commits : r.stats.places[row.name].peak));
+    const live = rows.filter(happens);
+    const idle = rows.length - live.length;
+    if (idle < 2 || !live.length) return rows;
+    const fold = { id: 'fold', kind: 'fold', name: this.idleShown ? `hide ${idle} idle rows` : `${idle} idle rows` };
+    return [...live, fold, ...(this.idleShown ? rows.filter((row) => !happens(row)) : [])];
+  }
+
+  setOrdered(on) {
+    this.ordered = on;
+    this.setNear(this.near);
+  }
+
+  toggleIdle() {
+    this.idleShown = !this.idleShown;
+    this.setNear(this.near);
+  }
+
+  /** Cycles [a, b] that are measured, or else those that are seen. */
+  part() {
+    const [a, b] = this.span ?? [this.from, this.to];
+    return [Math.ceil(a), Math.floor(b)];
+  }
+
+  setSpan(a, b) {
+    this.span = a === b ? null : [Math.min(a, b), Math.max(a, b)];
+    this.draw();
+    this.windowed(this.from, this.to);
+  }
+
+  zoomToSpan() {
+    if (!this.span) return;
+    const [a, b] = this.span;
+    this.span = null;
+    this.setWindow(a, b);
+  }
+
   /** Rows of all parts, or of the chosen one and those it shares arcs with. */
   setNear(on) {
     this.near = on;
-    this.rows = this.all;
+    this.rows = this.rowsNow();
     if (on && this.chosen && !this.chosen.startsWith('g:')) {
       const k = Number(this.chosen.slice(1));
       const wanted = new Set([this.chosen]);
@@ -129,8 +176,12 @@ export class Timeline {
       this.chosen = id;
       this.setNear(true);
     }
-    const k = this.rows.findIndex((row) => row.id === id);
     this.chosen = id;
+    if (id && !id.startsWith('g:') && !this.rows.some((row) => row.id === id) && !this.near) {
+      this.idleShown = true;
+      this.rows = this.rowsNow();
+    }
+    const k = this.rows.findIndex((row) => row.id === id);
     if (k >= 0) {
       const y = k * ROW;
       if (y < this.scroll) return this.setScroll(y);
@@ -144,7 +195,7 @@ export class Timeline {
   colours() {
     const style = getComputedStyle(document.documentElement);
     const of = (name) => style.getPropertyValue(`--${name}`).trim();
-    this.colour = Object.fromEntries(['ground', 'panel', 'line', 'strong', 'ink', 'soft', 'accent', 'accentSoft', 'path', 'mark', 'frame'].map((c) => [c, of(c)]));
+    this.colour = Object.fromEntries(['ground', 'panel', 'line', 'strong', 'ink', 'soft', 'accent', 'accentSoft', 'path', 'mark', 'frame', 'other'].map((c) => [c, of(c)]));
     this.colour.why = ['', 1, 2, 3, 4, 5, 6, 7].map((k) => (k ? of(`why${k}`) : ''));
   }
 
@@ -187,11 +238,32 @@ export class Timeline {
     for (let r = first; r < this.rows.length && HEAD + r * ROW - this.scroll < this.h; ++r) {
       this.paintRow(c, this.rows[r], HEAD + r * ROW - this.scroll, r);
     }
+    this.paintSpan(c);
     c.restore();
     this.paintWhole(c);
     this.paintRuler(c);
     this.drawCursor();
     this.painted = (this.painted ?? 0) + 1;
+  }
+
+  /** What is measured: from, to, and how long that is. */
+  paintSpan(c) {
+    if (!this.span) return;
+    const { colour } = this;
+    const [x, to] = this.span.map((t) => Math.max(this.gutter, Math.min(this.gutter + this.plot, this.x(t))));
+    c.fillStyle = colour.accent;
+    c.globalAlpha = 0.13;
+    c.fillRect(x, HEAD, to - x, this.h - HEAD);
+    c.globalAlpha = 1;
+    const [a, b] = this.span;
+    const text = `${grouped(b - a)} cycles, ${grouped(a)} to ${grouped(b)}; z zooms`;
+    c.font = "500 11px 'Inter Variable', Arial, sans-serif";
+    const w = c.measureText(text).width + 12;
+    const left = Math.max(this.gutter, Math.min(this.w - w - 4, (x + to - w) / 2));
+    c.fillRect(left, this.h - 22, w, 18);
+    c.fillStyle = colour.panel;
+    c.textBaseline = 'middle';
+    c.fillText(text, left + 6, this.h - 12.5);
   }
 
   // A line on top of a row wherever the two runs differ in it; `differing` counts its pixels per row.
@@ -237,6 +309,13 @@ export class Timeline {
 
   paintRow(c, row, y, r) {
     const { colour } = this;
+    if (row.kind === 'fold') {
+      c.fillStyle = colour.accent;
+      c.font = "400 11.5px 'Inter Variable', Arial, sans-serif";
+      c.textBaseline = 'middle';
+      c.fillText(row.name, 16, y + ROW / 2 + 0.5);
+      return;
+    }
     if (row.id === this.chosen) {
       c.fillStyle = colour.accentSoft;
       c.fillRect(0, y, this.w, ROW);
@@ -263,18 +342,18 @@ export class Timeline {
   }
 
   fill(run, i) {
-    return i === 0 ? this.colour.accent : this.colour.why[2];
+    return i === 0 ? this.colour.accent : this.colour.other;
   }
 
   paintTransition(c, run, k, y, height, i) {
-    const strip = height > 20 ? 4 : 2;
+    const strip = height > 20 ? 7 : 2;
     const top = y + (height > 20 ? 3 : 1);
-    const tall = height - strip - (height > 20 ? 6 : 2);
+    const tall = height - strip - (height > 20 ? 5 : 2);
     const paintBars = this.far() ? this.farBars : this.nearBars;
     c.fillStyle = this.fill(run, i);
     paintBars.call(this, c, run.record, k, top, tall);
     (this.far() ? this.farWaits : this.nearWaits).call(this, c, run.record, k, y + height - strip - 1, strip);
-    if (this.path && i === 0) this.paintPath(c, k, top, tall);
+    if (this.path && i === (this.pathOf ?? 0)) this.paintPath(c, k, top, tall);
   }
 
   // Bins: how busy it was, as a height.
@@ -295,6 +374,8 @@ export class Timeline {
 
   farWaits(c, record, k, top, tall) {
     const { waits } = record.overview.transitions[k];
+    let [run, begin, end] = [0, 0, 0]; // columns of one reason are drawn as one
+    const flush = () => { if (run) this.whyStrip(c, run, begin, end - begin, top, tall); };
     this.columns(record, (x, a, b) => {
       let [best, most] = [0, 0];
       for (let why = 1; why < waits.length; ++why) {
@@ -303,9 +384,13 @@ export class Timeline {
         for (let n = a; n <= b; ++n) sum += waits[why][n];
         if (sum > most) [best, most] = [why, sum];
       }
-      if (!best) return;
-      this.whyStrip(c, best, x, 1, top, tall);
+      if (best !== run) {
+        flush();
+        [run, begin] = [best, x];
+      }
+      end = x + 1;
     });
+    flush();
   }
 
   // Nothing to do is no news: a thin line.
@@ -313,6 +398,12 @@ export class Timeline {
     const height = why === 1 ? Math.min(1, tall) : tall;
     c.fillStyle = this.colour.why[why];
     c.fillRect(x, top + tall - height, w, height);
+    if (w < 14 || height < 7) return; // its letter, for those whom colours tell little
+    c.fillStyle = this.colour.panel;
+    c.font = "700 7px 'Inter Variable', Arial, sans-serif";
+    c.textBaseline = 'middle';
+    const from = Math.max(x, this.gutter);
+    if (x + w - from > 12) c.fillText(LETTERS[why], from + 4, top + tall - height / 2 + 0.5);
   }
 
   // For each pixel column: the bins a..b in it and the cycles they stand for.
@@ -567,18 +658,19 @@ export class Timeline {
       if (e.button !== 0) return;
       const [x, y] = at(e);
       canvas.setPointerCapture(e.pointerId);
-      drag = { x, y, from: this.from, to: this.to, scroll: this.scroll, what: y < WHOLE ? 'whole' : y < HEAD ? 'time' : 'rows', moved: false };
+      drag = { x, y, from: this.from, to: this.to, scroll: this.scroll, what: y < WHOLE ? 'whole' : e.shiftKey ? 'span' : y < HEAD ? 'time' : 'rows', moved: false };
       if (drag.what === 'whole') this.centre(x);
       if (drag.what === 'time') this.seek(clamp(this.timeAt(x)));
     });
     canvas.addEventListener('pointermove', (e) => {
       const [x, y] = at(e);
       if (!drag) {
-        this.tip(this.rowAt(y), clamp(this.timeAt(x)), x >= this.gutter, e);
+        this.tip(this.rowAt(y)?.kind === 'fold' ? null : this.rowAt(y), clamp(this.timeAt(x)), x >= this.gutter, e);
         return;
       }
       if (Math.hypot(x - drag.x, y - drag.y) > 3) drag.moved = true;
       if (drag.what === 'whole') this.centre(x);
+      else if (drag.what === 'span') this.setSpan(clamp(this.timeAt(drag.x)), clamp(this.timeAt(x)));
       else if (drag.what === 'time') this.seek(clamp(this.timeAt(x)));
       else if (drag.moved) {
         const dt = ((x - drag.x) / this.plot) * (drag.to - drag.from);
@@ -589,10 +681,12 @@ export class Timeline {
     canvas.addEventListener('pointerleave', (e) => this.tip(null, 0, false, e));
     canvas.addEventListener('pointerup', (e) => {
       const [x, y] = at(e);
+      if (drag?.what === 'span' && !drag.moved) this.setSpan(0, 0);
       if (drag && drag.what === 'rows' && !drag.moved) {
-        if (x >= this.gutter) this.seek(clamp(this.timeAt(x)));
         const row = this.rowAt(y);
-        if (row) this.choose(row.id);
+        if (x >= this.gutter && row?.kind !== 'fold') this.seek(clamp(this.timeAt(x)));
+        if (row?.kind === 'fold') this.toggleIdle();
+        else if (row) this.choose(row.id);
       }
       drag = null;
     });
@@ -622,7 +716,7 @@ export class Timeline {
         ArrowRight: () => this.seek(clamp(this.time + (e.shiftKey ? 20 * pixel : pixel)), true),
         ArrowUp: () => this.setScroll(this.scroll - ROW), ArrowDown: () => this.setScroll(this.scroll + ROW),
         '+': () => this.zoom(2, this.anchor()), '=': () => this.zoom(2, this.anchor()), '-': () => this.zoom(0.5, this.anchor()),
-        0: () => this.setWindow(0, this.end),
+        0: () => this.setWindow(0, this.end), Escape: () => this.setSpan(0, 0),
       };
       if (!actions[e.key]) return;
       actions[e.key]();

@@ -1,12 +1,15 @@
 // The run in the page: player, what the graph shows at an instant, timeline, summary.
 
-import { carried, gunzip } from './data.js';
-import { code, h } from './dom.js';
-import { countText, fifoBox } from './draw.js';
-import { drawMoment, edgesByArc, levelsAt, moved } from './moment.js';
-import { inFlight, lastUpTo, Record, WAITS } from './record.js';
+import { carried, gunzip } from '../base/data.js';
+import { h } from '../base/dom.js';
+import { countText, drawHeat, fifoBox } from '../net/draw.js';
+import { drawMoment, edgesByArc, levelsAt } from './moment.js';
+import { Record, WAITS } from './record.js';
+import { mean, runSign, Summary } from './summary.js';
 import { Timeline } from './timeline.js';
-import { grouped, sansWidth, typedNumber } from './text.js';
+import { percent, ranking, sharesOf, verdictOf } from './verdict.js';
+import { heldTokens, holders, reasonOf, timelineTip, tipOf, whySign } from './why.js';
+import { grouped, sansWidth, typedNumber } from '../base/text.js';
 
 const MOST_SEGMENTS = 24; // that a summary of a part goes through
 
@@ -44,15 +47,6 @@ function readSteps(bytes, n) {
     index: new Int32Array(buffer, 16 * n, n), toCommit: new Int32Array(buffer, 20 * n, n) };
 }
 
-/** What the picture leaves out of a long path, which the table has as a whole. */
-function partOfPath(run) {
-  const shown = run.path?.index.length ?? 0;
-  const all = run.about.critical_path.rows.reduce((sum, row) => sum + (row.what === 'delay' ? row.count : 0), 0);
-  if (!shown || shown >= all) return [];
-  const from = Math.min(run.path.start[0], run.path.start[shown - 1]);
-  return [h('p', { class: 'quiet part-of-path' }, `The timeline has the last ${grouped(shown)} of these ${grouped(all)} firings, from cycle ${grouped(from)} on.`)];
-}
-
 export class RunView {
   constructor(page, runs) {
     this.page = page;
@@ -64,10 +58,57 @@ export class RunView {
     this.playing = false;
     this.pathOn = false;
     this.build();
-    this.summary();
+    this.summary = new Summary(this, page.addTab('summary', 'Run'));
+    page.selectTab('summary');
+    this.say();
     const window = page.about.window;
     if (window) this.timeline.setWindow(...window);
     this.setTime(window ? window[0] : 0);
+    this.readHash();
+    addEventListener('hashchange', () => this.readHash());
+  }
+
+  // ---- a link to this moment -----------------------------------------------------------------
+
+  /** Goes where the address says: #t=CYCLE&window=A-B&part=NAME&run=B. */
+  readHash() {
+    if (location.hash === this.hash) return;
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const number = (text) => (/^\d+$/.test(text ?? '') ? Math.min(this.end, Number(text)) : null);
+    const [a, b] = (asked.get('window') ?? '').split('-').map(number);
+    if (asked.get('run') === 'B' && this.runs.length > 1) this.showRun(1);
+    if (a !== null && b > a) this.timeline.setWindow(a, b);
+    const t = number(asked.get('t'));
+    if (t !== null) this.seek(t, true);
+    const name = asked.get('part');
+    const [i, k] = [this.net.transitions, this.net.places].map((list) => list.findIndex((x) => x.name === name));
+    if (i >= 0 || k >= 0) this.linked = i >= 0 ? `t${i}` : `p${k}`; // when the graph is there
+  }
+
+  writeHash() {
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => {
+      const { from, to } = this.timeline;
+      const now = new URLSearchParams({ t: Math.floor(this.time) });
+      if (from > 0 || to < this.timeline.end) now.set('window', `${Math.floor(from)}-${Math.ceil(to)}`);
+      if (this.chosen && !this.chosen.startsWith('g:')) now.set('part', (this.chosen[0] === 't' ? this.net.transitions : this.net.places)[this.chosen.slice(1)].name);
+      if (this.shown) now.set('run', 'B');
+      this.hash = `#${now}`;
+      try {
+        history.replaceState(null, '', this.hash);
+      } catch { /* a browser that allows too few of these: the next one will do */ }
+    }, 250);
+  }
+
+  // ---- what decided the run ------------------------------------------------------------------
+
+  /** The sentence on top; its quoted names are links. */
+  say() {
+    const names = new Map([...this.net.places.map((p, k) => [p.name, `p${k}`]), ...this.net.transitions.map((t, k) => [t.name, `t${k}`])]);
+    const linked = (text) => text.split(/'([^']+)'/).map((part, k) => (k % 2 === 0 ? part
+      : names.has(part) ? h('button', { class: 'link', type: 'button', onclick: () => this.page.goTo(names.get(part)) }, part) : `'${part}'`));
+    this.page.verdict.replaceChildren(...this.runs.map((run, i) => h('p', {}, this.runs.length > 1 ? [runSign(i), h('b', {}, `${'AB'[i]} `)] : null, linked(verdictOf(this.net, run)))));
+    this.page.verdict.hidden = false;
   }
 
   get run() {
@@ -109,22 +150,34 @@ export class RunView {
     this.splitter = h('div', { class: 'splitter', role: 'separator', tabindex: '0', 'aria-orientation': 'horizontal', 'aria-label': 'Height of the timeline' });
     page.footer.append(this.splitter, player, this.area);
     page.footer.hidden = false;
-    this.setHeight(Math.round(Math.min(innerHeight * 0.42, 60 + 27 * (this.net.transitions.length + this.net.places.length))));
+    this.wanted = 0.36; // of the window's height
+    this.resize();
+    addEventListener('resize', () => this.resize());
     this.listenSplitter();
     this.timeline = new Timeline(this.area, this.net, this.runs, {
       seek: (t, follow) => this.seek(t, follow), choose: (id) => page.goTo(id),
-      windowed: () => this.windowChanged(), tip: (row, t, inside, e) => this.timelineTip(row, t, inside, e),
+      windowed: () => { this.summary?.windowChanged(); this.writeHash(); }, tip: (row, t, inside, e) => this.timelineTip(row, t, inside, e),
+      order: ranking(this.net, this.runs[0]),
     });
     this.live = h('div', { class: 'sr', 'aria-live': 'polite' });
     page.footer.append(this.live);
-    const about = this.runs[0].about;
-    const fact = (word, value) => h('span', { class: 'fact' }, h('b', {}, value), h('span', { class: 'quiet' }, word));
-    page.facts.append(fact('cycles latency', about.latency === null ? '–' : grouped(about.latency)), fact('firings', grouped(about.firings)),
-      fact('', about.stalled ? 'stalled' : { quiet: 'ran to the end', done: 'done', limit: 'cut off', interrupted: 'interrupted' }[about.ending]));
-    if (this.runs[0].path) {
+    this.facts();
+    if (this.runs.some((r) => r.path)) {
       this.pathButton = h('button', { type: 'button', 'aria-pressed': 'false', title: 'Critical path (h)', onclick: () => this.togglePath() }, 'Critical path');
       page.tools.append(this.pathButton);
     }
+  }
+
+  /** Of the run that is shown. */
+  facts() {
+    const { about } = this.run;
+    const fact = (word, value) => h('span', { class: 'fact' }, h('b', {}, value), h('span', { class: 'quiet' }, word));
+    const whole = about.ending === 'quiet' || about.ending === 'done';
+    const ended = about.error ? 'ended in an error' : about.stalled ? 'stalled'
+      : { quiet: 'ran to the end', done: 'done', limit: 'cut off', interrupted: 'interrupted', budget: 'cut off' }[about.ending];
+    this.page.facts.replaceChildren(...[this.runs.length > 1 ? fact('', [runSign(this.shown), 'AB'[this.shown]]) : null,
+      whole && about.latency !== null ? fact('cycles latency', grouped(about.latency)) : fact('cycles, no latency', grouped(this.run.record.end)),
+      fact(about.firings === 1 ? 'firing' : 'firings', grouped(about.firings)), fact('', ended)].filter(Boolean));
   }
 
   toggleNear() {
@@ -133,20 +186,35 @@ export class RunView {
   }
 
   whichRun() {
-    const buttons = this.runs.map((r, k) => h('button', { type: 'button', 'aria-pressed': String(k === 0), title: r.title, onclick: () => {
-      this.shown = k;
-      buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(i === k)));
-      this.refresh();
-      this.fillTables();
-    } }, h('span', { class: 'swatch', style: `background:var(--${k ? 'why2' : 'accent'});margin-right:6px` }), 'AB'[k]));
-    return h('span', { style: 'display:inline-flex;gap:4px', role: 'group', 'aria-label': 'Which run the graph shows' }, buttons);
+    this.runButtons = this.runs.map((r, k) => h('button', { type: 'button', 'aria-pressed': String(k === 0), title: r.title, onclick: () => this.showRun(k) }, runSign(k), 'AB'[k]));
+    return h('span', { style: 'display:inline-flex;gap:4px', role: 'group', 'aria-label': 'Which run graph, path and tables show' }, this.runButtons);
+  }
+
+  showRun(k) {
+    this.shown = k;
+    this.runButtons.forEach((b, i) => b.setAttribute('aria-pressed', String(i === k)));
+    this.drawn = null;
+    this.facts();
+    this.refresh();
+    this.showPath();
+    this.summary?.fill();
+    this.writeHash();
+  }
+
+  resize() {
+    this.setHeight(Math.round(Math.min(innerHeight * this.wanted, 60 + 27 * (this.net.transitions.length + this.net.places.length))));
   }
 
   setHeight(height) {
-    this.height = Math.max(110, Math.min(innerHeight - 220, height));
+    this.height = Math.max(Math.min(110, innerHeight / 3), Math.min(innerHeight - 220, height));
     this.area.style.height = `${this.height}px`;
-    this.splitter.setAttribute('aria-valuenow', String(this.height));
-    if (this.page.graph?.layout) this.page.graph.fit();
+    this.splitter.setAttribute('aria-valuenow', String(Math.round(this.height)));
+  }
+
+  /** By hand: a share of the window from then on. */
+  chooseHeight(height) {
+    this.setHeight(height);
+    this.wanted = this.height / innerHeight;
   }
 
   listenSplitter() {
@@ -154,13 +222,13 @@ export class RunView {
     s.addEventListener('pointerdown', (e) => {
       s.setPointerCapture(e.pointerId);
       const [y, height] = [e.clientY, this.height];
-      s.onpointermove = (m) => this.setHeight(height + y - m.clientY);
+      s.onpointermove = (m) => this.chooseHeight(height + y - m.clientY);
       s.onpointerup = () => { s.onpointermove = s.onpointerup = null; };
     });
     s.addEventListener('keydown', (e) => {
       const by = { ArrowUp: 24, ArrowDown: -24 }[e.key];
       if (!by) return;
-      this.setHeight(this.height + by);
+      this.chooseHeight(this.height + by);
       e.preventDefault();
     });
   }
@@ -213,6 +281,7 @@ export class RunView {
     this.slider.value = at;
     this.slider.setAttribute('aria-valuetext', `cycle ${at}`);
     this.refresh();
+    if (!this.playing) this.writeHash();
     // What comes next, so that playing does not wait for it.
     const next = this.run.record.segmentOf(at) + 1;
     if (this.playing && next < this.run.record.begins.length) this.run.record.one(next);
@@ -230,7 +299,7 @@ export class RunView {
     const actions = {
       p: () => this.toggle(), ',': () => this.step(-1), '.': () => this.step(1), '[': () => this.timeline.zoom(0.5, this.timeline.anchor()),
       ']': () => this.timeline.zoom(2, this.timeline.anchor()), Home: () => this.seek(0, true), End: () => this.seek(this.end, true),
-      n: () => this.toggleNear(), h: () => this.pathButton && this.togglePath(),
+      n: () => this.toggleNear(), o: () => this.timeline.setOrdered(!this.timeline.ordered), z: () => this.timeline.zoomToSpan(), h: () => this.pathButton && this.togglePath(),
     };
     if (!actions[e.key]) return false;
     actions[e.key]();
@@ -243,6 +312,23 @@ export class RunView {
     this.drawn = null;
     this.refresh();
     this.markPath();
+    if (this.linked) {
+      const id = this.linked;
+      this.linked = null;
+      this.page.goTo(id);
+    }
+  }
+
+  /** How much of the whole run each transition decides, in the graph. */
+  drawShares() {
+    const { graph } = this.page;
+    const shares = sharesOf(this.net, this.run);
+    shares.forEach((share, k) => {
+      const element = graph.elements.get(`t${k}`);
+      if (!element) return;
+      element.querySelector('.heat')?.remove();
+      if (share > 0.005) element.querySelector('.box').insertAdjacentHTML('afterend', drawHeat(graph.byId.get(`t${k}`), share));
+    });
   }
 
   refresh() {
@@ -251,6 +337,7 @@ export class RunView {
     this.states = this.runs.map((r) => r.record.stateAt(Math.min(at, r.record.end)));
     this.state = this.states[this.shown];
     if (!this.state || !graph?.layout) return;
+    if (!this.drawn) this.drawShares();
     this.drawn ??= { places: [], waits: [] };
     const levels = levelsAt(this.net, this.state.tokens, this.run.peaks);
     const other = this.states[1 - this.shown];
@@ -263,7 +350,7 @@ export class RunView {
       this.drawn.places[p] = key;
       const box = fifoBox(graph.byId.get(`p${p}`));
       const text = element.querySelector('.count');
-      text.innerHTML = differs ? `${grouped(level.tokens)}<tspan class="other"> ≠ ${grouped(other.tokens[p])}</tspan>` : countText(this.net.places[p], level.tokens);
+      text.innerHTML = differs ? `<tspan class="run-${'AB'[this.shown]}">${'AB'[this.shown]} ${grouped(level.tokens)}</tspan><tspan class="most"> ≠ </tspan><tspan class="run-${'BA'[this.shown]}">${'BA'[this.shown]} ${grouped(other.tokens[p])}</tspan>` : countText(this.net.places[p], level.tokens);
       const wide = sansWidth(text.textContent, 11, 600) + (this.net.places[p].start ? 28 : 10);
       text.style.fontSize = wide > box.w ? `${((11 * box.w) / wide).toFixed(1)}px` : '';
       element.classList.toggle('differs', differs);
@@ -280,91 +367,23 @@ export class RunView {
     });
     graph.moment.innerHTML = drawMoment(this.net, graph.layout, this.run.record, this.time, this.trail());
     this.fillNodePart();
+    this.page.refreshTip();
   }
 
   // ---- why it waits --------------------------------------------------------------------------
 
-  /** Tokens of a place that no firing holds. */
-  freeTokens(p, state = this.state, record = this.run.record) {
-    const segment = record.segments.get(record.segmentOf(state.time));
-    let held = 0;
-    this.net.transitions.forEach((t, k) => {
-      if (!t.inputs.some((arc) => arc.place === p)) return;
-      for (const f of state.inFlight[k]) {
-        moved(this.net, record, k, segment.transitions[k], f, 0).forEach((count, a) => { if (t.inputs[a].place === p) held += count; });
-      }
-    });
-    return state.tokens[p] - held;
-  }
-
-  /** { why, text } of a transition now; why 0: it does not wait. */
-  reason(k, run = this.run, state = this.state) {
-    const wait = state.waits[k];
-    const why = wait % 8;
-    const what = Math.floor(wait / 8);
-    const t = this.net.transitions[k];
-    const count = (n, word) => `${grouped(n)} ${word}${n === 1 ? '' : 's'}`;
-    const place = (p) => this.net.places[p].name;
-    if (why === 0) return { why, text: 'it could start once more, were there anything to do' };
-    if (why === 1 || why === 3 || why === 4) {
-      const arc = t.inputs[what];
-      const there = this.freeTokens(arc.place, state, run.record);
-      if (why === 1) {
-        const needs = arc.need && arc.need !== '0' ? arc.need : arc.weight;
-        return { why, arc: what, place: arc.place, text: `waits for tokens over arc '${arc.name}': place '${place(arc.place)}' has ${there} free, it needs ${needs}` };
-      }
-      if (why === 3) {
-        return { why, arc: what, place: arc.place, text: `is kept by the guard of arc '${arc.name}' (place '${place(arc.place)}', ${count(state.tokens[arc.place], 'token')}): ${arc.guard ?? 'it'} does not hold` };
-      }
-      return { why, arc: what, place: arc.place, text: `may start only when place '${place(arc.place)}' is empty (arc '${arc.name}'), but it has ${count(state.tokens[arc.place], 'token')}` };
-    }
-    if (why === 2) {
-      const slots = this.net.places[what].capacity?.value;
-      return { why, place: what, text: `waits for room in place '${place(what)}', which is full: ${count(state.tokens[what], 'token')}`
-        + (state.tokens[what] < slots ? `, and ${grouped(slots - state.tokens[what])} on the way,` : '') + ` in ${count(slots, 'slot')}` };
-    }
-    if (why === 5) {
-      const segment = run.record.segments.get(run.record.segmentOf(state.time));
-      const actor = segment.transitions[k];
-      const next = Math.min(...state.inFlight[k].map((f) => actor.due[f]));
-      return { why, text: `waits for a free server: ${state.inFlight[k].length} of ${t.servers?.value ?? '∞'} busy, the next is free at ${grouped(next)}` };
-    }
-    return { why, text: why === 6 ? 'waits for its interval to pass' : "waits for its clock's edge" };
-  }
-
   /** What is under the pointer: elements, or null. */
   tip(id) {
-    if (!this.state || id.startsWith('g:')) return null;
-    const k = Number(id.slice(1));
-    if (id[0] === 'p') {
-      const p = this.net.places[k];
-      return [h('h3', {}, p.name), h('p', {}, `${grouped(this.state.tokens[k])} tokens, ${grouped(this.freeTokens(k))} of them free`)];
-    }
-    const { why, text } = this.reason(k);
-    const n = this.state.inFlight[k].length;
-    return [h('h3', {}, this.net.transitions[k].name),
-      n ? h('p', {}, `${n} firing${n === 1 ? '' : 's'} in flight`) : null,
-      h('p', {}, why ? h('span', { class: 'swatch', style: `background:var(--why${why});margin-right:6px` }) : null, text)].filter(Boolean);
+    return this.state && !id.startsWith('g:') ? tipOf(this.net, this.run, this.state, id) : null;
   }
 
   timelineTip(row, t, inside, e) {
     const { page } = this;
     const record = this.run.record;
-    const state = row && inside ? record.stateAt(t) : null;
+    const state = row && inside ? record.stateAt(Math.min(t, record.end)) : null;
     page.tip.hidden = !state;
     if (!state) return;
-    const content = [h('h3', {}, row.name), h('p', { class: 'quiet' }, `cycle ${grouped(t)}`)];
-    if (row.kind === 'p') content.push(h('p', {}, `${grouped(state.tokens[row.k])} tokens`));
-    else {
-      const segment = record.segments.get(record.segmentOf(t));
-      for (const f of state.inFlight[row.k].slice(0, 4)) {
-        const actor = segment.transitions[row.k];
-        content.push(h('p', {}, `firing #${actor.number[f]}: ${grouped(actor.start[f])} to ${grouped(actor.due[f])}`));
-      }
-      const why = state.waits[row.k] % 8;
-      if (why) content.push(h('p', {}, h('span', { class: 'swatch', style: `background:var(--why${why});margin-right:6px` }), WAITS[why]));
-    }
-    page.tip.replaceChildren(...content);
+    page.tip.replaceChildren(...timelineTip(this.net, record, row, state));
     page.tip.style.left = `${Math.min(e.clientX + 14, innerWidth - page.tip.offsetWidth - 8)}px`;
     page.tip.style.top = `${Math.min(e.clientY - page.tip.offsetHeight - 10, innerHeight - 120)}px`;
   }
@@ -375,6 +394,8 @@ export class RunView {
     this.chosen = id;
     this.timeline?.reveal(id);
     this.fillNodePart();
+    if (this.timeline) this.writeHash();
+    if (this.nearButton) this.nearButton.disabled = !id || id.startsWith('g:');
   }
 
   /** Where the node's page says how it is now and was over the run. */
@@ -395,102 +416,20 @@ export class RunView {
       const name = this.net.transitions[k].name;
       const actor = run.record.segments.get(run.record.segmentOf(state.time)).transitions[k];
       const open = state.inFlight[k];
-      const { why, text } = this.reason(k);
-      rows.push(h('p', { class: 'why' }, why ? h('span', { class: 'swatch', style: `background:var(--why${why});margin-right:7px` }) : null, text));
+      const { why, text } = reasonOf(this.net, run, state, k);
+      rows.push(h('p', { class: 'why' }, why ? whySign(why) : null, text));
       rows.push(h('p', { class: 'quiet' }, open.length ? `${open.length} in flight: ${open.slice(0, 3).map((f) => `#${actor.number[f]} until ${grouped(actor.due[f])}`).join(', ')}${open.length > 3 ? ', …' : ''}` : 'nothing in flight'));
       const s = run.stats.transitions[name];
-      rows.push(h('p', { class: 'quiet' }, `whole run: ${grouped(s.commits)} firings, busy ${percent(s.utilisation)}`));
+      const share = sharesOf(this.net, run)[k];
+      rows.push(h('p', { class: 'quiet' }, `whole run: ${grouped(s.commits)} firing${s.commits === 1 ? '' : 's'}, busy ${percent(s.utilisation)}`
+        + (run.about.critical_path && share ? `, ${percent(share)} of the critical path` : '')));
     } else {
       const name = this.net.places[k].name;
       const s = run.stats.places[name];
-      rows.push(h('p', { class: 'why' }, `${grouped(state.tokens[k])} token${state.tokens[k] === 1 ? '' : 's'}, ${grouped(this.freeTokens(k))} free`));
-      rows.push(h('p', { class: 'quiet' }, `whole run: mean ${s.mean.toFixed(2)}, most ${grouped(s.peak)}`));
+      rows.push(h('p', { class: 'why' }, `${grouped(state.tokens[k])} token${state.tokens[k] === 1 ? '' : 's'}, ${grouped(state.tokens[k] - heldTokens(this.net, run.record, state, k).total)} free`), ...holders(this.net, run, state, k));
+      rows.push(h('p', { class: 'quiet' }, `whole run: mean ${mean(s.mean)}, peak ${grouped(s.peak)}`));
     }
     part.replaceChildren(h('p', { class: 'quiet now-at' }, `cycle ${grouped(state.time)}`), ...rows);
-  }
-
-  // ---- summary -------------------------------------------------------------------------------
-
-  summary() {
-    const page = this.page.addTab('summary', 'Run');
-    const { net } = this;
-    const reasons = WAITS.map((w, k) => k).filter((k) => k && this.runs.some((r) => Object.values(r.stats.transitions).some((t) => t.waited[WAITS[k]].cycles)));
-    const content = [];
-    for (const [i, run] of this.runs.entries()) {
-      const { about } = run;
-      content.push(h('h2', {}, this.runs.length > 1 ? [h('span', { class: 'swatch', style: `background:var(--${i ? 'why2' : 'accent'});margin-right:8px` }), `${'AB'[i]}: ${run.title.split('/').pop()}`] : 'The whole run'));
-      content.push(h('p', { class: 'quiet' }, `${grouped(run.stats.end)} cycles, ${grouped(about.firings)} firings, latency ${about.latency === null ? 'none' : grouped(about.latency)}`));
-      if (about.stalled) {
-        content.push(h('div', { class: 'stalled', role: 'note' }, h('p', {}, h('b', {}, 'Stalled'), `: ${about.undrained.map((u) => `${u.tokens} left in ${u.place}`).join(', ')}`),
-          h('ul', {}, about.blocked.map((b) => h('li', {}, b.text)))));
-      }
-    }
-    if (this.runs.length > 1) content.push(this.comparison());
-    content.push(h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'swatch', style: 'background:var(--accent)' }), 'busy'),
-      reasons.map((k) => h('span', {}, h('i', { class: 'swatch', style: `background:var(--why${k})` }), WAITS[k]))));
-    this.partOnly = h('input', { type: 'checkbox', onchange: () => this.fillTables() });
-    this.partNote = h('span', { class: 'quiet' });
-    this.tables = h('div');
-    content.push(h('label', { class: 'part-only' }, this.partOnly, ' only the part that the timeline shows ', this.partNote), this.tables);
-    page.replaceChildren(...content);
-    this.fillTables();
-    this.page.selectTab('summary');
-  }
-
-  async fillTables() {
-    const { net, run } = this;
-    let { stats } = run;
-    const turn = (this.filling = (this.filling ?? 0) + 1);
-    this.partNote.textContent = '';
-    const part = this.partOnly.checked && this.timeline && [Math.ceil(this.timeline.from), Math.floor(this.timeline.to)];
-    if (part) {
-      const found = await this.partStats(...part);
-      if (turn !== this.filling) return;
-      this.partNote.textContent = found ? `${grouped(part[0])} to ${grouped(part[1])}` : '(too long to count: zoom in)';
-      stats = found ?? stats;
-    }
-    const whole = stats === run.stats;
-    const link = (id, name) => h('button', { class: 'link', type: 'button', onclick: () => this.page.goTo(id) }, name);
-    const waits = (t) => {
-      const bar = h('div', { class: 'bar', role: 'img', 'aria-label': WAITS.slice(1).filter((w) => t.waited[w].cycles).map((w) => `${w} ${percent(t.waited[w].share)}`).join(', ') });
-      WAITS.forEach((w, k) => {
-        if (k && t.waited[w].cycles) bar.append(h('span', { style: `background:var(--why${k});width:${t.waited[w].share * 100}%`, title: `${w}: ${grouped(t.waited[w].cycles)} cycles, ${percent(t.waited[w].share)}`, 'data-why': w, 'data-cycles': t.waited[w].cycles }));
-      });
-      return bar;
-    };
-    const rows = net.transitions.map((t, k) => {
-      const s = stats.transitions[t.name];
-      return h('tr', { 'data-transition': t.name }, h('td', { title: t.name }, link(`t${k}`, t.name)), h('td', { 'data-commits': s.commits }, grouped(s.commits)),
-        h('td', { 'data-busy': s.busy, title: `${grouped(s.busy)} cycles` }, percent(s.utilisation)), h('td', {}, waits(s)));
-    });
-    const places = net.places.map((p, k) => {
-      const s = stats.places[p.name];
-      return h('tr', { 'data-place': p.name }, h('td', { title: p.name }, link(`p${k}`, p.name)), h('td', { 'data-mean': s.mean }, s.mean.toFixed(2)), h('td', { 'data-peak': s.peak }, grouped(s.peak)));
-    });
-    const path = run.about.critical_path;
-    this.tables.replaceChildren(
-      h('table', { class: 'of-transitions' }, h('thead', {}, h('tr', {}, ['transition', whole ? 'firings' : 'starts', 'busy', 'why not once more'].map((x) => h('th', { scope: 'col' }, x)))), h('tbody', {}, rows)),
-      ...(path ? [h('h3', {}, `Critical path, ${grouped(path.latency)} cycles`), ...partOfPath(run), h('table', { class: 'of-path' },
-        h('thead', {}, h('tr', {}, ['transition', 'firings', 'cycles', 'share'].map((x) => h('th', { scope: 'col' }, x)))),
-        h('tbody', {}, path.rows.map((r) => h('tr', {}, h('td', {}, (r.transition ?? `tokens from outside into ${r.place}`) + (r.what === 'interval' || r.what === 'clock' ? ` (${r.what})` : '')),
-          h('td', { 'data-count': r.count }, grouped(r.count)), h('td', { 'data-cycles': r.cycles }, grouped(r.cycles)), h('td', {}, percent(r.share))))))] : []),
-      h('h3', {}, 'Places'),
-      h('table', { class: 'of-places' }, h('thead', {}, h('tr', {}, ['place', 'mean tokens', 'most'].map((x) => h('th', { scope: 'col' }, x)))), h('tbody', {}, places)));
-  }
-
-  comparison() {
-    const [a, b] = this.runs;
-    const rows = [];
-    const add = (name, x, y, text = grouped) => rows.push(h('tr', { class: x === y ? null : 'differs' }, h('td', {}, name), h('td', {}, x === null ? '–' : text(x)), h('td', {}, y === null ? '–' : text(y)),
-      h('td', {}, x === null || y === null || x === y ? '' : `${y > x ? '+' : '−'}${text(Math.abs(y - x))}`)));
-    for (const name of Object.keys(a.about.parameters)) add(name, Number(a.about.parameters[name]), Number(b.about.parameters[name]));
-    add('latency', a.about.latency, b.about.latency);
-    add('firings', a.about.firings, b.about.firings);
-    for (const t of this.net.transitions) {
-      const [x, y] = [a.stats.transitions[t.name], b.stats.transitions[t.name]];
-      if (percent(x.utilisation) !== percent(y.utilisation) || x.busy !== y.busy || x.commits !== y.commits) add(`${t.name}, busy`, x.utilisation, y.utilisation, percent);
-    }
-    return h('table', { class: 'of-runs' }, h('thead', {}, h('tr', {}, ['', 'A', 'B', 'B − A'].map((x) => h('th', { scope: 'col' }, x)))), h('tbody', {}, rows));
   }
 
   // ---- critical path -------------------------------------------------------------------------
@@ -498,7 +437,13 @@ export class RunView {
   togglePath() {
     this.pathOn = !this.pathOn;
     this.pathButton.setAttribute('aria-pressed', String(this.pathOn));
-    this.timeline.path = this.pathOn ? this.runs[0].path : null;
+    this.showPath();
+  }
+
+  /** That of the run that is shown. */
+  showPath() {
+    this.timeline.path = this.pathOn ? this.run.path ?? null : null;
+    this.timeline.pathOf = this.shown;
     this.timeline.draw();
     this.markPath();
   }
@@ -506,12 +451,12 @@ export class RunView {
   markPath() {
     const { graph } = this.page;
     if (!graph?.layout) return;
-    if (!this.pathOn) {
+    if (!this.pathOn || !this.run.path) {
       graph.markPath([], []);
       return;
     }
-    const { index } = this.runs[0].path;
-    const all = this.runs[0].about.critical_path.rows.map((row) => row.transition);
+    const { index } = this.run.path;
+    const all = this.run.about.critical_path.rows.map((row) => row.transition);
     const nodes = new Set(this.net.transitions.flatMap((t, k) => (all.includes(t.name) ? [`t${k}`] : [])));
     const edges = new Set();
     const byArc = edgesByArc(graph.layout);
@@ -535,12 +480,6 @@ export class RunView {
 
   // ---- the part that the timeline shows --------------------------------------------------------
 
-  windowChanged() {
-    if (!this.partOnly?.checked) return;
-    clearTimeout(this.counting);
-    this.counting = setTimeout(() => this.fillTables(), 120);
-  }
-
   /** Statistics of [from, to), as those of the whole run; null when it has too many segments to count. */
   async partStats(from, to) {
     const { record } = this.run;
@@ -560,9 +499,3 @@ export class RunView {
     this.timeline.draw();
   }
 }
-
-export function percent(share) {
-  return `${(share * 100).toFixed(1)}%`;
-}
-
-export { code, inFlight, lastUpTo };

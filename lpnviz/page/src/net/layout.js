@@ -17,7 +17,7 @@
 // Everything written in a box has been measured (text.js) and fits, so boxes that do not overlap
 // have labels that do not overlap.
 
-import { cut, monoWidth, sansWidth } from './text.js';
+import { cut, monoWidth, sansWidth } from '../base/text.js';
 
 export const TITLE = { size: 13, weight: 600 };
 export const LINE = { size: 11, height: 16 };
@@ -27,6 +27,7 @@ export const FIFO = { height: 24, name: 17 }; // a place: its name above, the qu
 const FORMULA = 30; // characters of a formula in a block
 const LABEL = 16; // of one at an arc
 const PAD = 12;
+const STEMS_FROM = 120; // nodes, from which names without dots make groups by how they begin
 
 /** Dotted prefixes with at least two members: instances and blocks of the library. */
 export function groupsOf(net) {
@@ -41,6 +42,7 @@ export function groupsOf(net) {
   }
   for (const place of net.places) if (count.has(place.name)) count.set(place.name, count.get(place.name) + 1);
   const groups = new Map();
+  if (!count.size && names.length > STEMS_FROM) return stemsOf(net, names);
   for (const [path, members] of count) if (members >= 2) groups.set(path, { path, parent: null, members });
   for (const group of groups.values()) {
     const outer = prefixes(group.path).filter((p) => groups.has(p));
@@ -59,8 +61,20 @@ export function groupsOf(net) {
   };
 }
 
+/** Of a large net without dotted names: what names begin with up to their first `_`, where four or more do. */
+function stemsOf(net, names) {
+  const stem = (name) => name.slice(0, name.indexOf('_') + 1);
+  const count = new Map();
+  for (const name of names) if (stem(name)) count.set(stem(name), (count.get(stem(name)) ?? 0) + 1);
+  const groups = new Map();
+  for (const [path, members] of count) if (members >= 4 && members < names.length) groups.set(path, { path, parent: null, members });
+  const home = (part) => (groups.has(stem(part.name)) ? stem(part.name) : null);
+  return { groups, placeGroup: net.places.map(home), transitionGroup: net.transitions.map(home) };
+}
+
 /** A name without its group's prefix. */
 export function shortName(name, group) {
+  if (group?.endsWith('_') && name.startsWith(group)) return name.slice(group.length);
   return group && name.startsWith(group + '.') ? name.slice(group.length + 1) : name;
 }
 
@@ -68,16 +82,34 @@ export function shortName(name, group) {
 export function inputLabel(arc) {
   if (arc.kind === 'empty') return 'empty';
   if (arc.kind === 'watch') return 'sees';
-  if (arc.kind === 'peek') return arc.need === '1' ? 'peek' : 'peek ' + cut(arc.need, LABEL - 5);
-  if (arc.need) return cut(`${arc.weight} of ${arc.need}`, LABEL);
-  return arc.weight === '1' ? '' : cut(arc.weight, LABEL);
+  if (arc.kind === 'peek') return arc.need === '1' ? 'peek' : 'peek ' + arc.need;
+  if (arc.need) return `${arc.weight} of ${arc.need}`;
+  return arc.weight === '1' ? '' : arc.weight;
 }
 
 /** What stands at an output arc; '' for one token put. */
 export function outputLabel(arc) {
   if (arc.constant === 1) return '';
   if (arc.constant !== null) return String(arc.constant);
-  return cut(arc.emissions.map((e) => e.count).join(' + '), LABEL);
+  return arc.emissions.map((e) => e.count).join(' + ');
+}
+
+/** Labels cut to `most` characters. Those that begin alike lose their beginning, not what differs. */
+export function cutLabels(texts, most = LABEL) {
+  return texts.map((text, k) => {
+    const short = cut(text, most);
+    if (short === text) return short;
+    const alike = texts.filter((other, i) => i !== k && other !== text && cut(other, most) === short);
+    if (!alike.length) return short;
+    const common = Math.max(...alike.map((other) => {
+      let n = 0;
+      while (n < text.length && text[n] === other[n]) ++n;
+      return n;
+    }));
+    // From the word in which they begin to differ.
+    const from = text.slice(0, common).search(/[\w.]*$/);
+    return cut('…' + text.slice(Math.max(1, common - from < most / 2 ? from : common)), most);
+  });
 }
 
 /** The lines of a transition's block: [{ word, text, full }]. */
@@ -176,10 +208,12 @@ export function visible(net, view) {
     }
   };
   net.transitions.forEach((t, k) => {
+    const takes = cutLabels(t.inputs.map(inputLabel));
+    const puts = cutLabels(t.outputs.map(outputLabel));
     t.inputs.forEach((arc, a) => add({ id: `i${k}.${a}`, kind: arc.kind, from: placeNode[arc.place],
-      to: transitionNode[k], transition: k, arc: a, place: arc.place, text: inputLabel(arc) }));
+      to: transitionNode[k], transition: k, arc: a, place: arc.place, text: takes[a] }));
     t.outputs.forEach((arc, a) => add({ id: `o${k}.${a}`, kind: 'put', from: transitionNode[k],
-      to: placeNode[arc.place], transition: k, arc: a, place: arc.place, text: outputLabel(arc) }));
+      to: placeNode[arc.place], transition: k, arc: a, place: arc.place, text: puts[a] }));
   });
   if (view.credits) {
     net.places.forEach((place, p) => {
@@ -298,8 +332,35 @@ export function fromElk(answer, shown) {
   return { width: answer.width, height: answer.height, nodes, edges };
 }
 
-/** Lays the net out. `elk`: something with elkjs's layout(graph). */
-export async function layoutNet(net, view, elk) {
+/** How large a layout is drawn in a box of that size, in px. */
+export function fitted(layout, [w, h], most = 1.25) {
+  return Math.min(w / layout.width, h / layout.height, most);
+}
+
+function endsAtItsNodes(layout, edge) {
+  const touches = (id, [x, y]) => {
+    const node = layout.nodes.find((each) => each.id === id);
+    return x >= node.x - 1 && x <= node.x + node.w + 1 && y >= node.y - 1 && y <= node.y + node.h + 1;
+  };
+  return touches(edge.from, edge.points[0]) && touches(edge.to, edge.points[edge.points.length - 1]);
+}
+
+const READABLE = 0.85; // drawn smaller than so, a layout is tried in rows
+const ROWS_UP_TO = 60; // nodes
+
+/** Lays the net out. `elk`: something with elkjs's layout(graph). `box`: the size in px in which it is to
+ * be seen: a long chain is then folded into rows where that makes it larger. */
+export async function layoutNet(net, view, elk, box = null) {
   const { root, shown } = toElk(net, view);
-  return fromElk(await elk.layout(root), shown);
+  const layout = fromElk(await elk.layout(root), shown);
+  const flat = shown.nodes.every((node) => node.kind !== 'frame');
+  if (!box || !flat || shown.nodes.length > ROWS_UP_TO || fitted(layout, box) >= READABLE) return layout;
+  const again = toElk(net, view);
+  Object.assign(again.root.layoutOptions, { 'elk.hierarchyHandling': 'SEPARATE_CHILDREN', 'elk.layered.wrapping.strategy': 'MULTI_EDGE', 'elk.aspectRatio': String(box[0] / box[1]) });
+  const answer = await elk.layout(again.root);
+  // Where rows break ELK loses an arc now and then, or a piece of it.
+  if (answer.edges.some((edge) => edge.sections?.length !== 1)) return layout;
+  const folded = fromElk(answer, again.shown);
+  if (!folded.edges.every((edge) => endsAtItsNodes(folded, edge))) return layout;
+  return fitted(folded, box) > 1.1 * fitted(layout, box) ? folded : layout;
 }

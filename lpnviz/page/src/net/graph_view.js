@@ -1,20 +1,25 @@
 // The graph in the page: drawn once per layout, then panned, zoomed, searched and walked through.
 
 import { drawNet } from './draw.js';
-import { groupsOf, layoutNet } from './layout.js';
+import { Minimap } from './minimap.js';
+import { groupsOf, layoutNet, NAME, TITLE } from './layout.js';
+import { sansWidth } from '../base/text.js';
 
 const MOST_ZOOM = 4;
 const LEAST_ZOOM = 0.04;
+const FAR = 0.62; // drawn smaller than so, a part is its name
 
 export class GraphView {
   /** `svg`: the element; `elk`: a promise of something with layout(). Calls `onChoose(id or null)`, `onHover`. */
-  constructor(svg, net, elk, { onChoose, onHover, onDrawn }) {
+  constructor(svg, net, elk, { onChoose, onHover, onDrawn, onMoved, onArc }) {
     this.svg = svg;
     this.net = net;
     this.elk = elk;
     this.onChoose = onChoose;
     this.onHover = onHover;
     this.onDrawn = onDrawn;
+    this.onMoved = onMoved;
+    this.onArc = onArc;
     this.view = { collapsed: new Set(), credits: false };
     this.groups = groupsOf(net).groups;
     this.chosen = null;
@@ -31,7 +36,10 @@ export class GraphView {
     this.worlds = [svg, above].map((s) => s.querySelector('.world'));
     this.content = svg.querySelector('.net');
     this.moment = above.querySelector('.net');
+    this.minimap = new Minimap(this);
+    this.isFit = true; // the whole net is shown, and stays so when the window changes
     this.listen();
+    new ResizeObserver(() => this.resized()).observe(svg);
   }
 
   /** Lays out and draws; `drawing` is the promise of the latest. */
@@ -43,7 +51,7 @@ export class GraphView {
   async drawAgain({ keep = false } = {}) {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const begin = performance.now();
-    const layout = await layoutNet(this.net, this.view, await this.elk);
+    const layout = await layoutNet(this.net, this.view, await this.elk, this.size());
     if (turn !== this.turn) return; // a later one is on its way
     this.layoutMilliseconds = performance.now() - begin;
     this.layout = layout;
@@ -56,6 +64,8 @@ export class GraphView {
       this.arcs.get(e.dataset.edge).push(e);
     }
     this.byId = new Map(layout.nodes.map((node) => [node.id, node]));
+    this.measureNames();
+    this.minimap.draw(layout);
     if (!keep) this.fit();
     if (!this.byId.has(this.cursor)) this.cursor = layout.nodes.find((node) => node.kind === 'transition')?.id ?? layout.nodes[0]?.id;
     this.moveFocus(this.cursor, false);
@@ -70,8 +80,31 @@ export class GraphView {
     return [box.width || 1, box.height || 1];
   }
 
-  fit() {
+  /** How large names may be where they are all that is drawn of a part. */
+  measureNames() {
+    for (const node of this.layout.nodes) {
+      const name = this.elements.get(node.id).querySelector('.title, .name');
+      if (!name) continue;
+      const style = node.kind === 'place' ? NAME : TITLE;
+      const room = node.kind === 'place' ? node.w + 16 : node.w - 18;
+      const most = Math.min(node.kind === 'place' ? 17 : node.h * 0.45, (style.size * room) / Math.max(1, sansWidth(name.textContent, style.size, style.weight)));
+      name.style.setProperty('--most', `${Math.max(style.size, most).toFixed(1)}px`);
+    }
+  }
+
+  resized() {
     const [w, h] = this.size();
+    const [was, high] = this.seen ?? [w, h];
+    this.seen = [w, h];
+    if (!this.layout) return;
+    if (this.isFit) this.fit();
+    else if (was !== w || high !== h) this.move((w - was) / 2, (h - high) / 2); // the middle stays there
+  }
+
+  fit() {
+    this.isFit = true;
+    const [w, h] = this.size();
+    this.seen = [w, h];
     this.zoom = Math.min(w / this.layout.width, h / this.layout.height, 1.25);
     this.at = [(w - this.layout.width * this.zoom) / 2, (h - this.layout.height * this.zoom) / 2];
     this.apply();
@@ -80,6 +113,15 @@ export class GraphView {
   apply() {
     const transform = `translate(${this.at[0].toFixed(2)} ${this.at[1].toFixed(2)}) scale(${this.zoom.toFixed(4)})`;
     for (const world of this.worlds) world.setAttribute('transform', transform);
+    this.svg.classList.toggle('far', this.zoom < FAR);
+    this.svg.style.setProperty('--zoom', this.zoom.toFixed(3));
+    this.minimap.show();
+    this.onMoved?.();
+  }
+
+  move(dx, dy) {
+    this.at = [this.at[0] + dx, this.at[1] + dy];
+    this.apply();
   }
 
   zoomBy(factor, x, y) {
@@ -88,12 +130,13 @@ export class GraphView {
     const next = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, this.zoom * factor));
     this.at = [cx - ((cx - this.at[0]) * next) / this.zoom, cy - ((cy - this.at[1]) * next) / this.zoom];
     this.zoom = next;
+    this.isFit = false;
     this.apply();
   }
 
   panBy(dx, dy) {
-    this.at = [this.at[0] + dx, this.at[1] + dy];
-    this.apply();
+    this.isFit = false;
+    this.move(dx, dy);
   }
 
   /** Moves the view so that a node is seen, and large enough to read. */
@@ -101,13 +144,14 @@ export class GraphView {
     const node = this.byId?.get(id);
     if (!node) return;
     const [w, h] = this.size();
-    if (this.zoom < 0.6) this.zoom = Math.min(1, w / (node.w + 200), h / (node.h + 120));
+    const before = [this.zoom, ...this.at].join();
+    if (this.zoom < FAR) this.zoom = Math.min(1, w / (node.w + 200), h / (node.h + 120));
     const [x, y] = [node.x * this.zoom + this.at[0], node.y * this.zoom + this.at[1]];
     const inside = x > 10 && y > 10 && x + node.w * this.zoom < w - 10 && y + node.h * this.zoom < h - 10;
-    if (!inside || this.zoom !== this.revealedAt) {
+    if (!inside) {
       this.at = [w / 2 - (node.x + node.w / 2) * this.zoom, h / 2 - (node.y + node.h / 2) * this.zoom];
     }
-    this.revealedAt = this.zoom;
+    if (before !== [this.zoom, ...this.at].join()) this.isFit = false;
     this.apply();
   }
 
@@ -145,6 +189,15 @@ export class GraphView {
     this.chosen = id;
     this.mark();
     this.onChoose(id);
+  }
+
+  /** An arc is of its transition, whose page tells of it. */
+  chooseArc(id) {
+    const edge = this.layout.edges.find((e) => e.id === id);
+    this.choose(edge.kind === 'bundle' ? edge.to : `t${edge.transition}`);
+    for (const e of this.content.querySelectorAll('.near')) e.classList.remove('near');
+    for (const e of this.arcs.get(id)) e.classList.add('near');
+    this.onArc?.(edge);
   }
 
   edgesAt(id) {
@@ -204,6 +257,11 @@ export class GraphView {
       svg.classList.remove('dragging');
       if (moved || e.button !== 0) return;
       const id = this.nodeOf(e.target);
+      const arc = !id && e.target.closest?.('[data-arc]')?.dataset.arc;
+      if (arc) {
+        this.chooseArc(arc);
+        return;
+      }
       if (id) this.moveFocus(id, true);
       this.choose(id);
     });

@@ -13,22 +13,23 @@
 import {
   capacityText, EDGE_TEXT, FIFO, LINE, NAME, serversText, shortName, TITLE, transitionLines, WORD_WIDTH,
 } from './layout.js';
-import { escape, grouped, sansWidth } from './text.js';
+import { escape, grouped, sansWidth } from '../base/text.js';
 
 // Text on its ground has a contrast of at least 4.5 : 1, lines and shapes that mean something 3 : 1
-// (WCAG 2.1 AA); the browser test computes them.
+// (WCAG 2.1 AA); the browser test computes them. Busy (accent) and the reasons are told apart by those who
+// see two primary colours too: at least 10 by CIEDE2000 as they see them (Machado 2009), which it computes too.
 export const THEMES = {
   light: {
     ground: '#f7f8fa', panel: '#ffffff', raised: '#ffffff', line: '#d5dae1', strong: '#7b8594', ink: '#17202c',
     soft: '#566172', accent: '#0a62c4', accentInk: '#ffffff', accentSoft: '#dceafb', arc: '#6b7686', frame: '#eef1f5',
-    fifo: '#ffffff', token: '#0a62c4', mark: '#b3261e', markSoft: '#fbe4e1', path: '#b3261e',
-    why1: '#8a94a3', why2: '#b45f06', why3: '#7a4fc0', why4: '#b0307a', why5: '#4d7fb3', why6: '#3c8a62', why7: '#9a8412',
+    fifo: '#ffffff', token: '#0a62c4', mark: '#b3261e', markSoft: '#fbe4e1', path: '#c4006b', other: '#17202c', heat: '#e08800',
+    why1: '#818a99', why2: '#a43410', why3: '#262199', why4: '#7f507a', why5: '#048cec', why6: '#058c5a', why7: '#89901d',
   },
   dark: {
     ground: '#10151c', panel: '#171d26', raised: '#1e2631', line: '#303a48', strong: '#8491a3', ink: '#e9eef5',
     soft: '#a5b0bf', accent: '#6cb0ff', accentInk: '#08131f', accentSoft: '#1c3554', arc: '#8290a3', frame: '#151b24',
-    fifo: '#121821', token: '#6cb0ff', mark: '#ff8a80', markSoft: '#43211f', path: '#ff8a80',
-    why1: '#75808f', why2: '#e09a4a', why3: '#b194ec', why4: '#ea84bb', why5: '#6f9fd2', why6: '#66bd91', why7: '#cbb44b',
+    fifo: '#121821', token: '#6cb0ff', mark: '#ff8a80', markSoft: '#43211f', path: '#ff5fb0', other: '#e9eef5', heat: '#e08800',
+    why1: '#75808f', why2: '#e08800', why3: '#5c48fd', why4: '#feb3d3', why5: '#418cbf', why6: '#18e8a5', why7: '#f0e442',
   },
 };
 
@@ -46,7 +47,9 @@ export const GRAPH_STYLE = `
 .lpn .frame > rect { fill: var(--frame); stroke: var(--line); }
 .lpn .frame > text { font-size: 12px; font-weight: 600; fill: var(--soft); }
 .lpn .block > .box { fill: var(--panel); stroke: var(--strong); stroke-width: 1.2; }
+.lpn .heat { fill: var(--heat); }
 .lpn .why-mark { fill: none; }
+.lpn .arc-hit { fill: none; stroke: transparent; stroke-width: 12; cursor: pointer; }
 .lpn [data-wait='1'] > .why-mark { fill: var(--why1); }
 .lpn [data-wait='2'] > .why-mark { fill: var(--why2); }
 .lpn [data-wait='3'] > .why-mark { fill: var(--why3); }
@@ -64,11 +67,11 @@ export const GRAPH_STYLE = `
 .lpn .role { fill: var(--accent); }
 .lpn .arc { fill: none; stroke: var(--arc); stroke-width: 1.2; }
 .lpn .arc.peek, .lpn .arc.watch { stroke-dasharray: 4 3; }
-.lpn .arc.empty { stroke: var(--mark); }
+.lpn .arc.empty { stroke: var(--why4); }
 .lpn .arc.credit { stroke: var(--accent); stroke-dasharray: 2 3; }
 .lpn .arc.bundle { stroke-width: 2; }
 .lpn .tip { fill: var(--arc); }
-.lpn .tip.empty { fill: var(--panel); stroke: var(--mark); stroke-width: 1.2; }
+.lpn .tip.empty { fill: var(--panel); stroke: var(--why4); stroke-width: 1.2; }
 .lpn .tip.hollow { fill: var(--panel); stroke: var(--arc); stroke-width: 1.2; }
 .lpn .tip.credit { fill: var(--accent); }
 .lpn .arc-label rect { fill: var(--ground); }
@@ -162,17 +165,23 @@ export function edgeTitle(net, edge) {
 
 function drawEdge(net, edge) {
   const title = `<title>${escape(edgeTitle(net, edge))}</title>`;
-  return `<path class="arc ${edge.kind}" data-edge="${edge.id}" d="${roundedPath(shaft(edge.points))}">${title}</path>${tip(edge)}`;
+  const d = roundedPath(shaft(edge.points));
+  return `<path class="arc ${edge.kind}" data-edge="${edge.id}" d="${d}">${title}</path>${tip(edge)}<path class="arc-hit" data-arc="${edge.id}" d="${d}">${title}</path>`;
 }
 
-function drawEdgeLabel(edge) {
+function drawEdgeLabel(net, edge) {
   if (!edge.label) return '';
   const { x, y, w, h, text } = edge.label;
-  return `<g class="arc-label" data-edge="${edge.id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" rx="3"/>`
+  return `<g class="arc-label" data-edge="${edge.id}" data-arc="${edge.id}"><title>${escape(edgeTitle(net, edge))}</title><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" rx="3"/>`
     + `<text class="mono" x="${n(x + 3)}" y="${n(y + 10.5)}">${escape(text)}</text></g>`;
 }
 
-function drawTransition(net, node, wait) {
+/** A share of the whole run, as a bar along the top of a block. */
+export function drawHeat(node, share) {
+  return `<rect class="heat" x="${n(node.x + 7)}" y="${n(node.y + 0.6)}" width="${n(Math.max(2, (node.w - 14) * Math.min(1, share)))}" height="4"/>`;
+}
+
+function drawTransition(net, node, wait, heat) {
   const t = net.transitions[node.index];
   const { x, y, w, h } = node;
   const lines = transitionLines(t).map((line, k) => {
@@ -184,6 +193,7 @@ function drawTransition(net, node, wait) {
   const servers = serversText(t);
   return `<g class="node block" data-node="${node.id}"${wait % 8 ? ` data-wait="${wait % 8}"` : ''} role="button" tabindex="-1" aria-label="${escape(`transition ${t.name}, delay ${t.delay}`)}">`
     + `<rect class="box" x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" rx="7"/>`
+    + (heat > 0 ? drawHeat(node, heat) : '')
     + `<rect class="why-mark" x="${n(x + 3)}" y="${n(y + 8)}" width="4" height="${n(h - 16)}" rx="2"/>`
     + `<text class="title" x="${n(x + 12)}" y="${n(y + 21)}">${escape(node.name)}</text>`
     + `<text class="chip" x="${n(x + w - 12 - sansWidth(servers, 10, 500))}" y="${n(y + 20)}">${escape(servers)}</text>`
@@ -257,10 +267,10 @@ function drawFrame(node) {
 /** The content of the SVG: frames, arcs, boxes, labels, in that order. `state`: { levels, waits } of an instant (moment.js). */
 export function drawNet(net, layout, state = null) {
   const frames = layout.nodes.filter((node) => node.kind === 'frame').map(drawFrame).join('');
-  const boxes = layout.nodes.map((node) => (node.kind === 'transition' ? drawTransition(net, node, state?.waits[node.index])
+  const boxes = layout.nodes.map((node) => (node.kind === 'transition' ? drawTransition(net, node, state?.waits[node.index], state?.heat?.[node.index] ?? 0)
     : node.kind === 'place' ? drawPlace(net, node, state?.levels[node.index]) : node.kind === 'group' ? drawGroup(node) : '')).join('');
   return `<g class="frames">${frames}</g><g class="arcs">${layout.edges.map((e) => drawEdge(net, e)).join('')}</g>`
-    + `<g class="nodes">${boxes}</g><g class="labels">${layout.edges.map(drawEdgeLabel).join('')}</g>`;
+    + `<g class="nodes">${boxes}</g><g class="labels">${layout.edges.map((e) => drawEdgeLabel(net, e)).join('')}</g>`;
 }
 
 /** A theme as CSS variables. */
