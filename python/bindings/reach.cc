@@ -15,8 +15,8 @@ ReachQuestion question(const std::string& what, std::uint64_t index, bool maximu
   } else if (what == "completion") {
     asked.what = What::kCompletion;
     asked.k = index;
-  } else if (what == "commits") {
-    asked.what = What::kCommits;
+  } else if (what == "commits" || what == "busy") {
+    asked.what = what == "busy" ? What::kBusy : What::kCommits;
     asked.transition = static_cast<TransitionId>(index);
   } else {
     throw py::value_error("no quantity '" + what + "'");
@@ -59,9 +59,10 @@ void bind_reach(py::module_& m) {
       py::arg("net"), py::arg("space"), py::arg("what"), py::arg("index") = 0, py::kw_only(),
       py::arg("maximum") = true, py::arg("zones") = 1, py::arg("values") = 2, py::arg("states") = 0,
       py::arg("progress") = py::none(),
-      "What latency, completion (of the index-th done token) or commits (of transition index) are "
-      "at "
-      "most, or at least, over all inputs; ({bound, complete, why, may_stall, may_fail, states}, "
+      "What latency, completion (of the index-th done token), commits or busy (of transition "
+      "index) "
+      "are at most, or at least, over all inputs; ({bound, complete, why, may_stall, may_fail, "
+      "states}, "
       "interrupted).");
   m.def("most_done_tokens", &most_done_tokens, py::arg("net"), py::arg("space"),
         "The most done tokens that any run can produce; None: not known.");

@@ -159,8 +159,19 @@ def test_a_space_with_a_done_count_is_read_again():
 def test_what_is_not_bounded_by_states_is_refused_as_before():
     net, space = masters(5)
     with pytest.raises(lpn.Error) as refused:
-        lpn.maximize(space, "busy(end)", seconds=5)
+        lpn.maximize(space, "stall(end, out)", seconds=5)
     assert refused.value.code == "E-partition"
+
+
+def test_how_long_a_bus_is_busy():
+    """A grant takes at most 16 + 2 cycles; the first master's is one firing, of one server."""
+    net, space = masters(5)
+    grant = next(name for name in net.transitions if name.startswith("bus"))
+    answer = lpn.maximize(space, f"busy('{grant}')", seconds=40)
+    assert (answer.verdict, answer.upper) == ("optimal", 18)
+    run = simulate(net, space.marking(answer.witness), engine="interp", stats=True)
+    assert run.stats["transitions"][grant]["busy"] == 18
+    assert lpn.prove(space, f"busy('{grant}') + busy(end) <= 23", seconds=40).verdict == "proved"
 
 
 class Kind(lpn.Token):

@@ -160,6 +160,7 @@ def main():
             continue
         transition = r.randrange(len(net.transitions))
         asked = [("latency", 0), ("completion", r.randint(1, 3)), ("commits", transition)]
+        asked.append(("busy", transition))
         forms = [[((what, index), sign)] for what, index in asked for sign in (1, -1)]
         found, _ = _lpn.every_input(net._core, core, forms, threads=1, max_commits=5000)
         if not found["inputs"] or found["endless"] is not None:

@@ -1,7 +1,7 @@
 // Random nets over small random input spaces: no bound by reachable states may be passed by any
 // input of the space, run by the interpreter, and whatever happens to some input must be held
-// possible. Greatest and least latencies, completions and commits, with states joined early, late
-// and never. How often a bound is the extreme itself is counted, too.
+// possible. Greatest and least latencies, completions, commits and busy times, with states joined
+// early, late and never. How often a bound is the extreme itself is counted, too.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -44,6 +44,10 @@ bool ended(const Ran& ran) {
 // What a run has, from its commits alone.
 std::optional<std::int64_t> value_of(const Net& net, const Ran& ran, const ReachQuestion& asked) {
   if (asked.what == What::kLatency) return ran.latency;
+  if (asked.what == What::kBusy) {
+    return measured(net, ran.history,
+                    {.what = Asked::What::kBusy, .transition = asked.transition, .place = {}});
+  }
   std::int64_t commits = 0;
   std::map<Time, std::uint64_t> done;
   std::map<std::uint32_t, std::uint64_t> starts;
@@ -77,6 +81,7 @@ std::vector<ReachQuestion> questions(const Net& net, Random& random) {
                    .k = static_cast<std::uint64_t>(random.between(1, 3)),
                    .maximum = maximum});
     all.push_back({.what = What::kCommits, .transition = t, .maximum = maximum});
+    all.push_back({.what = What::kBusy, .transition = t, .maximum = maximum});
   }
   return all;
 }
@@ -118,6 +123,7 @@ std::string check(const Net& net, const InputSpace& space, Random& random, Tally
         fmt::format("{} {}", asked.maximum ? "greatest" : "least",
                     asked.what == What::kLatency   ? "latency"
                     : asked.what == What::kCommits ? "commits of " + net[asked.transition].name
+                    : asked.what == What::kBusy    ? "busy of " + net[asked.transition].name
                                                    : fmt::format("completion({})", asked.k));
     for (const std::size_t zones : {1, 3, 0}) {
       for (const std::uint64_t values : {1, 2, 64}) {

@@ -18,15 +18,28 @@ namespace {
 using namespace reach;  // NOLINT: this is its front
 using Clock = std::chrono::steady_clock;
 
+Remaining::What remains_of(const ReachQuestion& question) {
+  switch (question.what) {
+    case ReachQuestion::What::kCommits: return Remaining::What::kCommits;
+    case ReachQuestion::What::kBusy: return Remaining::What::kBusy;
+    default: return Remaining::What::kTime;
+  }
+}
+
 struct Zones {
   struct One {
     Zone zone;
-    Time last = 0;  // State::last
+    Time last = 0;              // State::last
+    std::uint64_t counted = 0;  // State::counted, of which more is more for a maximum
+    bool maximum = true;
     bool includes(const One& other) const {
-      return last <= other.last && zone.includes(other.zone);
+      return last <= other.last &&
+             (maximum ? counted >= other.counted : counted <= other.counted) &&
+             zone.includes(other.zone);
     }
     void join(const One& other) {
       last = std::min(last, other.last);
+      counted = maximum ? std::max(counted, other.counted) : std::min(counted, other.counted);
       zone.join(other.zone);
     }
   };
@@ -108,25 +121,33 @@ class Explorer {
       if (!see(after(state))) return std::nullopt;
     }
     for (auto& [number, node] : nodes_) {
-      node.state.zone = node.zones->all[node.which].zone;
-      node.state.last = node.zones->all[node.which].last;
+      restore(node);
       if (!see(after(node.state))) return std::nullopt;
     }
     return bound;
   }
 
+  // What was joined with the state of a node.
+  static void restore(Node& node) {
+    const Zones::One& one = node.zones->all[node.which];
+    node.state.zone = one.zone;
+    node.state.last = one.last;
+    node.state.counted = one.counted;
+  }
+
   // What runs through a state have.
   std::optional<std::int64_t> after(const State& state) const {
     using What = ReachQuestion::What;
+    const bool counts = question_.what == What::kCommits || question_.what == What::kBusy;
     if (!question_.maximum) {
-      if (question_.what == What::kCommits) return static_cast<std::int64_t>(state.counted);
+      if (counts) return static_cast<std::int64_t>(state.counted);
       if (question_.what == What::kLatency && state.produced) return state.last;
       return std::max<Time>(state.zone.least(Zone::kNow, Zone::kStart), 0);
     }
     const std::optional<std::int64_t> left = remaining_[state.setup].of(state);
     if (!left) return std::nullopt;
-    return *left + (question_.what == What::kCommits ? static_cast<std::int64_t>(state.counted)
-                                                     : state.zone.most(Zone::kNow, Zone::kStart));
+    return *left + (counts ? static_cast<std::int64_t>(state.counted)
+                           : state.zone.most(Zone::kNow, Zone::kStart));
   }
 
   void begin() {
@@ -134,10 +155,7 @@ class Explorer {
     for (const State& state : unsettled_) {
       stepper_.held += bytes_of(state);
       remaining_.emplace_back(stepper_.net(), stepper_.params(state), stepper_.sets(), state,
-                              question_.what == ReachQuestion::What::kCommits
-                                  ? Remaining::What::kCommits
-                                  : Remaining::What::kTime,
-                              question_.transition);
+                              remains_of(question_), question_.transition);
     }
     begun_ = true;
     while (!unsettled_.empty()) {
@@ -155,9 +173,8 @@ class Explorer {
     nodes_.erase(number);
     stepper_.held -= bytes_of(node.state);
     if (node.zones->waiting == static_cast<std::int64_t>(number)) node.zones->waiting = -1;
+    restore(node);
     State& state = node.state;
-    state.zone = node.zones->all[node.which].zone;
-    state.last = node.zones->all[node.which].last;
     ++looked_;
     std::vector<State> found;
     unsettled_.push_back(state);  // what is known if the work ends here
@@ -176,7 +193,8 @@ class Explorer {
     if (zones.commits != state.commits && (state.same_instant || stepper_.forgets_most())) {
       may_loop_ = true;
     }
-    Zones::One one{state.zone, question_.maximum ? 0 : state.last};
+    Zones::One one{state.zone, question_.maximum ? 0 : state.last, state.counted,
+                   question_.maximum};
     for (const Zones::One& other : zones.all) {
       if (other.includes(one)) return;
     }

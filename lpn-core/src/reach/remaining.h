@@ -17,9 +17,9 @@ namespace lpn::reach {
 
 class Remaining {
  public:
-  enum class What : std::uint8_t { kTime, kCommits, kDone };
-  // Of a lowered net whose runs begin with `state`: time, or commits of a transition, or tokens put
-  // into done places.
+  enum class What : std::uint8_t { kTime, kCommits, kBusy, kDone };
+  // Of a lowered net whose runs begin with `state`: time, commits of a transition, ticks of those
+  // of its firings that start from here on, or tokens put into done places.
   Remaining(const Net& net, const ParamValues& params, TermSets& sets, const State& state,
             What what, TransitionId counted = {});
 

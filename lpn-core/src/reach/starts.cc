@@ -268,6 +268,16 @@ void Stepper::start(State& state, std::size_t k, Env& env, std::vector<State>& s
     return event;
   };
   const Range due{delay.lo * scale, delay.hi * scale};
+  if (question_.what == ReachQuestion::What::kBusy &&
+      k == static_cast<std::size_t>(question_.transition)) {
+    // With several servers firings overlap: their sum is at least the time with one in flight.
+    if (!question_.maximum && (setup.servers[k] != 1 || setup.done)) {
+      throw NotCovered(
+          "the least busy time of a transition with several servers, or of runs that "
+          "end with a done token");
+    }
+    state.counted += static_cast<std::uint64_t>(question_.maximum ? due.hi : due.lo);
+  }
   if (!follows) {
     add(state, due);
     started.push_back(std::move(state));

@@ -48,8 +48,9 @@ struct State {
   std::vector<DomainId> domains;    // per variable
   std::vector<std::int64_t> spent;  // per sum: what forgotten variables have in it at least
   Zone zone;
-  std::uint64_t done = 0;     // done tokens produced
-  std::uint64_t counted = 0;  // commits of the transition that is asked about
+  std::uint64_t done = 0;  // done tokens produced
+  // Commits of the transition that is asked about, or ticks of its firings that have started.
+  std::uint64_t counted = 0;
   Time last = 0;              // the least time at which the last done token was produced
   bool produced = false;      // a done token
   bool same_instant = false;  // reached by commits at the instant of the state before

@@ -440,7 +440,7 @@ void Stepper::finish(const State& state, bool quiet) {
     }
   }
   using What = ReachQuestion::What;
-  if (question_.what == What::kCommits) {
+  if (question_.what == What::kCommits || question_.what == What::kBusy) {
     const auto count = static_cast<std::int64_t>(state.counted);
     record(count, count);
   }
@@ -489,7 +489,7 @@ std::string Stepper::key(const State& state) {
   append(key, state.on_edge.size());
   for (const std::uint32_t k : state.on_edge) append(key, k);
   append(key, state.done);
-  append(key, state.counted);
+  if (question_.what == ReachQuestion::What::kCommits) append(key, state.counted);
   append(key, state.produced);
   std::vector<std::uint32_t> names(state.domains.size(), 0);
   std::uint32_t named = 0;

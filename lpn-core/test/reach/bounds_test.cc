@@ -220,6 +220,52 @@ TEST_CASE("bound_by_states: the same tokens after more firings, later, are looke
   }
 }
 
+TEST_CASE("bound_by_states: how long a transition is busy, whatever else waits") {
+  const std::string lines =
+      "place p : job\nplace q : unit\nplace out : unit done\n"
+      "transition t {\n  take j from p\n  delay j.n\n  servers 1\n  put q\n}\n"
+      "transition u {\n  take j from q\n  delay 50\n  servers 1\n  put out\n}\n";
+  const auto busy = [](const Asked& a, bool maximum, ReachOptions options = {}) {
+    return a.of({.what = What::kBusy, .transition = TransitionId{0}, .maximum = maximum}, options);
+  };
+  const Asked a = Asked(lines).jobs(3, {2, 7});
+  for (const std::size_t zones : {0, 1, 3}) {
+    const ReachOptions options{
+        .zones = zones, .values = 2, .states = 0, .memory = 1 << 30, .go_on = {}};
+    CHECK(busy(a, true, options) == 21);
+    CHECK(busy(a, false, options) == 6);
+  }
+  std::string clocked = lines;
+  clocked.replace(clocked.find("  servers 1\n"), 12, "  servers 1\n  clock 10 phase 3\n");
+  CHECK(busy(Asked(clocked).jobs(3, {2, 7}), true) == 210);
+  // What ways of different length leave behind is joined at its worst.
+  const Asked ways =
+      Asked(
+          "place p : job\nplace q : job\nplace out : unit done\n"
+          "transition t {\n  take j from p when j.n > 4\n  delay 30\n  servers 1\n  put q (0)\n}\n"
+          "transition v {\n  take j from p when j.n <= 4\n  delay 30\n  servers 1\n  put q (0)\n}\n"
+          "transition u {\n  take j from q\n  delay 5\n  put out\n}\n")
+          .jobs(2, {0, 9});
+  CHECK(busy(ways, true) == 60);
+  CHECK(busy(ways, false) == 0);
+  // Several servers: the sum of all firings for the most, none for the least.
+  std::string many = lines;
+  many.replace(many.find("  servers 1\n"), 12, "");
+  const Asked m = Asked(many).jobs(3, {2, 7});
+  CHECK(busy(m, true) == 21);
+  const Reached least = m({.what = What::kBusy, .transition = TransitionId{0}, .maximum = false});
+  CHECK_FALSE(least.complete);
+  CHECK(least.why ==
+        "the least busy time of a transition with several servers, or of runs that end "
+        "with a done token");
+  CHECK(least.bound == 0);
+  const Reached cut = a({.what = What::kBusy, .transition = TransitionId{0}},
+                        {.zones = 1, .values = 2, .states = 2, .memory = 1 << 30, .go_on = {}});
+  CHECK_FALSE(cut.complete);
+  REQUIRE(cut.bound.has_value());
+  CHECK(*cut.bound == 21);
+}
+
 TEST_CASE("bound_by_states: intervals of a range, in periods of the clock where there is one") {
   const auto net = [](const char* clock) {
     return Asked(std::string("place p : job start\nplace out : unit done\ntransition t {\n"

@@ -46,7 +46,7 @@ def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> An
     answer keeps what it has. `tries`: where sorting the inputs into classes is refused, or leaves a
     gap after about the time that running all inputs takes, and the variables have at most so many
     assignments, every input is run. `states`: where classes take their time and the inputs are too
-    many, reachable states bound latency, completion and commits, and inputs are tried; such an
+    many, reachable states bound latency, completion, commits and busy, and inputs are tried; such an
     answer has no certificate. Raises Error "E-property" for what is not covered,
     "E-partition" for a net that cannot be executed symbolically, whose inputs are too many to
     try, with a quantity that states do not bound, "E-space" when the space has no input.

@@ -20,7 +20,7 @@ _STALE = 40  # batches without a better input, after which the search begins at 
 
 def bounded_by_states(form):
     """Whether the largest value of a linear form can be bounded by reachable states."""
-    return all(not atom or atom[0] in ("latency", "completion", "commits") for atom in form)
+    return all(not atom or atom[0] in ("latency", "completion", "commits", "busy") for atom in form)
 
 
 class States(Tried):
@@ -103,7 +103,7 @@ class States(Tried):
             if not atom:
                 continue
             index = {"latency": 0, "completion": atom[-1]}.get(atom[0])
-            if atom[0] == "commits":
+            if atom[0] in ("commits", "busy"):
                 index = net._transitions[atom[1]]
 
             def progress(looked, waiting):

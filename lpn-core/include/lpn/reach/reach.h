@@ -19,10 +19,10 @@
 namespace lpn {
 
 struct ReachQuestion {
-  enum class What : std::uint8_t { kLatency, kCompletion, kCommits };
+  enum class What : std::uint8_t { kLatency, kCompletion, kCommits, kBusy };
   What what = What::kLatency;
   std::uint64_t k = 1;        // kCompletion: of the k-th done token
-  TransitionId transition{};  // kCommits
+  TransitionId transition{};  // kCommits, kBusy
   bool maximum = true;
 };
 
