@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 import time
 
 import lpn
@@ -143,3 +144,13 @@ def interrupted_child():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.kill(os.getppid(), signal.SIGINT)
     time.sleep(60)
+
+
+def test_a_model_that_was_edited_within_a_second_is_read_again(tmp_path, monkeypatch):
+    """Python's own cache goes by length and second of a file."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path, text = tmp_path / "edited.py", "import lpn\nDELAY = 4\n\n\ndef net():\n    pass\n"
+    for delay in (4, 7):
+        path.write_text(text.replace("4", str(delay)))
+        os.utime(path, (10**9, 10**9))
+        assert lpn.load(str(path)).module.DELAY == delay

@@ -77,7 +77,7 @@ PLANTED = [
         {"python/bindings/long.cc": "int sum(int m) {\n" + "  m += 1;\n" * 50 + "}\n"},
         "sum has 52 lines: bindings bind",
     ),
-    ({"models/toy/n.py": "from models.other import net\n"}, "only pcie is shared"),
+    ({"models/toy/n.py": "from models.other import net\n"}, "shared are only dram, pcie"),
     ({"models/toy/o.py": "import _lpn\n"}, "use the package lpn"),
     ({"python/bindings/p.py": "import click\n"}, "only python/lpn/ and python/test/ and models/"),
     (

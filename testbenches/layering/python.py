@@ -85,5 +85,5 @@ class Imports:
         if not path.startswith("models/"):
             self.tree.arrow(path, line, "models/*", f"imports {name}")
         elif other != path.split("/")[1] and other not in IMPORTED_MODELS:
-            shared = ", ".join(IMPORTED_MODELS)
-            self.tree.fail(path, line, f"imports {name}: only {shared} is shared")
+            shared = ", ".join(sorted(IMPORTED_MODELS))
+            self.tree.fail(path, line, f"imports {name}: shared are only {shared}")

@@ -308,13 +308,22 @@ def _kind(value):
 
 
 def _module(name, path):
+    import importlib.machinery
     import importlib.util
     import sys
+
+    class Source(importlib.machinery.SourceFileLoader):
+        """Reads the source each time: Python's own cache takes a file of the same length that was
+        written in the same second for the old one, and an author may be as fast.
+        """
+
+        def path_stats(self, path):
+            raise OSError
 
     folder = os.path.dirname(os.path.abspath(path))
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=Source(name, path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
