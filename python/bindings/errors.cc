@@ -2,6 +2,7 @@
 #include <pybind11/eval.h>
 
 #include "bind.h"
+#include "lpn/base/bug.h"
 #include "lpn/base/error.h"
 #include "lpn/run/run.h"
 
@@ -72,6 +73,9 @@ void bind_errors(py::module_& m) {
       if (p) std::rethrow_exception(p);
     } catch (const RunError& e) {
       PyErr_SetObject(py::module_::import("_lpn").attr("RunError").ptr(), to_exception(e).ptr());
+    } catch (const Bug& e) {
+      const py::object type = py::module_::import("_lpn").attr("Error");
+      PyErr_SetObject(type.ptr(), type("E-bug", e.what()).ptr());
     } catch (const Error& e) {
       const py::object type = py::module_::import("_lpn").attr("Error");
       const py::object error = type(e.code(), e.what());

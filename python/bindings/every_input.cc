@@ -24,6 +24,7 @@ Quantity quantity(const std::string& name, std::uint64_t index) {
 
 py::tuple every_input(const Net& net, const InputSpace& space, const std::vector<FormTuple>& given,
                       sim::EveryInputOptions options, const py::object& progress) {
+  check_space(net, space);
   std::vector<sim::Form> forms;
   for (const FormTuple& form : given) {
     sim::Form& made = forms.emplace_back();

@@ -1,9 +1,11 @@
 // The files that show a run (lpnviz): observers that write through a Python function of bytes.
 #include "bind.h"
+#include "inputs.h"
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
 #include "lpn/viz/perfetto.h"
 #include "lpn/viz/vcd.h"
+#include "method.h"
 
 namespace lpn::python {
 namespace {
@@ -22,6 +24,7 @@ void bind_exports(py::module_& parent) {
   py::class_<viz::Timeline, Observer>(m, "Timeline")
       .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
                        py::object write, Time from, Time to) {
+             require_inputs(net, params, marking);
              return std::make_unique<viz::Timeline>(net, params, marking, sink(std::move(write)),
                                                     viz::Window{from, to});
            }),
@@ -30,11 +33,12 @@ void bind_exports(py::module_& parent) {
       .def(
           "watch", [](viz::Timeline& timeline, Interp& interp) { interp.watch(&timeline); },
           py::keep_alive<2, 1>(), "To be called before the interpreter's first run.")
-      .def("finish", &viz::Timeline::finish)
-      .def_property_readonly("events", &viz::Timeline::events);
+      .def("finish", method<viz::Timeline>(&viz::Timeline::finish))
+      .def_property_readonly("events", method<viz::Timeline>(&viz::Timeline::events));
   py::class_<viz::VcdWriter, Observer>(m, "Vcd")
       .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking, Time from,
                        Time to) {
+             require_inputs(net, params, marking);
              return std::make_unique<viz::VcdWriter>(net, params, marking, viz::Window{from, to});
            }),
            py::arg("net"), py::arg("params"), py::arg("marking"), py::arg("begin") = 0,
@@ -45,6 +49,7 @@ void bind_exports(py::module_& parent) {
   m.def(
       "initial_tokens",
       [](const Net& net, const ParamValues& params, const Marking& marking, bool later) {
+        require_inputs(net, params, marking);
         check_initial(net, params, marking);
         return viz::initial_tokens(net, params, marking, later);
       },

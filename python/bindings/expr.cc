@@ -9,6 +9,7 @@
 #include "lpn/net/bounds.h"
 #include "lpn/net/initial.h"
 #include "lpn/text/text.h"
+#include "owned.h"
 
 namespace lpn::python {
 namespace {
@@ -109,7 +110,10 @@ void bind_expr(py::module_& m, NetClass& c) {
   bind_table(m);
   c.def("constant", [](Net& n, std::int64_t v) { return static_cast<Id>(n.exprs.constant(v)); });
   c.def("boolean", [](Net& n, bool v) { return static_cast<Id>(n.exprs.boolean(v)); });
-  c.def("param", [](Net& n, Id k) { return static_cast<Id>(n.exprs.param(k)); });
+  c.def("param", [](Net& n, Id k) {
+    item(n.params, k);
+    return static_cast<Id>(n.exprs.param(k));
+  });
   c.def("token", [](Net& n, Id arc, Id field, Id which) {
     return static_cast<Id>(n.exprs.token(arc, field, expr(n, which)));
   });

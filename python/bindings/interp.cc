@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bind.h"
+#include "method.h"
 #include "watch.h"
 
 namespace lpn::python {
@@ -237,7 +238,7 @@ void bind_interp(py::module_& m) {
             return i.run(limit, &caller);
           },
           py::arg("limit"), py::arg("on_commit"))
-      .def_property_readonly("now", &Interp::now)
+      .def_property_readonly("now", method<Interp>(&Interp::now))
       .def("collect", [](Interp& i, std::uint32_t p) { i.collect(static_cast<PlaceId>(p)); })
       .def("take",
            [](Interp& i, std::uint32_t p) { return as_bytes(i.take(static_cast<PlaceId>(p))); })

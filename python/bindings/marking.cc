@@ -7,6 +7,7 @@
 
 #include "bind.h"
 #include "lpn/base/error.h"
+#include "method.h"
 
 namespace lpn::python {
 namespace {
@@ -124,7 +125,7 @@ void bind_marking(py::module_& m) {
            [](const Marking& marking, std::uint32_t place) { return tokens(marking, place).count; })
       .def("values", [](const Marking& marking,
                         std::uint32_t place) { return tokens(marking, place).values; })
-      .def("grow", &Marking::grow)
+      .def("grow", method<Marking>(&Marking::grow))
       .def_readwrite("done_count", &Marking::done_count)
       .def("save", [](const Marking& marking, const Net& net) {
         return py::bytes(save_marking(net, marking));

@@ -4,12 +4,12 @@
 #include "lpn/net/verify.h"
 #include "lpn/structure/lint.h"
 #include "lpn/text/text.h"
+#include "owned.h"
 
 namespace lpn::python {
 namespace {
 
 using Id = std::uint32_t;
-using OptionalFormula = std::optional<FormulaTuple>;
 
 std::optional<Formula> to_optional(const OptionalFormula& t) {
   if (!t) return std::nullopt;
@@ -35,12 +35,6 @@ std::optional<Range> to_range(const std::optional<std::pair<std::int64_t, std::i
 py::object range(const std::optional<Range>& r) {
   if (!r) return py::none();
   return py::make_tuple(r->lo, r->hi);
-}
-
-template <typename Items>
-auto& item(Items& items, Id k) {
-  if (k >= items.size()) throw py::index_error("out of range");
-  return items[k];
 }
 
 py::tuple source(Source s) { return py::make_tuple(s.file, s.line); }
@@ -199,7 +193,7 @@ void bind_net(py::module_& m) {
       .def_readonly("places", &Net::places)
       .def_readonly("transitions", &Net::transitions)
       .def_property_readonly("done_count", [](const Net& n) { return formula(n.done_count); })
-      .def("set_done_count", [](Net& n, OptionalFormula f) { n.done_count = to_optional(f); })
+      .def("set_done_count", [](Net& n, OptionalFormula f) { n.done_count = own(n, f); })
       .def("file",
            [](Net& n, const std::string& name) {
              const auto it = std::find(n.files.begin(), n.files.end(), name);
@@ -227,10 +221,11 @@ void bind_net(py::module_& m) {
           "add_place",
           [](Net& n, std::string name, Id type, OptionalFormula capacity, bool start, bool done,
              bool drain, bool sink, Id file, Id line) {
+            item(n.types, type);
             Place p;
             p.name = std::move(name);
             p.type = static_cast<TypeId>(type);
-            p.capacity = to_optional(capacity);
+            p.capacity = own(n, capacity);
             p.start = start;
             p.done = done;
             p.drain = drain;
@@ -243,17 +238,19 @@ void bind_net(py::module_& m) {
           py::arg("done"), py::arg("drain"), py::arg("sink"), py::arg("file"), py::arg("line"))
       .def("add_initial",
            [](Net& n, Id place, FormulaTuple count, const std::vector<FormulaTuple>& fields) {
-             item(n.places, place).initial.push_back({to_formula(count), to_formulas(fields)});
+             Initial initial{own(n, count), {}};
+             for (const FormulaTuple& f : fields) initial.fields.push_back(own(n, f));
+             item(n.places, place).initial.push_back(std::move(initial));
            })
       .def("add_transition",
            [](Net& n, const Transition& t) {
-             n.transitions.push_back(t);
+             n.transitions.push_back(own(n, t));
              return n.transitions.size() - 1;
            })
       .def("replace_transition",
-           [](Net& n, Id k, const Transition& t) { item(n.transitions, k) = t; })
+           [](Net& n, Id k, const Transition& t) { item(n.transitions, k) = own(n, t); })
       .def("set_capacity",
-           [](Net& n, Id k, OptionalFormula f) { item(n.places, k).capacity = to_optional(f); })
+           [](Net& n, Id k, OptionalFormula f) { item(n.places, k).capacity = own(n, f); })
       .def("set_param",
            [](Net& n, Id k, std::int64_t value,
               std::optional<std::pair<std::int64_t, std::int64_t>> r) {
@@ -266,6 +263,10 @@ void bind_net(py::module_& m) {
              const std::vector<std::optional<Id>>& connect,
              const std::vector<std::optional<Id>>& params,
              const std::optional<std::tuple<FormulaTuple, FormulaTuple>>& clock) {
+            if (&part == &n || connect.size() != part.places.size() ||
+                params.size() != part.params.size()) {
+              throw py::value_error("another net, and a value per place and parameter of it");
+            }
             InstanceSpec spec;
             spec.prefix = prefix;
             for (const auto& place : connect) {
@@ -277,7 +278,7 @@ void bind_net(py::module_& m) {
               spec.params.push_back(value ? std::optional(expr(n, *value)) : std::nullopt);
             }
             if (clock) {
-              spec.clock = Clock{to_formula(std::get<0>(*clock)), to_formula(std::get<1>(*clock))};
+              spec.clock = Clock{own(n, std::get<0>(*clock)), own(n, std::get<1>(*clock))};
             }
             const Instance instance = add_instance(n, part, spec);
             std::vector<Id> places, transitions;
@@ -296,7 +297,11 @@ void bind_net(py::module_& m) {
              return bind_params(n, given);
            })
       .def("verify", [](const Net& n) { return verify(n); })
-      .def("lint", [](const Net& n) { return lint(n); })
+      .def("lint",
+           [](const Net& n) {
+             require_valid(n);
+             return lint(n);
+           })
       .def("require_valid", [](const Net& n) { require_valid(n); })
       .def(
           "print",

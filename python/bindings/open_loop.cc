@@ -6,6 +6,8 @@
 #include "lpn/run/interp.h"
 #include "lpn/run/latencies.h"
 #include "lpn/sim/simulator.h"
+#include "method.h"
+#include "owned.h"
 
 namespace lpn::python {
 namespace {
@@ -35,11 +37,11 @@ void bind_engine(py::module_& sim, py::class_<Latencies>& latencies) {
 void bind_open_loop(py::module_& parent) {
   auto sim = parent.attr("sim").cast<py::module_>();
   py::class_<Histogram>(sim, "Histogram", "How many values there were of each size.")
-      .def_property_readonly("count", &Histogram::count)
-      .def_property_readonly("mean", &Histogram::mean)
-      .def_property_readonly("least", &Histogram::least)
-      .def_property_readonly("greatest", &Histogram::greatest)
-      .def("quantile", &Histogram::quantile)
+      .def_property_readonly("count", method<Histogram>(&Histogram::count))
+      .def_property_readonly("mean", method<Histogram>(&Histogram::mean))
+      .def_property_readonly("least", method<Histogram>(&Histogram::least))
+      .def_property_readonly("greatest", method<Histogram>(&Histogram::greatest))
+      .def("quantile", method<Histogram>(&Histogram::quantile))
       .def("cells", [](const Histogram& h) {
         py::list cells;
         for (const auto& c : h.cells()) cells.append(py::make_tuple(c.first, c.last, c.count));
@@ -49,7 +51,8 @@ void bind_open_loop(py::module_& parent) {
   latencies
       .def(py::init<std::size_t, std::size_t, std::optional<std::size_t>, Time>(), py::arg("width"),
            py::arg("born"), py::arg("by"), py::arg("warm_up"))
-      .def_property_readonly("all", &Latencies::all, py::return_value_policy::reference_internal)
+      .def_property_readonly("all", method<Latencies>(&Latencies::all),
+                             py::return_value_policy::reference_internal)
       .def(
           "of", [](const Latencies& l, std::int64_t key) { return l.classes().at(key); },
           py::return_value_policy::reference_internal)
@@ -69,7 +72,7 @@ void bind_open_loop(py::module_& parent) {
   bind_engine<sim::Simulator>(sim, latencies);
   bind_engine<Interp>(sim, latencies);
   sim.def("birth_field", [](const Net& net, std::uint32_t place) {
-    return birth_field(net.type_of(static_cast<PlaceId>(place)));
+    return birth_field(net[item(net.places, place).type]);
   });
   sim.attr("BORN") = std::make_pair(kBornRange.lo, kBornRange.hi);
 }

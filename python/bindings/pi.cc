@@ -1,5 +1,6 @@
 // The analysis behind performance interfaces (lpn2pi): chains of delays, loops, formulas.
 #include "bind.h"
+#include "inputs.h"
 #include "lpn/classes/partition.h"
 #include "lpn/pi/buffers.h"
 #include "lpn/pi/chain.h"
@@ -49,6 +50,10 @@ pi::Dataflow to_graph(const py::list& actors, const py::list& channels) {
   }
   for (const py::handle item : channels) {
     const auto channel = item.cast<py::tuple>();
+    if (channel.size() != 6 || channel[1].cast<std::size_t>() >= graph.actors.size() ||
+        channel[2].cast<std::size_t>() >= graph.actors.size()) {
+      throw py::index_error("a channel joins two of the actors");
+    }
     graph.channels.push_back({channel[0].cast<std::string>(),
                               channel[1].cast<std::size_t>(),
                               channel[2].cast<std::size_t>(),
@@ -90,6 +95,7 @@ py::dict to_dict(const pi::BufferFront& front) {
 
 py::tuple steady_of(const Net& net, const ParamValues& params, const Marking& marking,
                     const py::object& stop) {
+  require_inputs(net, params, marking);
   Watch watch(stop);
   std::optional<pi::SteadyState> found;
   {

@@ -32,7 +32,12 @@ void bind_reach(py::module_& m) {
       [](const Net& net, const InputSpace& space, const std::string& what, std::uint64_t index,
          bool maximum, std::size_t zones, std::uint64_t values, std::uint64_t states,
          const py::object& progress) {
+        check_space(net, space);
         const ReachQuestion asked = question(what, index, maximum);
+        if (asked.what == ReachQuestion::What::kBusy ||
+            asked.what == ReachQuestion::What::kCommits) {
+          if (index >= net.transitions.size()) throw py::index_error("no such transition");
+        }
         Watch watch(progress);
         ReachOptions options{.zones = zones,
                              .values = values,
@@ -64,8 +69,14 @@ void bind_reach(py::module_& m) {
       "are at most, or at least, over all inputs; ({bound, complete, why, may_stall, may_fail, "
       "states}, "
       "interrupted).");
-  m.def("most_done_tokens", &most_done_tokens, py::arg("net"), py::arg("space"),
-        "The most done tokens that any run can produce; None: not known.");
+  m.def(
+      "most_done_tokens",
+      [](const Net& net, const InputSpace& space) {
+        check_space(net, space);
+        return most_done_tokens(net, space);
+      },
+      py::arg("net"), py::arg("space"),
+      "The most done tokens that any run can produce; None: not known.");
 }
 
 }  // namespace lpn::python

@@ -16,6 +16,7 @@
 #include "lpn/sim/program.h"
 #include "lpn/sim/simulator.h"
 #include "lpn/sim/sliced.h"
+#include "method.h"
 #include "watch.h"
 
 namespace lpn::python {
@@ -166,9 +167,9 @@ void bind_sim(py::module_& parent) {
             return s.run(limit);
           },
           py::arg("limit") = kForever)
-      .def_property_readonly("order_free", &sim::Simulator::was_order_free)
-      .def_property_readonly("fell_back", &sim::Simulator::fell_back)
-      .def_property_readonly("now", &sim::Simulator::now)
+      .def_property_readonly("order_free", method<sim::Simulator>(&sim::Simulator::was_order_free))
+      .def_property_readonly("fell_back", method<sim::Simulator>(&sim::Simulator::fell_back))
+      .def_property_readonly("now", method<sim::Simulator>(&sim::Simulator::now))
       .def("tokens", [](const sim::Simulator& s,
                         std::uint32_t p) { return s.tokens(static_cast<PlaceId>(p)); })
       .def("free_tokens", [](const sim::Simulator& s,
@@ -185,7 +186,7 @@ void bind_sim(py::module_& parent) {
       .def("stats", [](const sim::Simulator& s) { return to_dict(s.stats()); })
       .def("halve",
            [](sim::Simulator& s, std::uint32_t t) { s.halve(static_cast<TransitionId>(t)); })
-      .def("set_path_budget", &sim::Simulator::set_path_budget)
+      .def("set_path_budget", method<sim::Simulator>(&sim::Simulator::set_path_budget))
       .def(
           "path", [](const sim::Simulator& s) { return to_tuple(s.path()); },
           "(rows (kind, index, count, cycles), steps (index, cause, to_commit, start, commit)); of "

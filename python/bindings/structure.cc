@@ -2,6 +2,7 @@
 #include "lpn/structure/structure.h"
 
 #include "bind.h"
+#include "inputs.h"
 #include "lpn/net/lower.h"
 #include "lpn/smt/z3_feasibility.h"
 #include "lpn/structure/exclusion.h"
@@ -44,6 +45,7 @@ py::list conflict_list(const Net& net) {
 }
 
 py::dict structure(const Net& net, const ParamValues& params) {
+  require_values(net, params);
   py::list loop_list, component_list, part_list;
   for (const CreditLoop& loop : credit_loops(net)) {
     py::dict d;

@@ -1,9 +1,11 @@
 // What pages of lpn viz are made of: the description of a net, and the record of a run.
 #include "bind.h"
+#include "inputs.h"
 #include "lpn/net/marking.h"
 #include "lpn/run/interp.h"
 #include "lpn/viz/picture.h"
 #include "lpn/viz/record.h"
+#include "method.h"
 
 namespace lpn::python {
 
@@ -12,6 +14,7 @@ void bind_viz(py::module_& parent) {
   m.def(
       "describe",
       [](const Net& net, const ParamValues& params, const Marking& marking) {
+        require_inputs(net, params, marking);
         return viz::describe(net, params, marking);
       },
       "The net as JSON for the page (lpnviz/README.md).");
@@ -19,6 +22,7 @@ void bind_viz(py::module_& parent) {
   py::class_<viz::Record>(m, "Record")
       .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
                        std::uint64_t segment, std::uint32_t bins) {
+             require_inputs(net, params, marking);
              return std::make_unique<viz::Record>(net, params, marking,
                                                   viz::RecordOptions{segment, bins});
            }),
@@ -28,8 +32,8 @@ void bind_viz(py::module_& parent) {
       .def(
           "watch", [](viz::Record& record, Interp& interp) { interp.watch(&record); },
           py::keep_alive<2, 1>(), "To be called before the interpreter's first run.")
-      .def("finish", &viz::Record::finish)
-      .def("index", &viz::Record::index)
+      .def("finish", method<viz::Record>(&viz::Record::finish))
+      .def("index", method<viz::Record>(&viz::Record::index))
       .def_property_readonly("segments",
                              [](const viz::Record& r) {
                                py::list list;

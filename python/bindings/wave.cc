@@ -52,10 +52,14 @@ std::vector<wave::ChannelSpec> to_channels(const std::vector<ChannelTuple>& list
 struct Vcd {
   wave::VcdReader reader;
   std::unique_ptr<wave::Sampler> sampler;
+  std::size_t channels = 0;  // that it samples
 
   wave::Sampler& sampling() {
     if (!sampler) throw py::value_error("sample() comes first");
     return *sampler;
+  }
+  void require_channel(std::size_t channel) const {
+    if (!sampler || channel >= channels) throw py::index_error("no such channel");
   }
 };
 
@@ -65,6 +69,7 @@ py::bytes column(const std::vector<T>& values) {
 }
 
 py::dict totals(Vcd& vcd, std::size_t k) {
+  vcd.require_channel(k);
   const wave::Totals& t = vcd.sampling().totals(k);
   py::dict d;
   const auto by_phase = [&](const char* name, const auto& counts) {
@@ -140,6 +145,7 @@ void bind_wave(py::module_& parent) {
              std::uint64_t window, bool keep) {
             for (std::uint32_t k = 0; k < signals.size(); ++k) vcd.reader.watch(signals[k], k);
             const auto& [kind, channel, time] = origin;
+            vcd.channels = channels.size();
             vcd.sampler = std::make_unique<wave::Sampler>(
                 widths, to_clocks(clocks), to_channels(channels),
                 wave::Sampler::Options{
@@ -162,6 +168,7 @@ void bind_wave(py::module_& parent) {
       .def(
           "take",
           [](Vcd& vcd, std::size_t channel) {
+            vcd.require_channel(channel);
             const wave::Transfers t = vcd.sampling().take(channel);
             return py::make_tuple(column(t.edge), column(t.stalled), column(t.values),
                                   column(t.unknowns));

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 
+import _lpn
 import lpn
 import pytest
 from lpn.errors import describe
@@ -154,3 +155,68 @@ def test_a_model_that_was_edited_within_a_second_is_read_again(tmp_path, monkeyp
         path.write_text(text.replace("4", str(delay)))
         os.utime(path, (10**9, 10**9))
         assert lpn.load(str(path)).module.DELAY == delay
+
+
+def _engine(**options):
+    net = lpn.Net("pair")
+    net.place("a", init=2)
+    net.place("b", done=True)
+    net.transition("move", {"x": net["a"]}, [net["b"]], delay=3, servers=1)
+    return _lpn.Interp(net.done().core, [], lpn.Marking(net)._core, **options)
+
+
+def test_what_an_interpreter_was_not_made_for():
+    machine = _engine()
+    with pytest.raises(lpn.Error) as caught:
+        machine.stats()
+    assert (caught.value.code, str(caught.value)) == (
+        "E-call",
+        "the interpreter of net 'pair' was made without stats=True, which this call needs",
+    )
+    with pytest.raises(lpn.Error) as caught:
+        _lpn.sim.run(machine, observer=lambda commit: None)
+    assert (caught.value.code, str(caught.value)) == (
+        "E-call",
+        "the interpreter of net 'pair' was made without trace=True, which this call needs",
+    )
+    for call in (machine.tokens, machine.occupancy, machine.free_tokens, machine.take):
+        with pytest.raises(IndexError):
+            call(2)
+    assert machine.run().commits == 2
+
+
+def test_an_observer_cannot_change_its_run():
+    told = []
+
+    def observe(commit):
+        for act in (
+            lambda: machine.run(9),
+            lambda: machine.push(0, [], 100),
+            lambda: machine.take(1),
+            lambda: machine.collect(1),
+        ):
+            with pytest.raises(lpn.Error) as caught:
+                act()
+            told.append((caught.value.code, str(caught.value)))
+        assert machine.tokens(0) == [] and machine.now == commit.time  # but look at it
+
+    machine = _engine(trace=True)
+    result = _lpn.sim.run(machine, observer=observe)[0]
+    assert (result.commits, machine.now) == (2, 6)
+    under_way = (
+        "E-call",
+        "a run of net 'pair' is under way; nobody, its observer neither, may change it or begin "
+        "another one before it has ended",
+    )
+    assert told == [under_way] * 8
+
+
+def test_a_broken_promise_of_ours_is_an_exception():
+    with pytest.raises(lpn.Error) as caught:
+        _lpn.wave.Vcd().sample([0], [1], [], [], (0, 0, 0), 1, False)  # without a header
+    assert caught.value.code == "E-bug"
+    assert re.fullmatch(
+        r"internal error at vcd_reader\.cc:\d+: in_body_ && signal < watched_\.size\(\)\n"
+        r"  This is a bug of ours; please report it with what led to it\.",
+        str(caught.value),
+    )

@@ -115,7 +115,7 @@ void check_initial(const Net& net, const ParamValues& params, const Marking& mar
 }
 
 void check_push(const Net& net, PlaceId id, std::span<const std::int64_t> values) {
-  const Place& place = net[id];
+  const Place& place = net.places.at(static_cast<std::size_t>(id));
   if (place.capacity) {
     throw Error("E-push",
                 fmt::format("place '{}' has a capacity; push into a place without one, in "
@@ -133,7 +133,7 @@ void check_push(const Net& net, PlaceId id, std::span<const std::int64_t> values
 
 void check_feed(const Net& net, PlaceId id, std::span<const std::int64_t> values,
                 std::span<const Time> times) {
-  const std::size_t width = net.type_of(id).fields.size();
+  const std::size_t width = net[net.places.at(static_cast<std::size_t>(id)).type].fields.size();
   if (times.empty()) return;
   if (values.size() != times.size() * width) {
     throw Error("E-push", fmt::format("place '{}': {} values for {} tokens with {} properties each",

@@ -25,6 +25,7 @@
 #include "lpn/net/initial.h"
 #include "lpn/net/lower.h"
 #include "lpn/net/verify.h"
+#include "lpn/run/running.h"
 #include "meters.h"
 
 namespace lpn {
@@ -134,6 +135,7 @@ struct Interp::Impl {
   DirtySet touched;  // for statistics: may have changed its reason to wait in this instant
   RunResult result;
   std::exception_ptr failed;
+  std::atomic<bool> running = false;
   Watcher* watcher = nullptr;
   Allowance allowance;
   std::uint64_t started_here = 0;  // in this instant
@@ -811,7 +813,8 @@ struct Interp::Impl {
   }
 
   RunResult run(Time limit, Observer* observer) {
-    LPN_ASSERT(observer == nullptr || options.trace);
+    if (observer != nullptr && !options.trace) throw without("trace");
+    const Running one(running, declared);
     if (failed) std::rethrow_exception(failed);
     if (allowance.stopped != Stop::kNone) return stop_here();
     RunResult answer;
@@ -937,6 +940,27 @@ struct Interp::Impl {
     return s;
   }
 
+  // A place that a call names: std::out_of_range for a number that none has.
+  PlaceId known(PlaceId id) const {
+    places.at(static_cast<std::size_t>(id));
+    return id;
+  }
+  // And of one that changes it; Error "E-call" while a run is under way: its observer, or another
+  // thread, makes the call.
+  PlaceId idle(PlaceId id) const {
+    require_idle();
+    return known(id);
+  }
+  void require_idle() const {
+    if (running) throw run_under_way(declared);
+  }
+  Error without(const char* option) const {
+    return Error("E-call",
+                 fmt::format("the interpreter of net '{}' was made without {}=True, which "
+                             "this call needs",
+                             declared.name, option));
+  }
+
   std::vector<std::int64_t> tokens(PlaceId id) const {
     const PlaceState& place = places[static_cast<std::size_t>(id)];
     std::vector<std::int64_t> values;
@@ -991,28 +1015,34 @@ Interp::Interp(Interp&&) noexcept = default;
 Interp& Interp::operator=(Interp&&) noexcept = default;
 
 void Interp::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
-  impl_->push(place, values, time);
+  impl_->push(impl_->idle(place), values, time);
 }
 void Interp::feed(PlaceId place, std::span<const std::int64_t> values,
                   std::span<const Time> times) {
-  impl_->feed(place, values, times);
+  impl_->feed(impl_->idle(place), values, times);
 }
-void Interp::collect(PlaceId place) { impl_->collect(place); }
-Collected Interp::take(PlaceId place) { return impl_->taken_out(place); }
+void Interp::collect(PlaceId place) { impl_->collect(impl_->idle(place)); }
+Collected Interp::take(PlaceId place) { return impl_->taken_out(impl_->idle(place)); }
 RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit, observer); }
 void Interp::set_poll(Poll poll) { impl_->allowance.poll = std::move(poll); }
 void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }
 Time Interp::now() const { return impl_->now; }
 std::uint64_t Interp::occupancy(PlaceId place) const {
-  return impl_->places[static_cast<std::size_t>(place)].occupancy();
+  return impl_->places[static_cast<std::size_t>(impl_->known(place))].occupancy();
 }
 std::uint64_t Interp::free_tokens(PlaceId place) const {
-  return impl_->places[static_cast<std::size_t>(place)].free;
+  return impl_->places[static_cast<std::size_t>(impl_->known(place))].free;
 }
-std::vector<std::int64_t> Interp::tokens(PlaceId place) const { return impl_->tokens(place); }
-Stats Interp::stats() const { return impl_->stats(); }
+std::vector<std::int64_t> Interp::tokens(PlaceId place) const {
+  return impl_->tokens(impl_->known(place));
+}
+Stats Interp::stats() const {
+  if (!impl_->options.stats) throw impl_->without("stats");
+  impl_->require_idle();
+  return impl_->stats();
+}
 const std::vector<std::int64_t>& Interp::probed(TransitionId transition) const {
-  return impl_->transitions[static_cast<std::size_t>(transition)].probed;
+  return impl_->transitions.at(static_cast<std::size_t>(transition)).probed;
 }
 
 void explain_stall(

@@ -12,6 +12,7 @@
 #include "library/path_answer.h"
 #include "lpn/net/initial.h"
 #include "lpn/run/interp.h"
+#include "lpn/run/running.h"
 
 namespace lpn::sim {
 namespace {
@@ -63,6 +64,28 @@ struct Simulator::Impl {
   Mode mode = Mode::kAuto;
   bool started = false;  // or pushed to, or with a number of done tokens to stop at, or arrivals
   std::int32_t order_free = 0;
+  std::atomic<bool> running = false;
+
+  // For a call that uses the instance: not while a run of it is under way, whose observer, or
+  // another thread, makes this call.
+  void require_idle() const {
+    if (running) throw run_under_way(library.net());
+  }
+  // For what only some variants of the library do.
+  void require(std::uint32_t bit, const char* option) const {
+    if ((library.api().variant & bit) != 0) return;
+    throw Error("E-call", fmt::format("the library of net '{}' was built without {}=True, which "
+                                      "this call needs",
+                                      library.net().name, option));
+  }
+  void require_path() const {
+    require_idle();
+    require(8, "path");
+  }
+  // A place that a call names: std::out_of_range for a number that none has.
+  const Place& named(PlaceId id) const {
+    return library.net().places.at(static_cast<std::size_t>(id));
+  }
 
   explicit Impl(Library l) : library(std::move(l)) {}
   ~Impl() {
@@ -169,6 +192,7 @@ Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time time) {
   const Net& net = impl_->library.net();
   check_push(net, place, values);
+  impl_->require_idle();
   if (impl_->sim == nullptr) return;
   const std::int32_t status =
       impl_->library.api().push(impl_->sim, static_cast<std::uint32_t>(place), values.data(), time);
@@ -181,6 +205,8 @@ void Simulator::push(PlaceId place, std::span<const std::int64_t> values, Time t
 void Simulator::feed(PlaceId place, std::span<const std::int64_t> values,
                      std::span<const Time> times) {
   const Net& net = impl_->library.net();
+  impl_->named(place);
+  impl_->require_idle();
   if (times.empty()) return;
   if (impl_->sim == nullptr || values.size() != times.size() * net.type_of(place).fields.size()) {
     return check_feed(net, place, values, times);
@@ -198,9 +224,10 @@ void Simulator::feed(PlaceId place, std::span<const std::int64_t> values,
 RunResult Simulator::run(Time limit, Observer* observer) {
   const Net& net = impl_->library.net();
   const lpn_sim_api& api = impl_->library.api();
+  if (observer != nullptr) impl_->require(1, "trace");
+  const Running running(impl_->running, net);
   if (impl_->sim == nullptr) return finish(LPN_OK, {});
   if (observer != nullptr) {
-    LPN_ASSERT((api.variant & 1) != 0);
     impl_->relay.net = &net;
     impl_->relay.observer = observer;
     api.set_observer(impl_->sim, Relay::call, &impl_->relay);
@@ -341,11 +368,13 @@ Time Simulator::now() const {
 }
 
 std::uint64_t Simulator::free_tokens(PlaceId place) const {
+  impl_->named(place);
   if (impl_->sim == nullptr) return 0;
   return impl_->library.api().tokens(impl_->sim, static_cast<std::uint32_t>(place), nullptr);
 }
 
 std::vector<std::int64_t> Simulator::tokens(PlaceId place) const {
+  impl_->named(place);
   const std::size_t width = impl_->library.net().type_of(place).fields.size();
   std::vector<std::int64_t> values(free_tokens(place) * width);
   if (!values.empty()) {
@@ -365,22 +394,37 @@ std::vector<std::int64_t> Simulator::legal_tokens(PlaceId place) const {
   return values;
 }
 
+namespace {
+
+bool is_read(const Net& net, PlaceId place) {
+  return std::any_of(net.transitions.begin(), net.transitions.end(), [&](const Transition& t) {
+    return std::any_of(t.inputs.begin(), t.inputs.end(),
+                       [&](const InputArc& arc) { return arc.place == place; });
+  });
+}
+
+}  // namespace
+
 void Simulator::collect(PlaceId place) {
+  const std::string& name = impl_->named(place).name;
+  impl_->require_idle();
   if (impl_->sim == nullptr) return;
   const std::int32_t status =
       impl_->library.api().collect(impl_->sim, static_cast<std::uint32_t>(place));
   if (status == LPN_BAD_CALL) {
-    const Net& net = impl_->library.net();
-    throw Error("E-collect",
-                fmt::format("place '{}' of net '{}' cannot collect its tokens: a "
-                            "transition takes from it; collect a sink",
-                            net.places[static_cast<std::size_t>(place)].name, net.name));
+    throw Error("E-collect", fmt::format("place '{}' of net '{}' cannot collect its tokens: {}",
+                                         name, impl_->library.net().name,
+                                         is_read(impl_->library.net(), place)
+                                             ? "a transition takes from it; collect a sink"
+                                             : "its run has begun; collect before it"));
   }
   LPN_ASSERT(status == LPN_OK);
   impl_->started = true;  // only events serve it
 }
 
 Collected Simulator::take(PlaceId place) {
+  const std::string& name = impl_->named(place).name;
+  impl_->require_idle();
   if (impl_->sim == nullptr) return {};
   const lpn_sim_api& api = impl_->library.api();
   const std::size_t width = impl_->library.net().type_of(place).fields.size();
@@ -391,23 +435,41 @@ Collected Simulator::take(PlaceId place) {
   std::uint64_t taken = 0;
   const std::int32_t status = api.take(impl_->sim, static_cast<std::uint32_t>(place), most,
                                        out.values.data(), when.data(), &taken);
+  if (status == LPN_BAD_CALL) {
+    throw Error("E-collect", fmt::format("nothing can be taken from place '{}' of net '{}': call "
+                                         "collect() for it before the run; a transition must not "
+                                         "take from it",
+                                         name, impl_->library.net().name));
+  }
   LPN_ASSERT(status == LPN_OK && taken == most);
   out.times.reserve(most);
   for (const lpn_instant& w : when) out.times.push_back(w.time);
   return out;
 }
 
+namespace {
+
+Error begun(const std::string& what) {
+  return Error("E-call", fmt::format("{} before the first run", what));
+}
+
+}  // namespace
+
 void Simulator::halve(TransitionId transition) {
+  const std::string& name =
+      impl_->library.net().transitions.at(static_cast<std::size_t>(transition)).name;
+  impl_->require_path();
   if (impl_->sim == nullptr) return;
   const std::int32_t status =
       impl_->library.api().halve(impl_->sim, static_cast<std::uint32_t>(transition));
-  LPN_ASSERT(status == LPN_OK);
+  if (status != LPN_OK) throw begun(fmt::format("halve the delays of '{}'", name));
 }
 
 void Simulator::set_path_budget(std::uint64_t bytes) {
+  impl_->require_path();
   if (impl_->sim == nullptr) return;
   const std::int32_t status = impl_->library.api().set_path_budget(impl_->sim, bytes);
-  LPN_ASSERT(status == LPN_OK);
+  if (status != LPN_OK) throw begun("set the memory of the critical path");
 }
 
 Error path_memory(const std::string& net) {
@@ -419,6 +481,7 @@ Error path_memory(const std::string& net) {
 }
 
 CriticalPath Simulator::path() const {
+  impl_->require_path();
   if (impl_->sim == nullptr) return {};
   const lpn_sim_api& api = impl_->library.api();
   std::uint64_t row_count = 0, step_count = 0;
@@ -442,6 +505,8 @@ CriticalPath Simulator::path() const {
 
 Stats Simulator::stats() const {
   const Net& net = impl_->library.net();
+  impl_->require_idle();
+  impl_->require(2, "stats");
   std::vector<lpn_transition_stats> transitions(net.transitions.size());
   std::vector<lpn_place_stats> places(net.places.size());
   Stats stats;

@@ -1,7 +1,7 @@
 // Errors of the user's making: an illegal net, marking, file or request.
 //
 // Three kinds of failure are never mixed: what the user can mend is an `Error`; what is our bug
-// is an LPN_ASSERT; what is an answer (stalled, limit reached) is a return value.
+// is an LPN_ASSERT (it throws a Bug); what is an answer (stalled, limit) is a return value.
 #pragma once
 
 #include <stdexcept>

@@ -80,7 +80,7 @@ class Interp {
   Collected take(PlaceId place);
 
   // Simulates every instant <= limit, or to the end. May be called again with a later limit.
-  // Throws RunError; after that only the error counts. REQUIRES options.trace with an observer.
+  // Throws RunError, then always; Error "E-call" for an observer without options.trace, in a run.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
 
   Time now() const;  // of a stopped run, the instant it was at
@@ -88,7 +88,7 @@ class Interp {
   std::uint64_t free_tokens(PlaceId place) const;
   // The free tokens of a place, row-major.
   std::vector<std::int64_t> tokens(PlaceId place) const;
-  Stats stats() const;  // REQUIRES options.stats
+  Stats stats() const;  // Error "E-call" without options.stats
   // What the guide's probes of a transition were at its starts, row-major.
   const std::vector<std::int64_t>& probed(TransitionId transition) const;
 

@@ -58,7 +58,7 @@ class Simulator {
 
   void push(PlaceId place, std::span<const std::int64_t> values, Time time);
   void feed(PlaceId place, std::span<const std::int64_t> values, std::span<const Time> times);
-  // Throws RunError. REQUIRES a library built with `trace` with an observer.
+  // Throws RunError; Error "E-call" for an observer of a library without `trace`, and in a run.
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
   // Runs simulators of one library to their ends or to `limit`, on so many threads (0: one per
   // processor), and hands each result, or its error, to `each` afterwards, in order. Inputs of a
@@ -86,9 +86,9 @@ class Simulator {
   // the run is event-driven. `take` then removes what has arrived since the last call.
   void collect(PlaceId place);
   Collected take(PlaceId place);
-  Stats stats() const;  // REQUIRES a library built with `stats`
+  Stats stats() const;  // Error "E-call" of a library built without `stats`
 
-  // With a library built with `path`. Before the first run: all delays of a transition halved,
+  // With a library built with `path`, else Error "E-call". Before the first run: all delays of a transition halved,
   // rounded up; and the bytes that the path may use.
   void halve(TransitionId transition);
   void set_path_budget(std::uint64_t bytes);
