@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from . import parts, rates
 from . import topology as topologies
 
-__all__ = ["Fabric", "fabric"]
+__all__ = ["Fabric", "add_jobs", "fabric"]
 
 
 @dataclass
@@ -93,3 +93,21 @@ class _Fabric:
             for name, device in devices.items()
             if link in topologies.way(self.topology, device.link)
         ]
+
+
+def add_jobs(marking, topology, prefix=""):
+    """Adds what the devices of a Topology transfer to the places of their jobs."""
+    for name, device in topology.devices.items():
+        for jobs in device.jobs:
+            _add(marking, f"{prefix}{name}.jobs", jobs)
+
+
+def _add(marking, place, jobs):
+    step = jobs.size if jobs.step is None else jobs.step
+    kinds = {"write": [True], "read": [False], "both": [True, False]}[jobs.kind]
+    addresses = [jobs.address + k * step for k in range(jobs.count) for _ in kinds]
+    if addresses[-1] > 2**48:
+        raise ValueError(f"the addresses of {jobs.count} jobs go beyond 2**48")
+    marking.add_rows(
+        place, [(kinds[k % len(kinds)], jobs.size, a) for k, a in enumerate(addresses)]
+    )

@@ -16,7 +16,7 @@ from lpn.runs import prepare
 
 from . import parts, rates
 from . import topology as topologies
-from .fabric import fabric
+from .fabric import add_jobs, fabric
 from .topology import Device, Jobs, Link, Topology
 
 __all__ = ["answer", "compare", "net", "net_of", "show", "truth_rows", "workload"]
@@ -105,21 +105,8 @@ def workload(topology, net: lpn.Net) -> lpn.Marking:
     if not isinstance(topology, Topology):
         topology = topologies.read(topology)
     marking = lpn.Marking(net)
-    for name, device in topology.devices.items():
-        for jobs in device.jobs:
-            _add(marking, f"{name}.jobs", jobs)
+    add_jobs(marking, topology)
     return marking
-
-
-def _add(marking, place, jobs):
-    step = jobs.size if jobs.step is None else jobs.step
-    kinds = {"write": [True], "read": [False], "both": [True, False]}[jobs.kind]
-    addresses = [jobs.address + k * step for k in range(jobs.count) for _ in kinds]
-    if addresses[-1] > 2**48:
-        raise ValueError(f"the addresses of {jobs.count} jobs go beyond 2**48")
-    marking.add_rows(
-        place, [(kinds[k % len(kinds)], jobs.size, a) for k, a in enumerate(addresses)]
-    )
 
 
 def answer(path) -> dict:

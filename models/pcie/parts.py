@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import lpn
 
 __all__ = [
-    "Done",
-    "Job",
     "DOWN",
+    "Done",
     "KINDS",
     "Port",
     "Tlp",
+    "Transfer",
     "UP",
     "device",
     "direction",
@@ -40,7 +40,7 @@ MOST_BYTES = 2**32  # of one transaction
 _UNIT = 16  # bytes of payload that a data credit stands for (specification, section 2.6.1)
 
 
-class Job(lpn.Token):
+class Transfer(lpn.Token):
     """A transfer that a device is asked for."""
 
     write: bool  # to the memory of the host; else it reads
@@ -113,7 +113,8 @@ def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None, 
     """One direction of a link, from the port `sent` to the port `arrived`.
 
     byte_fs: femtoseconds per byte (rates.byte_fs). latency: ticks from the end of a packet on the wire
-    to the receiver. tick: femtoseconds of one. pad: payloads are sent in multiples of so many bytes (4: the wire's words).
+    to the receiver. tick: femtoseconds of one. pad: payloads are sent in multiples of so many bytes (4:
+    the wire's words).
     credits: {kind: (packets, units of 16 bytes)} that the receiver has room for, where it says so;
     credits come back `latency` after the receiver is done with a packet.
 
@@ -169,7 +170,7 @@ def device(net, name, up, down, done, *, number, max_payload, max_read, outstand
     `outstanding` read requests are in flight. A read that has come back by the port `down` puts a
     Done into `done`; a write ends at the root complex.
     """
-    jobs = net.place(f"{name}.jobs", Job, start=True)
+    jobs = net.place(f"{name}.jobs", Transfer, start=True)
     cutting = net.place(f"{name}.cutting", Piece)
     idle = net.place(f"{name}.idle", init=1)
     tags = net.place(f"{name}.tags", init=outstanding)
