@@ -256,3 +256,6 @@ def test_a_topology_that_is_none(tmp_path):
     with pytest.raises(lpn.Error) as refused:
         ran(tmp_path, BOARD.replace("tree.toml", "none.toml"))
     assert refused.value.code == "E-input" and "none.toml" in str(refused.value)
+    with pytest.raises(lpn.Error) as refused:
+        ran(tmp_path, BOARD.replace("tree.toml", "a\\u0000b"))
+    assert refused.value.code == "E-input" and "not a path" in str(refused.value)
