@@ -56,6 +56,7 @@ class Firings:
             name: {arc.name: k for k, arc in enumerate(core.transitions[numbers[name]].inputs)}
             for name in self._names.values()
         }
+        self._given = dict(zip(net.params, parameter_values(net, None)))
         self._with_payload = {f.transition for f in map.firings if f.payload}
         self.found: dict[str, list[tuple]] = {name: [] for name in self._names.values()}
 
@@ -75,6 +76,19 @@ class Firings:
             return
         tokens = commit.taken if name in self._with_payload else None
         self.found[name].append((commit.start, commit.time, tokens))
+
+    def instants(self, firing: Firing) -> list[tuple[int, int, int]]:
+        """(start, commit, instant that is compared) of its firings, in the recording's cycles."""
+        offset = self.offset(firing)
+        fired = self.found[firing.transition]
+        return [
+            (s + offset, c + offset, (s if firing.event == "start" else c) + offset)
+            for s, c, _ in fired
+        ]
+
+    def offset(self, firing: Firing) -> int:
+        """Cycles from the model's instant to the transfer."""
+        return firing.offset + sum(self._given[name] for name in firing.parameters)
 
     def arc(self, transition: str, arc: str) -> int:
         return self._arc_numbers[transition][arc]
@@ -158,8 +172,7 @@ def _row(matched, firings, recording, marking, whole):
     fired = firings.found[firing.transition]
     if firing.event == "start":
         fired = sorted(fired, key=lambda f: f[0])
-    given = dict(zip(marking.net.params, parameter_values(marking.net, None)))
-    offset = firing.offset + sum(given[name] for name in firing.parameters)
+    offset = firings.offset(firing)
     expected = [f[0 if firing.event == "start" else 1] + offset for f in fired]
     recorded = [edge - origin for edge in matched.edges]
     count = min(len(expected), len(recorded))
