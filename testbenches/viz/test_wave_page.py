@@ -54,7 +54,9 @@ def test_a_recording(browser, fifo, lpn_command):
     )
     assert rows == [["in", "8", "46.2%", "15.4%"], ["out", "8", "61.5%", "3.8%"]]
     # Of cycles 0 to 9 alone: in stalls in 2, 3, 5, 6, 8 and 9.
-    browser.js("lpnviz.timeline.setWindow(0, 9); document.querySelector('.part-only input').click()")
+    browser.js(
+        "lpnviz.timeline.setWindow(0, 9); document.querySelector('.part-only input').click()"
+    )
     part = browser.js("return [...document.querySelectorAll('.of-channels tbody tr')][0].innerText")
     assert part.split()[:3] == ["in", "4", "55.6%"]  # 5 of 9
     browser.js("lpnviz.selectTab('held')")
@@ -120,7 +122,7 @@ def test_clocks_of_their_own(browser, tmp_path, lpn_command):
     lines = ["$timescale 1ps $end", "$scope module tb $end"]
     for k, name in enumerate(("a_clk", "a_valid", "b_clk", "b_valid")):
         lines.append(f"$var wire 1 {chr(33 + k)} {name} $end")
-    lines += ["$upscope $end", "$enddefinitions $end", "#0", '0!', '1"', "0#", "1$"]
+    lines += ["$upscope $end", "$enddefinitions $end", "#0", "0!", '1"', "0#", "1$"]
     for t in range(5, 300, 5):
         lines.append(f"#{t}")
         if t % 10 == 5:

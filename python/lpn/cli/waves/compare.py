@@ -20,6 +20,8 @@ from ...errors import without_place
 from .page import check, name_of, page_options, write
 from .wave import map_option, read, tell_page, whole
 
+ROUNDS = 6  # of runs in which given firings that overtake one another are told apart
+
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[MODEL INPUT FILE]")
@@ -151,7 +153,7 @@ def _tell(first, rows, key):
 def _model(model, input, file, map_file, params, engine, page, as_json):
     from ...runs import execute, prepare
     from ...waves.maps import read_map
-    from ...waves.model import Firings, Matched
+    from ...waves.model import Firings, Matched, guide_of
     from ...waves.model import compare as of
     from ...waves.recording import Picture, Recording
     from ...waves.timeline import about_model
@@ -169,7 +171,6 @@ def _model(model, input, file, map_file, params, engine, page, as_json):
         ready = prepare(model, input, map.parameters | dict(params), engine, trace=True)
         firings = Firings(map, ready.net)
         marking = ready.read()
-        run = execute(ready.net, ready.values, marking, compile_aloud(ready), observer=firings)
         matched = [Matched(firing, recording) for firing in map.firings]
 
         def step():
@@ -181,10 +182,20 @@ def _model(model, input, file, map_file, params, engine, page, as_json):
                         m.take(rows)
             return more
 
-        interrupted = run.ending == "interrupted" or read([recording], step)
-        found = of(
-            matched, firings, recording, marking, recording.damage is None and not interrupted
-        )
+        interrupted = read([recording], step)
+        _check_given(map, matched, firings)
+        guide = guide_of(matched, firings, ready.net)
+        library = None if guide else compile_aloud(ready)
+        for _ in range(ROUNDS):
+            firings.begin()
+            run = execute(ready.net, ready.values, marking, library, observer=firings, guide=guide)
+            firings.end(run.probed)
+            interrupted = interrupted or run.ending == "interrupted"
+            better = guide_of(matched, firings, ready.net)
+            if interrupted or better == guide:
+                break
+            guide = better
+        found = of(matched, firings, recording, recording.damage is None and not interrupted)
         status = _status(found, [recording], interrupted)
         if page is not None:
             titles = [
@@ -210,6 +221,19 @@ def _model(model, input, file, map_file, params, engine, page, as_json):
     if page is not None:
         tell_page(*found["page"].values())
     return status
+
+
+def _check_given(map, matched, firings):
+    """Refuses instants that are given before the model begins."""
+    for m in matched:
+        times = m.times(firings.offset(m.firing)) if m.firing.given else []
+        if times and times[0] < 0:
+            raise without_place(
+                "E-wave-map",
+                f"{map.file}: transitions.{m.firing.name}: the first {m.firing.event} of "
+                f"'{m.firing.transition}' would be at cycle {times[0]}; its offset is too large, or "
+                "the origin too late",
+            )
 
 
 def _show_model(found):

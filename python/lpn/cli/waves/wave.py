@@ -106,7 +106,7 @@ def channels(file, as_json):
                 "clocks": proposal.clocks,
                 "resets": proposal.resets,
                 "channels": {
-                    name: {**keys, "guess": name in proposal.guesses}
+                    name: {**keys, "guess": proposal.guesses.get(name)}
                     for name, keys in proposal.channels.items()
                 },
             }
