@@ -187,3 +187,12 @@ def test_no_formula_is_better_than_a_wrong_one():
     inputs.tokens("jobs", 1, kind=0, size=(1, 1000))
     message = refusal(lambda: extract_fitted(odd, inputs))
     assert "no largest of a few lines over sums of the tokens comes near" in message
+
+
+def test_a_sum_over_places_of_one_token_each():
+    units = net()
+    found = extract_fitted(units, space(units, jobs=1, kind=1))
+    interface = execute_interface(found.text, "<interface>")
+    assert list(interface.SUMS) == ["port0+port1.size"] or "+" in next(iter(interface.SUMS))
+    rows = rows_of(units, marking(units, {"port0": [(1, 30)], "port1": [(1, 12)]}))
+    assert interface.latency(aggregate(interface, rows)) == 2 * (30 + 12) + 2 * 5

@@ -192,11 +192,10 @@ std::optional<std::int64_t> Remaining::of(const State& state) const {
       if (net_[t.outputs[o].place].done) ends += flight.firing->produced[o];
     }
     if (what_ == What::kCommits) ends += flight.transition == counted_;
-    if (what_ == What::kTime) ends += state.zone.most(flight.due, Zone::kNow);
   }
-  if (what_ == What::kTime) {
-    for (const State::Timer& gate : state.gates) ends += state.zone.most(gate.due, Zone::kNow);
-    for (const State::Timer& wake : state.wakes) ends += state.zone.most(wake.due, Zone::kNow);
+  // What is under way runs at the same time.
+  for (std::size_t k = Zone::kNow + 1; what_ == What::kTime && k < state.zone.size(); ++k) {
+    ends = std::max(ends, Wide{state.zone.most(k, Zone::kNow)});
   }
   const Wide left = sum / scale_ + (sum % scale_ != 0) + ends;
   if (left > kNoBound >> 2) return std::nullopt;
