@@ -112,12 +112,12 @@ class Writes:
 
 @dataclass(frozen=True)
 class Link:
-    topology: str = _key(_text, "")
-    device: str = _key(_text, "")
     latency: int = _key(picoseconds, 0, "latency_ns")
     generation: int = _key(one_of(0, *rates.GENERATIONS), 0)
     lanes: int = _key(one_of(*rates.LANES), 8)
     max_payload: int = _key(one_of(*rates.PAYLOADS), 256)
+    topology: str = _key(_text, "")
+    device: str = _key(_text, "")
 
     @property
     def packets(self) -> bool:

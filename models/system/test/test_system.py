@@ -181,7 +181,7 @@ def test_a_net_with_a_memory_of_its_own_gets_round_trips(tmp_path):
         ("[reads]", "[raeds]", "there is an unknown 'raeds'; known: model, accelerator, device"),
         ("bytes = 64\n", "byte = 64\n", "[reads] has an unknown 'byte'; known: bytes, outstanding"),
         ('model = "unit.py"', "", "[accelerator] has no 'model': the name of a bundled model"),
-        ("latency_ns = 100", "latency_us = 0.1", "[link] has an unknown 'latency_us'; known: top"),
+        ("latency_ns = 100", "latency_us = 0.1", "[link] has an unknown 'latency_us'; known: lat"),
         ("latency_ns = 100", "latency_ns = -1", "link.latency_ns must be 0 to 1e9 nanoseconds"),
         ("latency_ns = 100", "latency_ns = nan", "link.latency_ns must be 0 to 1e9 nanoseconds"),
         ("latency_ns = 100", 'latency_ns = "100ns"', "link.latency_ns must be a number of nanosec"),
