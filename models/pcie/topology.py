@@ -32,6 +32,7 @@ with at most three decimals; sizes are bytes.
 """
 
 import os
+import re
 from dataclasses import dataclass, field
 
 import lpn
@@ -225,6 +226,22 @@ def _device(table):
 
 def _check(topology):
     """That links, switches and devices make a tree."""
+    for kind, parts in (
+        ("link", topology.links),
+        ("switch", topology.switches),
+        ("device", topology.devices),
+    ):
+        for name in parts:
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name) or name == "root":
+                raise WrongValue(
+                    f"{kind} {name!r} must be named by a letter and up to 63 letters, digits and _, and "
+                    "not 'root'"
+                )
+    for name in topology.devices:
+        if name in topology.switches:
+            raise WrongValue(f"'{name}' is a switch and a device; choose another name")
+    if len(topology.devices) > 256:
+        raise WrongValue(f"there are {len(topology.devices)} devices; at most 256")
     at_end = {}
     for kind, parts in (("switch", topology.switches), ("device", topology.devices)):
         for name, part in parts.items():

@@ -18,6 +18,7 @@ from lpn.command import grouped, table
 from . import system_file
 from .accelerators import fill, own_of
 from .build import build
+from .fabric import add_traffic
 
 __all__ = ["answer_of_run", "compare", "configured", "net", "show", "truth_rows", "workload"]
 
@@ -84,6 +85,7 @@ class Configured:
         system, own, earlier = net.system
         marking = lpn.Marking(net)
         fill(system, own, marking, os.fspath(input), earlier)
+        add_traffic(system, marking)
         if system.memory.model == "dram":
             marking.done_count = 1  # refreshes never stop: the run ends when the driver knows
         return marking
