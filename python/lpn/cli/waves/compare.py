@@ -68,8 +68,8 @@ def _status(found, recordings, interrupted):
             unknown = recording.totals(k)["cycles"]["unknown"]
             if unknown:
                 note(
-                    f"{recording.path}, {channel.name}: x or z decides in {grouped(unknown)} cycles, "
-                    "which are compared as cycles without a transfer"
+                    f"{recording.path}, {channel.name}: x or z decides in {counted(unknown, 'cycle')}, "
+                    "compared as without a transfer"
                 )
     if found["first_divergence"] is not None:
         return NO

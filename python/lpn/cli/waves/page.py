@@ -6,6 +6,7 @@ import re
 import click
 
 from ...command import OutputFile
+from ...errors import mistake
 from ...pages.page import document, packed, page_folder
 from ...source import shown
 
@@ -71,7 +72,13 @@ def name_of(path):
 def write(output, about, lanes, part):
     """Writes the page of `about` and the bytes of each run's lanes; its size in bytes."""
     if part is not None:
-        about["window"] = [part[0], min(part[1] - 1, about["runs"][0]["end"])]
+        end = max(run["end"] for run in about["runs"])
+        if part[0] >= end:
+            raise mistake(
+                "E-window",
+                f"--part begins at {part[0]}, after the recording has ended at {end}",
+            )
+        about["window"] = [part[0], min(part[1] - 1, end)]
     data = [(f"lanes-{k}", "text/plain", packed(each)) for k, each in enumerate(lanes)]
     text = document("wave.js", about, data)
     with open(output, "w", encoding="utf-8") as file:

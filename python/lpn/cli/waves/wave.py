@@ -223,7 +223,7 @@ def _show(found):
     for row in found["channels"]:
         if row["unknown"]:
             note(
-                f"{row['channel']}: x or z decides in {grouped(row['unknown'])} cycles, which count as none"
+                f"{row['channel']}: x or z decides in {counted(row['unknown'], 'cycle')}, which count as none"
             )
     click.echo("")
     if not found["links"]:
