@@ -145,6 +145,11 @@ void bind_wave(py::module_& parent) {
   struct Built {  // what a caller says, in place of a recording
     wave::History history;
     std::size_t rows;
+    void require(std::size_t channel, int phase = 0) const {
+      if (channel >= rows || phase < 0 || phase >= static_cast<int>(wave::kPhases)) {
+        throw py::index_error("no such channel or phase");
+      }
+    }
   };
   py::class_<Built>(m, "History")
       .def(py::init([](std::size_t channels, const HistoryTuple& options) {
@@ -152,10 +157,14 @@ void bind_wave(py::module_& parent) {
       }))
       .def("set",
            [](Built& h, std::size_t channel, std::int64_t position, int phase) {
+             h.require(channel, phase);
              h.history.set(channel, position, static_cast<wave::Phase>(phase), 0);
            })
-      .def("finish", [](Built& h, std::size_t channel,
-                        std::int64_t position) { h.history.finish(channel, position, 0, false); })
+      .def("finish",
+           [](Built& h, std::size_t channel, std::int64_t position) {
+             h.require(channel);
+             h.history.finish(channel, position, 0, false);
+           })
       .def("rows", [](const Built& h) { return of_history(h.history, h.rows); });
   py::class_<Vcd>(m, "Vcd")
       .def(py::init<>())

@@ -18,7 +18,7 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize("profile, count", [("user", 300), ("core", 300), ("c", 400)])
+@pytest.mark.parametrize("profile, count", [("user", 300), ("c", 400)])
 def test_sequences_of_calls_end_no_process(folder, profile, count):
     unit = campaign.run_unit(profile, 20261123, 0, count, folder)
     assert [(folder / name).read_text() for name in unit["found"]] == []
