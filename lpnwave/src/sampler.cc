@@ -1,6 +1,9 @@
 #include "lpn/wave/sampler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "lpn/base/error.h"
@@ -9,6 +12,9 @@ namespace lpn::wave {
 namespace {
 
 constexpr std::uint32_t kWord = 64;
+constexpr std::int64_t kMostEdges = std::int64_t{1} << 30;  // of a period in one gap
+constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 20;  // transfers in one cycle
 
 bool get(const std::vector<std::uint64_t>& words, std::uint32_t bit) {
   return (words[bit / kWord] >> bit % kWord & 1) != 0;
@@ -191,9 +197,17 @@ void Sampler::run_periods(std::int64_t until) {
   for (std::uint32_t c = 0; c < clocks_.size(); ++c) {
     const std::int64_t period = clocks_[c].period;
     ClockTotals& totals = clock_totals_[c];
-    while (period != 0 && (totals.edges + 1) * period <= until) {
+    if (period == 0) continue;
+    const std::int64_t target = until / period;
+    if (target - totals.edges > kMostEdges && !(dirty_[c].empty() && totals.origin)) {
+      throw Error("E-wave",
+                  fmt::format("the time goes on from {} to {}, which are {} edges of a clock "
+                              "with a period of {}",
+                              complete_, until, target - totals.edges, period));
+    }
+    while (totals.edges < target) {
       if (dirty_[c].empty() && totals.origin) {  // nothing has changed since the last edge
-        totals.edges = until / period;
+        totals.edges = target;
         totals.last = totals.edges * period;
         break;
       }
@@ -329,6 +343,12 @@ void Sampler::count(std::uint32_t channel, std::int64_t edge, bool reset) {
   if (!before) before = edge == 0 && begin_ == 0 ? 0 : now.value;
   const std::uint64_t mask = width >= kWord ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
   const std::uint64_t more = (now.value - *before) & mask;
+  if (more > mask / 2 || (options_.keep && more > kMostAtOnce)) {
+    throw Error("E-wave",
+                fmt::format("the count of channel {} goes from {} to {} at time {}, as no "
+                            "count of transfers does",
+                            channel + 1, *before, now.value, time_));
+  }
   before = now.value;
   set(channel, edge, more == 0 ? Phase::kIdle : Phase::kTransfer);
   if (more == 0) return;
@@ -453,7 +473,7 @@ void Sampler::finish(bool whole) {
   if (whole && begun_) {
     end_instant();
     for (const ClockSpec& clock : clocks_) {
-      if (clock.period != 0) run_periods(time_ + clock.period);
+      if (clock.period != 0 && time_ <= kLast - clock.period) run_periods(time_ + clock.period);
     }
   }
   settle();

@@ -181,14 +181,17 @@ TEST_CASE("a count of transfers, by a period in place of a clock") {
     sampler.on_time(begin);
     sampler.on_change(0, "10");  // 2 at once
     sampler.on_time(begin + 10);
-    sampler.on_change(0, "11111111");
+    sampler.on_change(0, "1111010");  // 122
+    sampler.on_time(begin + 20);
+    sampler.on_change(0, "11110010");  // 242
     sampler.on_time(begin + 1000000);
     sampler.on_change(0, "1");  // over its end
     sampler.finish(true);
     const std::int64_t first = begin / 10;  // its edge shows what is so up to the next one
     std::vector<std::int64_t> edges(from_zero ? 2 : 0, 0);
-    edges.insert(edges.end(), 253, first + 1);
-    edges.insert(edges.end(), 2, first + 100000);
+    edges.insert(edges.end(), 120, first + 1);
+    edges.insert(edges.end(), 120, first + 2);
+    edges.insert(edges.end(), 15, first + 100000);
     CHECK(sampler.take(0).edge == edges);
     CHECK(sampler.totals(0).transfers == edges.size());
     CHECK(sampler.totals(0).last == first + 100000);

@@ -244,3 +244,16 @@ def test_our_own_traces(lpn, folder):
         assert said in lpn("wave", "stalls", files[0], "--map", folder / "bad.toml").refused(
             "E-wave-map"
         )
+    # What goes down again is no count, and a time that leaps is no run of edges.
+    map = (folder / "own.toml").read_text().replace("work_commits", "work_in_flight")
+    (folder / "down.toml").write_text(map)
+    down = lpn("wave", "stalls", files[0], "--map", folder / "down.toml", "--json")
+    assert down.status == 3
+    assert "the count of channel 1 goes from 3 to 0 at time " in down.json["damage"]
+    with open(folder / "own.vcd", "a") as file:
+        file.write("#9223372036854775000\nb1 !\n")
+    (folder / "op.toml").write_text(
+        'clock = "1 ns"\n[channels.op]\nstart = "work_in_flight[0]"\ndone = "work_in_flight[1]"\n'
+    )
+    leap = lpn("wave", "stalls", files[0], "--map", folder / "op.toml", "--json")
+    assert leap.status == 3 and "which are 9223372036854" in leap.json["damage"]

@@ -313,7 +313,13 @@ class Recording:
             if error.code != "E-wave":
                 raise
             self.damage = str(error)
-        self._vcd.finish(whole)
+        try:
+            self._vcd.finish(whole)
+        except Error as error:  # of what its last instant shows
+            if error.code != "E-wave":
+                raise
+            self.damage = str(error)
+            self._vcd.finish(False)
         self.finished = True
         return False
 
