@@ -163,7 +163,6 @@ def pi(
 def _extract(model, bounds, params, output, fitted, resolution, clock, limit, plot, as_json):
     from ...runs.models import load
     from ...interfaces.extract import extract, refusals
-    from ...interfaces.fitted import extract_fitted
 
     given = {name for pairs in bounds for name, _ in pairs}
     usual = getattr(load(model).module, "INTERFACE_SPACE", {})
@@ -174,6 +173,8 @@ def _extract(model, bounds, params, output, fitted, resolution, clock, limit, pl
     progress = Progress(1)
     try:
         if fitted:
+            from ...interfaces.fitted import extract_fitted
+
             found = extract_fitted(net, space, loaded.name, values, clock, progress=progress.say)
         else:
             found = extract(
@@ -231,7 +232,7 @@ def _extract(model, bounds, params, output, fitted, resolution, clock, limit, pl
         )
         if output is not None:
             click.echo(f"written to {output}")
-    without = sum(getattr(found, "without", {}).values())
+    without = sum(found.without.values())
     if without:
         note(f"{counted(without, 'random input')} had no latency; the interface says why")
     for why, numbers in refusals(found.refused):
