@@ -1,4 +1,4 @@
-// Bundles the page: page.js, page.css, fonts.css, elk.js into one folder. node build.mjs OUT
+// Bundles the page: page.js, wave.js, page.css, fonts.css, elk.b64 into one folder. node build.mjs OUT
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ writeFileSync(join(out, 'fonts.css'),
   + font('JetBrains Mono', '400', '@fontsource/jetbrains-mono/files/jetbrains-mono-latin-400-normal.woff2'));
 
 await build({
-  entryPoints: { page: join(here, 'src/main.js') },
+  entryPoints: { page: join(here, 'src/main.js'), wave: join(here, 'src/wave/main.js') },
   bundle: true, minify: true, format: 'iife', target: ['es2022'], charset: 'utf8', legalComments: 'none',
   outdir: out, logLevel: 'warning',
 });

@@ -98,7 +98,8 @@ Scope scopes_of(const Net& net) {
     }
     Scope& mine = (*scope)[name];
     mine.kind = "task";
-    mine.signals = {{"in_flight", signal + transitions}, {"commits", signal}};
+    // A viewer's list shows this name alone, without its scopes.
+    mine.signals = {{name + "_in_flight", signal + transitions}, {name + "_commits", signal}};
     ++signal;
   }
   return top;

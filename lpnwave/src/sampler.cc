@@ -77,6 +77,7 @@ Sampler::Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec
     }
     look_again(k);
   }
+  if (options_.history) history_.emplace(specs_.size(), *options_.history);
 }
 
 Sampler::Truth Sampler::bit(const Bit& b) const {
@@ -224,6 +225,7 @@ void Sampler::sample(std::uint32_t clock) {
   for (const std::uint32_t k : confirming_) {
     channels_[k].settle(edge + 1);
     channels_[k].confirm();
+    if (history_) history_->confirm(k, (options_.times ? time_ : edge) + 1, origin_of(k));
   }
 }
 
@@ -290,6 +292,11 @@ void Sampler::set(std::uint32_t channel, std::int64_t edge, Phase phase) {
   if (before == Phase::kStalled && phase == Phase::kTransfer) released_.push_back(channel);
   if (before != Phase::kStalled && phase == Phase::kStalled) begin_stall(channel, edge);
   channels_[channel].set(edge, phase, values_);
+  if (history_) history_->set(channel, options_.times ? time_ : edge, phase, origin_of(channel));
+}
+
+std::optional<std::int64_t> Sampler::origin_of(std::uint32_t channel) const {
+  return options_.times ? origin_ : clock_totals_[specs_[channel].clock].origin;
 }
 
 void Sampler::begin_stall(std::uint32_t channel, std::int64_t edge) {
@@ -376,7 +383,14 @@ void Sampler::finish(bool whole) {
   if (whole && begun_) end_instant();
   settle();
   for (std::uint32_t k = 0; k < channels_.size(); ++k) {
-    channels_[k].finish(clock_totals_[specs_[k].clock].edges);
+    const ClockTotals& clock = clock_totals_[specs_[k].clock];
+    channels_[k].finish(clock.edges);
+    if (!history_) continue;
+    // The last cycle is as long as the others.
+    const std::int64_t period =
+        clock.edges > 1 ? (clock.last - clock.first) / (clock.edges - 1) : 1;
+    history_->finish(k, options_.times ? clock.last + period : clock.edges, origin_of(k),
+                     specs_[k].until.has_value());
   }
 }
 

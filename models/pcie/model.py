@@ -16,6 +16,7 @@ from lpn.runs import prepare
 
 from . import parts, rates
 from . import topology as topologies
+from .fabric import add_jobs, fabric
 from .topology import Device, Jobs, Link, Topology
 
 __all__ = ["answer", "compare", "net", "net_of", "show", "truth_rows", "workload"]
@@ -75,70 +76,28 @@ def _net(key):
     topology = key.topology
     net = lpn.Net("pcie")
     done = net.place("done", parts.Done, done=True, sink=True)
-    payload = net.param("max_payload", topology.max_payload, range=(128, 4096))
-    pad = net.param("pad", topology.pad, range=(1, 8))
-    ports = {}  # link -> (what goes up into it, what has come down by it)
-    below = {}  # where links hang -> their upper ends
-    for name, link in topology.links.items():
-        speed = rates.byte_fs(link.generation, link.lanes, topology.max_payload)
-        how = {
-            "byte_fs": net.param(f"{name}.byte_fs", speed, range=(1, 10**8)),
-            "latency": net.param(f"{name}.latency", link.latency, range=(0, 10**12)),
-            "pad": pad,
-            "credits": {kind: (packets, units) for kind, packets, units in link.credits},
-        }
-        up = _sending(net, f"{name}.lower.out", name, topology)
-        at_parent = parts.port(net, f"{name}.upper.in", parts.UP)
-        down = parts.port(net, f"{name}.upper.out", parts.DOWN)
-        arrived = parts.port(net, f"{name}.lower.in", parts.DOWN)
-        parts.direction(net, f"{name}.up", up, at_parent, **how)
-        parts.direction(net, f"{name}.down", down, arrived, **how)
-        ports[name] = (up, arrived)
-        below.setdefault(link.parent, []).append((name, at_parent, down))
-    for number, (name, device) in enumerate(topology.devices.items()):
-        up, arrived = ports[device.link]
+    made = fabric(net, topology)
+    for name, device in topology.devices.items():
+        up, arrived = made.devices[name]
         parts.device(
             net,
             name,
             up,
             arrived,
             done,
-            number=number,
-            max_payload=payload,
+            number=made.numbers[name],
+            max_payload=made.payload,
             max_read=net.param(f"{name}.max_read", device.max_read, range=(128, 4096)),
             outstanding=net.param(f"{name}.outstanding", device.outstanding, range=(1, 1024)),
         )
-    for name, switch in topology.switches.items():
-        up, arrived = ports[switch.link]
-        latency = net.param(f"{name}.latency", switch.latency, range=(0, 10**12))
-        ends = [(a, d, _under(topology, link)) for link, a, d in below[name]]
-        parts.switch(net, name, up, arrived, ends, latency=latency)
     how = {
         "read": net.param("root.read", topology.read, range=(0, 10**12)),
         "write": net.param("root.write", topology.write, range=(0, 10**12)),
         "chunk": net.param("root.completions", topology.chunk, range=(64, 4096)),
     }
-    for link, at_root, down in below["root"]:
+    for link, (at_root, down) in made.roots.items():
         parts.root_complex(net, f"root.{link}", at_root, down, done, **how)
     return net
-
-
-def _sending(net, port, link, topology):
-    """The port at the lower end of a link: a device's has few places, a switch's any number."""
-    for _, device in _devices(topology):
-        if device.link == link:
-            return parts.port(net, port, parts.UP, device.queue)
-    return parts.port(net, port, parts.UP)
-
-
-def _under(topology, link):
-    """The numbers of the devices below a link."""
-    names = list(topology.devices)
-    return [
-        k
-        for k, name in enumerate(names)
-        if link in topologies.way(topology, topology.devices[name].link)
-    ]
 
 
 def workload(topology, net: lpn.Net) -> lpn.Marking:
@@ -146,21 +105,8 @@ def workload(topology, net: lpn.Net) -> lpn.Marking:
     if not isinstance(topology, Topology):
         topology = topologies.read(topology)
     marking = lpn.Marking(net)
-    for name, device in topology.devices.items():
-        for jobs in device.jobs:
-            _add(marking, f"{name}.jobs", jobs)
+    add_jobs(marking, topology)
     return marking
-
-
-def _add(marking, place, jobs):
-    step = jobs.size if jobs.step is None else jobs.step
-    kinds = {"write": [True], "read": [False], "both": [True, False]}[jobs.kind]
-    addresses = [jobs.address + k * step for k in range(jobs.count) for _ in kinds]
-    if addresses[-1] > 2**48:
-        raise ValueError(f"the addresses of {jobs.count} jobs go beyond 2**48")
-    marking.add_rows(
-        place, [(kinds[k % len(kinds)], jobs.size, a) for k, a in enumerate(addresses)]
-    )
 
 
 def answer(path) -> dict:

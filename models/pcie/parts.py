@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import lpn
 
 __all__ = [
-    "Done",
-    "Job",
     "DOWN",
+    "Done",
     "KINDS",
     "Port",
     "Tlp",
+    "Transfer",
     "UP",
     "device",
     "direction",
@@ -40,7 +40,7 @@ MOST_BYTES = 2**32  # of one transaction
 _UNIT = 16  # bytes of payload that a data credit stands for (specification, section 2.6.1)
 
 
-class Job(lpn.Token):
+class Transfer(lpn.Token):
     """A transfer that a device is asked for."""
 
     write: bool  # to the memory of the host; else it reads
@@ -60,7 +60,8 @@ class Piece(lpn.Token):
 class Tlp(lpn.Token):
     """A packet of the transaction layer."""
 
-    device: lpn.Int[0, 255]  # who asked
+    device: lpn.Int[0, 255]  # who asked, or whom the host asks
+    stream: lpn.Int[0, 15]  # of what the device does; 0 where it does one thing
     payload: lpn.Int[0, 4096]  # bytes that it carries
     length: lpn.Int[0, 4096]  # bytes that it asks for
     address: lpn.Int[0, 2**49]
@@ -108,11 +109,12 @@ def port(net, name, kinds=KINDS, capacity=None) -> Port:
     return Port({k: net.place(f"{name}.{k}", Tlp, capacity=capacity) for k in kinds}, {})
 
 
-def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None):
+def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None, tick=1000):
     """One direction of a link, from the port `sent` to the port `arrived`.
 
-    byte_fs: femtoseconds per byte (rates.byte_fs). latency: ps from the end of a packet on the wire
-    to the receiver. pad: payloads are sent in multiples of so many bytes (4: the wire's words).
+    byte_fs: femtoseconds per byte (rates.byte_fs). latency: ticks from the end of a packet on the wire
+    to the receiver. tick: femtoseconds of one. pad: payloads are sent in multiples of so many bytes (4:
+    the wire's words).
     credits: {kind: (packets, units of 16 bytes)} that the receiver has room for, where it says so;
     credits come back `latency` after the receiver is done with a packet.
 
@@ -143,7 +145,7 @@ def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None):
             f"{name}.{kind}.send",
             take=take,
             put=[flying.forward("tlp"), wire],
-            delay=lambda tlp, header=header: _wire_time(tlp.payload, header, pad, byte_fs),
+            delay=lambda tlp, header=header: _wire_time(tlp.payload, header, pad, byte_fs, tick),
         )
         net.transition(
             f"{name}.{kind}.fly",
@@ -155,9 +157,9 @@ def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None):
         )
 
 
-def _wire_time(payload, header, pad, byte_fs):
-    """ps, to the nearest."""
-    return ((header + (payload + pad - 1) // pad * pad) * byte_fs + 500) // 1000
+def _wire_time(payload, header, pad, byte_fs, tick):
+    """Ticks, to the nearest."""
+    return ((header + (payload + pad - 1) // pad * pad) * byte_fs + tick // 2) // tick
 
 
 def device(net, name, up, down, done, *, number, max_payload, max_read, outstanding):
@@ -168,7 +170,7 @@ def device(net, name, up, down, done, *, number, max_payload, max_read, outstand
     `outstanding` read requests are in flight. A read that has come back by the port `down` puts a
     Done into `done`; a write ends at the root complex.
     """
-    jobs = net.place(f"{name}.jobs", Job, start=True)
+    jobs = net.place(f"{name}.jobs", Transfer, start=True)
     cutting = net.place(f"{name}.cutting", Piece)
     idle = net.place(f"{name}.idle", init=1)
     tags = net.place(f"{name}.tags", init=outstanding)
@@ -199,6 +201,7 @@ def device(net, name, up, down, done, *, number, max_payload, max_read, outstand
             put=[
                 up.places[kind].emit(
                     device=number,
+                    stream=0,
                     payload=0 if asks else part,
                     length=part if asks else 0,
                     address=lambda piece: piece.address,
@@ -240,17 +243,22 @@ def device(net, name, up, down, done, *, number, max_payload, max_read, outstand
     return jobs
 
 
-def root_complex(net, name, up, down, done, *, read, write, chunk):
+def root_complex(net, name, up, down, done, *, read, write, chunk, devices=None):
     """The root complex and the memory behind it.
 
     Writes that arrive by the port `up` are in memory `write` ps later and then give back their
     credits; reads are answered by completions, put into the port `down` `read` ps later, which end
     at multiples of `chunk` bytes (the read completion boundary, or the maximum payload where the
-    chip set joins them). The memory takes any number at once.
+    chip set joins them). The memory takes any number at once. devices: the numbers of those that it
+    answers; None: of all.
     """
+
+    theirs = None if devices is None else lambda tlp: any(tlp.device == d for d in devices)
+
     net.transition(
         f"{name}.write",
         take={"tlp": up.places["posted"]},
+        guard=theirs,
         put=[
             done.emit(
                 count=lambda tlp: 1 if tlp.last else 0,
@@ -276,10 +284,12 @@ def root_complex(net, name, up, down, done, *, read, write, chunk):
     net.transition(
         f"{name}.read",
         take={"tlp": up.places["nonposted"]},
+        guard=theirs,
         put=[
             down.places["completion"].emit(
                 count=completions,
                 device=lambda tlp: tlp.device,
+                stream=0,
                 payload=bytes_of,
                 length=0,
                 address=lambda tlp: tlp.address,
@@ -303,19 +313,20 @@ def switch(net, name, up, down, below, *, latency):
     Every packet is taken in whole and `latency` ps later it waits at the next port.
     """
     for k, (arrived, sent, devices) in enumerate(below):
-        for kind in ("posted", "nonposted"):
+        for kind in arrived.places:
             net.transition(
-                f"{name}.port{k}.{kind}",
+                f"{name}.port{k}.up.{kind}",
                 take={"tlp": arrived.places[kind]},
                 put=[up.places[kind].forward("tlp"), *arrived.free(kind)],
                 delay=latency,
                 ordered=True,
             )
-        net.transition(
-            f"{name}.port{k}.completion",
-            take={"tlp": down.places["completion"]},
-            guard=lambda tlp, devices=devices: any(tlp.device == d for d in devices),
-            put=[sent.places["completion"].forward("tlp"), *down.free("completion")],
-            delay=latency,
-            ordered=True,
-        )
+        for kind in sent.places:
+            net.transition(
+                f"{name}.port{k}.down.{kind}",
+                take={"tlp": down.places[kind]},
+                guard=lambda tlp, devices=devices: any(tlp.device == d for d in devices),
+                put=[sent.places[kind].forward("tlp"), *down.free(kind)],
+                delay=latency,
+                ordered=True,
+            )

@@ -32,6 +32,7 @@ with at most three decimals; sizes are bytes.
 """
 
 import os
+import re
 from dataclasses import dataclass, field
 
 import lpn
@@ -225,6 +226,25 @@ def _device(table):
 
 def _check(topology):
     """That links, switches and devices make a tree."""
+    for kind, parts in (
+        ("link", topology.links),
+        ("switch", topology.switches),
+        ("device", topology.devices),
+    ):
+        for name in parts:
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name) or name == "root":
+                raise WrongValue(
+                    f"{kind} {name!r} must be named by a letter and up to 63 letters, digits and _, and "
+                    "not 'root'"
+                )
+    for name in topology.devices:
+        if name in topology.switches:
+            raise WrongValue(f"'{name}' is a switch and a device; choose another name")
+    if len(topology.devices) > 256 or len(topology.links) > 1000:
+        raise WrongValue(
+            f"there are {len(topology.devices)} devices and {len(topology.links)} links; at most 256 and "
+            "1000"
+        )
     at_end = {}
     for kind, parts in (("switch", topology.switches), ("device", topology.devices)):
         for name, part in parts.items():
@@ -256,7 +276,7 @@ def _check(topology):
 
 def way(topology, name):
     """The links from this one up to the root."""
-    way = [name]
+    way, seen = [name], {name}
     while (parent := topology.links[way[-1]].parent) != "root":
         if parent not in topology.switches:
             raise WrongValue(
@@ -264,6 +284,7 @@ def way(topology, name):
                 f"switches: {', '.join(topology.switches) or 'none'}"
             )
         way.append(topology.switches[parent].link)
-        if way[-1] in way[:-1]:
+        if way[-1] in seen:
             raise WrongValue(f"links {', '.join(way)} go round in a circle")
+        seen.add(way[-1])
     return way

@@ -148,11 +148,12 @@ def _check_places(system, own):
 def _round_trip(system, kind):
     """Cycles from a request of the accelerator to its answer, when nothing else is on the way."""
     memory, link, device = system.memory, system.link, system.accelerator
-    if link.generation:
+    if link.packets:
+        key = "topology" if link.topology else "generation"
         raise wrong(
             system,
             "accelerator.round_trips needs a link of messages: packets of PCI Express wait for each "
-            "other; leave out link.generation",
+            f"other; leave out link.{key}",
         )
     where = memory.input if kind == "read" else memory.output
     more = (

@@ -9,6 +9,7 @@ from models.pcie import rates
 from lpn import lib
 from . import host
 from .accelerators import Own
+from .fabric import ways
 from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 
 __all__ = ["build"]
@@ -51,6 +52,9 @@ class _Builder:
 
     def links(self):
         link = self.system.link
+        if link.topology:
+            self.up, self.down = ways(self.net, self.system)
+            return
         latency = self.time("link.latency", link.latency)
         speed = None
         if link.generation:
@@ -230,7 +234,7 @@ class _Builder:
         unanswered = net.place("writes.window", init=window)
         run_type = Written if self.dram else Run
         sent, at_memory = (net.place(f"writes.{n}", run_type) for n in ("sent", "at_memory"))
-        answered = net.place("writes.answered") if self.system.link.generation else None
+        answered = net.place("writes.answered") if self.system.link.packets else None
         accepted = [self.ends] if self.system.device.done == "accepted" else []
         net.transition(
             "writes.issue",
@@ -245,7 +249,7 @@ class _Builder:
         # An answer is a message, or with PCI Express an update of credits, for whose bytes
         # rates.byte_fs has charged all packets. Messages take no turns: one transition for both.
         answer = [unanswered, *([] if accepted else [self.ends])]
-        apart = self.system.link.generation > 0
+        apart = self.system.link.packets
         latency = self.down.latency
         if self.dram:
             back = answered or net.place("writes.answered")

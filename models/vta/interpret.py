@@ -10,7 +10,7 @@ import numpy
 
 from models.vta import isa
 from models.vta.config import DEFAULT
-from models.vta.schedule import HIGH, LOW, SHIFT
+from models.vta.convolution import HIGH, LOW, SHIFT
 
 UNITS = ("load", "compute", "store")
 _FLAGS = ("pop_prev", "pop_next", "push_prev", "push_next")
@@ -188,29 +188,40 @@ def _operation(code, one, other):
 
 
 def data(conv, seed=1):
-    """Random inputs and weights of a convolution: int8 [ci][h][w][16], [co][ci][k][k][16][16]."""
+    """Random inputs and weights of a convolution: int8 [ci][h][w], [co][ci][k][k]."""
     random = numpy.random.default_rng(seed)
-    block = DEFAULT.block
-    ci, co = conv.ci // block, conv.co // block
-    inputs = random.integers(-128, 128, (ci, conv.h, conv.w, block), numpy.int8)
-    weights = random.integers(-8, 8, (co, ci, conv.k, conv.k, block, block), numpy.int8)
+    inputs = random.integers(-128, 128, (conv.ci, conv.h, conv.w), numpy.int8)
+    weights = random.integers(-8, 8, (conv.co, conv.ci, conv.k, conv.k), numpy.int8)
     return inputs, weights
 
 
 def convolve(conv, inputs, weights):
-    """What a convolution gives, by numpy alone: int8 [co][oh][ow][16]."""
+    """What a convolution gives, by numpy alone: int8 [co][oh][ow]."""
     pad, stride = conv.pad, conv.stride
-    padded = numpy.pad(inputs, ((0, 0), (pad, pad), (pad, pad), (0, 0))).astype(numpy.float64)
-    total = numpy.zeros((weights.shape[0], conv.oh, conv.ow, DEFAULT.block))
+    padded = numpy.pad(inputs, ((0, 0), (pad, pad), (pad, pad))).astype(numpy.float64)
+    total = numpy.zeros((conv.co, conv.oh, conv.ow))
     for dy, dx in itertools.product(range(conv.k), range(conv.k)):
         part = padded[:, dy : dy + stride * conv.oh : stride, dx : dx + stride * conv.ow : stride][
             :, : conv.oh, : conv.ow
         ]
-        total += numpy.einsum(
-            "chwi,ocbi->ohwb", part, weights[:, :, dy, dx].astype(numpy.float64), optimize=True
-        )
+        total += numpy.tensordot(weights[:, :, dy, dx].astype(numpy.float64), part, 1)
     total = total.astype(numpy.int64) >> SHIFT
     return numpy.clip(total, LOW, HIGH).astype(numpy.int8)
+
+
+def blocked(array, *axes):
+    """The array as it lies in memory: these axes cut into blocks of 16, filled up with zeros; what
+    is in a block comes last.
+    """
+    block = DEFAULT.block
+    for axis in axes:
+        array = numpy.pad(
+            array, [(0, -size % block if k == axis else 0) for k, size in enumerate(array.shape)]
+        )
+        shape = array.shape
+        array = array.reshape(*shape[:axis], shape[axis] // block, block, *shape[axis + 1 :])
+        array = numpy.moveaxis(array, axis + 1, array.ndim - 1)
+    return array
 
 
 def agrees(conv, words, uops, orders=None, seed=1):
@@ -220,10 +231,10 @@ def agrees(conv, words, uops, orders=None, seed=1):
     """
     inputs, weights = data(conv, seed)
     block = DEFAULT.block
-    wanted = convolve(conv, inputs, weights).reshape(-1, block)
+    wanted = blocked(convolve(conv, inputs, weights), 0).reshape(-1, block)
     dram = {
-        "inp": inputs.reshape(-1, block),
-        "wgt": weights.reshape(-1, block, block),
+        "inp": blocked(inputs, 0).reshape(-1, block),
+        "wgt": blocked(weights, 0, 1).reshape(-1, block, block),
         "acc": numpy.zeros((1, block), numpy.int32),
         "uop": uops,
         "out": numpy.full_like(wanted, -1),

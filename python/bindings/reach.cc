@@ -18,6 +18,9 @@ ReachQuestion question(const std::string& what, std::uint64_t index, bool maximu
   } else if (what == "commits" || what == "busy") {
     asked.what = what == "busy" ? What::kBusy : What::kCommits;
     asked.transition = static_cast<TransitionId>(index);
+  } else if (what == "response" || what == "backlog") {
+    asked.what = what == "response" ? What::kResponse : What::kBacklog;
+    asked.place = static_cast<PlaceId>(index);
   } else {
     throw py::value_error("no quantity '" + what + "'");
   }
@@ -31,15 +34,16 @@ void bind_reach(py::module_& m) {
       "bound_by_states",
       [](const Net& net, const InputSpace& space, const std::string& what, std::uint64_t index,
          bool maximum, std::size_t zones, std::uint64_t values, std::uint64_t states,
-         const py::object& progress) {
+         std::optional<std::int64_t> enough, const py::object& progress) {
         const ReachQuestion asked = question(what, index, maximum);
         Watch watch(progress);
         ReachOptions options{.zones = zones,
                              .values = values,
                              .states = states,
                              .memory = std::size_t{2} << 30,
-                             .go_on = [&](std::uint64_t looked, std::uint64_t waiting) {
-                               return watch.go_on(looked, waiting);
+                             .enough = enough,
+                             .go_on = [&](std::uint64_t looked, std::uint64_t waiting, bool met) {
+                               return watch.go_on(looked, waiting, met);
                              }};
         Reached r;
         {
@@ -58,7 +62,7 @@ void bind_reach(py::module_& m) {
       },
       py::arg("net"), py::arg("space"), py::arg("what"), py::arg("index") = 0, py::kw_only(),
       py::arg("maximum") = true, py::arg("zones") = 1, py::arg("values") = 2, py::arg("states") = 0,
-      py::arg("progress") = py::none(),
+      py::arg("enough") = py::none(), py::arg("progress") = py::none(),
       "What latency, completion (of the index-th done token), commits or busy (of transition "
       "index) "
       "are at most, or at least, over all inputs; ({bound, complete, why, may_stall, may_fail, "

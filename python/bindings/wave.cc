@@ -11,6 +11,8 @@ using SliceTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::
 using ClockTuple = std::tuple<BitTuple, std::vector<BitTuple>>;
 using ChannelTuple = std::tuple<int, std::uint32_t, std::vector<BitTuple>, std::vector<BitTuple>,
                                 std::vector<std::vector<SliceTuple>>, std::optional<std::uint32_t>>;
+using HistoryTuple =
+    std::tuple<std::size_t, std::size_t, std::optional<std::pair<std::int64_t, std::int64_t>>>;
 using OriginTuple = std::tuple<int, std::uint32_t, std::int64_t>;  // kind, channel, time
 
 wave::Bit to_bit(const BitTuple& t) { return {std::get<0>(t), std::get<1>(t), std::get<2>(t)}; }
@@ -46,6 +48,19 @@ std::vector<wave::ChannelSpec> to_channels(const std::vector<ChannelTuple>& list
     channels.push_back(std::move(spec));
   }
   return channels;
+}
+
+wave::History::Options to_options(const HistoryTuple& t) {
+  return {std::get<0>(t), std::get<1>(t), std::get<2>(t)};
+}
+
+// (first and last position kept one by one, [(bins, phases) of each channel]).
+py::tuple of_history(const wave::History& history, std::size_t channels) {
+  py::list rows;
+  for (std::size_t k = 0; k < channels; ++k) {
+    rows.append(py::make_tuple(py::bytes(history.bins(k)), py::bytes(history.phases(k))));
+  }
+  return py::make_tuple(history.kept(), rows);
 }
 
 // A dump and who samples it.
@@ -123,6 +138,21 @@ py::list clocks(Vcd& vcd) {
 
 void bind_wave(py::module_& parent) {
   py::module_ m = parent.def_submodule("wave", "Recorded waveforms.");
+  struct Built {  // what a caller says, in place of a recording
+    wave::History history;
+    std::size_t rows;
+  };
+  py::class_<Built>(m, "History")
+      .def(py::init([](std::size_t channels, const HistoryTuple& options) {
+        return Built{wave::History(channels, to_options(options)), channels};
+      }))
+      .def("set",
+           [](Built& h, std::size_t channel, std::int64_t position, int phase) {
+             h.history.set(channel, position, static_cast<wave::Phase>(phase), 0);
+           })
+      .def("finish", [](Built& h, std::size_t channel,
+                        std::int64_t position) { h.history.finish(channel, position, 0, false); })
+      .def("rows", [](const Built& h) { return of_history(h.history, h.rows); });
   py::class_<Vcd>(m, "Vcd")
       .def(py::init<>())
       .def("read_header",
@@ -137,13 +167,15 @@ void bind_wave(py::module_& parent) {
           [](Vcd& vcd, const std::vector<std::uint32_t>& signals,
              const std::vector<std::uint32_t>& widths, const std::vector<ClockTuple>& clocks,
              const std::vector<ChannelTuple>& channels, const OriginTuple& origin,
-             std::uint64_t window, bool keep) {
+             std::uint64_t window, bool keep, const std::optional<HistoryTuple>& history,
+             bool times) {
             for (std::uint32_t k = 0; k < signals.size(); ++k) vcd.reader.watch(signals[k], k);
             const auto& [kind, channel, time] = origin;
-            vcd.sampler = std::make_unique<wave::Sampler>(
-                widths, to_clocks(clocks), to_channels(channels),
-                wave::Sampler::Options{
-                    {static_cast<wave::Origin::Kind>(kind), channel, time}, window, keep});
+            wave::Sampler::Options options{
+                {static_cast<wave::Origin::Kind>(kind), channel, time}, window, keep, {}, times};
+            if (history) options.history = to_options(*history);
+            vcd.sampler = std::make_unique<wave::Sampler>(widths, to_clocks(clocks),
+                                                          to_channels(channels), options);
           },
           "After the header: what to sample (lpn/wave/sampler.h). Signals by number.")
       .def("read",
@@ -153,6 +185,15 @@ void bind_wave(py::module_& parent) {
              const py::gil_scoped_release no_gil;
              vcd.reader.read(view, sampler);
            })
+      .def("history",
+           [](Vcd& vcd) {
+             const wave::History* history = vcd.sampling().history();
+             if (history == nullptr) throw py::value_error("sample() with a history comes first");
+             return of_history(*history, vcd.sampling().channels());
+           })
+      .def_property_readonly(
+          "origin", [](Vcd& vcd) { return vcd.sampling().origin(); },
+          "The time of cycle 0, or None.")
       .def("settle", [](Vcd& vcd) { vcd.sampling().settle(); })
       .def("complete", [](const Vcd& vcd) { return vcd.reader.complete(); })
       .def("finish", [](Vcd& vcd, bool whole) { vcd.sampling().finish(whole); })

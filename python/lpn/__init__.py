@@ -33,6 +33,7 @@ _LATE = {
     "poisson": ("lpn.traffic", "poisson"),
     "sweep": ("lpn.sweeps.sweep", "sweep"),
     "uniform": ("lpn.traffic", "uniform"),
+    "Spread": ("lpn.tuning.spread", "Spread"),
     "tune": ("lpn.tuning.search", "tune"),
 }
 
@@ -48,6 +49,7 @@ __all__ = [
     "Place",
     "Run",
     "RunError",
+    "Spread",
     "Token",
     "Traffic",
     "bursts",

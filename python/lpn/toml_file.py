@@ -44,6 +44,10 @@ def read_toml(
         raise without_place(
             unreadable or code, f"cannot read {os.fspath(path)}: {error.strerror}"
         ) from None
+    except ValueError:  # a character that no path has
+        raise without_place(
+            unreadable or code, f"cannot read {os.fspath(path)!r}: not a path"
+        ) from None
     try:
         return toml_data(data)
     except ValueError as error:

@@ -364,6 +364,39 @@ def test_what_names_say(tmp_path):
         "kernel": {"start": "t.kernel_start", "done": "t.kernel_done"},
         "busy": {"busy": "t.busy"},
     }
-    assert proposal.channels["aw"]["payload"] == ["t.awaddr"] and proposal.guesses == {"d"}
+    assert proposal.channels["aw"]["payload"] == ["t.awaddr"] and list(proposal.guesses) == ["d"]
     (tmp_path / "map.toml").write_text(written(proposal, "a.vcd"))
     assert [c.name for c in read_map(str(tmp_path / "map.toml")).channels] == list(found)
+
+
+def test_what_names_only_hint_at(tmp_path):
+    """Requests with grants, strobes, a bus and its enable, a start alone: guesses, and said to be."""
+    names = {"clk": 1, "mem_req": 1, "mem_gnt": 1, "mem_addr": 16, "wb_stb": 1, "wb_ack": 1}
+    names |= {"tick_strobe": 1, "code_en": 1, "code": 9, "ostart": 1, "screen": 1, "token": 1}
+    names |= {"i_start": 1, "i_done": 1}
+    text = "".join(
+        f"$var wire {width} {chr(40 + k)} {name} $end\n"
+        for k, (name, width) in enumerate(names.items())
+    )
+    (tmp_path / "a.vcd").write_text(
+        "$scope module t $end\n" + text + "$upscope $end\n$enddefinitions $end\n"
+    )
+    proposal = propose(read_signals(str(tmp_path / "a.vcd")))
+    assert proposal.channels == {
+        "i": {"start": "t.i_start", "done": "t.i_done"},
+        "mem": {"valid": "t.mem_req", "ready": "t.mem_gnt", "payload": ["t.mem_addr"]},
+        "wb": {"valid": "t.wb_stb", "ready": "t.wb_ack"},
+        "tick": {"strobe": "t.tick_strobe"},
+        "code": {"strobe": "t.code_en", "payload": ["t.code"]},
+        "ostart": {"strobe": "t.ostart"},
+    }
+    assert set(proposal.guesses) == set(proposal.channels) - {"i"}
+    map = written(proposal, "a.vcd")
+    assert "[channels.code] # a guess: a bus and its enable\n" in map
+    assert (
+        "[channels.wb] # a guess: a request and its grant; is it a transfer when both are 1?" in map
+    )
+    (tmp_path / "map.toml").write_text(map)
+    assert [c.name for c in read_map(str(tmp_path / "map.toml")).channels] == list(
+        proposal.channels
+    )

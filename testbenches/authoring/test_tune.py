@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import os
+import signal
 
 import pytest
 
@@ -95,3 +97,57 @@ def test_what_cannot_be_is_refused():
         lpn.tune([], bowl)
     with pytest.raises(lpn.Error, match="it has no number"):
         lpn.tune(["a", "b"], lambda batch: [1] * len(batch))
+
+
+def alone(scale, batch):
+    return [scale * (c["x"] - 13) ** 2 + c["y"] for c in batch]
+
+
+def died(batch):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refused(batch):
+    raise ValueError("no cost of that")
+
+
+def too_few(batch):
+    return [1]
+
+
+def test_costs_by_several_processes():
+    with lpn.Spread(alone, 5, jobs=3) as cost:
+        assert cost(GRID) == alone(5, GRID)
+        assert cost(GRID[:1]) == alone(5, GRID[:1])
+        found = lpn.tune(GRID, cost, strategy="random", trials=50, seed=5)
+    same = lpn.tune(GRID, lambda b: alone(5, b), strategy="random", trials=50, seed=5)
+    assert found.trials == same.trials
+
+
+def test_costs_that_do_not_come():
+    for function, words in (
+        (refused, "^no cost of that$"),
+        (died, "^a worker that computed costs died, twice\n"),
+        (too_few, r"^cost\(\) must return 200 numbers for as many, got 1\n"),
+    ):
+        with lpn.Spread(function, jobs=2) as cost, pytest.raises(Exception, match=words):
+            cost(GRID)
+    with pytest.raises(lpn.Error, match=r"^Spread needs a function of a module, .*got .*<lambda>"):
+        lpn.Spread(lambda batch: batch, jobs=2)
+
+
+def test_a_file_of_somebody_else_is_left_alone(tmp_path):
+    """Also one without a whole line, which was taken for an empty one and written over."""
+    for data in (
+        b"a text without an end of line",
+        b"\x1f\x8b\x08\x00",
+        b"one\n",
+        b'{"tune": 1}\nx\n',
+    ):
+        path = tmp_path / "file"
+        path.write_bytes(data)
+        with pytest.raises(lpn.Error, match="holds (no trials|trials of something else); write to"):
+            lpn.tune(GRID, bowl, trials=3, strategy="random", journal=path)
+        assert path.read_bytes() == data
+    path.write_bytes(b'{"tune": 1, "strat')  # killed in its first line
+    assert len(lpn.tune(GRID, bowl, trials=3, strategy="random", journal=path).trials) == 3

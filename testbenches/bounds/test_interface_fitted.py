@@ -125,6 +125,37 @@ def test_inputs_without_a_latency_are_told_of():
     assert "- " + str(found.without["it stalls"]) + ": it stalls" in found.text
 
 
+def beside_a_timer():
+    """Jobs, and a timer that never ends."""
+    timed = lpn.Net("timed")
+    jobs, ticks = timed.place("jobs", Job, start=True), timed.place("ticks", start=True)
+    done = timed.place("done", done=True, sink=True)
+    timed.transition(
+        "work", take={"j": jobs}, put=[done], delay=lambda j: 2 * j.size + 3, servers=1
+    )
+    timed.transition("tick", take={"t": ticks}, put=[ticks], delay=7)
+    inputs = lpn.InputSpace(timed.done())
+    inputs.tokens("jobs", 3, kind=0, size=(1, 100))
+    inputs.tokens("ticks", 1)
+    return timed, inputs
+
+
+def test_runs_that_end_by_done_tokens():
+    timed, inputs = beside_a_timer()
+    inputs.done_count = 3
+    found = extract_fitted(timed, inputs)
+    assert found.classes[0]["worst_error"] == 0
+    assert "runs end after 3 done tokens" in found.text
+
+
+def test_runs_that_never_end_are_refused(monkeypatch):
+    monkeypatch.setattr(fitted, "_MOST_SECONDS", 0.05)
+    assert (
+        "4 of 4 random inputs have no latency; 4 of them: more than 0.05 s to run; where the net "
+        "runs for ever, give it or the space a done_count; take a space whose inputs run"
+    ) in refusal(lambda: extract_fitted(*beside_a_timer()))
+
+
 def refusal(make):
     with pytest.raises(lpn.Error) as refused:
         make()
@@ -187,3 +218,12 @@ def test_no_formula_is_better_than_a_wrong_one():
     inputs.tokens("jobs", 1, kind=0, size=(1, 1000))
     message = refusal(lambda: extract_fitted(odd, inputs))
     assert "no largest of a few lines over sums of the tokens comes near" in message
+
+
+def test_a_sum_over_places_of_one_token_each():
+    units = net()
+    found = extract_fitted(units, space(units, jobs=1, kind=1))
+    interface = execute_interface(found.text, "<interface>")
+    assert list(interface.SUMS) == ["port0+port1.size"] or "+" in next(iter(interface.SUMS))
+    rows = rows_of(units, marking(units, {"port0": [(1, 30)], "port1": [(1, 12)]}))
+    assert interface.latency(aggregate(interface, rows)) == 2 * (30 + 12) + 2 * 5

@@ -6,17 +6,9 @@ import _lpn
 import pytest
 
 import lpn
-from lpn.lib import _arbiters
 from lpn.runs import simulate
 
-
-def by_free_counts(net, *args, **options):
-    """A round robin whose guards read free counts, as lpn.lib has it for more than 8 inputs."""
-    most, _arbiters.MOST_BY_TURNS = _arbiters.MOST_BY_TURNS, 0
-    try:
-        return lpn.lib.round_robin(net, *args, **options)
-    finally:
-        _arbiters.MOST_BY_TURNS = most
+from _round_robin import by_free_counts
 
 
 class Burst(lpn.Token):

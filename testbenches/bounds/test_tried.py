@@ -10,16 +10,8 @@ import signal
 
 import lpn
 import pytest
-from lpn.lib import _arbiters
 
-
-def by_free_counts(net, *args, **options):
-    """A round robin whose guards read free counts, as lpn.lib has it for more than 8 inputs."""
-    most, _arbiters.MOST_BY_TURNS = _arbiters.MOST_BY_TURNS, 0
-    try:
-        return lpn.lib.round_robin(net, *args, **options)
-    finally:
-        _arbiters.MOST_BY_TURNS = most
+from _round_robin import by_free_counts
 
 
 def arbitrated(masters=3, stuck=None):

@@ -1,5 +1,9 @@
 """lpn.run_batch against runs one by one, and lpn sim --explain."""
 
+import os
+import signal
+import threading
+
 import lpn
 import pytest
 
@@ -202,6 +206,41 @@ def test_an_endless_run_has_a_budget_of_time():
     for run in lpn.run_batch(net, [lpn.Marking(net)] * 2, max_time=0.2):
         assert run.ending == "budget" and run.stopped["reason"] == "time" and run.until > 1000
         assert run.stopped["text"].endswith("time limit of 0.2 s reached")
+
+
+def beside_a_timer():
+    """Jobs in lock step, and a timer that runs for ever where it has its token."""
+    net = lpn.Net("timed")
+    jobs, ticks = net.place("jobs", start=True), net.place("ticks", start=True)
+    net.transition("work", take=[jobs], put=[net.place("done", done=True)], delay=3, servers=1)
+    net.transition("tick", take=[ticks], put=[ticks], delay=7)
+    return net
+
+
+@pytest.mark.parametrize("pattern", ["0100", "1" + 19 * "0", 10 * "0" + "1" + 9 * "0"])
+def test_an_endless_run_in_lock_step_is_stopped_alone(pattern):
+    net = beside_a_timer()
+    markings = []
+    for endless in pattern:
+        markings.append(lpn.Marking(net))
+        markings[-1].add("jobs")
+        if endless == "1":
+            markings[-1].add("ticks")
+    runs = lpn.run_batch(net, markings, max_time=1, threads=1)
+    assert [run.ending for run in runs] == [
+        "budget" if endless == "1" else "quiet" for endless in pattern
+    ]
+    assert [run.latency for run in runs] == [None if endless == "1" else 3 for endless in pattern]
+
+
+def test_an_interrupt_ends_a_batch_of_endless_runs_in_lock_step():
+    net = beside_a_timer()
+    marking = lpn.Marking(net)
+    marking.add("ticks")
+    lpn.run_batch(net, [lpn.Marking(net)] * 2)  # compiles
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        lpn.run_batch(net, [marking] * 4, max_time=60)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -254,3 +254,45 @@ def test_an_interval_that_holds_starts_back_is_on_the_path():
         ("quick", "interval"): (9, 18),
         ("quick", "delay"): (1, 5),
     }
+
+
+def test_a_path_is_summed_up_by_parts(tmp_path):
+    """Of 'bus.copy' the part is 'bus'; what passes in timers is told."""
+    net = lpn.Net("parts")
+    jobs_, sent = net.place("jobs", start=True), net.place("sent")
+    wire, done = net.place("wire", init=1, sink=True), net.place("done", done=True, sink=True)
+    net.transition("cpu.work", take={"j": jobs_}, put=[sent.emit()], delay=5, servers=1)
+    net.transition("bus.copy", take={"s": sent, "w": wire}, put=[done.emit(), wire], delay=20)
+    net.transition("bus.refresh", take={"w": wire}, put=[wire], delay=30, interval=200)
+    net.done_count = 12
+    marking = lpn.Marking(net)
+    marking.add("jobs", count=12)
+    path = lpn.simulate(net, marking, path=True).path
+    parts = {part["part"]: part for part in path["parts"]}
+    assert sum(part["cycles"] for part in path["parts"]) == path["latency"]
+    assert list(parts)[0] == "bus"
+    rows = [r for r in path["rows"] if r["transition"] == "bus.refresh"]
+    assert parts["bus"]["timers"] == sum(r["cycles"] for r in rows) > 0
+
+
+def test_people_see_the_parts_and_not_the_longest_tail(tmp_path, run):
+    """A chain of 40 units in two parts."""
+    lines = ["import lpn", "", "", "def net():", '    net = lpn.Net("chain")']
+    lines += ['    last = net.place("jobs", start=True)']
+    for k in range(40):
+        part, end = ("front", "back")[k // 20], "done=True" if k == 39 else ""
+        lines += [f'    here = net.place("p{k}", {end})']
+        lines += [
+            f'    net.transition("{part}.u{k}", take={{"t": last}}, put=[here], delay={k + 1})'
+        ]
+        lines += ["    last = here"]
+    lines += ["    return net", "", "", "def workload(input, net):"]
+    lines += ["    marking = lpn.Marking(net)", '    marking.add("jobs")', "    return marking", ""]
+    (tmp_path / "chain.py").write_text("\n".join(lines))
+    (tmp_path / "in").write_text("")
+    how = ["sim", str(tmp_path / "chain.py"), str(tmp_path / "in"), "--critical-path", "--top", "0"]
+    out = run("lpn", *how).out
+    assert "and 20 rows more, 25.6% together; --json has all" in out
+    assert out.index("back.u39") < out.index("back.u20") and "front.u19" not in out
+    after = out[out.index("part ") :].split()
+    assert after[-6:] == ["back", "610", "74.4%", "front", "210", "25.6%"]

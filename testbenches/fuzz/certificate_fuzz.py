@@ -19,10 +19,9 @@ import time
 from fractions import Fraction
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "../second"), os.path.join(HERE, "../second_checker")]
+sys.path[:0] = [os.path.join(HERE, at) for at in ("..", "../second", "../second_checker")]
 
 import lpn  # noqa: E402
-from lpn.lib import _arbiters  # noqa: E402
 import runs  # noqa: E402
 import space as second  # noqa: E402
 from lpn.authoring.net import Net  # noqa: E402
@@ -30,6 +29,7 @@ from lpn.proofs.certificate import check, data_of  # noqa: E402
 from lpn.proofs.contained import contained  # noqa: E402
 from lpn.proofs.property import claims, largest, whole  # noqa: E402
 from lpn.spaces.space import InputSpace  # noqa: E402
+from _round_robin import by_free_counts  # noqa: E402
 from text import parse  # noqa: E402
 
 INTS = [0, 1, -1, 2, 3, 5, 100, 2**20, 2**31, 2**32 - 1, 2**43, 2**53, 2**61, 2**62]
@@ -48,15 +48,6 @@ OTHERS = [None, True, False, "", "x", "5", "5/1", "1e999999999", "v\0a", "v\0b",
 OTHERS += [1.5, float("inf"), float("nan"), "9" * 5000, "a" * 100_000, [0] * 1000]
 CLAIMS = ["latency", "busy(work)", "commits(work)", "completion(1)", "stall(work, q)", "E"]
 ENOUGH = 300  # inputs that are run to judge a mutant
-
-
-def by_free_counts(net, *args, **options):
-    """A round robin whose guards read free counts, as lpn.lib has it for more than 8 inputs."""
-    most, _arbiters.MOST_BY_TURNS = _arbiters.MOST_BY_TURNS, 0
-    try:
-        return lpn.lib.round_robin(net, *args, **options)
-    finally:
-        _arbiters.MOST_BY_TURNS = most
 
 
 class Job(lpn.Token):

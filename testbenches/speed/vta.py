@@ -17,7 +17,7 @@ import time
 import lpn
 from models.vta import schedule
 from models.vta.model import marking_of, net
-from models.vta.schedule import Conv
+from models.vta.convolution import Conv
 
 CONVOLUTIONS = (
     Conv(56, 56, 64, 64, 3, 1, 1),

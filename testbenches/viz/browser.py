@@ -102,6 +102,10 @@ class Browser:
         """After the timeline has drawn what was asked for."""
         self.wait("await new Promise((r) => setTimeout(r, 30)); await lpnviz.run?.timeline.paint()")
 
+    def settle_wave(self):
+        """The same of a page of lpn wave."""
+        self.wait("await new Promise((r) => setTimeout(r, 30)); await lpnviz.timeline.paint()")
+
     def keys(self, *keys):
         from selenium.webdriver.common.action_chains import ActionChains
 

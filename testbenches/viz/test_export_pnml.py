@@ -308,3 +308,18 @@ def test_the_published_grammar(tmp_path, lpn_command):
     )
     (tmp_path / "wrong.pnml").write_text(wrong, encoding="utf-8")
     assert not valid(tmp_path / "wrong.pnml")
+
+
+def test_a_net_whose_numbers_are_not_known(tmp_path, lpn_command):
+    """No number is invented for lpn.unknown(); with one that is given there is a file."""
+    (tmp_path / "pool.py").write_text(
+        "import lpn\n\n\ndef net():\n    net = lpn.Net('pool')\n"
+        "    jobs = net.place('jobs', init=4)\n"
+        "    queue = net.place('queue', capacity=lpn.unknown(), done=True)\n"
+        "    net.transition('work', take={'job': jobs}, put=[queue], delay=3)\n    return net\n"
+    )
+    file = tmp_path / "pool.pnml"
+    said = lpn_command("viz", tmp_path / "pool.py", "-o", file).refused("E-unknown")
+    assert "the capacity of place 'queue' is unknown" in said and not file.exists()
+    given = lpn_command("viz", tmp_path / "pool.py", "-p", "queue.capacity=2", "-o", file)
+    assert given.status == 0 and file.exists()

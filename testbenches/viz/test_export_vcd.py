@@ -167,7 +167,8 @@ def named(vcd, net):
         answer["place", p.name] = values.pop(tuple(p.name.split(".")))
     for t in net._core.transitions:
         for what in ("in_flight", "commits"):
-            answer[what, t.name] = values.pop((*t.name.split("."), what))
+            scopes = t.name.split(".")
+            answer[what, t.name] = values.pop((*scopes, f"{scopes[-1]}_{what}"))
     assert not values, "signals of nothing"
     return answer
 
@@ -247,15 +248,15 @@ def test_instances_are_scopes(tmp_path, lpn_command):
         ("out",): want["place", "out"],
         ("a", "commits"): want["place", "a.commits"],
         ("a", "b", "mid"): want["place", "a.b.mid"],
-        ("a", "step", "in_flight"): want["in_flight", "a.step"],
-        ("a", "step", "commits"): want["commits", "a.step"],
+        ("a", "step", "step_in_flight"): want["in_flight", "a.step"],
+        ("a", "step", "step_commits"): want["commits", "a.step"],
         # Not a, where the instance is, nor a_, which is another transition.
-        ("a__", "in_flight"): want["in_flight", "a"],
-        ("a__", "commits"): want["commits", "a"],
-        ("a_", "in_flight"): want["in_flight", "a_"],
-        ("a_", "commits"): want["commits", "a_"],
-        ("leave", "in_flight"): want["in_flight", "leave"],
-        ("leave", "commits"): want["commits", "leave"],
+        ("a__", "a___in_flight"): want["in_flight", "a"],
+        ("a__", "a___commits"): want["commits", "a"],
+        ("a_", "a__in_flight"): want["in_flight", "a_"],
+        ("a_", "a__commits"): want["commits", "a_"],
+        ("leave", "leave_in_flight"): want["in_flight", "leave"],
+        ("leave", "leave_commits"): want["commits", "leave"],
     }
 
 
@@ -304,8 +305,8 @@ def test_a_limit_and_a_window_beyond_the_run(tmp_path, lpn_command):
     # The firing that is to commit at 12 is no part of this run.
     assert vcd.end == 10 and vcd.values() == {
         ("tick",): [(0, 1)],
-        ("beat", "in_flight"): [(0, 1), (9, 0)],
-        ("beat", "commits"): [(0, 0), (3, 1), (6, 2), (9, 3)],
+        ("beat", "beat_in_flight"): [(0, 1), (9, 0)],
+        ("beat", "beat_commits"): [(0, 0), (3, 1), (6, 2), (9, 3)],
     }
     late = lpn_command(
         "viz",

@@ -461,7 +461,7 @@ def test_the_formula_of_differences():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_reasons_are_told_apart_by_everybody(theme):
     """Busy and the seven reasons: 10 or more apart for four kinds of sight."""
-    source = (REPO / "lpnviz" / "page" / "src" / "net" / "draw.js").read_text()
+    source = (REPO / "lpnviz" / "page" / "src" / "base" / "theme.js").read_text()
     block = re.search(rf"  {theme}: {{(.*?)\n  }},", source, re.S).group(1)
     colour = dict(re.findall(r"(\w+): '(#\w{6})'", block))
     names = ["accent", *(f"why{k}" for k in range(1, 8))]

@@ -43,6 +43,11 @@ struct Zones {
       zone.join(other.zone);
     }
   };
+  bool include(const One& one) const {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const One& other) { return other.includes(one); });
+  }
+
   std::vector<One> all;
   std::uint64_t commits = 0;  // of the first
   std::int64_t waiting = -1;  // the node of the last one, until it is looked at
@@ -90,15 +95,17 @@ class Explorer {
   }
 
  private:
+  using Known = std::unordered_map<std::string, Zones>;
   struct Node {
     State state;
     Zones* zones = nullptr;
     std::size_t which = 0;
   };
   struct Order {
+    bool late;
     std::uint64_t commits, number;
     bool operator<(const Order& other) const {
-      return std::tie(commits, number) > std::tie(other.commits, other.number);
+      return std::tie(late, commits, number) > std::tie(other.late, other.commits, other.number);
     }
   };
 
@@ -106,7 +113,7 @@ class Explorer {
     const auto now = Clock::now();
     if (!options_.go_on || now - asked_ < std::chrono::milliseconds(50)) return;
     asked_ = now;
-    if (!options_.go_on(looked_, open_.size())) throw Ended{};
+    if (!options_.go_on(looked_, open_.size(), met_)) throw Ended{};
   }
 
   // The bounds of the runs that go through states that were not looked at.
@@ -121,22 +128,21 @@ class Explorer {
       if (!see(after(state))) return std::nullopt;
     }
     for (auto& [number, node] : nodes_) {
-      restore(node);
+      restore(node.state, node.zones->all[node.which]);
       if (!see(after(node.state))) return std::nullopt;
     }
     return bound;
   }
 
   // What was joined with the state of a node.
-  static void restore(Node& node) {
-    const Zones::One& one = node.zones->all[node.which];
-    node.state.zone = one.zone;
-    node.state.last = one.last;
-    node.state.counted = one.counted;
+  static void restore(State& state, const Zones::One& one) {
+    state.zone = one.zone;
+    state.last = one.last;
+    state.counted = one.counted;
   }
 
   // What runs through a state have.
-  std::optional<std::int64_t> after(const State& state) const {
+  std::optional<std::int64_t> after(const State& state) {
     using What = ReachQuestion::What;
     const bool counts = question_.what == What::kCommits || question_.what == What::kBusy;
     if (!question_.maximum) {
@@ -144,16 +150,25 @@ class Explorer {
       if (question_.what == What::kLatency && state.produced) return state.last;
       return std::max<Time>(state.zone.least(Zone::kNow, Zone::kStart), 0);
     }
+    if (question_.what == What::kBacklog) return std::nullopt;
     const std::optional<std::int64_t> left = remaining_[state.setup].of(state);
     if (!left) return std::nullopt;
+    // Who comes later is born later.
+    if (question_.what == What::kResponse) return *left + stepper_.longest_under_way(state);
     return *left + (counts ? static_cast<std::int64_t>(state.counted)
                            : state.zone.most(Zone::kNow, Zone::kStart));
   }
 
   void begin() {
+    using What = ReachQuestion::What;
+    const bool largest = question_.what == What::kResponse || question_.what == What::kBacklog;
+    if (largest && !question_.maximum) {
+      throw NotCovered("the least response or backlog needs a space whose inputs can all be run");
+    }
     stepper_.begin(unsettled_);
     for (const State& state : unsettled_) {
       stepper_.held += bytes_of(state);
+      if (remaining_.size() > state.setup) continue;  // tokens that come later may come at first
       remaining_.emplace_back(stepper_.net(), stepper_.params(state), stepper_.sets(), state,
                               remains_of(question_), question_.transition);
     }
@@ -168,12 +183,13 @@ class Explorer {
 
   void expand() {
     const std::uint64_t number = open_.top().number;
+    met_ = open_.top().late;
     open_.pop();
     Node node = std::move(nodes_.at(number));
     nodes_.erase(number);
     stepper_.held -= bytes_of(node.state);
     if (node.zones->waiting == static_cast<std::int64_t>(number)) node.zones->waiting = -1;
-    restore(node);
+    restore(node.state, node.zones->all[node.which]);
     State& state = node.state;
     ++looked_;
     std::vector<State> found;
@@ -183,49 +199,79 @@ class Explorer {
     unsettled_.pop_back();
   }
 
+  // Whether nothing that runs through a state have is beyond what is enough.
+  bool no_more(const State& state) {
+    if (!options_.enough) return false;
+    const std::optional<std::int64_t> most = after(state);
+    return most && (question_.maximum ? *most <= *options_.enough : *most >= *options_.enough);
+  }
+
   void meet(State state) {
-    const auto [at, added] = known_.try_emplace(stepper_.key(state));
+    const std::string key = stepper_.key(state);
+    const Zones::One one{state.zone, question_.maximum ? 0 : state.last, state.counted,
+                         question_.maximum};
+    const bool late = no_more(state);
+    if (late) {
+      // What is looked at anyway may have it.
+      const auto at = known_.find(key);
+      if (at != known_.end() && at->second.include(one)) return see_again(at->second, state);
+      if (add(late_, key, state, one, true)) return;
+    }
+    add(known_, key, state, one, false);
+  }
+
+  // The same tokens after more firings: a run may go round for ever, unless time passes and is
+  // remembered, for then it would not be the same.
+  void see_again(const Zones& zones, const State& state) {
+    if (zones.commits == state.commits) return;
+    if (state.same_instant || stepper_.forgets_most()) may_loop_ = true;
+  }
+
+  // False: it would be joined with another, and then more could come of both than is enough.
+  bool add(Known& known, const std::string& key, State& state, const Zones::One& one, bool late) {
+    const auto [at, added] = known.try_emplace(key);
     Zones& zones = at->second;
-    // The same tokens after more firings: a run may go round for ever, unless time passes and is
-    // remembered, for then it would not be the same.
     if (added)
       zones.commits = state.commits, stepper_.held += at->first.size() + sizeof(Zones) + 96;
-    if (zones.commits != state.commits && (state.same_instant || stepper_.forgets_most())) {
-      may_loop_ = true;
-    }
-    Zones::One one{state.zone, question_.maximum ? 0 : state.last, state.counted,
-                   question_.maximum};
-    for (const Zones::One& other : zones.all) {
-      if (other.includes(one)) return;
-    }
+    see_again(zones, state);
+    if (zones.include(one)) return true;
     poll();
-    if (options_.zones != 0 && zones.all.size() >= options_.zones) {
-      if (zones.waiting >= 0) {  // it has not been looked at yet: it may as well be more
-        zones.all[nodes_.at(static_cast<std::uint64_t>(zones.waiting)).which].join(one);
-        return;
+    std::size_t which = zones.all.size();
+    if (options_.zones != 0 && which >= options_.zones) {
+      const bool waits = zones.waiting >= 0;  // it was not looked at yet: it may as well be more
+      which = waits ? nodes_.at(static_cast<std::uint64_t>(zones.waiting)).which : which - 1;
+      Zones::One joined = zones.all[which];
+      joined.join(one);
+      if (late) {
+        State both = state;
+        restore(both, joined);
+        if (!no_more(both)) return false;
       }
-      zones.all.back().join(one);
+      zones.all[which] = std::move(joined);
+      if (waits) return true;
     } else {
       stepper_.held += one.zone.size() * one.zone.size() * sizeof(Time) + sizeof(one);
-      zones.all.push_back(std::move(one));
+      zones.all.push_back(one);
     }
     const std::uint64_t number = numbers_++;
     zones.waiting = static_cast<std::int64_t>(number);
-    open_.push({state.commits, number});
+    open_.push({late, state.commits, number});
     stepper_.held += bytes_of(state);
-    nodes_.emplace(number, Node{std::move(state), &zones, zones.all.size() - 1});
+    nodes_.emplace(number, Node{std::move(state), &zones, which});
+    return true;
   }
 
   ReachQuestion question_;
   ReachOptions options_;
   Stepper stepper_;
-  std::unordered_map<std::string, Zones> known_;  // addresses of values stay
+  Known known_, late_;  // addresses of values stay
   std::unordered_map<std::uint64_t, Node> nodes_;
   std::priority_queue<Order> open_;
   std::vector<State> unsettled_;     // whose successors are not all known
   std::deque<Remaining> remaining_;  // per setup
   bool begun_ = false;
   bool may_loop_ = false;
+  bool met_ = false;  // what is looked at cannot pass what is enough
   std::uint64_t numbers_ = 0, looked_ = 0;
   Clock::time_point asked_ = Clock::now();
 };

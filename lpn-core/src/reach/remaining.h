@@ -1,7 +1,8 @@
 // How long a run can still go on at most, from what its tokens are and nothing else.
 //
 // While a run goes on, a firing is in flight, an interval has not passed, or a clock is waited for.
-// So what is left of it is at most what all firings to come take together, one after the other.
+// So what is left of it is at most the longest that is under way now, and what all firings to come
+// take together, one after the other.
 // How many there can be follows from the tokens: weights of places such that each firing takes at
 // least as much weight as it puts back and its own duration besides (a solution of a linear
 // programme, checked in integers). The weight of a marking is then a bound.

@@ -70,8 +70,12 @@ TEST_CASE("bound_by_states: every way of joining states gives a bound; more zone
           .jobs(2, {1, 9});
   for (const std::size_t zones : {0, 1, 3}) {
     for (const std::uint64_t values : {1, 2, 9}) {
-      const ReachOptions options{
-          .zones = zones, .values = values, .states = 0, .memory = 1 << 30, .go_on = {}};
+      const ReachOptions options{.zones = zones,
+                                 .values = values,
+                                 .states = 0,
+                                 .memory = 1 << 30,
+                                 .enough = {},
+                                 .go_on = {}};
       const std::int64_t most = a.of({.what = What::kLatency}, options);
       CHECK(most >= 22);  // 9 + 9 + 4: the last comes when all before it are through
       CHECK(most <= 25);
@@ -90,10 +94,14 @@ TEST_CASE("bound_by_states: conditions of the space hold for jobs that are not t
   for (std::uint32_t k = 1; k < 4; ++k) sum = pool.binary(Op::kAdd, sum, pool.param(k));
   a.space.constraints.push_back(pool.binary(Op::kLe, sum, pool.constant(12)));
   // As intervals the delays forget it; decided they do not.
-  CHECK(a.of({.what = What::kLatency},
-             {.zones = 1, .values = 1, .states = 0, .memory = 1 << 30, .go_on = {}}) >= 12);
-  CHECK(a.of({.what = What::kLatency},
-             {.zones = 0, .values = 16, .states = 0, .memory = 1 << 30, .go_on = {}}) == 12);
+  CHECK(
+      a.of({.what = What::kLatency},
+           {.zones = 1, .values = 1, .states = 0, .memory = 1 << 30, .enough = {}, .go_on = {}}) >=
+      12);
+  CHECK(
+      a.of({.what = What::kLatency},
+           {.zones = 0, .values = 16, .states = 0, .memory = 1 << 30, .enough = {}, .go_on = {}}) ==
+      12);
 }
 
 TEST_CASE("bound_by_states: runs end with a done token where the net or the space says so") {
@@ -127,8 +135,9 @@ TEST_CASE("bound_by_states: which inputs stall or fail is not passed over") {
 
 TEST_CASE("bound_by_states: a limit of states gives what is left in the worst case, and says so") {
   const Asked a = Asked(kServer).jobs(6, {2, 7});
-  const Reached r = a({.what = What::kLatency},
-                      {.zones = 1, .values = 2, .states = 2, .memory = 1 << 30, .go_on = {}});
+  const Reached r =
+      a({.what = What::kLatency},
+        {.zones = 1, .values = 2, .states = 2, .memory = 1 << 30, .enough = {}, .go_on = {}});
   CHECK_FALSE(r.complete);
   CHECK(r.why == "stopped at 2 states");
   CHECK(r.states == 2);
@@ -136,16 +145,52 @@ TEST_CASE("bound_by_states: a limit of states gives what is left in the worst ca
   CHECK(*r.bound >= 42);
   CHECK(r.may_stall);
   CHECK(r.may_fail);
-  const Reached least = a({.what = What::kLatency, .maximum = false},
-                          {.zones = 1, .values = 2, .states = 2, .memory = 1 << 30, .go_on = {}});
+  const Reached least =
+      a({.what = What::kLatency, .maximum = false},
+        {.zones = 1, .values = 2, .states = 2, .memory = 1 << 30, .enough = {}, .go_on = {}});
   REQUIRE(least.bound.has_value());
   CHECK(*least.bound <= 12);
   const Reached asked =
-      a({.what = What::kLatency},
-        {.zones = 1, .values = 2, .states = 0, .memory = 1 << 30, .go_on = [](auto, auto) {
-           return false;
-         }});
+      a({.what = What::kLatency}, {.zones = 1,
+                                   .values = 2,
+                                   .states = 0,
+                                   .memory = 1 << 30,
+                                   .enough = {},
+                                   .go_on = [](auto, auto, bool) { return false; }});
   CHECK((asked.complete || asked.why == "the work was ended"));
+}
+
+TEST_CASE("bound_by_states: what cannot pass a bound that is enough is looked at last") {
+  // Jobs of two kinds, each for a server of its own; all for the slow one take longest.
+  Asked a(
+      "place p : job start\nplace out : unit done\n"
+      "transition t {\n  take j from p when j.n < 5\n  delay j.n\n  servers 1\n  put out\n}\n"
+      "transition u {\n  take j from p when j.n >= 5\n  delay 2 * j.n\n  servers 1\n  put "
+      "out\n}\n");
+  a.jobs(6, {1, 9});
+  ReachOptions options{
+      .zones = 1, .values = 2, .states = 0, .memory = 1 << 30, .enough = {}, .go_on = {}};
+  const Reached plain = a({.what = What::kLatency}, options);
+  CHECK(plain.bound == 6 * 18);
+  options.enough = 6 * 18;
+  CHECK(a.of({.what = What::kLatency}, options) == 6 * 18);
+  // However little is enough, or wrong, the bound is one.
+  for (const std::int64_t enough : {0, 30, 107, 108, 109, 500}) {
+    options.enough = enough;
+    CHECK(a.of({.what = What::kLatency}, options) == 6 * 18);
+    for (const std::uint64_t states : {1, 3, 9, 20}) {
+      ReachOptions cut = options;
+      cut.states = states;
+      const Reached r = a({.what = What::kLatency}, cut);
+      if (r.complete) continue;
+      REQUIRE(r.bound.has_value());
+      CHECK(*r.bound >= 6 * 18);
+      CHECK(r.may_stall);
+      CHECK(r.may_fail);
+      if (enough >= 500) CHECK(*r.bound <= enough);
+      CHECK(a({.what = What::kLatency, .maximum = false}, cut).bound <= 6);
+    }
+  }
 }
 
 TEST_CASE("bound_by_states: what would need too much memory is stopped, and says at what") {
@@ -160,16 +205,18 @@ TEST_CASE("bound_by_states: what would need too much memory is stopped, and says
   CHECK(many.may_stall);
   CHECK(many.bound == 300'000);  // one after the other
   // Which of some hundred firings come together: a zone for each of them that is not known.
-  const Reached open =
-      Asked(
-          "place p : job\nplace out : unit done\n"
-          "transition t {\n  take j from p\n  delay j.n\n  put out\n}\n")
-          .jobs(400, {0, 99})(
-              {.what = What::kLatency},
-              {.zones = 1, .values = 2, .states = 0, .memory = 64 << 20, .go_on = {}});
+  const Reached open = Asked(
+                           "place p : job\nplace out : unit done\n"
+                           "transition t {\n  take j from p\n  delay j.n\n  put out\n}\n")
+                           .jobs(400, {0, 99})({.what = What::kLatency}, {.zones = 1,
+                                                                          .values = 2,
+                                                                          .states = 0,
+                                                                          .memory = 64 << 20,
+                                                                          .enough = {},
+                                                                          .go_on = {}});
   CHECK_FALSE(open.complete);
   CHECK(open.why == "stopped at 64 MiB of states");
-  CHECK(open.bound == 400 * 99);
+  CHECK(open.bound == 99);  // all are in flight
   // A state per value of a property, each with all the tokens behind it.
   const Asked wide =
       Asked(
@@ -177,7 +224,8 @@ TEST_CASE("bound_by_states: what would need too much memory is stopped, and says
           "transition t {\n  take j from p when j.n % 97 > 40\n  delay j.n\n  put out\n}\n"
           "transition u {\n  take j from q\n  delay j.n\n  servers 1\n  put out\n}\n")
           .jobs(3, {0, 99});
-  const ReachOptions options{.zones = 1, .values = 2, .states = 0, .memory = 8 << 20, .go_on = {}};
+  const ReachOptions options{
+      .zones = 1, .values = 2, .states = 0, .memory = 8 << 20, .enough = {}, .go_on = {}};
   const Reached much = wide({.what = What::kLatency}, options);
   CHECK_FALSE(much.complete);
   CHECK(much.why == "stopped at 8 MiB of states");
@@ -211,7 +259,7 @@ TEST_CASE("bound_by_states: the same tokens after more firings, later, are looke
           .jobs(1, {0, 9});
   for (const std::size_t zones : {0, 1, 2}) {
     const ReachOptions options{
-        .zones = zones, .values = 2, .states = 0, .memory = 1 << 30, .go_on = {}};
+        .zones = zones, .values = 2, .states = 0, .memory = 1 << 30, .enough = {}, .go_on = {}};
     CHECK(a.of({.what = What::kLatency}, options) == 25);
     CHECK(a.of({.what = What::kLatency, .maximum = false}, options) == 6);
     CHECK(a.of({.what = What::kCommits, .transition = TransitionId{2}}, options) == 1);
@@ -231,7 +279,7 @@ TEST_CASE("bound_by_states: how long a transition is busy, whatever else waits")
   const Asked a = Asked(lines).jobs(3, {2, 7});
   for (const std::size_t zones : {0, 1, 3}) {
     const ReachOptions options{
-        .zones = zones, .values = 2, .states = 0, .memory = 1 << 30, .go_on = {}};
+        .zones = zones, .values = 2, .states = 0, .memory = 1 << 30, .enough = {}, .go_on = {}};
     CHECK(busy(a, true, options) == 21);
     CHECK(busy(a, false, options) == 6);
   }
@@ -259,8 +307,9 @@ TEST_CASE("bound_by_states: how long a transition is busy, whatever else waits")
         "the least busy time of a transition with several servers, or of runs that end "
         "with a done token");
   CHECK(least.bound == 0);
-  const Reached cut = a({.what = What::kBusy, .transition = TransitionId{0}},
-                        {.zones = 1, .values = 2, .states = 2, .memory = 1 << 30, .go_on = {}});
+  const Reached cut =
+      a({.what = What::kBusy, .transition = TransitionId{0}},
+        {.zones = 1, .values = 2, .states = 2, .memory = 1 << 30, .enough = {}, .go_on = {}});
   CHECK_FALSE(cut.complete);
   REQUIRE(cut.bound.has_value());
   CHECK(*cut.bound == 21);

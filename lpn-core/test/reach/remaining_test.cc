@@ -92,7 +92,7 @@ TEST_CASE("Remaining: what is in flight has its own end, and what it will put co
   stepper.next(settled[0], next);
   REQUIRE(next.size() == 1);
   CHECK(next[0].flights.size() == 2);
-  CHECK(remaining.of(next[0]) == 3 + 4 + 4);
+  CHECK(remaining.of(next[0]) == 4 + 4);  // both in flight at the same time, then the second's b
 }
 
 TEST_CASE("Remaining: so has an interval that has not passed") {
@@ -106,7 +106,7 @@ TEST_CASE("Remaining: so has an interval that has not passed") {
                             What::kTime);
   stepper.settle(first[0], settled);
   REQUIRE(settled.size() == 1);
-  CHECK(remaining.of(settled[0]) == 3 + 4 + 8 + (8 + 4));
+  CHECK(remaining.of(settled[0]) == 8 + 4 + (8 + 4));  // beside the firing, which is over before
 }
 
 }  // namespace lpn::reach

@@ -25,7 +25,7 @@
 namespace lpnrt {
 
 // How an order-free run ended.
-enum : int { kFlowed, kBailed, kStopped };
+enum : int { kFlowed, kBailed, kStopped, kAlone };  // kAlone: to be run apart from its batch
 
 // Net derives from Engine<Net, N> and provides
 //   void begin()                  credits from capacities, once all initial tokens are there

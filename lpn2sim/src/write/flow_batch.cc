@@ -17,7 +17,9 @@ void together(std::uint64_t portion, Writer& out) {
   out.line(
       "for (u32 i = 0; i < n; ++i) {{ each[i] = runs[i].get(); whole &= each[i] != nullptr; }}");
   out.line("together = whole && lanes.load(each, n); }}");
-  out.line("// how[i]: as Net::run_flow");
+  out.line(
+      "// how[i]: as Net::run_flow, or kAlone of those for whom the time of the first was up:");
+  out.line("// each has a time of its own.");
   out.line("void run(int* how) {{ Run* each[kMostLanes];");
   out.line("for (u32 i = 0; i < count; ++i) each[i] = runs[i].get();");
   out.line("const bool lost = together && !lanes.run(each, count);");
@@ -25,11 +27,13 @@ void together(std::uint64_t portion, Writer& out) {
   out.line("if (lost || each[i] == nullptr) continue;");
   out.line("bool settling = false;");
   out.line("try {{ while (run_static(*each[i], {}) != 0) rest();", portion);
-  out.line("each[i]->flow([](i64) {{ return true; }}); settling = true; each[i]->settle();");
+  out.line("each[i]->flow([](i64) {{ rest(); return true; }}); settling = true;");
+  out.line("each[i]->settle();");
   out.line("how[i] = kFlowed; }}");
   out.line("catch (const Bail&) {{ }} catch (const Failure&) {{ }}");
   out.line("catch (const Stopped& s) {{");
-  out.line("if (settling || s.why != kOutOfMemory) nets[i]->stopped(s.why); }}");
+  out.line("if (s.why == kOutOfTime) how[i] = kAlone;");
+  out.line("else if (settling || s.why != kOutOfMemory) nets[i]->stopped(s.why); }}");
   out.line("catch (const std::bad_alloc&) {{");
   out.line("if (settling) nets[i]->stopped(kOutOfMemory); }} }} }}");
   out.line("}};");
@@ -51,9 +55,12 @@ void access(Writer& out) {
   out.line("layout = clock_ns() - from; batch.run(how);");
   out.line("}} catch (const Stopped& s) {{ why = s.why; batch.together = false;");
   out.line("}} catch (const std::bad_alloc&) {{ why = kOutOfMemory; batch.together = false; }}");
+  out.line("ready[0]->entered = clock_ns();  // what they took together is nobody's own time");
+  out.line("if (why == kOutOfTime) return layout;");
   out.line("if (why != kGoesOn && why != kOutOfMemory) {{");
   out.line("for (u32 i = 0; i < count; ++i) ready[i]->stopped(why); return layout; }}");
-  out.line("for (u32 i = 0; i < count; ++i) {{ ready[i]->order_free = how[i] == kBailed ? -1 : 1;");
+  out.line("for (u32 i = 0; i < count; ++i) {{ if (how[i] == kAlone) continue;");
+  out.line("ready[i]->order_free = how[i] == kBailed ? -1 : 1;");
   out.line("ready[i]->begun = how[i] != kBailed; ready[i]->rows_lost = batch.together; }}");
   out.line("return layout; }}");
 }

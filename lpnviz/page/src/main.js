@@ -2,7 +2,8 @@
 
 import { carried, gunzipText } from './base/data.js';
 import { h } from './base/dom.js';
-import { GRAPH_STYLE, variables } from './net/draw.js';
+import { Frame } from './base/frame.js';
+import { GRAPH_STYLE } from './net/draw.js';
 import { startElk } from './net/elk.js';
 import { GraphView } from './net/graph_view.js';
 import { groupsOf } from './net/layout.js';
@@ -12,15 +13,13 @@ import { startRun } from './run/run_view.js';
 
 const LARGE = 200; // nodes beyond which the groups are closed at first
 
-class Page {
+class Page extends Frame {
   constructor(net, about) {
+    super(GRAPH_STYLE);
     this.net = net;
     this.about = about;
     this.sources = {};
     this.run = null;
-    document.head.append(h('style', {}, `:root { ${variables('light')} color-scheme: light; }
-      :root[data-theme='dark'] { ${variables('dark')} color-scheme: dark; }${GRAPH_STYLE}`));
-    this.setTheme(matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
     this.build();
     this.graph = new GraphView(this.svg, net, startElk(carried('elk')), {
       onChoose: (id) => this.showNode(id),
@@ -56,8 +55,7 @@ class Page {
   }
 
   setTheme(theme) {
-    document.documentElement.dataset.theme = theme;
-    this.theme = theme;
+    super.setTheme(theme);
     this.run?.themed();
   }
 
@@ -91,43 +89,12 @@ class Page {
       h('div', { class: 'zoom' }, button('+', 'Zoom in (+)', () => this.graph.zoomBy(1.3), { 'aria-label': 'Zoom in' }),
         button('−', 'Zoom out (-)', () => this.graph.zoomBy(1 / 1.3), { 'aria-label': 'Zoom out' }),
         button('Fit', 'The whole net (0)', () => this.graph.fit(), { class: 'wide' })));
-    this.tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Details' });
-    this.tabPages = new Map();
-    this.panel = h('aside', { 'aria-label': 'Details' }, this.tabs);
     this.addTab('node', 'Details');
     this.footer = h('footer', { hidden: true });
-    this.tip = h('div', { class: 'tip-box', hidden: true, role: 'tooltip' });
     this.help = this.makeHelp();
     document.body.append(h('div', { class: 'top' }, header, this.verdict), h('main', {}, this.stage, this.panel), this.footer, this.tip, this.help);
     document.addEventListener('keydown', (e) => this.key(e));
     this.selectTab('node');
-  }
-
-  addTab(id, name) {
-    const tab = h('button', { role: 'tab', id: `tab-${id}`, 'aria-controls': `page-${id}`, type: 'button', onclick: () => this.selectTab(id),
-      onkeydown: (e) => {
-        if (e.key !== 'ArrowLeft' && e.key !== 'ArrowRight') return;
-        const ids = [...this.tabPages.keys()];
-        const next = ids[(ids.indexOf(id) + (e.key === 'ArrowRight' ? 1 : ids.length - 1)) % ids.length];
-        this.selectTab(next);
-        this.tabs.querySelector(`#tab-${next}`).focus();
-        e.preventDefault();
-        e.stopPropagation();
-      } }, name);
-    const page = h('div', { class: 'tab', role: 'tabpanel', id: `page-${id}`, 'aria-labelledby': `tab-${id}`, hidden: true });
-    this.tabs.append(tab);
-    this.panel.append(page);
-    this.tabPages.set(id, page);
-    return page;
-  }
-
-  selectTab(id) {
-    for (const [other, page] of this.tabPages) {
-      page.hidden = other !== id;
-      const tab = this.tabs.querySelector(`#tab-${other}`);
-      tab.setAttribute('aria-selected', String(other === id));
-      tab.setAttribute('tabindex', other === id ? '0' : '-1');
-    }
   }
 
   showNode(id) {
@@ -178,13 +145,7 @@ class Page {
   hover(id, event) {
     this.hovered = id ? { x: event.clientX, y: event.clientY } : null;
     const content = id && (this.run ? this.run.tip(id) : this.plainTip(id));
-    this.tip.hidden = !content;
-    if (!content) return;
-    this.tip.replaceChildren(...content);
-    const w = this.tip.offsetWidth;
-    const height = this.tip.offsetHeight;
-    this.tip.style.left = `${Math.min(event.clientX + 14, innerWidth - w - 8)}px`;
-    this.tip.style.top = `${Math.min(event.clientY + 14, innerHeight - height - 8)}px`;
+    this.showTip(content, event);
   }
 
   /** What a part is, for a page without a run. */
@@ -263,9 +224,7 @@ class Page {
       ...(document.getElementById('run') ? [['p', 'play or stop'], [',  .', 'one event back or on'], ['[  ]', 'timeline: zoom out or in'],
         ['n', 'timeline: the chosen part and its neighbours'], ['o', 'timeline: rows by what they decide, or as the net has them'],
           ['Shift + drag', 'timeline: measure; z zooms to it, Esc ends it'], ['h', 'critical path'], ['Home  End', 'first or last cycle']] : [])];
-    return h('dialog', { 'aria-label': 'Keys' }, h('h2', {}, 'Keys'), h('dl', {}, keys.map(([k, what]) => [h('dt', {}, h('kbd', {}, k)), h('dd', {}, what)])),
-      h('p', { style: 'margin-top:16px' }, h('button', { onclick: () => this.help.close(), type: 'button' }, 'Close')),
-      h('p', { class: 'quiet', style: 'margin-top:12px;font-size:11px' }, `Made by lpn viz. Contains ${this.about.notice}.`));
+    return this.keysDialog(keys, `Made by lpn viz. Contains ${this.about.notice}.`);
   }
 
   key(e) {

@@ -156,3 +156,61 @@ def test_a_wrong_topology_is_refused(tmp_path, old, new, says):
     with pytest.raises(lpn.Error) as error:
         model.net_of(path)
     assert error.value.code == "E-pcie-topology" and says in str(error.value)
+
+
+def refused(tmp_path, text):
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    with pytest.raises(lpn.Error) as error:
+        model.net_of(path)
+    assert error.value.code == "E-pcie-topology"
+    return str(error.value)
+
+
+WIRE = "generation = 3\nlanes = 4\n"
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    said = refused(
+        tmp_path,
+        f"[links.a]\nparent = 'low'\n{WIRE}[links.b]\nparent = 'high'\n{WIRE}[links.c]\nparent = 'low'\n"
+        f"{WIRE}[switches.high]\nlink = 'a'\n[switches.low]\nlink = 'b'\n[devices.d]\nlink = 'c'\n",
+    )
+    assert "wrong.toml: links a, b, a go round in a circle" in said
+
+
+@pytest.mark.parametrize("name", ["root", "a.b", "", "1", "a\\u0000", "a" * 65])
+def test_names_that_would_not_do_are_refused(tmp_path, name):
+    said = refused(tmp_path, f"[links.'l']\n{WIRE}[devices.\"{name}\"]\nlink = 'l'\n")
+    assert "must be named by a letter and up to 63 letters, digits and _, and not 'root'" in said
+
+
+def test_a_switch_and_a_device_of_one_name_are_refused(tmp_path):
+    said = refused(
+        tmp_path,
+        f"[links.a]\n{WIRE}[links.b]\nparent = 'a'\n{WIRE}[switches.a]\n[devices.a]\nlink = 'b'\n",
+    )
+    assert "'a' is a switch and a device; choose another name" in said
+
+
+def test_more_than_can_be_numbered_is_refused(tmp_path):
+    chain = f"[links.l0]\n{WIRE}[switches.l0]\n"
+    for k in range(1, 1001):
+        chain += f"[links.l{k}]\nparent = 'l{k - 1}'\n{WIRE}"
+        chain += f"[switches.l{k}]\n" if k < 1000 else f"[devices.d]\nlink = 'l{k}'\n"
+    assert "there are 1 devices and 1001 links; at most 256 and 1000" in refused(tmp_path, chain)
+
+
+def test_a_switch_may_bear_the_name_of_its_link(tmp_path):
+    """As the file's page says; it ended in E-duplicate."""
+    text = (
+        f"[links.middle]\n{WIRE}[switches.middle]\nlatency_ns = 10\n"
+        f"[links.nic]\nparent = 'middle'\n{WIRE}[devices.nic]\nlink = 'nic'\n"
+        "jobs = [{kind = 'write', size = 100}]\n"
+    )
+    path = tmp_path / "same.toml"
+    path.write_text(text)
+    net = model.net_of(path)
+    run = lpn.simulate(net, model.workload(path, net), engine="interp")
+    speed = rates.byte_fs(3, 4, 256)
+    assert run.latency == 2 * ((124 * speed + 500) // 1000) + 10_000

@@ -136,14 +136,3 @@ def test_files_that_are_no_messages(serialise, written, model):
         serialise(written("", "a.proto"))
     with pytest.raises(model.module.lpn.Error, match="handlers must be 1 to 14"):
         model.net(handlers=15)
-
-
-def test_a_bound_over_all_messages_of_a_space(model):
-    lpn = pytest.importorskip("lpn")
-    net = model.net()
-    found = lpn.maximize(model.space(net, scalars=1, strings=0))
-    assert found.upper == found.lower == 90  # 29 + 3 * 20, and 1: six bytes are two pieces
-    with pytest.raises(ValueError, match="1 to 15 together"):
-        model.space(net, scalars=0, strings=0)
-    with pytest.raises(ValueError, match="1 to 127, in order"):
-        model.space(net, most=128)

@@ -51,7 +51,7 @@ def test_one_file_twice_is_two_messages(serialise, written, folder):
 
 
 def test_bytes_are_those_of_protobuf(model):
-    (message,) = model.module._read(str(DEMO / "item.txtpb"))
+    (message,) = model.module.read(str(DEMO / "item.txtpb"))
     (size,) = model.module.Lowered([message], 6).sizes
     # The hardware writes a negative sint32 in five bytes, protobuf -4 in one.
     assert size == (DEMO / "item.bin").stat().st_size + 4
@@ -71,7 +71,7 @@ def test_bytes_are_those_of_protobuf(model):
     ],
 )
 def test_values(model, text, fields, tree):
-    (message,) = model.module._read(text(fields))
+    (message,) = model.module.read(text(fields))
     (expected,) = model.module.messages_of([[tree]])
     assert message.fields == expected.fields
     assert (message.lowest, message.highest) == (1, 14) and message.submessages == {7, 11}

@@ -1,43 +1,14 @@
 """Systems whose memory is a DRAM controller: when its reads are answered, and what is refused."""
 
-import os
-import pathlib
-import sys
-
+import lpn
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, os.path.join(os.environ.get("LPN_BUILD", ROOT / "build"), "python"))
-
-import lpn  # noqa: E402
-from lpn.runs import Model, prepare  # noqa: E402
+from conftest import UNIT
+from lpn.runs import Model, prepare
 
 dram = lpn.load("dram").module
 
 from models.dram.trace import Trace  # noqa: E402
 
-UNIT = """
-import lpn
-
-
-class Block(lpn.Token):
-    bytes: lpn.Int[0, 4096]
-
-
-def net():
-    net = lpn.Net("unit")
-    blocks = net.place("blocks", Block, start=True)
-    out = net.place("out", done=True, sink=True)
-    net.transition("work", take={"b": blocks}, put=[out], delay=10, servers=1)
-    return net
-
-
-def workload(input, net):
-    marking = lpn.Marking(net)
-    for size in open(input).read().split():
-        marking.add("blocks", bytes=int(size))
-    return marking
-"""
 FILE = """
 model = "system"
 [accelerator]

@@ -1,42 +1,13 @@
 """Systems: times worked out by hand, files that are refused, and which level answers a write."""
 
-import os
-import pathlib
-import sys
 from collections import OrderedDict
 
+import lpn
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, os.path.join(os.environ.get("LPN_BUILD", ROOT / "build"), "python"))
-
-import lpn  # noqa: E402
+from conftest import ROOT, UNIT
 
 DEMO = ROOT / "models" / "system" / "demo" / "jpeg.toml"
 IMAGE = ROOT / "models" / "jpeg" / "demo" / "grad_16x16_q90_420.jpg"
-
-UNIT = """
-import lpn
-
-
-class Block(lpn.Token):
-    bytes: lpn.Int[0, 4096]
-
-
-def net():
-    net = lpn.Net("unit")
-    blocks = net.place("blocks", Block, start=True)
-    out = net.place("out", done=True, sink=True)
-    net.transition("work", take={"b": blocks}, put=[out], delay=10, servers=1)
-    return net
-
-
-def workload(input, net):
-    marking = lpn.Marking(net)
-    for size in open(input).read().split():
-        marking.add("blocks", bytes=int(size))
-    return marking
-"""
 
 # A tick is 1 ns: nothing is shorter. 2 ns a cycle.
 FILE = """

@@ -16,8 +16,10 @@ from lpn.command import (
 
 import lpn
 from models.vta import isa, schedule
+from models.vta.config import DEFAULT
 from models.vta.tuner import Tuner
 
+_DEFAULT_LATENCY = 20
 _AXES = ("rows", "columns", "out_channels", "in_channels", "threads", "order", "kernel")
 
 
@@ -55,15 +57,39 @@ def _options(command):
                 help="How they are chosen; exhaustive: all, whatever --trials says.",
             ),
             click.option(
-                "--read-latency", type=click.IntRange(1, 100_000), default=20, show_default=True
+                "--uneven",
+                is_flag=True,
+                help="Also tiles that do not divide the shape: the last one overlaps.",
+            ),
+            click.option(
+                "--read-latency",
+                type=click.IntRange(1, 100_000),
+                default=_DEFAULT_LATENCY,
+                show_default=True,
             ),
             click.option(
                 "--write-ack-latency",
                 type=click.IntRange(1, 100_000),
-                default=20,
+                default=_DEFAULT_LATENCY,
                 show_default=True,
             ),
             click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True),
+            click.option(
+                "--batch",
+                type=click.IntRange(1, 100_000),
+                default=4,
+                show_default=True,
+                help="Schedules that are simulated at once, at first; with many workers, more.",
+            ),
+            click.option(
+                "--jobs",
+                type=click.IntRange(1, 4096),
+                metavar="N",
+                help="Local processes. [default: one per core]",
+            ),
+            click.option(
+                "--scheduler", metavar="ADDRESS", help="Runs on a Dask cluster: tcp://host:8786."
+            ),
             click.option(
                 "-o",
                 "--output",
@@ -77,6 +103,12 @@ def _options(command):
                 type=OutputFile(),
                 metavar="FILE",
                 help="Writes the best schedule's instructions, as `lpn sim vta` reads them.",
+            ),
+            click.option(
+                "--poor",
+                type=OutputFile(),
+                metavar="FILE",
+                help="Writes the slowest trial's instructions, for `lpn viz` to show beside the best.",
             ),
             click.option(
                 "--plot",
@@ -137,15 +169,22 @@ def _tune(
     shape,
     trials,
     strategy,
+    uneven,
     read_latency,
     write_ack_latency,
     seed,
+    batch,
+    jobs,
+    scheduler,
     output,
     stream,
+    poor,
     plot,
     show_all,
     as_json,
 ):
+    if jobs is not None and scheduler is not None:
+        raise click.UsageError("--jobs is for local processes; a cluster has its own workers")
     try:
         conv = shape()
     except ValueError as error:
@@ -154,9 +193,15 @@ def _tune(
         from lpn.plots import check_plot
 
         check_plot(plot)
-    tuner = Tuner(conv, {"read_latency": read_latency, "write_ack_latency": write_ack_latency})
+    latencies = {"read_latency": read_latency, "write_ack_latency": write_ack_latency}
+    tuner = Tuner(conv, latencies, uneven, jobs, scheduler)
     if not tuner.space:
-        click.echo("no schedule fits into the accelerator's memories", err=True)
+        more = "" if uneven else "; --uneven tries tiles that do not divide the shape too"
+        click.echo(
+            "no schedule fits into the accelerator's memories and "
+            f"{grouped(schedule.MOST_INSTRUCTIONS)} instructions{more}",
+            err=True,
+        )
         return NO
     most = len(tuner.space) if strategy == "exhaustive" else min(trials, len(tuner.space))
     progress = Progress(most)
@@ -166,35 +211,48 @@ def _tune(
         best = tuning.best
         progress.say("" if best is None else f"best {grouped(best.cost)}")
 
-    found = tuner.search(trials=most, strategy=strategy, seed=seed, journal=output, on_batch=shown)
-    progress.clear()
+    found = tuner.search(
+        trials=most, strategy=strategy, seed=seed, batch=batch, journal=output, on_batch=shown
+    )
     best = found.best
     clocks = None
     if best is not None:
-        clocks = _confirm(tuner, best.candidate, stream)
+        progress.say("checking the best on numbers")
+        clocks = _confirm(tuner, best.candidate)
+        _write(stream, tuner, best.candidate)
+        _write(poor, tuner, max(found.trials, key=lambda trial: trial.cost).candidate)
+    progress.clear()
     if plot and best is not None:
         _draw(plot, found, conv)
     if as_json:
         print_json(_as_json(tuner, found, clocks, show_all))
     else:
         _show(tuner, found, clocks, show_all)
+        if stream and poor and best is not None:
+            given = "".join(f" -p {n}={v}" for n, v in latencies.items() if v != _DEFAULT_LATENCY)
+            click.echo(f"side by side: lpn viz vta {stream} --versus {poor}{given} -o page.html")
     return UNKNOWN if found.ending == "interrupted" else ANSWERED
 
 
-def _confirm(tuner, chosen, stream):
-    """Runs the program on numbers and to the clock, and writes it; returns its clocks."""
+def _confirm(tuner, chosen):
+    """Runs the program on numbers and to the clock; returns its clocks."""
     try:
         tuner.check(chosen)
     except ValueError as error:
         raise lpn.Error("E-vta-program", f"the schedule {chosen} is wrong: {error}") from None
-    if stream:
-        words, _ = schedule.program(tuner.conv, chosen)
-        try:
-            with open(stream, "wb") as file:
-                file.write(isa.to_bytes(words))
-        except OSError as error:
-            raise lpn.Error("E-input", f"cannot write {stream}: {error.strerror}") from None
     return tuner.exact(chosen)
+
+
+def _write(path, tuner, chosen):
+    """The schedule's stream of instructions, where a path is given."""
+    if path is None:
+        return
+    words, _ = schedule.program(tuner.conv, chosen)
+    try:
+        with open(path, "wb") as file:
+            file.write(isa.to_bytes(words))
+    except OSError as error:
+        raise lpn.Error("E-input", f"cannot write {path}: {error.strerror}") from None
 
 
 def _rows(found, show_all):
@@ -227,7 +285,18 @@ def _show(tuner, found, clocks, show_all):
         ],
     )
     if found.best is not None:
-        share = tuner.conv.products / clocks
+        conv = tuner.conv
+        filled = [
+            f"{name} from {given} to {DEFAULT.block * blocks}"
+            for name, given, blocks in (
+                ("input channels", conv.ci, conv.ci_blocks),
+                ("output channels", conv.co, conv.co_blocks),
+            )
+            if given % DEFAULT.block
+        ]
+        if filled:
+            click.echo(f"\nfilled up with zeros: {', '.join(filled)}")
+        share = conv.products / clocks
         click.echo(
             f"\nbest: {grouped(clocks)} clocks, {share:.0%} of them products; its outputs are right "
             "in all 6 orders of the units"

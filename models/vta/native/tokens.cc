@@ -239,7 +239,7 @@ void add_loads(Tokens& tokens, const std::vector<Tensor>& tensors, const std::ve
     number.push_back(alone[i] ? !tensor.empty() : bursts.add(tensor));
     beats.push_back(alone[i] ? all.beats : 0);
     waits.push_back(alone[i] ? all.waits : 0);
-    ahead.push_back(all.ahead);
+    ahead.push_back(waits.back() > 0 ? all.ahead : 0);
     rows_above.push_back(tensor.rows_above());
   }
   bursts.put(tokens, "load_bursts");

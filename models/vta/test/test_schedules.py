@@ -5,7 +5,7 @@ import random
 import numpy
 import pytest
 from models.vta import interpret, isa, schedule
-from models.vta.schedule import Conv, matmul
+from models.vta.convolution import Conv, matmul
 
 CONVS = (
     Conv(4, 4, 32, 32, 3, 1, 1),
@@ -13,14 +13,49 @@ CONVS = (
     Conv(9, 9, 16, 32, 3, 2, 1),
     Conv(7, 5, 16, 16, 5, 1, 2),
     matmul(16, 64, 32),
+    # Channels that are no multiples of 16, and numbers of rows and columns that are prime.
+    Conv(7, 5, 3, 40, 3, 2, 1),
+    matmul(13, 50, 70),
 )
 
 
 @pytest.mark.parametrize("conv", CONVS, ids=str)
 def test_any_schedule_whichever_unit_goes_first(conv):
-    every = schedule.space(conv)
-    for chosen in random.Random(3).sample(every, min(8, len(every))):
-        interpret.agrees(conv, *schedule.program(conv, chosen), seed=4)
+    for every in (schedule.space(conv), schedule.space(conv, uneven=True)):
+        for chosen in random.Random(3).sample(every, min(6, len(every))):
+            interpret.agrees(conv, *schedule.program(conv, chosen), seed=4)
+
+
+@pytest.mark.parametrize("conv", CONVS, ids=str)
+def test_the_work_is_that_of_the_program(conv):
+    for chosen in schedule.space(conv, uneven=True)[::7]:
+        work = schedule.Work(conv, chosen)
+        words, _ = schedule.program(conv, chosen)
+        rows = numpy.ascontiguousarray(words.T)
+        op, memory, y, x = (isa.field(rows, "memory", name) for name in ("op", "mem", "y", "x"))
+        loads = (op == isa.LOAD_OP) & ((memory == isa.INP) | (memory == isa.WGT))
+        stores = op == isa.STORE_OP
+        # A sync of the load unit is a load of nothing.
+        assert work.loads == numpy.count_nonzero(loads & (x > 0))
+        assert work.stores == y[stores].sum() and work.elements == (x * y)[stores].sum()
+
+
+def test_tiles_that_do_not_divide():
+    conv = Conv(11, 7, 16, 80)
+    even, uneven = schedule.space(conv), schedule.space(conv, uneven=True)
+    assert all(one in uneven for one in even)
+    # 11 rows in 1, 2, 3, 4, 6 and 11 tiles; in 5 they would be as high as in 4.
+    assert {one["rows"] for one in uneven} == {11, 6, 4, 3, 2, 1}
+    assert {one["out_channels"] for one in uneven} == {5, 3, 2, 1}
+
+
+def test_memory_is_filled_up_with_zeros():
+    """A convolution of 20 channels is, in memory, one of 32 whose last 12 are zeros."""
+    inputs, weights = interpret.data(Conv(4, 4, 20, 17, 3, 1, 1))
+    tensors = interpret.blocked(inputs, 0), interpret.blocked(weights, 0, 1)
+    assert [t.shape for t in tensors] == [(2, 4, 4, 16), (2, 2, 3, 3, 16, 16)]
+    assert not tensors[0][1, ..., 4:].any() and tensors[0][1, ..., :4].any()
+    assert tensors[1][1, 0, 2, 1, 0, 5] == weights[16, 5, 2, 1]
 
 
 def test_the_largest_tile_has_no_factor_that_overflows():
@@ -83,7 +118,8 @@ def test_operations_of_the_alu_by_hand():
 
 def test_shapes_and_schedules_that_cannot_be():
     for arguments, text in (
-        ((4, 4, 20, 16), "channels must be multiples of 16, got 20 and 16"),
+        ((4, 4, 0, 16), "ci must be at least 1, got 0"),
+        ((40, 40, 16, 16, 20, 1, 16), "pad must be at most 15, the instruction's, got 16"),
         ((4, 4, 16, 16, 3, 1, 3), "pad must be 0..2 for a filter of 3, got 3"),
         ((2, 2, 16, 16, 3), "a filter of 3 does not fit into 2 x 2"),
         ((0, 2, 16, 16), "h must be at least 1, got 0"),
@@ -93,5 +129,5 @@ def test_shapes_and_schedules_that_cannot_be():
     whole = {"rows": 64, "columns": 64, "out_channels": 1, "in_channels": 1, "threads": 1}
     with pytest.raises(ValueError, match="^1 tiles of 4096 do not fit into inp$"):
         schedule.program(Conv(64, 64, 16, 16), {**whole, "order": "space", "kernel": "rows"})
-    with pytest.raises(ValueError, match="^rows=64 does not divide 4$"):
+    with pytest.raises(ValueError, match="^rows=64 is not 1 to 4$"):
         schedule.program(Conv(4, 4, 16, 16), {**whole, "order": "space", "kernel": "rows"})

@@ -36,9 +36,55 @@ def test_guided_finds_the_best_with_few(command, tmp_path):
     assert plot.read_text().startswith("<?xml")
 
 
+def test_channels_are_filled_up_and_tiles_need_not_divide(command):
+    """Shapes that no multiple of 16 divides; the command runs the best schedule on numbers."""
+    asked = ["tune", "vta", "matmul", "--shape", "13x20x40", "--strategy", "exhaustive"]
+    shown = command(*asked, "--uneven").stdout
+    assert "filled up with zeros: input channels from 20 to 32, output channels from 40 to 48" in (
+        shown
+    )
+    assert shown.endswith("its outputs are right in all 6 orders of the units\n")
+    even, uneven = (
+        json.loads(command(*asked, *more, "--json").stdout) for more in ((), ("--uneven",))
+    )
+    assert even["schedules"] == len(schedule.space(schedule.matmul(13, 20, 40)))
+    assert uneven["schedules"] == len(schedule.space(schedule.matmul(13, 20, 40), uneven=True))
+    assert uneven["best"]["cost"] <= even["best"]["cost"]
+
+
+def test_the_best_beside_a_poor_one(command, tmp_path):
+    best, poor = tmp_path / "best.bin", tmp_path / "poor.bin"
+    asked = ["tune", "vta", "matmul", "--shape", SMALL, "--strategy", "exhaustive"]
+    shown = command(*asked, "--program", best, "--poor", poor, "--read-latency", 50).stdout
+    assert shown.endswith(
+        f"side by side: lpn viz vta {best} --versus {poor} -p read_latency=50 -o page.html\n"
+    )
+    run = command("sim", "vta", best, poor, "-p", "read_latency=50", "--engine", "interp", "--json")
+    fast, slow = (row["latency"] for row in json.loads(run.stdout)["runs"])
+    assert f"best: {fast:,} clocks".replace(",", " ") in shown and slow > 2 * fast
+
+
+def test_no_schedule(command):
+    asked = ["tune", "vta", "matmul", "--shape", "4000037x16x16"]
+    assert command(*asked, status=1).stderr == (
+        "no schedule fits into the accelerator's memories and 200 000 instructions; --uneven tries "
+        "tiles that do not divide the shape too\n"
+    )
+
+
 def test_refusals(command):
-    wrong = command("tune", "vta", "matmul", "--shape", "16x20x32", status=2)
-    assert wrong.stderr == "error: channels must be multiples of 16, got 20 and 32 [E-usage]\n"
+    for shape, words in (
+        ("16x16x16x16x0", "k must be at least 1, got 0"),
+        (
+            "1x70000x16x16x1",
+            "a row of inputs has 70000 elements in memory, more than a stride of "
+            "16 bits can step over",
+        ),
+        ("9000x9000x999x16x1", "the inputs are 5103000000 elements, more than 32 bits can address"),
+        ("40x40x16x16x40 --pad 16", None),
+    ):
+        wrong = command("tune", "vta", "conv2d", "--shape", *shape.split(), status=2)
+        assert words is None or wrong.stderr == f"error: {words} [E-usage]\n"
     assert (
         "is not HxWxCIxCOxK" in command("tune", "vta", "conv2d", "--shape", "1x2", status=2).stderr
     )

@@ -482,10 +482,14 @@ def _show_stats(row):
     )
 
 
+_ROWS = 20  # of a critical path that people are shown
+
+
 def _show_path(row):
     path = row["critical_path"]
     cells = []
-    for entry in path["rows"]:
+    many = len(path["rows"]) > _ROWS + 4
+    for entry in path["rows"][: _ROWS if many else None]:
         name = entry["transition"] or f"tokens from outside into {entry['place']}"
         if entry["what"] in ("interval", "clock"):
             name += f" ({entry['what']})"
@@ -500,6 +504,25 @@ def _show_path(row):
         cells,
         title=f"{row['input'] or 'run'}: the critical path, {grouped(path['latency'])} cycles",
     )
+    if many:
+        rest = path["rows"][_ROWS:]
+        share = sum(entry["cycles"] for entry in rest) / path["latency"] if path["latency"] else 0
+        click.echo(f"and {len(rest)} rows more, {share:.1%} together; --json has all")
+    if 1 < len(path["parts"]) < len({entry["transition"] for entry in path["rows"]}):
+        click.echo("")
+        table(
+            ["part", ">cycles", ">share", ">of which timers"],
+            [
+                [
+                    part["part"],
+                    grouped(part["cycles"]),
+                    f"{part['share']:.1%}",
+                    grouped(part["timers"]) if part["timers"] else "",
+                ]
+                for part in path["parts"]
+                if part["cycles"]
+            ],
+        )
 
 
 def _say_trace(path):

@@ -32,6 +32,7 @@ class Found:
     hidden: str = ""
     residuals: dict[int, int] = field(default_factory=dict)
     fits: tuple[int, int | None] | None = None  # constants that do as well, where support is 0
+    overtaking: bool = False  # whose a recorded commit is is not known
 
 
 @dataclass

@@ -11,11 +11,24 @@ import numpy as np
 
 from ..authoring.net import Net
 from ..errors import Error, without_place
+from ..waves.identify import by_firing
 
-__all__ = ["Firing", "History", "Observed", "run"]
+__all__ = ["Firing", "History", "Named", "Observed", "identify", "may_overtake", "run"]
 
 MOST_MEMORY, MOST_FIRINGS = 1 << 30, 1 << 20  # of one run
+ROUNDS = 8  # until what comes out of one transition is known to the next
 LENIENT = 1 << 20  # capacity, servers and tokens of a pool while they are unknown
+
+
+@dataclass
+class Named:
+    """Recorded commits of a transition, in their order, with what their tokens carry: as `probes`,
+    (expression, {})s at its starts, read it of each firing.
+    """
+
+    times: list[int]
+    carried: list[tuple[int, ...]]
+    probes: list[tuple[int, Mapping[str, int]]]
 
 
 @dataclass
@@ -33,6 +46,7 @@ class Observed:
     commits: dict[str, list[int]] = field(default_factory=dict)
     pushes: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
     given: set[str] = field(default_factory=set)
+    named: dict[str, Named] = field(default_factory=dict)  # commits that say whose they are
     trailing: set[str] = field(default_factory=set)  # there may be more instants than firings
 
 
@@ -130,3 +144,52 @@ def run(
         rows = np.array(machine.probed(number), dtype=np.int64)
         probed.append(rows.reshape(-1, width) if width else rows.reshape(0, 0))
     return History(commits, probed)
+
+
+def identify(observed: Observed, values: Mapping[str, int]) -> None:
+    """Puts commits that say whose they are to their firings, by number. `values`: of the unknown
+    numbers. Raises Error "E-wave-map" where they are those of no firing.
+    """
+    if not observed.named:
+        return
+    probes = {name: named.probes for name, named in observed.named.items()}
+    for _ in range(ROUNDS):
+        history = run(observed, values, probes)
+        found = {}
+        for transition, named in observed.named.items():
+            rows = history.probed[observed.net.transitions.index(transition)]
+            own = [tuple(int(v) for v in row) for row in rows]
+            times = by_firing(own, named.carried, named.times)
+            if times is None:
+                raise without_place(
+                    "E-wave-map",
+                    f"{observed.name}: what the commits of '{transition}' carry is not what its tokens "
+                    f"do: recorded {_some(named.carried)}, in the net {_some(own)}; look at the payload "
+                    "of its entry, or at what brings the tokens",
+                )
+            found[transition] = times
+        if all(observed.commits[name] == times for name, times in found.items()):
+            return
+        observed.commits.update(found)
+
+
+def _some(rows):
+    shown = ["/".join(map(str, row)) for row in rows[:4]]
+    return ", ".join(shown) + (", ..." if len(rows) > 4 else "") if shown else "none"
+
+
+def may_overtake(observed: Observed, history: History) -> list[str]:
+    """Transitions whose recorded commits do not say whose they are, and whose firings are under way
+    together in a guided run.
+    """
+    found = []
+    for number, name in enumerate(observed.net.transitions):
+        recorded = observed.commits.get(name)
+        if not recorded or name in observed.named or name in observed.given:
+            continue
+        if observed.net.core.transitions[number].ordered:
+            continue
+        own = [history.firings[n] for _, n in sorted(history.of[number].items())]
+        if any(b.start < a.commit for a, b in zip(own, own[1:])):
+            found.append(name)
+    return found

@@ -11,7 +11,7 @@ from .found import Found
 from .known import FAR, Known
 from .search import Bounds, search
 
-__all__ = ["judge", "scan_hidden"]
+__all__ = ["judge", "scan_hidden", "tell_overtaking"]
 
 MOST_ALSO = 4  # other formulas that are told of
 MOST_SCANNED = 4096  # cycles of a constant that no sum tells
@@ -44,6 +44,17 @@ def judge(known: Known) -> None:
             and other.passed <= found.passed
             and other.formula.cost <= found.formula.cost + 2
         ][:MOST_ALSO]
+
+
+def tell_overtaking(known: Known) -> None:
+    """Of delays of transitions whose firings overtake one another with what was found, or may where not
+    all was met, while nothing says whose a commit is.
+    """
+    for case in known.cases:
+        for name, commits in known.predicted(case).items():
+            found = known.found.get((name, "delay"))
+            if found is not None and (found.met < found.events or commits != sorted(commits)):
+                found.overtaking = True
 
 
 def _support(found: Found, bounds: Bounds, left: np.ndarray) -> None:

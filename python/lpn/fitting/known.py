@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..errors import Error, without_place
 from .case import Case, case_columns
 from .found import Found, Number
-from .history import LENIENT, Observed, run
+from .history import LENIENT, Observed, identify, may_overtake, run
 from .result import errors, filled, total
 from .search import Bounds
 from .terms import Site, sites_of
@@ -51,6 +52,7 @@ class Known:
     def play(self) -> None:
         """Guided runs of all cases, with the numbers of lenient()."""
         for case in self.cases:
+            identify(case.observed, self.lenient())
             case.play(self.lenient())
 
     def lenient(self):
@@ -180,6 +182,21 @@ class Known:
             compared, exact = total(errors(case.observed, net, numbers))
             missed += compared - exact
         return missed
+
+    def predicted(self, case):
+        """Transition -> its commits by number of firing, in a run with what was found; of those whose
+        firings may overtake one another while nothing says whose a recorded commit is.
+        """
+        names = may_overtake(case.observed, case.history)
+        if not names:
+            return {}
+        alone = replace(case.observed, net=self.filled(case.net))
+        history = run(alone, self.number_values(), guided=False)
+        commits = {}
+        for name in names:
+            of = history.of[case.net.transitions.index(name)]
+            commits[name] = [history.firings[n].commit for _, n in sorted(of.items())]
+        return commits
 
     def _open_formulas(self, formulas):
         return {k: f for k, f in formulas.items() if self.open[k].open}

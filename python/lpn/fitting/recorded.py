@@ -10,10 +10,11 @@ from ..authoring.net import parameter_values
 from ..authoring.unknown import forget
 from ..errors import listed, near, without_place
 from ..runs import load, prepare
+from ..waves.identify import Probes
 from ..waves.maps import Map
 from ..waves.model import Matched
 from ..waves.recording import Recording
-from .history import Observed
+from .history import Named, Observed
 
 __all__ = ["observe"]
 
@@ -37,6 +38,7 @@ def observe(
     if forgotten:
         forget(net, forgotten, least)
     _check(map, net)
+    probes = Probes(net, map)
     marking = ready.read() if input is not None else Marking(net)
     values = dict(zip(net.params, parameter_values(net, None)))
     with Recording(path, map, keep=True) as recording:
@@ -76,8 +78,20 @@ def observe(
                     f"{map.file}: transitions.{m.firing.name}: the {m.firing.event}s of "
                     f"'{m.firing.transition}' are given already",
                 )
-            times[m.firing.transition] = [edge - offset for edge in m.edges]
+            times[m.firing.transition] = m.times(offset - (origin or 0))
+            if m.firing.payload and m.firing.event == "commit":
+                own = probes.of(m.firing)
+                observed.named[m.firing.transition] = Named(
+                    times[m.firing.transition], m.carried(), [(expr, {}) for expr in own]
+                )
         for m, arrival in zip(arrivals, map.arrivals):
+            if m.edges and marking.count(arrival.place):
+                raise without_place(
+                    "E-wave-map",
+                    f"{map.file}: places.{arrival.place}: the input brings tokens into "
+                    f"'{arrival.place}' as well, and each would come twice; leave out --input, or the "
+                    "place",
+                )
             _, origin, _, _ = recording.clock_totals(m.k)
             offset = (origin or 0) + arrival.offset + sum(values[p] for p in arrival.parameters)
             observed.pushes += _tokens(m, arrival, net, offset, map)

@@ -41,6 +41,7 @@ def _formula(found, nets):
         "constant": found.constant,
         "also": [],
         "residuals": {str(k): v for k, v in sorted(found.residuals.items())},
+        "overtaking": found.overtaking,
     }
     if found.hidden:
         row["undecided"] = found.hidden
@@ -86,6 +87,7 @@ def _number(number, fit):
         "constant": {},
         "also": [],
         "residuals": {"passed": number.passed} if number.passed else {},
+        "overtaking": False,
     }
 
 

@@ -57,10 +57,15 @@ def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dic
             if name in observed.given:
                 continue
             number = net.transitions.index(name)
-            own = [history.firings[n] for n in history.of[number].values()]
-            expected = sorted(f.start if event == "start" else f.commit for f in own)
+            own = [history.firings[n] for _, n in sorted(history.of[number].items())]
+            expected = [f.start if event == "start" else f.commit for f in own]
+            count = len(times)
+            if event == "commit" and name in observed.named:  # each against its own
+                count = len(observed.named[name].times)
+            else:
+                expected, times = sorted(expected), sorted(times)
             late: list[int] = [t - e for e, t in zip(expected, times)]
-            more = max(0, len(times) - len(expected)) if name not in observed.trailing else 0
+            more = max(0, count - len(expected)) if name not in observed.trailing else 0
             rows.append(
                 {
                     "recording": observed.name,

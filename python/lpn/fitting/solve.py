@@ -8,7 +8,7 @@ from ..errors import listed, without_place
 from .formula import Formula
 from .found import Found, Number
 from .history import Observed
-from .judge import judge, scan_hidden
+from .judge import judge, scan_hidden, tell_overtaking
 from .known import Known
 from .numbers import find_pools, try_numbers
 from .search import Candidate, search
@@ -53,6 +53,7 @@ class Fit(Known):
         self.limit_pools()
         judge(self)
         scan_hidden(self, self.say)
+        tell_overtaking(self)
 
     def _solve_from(self, levels):
         """Everything, beginning with formulas up to a level of the grammar."""

@@ -11,7 +11,7 @@ from ..errors import mistake
 from .closed_form import Chains
 from .form import evaluate
 
-__all__ = ["TokenList", "merge_thresholds", "single_limits"]
+__all__ = ["Chain", "TokenList", "merge_thresholds", "single_limits"]
 
 _POINTS = 64  # inputs, beside those with one outstanding token, whose chains are looked at
 _MOST_SINGLED = 256
@@ -193,20 +193,6 @@ class TokenList:
     def thresholds(self, chosen, samples):
         """Resolutions, in cycles, from which on two of the formulas are one."""
         return [cycles for cycles, _, _ in merge_thresholds(chosen, self._values(chosen, samples))]
-
-    def phases(self, chosen):
-        """{(place, text): [indices of tokens that every formula treats alike]}, several per key."""
-        treated = {}
-        for number, each in enumerate(chosen):
-            for (place, index, text), c in each.form.atoms.items():
-                treated.setdefault((place, text), {}).setdefault(index, []).append((number, c))
-        found = {}
-        for key, tokens in treated.items():
-            groups = {}
-            for index, how in sorted(tokens.items()):
-                groups.setdefault(tuple(how), []).append(index)
-            found[key] = list(groups.values())
-        return found
 
     def single_limits(self, place, text, names):
         return single_limits(self, place, text, names)

@@ -3,7 +3,6 @@
 import hashlib
 import math
 import random
-import textwrap
 
 import _lpn
 
@@ -16,7 +15,7 @@ from .conditions import conditions_of
 from .counted_list import TokenList
 from .input import aggregate, execute_interface
 from .stream import Stream
-from .write import write_list, write_stream
+from .write import wrapped_lines, write_list, write_stream
 
 __all__ = ["Extracted", "extract", "refusals"]
 
@@ -32,8 +31,14 @@ class Extracted:
     `text`: the module. `classes`: per class a dict of `unit` or `shape`, `bottlenecks` {name:
     formula}, `dropped` [(name, why)], `mean_error`, `worst_error`. `refused`: [(class, reason)].
     `samples`: [(predicted, simulated)]. `thresholds`: resolutions, in cycles, at which bottlenecks
-    merge.
+    merge. `without`: {why: how many random inputs had no latency} of an interface fitted to runs.
     """
+
+    def __init__(self, net, space, parameters):
+        self.refused, self.thresholds, self.without = [], [], {}
+        self.parameters = dict(parameters or {})
+        self.conditions, self.untold = conditions_of(space)
+        self.net_digest = hashlib.sha256(net.text().encode()).hexdigest()[:12]
 
 
 def extract(
@@ -59,8 +64,7 @@ def extract(
     )
     if found.interrupted:
         raise KeyboardInterrupt
-    result = Extracted()
-    result.refused, analysed = [], []
+    result, analysed = Extracted(net, space, parameters), []
     for number, each in enumerate(found.classes, 1):
         if each.outcome != "latency":
             result.refused.append(
@@ -106,10 +110,7 @@ def extract(
             f"no class has an interface: {reasons or 'the space is empty'}; --fitted fits one to runs",
         )
     result.complete = found.complete
-    result.conditions, result.untold = conditions_of(space)
-    result.net_digest = hashlib.sha256(net.text().encode()).hexdigest()[:12]
     result.analysed = analysed
-    result.parameters = dict(parameters or {})
     result.text = _write(result, model_name, clock, "")
     interface = execute_interface(result.text, "<interface>")
     result.samples, result.classes = [], []
@@ -370,8 +371,4 @@ def _header(result, model_name, resolution):
             "The interface changes at resolutions of "
             f"{', '.join(map(str, result.thresholds[:8]))} cycles."
         )
-    return "\n".join(
-        part
-        for line in lines
-        for part in (textwrap.wrap(line, 98, subsequent_indent="    ") or [""])
-    )
+    return wrapped_lines(lines)

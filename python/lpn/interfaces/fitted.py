@@ -6,12 +6,9 @@ of the input as long as the order of service does not change, which is why the l
 the form. Nothing is derived from the net; the error is that on inputs which chose nothing.
 """
 
-import hashlib
 import math
 import random
 import re
-import textwrap
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy
@@ -20,13 +17,13 @@ from ..authoring.expr import Expr
 from ..errors import mistake
 from ..runs.batch import run_batch
 from .closed_form import Shape, digest
-from .conditions import conditions_of
+from .counted_list import Chain
 from .extract import Extracted
 from .features import levels
 from .form import Form
 from .input import aggregate, execute_interface
 from .lines import best_lines
-from .write import Formulas, write_list
+from .write import Formulas, wrapped_lines, write_list
 
 __all__ = ["CHECKS", "extract_fitted"]
 
@@ -34,6 +31,8 @@ CHECKS = 5000  # inputs that the error is stated on
 _LEARNT = 3000  # inputs that the lines are fitted to
 _CHOSEN = 1000  # inputs that the form is chosen by
 _TRIES = 200  # drawn at most for each input that the space's conditions leave
+_FIRST = 4  # inputs that are run before the others, as a net may run on for all of them
+_MOST_SECONDS = 2  # that one run takes
 _LEAST_RUN = 0.5  # share of the inputs that must have a latency
 _REASONS = 3  # told, why inputs have no latency
 _MOST_ERROR = 0.1  # mean error from which on it is no interface
@@ -41,12 +40,6 @@ _MOST_ERROR = 0.1  # mean error from which on it is no interface
 # little that a sum of whole weights stays exact.
 _MOVE, _LEAST_MOVE = 0.1, 1e-4
 _DENOMINATORS = (*range(1, 7), 8, 10, 16, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10**4, 10**6)
-
-
-@dataclass
-class _Line:
-    name: str
-    form: Form
 
 
 class _Terms(Formulas):
@@ -64,7 +57,7 @@ class _Terms(Formulas):
 
 
 class _Analysis:
-    """What write_list reads: the shape, and which tokens go into which sum."""
+    """What write_list reads: the shape, and the ranges of sums."""
 
     def __init__(self, shape, features):
         self.shape = shape
@@ -76,19 +69,6 @@ class _Analysis:
             for places, indices in feature.parts
             for index in indices
         }
-
-    def phases(self, chosen):
-        treated = {}
-        for number, line in enumerate(chosen):
-            for (place, index, text), c in line.form.atoms.items():
-                treated.setdefault((place, text), {}).setdefault(index, []).append((number, c))
-        found = {}
-        for key, tokens in treated.items():
-            alike = {}
-            for index, how in sorted(tokens.items()):
-                alike.setdefault(tuple(how), []).append(index)
-            found[key] = list(alike.values())
-        return found
 
     def limits(self, place, text, indices):
         known = [self._limits[place, index, text] for index in indices]
@@ -113,7 +93,11 @@ def extract_fitted(
     rng = random.Random(seed)
     wanted = _LEARNT + _CHOSEN + CHECKS
     say("inputs")
-    samples, without = _simulated(net, space, shape, _drawn(space, rng, wanted), say)
+    inputs = _drawn(space, rng, wanted)
+    samples, without = [], {}
+    for part in (inputs[:_FIRST], inputs[_FIRST:]):
+        say(f"{len(part)} runs")
+        _simulate(net, space, shape, part, samples, without)
     spare = len(samples) * CHECKS // wanted
     checks, known = samples[:spare], samples[spare:]
     learnt = len(known) * _LEARNT // (_LEARNT + _CHOSEN)
@@ -125,12 +109,10 @@ def extract_fitted(
     chosen = _rounded(features, lines, latency, max(_LEAST_MOVE, _MOVE * error))
     analysis = _Analysis(shape, features)
     digests = {place: digest(shape.tokens[place]) for place in shape.many}
-    result = Extracted()
-    result.parameters = dict(parameters or {})
-    result.conditions, result.untold = conditions_of(space)
-    result.net_digest = hashlib.sha256(net.text().encode()).hexdigest()[:12]
-    result.refused, result.complete, result.thresholds = [], True, []
-    result.without = without
+    result = Extracted(net, space, parameters)
+    result.complete, result.without = True, without
+    if space.done_count is not None:
+        result.untold.append(f"runs end after {space.done_count} done tokens")
 
     def text(header):
         return write_list(
@@ -206,32 +188,45 @@ def _drawn(space, rng, number):
     )
 
 
-def _simulated(net, space, shape, inputs, say):
-    """([(tokens, latency)], {why: how many inputs have none})."""
+def _simulate(net, space, shape, inputs, samples, without):
+    """Adds (tokens, latency) of inputs to `samples`, and to `without` why how many have no latency.
+    Raises Error "E-pi" when that is most of all so far.
+    """
     given = [space.parameters(values) for values in inputs]
     if any(each != given[0] for each in given):
         raise mistake("E-pi", "a parameter of the net varies in the space; give it a value with -p")
-    say(f"{len(inputs)} runs")
     markings = [space.marking(values) for values in inputs]
-    runs = run_batch(net, markings, given[0], errors="return")
+    runs = run_batch(net, markings, given[0], errors="return", max_time=_MOST_SECONDS)
     fields = {place: list(net[place]._type.fields) for place in shape.tokens}
-    samples, without = [], {}
     for marking, run in zip(markings, runs):
-        if isinstance(run, Exception) or run.stalled or not run.latency:
-            why = str(run).splitlines()[0] if isinstance(run, Exception) else "it stalls"
-            why = re.sub(r" at time \d+", "", why)
+        why = _trouble(run)
+        if why:
             without[why] = without.get(why, 0) + 1
             continue
         tokens = {p: [dict(zip(names, r)) for r in marking.rows(p)] for p, names in fields.items()}
         samples.append((tokens, run.latency))
-    if len(samples) < _LEAST_RUN * len(inputs):
+    failed = sum(without.values())
+    if len(samples) < _LEAST_RUN * (len(samples) + failed):
         why, most = max(without.items(), key=lambda item: item[1])
         raise mistake(
             "E-pi",
-            f"{len(inputs) - len(samples)} of {len(inputs)} random inputs have no latency; {most} of "
+            f"{failed} of {len(samples) + failed} random inputs have no latency; {most} of "
             f"them: {why}; take a space whose inputs run",
         )
-    return samples, without
+
+
+def _trouble(run):
+    """Why a run of a batch has no latency, without the time at which; None: it has one."""
+    if isinstance(run, Exception):
+        return re.sub(r" at time \d+", "", str(run).splitlines()[0])
+    if run.stalled:
+        return "it stalls"
+    if run.ending == "budget":
+        return (
+            f"more than {_MOST_SECONDS} s to run; where the net runs for ever, give it or the space "
+            "a done_count"
+        )
+    return None if run.latency else "it has no latency above 0"
 
 
 def _rounded(features, lines, latency, move):
@@ -254,7 +249,7 @@ def _rounded(features, lines, latency, move):
         form.constant = Fraction(round(constant))
         names[most[1]] = names.get(most[1], 0) + 1
         same = f" ({names[most[1]]})" if names[most[1]] > 1 else ""
-        found.append(_Line(most[1] + same, form))
+        found.append(Chain(most[1] + same, form))
     return found
 
 
@@ -317,8 +312,4 @@ def _header(result, model, about):
         )
     for condition in result.untold:
         lines.append(f"Not looked at, since tokens do not tell: {condition}")
-    return "\n".join(
-        part
-        for line in lines
-        for part in (textwrap.wrap(line, 98, subsequent_indent="    ") or [""])
-    )
+    return wrapped_lines(lines)

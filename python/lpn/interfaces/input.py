@@ -83,7 +83,7 @@ def aggregate(interface, tokens, conditions=True):
         _stream(interface, streams, x)
         need_covered(interface.COVERED[interface.UNITS.index(x["unit"])], tokens)
     else:
-        _list(interface, streams, x)
+        _list(interface, tokens, streams, x)
         if x["shape"] not in interface.SHAPES:
             raise NotImplementedError(
                 f"tokens like {x['shape']} are in no class; covered: {interface.SHAPES}"
@@ -228,18 +228,19 @@ def added(parts):
     return {key: sum(part[key] for part in parts) for key in parts[0]}
 
 
-def _list(interface, streams, x):
+def _list(interface, tokens, streams, x):
     x["shape"] = {
         place: digest([{name: row[name] for name in interface.CONSTANTS[place]} for row in rows])
         for place, rows in streams.items()
     }
     for key in interface.SUMS:
         places, text, span = split(key, streams)
+        # A sum over several places may be over places of one token each too.
         x[key] = sum(
-            evaluate(text, streams[place][k])
-            for place in places.split("+")
+            evaluate(text, rows[k])
+            for rows in (tokens.get(place, []) for place in places.split("+"))
             for k in _indices(span)
-            if k < len(streams[place])
+            if k < len(rows)
         )
 
 

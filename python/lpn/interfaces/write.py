@@ -10,7 +10,7 @@ from ..spaces.text import span
 from .closed_form import constants, unit_of
 from .form import Form
 
-__all__ = ["Formulas", "write_list", "write_stream"]
+__all__ = ["Formulas", "wrapped_lines", "write_list", "write_stream"]
 
 _WIDTH = 100
 _CALLS = re.compile(r"\w\(|\b(and|or|not|true|false)\b")  # what a bare formula cannot say
@@ -142,6 +142,15 @@ def _entries(entries):
     return "{" + ", ".join(f"{key}: {text}" for key, text in entries) + "}"
 
 
+def wrapped_lines(lines):
+    """The text of a module's docstring."""
+    return "\n".join(
+        part
+        for line in lines
+        for part in (textwrap.wrap(line, 98, subsequent_indent="    ") or [""])
+    )
+
+
 def _documented(header):
     return '"""' + header.strip() + '\n"""\n\n'
 
@@ -269,6 +278,21 @@ def bottleneck(x):
 '''
 
 
+def _phases(chosen):
+    """{(place, text): [indices of tokens that every formula treats alike]}, several per key."""
+    treated = {}
+    for number, each in enumerate(chosen):
+        for (place, index, text), c in each.form.atoms.items():
+            treated.setdefault((place, text), {}).setdefault(index, []).append((number, c))
+    found = {}
+    for key, tokens in treated.items():
+        groups = {}
+        for index, how in sorted(tokens.items()):
+            groups.setdefault(tuple(how), []).append(index)
+        found[key] = list(groups.values())
+    return found
+
+
 def write_list(header, model, parameters, clock, classes, conditions, formulas=None):
     """The module of lists of tokens; classes: [(TokenList, digests, chosen chains)]; `conditions`:
     of the space on its tokens (conditions.py); `formulas`: writes them.
@@ -282,7 +306,7 @@ def write_list(header, model, parameters, clock, classes, conditions, formulas=N
         for place in shape.many:
             fixed[place] = [name for name, _ in constants(shape.tokens[place][0])]
         codes = {}  # (place, index, text) -> Python
-        for (place, text), groups in analysis.phases(chosen).items():
+        for (place, text), groups in _phases(chosen).items():
             for indices in groups:
                 if place in shape.singles:
                     singles[place].update(analysis.single_limits(place, text, properties(text)))

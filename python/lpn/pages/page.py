@@ -1,4 +1,4 @@
-"""The page of a net, and of its run: one HTML file that needs nothing else."""
+"""Pages, one HTML file each that needs nothing else: of a net and its run, and the frame of others."""
 
 import gzip
 import html
@@ -12,9 +12,9 @@ from ..runs.result import fields_of
 from ..runs.run import execute
 from ..source import file_of
 
-__all__ = ["Recorded", "page", "page_folder", "record"]
+__all__ = ["Recorded", "document", "page", "page_folder", "record"]
 
-_PARTS = ("page.js", "page.css", "fonts.css", "elk.b64", "notice.txt")
+_PARTS = ("page.js", "wave.js", "page.css", "fonts.css", "elk.b64", "notice.txt")
 _OTHERS = ("export.mjs", "resvg.wasm")  # for pictures
 
 
@@ -132,19 +132,28 @@ def _steps(steps):
 
 def page(net, values, marking, about, runs=()):
     """The HTML text. `about`: what its head says (title, subtitle). `runs`: up to two Recorded."""
-    folder = page_folder()
-    part = {}
-    for name in _PARTS:
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            part[name] = file.read()
     data = [
         ("net", "application/json", _lpn.viz.describe(net._core, values, marking._core)),
-        ("about", "application/json", _json({**about, "notice": part["notice.txt"]})),
         ("sources", "text/plain", packed(json.dumps(_sources(net)))),
-        ("elk", "text/plain", part["elk.b64"]),
+        ("elk", "text/plain", _part("elk.b64")),
     ]
     for prefix, run in zip(("run", "other"), runs):
         data.extend(run.scripts(prefix))
+    return document("page.js", about, data)
+
+
+def _part(name):
+    with open(os.path.join(page_folder(), name), encoding="utf-8") as file:
+        return file.read()
+
+
+def document(program, about, data):
+    """The HTML text of a page that the script `program` fills. `about`: what it says of itself (title,
+    subtitle and more), as JSON; `data`: (id, type, text) of what it carries besides. Raises Error
+    "E-viz" where pages were not built.
+    """
+    notice = _part("notice.txt")
+    data = [("about", "application/json", _json({**about, "notice": notice})), *data]
     scripts = "\n".join(
         f'<script type="{kind}" id="{name}">{text}</script>' for name, kind, text in data
     )
@@ -152,9 +161,9 @@ def page(net, values, marking, about, runs=()):
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{html.escape(about["title"])}</title>\n'
-        f'<!-- Made by lpn viz. Contains {html.escape(part["notice.txt"])}. -->\n'
-        f'<style>{part["fonts.css"]}{part["page.css"]}</style>\n</head>\n<body>\n{scripts}\n'
-        f'<script>{part["page.js"]}</script>\n</body>\n</html>\n'
+        f"<!-- Made by lpn. Contains {html.escape(notice)}. -->\n"
+        f'<style>{_part("fonts.css")}{_part("page.css")}</style>\n</head>\n<body>\n{scripts}\n'
+        f"<script>{_part(program)}</script>\n</body>\n</html>\n"
     )
 
 

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 
 import _lpn
 
+from ..authoring.unknown import require_known
 from ..errors import mistake
 
 __all__ = ["LOST", "write"]
@@ -295,8 +296,10 @@ def write(net, values, marking, path):
     `values`: those of the net's parameters, which PNML has none of. Returns (lost, rewritten):
     `lost` a list of {what, kind, name, formula, instead, line} for everything that the file's
     standard part does not say, `rewritten` of {what, name, as} for what it says in another form.
-    Raises Error "E-param-value" for a formula over parameters that has no value, OSError.
+    Raises Error "E-param-value" for a formula over parameters that has no value, "E-unknown" for a
+    net with lpn.unknown(), whose numbers a file would have to invent, OSError.
     """
+    require_known(net)
     ElementTree.register_namespace("", PNML)
     ElementTree.register_namespace("lpn", OURS)
     writer = _Writer(net, values, marking)

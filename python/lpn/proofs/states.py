@@ -1,6 +1,7 @@
 """Bounds by reachable states, and inputs that come close: two numbers where classes do not finish."""
 
 import random
+import re
 import time
 
 import _lpn
@@ -13,14 +14,18 @@ __all__ = ["Probed", "States", "bounded_by_states"]
 # Ways of joining states, (zones kept apart, values of a delay that are decided): each takes longer
 # than the one before and may be closer.
 _WAYS = ((1, 2), (1, 1), (8, 2), (64, 16))
+# What reachable states bound.
+QUANTITIES = ("latency", "completion", "commits", "busy", "response", "backlog")
 _STATES = 500_000  # at most, which is about a gigabyte
+# Seconds, and so many times what a bound took, for states that only say whether every input ends.
+_ENDS, _ENDS_TIMES = 5.0, 3
 _BATCH = 96  # inputs tried at once
 _STALE = 40  # batches without a better input, after which the search begins at another place
 
 
 def bounded_by_states(form):
     """Whether the largest value of a linear form can be bounded by reachable states."""
-    return all(not atom or atom[0] in ("latency", "completion", "commits", "busy") for atom in form)
+    return all(not atom or atom[0] in QUANTITIES for atom in form)
 
 
 class States(Tried):
@@ -39,7 +44,7 @@ class States(Tried):
         self.answer = answer
         self.proving = proving
         self.states = 0
-        self.may_not_end = False
+        self.may_not_end = True
         self.interrupted = False
         self.whys = []
         self.bounds = {}
@@ -63,7 +68,7 @@ class States(Tried):
             for key, form in forms.items():
                 if not self._open(key) or self.left() <= 0 or self.interrupted:
                     continue
-                share = self.left() / 2 if (zones, values) != _WAYS[-1] else self.left() * 0.8
+                share = self.left() * (0.8 if (zones, values) in (_WAYS[0], _WAYS[-1]) else 0.5)
                 self._bound(key, form, zones, values, share)
             if not any(map(self._open, forms)) or self.left() <= 0 or self.interrupted:
                 break
@@ -98,18 +103,28 @@ class States(Tried):
     def _bound(self, key, form, zones, values, seconds):
         """The sum of the bounds of a form's quantities, each for itself."""
         total, net = form.get((), 0), self.space.net
-        end = time.monotonic() + seconds
+        began = time.monotonic()
+        end = began + seconds
         for atom, factor in form.items():
             if not atom:
                 continue
             index = {"latency": 0, "completion": atom[-1]}.get(atom[0])
             if atom[0] in ("commits", "busy"):
                 index = net._transitions[atom[1]]
+            elif atom[0] in ("response", "backlog"):
+                index = net[atom[1]]._number
 
-            def progress(looked, waiting):
+            over = None
+
+            def progress(looked, waiting, met):
+                nonlocal over
                 self.say(f"{looked} states, {waiting} waiting")
-                return time.monotonic() > end
+                now = time.monotonic()
+                if met and over is None:  # what is left only says whether every input ends
+                    over = now + max(_ENDS, _ENDS_TIMES * (now - began))
+                return now > end or met and now > over
 
+            enough = self._enough(key, form)
             found, interrupted = _lpn.bound_by_states(
                 net._core,
                 self.space.core,
@@ -119,17 +134,31 @@ class States(Tried):
                 zones=zones,
                 values=values,
                 states=_STATES,
+                enough=enough,
                 progress=progress,
             )
             self.interrupted |= interrupted
             self.states += found["states"]
-            self.may_not_end = found["may_stall"] or found["may_fail"]
+            self.may_not_end &= found["may_stall"] or found["may_fail"]
             if found["why"] and found["why"] not in self.whys:
                 self.whys.append(found["why"])
             if found["bound"] is None:
                 return
             total += factor * found["bound"]
         self.bounds[key] = min(total, self.bounds.get(key, total))
+
+    def _enough(self, key, form):
+        """Of a form of one quantity: its value that needs no closer bound, since an input has it,
+        or since it is proved then.
+        """
+        best = dict(zip(map(_key, self.forms), self.probed.best))[key]
+        most = 0 if self.proving else best and best[0]
+        factors = [factor for atom, factor in form.items() if atom]
+        if most is None or len(factors) != 1:
+            return None
+        rest, factor = most - form.get((), 0), factors[0]
+        enough = rest // factor if factor > 0 else -(-rest // factor)
+        return enough if abs(enough) < 2**62 else None
 
     def _fill(self):
         answer, probed = self.answer, self.probed
@@ -182,7 +211,9 @@ class Probed:
         self.random = random.Random(1)
         self.ranges = [(v.lo, v.hi) for v in space.variables]
         self.stale = 0
-        self.begun = False
+        self.begun = 0  # batches
+        # Variables of one property of any token: a worst case often has one value for all.
+        self.kinds = [re.sub(r".*\]\.|\[\d+\]$", "", v.name) for v in space.variables]
 
     def go_on(self, seconds, bounds, say):
         """Searches for so long, or until every bound is met; whether Ctrl-C ended it."""
@@ -208,9 +239,11 @@ class Probed:
     def batch(self, which):
         """Inputs: corners at first, then changes of the best one."""
         draw = self.random
-        if not self.begun:  # alone: if its run never ends, the others need not be tried
-            self.begun = True
+        self.begun += 1
+        if self.begun == 1:  # alone: if its run never ends, the others need not be tried
             return [[lo for lo, _ in self.ranges]]
+        if self.begun == 2:
+            return [[hi for _, hi in self.ranges], *(self.alike() for _ in range(_BATCH))]
         base = self.best[which] and self.best[which][1]
         if base is None or self.stale >= _STALE and self.stale % _STALE < 4:
             low, high = [lo for lo, _ in self.ranges], [hi for _, hi in self.ranges]
@@ -218,6 +251,13 @@ class Probed:
             corners += [[draw.choice(r) for r in self.ranges] for _ in range(_BATCH // 2)]
             return corners + [[draw.randint(*r) for r in self.ranges] for _ in range(_BATCH // 2)]
         return [self.changed(base) for _ in range(_BATCH)]
+
+    def alike(self):
+        """An input whose tokens have the same value of a property, each within its range."""
+        draw, chosen = self.random, {}
+        for kind, range_ in zip(self.kinds, self.ranges):
+            chosen.setdefault(kind, draw.choice((*range_, draw.randint(*range_))))
+        return [min(max(chosen[k], lo), hi) for k, (lo, hi) in zip(self.kinds, self.ranges)]
 
     def changed(self, base):
         draw, values = self.random, list(base)

@@ -43,9 +43,33 @@ def critical_path(net, engine, target, again, top):
         entry["twice_as_fast"] = faster
         entry["gain"] = None if faster is None else target - faster
     bottleneck = _bottleneck(entries, steps, net.core, target)
+    parts = _parts(entries, net.core, target)
     for entry in entries:
         del entry["_number"]
-    return {"latency": target, "rows": entries, "bottleneck": bottleneck}
+    return {"latency": target, "rows": entries, "parts": parts, "bottleneck": bottleneck}
+
+
+def _parts(entries, core, target):
+    """The path by the parts of the net: of 'dram.data' that is 'dram'. Most cycles first.
+
+    "timers": those of its cycles that pass in transitions that start with work or without.
+    """
+    cycles: Counter = Counter()
+    timers: Counter = Counter()
+    for e in entries:
+        part = (e["transition"] or e["place"] or "").partition(".")[0]
+        cycles[part] += e["cycles"]
+        if e["transition"] is not None and _is_timer(core, core.transitions[e["_number"]]):
+            timers[part] += e["cycles"]
+    return [
+        {
+            "part": part,
+            "cycles": cycles[part],
+            "share": round(cycles[part] / target, 6) if target else 0.0,
+            "timers": timers[part],
+        }
+        for part in sorted(cycles, key=lambda p: (-cycles[p], p))
+    ]
 
 
 def _bottleneck(entries, steps, core, target):

@@ -107,18 +107,25 @@ def start(
     budget: Any = None,
     poll: Callable[[int, int], object] | None = None,
     halved: int | None = None,
+    guide: Sequence[tuple] = (),
 ) -> Any:
     """The machine at time 0 that _lpn.sim.run takes: an _lpn.sim.Simulator or an _lpn.Interp.
 
     `budget`: an _lpn.Budget. `poll(time, commits)` is asked while the tokens are placed, and stops
     that by saying yes; the machine's runs then only say so. `halved`: the number of a transition
-    whose delays are halved, rounded up; a library keeps the critical path for that.
+    whose delays are halved, rounded up; a library keeps the critical path for that. `guide`: of the
+    interpreter, (starts, commits, probes) per transition: instants before which its firings neither
+    start nor commit, and (expression, 0)s that are evaluated at each start (lpn/run/interp.h).
     """
     require_known(net)
     within = {"budget": budget or _lpn.Budget(), "poll": poll}
     if library is None:
-        kept = {"stats": stats, "trace": trace, "halved": halved}
+        kept: dict[str, Any] = {"stats": stats, "trace": trace, "halved": halved}
+        if guide:
+            kept |= {"guide": guide, "guide_values": [values]}
         return _lpn.Interp(net.core, values, marking._core, **kept, **within)
+    if guide:
+        raise mistake("E-engine", "a guided run is the interpreter's; leave the library out")
     machine = _lpn.sim.Simulator(library, values, marking._core, **within)
     if halved is not None:
         machine.set_path_budget(0)

@@ -74,6 +74,7 @@ class Run:
         self.trace = trace
         self.path = None
         self.collected = {}
+        self.probed = []  # of a guided run
         self.tokens = {}
         # Of the critical path, from its end: (transition, cause, to its commit, start, commit).
         self.steps = []
@@ -144,6 +145,7 @@ def execute(
     watch: Any = None,
     limits: Any = None,
     leave: Callable[[], object] | None = None,
+    guide: Sequence[tuple] = (),
 ) -> Any:
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
@@ -157,7 +159,8 @@ def execute(
     that the net does not read, of which the Run keeps what arrived and when, tokens that were there
     at the start first. Raises "E-collect" for another place, and without a library when there is
     an `observer` as well. `limits`: an _lpn.Budget, what the run may use; None: as budget_of() has
-    it.
+    it. `guide`: as engines.start() has it; then `probed` of the Run has a list of numbers per
+    transition, row by row of its starts.
     """
     limits = limits or budget_of()
     left = False
@@ -180,6 +183,7 @@ def execute(
             trace=observer is not None,
             budget=limits,
             poll=lambda time, commits: stop.asked or going(time, commits),
+            guide=guide,
         )
         trail = machine
         if path is not None and library is None:
@@ -207,6 +211,8 @@ def execute(
         run.ending = "interrupted"
     elif cut:
         run.stopped = stopped_at(reached + 1, result, limits)
+    if guide:
+        run.probed = [machine.probed(number) for number in range(len(guide))]
     _read(run, machine, read, collect if collector is None else ())
     if collector is not None:
         _read_recorded(run, machine, collector.take(), collect)

@@ -257,7 +257,10 @@ class _Channel:
             one, two = self._look
             if one != two and sorted(one) == sorted(two):
                 return f"the order differs: the next {len(one)} payloads are the same ones"
-            return f"the payload differs, and so does that of {self._payloads - 1} later ones"
+            later = self._payloads - 1
+            if not later:
+                return "the payload differs, in this transfer alone"
+            return f"the payload differs, and so does that of {later} later {'one' if later == 1 else 'ones'}"
         words = f"{abs(late)} {'cycle' if abs(late) == 1 else 'cycles'} {'later' if late > 0 else 'earlier'}"
         one, two = first["stalled"]
         if late > 0 and two > one:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import _lpn
-
-from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..errors import near, without_place
+from .identify import Probes, by_firing, partners
 from .maps import Arrival, Firing, Map
 from .recording import Recording
 
-__all__ = ["Firings", "Matched", "compare"]
-
-LOOK = 16  # transfers behind a different payload in which the same ones are looked for
+__all__ = ["Firings", "Matched", "compare", "guide_of"]
 
 
 class Firings:
-    """An observer of a run: start and commit of the firings of the map's transitions, in the order
-    of their commits; of those whose payload is compared, the initial tokens they take.
+    """An observer of a run: start, commit and number of the firings of the map's transitions, in the
+    order of their commits, and the properties that the map's payloads name.
     """
 
     def __init__(self, map: Map, net: Net) -> None:
@@ -30,7 +26,6 @@ class Firings:
                 f"{map.file} does not say which transfers are firings; write [transitions.NAME] "
                 'with channel = "..." (docs/cli.md)',
             )
-        self._arcs: dict[str, dict[str, int]] = {}
         core = net.core
         numbers = {t.name: k for k, t in enumerate(core.transitions)}
         for firing in map.firings:
@@ -47,37 +42,49 @@ class Firings:
                         f"{map.file}: transitions.{firing.name}.offset: the net has no parameter "
                         f"'{name}'{near(name, net.params)}",
                     )
-            for text in firing.payload.values():
-                self._property(
-                    core, core.transitions[numbers[firing.transition]], text, map, firing
-                )
         self._names = {numbers[f.transition]: f.transition for f in map.firings}
-        self._arc_numbers = {
-            name: {arc.name: k for k, arc in enumerate(core.transitions[numbers[name]].inputs)}
-            for name in self._names.values()
-        }
-        self._with_payload = {f.transition for f in map.firings if f.payload}
+        self._given = dict(zip(net.params, parameter_values(net, None)))
+        self.probes = Probes(net, map)
+        self._rows: list[list[int]] = []
         self.found: dict[str, list[tuple]] = {name: [] for name in self._names.values()}
-
-    def _property(self, core, transition, text, map, firing):
-        arc_name, _, name = text.partition(".")
-        arc = next((a for a in transition.inputs if a.name == arc_name), None)
-        if arc is None or not name:
-            raise without_place(
-                "E-wave-map",
-                f'{map.file}: transitions.{firing.name}: payload is "arc.property" of '
-                f"'{transition.name}', not '{text}'",
-            )
 
     def __call__(self, commit: Any) -> None:
         name = self._names.get(commit.transition)
-        if name is None:
-            return
-        tokens = commit.taken if name in self._with_payload else None
-        self.found[name].append((commit.start, commit.time, tokens))
+        if name is not None:
+            self.found[name].append((commit.start, commit.time, commit.firing))
 
-    def arc(self, transition: str, arc: str) -> int:
-        return self._arc_numbers[transition][arc]
+    def begin(self) -> None:
+        """Before another run."""
+        for found in self.found.values():
+            found.clear()
+
+    def end(self, probed: list[list[int]]) -> None:
+        """What the probes of the run were."""
+        self._rows = probed
+
+    def instants(self, firing: Firing) -> list[tuple[int, int, int]]:
+        """(start, commit, instant that is compared) of its firings, in the recording's cycles, in the
+        order of the instants.
+        """
+        offset = self.offset(firing)
+        at = 0 if firing.event == "start" else 1
+        fired = sorted(self.found[firing.transition], key=lambda f: f[at])
+        return [(f[0] + offset, f[1] + offset, f[at] + offset) for f in fired]
+
+    def payloads(self, firing: Firing) -> list[tuple[int, ...]]:
+        """What the firings' tokens carry, in the order of instants()."""
+        at = 0 if firing.event == "start" else 1
+        fired = sorted(self.found[firing.transition], key=lambda f: f[at])
+        by_number = self.probes.rows(firing, self._rows)
+        return [by_number[number] for _, _, number in fired]
+
+    def by_number(self, firing: Firing) -> list[tuple[int, ...]]:
+        """What the firings' tokens carry, in the order of their starts; none before end()."""
+        return self.probes.rows(firing, self._rows) if self._rows else []
+
+    def offset(self, firing: Firing) -> int:
+        """Cycles from the model's instant to the transfer."""
+        return firing.offset + sum(self._given[name] for name in firing.parameters)
 
 
 class Matched:
@@ -104,6 +111,15 @@ class Matched:
         """Of the channel so far."""
         return self._all
 
+    def times(self, offset: int) -> list[int]:
+        """The cycles of the firings' transfers, less `offset`."""
+        origin = (self._recording.clock_totals(self.k)[1] or 0) + offset
+        return [edge - origin for edge in self.edges]
+
+    def carried(self) -> list[tuple[Any, ...]]:
+        """What they carry, in the order of the entry's payload."""
+        return [tuple(row[name] for name in self.firing.payload) for row in self.payload]
+
     def take(self, rows: Any) -> None:
         """The channel's next transfers."""
         every, transfer = self.firing.every, self.firing.transfer
@@ -127,14 +143,10 @@ class Matched:
 
 
 def compare(
-    matched: Iterable[Matched],
-    firings: Firings,
-    recording: Recording,
-    marking: Marking,
-    whole: bool,
+    matched: Iterable[Matched], firings: Firings, recording: Recording, whole: bool
 ) -> dict[str, Any]:
     """Fields as in docs/cli.md. `whole`: the recording was read to its end."""
-    rows = [_row(m, firings, recording, marking, whole) for m in matched]
+    rows = [_row(m, firings, recording, whole) for m in matched]
     first = min(
         (row["first_divergence"] for row in rows if row["first_divergence"]),
         key=lambda d: d["cycle"],
@@ -150,37 +162,65 @@ def compare(
     }
 
 
-def _row(matched, firings, recording, marking, whole):
+def guide_of(matched: Iterable[Matched], firings: Firings, net: Net) -> list[tuple]:
+    """The instants of the entries that are given, and the probes, as engines.start() takes them. Behind
+    a run, those of firings that overtake one another are put to the firings that they belong to. Empty
+    where there are neither.
+    """
+    guide: list[tuple[list[int], list[int], list]] = [
+        ([], [], list(asked)) for asked in firings.probes.asked
+    ]
+    for m in matched:
+        if not m.firing.given:
+            continue
+        times = m.times(firings.offset(m.firing))
+        own = firings.by_number(m.firing) if m.firing.payload else []
+        if own:
+            times = by_firing(own, m.carried(), times) or times
+        number = net.transitions.index(m.firing.transition)
+        guide[number][0 if m.firing.event == "start" else 1].extend(times)
+    given = any(m.firing.given for m in matched)
+    return guide if given or firings.probes.any else []  # type: ignore[return-value]
+
+
+def _row(matched, firings, recording, whole):
     firing = matched.firing
     edges, origin, _, _ = recording.clock_totals(matched.k)
-    origin = origin or 0
-    end = edges - origin  # cycles of the recording
-    fired = firings.found[firing.transition]
-    if firing.event == "start":
-        fired = sorted(fired, key=lambda f: f[0])
-    given = dict(zip(marking.net.params, parameter_values(marking.net, None)))
-    offset = firing.offset + sum(given[name] for name in firing.parameters)
-    expected = [f[0 if firing.event == "start" else 1] + offset for f in fired]
-    recorded = [edge - origin for edge in matched.edges]
+    end = edges - (origin or 0)  # cycles of the recording
+    expected = [at for _, _, at in firings.instants(firing)]
+    recorded = matched.times(0)
     count = min(len(expected), len(recorded))
     late = [recorded[k] - expected[k] for k in range(count)]
-    payload = _payloads(matched, firings, fired[:count], marking)
+    payload, own = {}, None
+    if firing.payload:
+        carried, seen = firings.payloads(firing), matched.carried()
+        payload = {k: (carried[k], seen[k]) for k in range(count) if carried[k] != seen[k]}
+        if payload:
+            own = partners(carried, seen[:count])
+    # Firings that come in another order: each against its own.
+    moved = own is not None and None not in own
+    each = [recorded[k] - expected[i] for k, i in enumerate(own)] if moved else late
     row = {
         "transition": firing.transition,
         "entry": firing.name,
         "channel": firing.channel,
         "event": firing.event,
+        "given": firing.given,
         "firings": len(expected),
         "transfers": len(recorded),
         "compared": count,
-        "exact": sum(not x for x in late),
-        "mean_error": sum(map(abs, late)) / count if count else None,
-        "worst_error": max(map(abs, late), default=None),
+        "exact": sum(not x for x in each),
+        "mean_error": sum(map(abs, each)) / count if count else None,
+        "worst_error": max(map(abs, each), default=None),
         "first_divergence": None,
     }
     at = next((k for k in range(count) if late[k] or k in payload), None)
     if at is None:
         return row | _missing(matched, expected, recorded, count, whole, end)
+    if moved and at in payload:
+        cause = _order(payload[at], own, at, each)
+    else:
+        cause = _cause(firing, late, at, matched, payload, expected)
     return row | {
         "first_divergence": {
             "cycle": min(expected[at], recorded[at]),
@@ -192,8 +232,29 @@ def _row(matched, firings, recording, marking, whole):
         "expected": expected[at],
         "recorded": recorded[at],
         "stalled": matched.stalled[at],
-        "cause": _cause(firing, late, at, matched, payload, expected),
+        "cause": cause,
     }
+
+
+def _order(pair, own, at, each):
+    """A transfer of another firing than the one whose turn it is."""
+    carried, seen = pair
+    sooner = own[at] - at
+    place = f"{_places(sooner)} sooner" if sooner > 0 else f"{_places(-sooner)} later"
+    words = (
+        f"the order differs: {_shown(seen)} recorded, {_shown(carried)} in the model; the firing with "
+        f"{_shown(seen)} comes {place} than in the model"
+    )
+    rest = each[at:]
+    if any(rest):
+        words += (
+            f"; {min(rest)} to {max(rest)} cycles late from here on, each against its own firing"
+        )
+    return words
+
+
+def _places(number):
+    return f"{number} place{'' if number == 1 else 's'}"
 
 
 def _missing(matched, expected, recorded, count, whole, end):
@@ -226,65 +287,17 @@ def _missing(matched, expected, recorded, count, whole, end):
     }
 
 
-def _payloads(matched, firings, fired, marking):
-    """{number of a firing: (the model's values, the recorded ones)} where they differ."""
-    firing = matched.firing
-    if not firing.payload:
-        return {}
-    wanted = []
-    for name, text in firing.payload.items():
-        arc, _, property = text.partition(".")
-        wanted.append((name, firings.arc(firing.transition, arc), property))
-    places = list(marking.net.places.values())
-    rows: dict[int, list] = {}
-    initial = _lpn.sim.initial_tokens(
-        marking.net.core, parameter_values(marking.net, None), marking._core
-    )
-    different = {}
-    for k, (_, _, taken) in enumerate(fired):
-        own, seen = [], []
-        for name, arc, property in wanted:
-            token = taken[arc][0] if taken[arc] else None
-            value = _value(token, property, places, marking, rows, initial)
-            if value is None:
-                raise without_place(
-                    "E-wave-map",
-                    f"{matched._recording.map.file}: transitions.{firing.name}: payload "
-                    f"'{firing.payload[name]}': what a token carries is known of those that INPUT "
-                    "brings, and of their properties alone",
-                )
-            own.append(value)
-            seen.append(matched.payload[k][name])
-        if own != seen:
-            different[k] = (tuple(own), tuple(seen))
-    return different
-
-
-def _value(token, property, places, marking, rows, initial):
-    """A property of a token of the marking, which commits name as ("initial", place, index), the
-    net's own initial tokens first; None of others.
-    """
-    if token is None or token[0] != "initial":
-        return None
-    _, number, index = token
-    place = places[number]
-    if number not in rows:
-        rows[number] = list(marking.rows(place))
-    fields = list(place._type.fields)
-    own = index - (initial[number] - len(rows[number]))
-    if property not in fields or own < 0:
-        return None
-    return rows[number][own][fields.index(property)]
-
-
 def _cause(firing, late, at, matched, payload, expected):
     """The first difference in words."""
     if at in payload and not late[at]:
-        own, seen = zip(*[payload[k] for k in sorted(payload)][:LOOK])
-        if len(own) > 1 and sorted(map(str, own)) == sorted(map(str, seen)):
-            return f"the order differs: the {len(own)} payloads from here on are the same ones"
-        return f"the payload differs: {_shown(own[0])} in the model, {_shown(seen[0])} recorded"
+        own, seen = payload[at]
+        return f"the payload differs: {_shown(own)} in the model, {_shown(seen)} recorded"
     d, rest = late[at], late[at:]
+    if firing.given:
+        return (
+            f"{abs(d)} {'cycle' if abs(d) == 1 else 'cycles'} before the model can: it is given, and the "
+            "model's firing is held to it"
+        )
     words = f"{abs(d)} {'cycle' if abs(d) == 1 else 'cycles'} {'late' if d > 0 else 'early'}"
     if all(x == d for x in rest):
         words += f" by a constant from here on ({len(rest)} firings)" if len(rest) > 1 else ""

@@ -12,6 +12,11 @@ __all__ = ["Proposal", "propose", "written"]
 
 _VALID = re.compile(r"valid|vld|(?<![a-z])val(?![a-z])")
 _READY = ("ready", "rdy", "accept", "ack", "acc")
+_REQUEST = re.compile(r"(?<![a-z])(?:req|request|stb|strobe)(?![a-z])")
+_GRANT = ("ack", "acknowledge", "gnt", "grant", "ready", "rdy")
+_STROBE = re.compile(r"(?<![a-z])(?:stb|strobe|pulse)(?![a-z])")
+_ALONE = re.compile(r"(?:.*_)?[io]?(?:start|done)(?:_\w)?")
+_ENABLE = re.compile(r"_?en(?=$|_(?:reg|next|q|r|o|i|w)$)")
 _DECORATION = re.compile(r"(_(reg|next|int|w|q|r|d|i|o|ff|wire))+$")
 _CLOCK = re.compile(r"(.*_)?(a|s_|m_)?(clk|clock)(_?i)?(_\w)?")
 _RESET = re.compile(r"(.*_)?a?s?y?n?c?_?(rst|reset|areset|arst)(_?(ni|n|b|i))?")
@@ -19,21 +24,22 @@ _RESET = re.compile(r"(.*_)?a?s?y?n?c?_?(rst|reset|areset|arst)(_?(ni|n|b|i))?")
 
 @dataclass
 class Proposal:
-    """`channels`: name -> keys of the map, with `payload` as a list of signals; `guesses`: those of
-    them that follow from one letter; `resets` and `clocks`, most likely first.
+    """`channels`: name -> keys of the map, with `payload` as a list of signals; `guesses`: of those
+    that follow from little, what from; `resets` and `clocks`, most likely first.
     """
 
     clocks: list[str] = field(default_factory=list)
     resets: list[str] = field(default_factory=list)
     channels: dict[str, dict] = field(default_factory=dict)
-    guesses: set[str] = field(default_factory=set)
-    found: list[tuple[str, str, dict, bool]] = field(
-        default_factory=list
-    )  # scope, name, keys, guess
+    guesses: dict[str, str] = field(default_factory=dict)
+    # Scope, name, keys, what a guess follows from or "".
+    found: list[tuple[str, str, dict, str]] = field(default_factory=list)
 
 
 def propose(signals: Signals) -> Proposal:
-    """Pairs of valid and ready (rdy, accept, ack) in one scope, valid alone, start and done, busy."""
+    """Pairs of valid and ready (rdy, accept, ack) in one scope, valid alone, start and done, busy; as
+    guesses request and grant, strobes, enables of a bus, a start or done alone.
+    """
     scopes: dict[str, dict[str, Variable]] = {}
     for v in signals.variables:
         scope, _, name = v.name.rpartition(".")
@@ -51,6 +57,8 @@ def propose(signals: Signals) -> Proposal:
     for scope, names in sorted(scopes.items(), key=lambda s: (s[0].count("."), s[0])):
         _handshakes(proposal, scope, names, taken)
         _operations(proposal, scope, names, taken)
+        _requests(proposal, scope, names, taken)
+        _strobes(proposal, scope, names, taken)
     _name(proposal)
     return proposal
 
@@ -93,7 +101,48 @@ def _handshakes(proposal, scope, names, taken):
         ):
             taken.add(v.signal)
             keys = {"valid": _full(scope, name), "ready": _full(scope, partner)}
-            _add(proposal, scope, name[:-1], keys, names, name[:-1], guess=True)
+            why = "two signals that differ in v and r"
+            _add(proposal, scope, name[:-1], keys, names, name[:-1], why)
+
+
+def _requests(proposal, scope, names, taken):
+    single = {name.lower(): name for name, v in names.items() if v.width == 1}
+    for low, name in single.items():
+        if names[name].signal in taken:
+            continue
+        for found in _REQUEST.finditer(low):
+            partners = (low[: found.start()] + word + low[found.end() :] for word in _GRANT)
+            ready = next((single[p] for p in partners if p in single), None)
+            if ready is None or names[ready].signal in taken:
+                continue
+            taken.update((names[name].signal, names[ready].signal))
+            keys = {"valid": _full(scope, name), "ready": _full(scope, ready)}
+            why = "a request and its grant; is it a transfer when both are 1?"
+            stem = (low[: found.start()] + low[found.end() :]).strip("_") or low
+            _add(proposal, scope, stem, keys, names, name[: found.start()], why)
+            break
+
+
+def _strobes(proposal, scope, names, taken):
+    wide = {name.lower(): name for name, v in names.items() if v.width > 1}
+    for name, v in names.items():
+        low = name.lower()
+        if v.width != 1 or v.signal in taken:
+            continue
+        enable, strobe = _ENABLE.search(low), _STROBE.search(low)
+        bus = enable and wide.get(low[: enable.start()])
+        keys = {"strobe": _full(scope, name)}
+        if bus:
+            taken.add(v.signal)
+            keys["payload"] = [_full(scope, bus)]
+            _add(proposal, scope, low[: enable.start()], keys, {}, "", "a bus and its enable")
+        elif strobe is not None:
+            taken.add(v.signal)
+            stem = (low[: strobe.start()] + low[strobe.end() :]).strip("_") or low
+            _add(proposal, scope, stem, keys, names, name[: strobe.start()], "a strobe by its name")
+        elif _ALONE.fullmatch(low):
+            taken.add(v.signal)
+            _add(proposal, scope, low, keys, {}, "", "a start or done without the other")
 
 
 def _operations(proposal, scope, names, taken):
@@ -104,7 +153,7 @@ def _operations(proposal, scope, names, taken):
         if re.search(r"start", low):
             done = next((n for n in names if n.lower() == low.replace("start", "done")), None)
             if done is not None and names[done].width == 1:
-                taken.add(v.signal)
+                taken.update((v.signal, names[done].signal))
                 keys = {"start": _full(scope, name), "done": _full(scope, done)}
                 _add(proposal, scope, low.replace("start", "").strip("_") or "op", keys, {}, "")
         elif re.fullmatch(r"(.*_)?busy(_\w)?", low):
@@ -112,8 +161,9 @@ def _operations(proposal, scope, names, taken):
             _add(proposal, scope, low, {"busy": _full(scope, name)}, {}, "")
 
 
-def _add(proposal, scope, stem, keys, names, prefix, guess=False):
-    used = {*keys.values(), *proposal.clocks, *(r.lstrip("!") for r in proposal.resets)}
+def _add(proposal, scope, stem, keys, names, prefix, guess=""):
+    signals = {k for k in keys.values() if isinstance(k, str)}
+    used = {*signals, *proposal.clocks, *(r.lstrip("!") for r in proposal.resets)}
     payload = [
         _full(scope, n)
         for n in names
@@ -136,7 +186,7 @@ def _name(proposal):
             name, number = f"{alone}_{number}", number + 1
         proposal.channels[name] = keys
         if guess:
-            proposal.guesses.add(name)
+            proposal.guesses[name] = guess
 
 
 def _called(found, name):
@@ -163,6 +213,6 @@ def written(proposal: Proposal, file: str) -> str:
         plain = re.fullmatch(r"[A-Za-z0-9_-]+", name)
         lines += ["", f"[channels.{name if plain else text(name)}]"]
         if name in proposal.guesses:
-            lines[-1] += " # a guess: two signals that differ in v and r"
+            lines[-1] += f" # a guess: {proposal.guesses[name]}"
         lines += [f"{key} = {text(value)}" for key, value in keys.items()]
     return "\n".join(lines) + "\n"

@@ -14,7 +14,29 @@ from .files import Stream
 from .maps import Map
 from .signals import Signals
 
-__all__ = ["Recording", "Rows", "read_signals"]
+__all__ = ["Picture", "Recording", "Rows", "read_signals"]
+
+
+CELLS = 1 << 18  # bins of all channels together
+BINS = (512, 4096)  # the least and the most of one channel
+BYTES = 2_500_000  # of phases that are kept one by one
+
+
+@dataclass
+class Picture:
+    """What is kept of a recording for a timeline, in bounded memory. `part`: cycles (from, to) that
+    alone are kept one by one; None: all, as far as room is. `times`: where channels have several
+    clocks, positions are times of the recording and not cycles of each one's own clock.
+    """
+
+    part: tuple[int, int] | None = None
+    times: bool = False
+
+    def options(self, channels: int) -> tuple[int, int, tuple[int, int] | None]:
+        """(bins, bytes, part) of that many channels."""
+        least, most = BINS
+        bins = min(most, max(least, CELLS // max(1, channels)))
+        return bins // 2 * 2, BYTES, self.part
 
 
 @dataclass
@@ -64,11 +86,19 @@ class Recording:
     "E-wave-map" where the map does not fit it.
 
     `keep`: keep transfers for take(). `window`: the most cycles between two of an episode of
-    back-pressure. `damage`: None, or where and why the recording ends before its end, when it has
-    been read.
+    back-pressure. `picture`: what to keep for timeline.py. `damage`: None, or where and why the
+    recording ends before its end, when it has been read.
     """
 
-    def __init__(self, path: str, map: Map, *, keep: bool = False, window: int = 16) -> None:
+    def __init__(
+        self,
+        path: str,
+        map: Map,
+        *,
+        keep: bool = False,
+        window: int = 16,
+        picture: Picture | None = None,
+    ) -> None:
         self.path, self.map = path, map
         self.damage: str | None = None
         self.finished = False
@@ -77,6 +107,7 @@ class Recording:
             self.signals = Signals(self._vcd.variables, path)
             self.channels = [c for given in map.channels for c in self._each(given)]
             self.tick = self._vcd.tick  # femtoseconds; 0: not said
+            self.picture = picture
             self._sample(keep, window)
         except BaseException:
             self.close()
@@ -210,6 +241,8 @@ class Recording:
             self._origin(names),
             window,
             keep,
+            None if self.picture is None else self.picture.options(len(channels)),
+            self.in_times,
         )
         self._begun = False
 
@@ -270,6 +303,25 @@ class Recording:
         return self._stream.position, self._stream.total
 
     # What was found
+
+    @property
+    def in_times(self) -> bool:
+        """Whether the positions of its picture are times: its channels have several clocks."""
+        if self.picture is None or not self.picture.times:
+            return False
+        return len(set(self._clock_of)) > 1
+
+    @property
+    def history(self) -> tuple[tuple[int, int], list[tuple[bytes, bytes]]]:
+        """Behind read(), with a picture: (positions kept one by one from, to; (bins, phases) of each
+        channel), as lpn/wave/history.h has them.
+        """
+        return self._vcd.history()
+
+    @property
+    def origin_time(self) -> int | None:
+        """The time of cycle 0."""
+        return self._vcd.origin
 
     @property
     def time(self) -> int:

@@ -11,7 +11,7 @@ import pytest
 lpn = pytest.importorskip("lpn")
 pytest.importorskip("sklearn")
 
-from models.vta.schedule import Conv, matmul  # noqa: E402
+from models.vta.convolution import Conv, matmul  # noqa: E402
 from models.vta.tuner import Tuner  # noqa: E402
 
 SHAPES = (
@@ -20,13 +20,14 @@ SHAPES = (
     Conv(8, 8, 32, 64, 3, 2, 1),
     matmul(32, 128, 64),
     Conv(12, 12, 16, 48, 3, 1, 1),
+    Conv(14, 14, 32, 32, 3, 1, 1),
 )
 NEAR, TRIALS = 1.02, 500
 GUIDED_SEEDS, RANDOM_SEEDS, GUIDED_TRIALS = 5, 15, 40
 
 
 def test_guided_search_needs_at_most_half_of_the_trials():
-    better = 0
+    better = []
     for conv in SHAPES:
         tuner = Tuner(conv)
         every = tuner.search(strategy="exhaustive", batch=64)
@@ -54,5 +55,5 @@ def test_guided_search_needs_at_most_half_of_the_trials():
             f"random {medians[1]} {chance}"
         )
         assert max(guided) <= TRIALS
-        better += 2 * medians[0] <= medians[1]
-    assert better >= 4
+        better.append(2 * medians[0] <= medians[1])
+    assert sum(better) >= 5, better

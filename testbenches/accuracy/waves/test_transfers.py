@@ -9,7 +9,7 @@ from conftest import MAPS, TRUTH, cycles, runs
 pytest.importorskip("lpn")
 
 from lpn.waves.maps import read_map  # noqa: E402
-from lpn.waves.recording import Recording  # noqa: E402
+from lpn.waves.recording import Picture, Recording  # noqa: E402
 from lpn.waves.stalls import stalls  # noqa: E402
 
 # In CI the smaller FST files; all of them with LPN_SLOW=1.
@@ -46,6 +46,42 @@ def test_every_transfer_of_an_fst(run):
     if shutil.which("fst2vcd") is None:
         pytest.skip("no fst2vcd (Debian's package gtkwave)")
     check(run, ".fst")
+
+
+def numbers(data):
+    """The LEB128 numbers in bytes."""
+    found, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            found.append(value)
+            value = shift = 0
+    return found
+
+
+@pytest.mark.parametrize("run", FST)
+def test_the_timeline_of_a_page_has_the_same_transfers(run):
+    """Phases one by one, and the sums over stretches, of every channel."""
+    row = runs()[run]
+    map = read_map(str(MAPS[row["design"]]))
+    with Recording(str(TRUTH / f"{run}.vcd.xz"), map, picture=Picture()) as recording:
+        recording.read()
+        _, lanes = recording.history
+        for k, (channel, (bins, phases)) in enumerate(zip(recording.channels, lanes)):
+            position, length, *list_ = numbers(phases)
+            origin, end, at = recording.clock_totals(k)[1], position + length, []
+            for each in list_:
+                stop = min(end, position + each // 8)
+                if each % 8 == 3:
+                    at += range(position - origin, stop - origin)
+                position += each // 8
+            assert at == cycles()[run].get(channel.name, [])
+            _, count, *rest = numbers(bins)
+            for phase in range(7):
+                own, rest = (rest[1 : 1 + count], rest[1 + count :]) if rest[0] else ([], rest[1:])
+                if phase == 3:
+                    assert sum(own) == len(at)
 
 
 def held(run):

@@ -19,10 +19,18 @@
 namespace lpn {
 
 struct ReachQuestion {
-  enum class What : std::uint8_t { kLatency, kCompletion, kCommits, kBusy };
+  enum class What : std::uint8_t {
+    kLatency,
+    kCompletion,
+    kCommits,
+    kBusy,
+    kResponse,  // the longest time from birth to arrival in `place`; not the least of it
+    kBacklog,   // the most tokens in `place`
+  };
   What what = What::kLatency;
   std::uint64_t k = 1;        // kCompletion: of the k-th done token
   TransitionId transition{};  // kCommits, kBusy
+  PlaceId place{};            // kResponse, from which nothing takes; kBacklog
   bool maximum = true;
 };
 
@@ -31,8 +39,12 @@ struct ReachOptions {
   std::uint64_t values = 2;  // a delay of at most so many values is decided, not bounded
   std::uint64_t states = 200'000;             // at most; 0: any number
   std::size_t memory = std::size_t{2} << 30;  // bytes, of states and of what is known of terms
-  // Asked a few times a second with the states looked at and waiting; false ends the work.
-  std::function<bool(std::uint64_t, std::uint64_t)> go_on;
+  // A bound that is close enough: states through which no run comes beyond it are looked at last,
+  // when the bound is known and only how runs end is not.
+  std::optional<std::int64_t> enough;
+  // Asked a few times a second with the states looked at and waiting, and whether no state waits
+  // that may pass what is enough; false ends the work.
+  std::function<bool(std::uint64_t, std::uint64_t, bool)> go_on;
 };
 
 struct Reached {

@@ -1,10 +1,10 @@
 // A run as a value change dump (IEEE 1364), which waveform viewers open.
 //
 // Signals, all whole numbers: per place the tokens in it, locked ones included; per transition
-// `in_flight`, its firings with start <= t < commit, and `commits`, how many have committed so far.
-// The value at t is the one after the last group of t, so a firing without delay shows in `commits`
-// alone. Instances ("core.fetch") are scopes. The format has no cycles: one tick is written as 1
-// ns.
+// NAME `NAME_in_flight`, its firings with start <= t < commit, and `NAME_commits`, how many so far.
+// The value at t is the one after the last group of t, so a firing without delay shows in its
+// commits alone. Instances ("core.fetch") are scopes. The format has no cycles: one tick is written
+// as 1 ns.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ class VcdWriter : public Observer {
   void on_commit(const Commit& commit) override;
 
   // Writes the dump, up to the window's end or `end`, the time up to which the run is known. A
-  // firing that has not committed by then is no part of the run and of `in_flight`. Nothing may
-  // follow.
+  // firing that has not committed by then is no part of the run and of what is in flight. Nothing
+  // may follow.
   void finish(Time end, const Sink& write);
 
  private:

@@ -8,7 +8,8 @@
 // for a while after, so that they can be followed.
 
 import { slotsOf } from '../net/draw.js';
-import { inFlight, lastUpTo } from './record.js';
+import { lastUpTo } from '../base/numbers.js';
+import { inFlight } from './record.js';
 
 const n = (value) => String(Math.round(value * 10) / 10);
 const MOST = 400; // tokens drawn at once

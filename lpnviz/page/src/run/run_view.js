@@ -6,7 +6,7 @@ import { countText, drawHeat, fifoBox } from '../net/draw.js';
 import { drawMoment, edgesByArc, levelsAt } from './moment.js';
 import { Record, WAITS } from './record.js';
 import { mean, runSign, Summary } from './summary.js';
-import { Timeline } from './timeline.js';
+import { RunTimeline } from './run_timeline.js';
 import { percent, ranking, sharesOf, verdictOf } from './verdict.js';
 import { heldTokens, holders, reasonOf, timelineTip, tipOf, whySign } from './why.js';
 import { grouped, sansWidth, typedNumber } from '../base/text.js';
@@ -154,7 +154,7 @@ export class RunView {
     this.resize();
     addEventListener('resize', () => this.resize());
     this.listenSplitter();
-    this.timeline = new Timeline(this.area, this.net, this.runs, {
+    this.timeline = new RunTimeline(this.area, this.net, this.runs, {
       seek: (t, follow) => this.seek(t, follow), choose: (id) => page.goTo(id),
       windowed: () => { this.summary?.windowChanged(); this.writeHash(); }, tip: (row, t, inside, e) => this.timelineTip(row, t, inside, e),
       order: ranking(this.net, this.runs[0]),

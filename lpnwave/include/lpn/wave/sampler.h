@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lpn/wave/channel.h"
+#include "lpn/wave/history.h"
 #include "lpn/wave/vcd_reader.h"
 
 namespace lpn::wave {
@@ -85,6 +86,8 @@ class Sampler : public Listener {
     Origin origin;
     std::uint64_t window = 16;
     bool keep = false;  // the list of transfers
+    std::optional<History::Options> history;
+    bool times = false;  // its positions are times of the dump, not edges of each channel's clock
   };
   // `widths`: of the watched signals, in bits.
   Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec> clocks,
@@ -107,6 +110,10 @@ class Sampler : public Listener {
   const std::vector<Preceding>& preceding(std::size_t channel) const {
     return stalls_[channel].preceding;
   }
+
+  std::optional<std::int64_t> origin() const { return origin_; }  // its time
+  // Of all channels, behind finish(); null unless it was asked for.
+  const History* history() const { return history_ ? &*history_ : nullptr; }
 
   std::uint64_t releases(std::size_t channel) const { return stalls_[channel].releases; }
   std::vector<Following> following(std::size_t channel) const;
@@ -143,6 +150,8 @@ class Sampler : public Listener {
   void sample_channel(std::uint32_t channel, std::int64_t edge, bool reset);
   void operate(std::uint32_t channel, std::int64_t edge, bool reset);
   void set(std::uint32_t channel, std::int64_t edge, Phase phase);
+  // From where positions of a channel's history count.
+  std::optional<std::int64_t> origin_of(std::uint32_t channel) const;
   void begin_stall(std::uint32_t channel, std::int64_t edge);
   void count_releases(std::int64_t edge);
   void count_stall(std::uint32_t channel, std::int64_t edge);
@@ -164,6 +173,7 @@ class Sampler : public Listener {
   std::vector<std::uint32_t> edges_;  // clocks with an edge at this instant
   std::vector<Value> values_;         // of the channel that is looked at
   Options options_;
+  std::optional<History> history_;
   std::optional<std::int64_t> origin_;
   std::int64_t time_ = 0, complete_ = -1;
   bool begun_ = false;

@@ -17,7 +17,10 @@ from ...command import (
     table,
 )
 from ...errors import without_place
-from .wave import map_option, read, whole
+from .page import check, name_of, page_options, write
+from .wave import map_option, read, tell_page, whole
+
+ROUNDS = 6  # of runs in which given firings that overtake one another are told apart
 
 
 @click.command()
@@ -31,8 +34,9 @@ from .wave import map_option, read, whole
 @map_option
 @params_option
 @engine_option("interp")
+@page_options
 @json_option
-def compare(words, between, map_file, params, engine, as_json):
+def compare(words, between, map_file, params, engine, output, part, as_json):
     """Tells where two recordings part first (--between FILE1 FILE2), or MODEL's run on INPUT and the
     recording FILE: per channel or transition the first difference, with its cause as far as it can
     be told.
@@ -40,6 +44,8 @@ def compare(words, between, map_file, params, engine, as_json):
     Exit status: 0 no difference; 1 a difference; 2 something is wrong; 3 no difference as far as a
     recording goes that ends before its end, or until Ctrl-C; or nothing was compared.
     """
+    check(output, part)
+    page = None if output is None else (output, part)
     if between:
         if words:
             raise click.UsageError(
@@ -47,11 +53,11 @@ def compare(words, between, map_file, params, engine, as_json):
             )
         if params:
             raise click.UsageError("-p is of MODEL; leave it out with --between")
-        return _between(*between, map_file, as_json)
+        return _between(*between, map_file, page, as_json)
     if len(words) not in (2, 3):
         raise click.UsageError("write MODEL INPUT FILE, or --between FILE1 FILE2")
     model, *input, file = words
-    return _model(model, input[0] if input else None, file, map_file, params, engine, as_json)
+    return _model(model, input[0] if input else None, file, map_file, params, engine, page, as_json)
 
 
 def _status(found, recordings, interrupted):
@@ -62,8 +68,8 @@ def _status(found, recordings, interrupted):
             unknown = recording.totals(k)["cycles"]["unknown"]
             if unknown:
                 note(
-                    f"{recording.path}, {channel.name}: x or z decides in {grouped(unknown)} cycles, "
-                    "which are compared as cycles without a transfer"
+                    f"{recording.path}, {channel.name}: x or z decides in {counted(unknown, 'cycle')}, "
+                    "compared as without a transfer"
                 )
     if found["first_divergence"] is not None:
         return NO
@@ -73,19 +79,25 @@ def _status(found, recordings, interrupted):
     return UNKNOWN if UNKNOWN in statuses else ANSWERED
 
 
-def _between(one, two, map_file, as_json):
+def _between(one, two, map_file, page, as_json):
     from ...waves.between import Comparison
     from ...waves.maps import read_map
-    from ...waves.recording import Recording
+    from ...waves.recording import Picture, Recording
+    from ...waves.timeline import about_between, recorded_lanes
 
     if one == two == "-":
         raise click.UsageError("only one of the two can be stdin")
-    with Recording(one, read_map(map_file), keep=True) as first:
-        with Recording(two, read_map(map_file), keep=True) as second:
+    pictures = [None if page is None else Picture(page[1]) for _ in range(2)]
+    with Recording(one, read_map(map_file), keep=True, picture=pictures[0]) as first:
+        with Recording(two, read_map(map_file), keep=True, picture=pictures[1]) as second:
             comparison = Comparison(first, second)
             interrupted = read([first, second], comparison.step)
             found = comparison.result(not interrupted)
             status = _status(found, [first, second], interrupted)
+            if page is not None:
+                about = about_between([first, second], found, [name_of(one), name_of(two)])
+                lanes = [recorded_lanes(first), recorded_lanes(second)]
+                found["page"] = {"file": page[0], "bytes": write(page[0], about, lanes, page[1])}
     if as_json:
         print_json(found | {"interrupted": interrupted})
         return status
@@ -107,6 +119,8 @@ def _between(one, two, map_file, as_json):
         click.echo(
             "no difference" + ("" if found["whole"] else " as far as both recordings are complete")
         )
+    if page is not None:
+        tell_page(*found["page"].values())
     return status
 
 
@@ -136,15 +150,17 @@ def _tell(first, rows, key):
             )
 
 
-def _model(model, input, file, map_file, params, engine, as_json):
+def _model(model, input, file, map_file, params, engine, page, as_json):
     from ...runs import execute, prepare
     from ...waves.maps import read_map
-    from ...waves.model import Firings, Matched
+    from ...waves.model import Firings, Matched, guide_of
     from ...waves.model import compare as of
-    from ...waves.recording import Recording
+    from ...waves.recording import Picture, Recording
+    from ...waves.timeline import about_model
 
     map = read_map(map_file)
-    with Recording(file, map, keep=True) as recording:
+    picture = None if page is None else Picture(page[1])
+    with Recording(file, map, keep=True, picture=picture) as recording:
         names = [c.name for c in recording.channels]
         for firing in map.firings:
             if firing.channel not in names:
@@ -155,7 +171,6 @@ def _model(model, input, file, map_file, params, engine, as_json):
         ready = prepare(model, input, map.parameters | dict(params), engine, trace=True)
         firings = Firings(map, ready.net)
         marking = ready.read()
-        run = execute(ready.net, ready.values, marking, compile_aloud(ready), observer=firings)
         matched = [Matched(firing, recording) for firing in map.firings]
 
         def step():
@@ -167,11 +182,28 @@ def _model(model, input, file, map_file, params, engine, as_json):
                         m.take(rows)
             return more
 
-        interrupted = run.ending == "interrupted" or read([recording], step)
-        found = of(
-            matched, firings, recording, marking, recording.damage is None and not interrupted
-        )
+        interrupted = read([recording], step)
+        _check_given(map, matched, firings)
+        guide = guide_of(matched, firings, ready.net)
+        library = None if guide else compile_aloud(ready)
+        for _ in range(ROUNDS):
+            firings.begin()
+            run = execute(ready.net, ready.values, marking, library, observer=firings, guide=guide)
+            firings.end(run.probed)
+            interrupted = interrupted or run.ending == "interrupted"
+            better = guide_of(matched, firings, ready.net)
+            if interrupted or better == guide:
+                break
+            guide = better
+        found = of(matched, firings, recording, recording.damage is None and not interrupted)
         status = _status(found, [recording], interrupted)
+        if page is not None:
+            titles = [
+                f"{ready.model.name} {name_of(input) if input else ''}".strip(),
+                name_of(file),
+            ]
+            about, lanes = about_model(map, recording, matched, firings, found, titles)
+            found["page"] = {"file": page[0], "bytes": write(page[0], about, lanes, page[1])}
     found = {
         "model": ready.model.name,
         "input": input,
@@ -186,7 +218,22 @@ def _model(model, input, file, map_file, params, engine, as_json):
         print_json(found)
         return status
     _show_model(found)
+    if page is not None:
+        tell_page(*found["page"].values())
     return status
+
+
+def _check_given(map, matched, firings):
+    """Refuses instants that are given before the model begins."""
+    for m in matched:
+        times = m.times(firings.offset(m.firing)) if m.firing.given else []
+        if times and times[0] < 0:
+            raise without_place(
+                "E-wave-map",
+                f"{map.file}: transitions.{m.firing.name}: the first {m.firing.event} of "
+                f"'{m.firing.transition}' would be at cycle {times[0]}; its offset is too large, or "
+                "the origin too late",
+            )
 
 
 def _show_model(found):

@@ -274,6 +274,12 @@ def _remarks(row):
         at = ", ".join(f"{n} = {v}" for n, v in told["input"].items())
         one, two = told["values"]
         yield f"{other['formula']} fits as well; an input with {at} tells: {one}, or {two}"
+    if row["overtaking"]:
+        name = row["unknown"].rsplit(".", 1)[0]
+        yield (
+            "firings may overtake one another, and the map does not say which commit is whose: each is "
+            f"taken for that of the firing in its place; a payload in [transitions.{name}] would tell"
+        )
     if row["residuals"]:
         if set(row["residuals"]) == {"passed"}:
             yield f"before it allows them: {counted(row['residuals']['passed'], 'start')}"

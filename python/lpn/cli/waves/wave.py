@@ -16,6 +16,7 @@ from ...command import (
 )
 from ...errors import without_place
 from ...interrupt import Interrupt
+from .page import check, name_of, page_options, write
 
 TABLE = {
     "channels": (
@@ -105,7 +106,7 @@ def channels(file, as_json):
                 "clocks": proposal.clocks,
                 "resets": proposal.resets,
                 "channels": {
-                    name: {**keys, "guess": name in proposal.guesses}
+                    name: {**keys, "guess": proposal.guesses.get(name)}
                     for name, keys in proposal.channels.items()
                 },
             }
@@ -131,8 +132,9 @@ def channels(file, as_json):
     metavar="N",
     help="Cycles within which one channel's release is looked for behind another's.",
 )
+@page_options
 @json_option
-def stalls(file, map_file, window, as_json):
+def stalls(file, map_file, window, output, part, as_json):
     """Counts, per channel of the recording FILE: transfers, back-pressure (valid without ready),
     starvation (ready without valid), bursts; and tells whose back-pressure holds whose.
 
@@ -140,16 +142,23 @@ def stalls(file, map_file, window, as_json):
     are those up to there.
     """
     from ...waves.maps import read_map
-    from ...waves.recording import Recording
+    from ...waves.recording import Picture, Recording
     from ...waves.stalls import stalls as of
+    from ...waves.timeline import about_stalls, recorded_lanes
 
-    with Recording(file, read_map(map_file), window=window) as recording:
+    check(output, part)
+    picture = None if output is None else Picture(part, times=True)
+    with Recording(file, read_map(map_file), window=window, picture=picture) as recording:
         interrupted = read([recording], recording.step)
         found = of(recording)
         status = whole(recording, interrupted)
         found["interrupted"] = interrupted
         found["complete_to"] = recording.time
         origin = recording.clock_totals(0)[1]
+        if output is not None:
+            about = about_stalls(recording, found, name_of(file))
+            size = write(output, about, [recorded_lanes(recording)], part)
+            found["page"] = {"file": output, "bytes": size}
     if as_json:
         print_json(found)
         return status
@@ -158,7 +167,13 @@ def stalls(file, map_file, window, as_json):
             "cycles are counted from the first edge: reset, or the origin's channel, never allows more"
         )
     _show(found)
+    if output is not None:
+        tell_page(output, size)
     return status
+
+
+def tell_page(output, size):
+    click.echo(f"\n{output}: {size / 1e6:.1f} MB; open it in a browser")
 
 
 def _percent(part):
@@ -208,7 +223,7 @@ def _show(found):
     for row in found["channels"]:
         if row["unknown"]:
             note(
-                f"{row['channel']}: x or z decides in {grouped(row['unknown'])} cycles, which count as none"
+                f"{row['channel']}: x or z decides in {counted(row['unknown'], 'cycle')}, which count as none"
             )
     click.echo("")
     if not found["links"]:

@@ -1,0 +1,39 @@
+// Numbers as the page carries them, and sorted lists of them. Pure: no DOM.
+
+/** Reads LEB128 numbers below 2^53. */
+export class Reader {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  next() {
+    const { bytes } = this;
+    let b = bytes[this.at++];
+    if (b < 128) return b;
+    let value = b & 127;
+    let scale = 128;
+    do {
+      b = bytes[this.at++];
+      value += (b & 127) * scale;
+      scale *= 128;
+    } while (b >= 128);
+    return value;
+  }
+
+  signed() {
+    const value = this.next();
+    return value % 2 ? -(value + 1) / 2 : value / 2;
+  }
+}
+
+/** Index of the last element <= x in sorted `list`, or -1. */
+export function lastUpTo(list, x) {
+  let [lo, hi] = [0, list.length];
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (list[mid] <= x) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo - 1;
+}
