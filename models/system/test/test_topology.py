@@ -1,24 +1,15 @@
 """Systems behind a PCI Express topology: times worked out by hand, traffic beside, what is refused."""
 
-import os
-import pathlib
 import re
-import sys
 
+import lpn
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, os.path.join(os.environ.get("LPN_BUILD", ROOT / "build"), "python"))
-
-import lpn  # noqa: E402
+from conftest import ROOT, UNIT
+from test_system import FILE
 
 lpn.load("system")
 
 from models.pcie import rates  # noqa: E402
-
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-from test_system import FILE, UNIT  # noqa: E402
 
 BOARD = FILE.replace(
     "[link]\nlatency_ns = 100\n", '[link]\ntopology = "tree.toml"\ndevice = "unit"\n'

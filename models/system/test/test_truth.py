@@ -1,15 +1,7 @@
 """Rows of measured durations that are damaged, and settings out of range."""
 
-import os
-import pathlib
-import sys
-
+import lpn
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, os.path.join(os.environ.get("LPN_BUILD", ROOT / "build"), "python"))
-
-import lpn  # noqa: E402
 
 HEAD = "image,rtl_ns,rtl_quantised\n"
 
