@@ -25,16 +25,20 @@ class Fabric:
     payload: object
 
 
-def fabric(net, topology, *, prefix="", up=parts.UP, down=parts.DOWN, tick=1000, free=()) -> Fabric:
+def fabric(
+    net, topology, *, prefix="", tick=1000, host=None, up=parts.UP, down=parts.DOWN
+) -> Fabric:
     """Adds the links and switches of a Topology to a net; numbers of it are parameters.
 
-    prefix: of every name. up, down: the kinds of packets that go to the root and away from it. tick:
-    femtoseconds of a tick of the net, of which a ps is a whole number. free: names of devices that have
-    room for any number of packets, not for `queue` of a kind.
+    prefix: of every name. tick: femtoseconds of a tick of the net, of which a ps is a whole number. host:
+    the device that the host itself exchanges packets with, of the kinds `up` and `down`; it has room for
+    any number that wait, not for `queue` of a kind.
     """
-    made = _Fabric(net, topology, prefix, tick, free)
+    made = _Fabric(net, topology, prefix, tick, host)
+    way = [] if host is None else topologies.way(topology, topology.devices[host].link)
     for name, link in topology.links.items():
-        made.link(name, link, up, down)
+        kinds = (up, down) if name in way else (parts.UP, parts.DOWN)
+        made.link(name, link, *kinds)
     for name, switch in topology.switches.items():
         made.switch(name, switch)
     at = {name: made.lower[device.link] for name, device in topology.devices.items()}
@@ -43,10 +47,10 @@ def fabric(net, topology, *, prefix="", up=parts.UP, down=parts.DOWN, tick=1000,
 
 
 class _Fabric:
-    def __init__(self, net, topology, prefix, tick, free):
+    def __init__(self, net, topology, prefix, tick, host):
         self.net, self.topology, self.prefix, self.tick = net, topology, prefix, tick
         devices = topology.devices.items()
-        self.queues = {d.link: d.queue for name, d in devices if name not in free}
+        self.queues = {d.link: d.queue for name, d in devices if name != host}
         self.numbers = {name: k for k, name in enumerate(topology.devices)}
         self.payload = net.param(f"{prefix}max_payload", topology.max_payload, range=(128, 4096))
         self.pad = net.param(f"{prefix}pad", topology.pad, range=(1, 8))

@@ -240,8 +240,11 @@ def _check(topology):
     for name in topology.devices:
         if name in topology.switches:
             raise WrongValue(f"'{name}' is a switch and a device; choose another name")
-    if len(topology.devices) > 256:
-        raise WrongValue(f"there are {len(topology.devices)} devices; at most 256")
+    if len(topology.devices) > 256 or len(topology.links) > 1000:
+        raise WrongValue(
+            f"there are {len(topology.devices)} devices and {len(topology.links)} links; at most 256 and "
+            "1000"
+        )
     at_end = {}
     for kind, parts in (("switch", topology.switches), ("device", topology.devices)):
         for name, part in parts.items():
@@ -273,7 +276,7 @@ def _check(topology):
 
 def way(topology, name):
     """The links from this one up to the root."""
-    way = [name]
+    way, seen = [name], {name}
     while (parent := topology.links[way[-1]].parent) != "root":
         if parent not in topology.switches:
             raise WrongValue(
@@ -281,6 +284,7 @@ def way(topology, name):
                 f"switches: {', '.join(topology.switches) or 'none'}"
             )
         way.append(topology.switches[parent].link)
-        if way[-1] in way[:-1]:
+        if way[-1] in seen:
             raise WrongValue(f"links {', '.join(way)} go round in a circle")
+        seen.add(way[-1])
     return way

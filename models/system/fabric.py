@@ -20,8 +20,15 @@ def ways(net, system):
     """
     topology, own = system.topology, system.link.device
     tick = int(1000 * system.tick)  # fs
+    polls = system.host.wait == "poll"
     made = fabric(
-        net, topology, prefix=PREFIX, up=parts.KINDS, down=parts.KINDS, tick=tick, free=(own,)
+        net,
+        topology,
+        prefix=PREFIX,
+        tick=tick,
+        host=own,
+        up=parts.KINDS if polls else parts.UP,
+        down=parts.KINDS if polls else ("posted", "completion"),
     )
 
     def time(name, ps):
@@ -139,6 +146,7 @@ class Way:
             guard=lambda tlp: tlp.device == number and tlp.stream == stream,
             put=[here, *self._arrived.free(kind)],
             delay=self._after[kind],
+            interval=1,  # a wire brings no two at once
             ordered=True,
         )
         if whole:

@@ -11,6 +11,7 @@ each clock, the answer says.
 import csv
 import functools
 import os
+import re
 
 import lpn
 from lpn.command import grouped, table
@@ -61,6 +62,9 @@ class Configured:
         earlier: 1 when the images of an input's folder whose names stand before its own were written
         to the same buffer before, so that its lines are not in DRAM alone.
         """
+        for name, value in (("open_page", open_page), ("earlier", earlier)):
+            if value not in (None, 0, 1):
+                raise lpn.Error("E-param", f"{name} must be 0 or 1, got {value}")
         page = None if open_page is None else "open" if open_page else "closed"
         given = {
             "link.generation": generation,
@@ -148,9 +152,28 @@ def _truth_rows(path):
                 "what is compared; of other systems too little is known (models/system/README.md, "
                 "Error)",
             )
-        for row in reader:
-            ns, ticks = int(row["rtl_ns"]), int(row["rtl_quantised"])
+        for number, row in enumerate(reader, 1):
+            if None in row.values():
+                raise lpn.Error("E-truth-file", f"{path}, row {number} is cut off")
+            ns, ticks = _whole(path, number, row, "rtl_ns"), row["rtl_quantised"] != "0"
+            if row["rtl_quantised"] not in ("0", "1"):
+                raise lpn.Error(
+                    "E-truth-file",
+                    f"{path}, row {number}: rtl_quantised must be 0 or 1, got {row['rtl_quantised']!r}",
+                )
             yield f"{row['image']}.jpg", {"earlier": 1}, ns, ns if ticks else None
+
+
+def _whole(path, number, row, column):
+    """What a column says, ns."""
+    text = row[column]
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        shown = text if len(text) <= 40 else text[:40] + "..."
+        raise lpn.Error(
+            "E-truth-file",
+            f"{path}, row {number}: {column} must be a whole number of ns, got {shown!r}",
+        )
+    return int(text)
 
 
 def configured(path) -> Configured:

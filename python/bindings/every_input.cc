@@ -15,8 +15,9 @@ using FormTuple = std::vector<std::pair<std::pair<std::string, std::uint64_t>, s
 Quantity quantity(const std::string& name, std::uint64_t index) {
   using Kind = Quantity::Kind;
   static const std::map<std::string, Kind> kNames = {
-      {"one", Kind::kOne},   {"latency", Kind::kLatency}, {"completion", Kind::kCompletion},
-      {"busy", Kind::kBusy}, {"commits", Kind::kCommits}, {"term", Kind::kTerm}};
+      {"one", Kind::kOne},           {"latency", Kind::kLatency}, {"completion", Kind::kCompletion},
+      {"busy", Kind::kBusy},         {"commits", Kind::kCommits}, {"term", Kind::kTerm},
+      {"response", Kind::kResponse}, {"backlog", Kind::kBacklog}};
   const auto found = kNames.find(name);
   if (found == kNames.end()) throw py::value_error("no quantity '" + name + "'");
   return {found->second, index};

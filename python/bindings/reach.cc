@@ -18,6 +18,9 @@ ReachQuestion question(const std::string& what, std::uint64_t index, bool maximu
   } else if (what == "commits" || what == "busy") {
     asked.what = what == "busy" ? What::kBusy : What::kCommits;
     asked.transition = static_cast<TransitionId>(index);
+  } else if (what == "response" || what == "backlog") {
+    asked.what = what == "response" ? What::kResponse : What::kBacklog;
+    asked.place = static_cast<PlaceId>(index);
   } else {
     throw py::value_error("no quantity '" + what + "'");
   }

@@ -8,8 +8,9 @@ namespace lpn::python {
 namespace {
 
 using Id = std::uint32_t;
-// (place, a term per property and token, how many of the tokens)
-using TokensTuple = std::tuple<Id, std::vector<std::vector<Id>>, std::optional<Id>>;
+// (place, a term per property and token, how many of the tokens, when each arrives or none)
+using TokensTuple =
+    std::tuple<Id, std::vector<std::vector<Id>>, std::optional<Id>, std::vector<Id>>;
 
 std::shared_ptr<InputSpace> make_space(const Net& variables, const std::vector<Id>& params,
                                        const std::vector<TokensTuple>& tokens,
@@ -17,7 +18,7 @@ std::shared_ptr<InputSpace> make_space(const Net& variables, const std::vector<I
   auto space = std::make_shared<InputSpace>();
   space->variables = variables;
   for (const Id id : params) space->params.push_back(expr(variables, id));
-  for (const auto& [place, rows, count] : tokens) {
+  for (const auto& [place, rows, count, at] : tokens) {
     InputSpace::Tokens& list = space->tokens.emplace_back();
     list.place = static_cast<PlaceId>(place);
     for (const std::vector<Id>& row : rows) {
@@ -25,6 +26,7 @@ std::shared_ptr<InputSpace> make_space(const Net& variables, const std::vector<I
       for (const Id id : row) terms.push_back(expr(variables, id));
     }
     if (count) list.count = expr(variables, *count);
+    for (const Id id : at) list.at.push_back(expr(variables, id));
   }
   for (const Id id : constraints) space->constraints.push_back(expr(variables, id));
   return space;

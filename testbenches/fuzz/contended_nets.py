@@ -4,7 +4,8 @@ states against the extremes.
     contended_nets.py --seed 1 --cases 200
 
 The nets of random_net.cc have a little of everything and mostly small ranges; here several jobs with
-wide ranges of delays compete for servers, buses, credits and turns.
+wide ranges of delays compete for servers, buses, credits and turns, and may come at times of their
+own.
 """
 
 import argparse
@@ -20,6 +21,7 @@ class Job(lpn.Token):
     kind: lpn.Int[0, 3]
     work: lpn.Int[0, 63]
     more: lpn.Int[0, 63]
+    born: lpn.Birth
 
 
 def delay_of(r, name):
@@ -40,7 +42,8 @@ def delay_of(r, name):
 
 def random_net(r):
     net = lpn.Net("contended")
-    done = net.place("done", done=True)
+    typed = r.random() < 0.7
+    done = net.place("done", Job, done=True) if typed else net.place("done", done=True)
     sources = [net.place(f"in{k}", Job, start=True) for k in range(r.randint(1, 3))]
     shared = [net.place(f"s{k}", init=r.randint(1, 2)) for k in range(r.randint(1, 2))]
     stages = list(sources)
@@ -90,7 +93,7 @@ def random_net(r):
                 )
         stages = following
     for n, place in enumerate(stages):
-        take, put = {"t": place}, [done]
+        take, put = {"t": place}, [done.forward("t") if typed else done]
         if r.random() < 0.5:
             take["r"] = shared[0]
             put.append(shared[0])
@@ -107,6 +110,31 @@ def random_net(r):
 def watching(names):
     """A guard with the arguments that its transition's arcs have."""
     return eval(f"lambda {', '.join(names)}: w.free < 2")
+
+
+def random_times(r, space, count, left):
+    """(when so many tokens arrive, how many inputs there may still be)."""
+    kind = r.randrange(8)
+    late = r.choice((1, 2, 5))
+    if kind == 0 and left >= (late + 1) ** count:
+        left //= (late + 1) ** count
+        return space.periodic(r.randint(1, 20), jitter=late, offset=r.choice((0, 0, 7))), left
+    if kind == 1 and left >= late + 1:
+        return space.periodic(r.randint(1, 20), offset=(3, 3 + late)), left // (late + 1)
+    if kind == 2 and left >= (2 * late + 1) ** count:
+        left //= (2 * late + 1) ** count
+        return space.periodic(r.randint(1, 9), jitter=late, offset=(0, late)), left
+    until = r.choice((4, 7))
+    if kind == 3 and left >= (until + 1) ** count:
+        period = r.randint(1, until // count + 1)
+        if max(count - 1, 0) * period <= until:
+            left //= (until + 1) ** count
+            return space.bucket(r.randint(1, count), period, until=until), left
+    if kind == 4:
+        return sorted(r.randint(0, 30) for _ in range(count)), left
+    if kind == 5 and left >= 9:
+        return [(3, 11)] + [r.randint(9, 12)] * (count - 1), left // 9
+    return None, left
 
 
 def random_space(r, net, sources):
@@ -126,7 +154,8 @@ def random_space(r, net, sources):
                 else:
                     column.append(r.randint(0, min(top, 12)))
             columns[field] = column
-        all_ += space.tokens(place.name, count, **columns)
+        at, left = random_times(r, space, count, left)
+        all_ += space.tokens(place.name, count, at=at, **columns)
     if r.random() < 0.3:
         space.require(lpn.total(t.work for t in all_) <= 12 * len(all_))
     return space
@@ -161,6 +190,9 @@ def main():
         transition = r.randrange(len(net.transitions))
         asked = [("latency", 0), ("completion", r.randint(1, 3)), ("commits", transition)]
         asked.append(("busy", transition))
+        asked.append(("backlog", r.randrange(len(net.places))))
+        if net["done"].fields:
+            asked.append(("response", net["done"]._number))
         forms = [[((what, index), sign)] for what, index in asked for sign in (1, -1)]
         found, _ = _lpn.every_input(net._core, core, forms, threads=1, max_commits=5000)
         if not found["inputs"] or found["endless"] is not None:
@@ -175,6 +207,9 @@ def main():
                 truth = None if best is None else sign * best[0]
                 for zones, values in ((1, 1), (1, 2), (4, 2), (0, 32)):
                     end = time.monotonic() + 5
+                    states, enough = 4000 if k % 3 else 40, None
+                    if truth is not None and r.random() < 0.5:
+                        enough = truth + r.randint(-3, 3)
                     got, _ = _lpn.bound_by_states(
                         net._core,
                         core,
@@ -183,8 +218,9 @@ def main():
                         maximum=sign > 0,
                         zones=zones,
                         values=values,
-                        states=4000 if k % 3 else 40,
-                        progress=lambda a, b: time.monotonic() > end,
+                        states=states,
+                        enough=enough,
+                        progress=lambda *_: time.monotonic() > end,
                     )
                     bound = got["bound"]
                     where = f"--seed {options.seed} --only {k}: {what}({index}) sign {sign} zones {zones} values {values}"

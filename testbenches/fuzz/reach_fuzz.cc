@@ -171,6 +171,27 @@ std::string check(const Net& net, const InputSpace& space, Random& random, Tally
   return "";
 }
 
+// Some tokens come later, at times that one more variable may shift.
+void arrivals(const Net& net, InputSpace& space, Random& random) {
+  Net& v = space.variables;
+  const auto shift = static_cast<std::uint32_t>(v.params.size());
+  bool shifted = false;
+  for (InputSpace::Tokens& tokens : space.tokens) {
+    if (net[tokens.place].capacity || random.chance(50)) continue;
+    std::int64_t time = random.between(0, 3);
+    bool late = false;
+    for (std::size_t k = 0; k < tokens.rows.size(); ++k) {
+      late = late || random.chance(30);
+      const ExprId base = v.exprs.constant(time);
+      tokens.at.push_back(late ? v.exprs.binary(Op::kAdd, base, v.exprs.param(shift)) : base);
+      time += random.between(0, 9);
+    }
+    shifted = shifted || late;
+  }
+  if (shifted)
+    v.params.push_back({.name = "shift", .value = 0, .range = Range{0, 2}, .source = {}});
+}
+
 int main_(int argc, char** argv) {
   Options options;
   for (int k = 1; k < argc; ++k) {
@@ -199,7 +220,8 @@ int main_(int argc, char** argv) {
     const Net net = random_net(random, kProfiles[k % 8]);
     Case c = random_inputs(net, random);
     if (random.chance(70)) c.net.done_count.reset();
-    const InputSpace space = random_space(c, random);
+    InputSpace space = random_space(c, random);
+    if (random.chance(40)) arrivals(c.net, space, random);
     if (options.only >= 0 && k != options.only) continue;
     if (options.print) {
       fmt::print("# --only {}\n{}", k, print_net(c.net));

@@ -20,6 +20,8 @@ constexpr std::int64_t kMaxSpaceTokens = std::int64_t{1} << 20;
 
 [[noreturn]] void fail(const std::string& message) { throw Error("E-space", message); }
 
+constexpr std::int64_t kLatestArrival = std::int64_t{1} << 40;
+
 constexpr std::size_t kMaxVariableName = 1000;
 
 // The names that authoring makes: "x", "x[3]", "place[3].property", "place.count".
@@ -177,6 +179,28 @@ class Checker {
       for (std::size_t f = 0; f < fields.size(); ++f) {
         check(tokens.rows[k][f], Type::kInt,
               fmt::format("{}, token {}: {}", what, k, fields[f].name));
+      }
+    }
+    check_times(tokens, what);
+  }
+
+  void check_times(const InputSpace::Tokens& tokens, const std::string& what) {
+    if (tokens.at.empty()) return;
+    if (tokens.at.size() != tokens.rows.size()) {
+      fail(fmt::format("{}: {} times of arrival for {} tokens; give one per token", what,
+                       tokens.at.size(), tokens.rows.size()));
+    }
+    if (net_[tokens.place].capacity) {
+      fail(what +
+           " has a capacity, and tokens arrive later than 0; let them arrive in a place "
+           "without one, from which a transition moves them on");
+    }
+    for (std::size_t k = 0; k < tokens.at.size(); ++k) {
+      const std::string time = fmt::format("{}, token {}: the time of arrival", what, k);
+      check(tokens.at[k], Type::kInt, time);
+      const Range may = bounds_.of(tokens.at[k]);
+      if (may.lo < 0 || may.hi > kLatestArrival) {
+        fail(fmt::format("{} may be {}..{}; a time lies within 0..2^40", time, may.lo, may.hi));
       }
     }
   }
@@ -337,7 +361,11 @@ Marking marking_of(const Net& net, const InputSpace& space, const Assignment& va
             space, tokens.rows[k][f], values,
             fmt::format("{}, token {}: {}", place_name(net, tokens.place), k, fields[f].name));
       }
-      marking.add(tokens.place, row);
+      const Time at = tokens.at.empty() ? 0
+                                        : value_of(space, tokens.at[k], values,
+                                                   fmt::format("{}, token {}: the time of arrival",
+                                                               place_name(net, tokens.place), k));
+      marking.add(tokens.place, row, 1, at);
     }
   }
   return marking;

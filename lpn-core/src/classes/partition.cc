@@ -270,6 +270,13 @@ void Search::keep(Path path, bool unresolved) {
 
 Partition partition(const Net& net, const InputSpace& space, const PartitionOptions& options) {
   check_space(net, space);
+  for (const InputSpace::Tokens& tokens : space.tokens) {
+    if (tokens.at.empty()) continue;
+    throw Error("E-partition",
+                fmt::format("{}: tokens of place '{}' arrive later than 0, which classes do not "
+                            "have; runs of every input and reachable states do",
+                            net.name, net[tokens.place].name));
+  }
   return Search(net, space, options)();
 }
 

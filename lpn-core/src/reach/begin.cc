@@ -8,6 +8,7 @@
 #include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/net/lower.h"
+#include "lpn/run/latencies.h"
 #include "stepper.h"
 
 namespace lpn::reach {
@@ -68,7 +69,13 @@ Stepper::Stepper(const Net& net, const InputSpace& space, const ReachQuestion& q
   }
   needs_done_ = net_.done_count.has_value() || space.done_count.has_value() ||
                 question_.what == ReachQuestion::What::kCompletion;
+  born_.resize(net_.places.size());
+  if (question_.what == ReachQuestion::What::kResponse) {
+    const auto p = static_cast<std::size_t>(question_.place);
+    born_[p] = birth_field(net_.type_of(question_.place));
+  }
   find_live();
+  for (const ExprId constraint : space.constraints) read_differences(constraint);
 }
 
 Stepper::~Stepper() = default;
@@ -76,7 +83,10 @@ Stepper::~Stepper() = default;
 // Properties on which nothing that happens can depend need not be remembered. What may fail is
 // evaluated all the same, and so are the properties it reads.
 void Stepper::find_live() {
-  for (std::size_t p = 0; p < net_.places.size(); ++p) live_.emplace_back(width_[p], false);
+  for (std::size_t p = 0; p < net_.places.size(); ++p) {
+    live_.emplace_back(width_[p], false);
+    if (born_[p]) live_[p][*born_[p]] = true;  // of the place that is asked about
+  }
   for (const Transition& t : net_.transitions) {
     NetBounds bounds(net_, &t);
     Totality total(bounds);
@@ -130,6 +140,7 @@ Value Stepper::resolved(const State& state, ExprId term) {
 }
 
 void Stepper::begin(std::vector<State>& out) {
+  if (question_.what == ReachQuestion::What::kResponse) find_births();
   State state;
   state.domains = domains_;
   state.spent.resize(sums_.count());
@@ -203,6 +214,9 @@ void Stepper::prepare(State state, std::vector<State>& out) {
         for (const Formula& field : initial.fields) {
           row.push_back({eval_params(net_.exprs, field.id, setup.params, i), Value::kNumber});
         }
+        if (born_[p] && row[*born_[p]].number != 0) {
+          throw NotCovered("tokens are born at another time than they arrive");
+        }
         place(state, p, std::move(row), 1);
       }
     }
@@ -220,7 +234,17 @@ void Stepper::prepare(State state, std::vector<State>& out) {
     for (std::uint64_t k = 0; k < count; ++k) {
       std::vector<Value> row;
       for (const ExprId term : tokens.rows[k]) row.push_back(resolved(state, term));
-      place(state, p, std::move(row), 1);
+      const Value at = tokens.at.empty() ? Value{} : resolved(state, tokens.at[k]);
+      if (born_[p] && !(row[*born_[p]] == at)) {
+        throw NotCovered("tokens are born at another time than they arrive");
+      }
+      if (tokens.at.empty()) {
+        place(state, p, std::move(row), 1);
+        continue;
+      }
+      check(state, p, row);
+      state.arrivals.push_back({static_cast<std::uint32_t>(p), 0, at,
+                                std::make_shared<std::vector<Value>>(std::move(row))});
     }
   }
   for (std::size_t p = 0; p < net_.places.size(); ++p) {
@@ -235,7 +259,16 @@ void Stepper::prepare(State state, std::vector<State>& out) {
   state.setup = static_cast<std::uint32_t>(setups_.size());
   setups_.push_back(std::move(setup));
   for (std::uint32_t k = 0; k < net_.transitions.size(); ++k) state.dirty.push_back(k);
-  out.push_back(std::move(state));
+  if (question_.what == ReachQuestion::What::kBacklog) {
+    const Queue& asked = state.queues[static_cast<std::size_t>(question_.place)];
+    record(static_cast<std::int64_t>(asked.free), static_cast<std::int64_t>(asked.free));
+  }
+  if (question_.what == ReachQuestion::What::kResponse &&
+      state.queues[static_cast<std::size_t>(question_.place)].free > 0) {
+    record(0, 0);  // born where they stay
+  }
+  if (!schedule(state)) return;
+  arrive(std::move(state), 0, out);
 }
 
 void Stepper::place(State& state, std::size_t place, std::vector<Value> row, std::uint64_t count) {
@@ -243,9 +276,15 @@ void Stepper::place(State& state, std::size_t place, std::vector<Value> row, std
   queue.free += count;
   if (queue.free > kMostTokens && width_[place] != 0) throw NotCovered("too many tokens");
   if (width_[place] == 0) return;
-  const auto& fields = net_.type_of(static_cast<PlaceId>(place)).fields;
   if (!queue.rows) queue.rows = std::make_shared<std::vector<Value>>();
   require_room(2 * queue.rows->size() * sizeof(Value));
+  check(state, place, row);
+  for (const Value& value : row) queue.rows->push_back(value);
+}
+
+// Properties must be in their ranges; those that nobody reads are forgotten.
+void Stepper::check(const State& state, std::size_t place, std::vector<Value>& row) {
+  const auto& fields = net_.type_of(static_cast<PlaceId>(place)).fields;
   for (std::size_t f = 0; f < row.size(); ++f) {
     if (fields[f].range) {
       Span span{{row[f].number, row[f].number}, 1, false};
@@ -260,7 +299,7 @@ void Stepper::place(State& state, std::size_t place, std::vector<Value> row, std
     } else if (!row[f].decided() && sets_.span(row[f].id(), state.domains).may_fail) {
       may_fail = true;
     }
-    queue.rows->push_back(live_[place][f] ? row[f] : Value{});
+    if (!live_[place][f]) row[f] = {};
   }
 }
 

@@ -142,7 +142,7 @@ class Explorer {
   }
 
   // What runs through a state have.
-  std::optional<std::int64_t> after(const State& state) const {
+  std::optional<std::int64_t> after(const State& state) {
     using What = ReachQuestion::What;
     const bool counts = question_.what == What::kCommits || question_.what == What::kBusy;
     if (!question_.maximum) {
@@ -150,16 +150,25 @@ class Explorer {
       if (question_.what == What::kLatency && state.produced) return state.last;
       return std::max<Time>(state.zone.least(Zone::kNow, Zone::kStart), 0);
     }
+    if (question_.what == What::kBacklog) return std::nullopt;
     const std::optional<std::int64_t> left = remaining_[state.setup].of(state);
     if (!left) return std::nullopt;
+    // Who comes later is born later.
+    if (question_.what == What::kResponse) return *left + stepper_.longest_under_way(state);
     return *left + (counts ? static_cast<std::int64_t>(state.counted)
                            : state.zone.most(Zone::kNow, Zone::kStart));
   }
 
   void begin() {
+    using What = ReachQuestion::What;
+    const bool largest = question_.what == What::kResponse || question_.what == What::kBacklog;
+    if (largest && !question_.maximum) {
+      throw NotCovered("the least response or backlog needs a space whose inputs can all be run");
+    }
     stepper_.begin(unsettled_);
     for (const State& state : unsettled_) {
       stepper_.held += bytes_of(state);
+      if (remaining_.size() > state.setup) continue;  // tokens that come later may come at first
       remaining_.emplace_back(stepper_.net(), stepper_.params(state), stepper_.sets(), state,
                               remains_of(question_), question_.transition);
     }
@@ -191,7 +200,7 @@ class Explorer {
   }
 
   // Whether nothing that runs through a state have is beyond what is enough.
-  bool no_more(const State& state) const {
+  bool no_more(const State& state) {
     if (!options_.enough) return false;
     const std::optional<std::int64_t> most = after(state);
     return most && (question_.maximum ? *most <= *options_.enough : *most >= *options_.enough);

@@ -58,11 +58,18 @@ void Remaining::find_ranges(const Net& net, const ParamValues& params, TermSets&
     known.emplace_back(width, false);
     const Queue& queue = state.queues[p];
     reached_[p] = queue.free + queue.locked > 0;
-    for (std::size_t k = queue.head; queue.rows && k < queue.rows->size(); ++k) {
-      const Value& value = (*queue.rows)[k];
-      see(p, (k - queue.head) % width,
+    const auto look = [&](std::size_t f, const Value& value) {
+      see(p, f,
           value.decided() ? Range{value.number, value.number}
                           : sets.span(value.id(), state.domains).range);
+    };
+    for (std::size_t k = queue.head; queue.rows && k < queue.rows->size(); ++k) {
+      look((k - queue.head) % width, (*queue.rows)[k]);
+    }
+    for (const State::Arrival& arrival : state.arrivals) {
+      if (arrival.place != p) continue;
+      reached_[p] = true;
+      for (std::size_t f = 0; f < width; ++f) look(f, (*arrival.row)[f]);
     }
   }
   for (int round = 0;; ++round) {
@@ -144,6 +151,7 @@ Remaining::Remaining(const Net& net, const ParamValues& params, TermSets& sets, 
   for (const Queue& queue : state.queues) {
     costs.push_back(static_cast<std::int64_t>(std::min<std::uint64_t>(queue.free, kLargest)));
   }
+  for (const State::Arrival& arrival : state.arrivals) ++costs[arrival.place];
   costs.push_back(0);
   std::int64_t budget = 20'000'000;
   std::optional<Weights> found;
@@ -193,8 +201,9 @@ std::optional<std::int64_t> Remaining::of(const State& state) const {
     }
     if (what_ == What::kCommits) ends += flight.transition == counted_;
   }
+  for (const State::Arrival& arrival : state.arrivals) sum += weights_[arrival.place];
   // What is under way runs at the same time.
-  for (std::size_t k = Zone::kNow + 1; what_ == What::kTime && k < state.zone.size(); ++k) {
+  for (std::size_t k = Zone::kNow + 1; what_ == What::kTime && k < state.events(); ++k) {
     ends = std::max(ends, Wide{state.zone.most(k, Zone::kNow)});
   }
   const Wide left = sum / scale_ + (sum % scale_ != 0) + ends;

@@ -348,6 +348,9 @@ bool Stepper::read_elsewhere(const State& state, const Env& env, const Firing& f
   for (const State::Flight& flight : state.flights) {
     if (std::any_of(flight.firing->values.begin(), flight.firing->values.end(), reads)) return true;
   }
+  for (const State::Arrival& arrival : state.arrivals) {
+    if (std::any_of(arrival.row->begin(), arrival.row->end(), reads)) return true;
+  }
   for (std::size_t p = 0; p < state.queues.size(); ++p) {
     const Queue& queue = state.queues[p];
     if (!queue.rows) continue;

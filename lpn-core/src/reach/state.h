@@ -40,11 +40,26 @@ struct State {
     std::size_t due = 0;
   };
 
+  // A token that comes later than 0, of the space.
+  struct Arrival {
+    std::uint32_t place = 0;
+    std::size_t due = 0;
+    Value at;  // when
+    std::shared_ptr<const std::vector<Value>> row;
+  };
+  // When a token came whose time of arrival is a term: an instant that is over.
+  struct Birth {
+    std::uint32_t term = 0;
+    std::size_t instant = 0;
+  };
+
   std::uint32_t setup = 0;          // which parameters
   std::vector<Queue> queues;        // per lowered place
   std::vector<Flight> flights;      // by transition, then by start
   std::vector<Timer> gates;         // ends of intervals to come, by transition
   std::vector<Timer> wakes;         // edges of clocks that are waited for
+  std::vector<Arrival> arrivals;    // to come, by place, then in order
+  std::vector<Birth> births;        // of tokens that are there, by which of their values is first
   std::vector<DomainId> domains;    // per variable
   std::vector<std::int64_t> spent;  // per sum: what forgotten variables have in it at least
   Zone zone;
@@ -57,6 +72,11 @@ struct State {
   std::uint64_t commits = 0;  // all, which orders the work
 
   // Within one instant.
+  // Instants of the zone below this one are events to come.
+  std::size_t events() const {
+    return 2 + flights.size() + gates.size() + wakes.size() + arrivals.size();
+  }
+
   std::vector<std::uint32_t> dirty;    // transitions to look at, ascending
   std::vector<std::uint32_t> on_edge;  // transitions whose clock is known to be on an edge
   std::vector<std::pair<std::uint32_t, std::int64_t>> assumed;  // terms and what they are here
@@ -72,7 +92,10 @@ inline std::size_t bytes_of(const State& state) {
   for (const State::Flight& flight : state.flights) {
     bytes += sizeof(Firing) + flight.firing->values.size() * sizeof(Value) + 64;
   }
-  return bytes;
+  for (const State::Arrival& arrival : state.arrivals) {
+    bytes += sizeof(State::Arrival) + arrival.row->size() * sizeof(Value) + 64;
+  }
+  return bytes + state.births.size() * sizeof(State::Birth);
 }
 
 }  // namespace lpn::reach

@@ -17,7 +17,7 @@ constexpr std::size_t kPollEvery = 256;
 constexpr std::size_t kMostAtOnce = 20'000;  // states after one group
 constexpr std::size_t kMostEvents = 512;     // to come; what a zone takes grows with their square
 
-void append(std::string& key, std::uint64_t value) {
+void put(std::string& key, std::uint64_t value) {
   // Seven bits a byte: most numbers are small.
   for (; value >= 128; value >>= 7) key.push_back(static_cast<char>(value | 128));
   key.push_back(static_cast<char>(value));
@@ -82,6 +82,12 @@ void Stepper::substitute_in(State& state, std::uint32_t variable, std::int64_t n
     auto firing = std::make_shared<Firing>(*flight.firing);
     for (Value& value : firing->values) value = sets_.decided(value, variable, number);
     flight.firing = std::move(firing);
+  }
+  for (State::Arrival& arrival : state.arrivals) {
+    if (std::none_of(arrival.row->begin(), arrival.row->end(), reads)) continue;
+    auto row = std::make_shared<std::vector<Value>>(*arrival.row);
+    for (Value& value : *row) value = sets_.decided(value, variable, number);
+    arrival.row = std::move(row);
   }
 }
 
@@ -215,29 +221,14 @@ void Stepper::rest(State& state) {
     if (value.decided()) return;
     for (const std::uint32_t v : sets_.variables(value.id())) alive[v] = true;
   };
-  for (const Queue& queue : state.queues) {
-    for (std::size_t k = queue.head; queue.rows && k < queue.rows->size(); ++k) {
-      see((*queue.rows)[k]);
-    }
-  }
-  for (const State::Flight& flight : state.flights) {
-    for (const Value& value : flight.firing->values) see(value);
-  }
+  each_value(state, see);
   for (std::uint32_t v = 0; v < alive.size(); ++v) {
     if (alive[v] || state.domains[v] == kForgotten) continue;
     sums_.forget(v, state.domains[v], state.spent);
     state.domains[v] = kForgotten;
   }
   state.assumed.clear();
-  std::vector<std::size_t> order{Zone::kStart, Zone::kNow};
-  const auto next = [&](std::size_t& due) {
-    order.push_back(due);
-    due = order.size() - 1;
-  };
-  for (State::Flight& flight : state.flights) next(flight.due);
-  for (State::Timer& gate : state.gates) next(gate.due);
-  for (State::Timer& wake : state.wakes) next(wake.due);
-  state.zone.permute(order);
+  arrange(state);
   if (state.zone.most(Zone::kNow, Zone::kStart) < kNoBound &&
       state.zone.most(Zone::kNow, Zone::kStart) > kLatest) {
     throw NotCovered("instants behind 2^58");
@@ -250,16 +241,44 @@ void Stepper::rest(State& state) {
     state.zone.forget_most();
 }
 
+// Puts the events in order, and births that are still asked for behind them.
+void Stepper::arrange(State& state) {
+  std::vector<std::size_t> order{Zone::kStart, Zone::kNow};
+  const auto next = [&](std::size_t& due) {
+    order.push_back(due);
+    due = order.size() - 1;
+  };
+  for (State::Flight& flight : state.flights) next(flight.due);
+  for (State::Timer& gate : state.gates) next(gate.due);
+  for (State::Timer& wake : state.wakes) next(wake.due);
+  for (State::Arrival& arrival : state.arrivals) next(arrival.due);
+  std::vector<State::Birth> births;
+  if (!state.births.empty()) {
+    each_value(state, [&](const Value& value) {
+      const auto at = std::find_if(
+          state.births.begin(), state.births.end(),
+          [&](const State::Birth& birth) { return !value.decided() && birth.term == value.term; });
+      if (at == state.births.end()) return;
+      births.push_back(*at);
+      next(births.back().instant);
+      state.births.erase(at);
+    });
+    state.births = std::move(births);
+  }
+  state.zone.permute(order);
+}
+
 // ---- commits ----------------------------------------------------------------------------------
 
 void Stepper::next(const State& state, std::vector<State>& out) {
   const std::optional<std::uint64_t>& target = setups_[state.setup].done;
   const bool over = target && state.done >= *target;
   branches_ = 0;
-  if (state.zone.size() == 2) return finish(state, !over);
+  const std::size_t events = state.events();
+  if (events == 2) return finish(state, !over);
   bool later = false;
   for (const bool same_instant : {true, false}) {
-    for (std::size_t first = 2; first < state.zone.size(); ++first) {
+    for (std::size_t first = 2; first < events; ++first) {
       tick();
       // What a zone takes grows with the square of the events: none is copied in vain.
       if (same_instant ? !state.zone.may(first, Zone::kNow, 0)
@@ -267,7 +286,7 @@ void Stepper::next(const State& state, std::vector<State>& out) {
         continue;
       }
       bool possibly = true;
-      for (std::size_t other = 2; possibly && other < state.zone.size(); ++other) {
+      for (std::size_t other = 2; possibly && other < events; ++other) {
         possibly = other == first || state.zone.may(first, other, other < first ? -1 : 0);
       }
       if (!possibly) continue;
@@ -276,7 +295,7 @@ void Stepper::next(const State& state, std::vector<State>& out) {
           same_instant ? zone.require(first, Zone::kNow, 0) : zone.require(Zone::kNow, first, -1);
       if (!possible) continue;
       bool least = true;
-      for (std::size_t other = 2; least && other < zone.size(); ++other) {
+      for (std::size_t other = 2; least && other < events; ++other) {
         if (other != first) least = zone.require(first, other, other < first ? -1 : 0);
       }
       if (!least) continue;
@@ -298,11 +317,11 @@ void Stepper::ties(const State& state, const Zone& zone, std::size_t first, std:
   const auto open = [&](std::size_t k) {
     return zone.most(k, first) > 0 && zone.least(k, first) <= 0;
   };
-  const std::size_t known = together.size();
-  for (; other < zone.size() && !open(other); ++other) {
+  const std::size_t known = together.size(), events = state.events();
+  for (; other < events && !open(other); ++other) {
     if (zone.most(other, first) <= 0) together.push_back(other);
   }
-  if (other == zone.size()) {
+  if (other == events) {
     if (++branches_ > kMostBranches) {
       throw NotCovered(
           fmt::format("stopped at {} orders of events that may be due", kMostBranches));
@@ -362,6 +381,14 @@ void Stepper::commit(const State& before, const Zone& zone,
     insert(state.on_edge, wake.transition);
     return true;
   });
+  std::vector<State::Arrival> arrived;
+  std::erase_if(state.arrivals, [&](State::Arrival& arrival) {
+    arrival.due = number[arrival.due];
+    if (arrival.due == 0) arrived.push_back(arrival);
+    return arrival.due == 0;
+  });
+  for (State::Birth& birth : state.births) birth.instant = number[birth.instant];
+  for (const State::Arrival& arrival : arrived) come(state, arrival);
   const std::uint64_t done = state.done;
   for (const State::Flight& flight : due) commit_one(state, flight);
   using What = ReachQuestion::What;
@@ -394,31 +421,46 @@ void Stepper::commit_one(State& state, const State::Flight& flight) {
     const std::uint64_t count = firing.produced[o];
     if (count == 0) continue;
     const auto p = static_cast<std::size_t>(t.outputs[o].place);
-    Queue& queue = state.queues[p];
-    queue.free += count;
-    if (width_[p] != 0) {
-      const std::size_t values = count * width_[p];
-      if (!queue.rows || queue.rows.use_count() != 1) {
-        auto rows = std::make_shared<std::vector<Value>>();
-        if (queue.rows) {
-          rows->assign(queue.rows->begin() + static_cast<std::ptrdiff_t>(queue.head),
-                       queue.rows->end());
-        }
-        queue.rows = std::move(rows);
-        queue.head = 0;
-      }
-      const auto from = firing.values.begin() + static_cast<std::ptrdiff_t>(value);
-      queue.rows->insert(queue.rows->end(), from, from + static_cast<std::ptrdiff_t>(values));
-      value += values;
-    }
+    append(state, p, firing.values.data() + value, count);
+    value += count * width_[p];
     if (net_.places[p].done) state.done += count;
-    mark(state, p);
   }
   if (question_.what == ReachQuestion::What::kCommits &&
       k == static_cast<std::size_t>(question_.transition)) {
     ++state.counted;
   }
   insert(state.dirty, static_cast<std::uint32_t>(k));
+}
+
+// Tokens come into a place now.
+void Stepper::append(State& state, std::size_t p, const Value* rows, std::uint64_t count) {
+  Queue& queue = state.queues[p];
+  queue.free += count;
+  mark(state, p);
+  using What = ReachQuestion::What;
+  const bool asked = p == static_cast<std::size_t>(question_.place);
+  if (asked && question_.what == What::kBacklog) {
+    const auto there = static_cast<std::int64_t>(queue.free + queue.locked);
+    record(there, there);
+  }
+  if (asked && question_.what == What::kResponse) respond(state, rows, count);
+  if (width_[p] == 0) return;
+  if (!queue.rows || queue.rows.use_count() != 1) {
+    auto copy = std::make_shared<std::vector<Value>>();
+    if (queue.rows) {
+      copy->assign(queue.rows->begin() + static_cast<std::ptrdiff_t>(queue.head),
+                   queue.rows->end());
+    }
+    queue.rows = std::move(copy);
+    queue.head = 0;
+  }
+  const std::size_t from = queue.rows->size();
+  queue.rows->insert(queue.rows->end(), rows, rows + count * width_[p]);
+  if (!asked || question_.what != What::kResponse) return;
+  // What was asked about it is known.
+  for (std::size_t k = from + *born_[p]; k < queue.rows->size(); k += width_[p]) {
+    (*queue.rows)[k] = {};
+  }
 }
 
 void Stepper::record(std::int64_t least, std::int64_t most) {
@@ -460,63 +502,64 @@ std::string Stepper::key(const State& state) {
     if (value.decided() || pool_[value.id()].op == Op::kParam) return;
     for (const std::uint32_t v : sets_.variables(value.id())) fixed[v] = true;
   };
-  const auto each_value = [&](auto&& visit) {
-    for (const Queue& queue : state.queues) {
-      for (std::size_t k = queue.head; queue.rows && k < queue.rows->size(); ++k) {
-        visit((*queue.rows)[k]);
-      }
-    }
-    for (const State::Flight& flight : state.flights) {
-      for (const Value& value : flight.firing->values) visit(value);
-    }
-  };
-  each_value(fix);
-  append(key, state.setup);
+  each_value(state, fix);
+  put(key, state.setup);
   for (const Queue& queue : state.queues) {
-    append(key, queue.free);
-    append(key, queue.locked);
+    put(key, queue.free);
+    put(key, queue.locked);
   }
-  append(key, state.flights.size());
+  put(key, state.flights.size());
   for (const State::Flight& flight : state.flights) {
-    append(key, flight.transition);
-    for (const std::uint64_t count : flight.firing->taken) append(key, count);
-    for (const std::uint64_t count : flight.firing->produced) append(key, count);
+    put(key, flight.transition);
+    for (const std::uint64_t count : flight.firing->taken) put(key, count);
+    for (const std::uint64_t count : flight.firing->produced) put(key, count);
   }
-  append(key, state.gates.size());
-  for (const State::Timer& gate : state.gates) append(key, gate.transition);
-  append(key, state.wakes.size());
-  for (const State::Timer& wake : state.wakes) append(key, wake.transition);
-  append(key, state.on_edge.size());
-  for (const std::uint32_t k : state.on_edge) append(key, k);
-  append(key, state.done);
-  if (question_.what == ReachQuestion::What::kCommits) append(key, state.counted);
-  append(key, state.produced);
+  put(key, state.gates.size());
+  for (const State::Timer& gate : state.gates) put(key, gate.transition);
+  put(key, state.wakes.size());
+  for (const State::Timer& wake : state.wakes) put(key, wake.transition);
+  put(key, state.on_edge.size());
+  for (const std::uint32_t k : state.on_edge) put(key, k);
+  put(key, state.arrivals.size());
+  for (const State::Arrival& arrival : state.arrivals) put(key, arrival.place);
+  put(key, state.done);
+  if (question_.what == ReachQuestion::What::kCommits) put(key, state.counted);
+  put(key, state.produced);
   std::vector<std::uint32_t> names(state.domains.size(), 0);
   std::uint32_t named = 0;
   std::vector<bool> sums(sums_.count(), false);
+  std::vector<std::size_t> birth_at;
   const auto name = [&](std::uint32_t v) {
-    if (names[v] != 0) return append(key, names[v] + 2);
+    if (names[v] != 0) return put(key, names[v] + 2);
     names[v] = ++named;
-    append(key, 2);
-    append(key, state.domains[v]);
-    append(key, sums_.role(v));
-    append(key, fixed[v] ? v + 1 : 0);
+    put(key, 2);
+    put(key, state.domains[v]);
+    put(key, sums_.role(v));
+    put(key, fixed[v] ? v + 1 : 0);
     for (std::size_t s = 0; s < sums.size(); ++s) sums[s] = sums[s] || sums_.reads(s, v);
   };
-  each_value([&](const Value& value) {
+  std::size_t position = 0, births = 0;  // births are in the order of their first values
+  each_value(state, [&](const Value& value) {
+    ++position;
+    if (births < state.births.size() && !value.decided() &&
+        state.births[births].term == value.term) {
+      ++births;
+      birth_at.push_back(position);
+    }
     if (value.decided()) {
-      append(key, 0);
-      append(key, unsigned_of(value.number));
+      put(key, 0);
+      put(key, unsigned_of(value.number));
       return;
     }
     const Node& node = pool_[value.id()];
     if (node.op == Op::kParam) return name(node.a);
-    append(key, 1);
-    append(key, value.term);
+    put(key, 1);
+    put(key, value.term);
     for (const std::uint32_t v : std::vector(sets_.variables(value.id()))) name(v);
   });
+  for (const std::size_t at : birth_at) put(key, at);
   for (std::size_t s = 0; s < sums.size(); ++s) {
-    append(key, sums[s] ? unsigned_of(state.spent[s]) + 1 : 0);
+    put(key, sums[s] ? unsigned_of(state.spent[s]) + 1 : 0);
   }
   return key;
 }

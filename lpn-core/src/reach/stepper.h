@@ -35,6 +35,8 @@ class Stepper {
   // Bytes that whoever has the states holds, of those that the options allow.
   std::size_t held = 0;
 
+  // How long the oldest request that is there has been under way at most; for a response.
+  Time longest_under_way(const State& state);
   // What tells a state from others, but for times.
   std::string key(const State& state);
 
@@ -72,6 +74,10 @@ class Stepper {
     return clocked_ || question_.what == ReachQuestion::What::kCommits;
   }
   void find_live();
+  void find_births();
+  void read_differences(ExprId constraint);
+  bool schedule(State& state);
+  void arrive(State state, std::size_t from, std::vector<State>& out);
   void prepare(State state, std::vector<State>& out);
   // Throws NotCovered unless there is room for so many bytes beside all that is held.
   void require_room(std::size_t bytes) const;
@@ -79,6 +85,7 @@ class Stepper {
   void require_room(const State& state, std::size_t count) const;
   std::size_t add_event(State& state, Range after_now) const;
   void place(State& state, std::size_t place, std::vector<Value> row, std::uint64_t count);
+  void check(const State& state, std::size_t place, std::vector<Value>& row);
 
   bool attempt(State& state, std::size_t k, std::vector<State>& started);
   bool arcs_hold(State& state, Env& env, std::size_t k);
@@ -104,9 +111,16 @@ class Stepper {
   void commit(const State& state, const Zone& zone, const std::vector<std::size_t>& together,
               std::vector<State>& out);
   void commit_one(State& state, const State::Flight& flight);
+  void come(State& state, const State::Arrival& arrival);
+  void append(State& state, std::size_t place, const Value* rows, std::uint64_t count);
+  Time since(const State& state, const Value& born);
+  void respond(const State& state, const Value* rows, std::uint64_t count);
+  template <typename Visit>
+  static void each_value(const State& state, Visit&& visit);
   void record(std::int64_t least, std::int64_t most);
   void finish(const State& state, bool quiet);
   void rest(State& state);
+  void arrange(State& state);
   void mark(State& state, std::size_t place);
   static void insert(std::vector<std::uint32_t>& sorted, std::uint32_t k);
   void tick();
@@ -125,10 +139,34 @@ class Stepper {
   std::vector<std::vector<std::vector<std::vector<bool>>>>
       safe_;  // emission fields that cannot fail
   std::vector<std::size_t> width_;
+  // Of the space's conditions: variable `more` is at most `by` after `less`.
+  struct Difference {
+    std::uint32_t more = 0, less = 0;
+    std::int64_t by = 0;
+  };
+  std::vector<Difference> differences_;
+  // For a response: which property of a place's tokens says when they were born, where it matters.
+  std::vector<std::optional<std::size_t>> born_;
   std::deque<Setup> setups_;
   bool clocked_ = false, has_done_ = false, needs_done_ = false;
   std::uint64_t steps_ = 0, branches_ = 0;
   std::size_t open_ = 0;  // bytes of states that are not settled
 };
+
+// Calls visit(value) for what the tokens of a state hold, those in flight and to come as well.
+template <typename Visit>
+void Stepper::each_value(const State& state, Visit&& visit) {
+  for (const Queue& queue : state.queues) {
+    for (std::size_t k = queue.head; queue.rows && k < queue.rows->size(); ++k) {
+      visit((*queue.rows)[k]);
+    }
+  }
+  for (const State::Flight& flight : state.flights) {
+    for (const Value& value : flight.firing->values) visit(value);
+  }
+  for (const State::Arrival& arrival : state.arrivals) {
+    for (const Value& value : *arrival.row) visit(value);
+  }
+}
 
 }  // namespace lpn::reach

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "lpn/base/wide.h"
 #include "lpn/expr/eval.h"
 #include "lpn/run/interp.h"
+#include "lpn/run/latencies.h"
 #include "lpn/sim/simulator.h"
 
 namespace lpn::sim {
@@ -27,6 +30,8 @@ struct Measured {
   std::vector<std::uint64_t> commits;                // per transition
   std::vector<Time> busy;                            // per transition
   std::vector<std::pair<Time, std::uint64_t>> done;  // done tokens by time
+  std::map<std::uint64_t, Time> response;            // per place that is asked about
+  std::vector<PlaceStats> places;
 };
 
 class Counter : public Watcher {
@@ -63,15 +68,21 @@ class Runner {
   Runner(const Net& net, const std::vector<Form>& forms, const EveryInputOptions& options)
       : net_(net),
         options_(options),
-        busy_(needs(forms, Quantity::Kind::kBusy)),
+        stats_(needs(forms, Quantity::Kind::kBusy) || needs(forms, Quantity::Kind::kBacklog)),
         watch_(needs(forms, Quantity::Kind::kCommits) ||
-               needs(forms, Quantity::Kind::kCompletion)) {}
+               needs(forms, Quantity::Kind::kCompletion)) {
+    for (const Form& form : forms) {
+      for (const auto& [quantity, factor] : form) {
+        if (quantity.kind == Quantity::Kind::kResponse) ends_.insert(quantity.index);
+      }
+    }
+  }
 
   Measured run(const ParamValues& params, const Marking& marking) {
     Budget budget;
     budget.memory = options_.memory;
     Measured found;
-    if (options_.library != nullptr && !busy_ && !watch_) {
+    if (options_.library != nullptr && !stats_ && !watch_ && ends_.empty()) {
       Simulator engine(*options_.library, params, marking, budget, too_long());
       found.result = engine.run();
       return found;
@@ -79,27 +90,44 @@ class Runner {
     found.commits.resize(net_.transitions.size());
     InterpOptions how;
     how.group_limit = options_.group_limit;
-    how.stats = busy_;
+    how.stats = stats_;
     how.budget = budget;
     how.poll = too_long();
     Interp engine(net_, params, marking, how);
     Counter counter(net_, found);
     if (watch_) engine.watch(&counter);
+    for (const std::uint64_t place : ends_) engine.collect(static_cast<PlaceId>(place));
     found.result = engine.run();
-    if (busy_ && found.result.ending != Ending::kStopped) {
-      for (const TransitionStats& t : engine.stats().transitions) found.busy.push_back(t.busy);
+    if (stats_ && found.result.ending != Ending::kStopped) {
+      const Stats stats = engine.stats();
+      for (const TransitionStats& t : stats.transitions) found.busy.push_back(t.busy);
+      found.places = stats.places;
+    }
+    for (const std::uint64_t place : ends_) {
+      longest(static_cast<PlaceId>(place), engine.take(static_cast<PlaceId>(place)), found);
     }
     return found;
   }
 
  private:
+  void longest(PlaceId place, const Collected& came, Measured& found) const {
+    const TokenType& type = net_.type_of(place);
+    const std::optional<std::size_t> born = birth_field(type);
+    LPN_ASSERT(born.has_value());
+    Latencies latencies(type.fields.size(), *born, {}, 0);
+    latencies.add(came);
+    if (latencies.all().count() == 0) return;
+    found.response[static_cast<std::uint64_t>(place)] = latencies.all().greatest();
+  }
+
   Poll too_long() const {
     return [most = options_.most_commits](Time, std::uint64_t commits) { return commits > most; };
   }
 
   const Net& net_;
   const EveryInputOptions& options_;
-  bool busy_, watch_;
+  bool stats_, watch_;
+  std::set<std::uint64_t> ends_;  // places at which requests end
 };
 
 // When the k-th done token came, from 1.
@@ -120,6 +148,12 @@ std::optional<std::int64_t> value_of(const InputSpace& space, Quantity q, const 
     case Quantity::Kind::kCompletion: return completion(run, q.index);
     case Quantity::Kind::kBusy: return run.busy[q.index];
     case Quantity::Kind::kCommits: return static_cast<std::int64_t>(run.commits[q.index]);
+    case Quantity::Kind::kResponse: {
+      const auto found = run.response.find(q.index);
+      if (found == run.response.end()) return std::nullopt;
+      return found->second;
+    }
+    case Quantity::Kind::kBacklog: return static_cast<std::int64_t>(run.places[q.index].peak);
     case Quantity::Kind::kTerm:
       try {
         return eval_params(space.variables.exprs, static_cast<ExprId>(q.index), input);

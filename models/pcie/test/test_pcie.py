@@ -193,6 +193,14 @@ def test_a_switch_and_a_device_of_one_name_are_refused(tmp_path):
     assert "'a' is a switch and a device; choose another name" in said
 
 
+def test_more_than_can_be_numbered_is_refused(tmp_path):
+    chain = f"[links.l0]\n{WIRE}[switches.l0]\n"
+    for k in range(1, 1001):
+        chain += f"[links.l{k}]\nparent = 'l{k - 1}'\n{WIRE}"
+        chain += f"[switches.l{k}]\n" if k < 1000 else f"[devices.d]\nlink = 'l{k}'\n"
+    assert "there are 1 devices and 1001 links; at most 256 and 1000" in refused(tmp_path, chain)
+
+
 def test_a_switch_may_bear_the_name_of_its_link(tmp_path):
     """As the file's page says; it ended in E-duplicate."""
     text = (

@@ -1,24 +1,15 @@
 """Systems behind a PCI Express topology: times worked out by hand, traffic beside, what is refused."""
 
-import os
-import pathlib
 import re
-import sys
 
+import lpn
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, os.path.join(os.environ.get("LPN_BUILD", ROOT / "build"), "python"))
-
-import lpn  # noqa: E402
+from conftest import ROOT, UNIT
+from test_system import FILE
 
 lpn.load("system")
 
 from models.pcie import rates  # noqa: E402
-
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-from test_system import FILE, UNIT  # noqa: E402
 
 BOARD = FILE.replace(
     "[link]\nlatency_ns = 100\n", '[link]\ntopology = "tree.toml"\ndevice = "unit"\n'
@@ -183,6 +174,24 @@ def test_the_decoder_behind_a_topology(tmp_path):
         assert not run.stalled
         times[size] = model.module.answer_of_run(run)["ns"]
     assert times[4] > times[16] > 2 * WAY + 1300 * 2
+
+
+def test_the_decoder_beside_a_network_card(tmp_path):
+    """The demo: its 200 packets each way cost the decoder time."""
+    image = ROOT / "models" / "jpeg" / "demo" / "grad_16x16_q90_420.jpg"
+    demo = ROOT / "models" / "system" / "demo"
+    times = []
+    for jobs in (True, False):
+        tree = (demo / "tree.toml").read_text()
+        if not jobs:
+            tree = re.sub("jobs = .*", "", tree)
+        (tmp_path / "tree.toml").write_text(tree)
+        (tmp_path / "jpeg.toml").write_text((demo / "jpeg_tree.toml").read_text())
+        model = lpn.load(str(tmp_path / "jpeg.toml"))
+        net = model.net()
+        run = lpn.simulate(net, model.workload(image, net), engine="interp")
+        times.append(model.module.answer_of_run(run)["ns"])
+    assert times[0] > times[1] > 2 * (60 + 110 + 30) + 1300 * 2
 
 
 ONLY = 'topology = "tree.toml"\ndevice = "unit"\n'

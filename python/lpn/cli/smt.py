@@ -360,7 +360,13 @@ def _input(space, values):
         for name, place in space.net.places.items()
         if marking.count(place)
     }
-    return {"assignment": values, "tokens": tokens, "parameters": space.parameters(values)}
+    arrivals = {name: marking.times(name) for name in tokens if any(marking.times(name))}
+    return {
+        "assignment": values,
+        "tokens": tokens,
+        **({"arrivals": arrivals} if arrivals else {}),
+        "parameters": space.parameters(values),
+    }
 
 
 def _fields(model, space, answer, written, dumped):

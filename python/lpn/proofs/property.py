@@ -2,22 +2,23 @@
 
 Everything becomes the largest value of linear forms: {atom: coefficient}, where an atom is
 ("latency",), ("completion", 3), ("busy", "huffman"), ("stall", "huffman", "slots"), ("commits",
-"huffman"), ("E",), or () for 1.
+"huffman"), ("response", "answers"), ("backlog", "queue"), ("E",), or () for 1.
 """
 
 import ast
 import math
 from fractions import Fraction
 
+from ..authoring.token import BORN, birth_of
 from ..errors import listed, mistake
 
 __all__ = ["is_strict", "claims", "largest", "text_of", "timed", "whole"]
 
-_TIMED = ("latency", "completion", "busy", "stall")  # atoms that are times
+_TIMED = ("latency", "completion", "busy", "stall", "response")  # atoms that are times
 _MOST_FORMS = 256  # linear forms that one question is made of
 _GRAMMAR = (
-    "latency, completion(k), busy(T), stall(T, P), commits(T), E (with --interface), whole "
-    "numbers and fractions, "
+    "latency, completion(k), busy(T), stall(T, P), commits(T), response(P), backlog(P), E (with "
+    "--interface), whole numbers and fractions, "
     "+ - * /, abs, max, min"
 )
 
@@ -47,6 +48,7 @@ class _Reader:
         self.text = text
         self.transitions = net.transitions
         self.places = list(net.places)
+        self.net = net
         self.interface = interface
 
     def refuse(self, node, why):
@@ -195,11 +197,37 @@ class _Reader:
                         f"{listed(self.transitions)}; and {listed(self.places)}",
                     )
                 return (name, transition, place)
+            if name in ("response", "backlog"):
+                place = self.named(arguments[0]) if len(arguments) == 1 else None
+                if place not in self.places:
+                    self.refuse(node, f"{name}(P) needs a place; there are: {listed(self.places)}")
+                if name == "response":
+                    self.ends_requests(node, place)
+                return (name, place)
             if name == "throughput":
                 self.refuse(
                     node, "is a quotient; compare it with a number: throughput(24, 48) >= 0.015"
                 )
         self.refuse(node, f"is not understood; a quantity is made of {_GRAMMAR}")
+
+    def ends_requests(self, node, name):
+        """A response is told of requests that stay where they are done."""
+        place = self.net[name]
+        if not birth_of(place._type):
+            self.refuse(
+                node,
+                f"tokens of '{name}' do not say when their request was born; give their type the "
+                f"property {BORN}: lpn.Birth",
+            )
+        taken = any(
+            arc.place == place._number for t in self.net.core.transitions for arc in t.inputs
+        )
+        if taken or self.net.core.places[place._number].initial:
+            self.refuse(
+                node,
+                f"a response ends where a request stays, but '{name}' has tokens at the start or a "
+                "transition that takes them; ask about the last place on their way",
+            )
 
     def named(self, node):
         """'a.b' of a.b or of the string."""

@@ -114,6 +114,7 @@ class _Search:
         """The answer that `ask` makes of the classes of inputs; where they leave a gap and the inputs
         are few enough, of a run of each of them.
         """
+        self.forms = forms
         if any(("E",) in form for form in forms):
             self.term = interface_term(self.space, self.interface)
             self.denominator = getattr(self.interface, "denominator", 1)
@@ -217,7 +218,21 @@ class _Search:
         over = self.end is not None and time.monotonic() >= self.end
         return self.gap() and not known.interrupted and not over
 
+    def beyond_classes(self):
+        """What a question has that classes, and so certificates, do not; None: nothing."""
+        if self.space._arrives:
+            return "tokens that arrive later than 0"
+        names = {atom[0] for form in self.forms for atom in form if atom}
+        return next((f"{name}(P)" for name in ("response", "backlog") if name in names), None)
+
     def by_classes(self, ask):
+        beyond = self.beyond_classes()
+        if beyond is not None:
+            raise mistake(
+                "E-partition",
+                f"{self.net.name}: classes do not have {beyond}; every input of a small space is "
+                "run, and reachable states bound all but stall(T, P) and E",
+            )
         self.begin()
         self.basis = Basis(
             self.space,
@@ -530,8 +545,8 @@ class _Search:
         if answer.verdict in ("unknown", "bounded") and answer.why is None:
             by_states = isinstance(self.basis, States) and not answer.interrupted
             answer.why = self.basis.reason() if by_states else self.why()
-        if self.space.done_count is not None:
-            self.claims = []  # certificates do not say where runs end
+        if self.space.done_count is not None or self.beyond_classes():
+            self.claims = []  # certificates do not say where runs end, nor when tokens arrive
         if claim is not None and answer.complete and not self.basis.undecided and self.claims:
             term = self.basis.term
             terms = {"E": term} if term is not None else {}

@@ -2,6 +2,7 @@
 
 from ..errors import mistake
 from ..runs import simulate
+from ..runs.open_loop import measure
 
 __all__ = ["Replays"]
 
@@ -43,7 +44,11 @@ class Replays:
     def value(self, form, witness):
         """A form's value for an input, by running it in the interpreter."""
         needs = {atom[0] for atom in form if atom}
-        run = self.run(witness, stats="busy" in needs, trace=bool(needs - {"latency", "E"}))
+        run = self.run(
+            witness,
+            stats=bool(needs & {"busy", "backlog"}),
+            trace=bool(needs - {"latency", "E", "response", "backlog"}),
+        )
         return sum(
             c * (1 if not atom else self.measured(run, atom, witness)) for atom, c in form.items()
         )
@@ -54,6 +59,10 @@ class Replays:
             return run.latency
         if atom[0] == "busy":
             return run.stats["transitions"][atom[1]]["busy"]
+        if atom[0] == "backlog":
+            return run.stats["places"][atom[1]]["peak"]
+        if atom[0] == "response":
+            return self.response(witness, atom[1])
         if atom[0] == "E":
             return self.space.core.value(self.term, self.space._ordered(witness))
         if atom[0] == "commits":
@@ -69,3 +78,11 @@ class Replays:
             if produced >= atom[1]:
                 return commit.time
         return None
+
+    def response(self, witness, place):
+        """The longest response, as `lpn latency` measures it; None without a request."""
+        net, given = self.space.net, self.space.parameters(witness)
+        _, found = measure(
+            net, [given[name] for name in net.params], self.space.marking(witness), None
+        )
+        return found[place].all.greatest if found[place].all.count else None

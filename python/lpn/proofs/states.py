@@ -14,6 +14,8 @@ __all__ = ["Probed", "States", "bounded_by_states"]
 # Ways of joining states, (zones kept apart, values of a delay that are decided): each takes longer
 # than the one before and may be closer.
 _WAYS = ((1, 2), (1, 1), (8, 2), (64, 16))
+# What reachable states bound.
+QUANTITIES = ("latency", "completion", "commits", "busy", "response", "backlog")
 _STATES = 500_000  # at most, which is about a gigabyte
 # Seconds, and so many times what a bound took, for states that only say whether every input ends.
 _ENDS, _ENDS_TIMES = 5.0, 3
@@ -23,7 +25,7 @@ _STALE = 40  # batches without a better input, after which the search begins at 
 
 def bounded_by_states(form):
     """Whether the largest value of a linear form can be bounded by reachable states."""
-    return all(not atom or atom[0] in ("latency", "completion", "commits", "busy") for atom in form)
+    return all(not atom or atom[0] in QUANTITIES for atom in form)
 
 
 class States(Tried):
@@ -109,6 +111,8 @@ class States(Tried):
             index = {"latency": 0, "completion": atom[-1]}.get(atom[0])
             if atom[0] in ("commits", "busy"):
                 index = net._transitions[atom[1]]
+            elif atom[0] in ("response", "backlog"):
+                index = net[atom[1]]._number
 
             over = None
 

@@ -159,5 +159,7 @@ def _plain(form, net, term):
             index = atom[1]
         elif kind in ("busy", "commits"):
             index = net._transitions[atom[1]]
+        elif kind in ("response", "backlog"):
+            index = net[atom[1]]._number
         out.append(((kind, index), c))
     return out

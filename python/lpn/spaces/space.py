@@ -12,8 +12,10 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..authoring.unknown import require_known
 from ..authoring.place import Place
+from ..authoring.token import BORN, birth_of
 from ..errors import Error, listed, mistake, near, placed, within
 from . import text
+from .arrivals import LATEST, Bucket, Periodic
 
 __all__ = ["InputSpace", "SpaceToken", "Variable", "total"]
 
@@ -79,14 +81,16 @@ class SpaceToken:
     """A token of an input space: its properties as ints and expressions; `token.nonzero`.
 
     `present`: the condition under which it is one of the input's tokens, True when it always is.
+    `at`: when it arrives, unless its type has a property of that name.
     """
 
-    __slots__ = ("_place", "_index", "_values", "present")
+    __slots__ = ("_place", "_index", "_values", "_at", "present")
 
-    def __init__(self, place, index, values, present):
+    def __init__(self, place, index, values, present, at=0):
         self._place = place
         self._index = index
         self._values = values
+        self._at = at
         self.present = present
 
     def __getattr__(self, name):
@@ -95,6 +99,8 @@ class SpaceToken:
         return self[name]
 
     def __getitem__(self, name):
+        if name == "at" and name not in self._values:
+            return self._at
         if name not in self._values:
             raise mistake(
                 "E-field",
@@ -233,7 +239,7 @@ class InputSpace:
         self._made = None
         return value
 
-    def tokens(self, place, number=None, /, *, count=None, **properties):
+    def tokens(self, place, number=None, /, *, count=None, at=None, **properties):
         """The tokens that the workload puts into a place: a list of SpaceToken, in FIFO order.
 
         A property is given as an int, a range (lo, hi) that makes a variable per token, an
@@ -242,11 +248,16 @@ class InputSpace:
         range. `count`: how many of the tokens there are in an input, from the first on: an
         expression, or a range; default all `number` of them. Conditions hold for tokens that are
         not there too, unless they say `token.present`.
+        `at`: when they arrive, in this order: given as a property is, or as space.periodic(...) or
+        space.bucket(...); default all at 0. For tokens with a property `at` it is the property. A
+        property `born: lpn.Birth` that is not given is the time of arrival.
         Raises "E-place" and "E-field" for unknown names, "E-range" for values outside a declared
         range.
         """
         place = self._place(place)
         fields = place._type.fields
+        if "at" in fields and at is not None:
+            properties["at"], at = at, None
         number = self._number(number, f"tokens of place '{place.name}'")
         for name in properties:
             if name not in fields:
@@ -263,6 +274,8 @@ class InputSpace:
                 "many of them there are; declare all its tokens at once",
             )
         size = self._count(place, number, count)
+        times = self._times(place, number, at, before)
+        births = birth_of(place._type) and BORN not in properties
         made = []
         with within(f"the tokens of place '{place.name}'"):
             for k in range(number):
@@ -270,16 +283,31 @@ class InputSpace:
                 present = True if size is None else _decided(size > index)
                 values = {}
                 for (name, _), declared in zip(fields.items(), place._type.ranges):
+                    if births and name == BORN:
+                        values[name] = times[k]
+                        continue
                     what = f"{place.name}[{index}].{name}"
                     values[name] = self._property(
                         properties.get(name), properties, name, k, number, what, declared, present
                     )
-                made.append(SpaceToken(place.name, index, values, present))
+                made.append(SpaceToken(place.name, index, values, present, times[k]))
         self._tokens[place.name] = before + made
         if size is not None:
             self._counts[place.name] = size
         self._made = None
         return made
+
+    def periodic(self, period, *, jitter=0, offset=0):
+        """Times of arrival, for tokens(at=...): one every `period` cycles, the first at `offset` (a
+        cycle, or a range of a phase that is not known), each up to `jitter` cycles late.
+        """
+        return Periodic(period, jitter=jitter, offset=offset)
+
+    def bucket(self, burst, period, *, until):
+        """Times of arrival, for tokens(at=...): at most `burst` at once and one more in each `period`
+        cycles, the last at `until` at the latest.
+        """
+        return Bucket(burst, period, until=until)
 
     def require(self, *conditions):
         """Only inputs under which the conditions hold.
@@ -358,6 +386,7 @@ class InputSpace:
                     self._net[place]._number,
                     [[self._term(v) for v in t._values.values()] for t in tokens],
                     self._counts[place]._id if place in self._counts else None,
+                    [self._term(t._at) for t in tokens] if _later(tokens) else [],
                 )
                 for place, tokens in self._tokens.items()
             ]
@@ -438,6 +467,7 @@ class InputSpace:
                     "properties": list(self._net[place].fields),
                     "rows": [[add(self._term(v)) for v in row._values.values()] for row in rows],
                     "count": add(self._counts[place]._id) if place in self._counts else None,
+                    **({"at": [add(self._term(t._at)) for t in rows]} if _later(rows) else {}),
                 }
             )
         constraints = [add(c._id) for c in self._constraints]
@@ -509,12 +539,16 @@ class InputSpace:
                 )
             count = None if entry["count"] is None else term(entry["count"])
             rows = []
+            times = entry.get("at", [])
+            if times and len(times) != len(entry["rows"]):
+                raise ValueError(f"{len(times)} times for {len(entry['rows'])} tokens")
             for index, row in enumerate(entry["rows"]):
                 if len(row) != len(place._type.fields):
                     raise ValueError(f"token {index} of '{place.name}' has {len(row)} values")
                 values = {name: _plain_or(term(k)) for name, k in zip(place._type.fields, row)}
                 present = True if count is None else _decided(count > index)
-                rows.append(SpaceToken(place.name, index, values, present))
+                at = _plain_or(term(times[index])) if times else 0
+                rows.append(SpaceToken(place.name, index, values, present, at))
             self._tokens[place.name] = rows
             if count is not None:
                 self._counts[place.name] = count
@@ -604,6 +638,42 @@ class InputSpace:
         value = self._value(given, f"property '{name}'")
         self._fits(value, declared, what, present)
         return value
+
+    @property
+    def _arrives(self):
+        """Whether some token comes later than 0."""
+        return any(map(_later, self._tokens.values()))
+
+    def _times(self, place, number, at, before):
+        """When each of the tokens arrives, as ints and expressions, in this order."""
+        what = f"{place.name}[{{}}].at"
+        if at is None:
+            times = [0] * number
+        elif isinstance(at, (Periodic, Bucket)):
+            times = at.times(
+                number,
+                lambda k, lo, hi: self._variable(what.format(len(before) + k), lo, hi),
+                lambda condition: self._require(condition),
+            )
+        else:
+            times = [
+                self._property(
+                    at, {"at": at}, "at", k, number, what.format(len(before) + k), (0, LATEST), True
+                )
+                for k in range(number)
+            ]
+        last = [token._at for token in before[-1:]]
+        for earlier, later in zip(last + times, (last + times)[1:]):
+            order = later >= earlier
+            if order is False or not isinstance(order, bool) and not order._bounds()[1]:
+                raise mistake(
+                    "E-space",
+                    f"tokens of place '{place.name}' must arrive in their order; give their times "
+                    "from the earliest on",
+                )
+            if not isinstance(order, bool) and not order._bounds()[0]:
+                self._require(order)
+        return times
 
     def _count(self, place, number, count):
         """The number of tokens as an Expr, or None for all of them."""
@@ -757,6 +827,11 @@ class InputSpace:
     def _some_names(self):
         names = list(itertools.islice(self._names, 8))
         return listed(names) + (f" and {len(self._names) - 8} more" if len(self._names) > 8 else "")
+
+
+def _later(tokens):
+    """Whether some of the tokens arrive later than 0."""
+    return any(isinstance(token._at, Expr) or token._at for token in tokens)
 
 
 def _if_present(present, condition):

@@ -4,6 +4,8 @@ import re
 
 import _lpn
 
+from ..authoring.token import BORN
+
 __all__ = ["Nodes", "Writer", "describe", "kids", "made", "span", "term", "with_kids"]
 
 _OPERATORS = _lpn.OPERATORS
@@ -325,7 +327,10 @@ def describe(space):
         about = [
             f"{name} {_column([t._values[name] for t in tokens], writer, ranges, shown)}"
             for name in (tokens[0]._values if tokens else [])
+            if name != BORN or any(_id(token._values[name]) != _id(token._at) for token in tokens)
         ]
+        if any(not isinstance(token._at, int) or token._at for token in tokens):
+            about.append(f"at {_column([t._at for t in tokens], writer, ranges, shown)}")
         lines.append("  " + f"{place}: " + ", ".join([number, *about]))
     params = [
         f"{name} = {_one(value, writer, ranges, shown)}" for name, value in space._params.items()
@@ -350,6 +355,10 @@ def describe(space):
             break
         lines.append(f"  {writer.write(constraint._id)}")
     return "\n".join(lines)
+
+
+def _id(value):
+    return value if isinstance(value, int) else (value._id,)
 
 
 def _one(value, writer, ranges, shown):

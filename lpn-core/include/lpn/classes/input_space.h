@@ -23,6 +23,7 @@ struct InputSpace {
     PlaceId place{};
     std::vector<std::vector<ExprId>> rows;
     std::optional<ExprId> count;  // how many of `rows`, from the first on; none: all
+    std::vector<ExprId> at = {};  // when each row arrives, never falling; empty: all at 0
   };
 
   Net variables;                            // every parameter has a range

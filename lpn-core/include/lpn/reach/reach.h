@@ -19,10 +19,18 @@
 namespace lpn {
 
 struct ReachQuestion {
-  enum class What : std::uint8_t { kLatency, kCompletion, kCommits, kBusy };
+  enum class What : std::uint8_t {
+    kLatency,
+    kCompletion,
+    kCommits,
+    kBusy,
+    kResponse,  // the longest time from birth to arrival in `place`; not the least of it
+    kBacklog,   // the most tokens in `place`
+  };
   What what = What::kLatency;
   std::uint64_t k = 1;        // kCompletion: of the k-th done token
   TransitionId transition{};  // kCommits, kBusy
+  PlaceId place{};            // kResponse, from which nothing takes; kBacklog
   bool maximum = true;
 };
 

@@ -23,6 +23,10 @@ struct Quantity {
     kBusy,        // ticks in which transition `index` has a firing in flight
     kCommits,     // of transition `index`
     kTerm,        // of the input: term `index` of the space
+    // The longest time from birth (lpn/run/latencies.h) to when a token came into place `index`,
+    // from which nothing takes; an input with no such token has no value.
+    kResponse,
+    kBacklog,  // the most tokens that place `index` ever held
   };
   Kind kind{};
   std::uint64_t index = 0;
