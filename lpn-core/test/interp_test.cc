@@ -103,6 +103,19 @@ TEST_CASE("a run in parts, with tokens from outside") {
   CHECK(interp.stats().transitions[0].busy == 4);
 }
 
+TEST_CASE("between runs: what comes next, and why a transition does not start") {
+  const Net net = net_of(kIn + worker("  delay 4\n  servers 1\n"));
+  Interp interp(net, {}, jobs(net, {1, 2}));
+  CHECK(interp.next() == 0);
+  interp.run(0);
+  CHECK(interp.next() == 4);
+  CHECK(interp.why(TransitionId{0}) == Blocked{TransitionId{0}, Wait::kServer, 0});
+  interp.run(4);
+  CHECK(interp.why(TransitionId{0}) == Blocked{TransitionId{0}, Wait::kToken, 0});
+  CHECK(interp.run(*interp.next()).latency == 8);
+  CHECK_FALSE(interp.next());
+}
+
 TEST_CASE("of interval and clock the one that holds back now is named") {
   const Net net = net_of(kIn + worker("  delay 0\n  interval 2\n  clock 5 phase 3\n"));
   Interp interp(net, {}, jobs(net, {1, 1}), {.stats = true});

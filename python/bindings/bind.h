@@ -24,6 +24,7 @@ void bind_net(py::module_& m);     // Net, Transition and their parts; verify, t
 void bind_expr(py::module_& m, py::class_<Net, std::shared_ptr<Net>>& net);
 void bind_marking(py::module_& m);      // Marking
 void bind_interp(py::module_& m);       // Interp, RunResult, Commit
+void bind_stepper(py::module_& m);      // Stepper; after bind_interp
 void bind_sim(py::module_& m);          // _lpn.sim: Library, Simulator, run() for both engines
 void bind_open_loop(py::module_& m);    // _lpn.sim.feed, Latencies; after bind_sim
 void bind_exports(py::module_& m);      // _lpn.sim.Timeline, Vcd; after bind_sim

@@ -239,6 +239,12 @@ void bind_interp(py::module_& m) {
           },
           py::arg("limit"), py::arg("on_commit"))
       .def_property_readonly("now", method<Interp>(&Interp::now))
+      .def_property_readonly("next", method<Interp>(&Interp::next))
+      .def("why",
+           [](const Interp& i, std::uint32_t t) {
+             const Blocked b = i.why(static_cast<TransitionId>(t));
+             return py::make_tuple(t, wait_name(b.wait), b.arc);
+           })
       .def("collect", [](Interp& i, std::uint32_t p) { i.collect(static_cast<PlaceId>(p)); })
       .def("take",
            [](Interp& i, std::uint32_t p) { return as_bytes(i.take(static_cast<PlaceId>(p))); })

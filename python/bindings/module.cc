@@ -6,6 +6,7 @@ PYBIND11_MODULE(_lpn, m) {
   lpn::python::bind_net(m);
   lpn::python::bind_marking(m);
   lpn::python::bind_interp(m);
+  lpn::python::bind_stepper(m);
   lpn::python::bind_sim(m);
   lpn::python::bind_open_loop(m);
   lpn::python::bind_exports(m);

@@ -134,3 +134,20 @@ def test_costs_that_do_not_come():
             cost(GRID)
     with pytest.raises(lpn.Error, match=r"^Spread needs a function of a module, .*got .*<lambda>"):
         lpn.Spread(lambda batch: batch, jobs=2)
+
+
+def test_a_file_of_somebody_else_is_left_alone(tmp_path):
+    """Also one without a whole line, which was taken for an empty one and written over."""
+    for data in (
+        b"a text without an end of line",
+        b"\x1f\x8b\x08\x00",
+        b"one\n",
+        b'{"tune": 1}\nx\n',
+    ):
+        path = tmp_path / "file"
+        path.write_bytes(data)
+        with pytest.raises(lpn.Error, match="holds (no trials|trials of something else); write to"):
+            lpn.tune(GRID, bowl, trials=3, strategy="random", journal=path)
+        assert path.read_bytes() == data
+    path.write_bytes(b'{"tune": 1, "strat')  # killed in its first line
+    assert len(lpn.tune(GRID, bowl, trials=3, strategy="random", journal=path).trials) == 3

@@ -457,3 +457,12 @@ def test_a_space_without_a_latency_says_so(lpn, tmp_path):
         answer = lpn("smt", model, "--space", "jobs=0", *question)
         assert answer.status == 3
         assert "no input has a latency" in answer.out and "limit" not in answer.out
+
+
+def test_options_that_a_fitted_interface_has_no_use_for(lpn):
+    for option, why in (
+        ("--resolution", "merges the lines of classes"),
+        ("--limit", "is for classes; the number of runs is fixed"),
+    ):
+        said = lpn("pi", "menshen", "--fitted", option, "5").refused("E-usage")
+        assert f"{option} {why}; leave it out of --fitted" in said

@@ -62,7 +62,8 @@ int couple(const Options& options) {
       seeds.push_back(k);
     }
     if (all.empty()) continue;
-    const Engines engines = build_engines(code, quick_options(kGroups), true, false, true, often);
+    const Engines engines =
+        build_engines(code, quick_options(kGroups), {.free = false, .metered = false}, often);
     nets += code.size();
     std::size_t next = 0;
     for (std::size_t p = 0; p < all.size(); ++p) {
@@ -125,7 +126,8 @@ int host(const Options& options) {
       seeds.push_back(k);
     }
     if (all.empty()) continue;
-    const Engines engines = build_engines(code, quick_options(kGroups), true, false, true, often);
+    const Engines engines =
+        build_engines(code, quick_options(kGroups), {.free = false, .metered = false}, often);
     for (std::size_t p = 0; p < all.size(); ++p) {
       std::string what;
       for (std::uint64_t t = 0; t < kTraffics && what.empty(); ++t) {

@@ -16,23 +16,32 @@ sim::CompileOptions quick_options(std::uint64_t group_limit) {
   return options;
 }
 
-Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options, bool plain,
-                      bool free, bool traced, bool often) {
+Engines build_engines(const std::vector<Net>& nets, const sim::CompileOptions& options,
+                      Variants variants, bool often) {
   Engines engines;
   if (nets.empty()) return engines;
-  if (plain) engines.plain = build_many(nets, {}, options, often);
-  if (traced) engines.traced = build_many(nets, {.trace = true, .stats = true}, options, often);
-  if (free) engines.free = build_many(nets, {.trace = true}, options, often);
-  for (const auto* libraries : {&engines.plain, &engines.traced, &engines.free}) {
-    if (libraries->empty()) continue;
-    engines.seconds += libraries->front().provenance().seconds;
-    engines.artefacts.push_back(libraries->front().provenance().artefact);
-  }
+  const auto build = [&](bool wanted, sim::Variant variant, std::vector<sim::Library>& into) {
+    if (!wanted) return;
+    into = build_many(nets, variant, options, often);
+    engines.seconds += into.front().provenance().seconds;
+    engines.artefacts.push_back(into.front().provenance().artefact);
+  };
+  build(variants.plain, {}, engines.plain);
+  build(variants.traced, {.trace = true, .stats = true}, engines.traced);
+  build(variants.free, {.trace = true}, engines.free);
+  build(variants.metered, {.stats = true}, engines.metered);
   return engines;
 }
 
-std::string disagreement(const Case& c, const sim::Library* plain, const sim::Library* traced,
-                         const sim::Library* free, Outcome* reference) {
+Compiled compiled(const Engines& engines, std::size_t k) {
+  const auto of = [k](const std::vector<sim::Library>& all) {
+    return all.empty() ? nullptr : &all[k];
+  };
+  return {of(engines.plain), of(engines.traced), of(engines.free), of(engines.metered)};
+}
+
+std::string disagreement(const Case& c, const Compiled& libraries, Outcome* reference) {
+  const auto& [plain, traced, free, metered] = libraries;
   const Outcome defined = play(c, {.observe = true, .stats = true});
   if (reference != nullptr) *reference = defined;
   const auto against = [&](const char* who, const Outcome& other) {
@@ -57,6 +66,9 @@ std::string disagreement(const Case& c, const sim::Library* plain, const sim::Li
   if (what.empty() && free != nullptr) {
     what = against("compiled, order-free",
                    play(c, *free, {.observe = true, .mode = sim::Mode::kOrderFree}));
+  }
+  if (what.empty() && metered != nullptr) {
+    what = against("compiled, with statistics", play(c, *metered, {.stats = true}));
   }
   return what;
 }

@@ -1,5 +1,5 @@
 // Random static nets: straight-line code (lpn2sim/src/write/straight_line.h) against the
-// interpreter, one input at a time and several in lock step.
+// interpreter, one input at a time, with and without statistics, and several in lock step.
 //
 // static_test [NETS [SEED [GROUPS]]]: so many nets, each with several inputs; as a test 24. GROUPS:
 // the limit of groups in an instant. LPN_TEST_FLAGS: the compiler's, else -O0.
@@ -69,6 +69,15 @@ struct Made {
   uint64_t *iterations = nullptr, *lane_iterations = nullptr, *lane_rebases = nullptr;
 };
 
+sim::CompileOptions flags() {
+  sim::CompileOptions options;
+  const char* const given = std::getenv("LPN_TEST_FLAGS");
+  options.flags = given != nullptr ? given : "-O0";
+  if (groups != kDefaultGroupLimit) options.flags += fmt::format(" -DLPNRT_GROUP_LIMIT={}", groups);
+  options.flags += " -DLPNRT_TEST_STATIC";
+  return options;
+}
+
 const Made& made() {
   static const Made all = [] {
     Made m;
@@ -80,13 +89,7 @@ const Made& made() {
       REQUIRE(wrong.empty());
       m.nets.push_back(std::move(net));
     }
-    sim::CompileOptions options;
-    const char* flags = std::getenv("LPN_TEST_FLAGS");
-    options.flags = flags != nullptr ? flags : "-O0";
-    if (groups != kDefaultGroupLimit)
-      options.flags += fmt::format(" -DLPNRT_GROUP_LIMIT={}", groups);
-    options.flags += " -DLPNRT_TEST_STATIC";
-    m.libraries = build_many(m.nets, {}, options);
+    m.libraries = build_many(m.nets, {}, flags());
     m.handle = ::dlopen(m.libraries[0].provenance().artefact.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(m.handle != nullptr);
     const auto counter = [&m](const char* name) {
@@ -129,6 +132,39 @@ TEST_CASE("straight-line code does what the interpreter does") {
   }
   MESSAGE(fmt::format("{} nets, {} of them with straight-line iterations, {} firings",
                       m.nets.size(), with_iterations, firings));
+  CHECK(with_iterations * 2 > static_cast<int>(m.nets.size()));
+}
+
+TEST_CASE("statistics of straight-line code are the interpreter's") {
+  const Made& m = made();
+  sim::CompileOptions options = flags();
+  options.flags += " -DLPNRT_STREAM_BLOCK=5";  // several blocks of few iterations
+  const std::vector<sim::Library> metered = build_many(m.nets, {.stats = true}, options);
+  void* const handle = ::dlopen(metered[0].provenance().artefact.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(handle != nullptr);
+  const auto* const iterations =
+      static_cast<const uint64_t*>(::dlsym(handle, "_ZN5lpnrt17static_iterationsE"));
+  REQUIRE(iterations != nullptr);
+  Dice d(seed + 3);
+  int with_iterations = 0;
+  for (size_t i = 0; i < m.nets.size(); ++i) {
+    bool some = false;
+    for (int n = 0; n < 6; ++n) {
+      const Case c =
+          some_inputs(m.nets[i], d, d.between(0, 9), d.between(1, 8), d.between(1, 8), n > 3);
+      const uint64_t before = *iterations;
+      const Outcome defined = play(c, {.stats = true});
+      const std::string what = difference(c, defined, play(c, metered[i], {.stats = true}));
+      if (!what.empty()) {
+        FAIL_CHECK(fmt::format("net {}, input {}: {}\n{}{}", i, n, what, print_net(m.nets[i]),
+                               print_inputs(c)));
+      }
+      some |= *iterations != before;
+    }
+    with_iterations += some;
+  }
+  MESSAGE(
+      fmt::format("{} of {} nets with straight-line iterations", with_iterations, m.nets.size()));
   CHECK(with_iterations * 2 > static_cast<int>(m.nets.size()));
 }
 

@@ -34,6 +34,7 @@ MODES = {
     "free": ("lpn_fuzz", 300, True),
     "mixed": ("lpn_fuzz", 300, True),
     "batch": ("lpn_fuzz", 300, True),
+    "metered": ("lpn_fuzz", 300, True),
     "path": ("path_test", 120, True),
     "lockstep": ("static_test", 100, False),
     "embedded": ("coupled_fuzz", 60, False),
@@ -112,8 +113,8 @@ def read_output(unit, output):
         return (unit["asked"], int(runs[0]), int(different[0])) if runs and different else None
     if program == "static_test":
         found = re.findall(r"assertions: +(\d+) \| +(\d+) passed \| +(\d+) failed", output)
-        # Six inputs alone and three batches a net.
-        return (unit["asked"], unit["asked"] * 9, int(found[0][2])) if found else None
+        # Six inputs alone, six with statistics, and three batches a net.
+        return (unit["asked"], unit["asked"] * 15, int(found[0][2])) if found else None
     runs = re.findall(r"^(\d+) runs", output, re.M)
     different = re.findall(r"; (\d+) different$", output, re.M)
     return (

@@ -39,6 +39,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kGroups = 40;        // a zero-delay loop is found after so many groups
+constexpr std::uint64_t kStreamBlock = 3;    // iterations after which straight-line code is judged
 constexpr std::size_t kMostCommits = 400;    // of a scouted run; its time limit follows from it
 constexpr std::size_t kMostStarts = 4000;    // likewise
 constexpr std::size_t kMostObserved = 4000;  // with what is pushed from outside
@@ -58,8 +59,10 @@ enum class Mode {
   kPlain,     // the fastest code, by what can be had and by events
   kFree,      // with identities: order-free and mixed runs
   kBatch,     // many inputs at once, through lock step where the net allows it
+  kMetered,   // with statistics alone: by events, order-free, straight-line code
 };
-constexpr const char* kModeNames[] = {"turns", "interp", "observed", "plain", "free", "batch"};
+constexpr const char* kModeNames[] = {"turns", "interp", "observed", "plain",
+                                      "free",  "batch",  "metered"};
 
 struct Options {
   Mode mode = Mode::kTurns;
@@ -228,13 +231,14 @@ void note(Shared& shared, std::uint64_t net, int which, const std::string& text)
 
 sim::CompileOptions compile_options(const Options& options) {
   sim::CompileOptions how;
-  how.flags = fmt::format("{} -DLPNRT_GROUP_LIMIT={} -DLPNRT_ONLY_RUNS={}", options.flags, kGroups,
-                          options.mode == Mode::kBatch ? 0 : 1);
+  how.flags =
+      fmt::format("{} -DLPNRT_GROUP_LIMIT={} -DLPNRT_ONLY_RUNS={} -DLPNRT_STREAM_BLOCK={}",
+                  options.flags, kGroups, options.mode == Mode::kBatch ? 0 : 1, kStreamBlock);
   return how;
 }
 
 struct Libraries {
-  std::optional<sim::Library> plain, free, traced;
+  std::optional<sim::Library> plain, free, traced, metered;
 };
 const sim::Library* get(const std::optional<sim::Library>& library) {
   return library ? &*library : nullptr;
@@ -246,22 +250,26 @@ void build(const std::vector<Net>& nets, const std::vector<std::uint64_t>& numbe
   if (nets.empty()) return;
   try {
     const std::uint64_t turn = numbers[0] / options.batch % 3;
-    bool plain = options.mode == Mode::kPlain || options.mode == Mode::kBatch;
-    bool free = options.mode == Mode::kFree, traced = options.mode == Mode::kObserved;
+    Variants which = {.plain = options.mode == Mode::kPlain || options.mode == Mode::kBatch,
+                      .free = options.mode == Mode::kFree,
+                      .traced = options.mode == Mode::kObserved,
+                      .metered = options.mode == Mode::kMetered};
     if (options.mode == Mode::kTurns) {
-      plain = options.plain || turn == 0;
+      which.plain = options.plain || turn == 0;
       // Order-free, each variant sees every commit, or the result of the fastest code.
-      free = options.order_free ? turn == 1 : turn != 0;
-      traced = !options.order_free || turn == 2;
+      which.free = options.order_free ? turn == 1 : turn != 0;
+      which.traced = !options.order_free || turn == 2;
+      which.metered = turn == 2;
     }
     const bool often = options.only < 0 && options.nets > 2 * options.batch;
-    Engines engines = build_engines(nets, compile_options(options), plain, free, traced, often);
+    Engines engines = build_engines(nets, compile_options(options), which, often);
     shared.counts.compiling += engines.seconds;
     for (std::size_t k = 0; k < nets.size(); ++k) {
       Libraries all;
-      if (traced) all.traced = engines.traced[k];
-      if (plain) all.plain = engines.plain[k];
-      if (free) all.free = engines.free[k];
+      if (which.traced) all.traced = engines.traced[k];
+      if (which.plain) all.plain = engines.plain[k];
+      if (which.free) all.free = engines.free[k];
+      if (which.metered) all.metered = engines.metered[k];
       into.insert_or_assign(numbers[k], std::move(all));
     }
     for (const fs::path& artefact : engines.artefacts) {
@@ -308,10 +316,13 @@ void run_cases(const Net& net, std::uint64_t number, const Libraries& libraries,
     if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
     try {
       Outcome outcome;
-      const std::string what = disagreement(c, get(libraries.plain), get(libraries.traced),
-                                            get(libraries.free), &outcome);
+      const std::string what = disagreement(c,
+                                            {get(libraries.plain), get(libraries.traced),
+                                             get(libraries.free), get(libraries.metered)},
+                                            &outcome);
       count_outcome(c, outcome, shared.counts);
-      for (const auto* library : {&libraries.plain, &libraries.free, &libraries.traced}) {
+      for (const auto* library :
+           {&libraries.plain, &libraries.free, &libraries.traced, &libraries.metered}) {
         if (count_ways(c, get(*library), shared.counts)) break;
       }
       if (!what.empty()) note(shared, number, j, what);
@@ -455,8 +466,7 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
         answers->at = k;
         const Limited limited;
         std::string what = text_disagreement(cases[k].net);
-        if (what.empty())
-          what = disagreement(cases[k], &engines.plain[k], &engines.traced[k], &engines.free[k]);
+        if (what.empty()) what = disagreement(cases[k], compiled(engines, k));
         if (what.empty() && options.mode == Mode::kBatch) {
           what =
               batch_disagreement(std::vector<Case>(kCasesPerBatch, cases[k]), engines.plain[k], 1);
@@ -640,13 +650,13 @@ int export_cases(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   const auto usage = [] {
-    fmt::print(
-        stderr,
-        "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
-        "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
-        "FOLDER]\n"
-        "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n"
-        "                [--mode turns|interp|observed|plain|free|batch] [--profile NAME|all]\n");
+    fmt::print(stderr,
+               "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
+               "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
+               "FOLDER]\n"
+               "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n"
+               "                [--mode turns|interp|observed|plain|free|batch|metered] [--profile "
+               "NAME|all]\n");
     return 2;
   };
   for (int k = 1; k < argc; ++k) {

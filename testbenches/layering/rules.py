@@ -70,6 +70,8 @@ THIRD_PARTY = {
     "Python.h": ("lpn2pi/",),
     "linux/": ("models/bpf/demo/",),  # sources of programs for the kernel, which no build compiles
     "bpf/": ("models/bpf/demo/",),
+    "zlib.h": ("models/bluefield/benches/",),
+    "hs/": ("models/bluefield/benches/",),
     "doctest/": ("*/test/", "models/*/native/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
@@ -78,7 +80,7 @@ THIRD_PARTY = {
 }
 FMT_FREE = {"lpn2sim/runtime"}  # generated code must compile with a compiler alone
 POSIX_FREE = {"lpn-core"}  # the standard library and fmt
-POSIX = re.compile(r"(unistd|dirent|dlfcn|fcntl|signal|spawn|poll|pthread|sys/\w+)\.h$")
+POSIX = re.compile(r"(unistd|dirent|dlfcn|fcntl|signal|spawn|poll|pthread|regex|time|sys/\w+)\.h$")
 C_HEADERS = {"stdint.h", "stddef.h", "string.h", "stdio.h", "stdlib.h", "setjmp.h"}
 PYTHON_PARTY = {
     "click": ("python/lpn/", "python/test/", "models/"),  # a device's own commands

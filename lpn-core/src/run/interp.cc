@@ -1027,6 +1027,15 @@ RunResult Interp::run(Time limit, Observer* observer) { return impl_->run(limit,
 void Interp::set_poll(Poll poll) { impl_->allowance.poll = std::move(poll); }
 void Interp::watch(Watcher* watcher) { impl_->watcher = watcher; }
 Time Interp::now() const { return impl_->now; }
+std::optional<Time> Interp::next() const {
+  if (impl_->over) return std::nullopt;
+  return impl_->begun ? impl_->next_instant() : std::optional<Time>(0);
+}
+Blocked Interp::why(TransitionId transition) const {
+  impl_->transitions.at(static_cast<std::size_t>(transition));  // or std::out_of_range
+  impl_->require_idle();
+  return impl_->diagnose(static_cast<std::size_t>(transition));
+}
 std::uint64_t Interp::occupancy(PlaceId place) const {
   return impl_->places[static_cast<std::size_t>(impl_->known(place))].occupancy();
 }

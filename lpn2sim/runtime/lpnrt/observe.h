@@ -30,6 +30,14 @@ class Releases {
     item[0] = instant;
     if constexpr (Counted) item[1] = count;
   }
+  // All anew: those from `first` to before `end`, which stand at `instants`.
+  void restart(u64 first, u64 end, const u64* instants) {
+    static_assert(!Counted);
+    for (head_ = tail_ = first; tail_ != end;) {
+      if (full()) make_room(first);
+      push(*instants++);
+    }
+  }
   // Forgets those before `first`, and makes room where that is not enough.
   [[gnu::noinline, gnu::cold]] void make_room(u64 first) {
     head_ = first;
@@ -66,7 +74,7 @@ struct Seen {
   i64 busy = 0, busy_until = 0;
   u64 own = 0;                     // ticks of its last start
   i64 for_token = 0, guarded = 0;  // of its actor's sums, when it started last
-  unsigned __int128 commits = 0;   // sum of the ticks of its commits
+  u128 commits = 0;                // sum of the ticks of its commits
 };
 
 }  // namespace lpnrt

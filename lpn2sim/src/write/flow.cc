@@ -28,9 +28,10 @@ namespace {
 
 using std::size_t;
 
-constexpr const char* kPlainOnly = "#if !LPNRT_TRACE && !LPNRT_STATS && !LPNRT_PATH";
+constexpr const char* kUnobserved = "#if !LPNRT_TRACE && !LPNRT_PATH";
 
-void run_struct(const FlowFacts& facts, const FlowStats& stats, Writer& out) {
+// `parts`: of the net, that are static.
+void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Writer& out) {
   const size_t actors = facts.plan().actors.size();
   FlowState state(facts, stats, out);
   FlowExchange exchange(facts, stats, out);
@@ -44,6 +45,9 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, Writer& out) {
     out.line("std::unique_ptr<Net> ev = std::make_unique<Net>();  // the event-driven part");
   }
   state.members();
+  for (size_t i = 0; stats.possible() && i < parts; ++i) {
+    out.line("LPNRT_IF_STATS(StreamWatch<{}> watch{};)", facts.plan().packed, i);
+  }
   state.start();
   if (facts.mixed()) exchange.exchange();
   for (size_t a = 0; a < actors; ++a) actor.act(a);
@@ -62,7 +66,7 @@ void run_flow(bool fast, std::uint64_t portion, Writer& out) {
   out.line("try {{");
   out.line("run = std::make_unique<Run>(*this);");
   if (fast) {
-    out.line("{}", kPlainOnly);
+    out.line("{}", kUnobserved);
     out.line("while (run_static(*run, {}) != 0) {{", portion);
     out.line("if (ask_stop(Run::ticks(run->last_instant()), run->made)) {{");
     out.line("run->report_so_far(); return kStopped; }} }}");
@@ -98,14 +102,15 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
     fast = generate_static(
         net, static_parts(net),
         {plan.packed, facts.live(),
-         [&facts](size_t k, size_t o, size_t e, size_t f) { return facts.can_fail(k, o, e, f); }});
+         [&facts](size_t k, size_t o, size_t e, size_t f) { return facts.can_fail(k, o, e, f); }},
+        plan, stats);
   }
   if (!fast.text.empty()) {
-    out.line("{}", kPlainOnly);
+    out.line("{}", kUnobserved);
     out.add(fast.text);
     out.line("#endif");
   }
-  run_struct(facts, stats, out);
+  run_struct(facts, stats, fast.parts, out);
   run_flow(!fast.text.empty(), fast.portion, out);
   if (fast.lanes) generate_batch(fast.portion, out);
   out.line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");

@@ -99,8 +99,10 @@ string FlowStats::ring(uint32_t k, size_t p) const {
   return weight_from(k, p) > 0 ? fmt::format("rel{}", k) : fmt::format("rel{}_{}", p, k);
 }
 
-// Of a commit that releases tokens of `p` and one that appends to it at the same instant, whether
-// the release comes first; not `known` when that depends on which transitions they are of.
+bool FlowStats::leaves_first(size_t p) const {
+  bool known = true;
+  return leaves_first(p, known);
+}
 bool FlowStats::leaves_first(size_t p, bool& known) const {
   const auto out = takers(p), in = producers(p);
   known = true;
@@ -165,15 +167,10 @@ string FlowStats::members() const {
     for (uint32_t k : out) {
       put(text, "u64 left{}_{} = 0;", p, k);
       if (weight_from(k, p) < 0) put(text, "Releases<true> rel{}_{};", p, k);
-      put(
-          all,
+      put(all,
           "for (; left{0}_{1} != {2}.end() && {2}.instant(left{0}_{1}) {3} at; ++left{0}_{1}) "
           "level{0}.released += {4};",
-          p, k, ring(k, p),
-          [&] {
-            bool known = true;
-            return leaves_first(p, known) ? "<=" : "<";
-          }(),
+          p, k, ring(k, p), leaves_first(p) ? "<=" : "<",
           weight_from(k, p) > 0 ? fmt::format("{}ull", weight_from(k, p))
                                 : fmt::format("rel{0}_{1}.count(left{0}_{1})", p, k));
     }
@@ -284,8 +281,7 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
     string unless;
     if (about.weight > 0 && takers(p).size() == 1) {
       // Enough had left when the first of these tokens came: no more than ever before.
-      bool known = true;
-      const char* const before = leaves_first(p, known) ? "" : " - 1";
+      const char* const before = leaves_first(p) ? "" : " - 1";
       unless = fmt::format(
           " && !rel{0}.gone((level{1}.taken - level{1}.peak - 1) / {2}ull, q{1}.instant(0){3})", k,
           p, about.weight, before);

@@ -48,6 +48,14 @@ class FlowStats {
       std::function<std::string(std::uint32_t k, const Failed& failed, const Passed& passed)>;
   std::string settle(const Chain& chain) const;
 
+  // What static parts (part_stats.h) have in common with this.
+  const char* reason(std::uint32_t k, std::uint32_t arc) const;
+  bool one_at_a_time(std::uint32_t k) const;
+  bool metered(std::size_t p) const;  // whose peak has to be found out
+  // Of a commit that releases tokens of `p` and one that appends to it at the same instant, whether
+  // the release comes first.
+  bool leaves_first(std::size_t p) const;
+
  private:
   struct Arc {
     std::size_t place = 0;
@@ -56,16 +64,14 @@ class FlowStats {
   };
   Arc arc(std::uint32_t k, std::uint32_t i) const;
   bool is_credit(std::uint32_t k, std::uint32_t i) const;
-  const char* reason(std::uint32_t k, std::uint32_t i) const;
   bool several(std::uint32_t k) const;
-  bool one_at_a_time(std::uint32_t k) const;
   std::uint32_t route_arc(std::uint32_t k) const;
-  bool metered(std::size_t p) const;  // whose peak has to be found out
   std::vector<std::uint32_t> takers(std::size_t p) const;
   std::vector<std::uint32_t> producers(std::size_t p) const;
   std::int64_t weight_from(std::uint32_t k, std::size_t p) const;  // 0: takes nothing; -1: varies
   std::vector<std::size_t> released_by(std::uint32_t k) const;
   std::string ring(std::uint32_t k, std::size_t p) const;
+  // Not `known` when it depends on which transitions they are of.
   bool leaves_first(std::size_t p, bool& known) const;
   bool find_possible() const;
 

@@ -8,6 +8,7 @@
 #include "lpn/expr/partial.h"
 #include "lpn/net/facts.h"
 #include "write/expr.h"
+#include "write/part_stats.h"
 
 namespace lpn::sim {
 
@@ -42,8 +43,8 @@ std::optional<int64_t> const_servers(const Net& net, const StaticQueue& q) {
 }
 
 Iteration::Iteration(const Net& net, const StaticPart& part, const StaticOptions& options,
-                     bool lanes)
-    : net_(net), part_(part), options_(options), lanes_(lanes) {
+                     const PartStats* stats)
+    : net_(net), part_(part), options_(options), stats_(stats), lanes_(stats == nullptr) {
   for (size_t q = 0; q < part.queues.size(); ++q) {
     const StaticQueue& queue = part.queues[q];
     (queue.place == StaticQueue::kNone ? servers_of_[queue.consumer]
@@ -227,17 +228,17 @@ void Iteration::fire(uint32_t k, uint32_t firing) {
   const Transition& t = net_.transitions[k];
   // Instants of this iteration come last, so that what is known early is compared early.
   std::vector<string> early, late;
-  const auto add = [&](const string& instant) {
+  const auto wait_for = [&](const string& instant) {
     auto& list = instant[0] == 'c' ? late : early;
     if (std::find(list.begin(), list.end(), instant) == list.end()) list.push_back(instant);
   };
   for (uint32_t a = 0; a < t.inputs.size(); ++a) {
     if (source_of_.count({k, a})) continue;
     const size_t q = queue_of_.at({k, a});
-    add(instant(q, firing * part_.queues[q].taken + part_.queues[q].needed - 1));
+    wait_for(instant(q, firing * part_.queues[q].taken + part_.queues[q].needed - 1));
   }
   if (const auto at = servers_of_.find(k); at != servers_of_.end()) {
-    add(instant(at->second, firing));
+    wait_for(instant(at->second, firing));
   }
   if (t.interval) early.push_back(fmt::format("next{}", k));
   std::sort(late.begin(), late.end(),
@@ -259,7 +260,9 @@ void Iteration::fire(uint32_t k, uint32_t firing) {
                     firing > 0 ? fmt::format("c{}_{}", k, firing - 1) : fmt::format("h{}_1", k));
   }
   line("const {} {} = {};", instant_type(), commit, after);
+  if (!lanes_) add(stats_->committed(k, firing));
   if (t.interval) {
+    if (!lanes_) add(stats_->waited_for_interval(k, firing));
     const string next = add_ticks(k, firing, start, *t.interval, SiteKind::kInterval, false);
     if (!next.empty()) line("next{} = {};", k, next);
   }
@@ -406,6 +409,7 @@ void Iteration::rotate() {
       line("x{} += {};", s.place, rate * static_cast<int64_t>(width(s.place)));
     }
   }
+  if (!lanes_) add(stats_->next_iteration());
 }
 
 std::optional<int64_t> Iteration::constant(ExprId id, const Context& c) const {

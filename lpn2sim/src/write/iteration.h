@@ -38,18 +38,21 @@ struct NoLanes {
   std::string why;
 };
 
+class PartStats;
+
 // Which properties of a queue's tokens are kept; of servers none.
 std::vector<std::uint32_t> kept_fields(const StaticQueue& q, const StaticOptions& options);
 // How many servers the producer of the queue has, where constant.
 std::optional<std::int64_t> const_servers(const Net& net, const StaticQueue& q);
 
-// For one input or, with `lanes`, with vectors of many. Names: c<k>_<n> the commit of firing n of
+// For one input or with vectors of many. Names: c<k>_<n> the commit of firing n of
 // transition k, h<k>_<n> the commit n firings before the iteration, y<p>_<i>_<f> property f of
 // token i of a source, g<q>_<i>_<f> of a queue of fixed length, r<q> the ring of another one.
 class Iteration : private Writer {
  public:
-  // All must outlive this. body() comes before the rest.
-  Iteration(const Net& net, const StaticPart& part, const StaticOptions& options, bool lanes);
+  // All must outlive this. body() comes before the rest. Without `stats`: for vectors of many.
+  Iteration(const Net& net, const StaticPart& part, const StaticOptions& options,
+            const PartStats* stats);
 
   std::string body();
   const std::set<std::uint32_t>& params() const;
@@ -136,6 +139,7 @@ class Iteration : private Writer {
   const Net& net_;
   const StaticPart& part_;
   const StaticOptions& options_;
+  const PartStats* stats_;
   bool lanes_;
   std::size_t names_ = 0;
   // Per transition: commits of earlier iterations in use.

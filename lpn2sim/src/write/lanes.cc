@@ -38,7 +38,7 @@ Lanes::Lanes(const Net& net, const StaticPart& part, const StaticOptions& option
     if (a.checked) checked_params_.insert(static_cast<uint32_t>(&p - net_.params.data()));
     p.range = a.range;
   }
-  iteration_.emplace(net_, part_, options_, true);
+  iteration_.emplace(net_, part_, options_, nullptr);
 }
 
 string Lanes::text() {

@@ -9,15 +9,18 @@
 
 namespace lpn::sim {
 
-StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options) {
+StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options,
+                           const Plan& plan, const FlowStats& stats) {
   if (parts.parts.empty()) return {};
   std::string text, run, load, go;
   std::size_t lanes = 0;
   for (std::size_t i = 0; i < parts.parts.size(); ++i) {
-    text += StraightPart(net, parts.parts[i], options, i).text();
+    PartStats figures(net, parts.parts[i], plan, stats, i);
+    text += StraightPart(net, parts.parts[i], options, figures, i).text();
     run += fmt::format("done += static_part_{}(run, limit);\n", i);
     try {
-      text += Lanes(net, parts.parts[i], options, i).text();
+      const std::string together = Lanes(net, parts.parts[i], options, i).text();
+      text += "#if !LPNRT_STATS\n" + together + "#endif\n";
     } catch (const NoLanes&) {
       continue;
     }
@@ -39,9 +42,9 @@ StaticCode generate_static(const Net& net, const StaticParts& parts, const Stati
     for (const std::int64_t n : part.repetitions) firings += static_cast<std::uint64_t>(n);
   }
   const std::uint64_t portion = std::clamp<std::uint64_t>((1u << 27) / firings, 1, 1u << 20);
-  if (lanes == 0) return {text, false, portion};
+  if (lanes == 0) return {text, parts.parts.size(), false, portion};
   text += fmt::format(
-      "template <typename R> struct StaticLanes {{\n"
+      "#if !LPNRT_STATS\ntemplate <typename R> struct StaticLanes {{\n"
       "LaneBlock blocks[{0}]; bool loaded[{0}] = {{}};\n"
       "bool load(R* const* runs, u32 count) {{ const u32 width = lanes_here();\n"
       "if (count == 0 || count > width) return false;\n"
@@ -49,9 +52,9 @@ StaticCode generate_static(const Net& net, const StaticParts& parts, const Stati
       "? i : 0];\n"
       "bool some = false;\n{1}return some; }}\n"
       "bool run(R* const* runs, u32 count) {{\n{2}return true; }}\n"
-      "}};\n",
+      "}};\n#endif\n",
       lanes, load, go);
-  return {text, true, portion};
+  return {text, parts.parts.size(), true, portion};
 }
 
 }  // namespace lpn::sim

@@ -11,7 +11,9 @@
 #include <string>
 
 #include "lpn/net/net.h"
+#include "plan/plan.h"
 #include "plan/schedule.h"
+#include "write/flow_stats.h"
 #include "write/iteration.h"
 
 namespace lpn::sim {
@@ -29,11 +31,13 @@ namespace lpn::sim {
 // Groups are not kept, nor are the rows of sinks that are computed.
 struct StaticCode {
   std::string text;  // "" when nothing is static
+  std::size_t parts = 0;
   bool lanes = false;
   std::uint64_t portion = 1;  // iterations that take a moment
 };
 
 // `net` is lowered.
-StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options);
+StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options,
+                           const Plan& plan, const FlowStats& stats);
 
 }  // namespace lpn::sim

@@ -14,6 +14,7 @@ using std::string;
 using std::uint32_t;
 
 string StraightPart::text() {
+  add(stats_.tables());
   line(
       "template <typename R> [[gnu::noinline]] LPNRT_STRAIGHT u64 static_part_{}(R& run, u64 "
       "limit) {{",
@@ -27,14 +28,15 @@ string StraightPart::text() {
   line("if (n == 0) return 0;");
   for (size_t q = 0; q < part_.queues.size(); ++q) check(q);
   begin();
+  add(stats_.begin());
   line("u64 done = 0;");
   if (iteration_.seen()) line("u64 seen = 0;");
   line("while (done != n) {{");
   chunk();
   line("if (chunk == 0) break;");
-  line("for (u64 left = chunk; left != 0; --left) {{");
+  add(stats_.open_chunk());
   add(body_);
-  line("}}");
+  add(stats_.close_chunk());
   line("done += chunk;");
   if (iteration_.seen()) line("if (seen >> 31 != 0) bail();");
   line("}}");
@@ -121,6 +123,7 @@ void StraightPart::leave() {
   for (const StaticQueue& q : part_.queues) {
     if (q.place != StaticQueue::kNone) produced(q.place, q.producer, q.rate);
   }
+  add(stats_.leave());
 }
 
 int64_t StraightPart::per_iteration(const StaticEnd& s) const {

@@ -8,6 +8,7 @@
 
 #include "plan/schedule.h"
 #include "write/iteration.h"
+#include "write/part_stats.h"
 #include "write/writer.h"
 
 namespace lpn::sim {
@@ -16,12 +17,13 @@ namespace lpn::sim {
 class StraightPart : private Writer {
  public:
   StraightPart(const Net& net, const StaticPart& part, const StaticOptions& options,
-               std::size_t index)
+               PartStats& stats, std::size_t index)
       : net_(net),
         part_(part),
         options_(options),
+        stats_(stats),
         index_(index),
-        iteration_(net, part, options, false),
+        iteration_(net, part, options, &stats),
         body_(iteration_.body()) {}
 
   std::string text();
@@ -44,6 +46,7 @@ class StraightPart : private Writer {
   const Net& net_;
   const StaticPart& part_;
   const StaticOptions& options_;
+  PartStats& stats_;
   std::size_t index_;
   Iteration iteration_;
   std::string body_;

@@ -19,9 +19,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Bench", "Config", "Pressure"]
+__all__ = ["Bench", "Config", "Pressure", "compiled"]
 
-SOURCE = Path(__file__).parent / "nf.c"
+FOLDER = Path(__file__).parent
 HYPERSCAN = Path("/usr/include/hs/hs.h")  # libhyperscan-dev or libvectorscan-dev
 FUNCTIONS = ("parse", "flows", "regex", "deflate", "memory")
 _FOREVER = 3600.0  # seconds of a rival, which is ended when the function has finished
@@ -53,6 +53,23 @@ class Pressure:
     writes_per_s: float
 
 
+def compiled(source, program):
+    """Compiles a source of this folder; which library does its regular expressions.
+
+    Raises RuntimeError where that fails.
+    """
+    hyperscan = HYPERSCAN.exists()
+    command = [os.environ.get("CC", "cc"), "-O2", "-o", program, str(FOLDER / source)]
+    command += ["-DWITH_HYPERSCAN"] * hyperscan + ["-lz"] + ["-lhs"] * hyperscan
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as wrong:
+        raise RuntimeError(
+            f"{source} cannot be compiled: {getattr(wrong, 'stderr', wrong)}"
+        ) from None
+    return "hyperscan" if hyperscan else "regex(3)"
+
+
 class Bench:
     """nf.c compiled, with a Hyperscan where Debian's package is installed, on two cores.
 
@@ -68,16 +85,7 @@ class Bench:
         self.cores = cores[:2]
         self._folder = tempfile.TemporaryDirectory()
         self._program = os.path.join(self._folder.name, "nf")
-        hyperscan = HYPERSCAN.exists()
-        self.regex = "hyperscan" if hyperscan else "regex(3)"
-        command = [os.environ.get("CC", "cc"), "-O2", "-o", self._program, str(SOURCE)]
-        command += ["-DWITH_HYPERSCAN"] * hyperscan + ["-lz"] + ["-lhs"] * hyperscan
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True)
-        except (OSError, subprocess.CalledProcessError) as wrong:
-            raise RuntimeError(
-                f"nf.c cannot be compiled: {getattr(wrong, 'stderr', wrong)}"
-            ) from None
+        self.regex = compiled("nf.c", self._program)
 
     def _start(self, config, seconds, core):
         """A running function whose data are made."""

@@ -20,6 +20,7 @@ __all__ = ["COMMANDS", "main"]
 # Command -> (module, function, what it does). A device adds its own in models/NAME/commands.py.
 COMMANDS = {
     "sim": ("lpn.cli.sim", "sim", "Simulate a model on inputs: latency, and why it waited."),
+    "debug": ("lpn.cli.debug", "debug", "Go through a run: step, break, tokens, why not."),
     "sweep": ("lpn.cli.sweep", "sweep", "Simulate many parameter values and inputs: a table."),
     "latency": (
         "lpn.cli.latency.command",

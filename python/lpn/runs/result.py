@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from ..authoring.net import Net
 from .run import Run
 
-__all__ = ["fields_of", "outline_of"]
+__all__ = ["fields_of", "outline_of", "waiting"]
 
 
 def fields_of(run: Run) -> dict[str, Any]:
@@ -23,7 +25,7 @@ def fields_of(run: Run) -> dict[str, Any]:
         row["until"] = run.until
     if run.stopped is not None:
         row["stopped"] = run.stopped
-    row["blocked"] = [_waiting(run, *blocked) for blocked in run.blocked]
+    row["blocked"] = [waiting(run.net, run.left, *blocked) for blocked in run.blocked]
     row["undrained"] = [{"place": p, "tokens": run.left.get(p, 0)} for p in run.undrained]
     row["seconds"] = round(run.seconds, 9)
     if run.stats is not None:
@@ -38,19 +40,30 @@ def outline_of(run: Run) -> dict[str, Any]:
     return dict(latency=run.latency, ending=run.ending, firings=run.commits, stalled=run.stalled)
 
 
-def _waiting(run, name, reason, what):
-    """One blocked transition, for programs and in words."""
-    core = run.net.core
-    t = core.transitions[run.net._transitions[name]]
-    entry = {"transition": name, "reason": reason, "arc": None, "place": None}
+def waiting(
+    net: Net,
+    left: Mapping[str, int],
+    name: str,
+    reason: str,
+    what: str | None,
+    reserved: bool = False,
+) -> dict[str, Any]:
+    """One transition that does not start, for programs and in words. `left`: tokens per place;
+    `reserved`: firings in flight will put some into the place that has no room.
+    """
+    core = net.core
+    t = core.transitions[net._transitions[name]]
+    entry: dict[str, Any] = {"transition": name, "reason": reason, "arc": None, "place": None}
     where = core.where(*t.source)
     if reason == "no credit":
         entry["place"] = what
-        text = f"waits for room in place '{what}', which is full ({run.left.get(what, 0)} tokens)"
+        tokens = f"{left.get(what or '', 0)} tokens"
+        tokens += ", and the rest is kept for firings in flight" if reserved else ""
+        text = f"waits for room in place '{what}', which is full ({tokens})"
     elif what is not None:
         arc = next(a for a in t.inputs if a.name == what)
         place = core.places[arc.place].name
-        there = run.left.get(place, 0)
+        there = left.get(place, 0)
         entry.update(arc=what, place=place)
         if reason == "no token":
             needs = core.text(t, (arc.threshold or arc.weight)[0])

@@ -42,6 +42,9 @@ class Journal:
         whole = data.rfind(b"\n") + 1
         lines = data[:whole].splitlines()
         if not lines:
+            # Not even the first line: of a search that was killed at once, or somebody's file.
+            if not json.dumps(head).encode().startswith(data):
+                raise Error("E-tune-file", f"{path} holds no trials; write to another file")
             return 0
         try:
             rows = [json.loads(line) for line in lines]

@@ -84,6 +84,11 @@ class Interp {
   RunResult run(Time limit = kForever, Observer* observer = nullptr);
 
   Time now() const;  // of a stopped run, the instant it was at
+  // The next instant at which something may happen, 0 before the first; none: nothing will.
+  std::optional<Time> next() const;
+  // Why a transition does not start now, after an instant; kNone before the first run, and where it
+  // could but for what has ended the run.
+  Blocked why(TransitionId transition) const;
   std::uint64_t occupancy(PlaceId place) const;
   std::uint64_t free_tokens(PlaceId place) const;
   // The free tokens of a place, row-major.

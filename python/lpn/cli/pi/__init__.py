@@ -61,10 +61,9 @@ from ..space import Bound, bounds_option, load_space
 @click.option(
     "--limit",
     type=FiniteRange(0, min_open=True),
-    default=60,
-    show_default=True,
     metavar="S",
-    help="Seconds for sorting the inputs into classes, and those of a class into paths.",
+    help="Seconds for sorting the inputs into classes, and those of a class into paths; 60 unless "
+    "given.",
 )
 @click.option(
     "--plot",
@@ -149,12 +148,16 @@ def pi(
                     f"{option} is for interfaces; leave it out with "
                     f"{'--pareto' if pareto else '--loops'}",
                 )
-        return paces(words, params, pareto, limit, as_json)
+        return paces(words, params, pareto, 60 if limit is None else limit, as_json)
     bounds = [*bounds, *(Bound().convert(word, None, None) for word in words[1:])]
-    if fitted and resolution:
-        raise mistake(
-            "E-usage", "--resolution merges the lines of classes; leave it out of --fitted"
-        )
+    if fitted:
+        for option, value, why in (
+            ("--resolution", resolution, "merges the lines of classes"),
+            ("--limit", limit, "is for classes; the number of runs is fixed"),
+        ):
+            if value:
+                raise mistake("E-usage", f"{option} {why}; leave it out of --fitted")
+    limit = 60 if limit is None else limit
     return _extract(
         words[0], bounds, params, output, fitted, resolution, clock, limit, plot, as_json
     )
