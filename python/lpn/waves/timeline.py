@@ -87,7 +87,7 @@ def _kept(recordings):
 def about_stalls(recording: Recording, found: dict[str, Any], title: str) -> dict[str, Any]:
     """Of `lpn wave stalls`; `found` is what stalls() says."""
     rows = [
-        {"name": c.name, "of": [k], "operation": bool(c.kind)}
+        {"name": c.name, "of": [k], "operation": c.kind in (1, 2), "counter": c.kind == 3}
         for k, c in enumerate(recording.channels)
     ]
     transfers = sum(row["transfers"] for row in found["channels"])
@@ -148,7 +148,8 @@ def about_between(
             {
                 "name": name,
                 "of": [k, numbers[1][name]],
-                "operation": bool(recordings[0].channels[k].kind),
+                "operation": recordings[0].channels[k].kind in (1, 2),
+                "counter": recordings[0].channels[k].kind == 3,
                 "difference": _difference(row),
                 "cells": [*map(str, row["transfers"]), str(row["different"])],
             }
