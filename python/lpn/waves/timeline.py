@@ -218,7 +218,8 @@ def about_model(
     built = _lpn.wave.History(2 * len(matched), Picture().options(2 * len(matched)))
     for k, (m, each) in enumerate(zip(matched, instants)):
         _model_lane(built, k, each, shift, end)
-        recorded = [(at, at, at) for at in m.times(0) if at + shift >= 0]
+        times = m.times(0)[: len(each)] if m.firing.trailing else m.times(0)
+        recorded = [(at, at, at) for at in times if at + shift >= 0]
         _model_lane(built, len(matched) + k, recorded, shift, end)
     _, lanes = built.rows()
     model = {
