@@ -26,7 +26,7 @@ void Channel::settle(std::int64_t edge) {
   totals_.cycles[at(phase_)] += cycles;
   run_ += cycles;
   if (phase_ == Phase::kStalled) stalled_ += cycles;
-  if (phase_ == Phase::kTransfer) {
+  if (phase_ == Phase::kTransfer && !told_) {
     if (totals_.transfers == 0) totals_.first = since_;
     totals_.transfers += cycles;
     totals_.last = edge - 1;
@@ -51,6 +51,14 @@ void Channel::set(std::int64_t edge, Phase phase, const std::vector<Value>& valu
   if (phase != phase_) end_run();
   phase_ = phase;
   if (phase == Phase::kTransfer) now_ = values;
+}
+
+void Channel::transfers(std::int64_t edge, std::uint64_t count, const std::vector<Value>& values) {
+  if (totals_.transfers == 0) totals_.first = edge;
+  totals_.transfers += count;
+  totals_.last = edge;
+  now_ = values;
+  for (std::uint64_t k = 0; keep_ && k < count; ++k) keep(edge, 0);
 }
 
 void Channel::operation(std::int64_t begin, std::int64_t end, const std::vector<Value>& values) {

@@ -1,6 +1,9 @@
 #include "lpn/wave/sampler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "lpn/base/error.h"
@@ -9,6 +12,9 @@ namespace lpn::wave {
 namespace {
 
 constexpr std::uint32_t kWord = 64;
+constexpr std::int64_t kMostEdges = std::int64_t{1} << 30;  // of a period in one gap
+constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 20;  // transfers in one cycle
 
 bool get(const std::vector<std::uint64_t>& words, std::uint32_t bit) {
   return (words[bit / kWord] >> bit % kWord & 1) != 0;
@@ -33,6 +39,7 @@ Sampler::Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec
       specs_(std::move(channels)),
       stalls_(specs_.size()),
       operations_(specs_.size()),
+      counts_(specs_.size()),
       confirms_(specs_.size()),
       dirty_(clocks_.size()),
       is_dirty_(specs_.size()),
@@ -50,6 +57,7 @@ Sampler::Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec
     if (readers.empty() || readers.back() != who) readers.push_back(who);
   };
   for (std::uint32_t c = 0; c < clocks_.size(); ++c) {
+    if (clocks_[c].period != 0) continue;
     LPN_ASSERT(clocks_[c].signal.bit < watched_.at(clocks_[c].signal.watched).width);
     reads(watched_[clocks_[c].signal.watched].clocks, c);
   }
@@ -64,13 +72,16 @@ Sampler::Sampler(const std::vector<std::uint32_t>& widths, std::vector<ClockSpec
     bits(spec.first);
     bits(spec.second);
     bits(clocks_.at(spec.clock).resets);
-    for (const Field& f : spec.fields) {
+    const auto slices = [&](const Field& f) {
       for (const Slice& s : f) {
         LPN_ASSERT(s.lsb + s.width <= watched_.at(s.watched).width && s.shift + s.width <= kWord);
         reads(watched_[s.watched].channels, k);
       }
-    }
-    channels_.emplace_back(spec.fields.size(), options_.keep, spec.until.has_value());
+    };
+    for (const Field& f : spec.fields) slices(f);
+    slices(spec.counter);
+    channels_.emplace_back(spec.fields.size(), options_.keep, spec.until.has_value(),
+                           spec.kind == ChannelSpec::Kind::kCounter);
     if (spec.until) {
       LPN_ASSERT(specs_.at(*spec.until).clock == spec.clock);
       confirms_[*spec.until].push_back(k);
@@ -119,7 +130,11 @@ bool Sampler::in_reset(const ClockSpec& clock) const {
 }
 
 void Sampler::on_time(std::int64_t time) {
-  if (begun_) end_instant();
+  if (begun_) {
+    end_instant();
+  } else {
+    begin_ = time;
+  }
   begun_ = true;
   time_ = time;
 }
@@ -166,7 +181,45 @@ void Sampler::look_again(std::uint32_t channel) {
   dirty_[specs_[channel].clock].push_back(channel);
 }
 
+// An edge of a clock with a period, at `time_`.
+void Sampler::edge_of(std::uint32_t clock) {
+  if (options_.origin.kind == Origin::Kind::kTime && !origin_ && time_ >= options_.origin.time) {
+    origin_ = time_;
+  }
+  sample(clock);
+  ClockTotals& totals = clock_totals_[clock];
+  if (origin_ && !totals.origin) totals.origin = totals.edges - 1;
+}
+
+// The edges up to `until` of clocks with a period.
+void Sampler::run_periods(std::int64_t until) {
+  const std::int64_t now = time_;
+  for (std::uint32_t c = 0; c < clocks_.size(); ++c) {
+    const std::int64_t period = clocks_[c].period;
+    ClockTotals& totals = clock_totals_[c];
+    if (period == 0) continue;
+    const std::int64_t target = until / period;
+    if (target - totals.edges > kMostEdges && !(dirty_[c].empty() && totals.origin)) {
+      throw Error("E-wave",
+                  fmt::format("the time goes on from {} to {}, which are {} edges of a clock "
+                              "with a period of {}",
+                              complete_, until, target - totals.edges, period));
+    }
+    while (totals.edges < target) {
+      if (dirty_[c].empty() && totals.origin) {  // nothing has changed since the last edge
+        totals.edges = target;
+        totals.last = totals.edges * period;
+        break;
+      }
+      time_ = (totals.edges + 1) * period;
+      edge_of(c);
+    }
+  }
+  time_ = now;
+}
+
 void Sampler::end_instant() {
+  run_periods(time_);
   edges_.clear();
   for (const std::uint32_t k : changed_) {
     const Watched& w = watched_[k];
@@ -212,12 +265,14 @@ void Sampler::sample(std::uint32_t clock) {
   for (const std::uint32_t k : looked_at_) {
     if (specs_[k].kind == ChannelSpec::Kind::kOperation) {
       operate(k, edge, reset);
+    } else if (specs_[k].kind == ChannelSpec::Kind::kCounter) {
+      count(k, edge, reset);
     } else {
       sample_channel(k, edge, reset);
     }
     confirm_others(k);
     if (!reset && !origin_ && options_.origin.kind == Origin::Kind::kChannel &&
-        options_.origin.channel == k && all(specs_[k].first) == Truth::kYes) {
+        options_.origin.channel == k && begins(k)) {
       origin_ = time_;
     }
   }
@@ -227,6 +282,13 @@ void Sampler::sample(std::uint32_t clock) {
     channels_[k].confirm();
     if (history_) history_->confirm(k, (options_.times ? time_ : edge) + 1, origin_of(k));
   }
+}
+
+bool Sampler::begins(std::uint32_t channel) const {
+  if (specs_[channel].kind == ChannelSpec::Kind::kCounter) {
+    return channels_[channel].phase() == Phase::kTransfer;
+  }
+  return all(specs_[channel].first) == Truth::kYes;
 }
 
 // A transfer that goes on for many cycles is looked at in each of them.
@@ -264,6 +326,34 @@ void Sampler::sample_channel(std::uint32_t channel, std::int64_t edge, bool rese
   }
   if (phase == Phase::kTransfer) payload(spec);
   set(channel, edge, phase);
+}
+
+// A dump that begins at time 0 begins with no transfers; else, and behind x or reset, what its
+// first value counts is not known.
+void Sampler::count(std::uint32_t channel, std::int64_t edge, bool reset) {
+  const ChannelSpec& spec = specs_[channel];
+  std::optional<std::uint64_t>& before = counts_[channel];
+  const Value now = field(spec.counter);
+  if (reset || now.unknown != 0) {
+    before.reset();
+    return set(channel, edge, reset ? Phase::kReset : Phase::kUnknown);
+  }
+  std::uint32_t width = 0;
+  for (const Slice& s : spec.counter) width += s.width;
+  if (!before) before = edge == 0 && begin_ == 0 ? 0 : now.value;
+  const std::uint64_t mask = width >= kWord ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+  const std::uint64_t more = (now.value - *before) & mask;
+  if (more > mask / 2 || (options_.keep && more > kMostAtOnce)) {
+    throw Error("E-wave",
+                fmt::format("the count of channel {} goes from {} to {} at time {}, as no "
+                            "count of transfers does",
+                            channel + 1, *before, now.value, time_));
+  }
+  before = now.value;
+  set(channel, edge, more == 0 ? Phase::kIdle : Phase::kTransfer);
+  if (more == 0) return;
+  channels_[channel].transfers(edge, more, payload(spec));
+  look_again(channel);
 }
 
 // One operation at a time: a start while it goes on is part of it, and it takes a cycle at least.
@@ -380,7 +470,12 @@ void Sampler::settle() {
 }
 
 void Sampler::finish(bool whole) {
-  if (whole && begun_) end_instant();
+  if (whole && begun_) {
+    end_instant();
+    for (const ClockSpec& clock : clocks_) {
+      if (clock.period != 0 && time_ <= kLast - clock.period) run_periods(time_ + clock.period);
+    }
+  }
   settle();
   for (std::uint32_t k = 0; k < channels_.size(); ++k) {
     const ClockTotals& clock = clock_totals_[specs_[k].clock];

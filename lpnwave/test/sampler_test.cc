@@ -167,6 +167,41 @@ TEST_CASE("what comes after the last transfer of another channel does not count"
   CHECK(sampler.totals(1).transfers == 3);
 }
 
+// Signal 0 a counter of 8 bits; an edge every 10 times.
+TEST_CASE("a count of transfers, by a period in place of a clock") {
+  for (const bool from_zero : {true, false}) {
+    CAPTURE(from_zero);
+    ChannelSpec spec;
+    spec.kind = ChannelSpec::Kind::kCounter;
+    spec.counter = {{0, 0, 8, 0}};
+    ClockSpec clock;
+    clock.period = 10;
+    Sampler sampler({8}, {clock}, {spec}, {{}, 16, true});
+    const std::int64_t begin = from_zero ? 0 : 40;
+    sampler.on_time(begin);
+    sampler.on_change(0, "10");  // 2 at once
+    sampler.on_time(begin + 10);
+    sampler.on_change(0, "1111010");  // 122
+    sampler.on_time(begin + 20);
+    sampler.on_change(0, "11110010");  // 242
+    sampler.on_time(begin + 1000000);
+    sampler.on_change(0, "1");  // over its end
+    sampler.finish(true);
+    const std::int64_t first = begin / 10;  // its edge shows what is so up to the next one
+    std::vector<std::int64_t> edges(from_zero ? 2 : 0, 0);
+    edges.insert(edges.end(), 120, first + 1);
+    edges.insert(edges.end(), 120, first + 2);
+    edges.insert(edges.end(), 15, first + 100000);
+    CHECK(sampler.take(0).edge == edges);
+    CHECK(sampler.totals(0).transfers == edges.size());
+    CHECK(sampler.totals(0).last == first + 100000);
+    CHECK(sampler.totals(0).runs[static_cast<std::size_t>(Phase::kTransfer)] == 2);
+    CHECK(sampler.clocks()[0].edges == first + 100001);
+    CHECK(sampler.clocks()[0].last == begin + 1000010);
+    CHECK(sampler.clocks()[0].origin == 0);
+  }
+}
+
 // Two channels of valid alone and ready: victim (1, 2) and culprit (3, 4).
 TEST_CASE("whose back-pressure came first") {
   ChannelSpec victim, culprit;

@@ -8,9 +8,10 @@ namespace {
 
 using BitTuple = std::tuple<std::uint32_t, std::uint32_t, bool>;
 using SliceTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-using ClockTuple = std::tuple<BitTuple, std::vector<BitTuple>>;
+using ClockTuple = std::tuple<BitTuple, std::vector<BitTuple>, std::int64_t>;
 using ChannelTuple = std::tuple<int, std::uint32_t, std::vector<BitTuple>, std::vector<BitTuple>,
-                                std::vector<std::vector<SliceTuple>>, std::optional<std::uint32_t>>;
+                                std::vector<std::vector<SliceTuple>>, std::optional<std::uint32_t>,
+                                std::vector<SliceTuple>>;
 using HistoryTuple =
     std::tuple<std::size_t, std::size_t, std::optional<std::pair<std::int64_t, std::int64_t>>>;
 using OriginTuple = std::tuple<int, std::uint32_t, std::int64_t>;  // kind, channel, time
@@ -25,26 +26,31 @@ std::vector<wave::Bit> to_bits(const std::vector<BitTuple>& list) {
 
 std::vector<wave::ClockSpec> to_clocks(const std::vector<ClockTuple>& list) {
   std::vector<wave::ClockSpec> clocks;
-  for (const auto& [signal, resets] : list) clocks.push_back({to_bit(signal), to_bits(resets)});
+  for (const auto& [signal, resets, period] : list) {
+    clocks.push_back({to_bit(signal), to_bits(resets), period});
+  }
   return clocks;
+}
+
+wave::Field to_field(const std::vector<SliceTuple>& slices) {
+  wave::Field field;
+  for (const auto& [watched, lsb, width, shift] : slices) {
+    field.push_back({watched, lsb, width, shift});
+  }
+  return field;
 }
 
 std::vector<wave::ChannelSpec> to_channels(const std::vector<ChannelTuple>& list) {
   std::vector<wave::ChannelSpec> channels;
-  for (const auto& [kind, clock, first, second, fields, until] : list) {
+  for (const auto& [kind, clock, first, second, fields, until, counter] : list) {
     wave::ChannelSpec spec;
     spec.kind = static_cast<wave::ChannelSpec::Kind>(kind);
     spec.clock = clock;
     spec.until = until;
     spec.first = to_bits(first);
     spec.second = to_bits(second);
-    for (const auto& slices : fields) {
-      wave::Field field;
-      for (const auto& [watched, lsb, width, shift] : slices) {
-        field.push_back({watched, lsb, width, shift});
-      }
-      spec.fields.push_back(std::move(field));
-    }
+    for (const auto& slices : fields) spec.fields.push_back(to_field(slices));
+    spec.counter = to_field(counter);
     channels.push_back(std::move(spec));
   }
   return channels;

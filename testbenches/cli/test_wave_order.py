@@ -213,3 +213,47 @@ def test_fit_without_their_names_says_so(lpn, folder):
         "work.delay: firings may overtake one another, and the map does not say which commit is whose: "
         "each is taken for that of the firing in its place; a payload in [transitions.work] would tell\n"
     ) in said
+
+
+def test_our_own_traces(lpn, folder):
+    """A run as lpn viz writes it, several commits a cycle: every one in its cycle, as the model has it."""
+    jobs = ", ".join(f"[{k}, 2]" for k in range(48))
+    (folder / "own.json").write_text(f'{{"jobs": [{jobs}]}}')
+    words = (folder / "pool.py", folder / "own.json", "-p", "extra=2")
+    assert lpn("viz", *words, "-o", folder / "own.vcd").status == 0
+    (folder / "own.toml").write_text(
+        'clock = "1 ns"\n[channels.out]\ncount = "work_commits"\n[channels.busy]\n'
+        'busy = "work_in_flight[0]"\n[transitions.work]\nchannel = "out"\n'
+    )
+    files = (folder / "own.vcd", "--map", folder / "own.toml")
+    out, busy = lpn("wave", "stalls", *files, "--json").json["channels"]
+    assert out["kind"] == "count" and out["transfers"] == 48
+    assert out["cycles"] - out["idle"] == 16  # three at once
+    same = lpn("wave", "compare", *words[:2], *files, *words[2:], "--json")
+    assert same.status == 0 and same.json["transitions"][0]["exact"] == 48
+    other = lpn("wave", "compare", *words[:2], *files, "-p", "extra=3", "--json")
+    assert other.status == 1
+    assert other.json["transitions"][0]["cause"].startswith("1 cycle early")
+    for text, said in (
+        ('clock = "10 ps"', "is no multiple of the time scale of"),
+        ('clock = "1 ns"\nedge = "falling"', "which has no edge; leave edge out"),
+        ('clock = "1 ns"\n[channels.x]\ncount = ["a", "b"]', "is one signal of at most 64 bits"),
+    ):
+        map = (folder / "own.toml").read_text().replace('clock = "1 ns"', text)
+        (folder / "bad.toml").write_text(map)
+        assert said in lpn("wave", "stalls", files[0], "--map", folder / "bad.toml").refused(
+            "E-wave-map"
+        )
+    # What goes down again is no count, and a time that leaps is no run of edges.
+    map = (folder / "own.toml").read_text().replace("work_commits", "work_in_flight")
+    (folder / "down.toml").write_text(map)
+    down = lpn("wave", "stalls", files[0], "--map", folder / "down.toml", "--json")
+    assert down.status == 3
+    assert "the count of channel 1 goes from 3 to 0 at time " in down.json["damage"]
+    with open(folder / "own.vcd", "a") as file:
+        file.write("#9223372036854775000\nb1 !\n")
+    (folder / "op.toml").write_text(
+        'clock = "1 ns"\n[channels.op]\nstart = "work_in_flight[0]"\ndone = "work_in_flight[1]"\n'
+    )
+    leap = lpn("wave", "stalls", files[0], "--map", folder / "op.toml", "--json")
+    assert leap.status == 3 and "which are 9223372036854" in leap.json["damage"]

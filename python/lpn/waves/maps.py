@@ -24,7 +24,7 @@ _TOP = (
 )
 _CLOCK = ("signal", "edge", "reset")
 _CHANNEL = (
-    *("valid", "ready", "accept", "strobe", "start", "done", "busy"),
+    *("valid", "ready", "accept", "strobe", "start", "done", "busy", "count"),
     *("payload", "clock", "until", "arc"),
 )
 _FIRING = (
@@ -34,22 +34,29 @@ _FIRING = (
 _ARRIVAL = ("channel", "every", "transfer", "where", "offset", "properties")
 _UNITS = {"s": 10**15, "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps|fs)")
-_KINDS = (({"valid"}, 0), ({"valid", "ready"}, 0), ({"start", "done"}, 1), ({"busy"}, 2))
+_KINDS = (
+    *(({"valid"}, 0), ({"valid", "ready"}, 0), ({"start", "done"}, 1), ({"busy"}, 2)),
+    ({"count"}, 3),
+)
 
 
 @dataclass
 class Clock:
-    """A signal, which of its edges counts, and signals that hold its channels in reset."""
+    """A signal, which of its edges counts, and signals that hold its channels in reset. With a
+    `period`, in femtoseconds, there is no signal but an edge at each multiple of it.
+    """
 
     signal: str
     falling: bool = False
     resets: list[str] = field(default_factory=list)
+    period: int = 0
 
 
 @dataclass
 class Channel:
-    """`kind`: 0 valid with or without ready, 1 start and done, 2 busy; `first` and `second` the
-    signals, all of which have to be 1. `until`: the channel whose last transfer ends this one.
+    """`kind`: 0 valid with or without ready, 1 start and done, 2 busy, 3 a count of transfers;
+    `first` and `second` the signals, all of which have to be 1. `until`: the channel whose last
+    transfer ends this one.
     """
 
     name: str
@@ -193,17 +200,31 @@ class _Reader:
         edge = table.get("edge", "rising")
         if edge not in ("rising", "falling"):
             self._fail(f'{where}: edge is "rising" or "falling", not {edge!r}')
+        signal = self._text(table.get("signal"), where)
+        period = self._time(signal) or 0
+        if period and "edge" in table:
+            self._fail(f"{where} is a time, {signal!r}, which has no edge; leave edge out")
         return Clock(
-            self._text(table.get("signal"), where),
+            signal,
             edge == "falling",
             self._texts(table.get("reset", []), f"{where}: reset"),
+            period,
         )
+
+    def _time(self, text):
+        """Femtoseconds of "65 ns"; None for what is no time. Parts of a femtosecond are cut off."""
+        time = _TIME.fullmatch(text.strip())
+        if not time:
+            return None
+        from fractions import Fraction
+
+        return int(Fraction(time[1]) * _UNITS[time[2]])
 
     def _channel(self, name, table, clocks):
         where = f"channels.{name}"
         self._keys(table, _CHANNEL, where)
         found = {}
-        for key in _CHANNEL[:7]:
+        for key in _CHANNEL[:8]:
             if key in table:
                 meaning = {"accept": "ready", "strobe": "valid"}.get(key, key)
                 if meaning in found:
@@ -213,7 +234,7 @@ class _Reader:
         if kind is None:
             self._fail(
                 f"{where} has {listed(found)}; a channel has valid (or strobe) with or without "
-                "ready (or accept), or start and done, or busy"
+                "ready (or accept), or start and done, or busy, or count"
             )
         if "" in clocks:
             default = ""
@@ -231,7 +252,8 @@ class _Reader:
         for key, value in payload.items():
             self._text(value, f"{where}.payload.{key}")
         first, second = [
-            found.get(k, []) for k in (("valid", "ready"), ("start", "done"), ("busy", ""))[kind]
+            found.get(k, [])
+            for k in (("valid", "ready"), ("start", "done"), ("busy", ""), ("count", ""))[kind]
         ]
         return Channel(
             name, kind, clock, first, second, payload, table.get("until"), table.get("arc")
@@ -241,11 +263,9 @@ class _Reader:
         if origin is None:
             return None
         if isinstance(origin, str):
-            time = _TIME.fullmatch(origin.strip())
-            if time:
-                from fractions import Fraction
-
-                return int(Fraction(time[1]) * _UNITS[time[2]])
+            time = self._time(origin)
+            if time is not None:
+                return time
             if any(origin == c.name or "*" in c.name for c in channels):
                 return origin
         self._fail(

@@ -18,7 +18,7 @@ __all__ = ["Picture", "Recording", "Rows", "read_signals"]
 
 
 CELLS = 1 << 18  # bins of all channels together
-BINS = (512, 4096)  # the least and the most of one channel
+BINS = (16, 4096)  # the least and the most of one channel
 BYTES = 2_500_000  # of phases that are kept one by one
 
 
@@ -186,6 +186,23 @@ class Recording:
                 lsb, width, at = lsb + part, width - part, at + part
         return columns
 
+    def _counter(self, texts, where):
+        """The slices of a counter of at most 64 bits."""
+        columns = self._field(texts[0], where) if len(texts) == 1 else []
+        if len(columns) != 1:
+            raise self._unfit(f"{where}.count is one signal of at most 64 bits")
+        return columns[0]
+
+    def _period(self, clock, where):
+        """In times of the recording."""
+        if not self.tick or clock.period % self.tick:
+            raise self._unfit(
+                f"{where}: {clock.signal!r} is no multiple of the time scale of {self.path}"
+                if self.tick
+                else f"{where} is a time, but {self.path} does not say its time scale; name a signal"
+            )
+        return clock.period // self.tick
+
     def _sample(self, keep, window):
         names = [c.name for c in self.channels]
         if len(set(names)) < len(names):
@@ -195,9 +212,12 @@ class Recording:
         clocks = []
         for name, clock in self.map.clocks.items():
             where = f"clocks.{name}" if name else "clock"
-            signal, bit, inverted = self._bit(clock.signal, where)
             resets = [self._bit(text, f"{where}: reset") for text in clock.resets]
-            clocks.append(((signal, bit, inverted != clock.falling), resets))
+            if clock.period:
+                clocks.append((None, resets, self._period(clock, where)))
+                continue
+            signal, bit, inverted = self._bit(clock.signal, where)
+            clocks.append(((signal, bit, inverted != clock.falling), resets, 0))
         channels, self._fields = [], []
         for c in self.channels:
             where = f"channels.{c.name}"
@@ -208,14 +228,16 @@ class Recording:
             until = None if c.until is None else names.index(c.until)
             if until is not None and self.channels[until].clock != c.clock:
                 raise self._unfit(f"{where}: until is a channel of the same clock")
+            counter = c.kind == 3
             channels.append(
                 (
                     c.kind,
                     clock_names.index(c.clock),
-                    [self._bit(t, where) for t in c.first],
+                    [] if counter else [self._bit(t, where) for t in c.first],
                     [self._bit(t, where) for t in c.second],
                     [column for columns in fields.values() for column in columns] if keep else [],
                     until,
+                    self._counter(c.first, where) if counter else [],
                 )
             )
         self._clock_of = [clock_names.index(c.clock) for c in self.channels]
@@ -227,11 +249,17 @@ class Recording:
         def bits(list):
             return [(watched(s), bit, inverted) for s, bit, inverted in list]
 
-        clocks = [(bits([signal])[0], bits(resets)) for signal, resets in clocks]
+        def slices(column):
+            return [(watched(s), *rest) for s, *rest in column]
+
+        clocks = [
+            ((0, 0, False) if signal is None else bits([signal])[0], bits(resets), period)
+            for signal, resets, period in clocks
+        ]
         channels = [
             (kind, clock, bits(first), bits(second),
-             [[(watched(s), *rest) for s, *rest in column] for column in columns], until)
-            for kind, clock, first, second, columns, until in channels
+             [slices(column) for column in columns], until, slices(counter))
+            for kind, clock, first, second, columns, until, counter in channels
         ]  # fmt: skip
         self._vcd.sample(
             list(used),
@@ -285,7 +313,13 @@ class Recording:
             if error.code != "E-wave":
                 raise
             self.damage = str(error)
-        self._vcd.finish(whole)
+        try:
+            self._vcd.finish(whole)
+        except Error as error:  # of what its last instant shows
+            if error.code != "E-wave":
+                raise
+            self.damage = str(error)
+            self._vcd.finish(False)
         self.finished = True
         return False
 

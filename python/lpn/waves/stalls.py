@@ -57,7 +57,7 @@ def _channel(recording, k, totals):
     span = totals["last"] - totals["first"] + 1 if count else 0
     found = {
         "channel": channel.name,
-        "kind": ("valid", "start-done", "busy")[channel.kind] if not channel.second or channel.kind
+        "kind": ("valid", "start-done", "busy", "count")[channel.kind] if not channel.second or channel.kind
         else "valid-ready",
         "clock": channel.clock or None,
         "cycles": observed,
@@ -69,7 +69,7 @@ def _channel(recording, k, totals):
         "unknown": cycles["unknown"],
         "in_reset": cycles["reset"],
     }  # fmt: skip
-    if channel.kind:
+    if channel.kind in (1, 2):
         shortest, together, longest = totals["duration"]
         found["duration"] = {
             "least": shortest if count else None,

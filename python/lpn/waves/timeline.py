@@ -87,7 +87,7 @@ def _kept(recordings):
 def about_stalls(recording: Recording, found: dict[str, Any], title: str) -> dict[str, Any]:
     """Of `lpn wave stalls`; `found` is what stalls() says."""
     rows = [
-        {"name": c.name, "of": [k], "operation": bool(c.kind)}
+        {"name": c.name, "of": [k], "operation": c.kind in (1, 2), "counter": c.kind == 3}
         for k, c in enumerate(recording.channels)
     ]
     transfers = sum(row["transfers"] for row in found["channels"])
@@ -148,7 +148,8 @@ def about_between(
             {
                 "name": name,
                 "of": [k, numbers[1][name]],
-                "operation": bool(recordings[0].channels[k].kind),
+                "operation": recordings[0].channels[k].kind in (1, 2),
+                "counter": recordings[0].channels[k].kind == 3,
                 "difference": _difference(row),
                 "cells": [*map(str, row["transfers"]), str(row["different"])],
             }
@@ -208,11 +209,18 @@ def about_model(
     shift = -min((a for each in instants for a, _, at in each for a in (a, at)), default=0)
     shift = max(0, shift)
     end = max(
-        [run["end"] + shift, *(max(b, at) + 1 + shift for each in instants for _, b, at in each)]
+        [
+            run["end"] + 1 + shift,
+            *(max(b, at) + 1 + shift for each in instants for _, b, at in each),
+        ]
     )
-    built = _lpn.wave.History(max(1, len(matched)), Picture().options(len(matched)))
-    for k, each in enumerate(instants):
+    # The model's lanes, and behind them the recorded transfers that are firings.
+    built = _lpn.wave.History(2 * len(matched), Picture().options(2 * len(matched)))
+    for k, (m, each) in enumerate(zip(matched, instants)):
         _model_lane(built, k, each, shift, end)
+        times = m.times(0)[: len(each)] if m.firing.trailing else m.times(0)
+        recorded = [(at, at, at) for at in times if at + shift >= 0]
+        _model_lane(built, len(matched) + k, recorded, shift, end)
     _, lanes = built.rows()
     model = {
         "title": titles[0],
@@ -230,6 +238,7 @@ def about_model(
             {
                 "name": f"{m.firing.name} {m.firing.event}",
                 "of": [k, m.k],
+                "firings": len(matched) + k,
                 "difference": _difference(row),
                 "cells": [
                     str(row["compared"]),

@@ -24,7 +24,7 @@ function counted(row) {
   const cycles = PHASES.map(() => 0);
   const of = { [IDLE]: row.idle, [UNKNOWN]: row.unknown, [ACTIVE]: row.busy, [RESET]: row.in_reset, [STALLED]: row.back_pressure?.cycles, [STARVED]: row.starvation?.cycles };
   for (const [phase, n] of Object.entries(of)) cycles[phase] = n ?? 0;
-  cycles[TRANSFER] = row.duration ? 0 : row.transfers;
+  cycles[TRANSFER] = row.duration ? 0 : row.kind === 'count' ? row.cycles - row.idle - row.unknown : row.transfers;
   return { cycles, exact: true };
 }
 
@@ -40,7 +40,7 @@ export function channelTable(rows, lane, part, stalls, choose) {
     const seen = cycles.reduce((sum, n, phase) => (phase === RESET ? sum : sum + n), 0);
     const cell = (phase) => h('td', { 'data-cycles': cycles[phase], title: `${grouped(cycles[phase])} cycles` }, cycles[phase] ? percent(cycles[phase] / seen) : '');
     return h('tr', { 'data-channel': row.name }, h('td', { title: row.name }, h('button', { class: 'link', type: 'button', onclick: () => choose(k) }, row.name)),
-      h('td', { 'data-transfers': cycles[TRANSFER] }, row.operation ? '' : grouped(cycles[TRANSFER])), row.operation ? [h('td', {}, ''), h('td', {}, '')] : [cell(STALLED), cell(STARVED)],
+      h('td', { 'data-transfers': whole ? whole.transfers : cycles[TRANSFER] }, row.operation || (row.counter && !whole) ? '' : grouped(whole ? whole.transfers : cycles[TRANSFER])), row.operation ? [h('td', {}, ''), h('td', {}, '')] : [cell(STALLED), cell(STARVED)],
       h('td', { class: 'bar-cell' }, h('div', { class: 'bar', role: 'img', 'aria-label': PHASES.filter((_, p) => cycles[p]).join(', ') },
         [TRANSFER, ACTIVE, STALLED, UNKNOWN, STARVED].filter((p) => cycles[p]).map((p) => h('span', { style: `background:var(--${p === TRANSFER ? 'accent' : COLOURS[p]});width:${(cycles[p] / seen) * 100}%`, title: `${PHASES[p]}: ${percent(cycles[p] / seen)}` })))));
   });

@@ -48,13 +48,16 @@ struct Transfers {
 
 class Channel {
  public:
-  // `until_confirmed`: only what lies before the last confirm() counts.
-  Channel(std::size_t fields, bool keep, bool until_confirmed)
-      : now_(fields), keep_(keep), until_confirmed_(until_confirmed) {}
+  // `until_confirmed`: only what lies before the last confirm() counts. `told`: transfers are what
+  // transfers() says, not the cycles of that phase.
+  Channel(std::size_t fields, bool keep, bool until_confirmed, bool told)
+      : now_(fields), keep_(keep), until_confirmed_(until_confirmed), told_(told) {}
 
   // From edge `edge` on (edges rise) the phase is `phase`; with kTransfer, `values` are those of
   // it.
   void set(std::int64_t edge, Phase phase, const std::vector<Value>& values);
+  // `count` transfers at edge `edge`, all with these values.
+  void transfers(std::int64_t edge, std::uint64_t count, const std::vector<Value>& values);
   // An operation that began at edge `begin` has ended; `values` are those of its end.
   void operation(std::int64_t begin, std::int64_t end, const std::vector<Value>& values);
   // Counts up to, not including, edge `edge`; the phase goes on.
@@ -76,7 +79,7 @@ class Channel {
   std::size_t confirmed_rows_ = 0;
   Transfers transfers_;
   std::vector<Value> now_;
-  bool keep_, until_confirmed_;
+  bool keep_, until_confirmed_, told_;
   Phase phase_ = Phase::kReset;
   std::int64_t since_ = 0;     // counted up to here
   std::uint64_t run_ = 0;      // cycles of this run so far

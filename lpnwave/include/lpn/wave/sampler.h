@@ -29,19 +29,23 @@ struct Slice {
 using Field = std::vector<Slice>;  // 64 bits at most
 
 struct ClockSpec {
-  Bit signal;               // inverted: the falling edge counts
+  Bit signal;               // inverted: the falling edge counts; not looked at with a period
   std::vector<Bit> resets;  // in reset while any of them is not 0
+  // No signal: an edge at each multiple of so many times, from the first one on. 0: the signal's.
+  std::int64_t period = 0;
 };
 
 struct ChannelSpec {
   // kHandshake: first = valid, second = ready, none: valid alone. kOperation: begins at an edge
   // with first = start, ends at the next one with second = done. kBusy: first = the flag, an
-  // operation per run of it. Each list has to be 1 in all its bits.
-  enum class Kind : std::uint8_t { kHandshake, kOperation, kBusy };
+  // operation per run of it. kCounter: `counter` says how many transfers there have been. Each list
+  // has to be 1 in all its bits.
+  enum class Kind : std::uint8_t { kHandshake, kOperation, kBusy, kCounter };
   Kind kind = Kind::kHandshake;
   std::uint32_t clock = 0;
   std::vector<Bit> first, second;
   std::vector<Field> fields;
+  Field counter;
   // Another channel of this clock: what comes after its last transfer does not count.
   std::optional<std::uint32_t> until;
 };
@@ -86,7 +90,7 @@ class Sampler : public Listener {
     Origin origin;
     std::uint64_t window = 16;
     bool keep = false;  // the list of transfers
-    std::optional<History::Options> history;
+    std::optional<History::Options> history = std::nullopt;
     bool times = false;  // its positions are times of the dump, not edges of each channel's clock
   };
   // `widths`: of the watched signals, in bits.
@@ -148,6 +152,10 @@ class Sampler : public Listener {
   void end_instant();
   void sample(std::uint32_t clock);
   void sample_channel(std::uint32_t channel, std::int64_t edge, bool reset);
+  bool begins(std::uint32_t channel) const;
+  void edge_of(std::uint32_t clock);
+  void run_periods(std::int64_t until);
+  void count(std::uint32_t channel, std::int64_t edge, bool reset);
   void operate(std::uint32_t channel, std::int64_t edge, bool reset);
   void set(std::uint32_t channel, std::int64_t edge, Phase phase);
   // From where positions of a channel's history count.
@@ -166,6 +174,7 @@ class Sampler : public Listener {
   std::vector<Channel> channels_;
   std::vector<Stalls> stalls_;
   std::vector<std::optional<std::int64_t>> operations_;  // edge at which it began
+  std::vector<std::optional<std::uint64_t>> counts_;     // of counters, at the last edge
   std::vector<std::vector<std::uint32_t>> confirms_;     // per channel: those that it ends
   std::vector<std::vector<std::uint32_t>> dirty_;        // per clock: channels to look at
   std::vector<std::uint8_t> is_dirty_;
@@ -175,7 +184,7 @@ class Sampler : public Listener {
   Options options_;
   std::optional<History> history_;
   std::optional<std::int64_t> origin_;
-  std::int64_t time_ = 0, complete_ = -1;
+  std::int64_t time_ = 0, complete_ = -1, begin_ = 0;
   bool begun_ = false;
 };
 
