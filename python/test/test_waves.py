@@ -400,3 +400,23 @@ def test_what_names_only_hint_at(tmp_path):
     assert [c.name for c in read_map(str(tmp_path / "map.toml")).channels] == list(
         proposal.channels
     )
+
+
+@pytest.mark.parametrize("channels", [64, 2000])
+def test_a_page_is_small_whatever_the_recording(channels):
+    """Random phases, more of them than there is room for, of few channels and of very many."""
+    import _lpn
+    from lpn.pages.page import packed
+    from lpn.waves.recording import Picture
+
+    rng = random.Random(20261123)
+    built = _lpn.wave.History(channels, Picture().options(channels))
+    cycles = 3_600_000 // channels
+    for at in range(cycles):
+        for k, phase in enumerate(rng.choices(range(6), k=channels)):
+            built.set(k, at, phase)
+    for k in range(channels):
+        built.finish(k, cycles)
+    (_, end), lanes = built.rows()
+    assert 0 < end < cycles
+    assert len(packed(b"".join(part for lane in lanes for part in lane))) < 4_500_000

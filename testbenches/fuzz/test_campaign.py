@@ -31,7 +31,8 @@ def test_goes_on_where_it_was(tmp_path):
     second = subprocess.run(run(tmp_path, *asked), capture_output=True, text=True)
     assert second.returncode == 0, second.stdout + second.stderr
     done = units(tmp_path)
-    assert sorted(u["unit"] for u in done) == [0, 10, 20]
+    modes = len(campaign.MODES)
+    assert sorted(u["unit"] for u in done) == [0, modes, 2 * modes]
     assert {u["profile"] for u in done} == {"usual", "ties", "far"}
     assert [u["nets"] for u in done] == [20, 20, 20] and all(u["runs"] > 20 for u in done)
     assert "60 nets of 60 asked (100.00 %): 0 compiled" in second.stdout

@@ -4,6 +4,7 @@
 
 A design of 8 channels with 64-bit payload among 2,000 signals that nobody asks for, as a plain VCD;
 asserted: the transfers that were put in. Memory is the peak of a process that reads nothing else.
+"pictured" is the same with what the page of `lpn wave stalls -o` keeps; "page" is what it takes in the file.
 """
 
 import json
@@ -20,13 +21,18 @@ CHANNELS, OTHERS, BLOCK = 8, 2000, 500
 READ = """
 import json, resource, sys, time
 from lpn.waves.maps import read_map
-from lpn.waves.recording import Recording
+from lpn.pages.page import packed
+from lpn.waves.recording import Picture, Recording
+from lpn.waves.timeline import recorded_lanes
+picture = Picture() if sys.argv[3:] else None
 before = time.process_time()
-with Recording(sys.argv[1], read_map(sys.argv[2])) as recording:
+with Recording(sys.argv[1], read_map(sys.argv[2]), picture=picture) as recording:
     recording.read()
     counts = [recording.totals(k)["transfers"] for k in range(len(recording.channels))]
-print(json.dumps([time.process_time() - before, counts, recording.damage,
-                  resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+    seconds = time.process_time() - before
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    page = len(packed(recorded_lanes(recording))) if picture else 0
+print(json.dumps([seconds, counts, recording.damage, peak, page]))
 """
 
 
@@ -103,24 +109,34 @@ def main():
                 continue
             path = folder / "dump.vcd"
             expected = dump(path, megabytes * 1_000_000)
-            size, memory = path.stat().st_size / 1e6, []
+            size = path.stat().st_size / 1e6
 
-            def once(path=path, expected=expected, size=size, memory=memory):
+            def once(memory, pages, *more, path=path, expected=expected, size=size):
                 done = subprocess.run(
-                    [sys.executable, "-c", READ, path, folder / "map.toml"],
+                    [sys.executable, "-c", READ, path, folder / "map.toml", *more],
                     env={"PYTHONPATH": str(BUILD / "python")},
                     capture_output=True,
                     text=True,
                     check=True,
                 )
-                seconds, counts, damage, peak = json.loads(done.stdout)
+                seconds, counts, damage, peak, page = json.loads(done.stdout)
                 assert (counts, damage) == (expected, None), (counts, expected, damage)
                 memory.append(peak)
+                pages.append(page / 1e6)
                 return size / seconds
 
-            report.measure(f"{title}: read", "MB/s", once, asked=asked)
-            if memory:
-                report.add(f"{title}: peak memory", "MiB", memory)
+            for what, more in (("read", []), ("pictured", ["picture"])):
+                memory, pages = [], []
+                report.measure(
+                    f"{title}: {what}",
+                    "MB/s",
+                    lambda memory=memory, pages=pages, more=more: once(memory, pages, *more),
+                    asked=asked if not more else "",
+                )
+                if memory:
+                    report.add(f"{title}: {what}, peak memory", "MiB", memory)
+                if memory and more:
+                    report.add(f"{title}: page", "MB", pages, asked="< 5")
             path.unlink()
     report.finish()
 

@@ -151,3 +151,26 @@ def test_clocks_of_their_own(browser, tmp_path, lpn_command):
     # Cycle 0 is the first edge of all, at 5 ps; the clock b has its first at 15.
     assert browser.js("return lpnviz.channels.map((c) => c.lanes[0].at(11)?.phase)") == [3, 3]
     assert browser.js("return lpnviz.channels.map((c) => c.lanes[0].at(2)?.phase)") == [3, 6]
+
+
+def test_transfers_that_are_no_firings_are_no_differences(browser, fifo, lpn_command):
+    """Of the words that come out every second one is a firing of the model: it has three words, and more may come."""
+    (fifo / "half.json").write_text('{"words": [[1], [2], [3]]}')
+    (fifo / "half.py").write_text(
+        (fifo / "fifo.py").read_text().replace("clock=(3, 0)", "clock=(6, 0)")
+    )
+    map = (fifo / "fifo_model.toml").read_text()
+    map = map[: map.index("[transitions.push]")] + '[transitions.pop]\nchannel = "out"\n'
+    (fifo / "half.toml").write_text(map + "every = 2\ntransfer = 1\ntrailing = true\n")
+    answer = lpn_command(
+        *("wave", "compare", fifo / "half.py", fifo / "half.json", fifo / "fifo.vcd"),
+        *("--map", fifo / "half.toml", "-o", fifo / "half.html", "--json"),
+    )
+    assert answer.status == 0, answer.out
+    browser.open(fifo / "half.html", "light")
+    browser.settle_wave()
+    assert browser.js("return lpnviz.timeline.differing") == {"c0": 0}
+    browser.keys("n")
+    assert browser.js("return lpnviz.time") == 0
+    assert browser.js(TRANSFERS, "pop commit", 0) == OUT[1:6:2]
+    assert browser.js(TRANSFERS, "pop commit", 1) == OUT

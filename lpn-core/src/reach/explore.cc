@@ -147,7 +147,10 @@ class Explorer {
     const bool counts = question_.what == What::kCommits || question_.what == What::kBusy;
     if (!question_.maximum) {
       if (counts) return static_cast<std::int64_t>(state.counted);
-      if (question_.what == What::kLatency && state.produced) return state.last;
+      // Without done places a run may be over that still waits for an arrival or an edge.
+      if (question_.what == What::kLatency && (state.produced || !stepper_.has_done())) {
+        return state.last;
+      }
       return std::max<Time>(state.zone.least(Zone::kNow, Zone::kStart), 0);
     }
     if (question_.what == What::kBacklog) return std::nullopt;

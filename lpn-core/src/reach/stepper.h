@@ -47,6 +47,7 @@ class Stepper {
   const Net& net() const { return net_; }  // lowered
   // Whether states do not know how late it may be.
   bool forgets_most() const { return !remembers_times() && !question_.maximum; }
+  bool has_done() const { return has_done_; }  // some place is done
   TermSets& sets() { return sets_; }
   const ParamValues& params(const State& state) const { return setups_[state.setup].params; }
 

@@ -193,6 +193,22 @@ TEST_CASE("bound_by_states: what cannot pass a bound that is enough is looked at
   }
 }
 
+TEST_CASE("bound_by_states: a token that comes late and that nothing takes ends no run later") {
+  Asked a(
+      "place p : job start\nplace q : unit start\nplace gone : unit sink\n"
+      "transition t {\n  take j from q\n  delay 3\n  put gone\n}\n");
+  ExprPool& pool = a.space.variables.exprs;
+  a.space.tokens.push_back({.place = PlaceId{0},
+                            .rows = {{pool.constant(1)}, {pool.constant(1)}},
+                            .count = {},
+                            .at = {pool.constant(20), pool.constant(35)}});
+  for (const std::uint64_t states : {0, 1, 2, 3}) {
+    const ReachOptions options{
+        .zones = 1, .values = 2, .states = states, .memory = 1 << 30, .enough = {}, .go_on = {}};
+    CHECK(a({.what = What::kLatency, .maximum = false}, options).bound.value_or(0) <= 0);
+  }
+}
+
 TEST_CASE("bound_by_states: what would need too much memory is stopped, and says at what") {
   // All of it starts at once: instants of 100,000 firings in flight have 10^10 differences.
   const Reached many = Asked(

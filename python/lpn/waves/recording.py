@@ -18,7 +18,7 @@ __all__ = ["Picture", "Recording", "Rows", "read_signals"]
 
 
 CELLS = 1 << 18  # bins of all channels together
-BINS = (512, 4096)  # the least and the most of one channel
+BINS = (16, 4096)  # the least and the most of one channel
 BYTES = 2_500_000  # of phases that are kept one by one
 
 

@@ -209,11 +209,18 @@ def about_model(
     shift = -min((a for each in instants for a, _, at in each for a in (a, at)), default=0)
     shift = max(0, shift)
     end = max(
-        [run["end"] + shift, *(max(b, at) + 1 + shift for each in instants for _, b, at in each)]
+        [
+            run["end"] + 1 + shift,
+            *(max(b, at) + 1 + shift for each in instants for _, b, at in each),
+        ]
     )
-    built = _lpn.wave.History(max(1, len(matched)), Picture().options(len(matched)))
-    for k, each in enumerate(instants):
+    # The model's lanes, and behind them the recorded transfers that are firings.
+    built = _lpn.wave.History(2 * len(matched), Picture().options(2 * len(matched)))
+    for k, (m, each) in enumerate(zip(matched, instants)):
         _model_lane(built, k, each, shift, end)
+        times = m.times(0)[: len(each)] if m.firing.trailing else m.times(0)
+        recorded = [(at, at, at) for at in times if at + shift >= 0]
+        _model_lane(built, len(matched) + k, recorded, shift, end)
     _, lanes = built.rows()
     model = {
         "title": titles[0],
@@ -231,6 +238,7 @@ def about_model(
             {
                 "name": f"{m.firing.name} {m.firing.event}",
                 "of": [k, m.k],
+                "firings": len(matched) + k,
                 "difference": _difference(row),
                 "cells": [
                     str(row["compared"]),

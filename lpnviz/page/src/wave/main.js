@@ -36,7 +36,12 @@ class WavePage extends Frame {
     const { about } = this;
     const lanes = await Promise.all(about.runs.map((run, i) => readLanes(`lanes-${i}`, run)));
     this.lanes = lanes;
-    this.channels = about.rows.map((row) => ({ ...row, lanes: row.of.map((k, i) => (k === null ? null : lanes[i][k])) }));
+    this.channels = about.rows.map((row) => {
+      const own = row.of.map((k, i) => lanes[i][k]);
+      // Of a model: which of the recorded transfers are firings.
+      const firings = row.firings === undefined ? null : lanes[0][row.firings];
+      return { ...row, lanes: own, firings, judged: [own[0], firings ?? own[1]] };
+    });
     const names = about.rows.map((row) => row.name);
     this.names = names;
     const number = (list) => list.map((name) => names.indexOf(name));
@@ -187,7 +192,7 @@ class WavePage extends Frame {
 
   nextDifference(direction) {
     const rows = this.chosen ? this.channels.filter((r) => r.id === this.chosen) : this.channels;
-    const found = rows.map((r) => (r.lanes.every(Boolean) ? nextDifference(...r.lanes, this.time, direction) : null)).filter((t) => t !== null);
+    const found = rows.map((r) => nextDifference(...r.judged, this.time, direction)).filter((t) => t !== null);
     if (found.length) this.seek(direction > 0 ? Math.min(...found) : Math.max(...found), true);
   }
 

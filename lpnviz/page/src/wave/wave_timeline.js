@@ -39,7 +39,7 @@ export class WaveTimeline extends Timeline {
   }
 
   paintLane(c, row, y) {
-    const lanes = row.lanes.filter(Boolean);
+    const { lanes } = row;
     const height = ROW / lanes.length;
     lanes.forEach((lane, i) => {
       const top = y + i * height + (height > 20 ? 3 : 1);
@@ -48,7 +48,8 @@ export class WaveTimeline extends Timeline {
       if (near) this.paintNear(c, lane, i, top, tall);
       else this.paintFar(c, lane, i, top, tall);
     });
-    if (lanes.length > 1) this.paintDifference(c, row, lanes, y);
+    if (row.firings) this.paintFirings(c, row.firings, y + height + 1, height - 2);
+    if (lanes.length > 1) this.paintDifference(c, row, y);
   }
 
   // Each cycle is two pixels or more.
@@ -65,6 +66,13 @@ export class WaveTimeline extends Timeline {
       else if (phase === RESET) c.fillRect(x, top + tall / 2, w, 1);
       else if (COLOURS[phase] || phase === TRANSFER) c.fillRect(x, top, w, tall);
     });
+  }
+
+  // Among the transfers those that are firings of the model.
+  paintFirings(c, lane, top, tall) {
+    const sums = lane.columns(this.from, this.to, this.plot);
+    c.fillStyle = this.colour.path;
+    for (let x = 0; x < this.plot; ++x) if (sums[x * PHASES.length + TRANSFER] > 0) c.fillRect(this.gutter + x, top + tall - 3, 1, 3);
   }
 
   // Shares of a column, one above the other.
@@ -85,8 +93,8 @@ export class WaveTimeline extends Timeline {
   }
 
   // A red line on top wherever one has transfers that the other has not.
-  paintDifference(c, row, lanes, y) {
-    const sums = lanes.map((lane) => lane.columns(this.from, this.to, this.plot));
+  paintDifference(c, row, y) {
+    const sums = row.judged.map((lane) => lane.columns(this.from, this.to, this.plot));
     c.fillStyle = this.colour.mark;
     let different = 0;
     for (let x = 0; x < this.plot; ++x) {
