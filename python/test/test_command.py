@@ -3,10 +3,12 @@
 import contextlib
 import os
 import pty
+import signal
 import subprocess
 import sys
 import termios
 
+import _lpn
 import click
 import lpn
 import pytest
@@ -129,3 +131,20 @@ def test_progress_is_silent_without_a_terminal(capsys):
     progress.step("one")
     progress.clear()
     assert progress.finished == 1 and capsys.readouterr().err == ""
+
+
+def test_ctrl_c_while_python_imports_says_nothing(tmp_path):
+    (tmp_path / "click.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    )
+    program = os.path.join(os.path.dirname(os.path.dirname(_lpn.__file__)), "bin", "lpn")
+    done = subprocess.run(
+        [program, "--help"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        timeout=600,
+    )
+    # A shell calls this status 130.
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

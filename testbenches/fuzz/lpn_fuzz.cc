@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ constexpr std::size_t kMostCommits = 400;    // of a scouted run; its time limit
 constexpr std::size_t kMostStarts = 4000;    // likewise
 constexpr std::size_t kMostObserved = 4000;  // with what is pushed from outside
 constexpr int kCasesPerNet = 3;
-constexpr int kSecondsPerCase = 20;
+constexpr int kSecondsPerCase = 20;      // of processor time: the machine may be busy with others
+constexpr unsigned kWaitPerCase = 1800;  // by the clock: threads that wait for each other
 constexpr rlim_t kMemory = rlim_t{3} << 30;  // of a process
 constexpr auto kShrinkTime = std::chrono::minutes(5);
 
@@ -80,6 +82,28 @@ struct Options {
   bool print = false;       // with --only: the net and what the interpreter does
   std::int64_t first = -1;  // of the nets to be written out (--export), not run
 };
+
+// ---- limits of a case ---------------------------------------------------------------------------
+
+// While it lives, the process ends by a signal when what it does takes too long.
+class Limited {
+ public:
+  Limited() { set(kSecondsPerCase, kWaitPerCase); }
+  ~Limited() { set(0, 0); }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+
+ private:
+  static void set(time_t processor, unsigned clock) {
+    const itimerval timer{{}, {processor, 0}};
+    setitimer(ITIMER_PROF, &timer, nullptr);
+    alarm(clock);
+  }
+};
+
+bool took_too_long(int status) {
+  return WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM);
+}
 
 // ---- making cases -----------------------------------------------------------------------------
 
@@ -288,7 +312,7 @@ void run_cases(const Net& net, std::uint64_t number, const Libraries& libraries,
   for (auto& [j, c] : cases) {
     shared.at_net = static_cast<std::int64_t>(number);
     shared.at_case = j;
-    alarm(kSecondsPerCase);
+    const Limited limited;
     if (j == 1) c.net = parsed;  // the engines were compiled from the net before printing
     try {
       Outcome outcome;
@@ -305,16 +329,14 @@ void run_cases(const Net& net, std::uint64_t number, const Libraries& libraries,
     } catch (const std::bad_alloc&) {
       ++shared.counts.too_big;
     }
-    alarm(0);
     together.push_back(c);
   }
   if (options.mode != Mode::kBatch) return;
-  alarm(kSecondsPerCase);
+  const Limited limited;
   const unsigned threads = number % 4 == 0 ? 2 : 1;
   const std::string what = batch_disagreement(together, *libraries.plain, threads);
   if (!what.empty()) note(shared, number, 0, what);
   shared.counts.batched += together.size();
-  alarm(0);
 }
 
 void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers,
@@ -339,12 +361,11 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
     for (int j = 0; j < some; ++j) {
       if (skipped.count({number, j})) continue;
       shared.at_case = j;
-      alarm(kSecondsPerCase);
+      const Limited limited;
       if (auto c = case_number(net, options, number, j))
         cases[number].emplace_back(j, *c);
       else
         ++shared.counts.discarded;
-      alarm(0);
     }
     nets.push_back(net);
     compiled.push_back(number);
@@ -395,7 +416,7 @@ struct Job {
   bool finish(int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
     const std::string how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "left";
-    if (shared->stage == 2 || !(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)) {
+    if (shared->stage == 2 || !took_too_long(status)) {
       Finding f{static_cast<std::uint64_t>(shared->at_net), shared->at_case, {}};
       std::snprintf(f.text, sizeof f.text, "the process died in stage %d: %s", shared->stage,
                     how.c_str());
@@ -408,7 +429,8 @@ struct Job {
 
 // ---- findings ---------------------------------------------------------------------------------
 
-// Whether each case fails on freshly compiled engines; a death counts.
+// Whether each case fails on freshly compiled engines; a death counts. In a batch each is all of
+// its inputs.
 std::vector<bool> failing(const std::vector<Case>& cases, const Options& options,
                           std::vector<std::string>* why = nullptr) {
   struct Answers {
@@ -442,10 +464,13 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
       }
       for (std::size_t k = from; k < cases.size(); ++k) {
         answers->at = k;
-        alarm(kSecondsPerCase);
+        const Limited limited;
         std::string what = text_disagreement(cases[k].net);
         if (what.empty()) what = disagreement(cases[k], compiled(engines, k));
-        alarm(0);
+        if (what.empty() && options.mode == Mode::kBatch) {
+          what =
+              batch_disagreement(std::vector<Case>(kCasesPerBatch, cases[k]), engines.plain[k], 1);
+        }
         answers->state[k] = !what.empty();
         std::snprintf(answers->text[k], 1500, "%s", what.c_str());
       }
@@ -454,8 +479,8 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
     int status = 0;
     waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
-    const bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-    answers->state[answers->at] = hang ? 0 : 1;  // smaller cases may be endless by themselves
+    answers->state[answers->at] =
+        took_too_long(status) ? 0 : 1;  // smaller cases may be endless by themselves
     std::snprintf(answers->text[answers->at], 1500, "the process died");
     from = answers->at + 1;
   }
@@ -476,6 +501,18 @@ fs::path free_name(const fs::path& folder) {
   }
 }
 
+// Of the inputs of a batch that differed, one that differs beside its likes; else the given one.
+Case culprit(const Case& given, const Finding& f, const Options& options) {
+  std::vector<Case> cases;
+  const Net net = net_number(options, f.net);
+  for (int j = 0; j < kCasesPerBatch; ++j) {
+    if (auto c = case_number(net, options, f.net, j)) cases.push_back(*c);
+  }
+  const std::vector<bool> fails = failing(cases, options);
+  const auto found = std::find(fails.begin(), fails.end(), true);
+  return found == fails.end() ? given : cases[static_cast<std::size_t>(found - fails.begin())];
+}
+
 void report(const Finding& f, const Options& options) {
   fmt::print("\nDIFFERENCE: seed {} net {} case {}\n{}\n", options.seed, f.net, f.which, f.text);
   std::fflush(stdout);
@@ -483,8 +520,9 @@ void report(const Finding& f, const Options& options) {
     fmt::print("{}\n", print_net(net_number(options, f.net)));
     return;
   }
-  const std::optional<Case> c = case_number(net_number(options, f.net), options, f.net, f.which);
+  std::optional<Case> c = case_number(net_number(options, f.net), options, f.net, f.which);
   if (!c) return;
+  if (options.mode == Mode::kBatch && options.shrink) c = culprit(*c, f, options);
   Case small = *c;
   if (options.shrink) {
     const auto begin = Clock::now();

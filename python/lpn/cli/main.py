@@ -107,7 +107,7 @@ def _lpn(never_compile):
 
 def main(arguments=None):
     """Runs one command and exits with its status."""
-    source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>")
+    source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>", "<string>")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False)
