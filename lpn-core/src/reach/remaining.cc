@@ -134,11 +134,10 @@ Remaining::Remaining(const Net& net, const ParamValues& params, TermSets& sets, 
     if (what == What::kTime || (what == What::kBusy && counted_ == k)) {
       std::int64_t period = 1;
       if (t.clock) period = fields.of(t.clock->period.id).hi;
-      cost = fields.of(t.delay.id).hi;
+      cost = std::max<std::int64_t>(fields.of(t.delay.id).hi, 0);  // less is an error
       if (what == What::kTime && t.interval) cost = std::max(cost, fields.of(t.interval->id).hi);
       if (cost > kLargest || period > kLargest / (cost + 1)) return;
-      cost = std::max<std::int64_t>(cost, 0) * period +
-             (what == What::kTime && t.clock ? period - 1 : 0);
+      cost = cost * period + (what == What::kTime && t.clock ? period - 1 : 0);
     }
     if (cost != 0) row[one] = -cost;
     std::erase_if(row, [](const auto& each) { return each.second == 0; });

@@ -45,6 +45,12 @@ TEST_CASE("Remaining: an interval longer than the delay, and the wait for an edg
   CHECK(left(pipeline(5, "  clock 10 phase 0\n"), What::kTime) == 5 * (30 + 9 + 4));
 }
 
+TEST_CASE("Remaining: a delay that is always an error takes no time") {
+  CHECK(left("place p : unit initial 3\nplace out : unit done\n"
+             "transition a {\n  take j from p\n  delay 0 - 1\n  put out\n}\n",
+             What::kTime) == 0);
+}
+
 TEST_CASE("Remaining: counts and weights, at their worst") {
   const std::string fork =
       "place p : unit initial 4\nplace q : unit\nplace out : unit done\n"
