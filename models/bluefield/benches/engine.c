@@ -151,6 +151,11 @@ int main(int count, char** given) {
   pin(0, 0);
   double busy[CLIENTS] = {0};
   uint64_t served[CLIENTS] = {0};
+  for (int k = 0; k < clients; ++k) /* all have begun */
+    while (atomic_load(&all->client[k].queue[0].asked) == 0) {
+      sched_yield();
+      atomic_store(&all->now, (uint64_t)(seconds(CLOCK_PROCESS_CPUTIME_ID) * 1e9));
+    }
   serve(work, clients, seconds(CLOCK_PROCESS_CPUTIME_ID) + limit / 4, busy, served);
   memset(busy, 0, sizeof busy);
   memset(served, 0, sizeof served);
