@@ -213,7 +213,9 @@ def test_an_observer_cannot_change_its_run():
 
 def test_a_broken_promise_of_ours_is_an_exception():
     with pytest.raises(lpn.Error) as caught:
-        _lpn.wave.Vcd().sample([0], [1], [], [], (0, 0, 0), 1, False, None, False)  # without a header
+        _lpn.wave.Vcd().sample(
+            [0], [1], [], [], (0, 0, 0), 1, False, None, False
+        )  # without a header
     assert caught.value.code == "E-bug"
     assert re.fullmatch(
         r"internal error at vcd_reader\.cc:\d+: in_body_ && signal < watched_\.size\(\)\n"
