@@ -90,10 +90,20 @@ class _Run:
         self.instants = INSTANTS if batches else 1
         self.marking = build.marking(scenario, self.net, WINDOWS * self.instants + 1, self.seats)
         self.values = build.parameters(scenario, form=self.form, seats=self.seats)
-        self.most_us = scenario.simulate.most_ms * 1e3 / WINDOWS
+        self.most_us = self._most_window()
         self.window_us = min(self._first_window(), self.most_us)
         self.outcome = None
         self._last = False
+
+    def _most_window(self):
+        """What most_ms allows; whole periods, as _first_window, where it is as much as one."""
+        most = self.scenario.simulate.most_ms * 1e3 / WINDOWS
+        period = 2 * self._slowest_period() / WINDOWS
+        return most // period * period if 0 < period <= most else most
+
+    def _slowest_period(self):
+        """Of the random schedules [us]; 0 where nothing varies by chance."""
+        return max((_period(f) for f in self.scenario.functions if _random(f)), default=0.0)
 
     def _first_window(self):
         """Long enough that every function delivers what the tolerance needs, by its service times."""
@@ -123,10 +133,8 @@ class _Run:
         least = max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
         # The half that is measured has whole periods of the slowest random schedule, so that its
         # mean is exact.
-        periods = [_period(f) for f in self.scenario.functions if _random(f)]
-        if not periods:
-            return least
-        return max(2, math.ceil(least * WINDOWS / 2 / max(periods))) * max(periods) / (WINDOWS / 2)
+        period = 2 * self._slowest_period() / WINDOWS
+        return max(2, math.ceil(least / period)) * period if period > 0 else least
 
     def parameters(self):
         return {**self.values, "window": parts.ticks(self.window_us / self.instants)}

@@ -88,3 +88,24 @@ def test_means_over_a_window_keep_the_time_between_them():
         [80] * 7
     )
     assert steady._levels(count[:9], 1) == count[:9]
+
+
+@pytest.mark.parametrize("rate, periods", [(137.904, 3), (409.6, 10), (30, None)])
+def test_the_longest_run_counts_whole_periods_of_random_arrivals(rate, periods):
+    """A part of a period is off by chance. Of 100 ms that are counted; 30 kpps repeat after 137 ms."""
+    given = {
+        "functions": [
+            {
+                "name": "f",
+                "stages": [{"resource": "cpu", "service_us": 1.0}],
+                "traffic": {"rate_kpps": rate, "arrivals": "poisson", "seed": 1},
+            }
+        ],
+        "simulate": {"most_ms": 200},
+    }
+    run = steady._Run(scenarios.parse(given))
+    counted_ms = run.most_us * steady.WINDOWS / 2 * 1e-3
+    if periods is None:
+        assert counted_ms == 100
+    else:
+        assert counted_ms == pytest.approx(periods * 4096 / rate)
