@@ -942,7 +942,7 @@ struct Interp::Impl {
 
   // A place that a call names: std::out_of_range for a number that none has.
   PlaceId known(PlaceId id) const {
-    places.at(static_cast<std::size_t>(id));
+    static_cast<void>(places.at(static_cast<std::size_t>(id)));
     return id;
   }
   // And of one that changes it; Error "E-call" while a run is under way: its observer, or another
@@ -1032,7 +1032,8 @@ std::optional<Time> Interp::next() const {
   return impl_->begun ? impl_->next_instant() : std::optional<Time>(0);
 }
 Blocked Interp::why(TransitionId transition) const {
-  impl_->transitions.at(static_cast<std::size_t>(transition));  // or std::out_of_range
+  static_cast<void>(
+      impl_->transitions.at(static_cast<std::size_t>(transition)));  // or std::out_of_range
   impl_->require_idle();
   return impl_->diagnose(static_cast<std::size_t>(transition));
 }
