@@ -29,7 +29,7 @@ TEST_CASE("values and sites") {
   CHECK(literal(7) == "7ll");
   CHECK(literal(-7) == "(-7ll)");
   CHECK(literal(std::numeric_limits<std::int64_t>::min()) == "(-9223372036854775807ll - 1)");
-  CHECK(site(4, SiteKind::kGuard, 1) == "site(4, 2, 1, 0, 0)");
+  CHECK(site(4, SiteKind::kGuard, 1) == "site(@T4, 2, 1, 0, 0)");
 }
 
 TEST_CASE("checks are left out where declared ranges show that nothing can fail") {

@@ -15,6 +15,7 @@ std::vector<sim::Library> build_many(const std::vector<Net>& nets, sim::Variant 
     sim::GenerateOptions each;
     each.suffix = fmt::format("_{}", k);
     if (k % 2 == 0) each.contested = 2;
+    if (k / 2 % 2 == 0) each.inlined = 0;
     source += sim::generate(nets[k], each);
   }
   const sim::Provenance made =

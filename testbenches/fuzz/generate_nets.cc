@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     sim::GenerateOptions options;
     options.suffix = fmt::format("_{}", k);
     if (k / bench::kProfiles % 2 == 0) options.contested = 2;
+    if (k / bench::kProfiles / 2 % 2 == 0) options.inlined = 0;
     bytes += sim::generate(net, options).size();
   }
   fmt::print("{} nets of {} profiles: {} by events, {} mixed, {} order-free; {} MB of source\n",

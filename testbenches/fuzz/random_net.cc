@@ -11,6 +11,7 @@
 #include <limits>
 #include <set>
 
+#include "equal_net.h"
 #include "lpn/base/error.h"
 #include "static_net.h"
 
@@ -26,7 +27,7 @@ std::uint64_t Random::next() {
 namespace {
 
 constexpr const char* kProfileNames[] = {"usual", "ties",   "far",  "errors", "clocks",
-                                         "wide",  "counts", "bits", "static"};
+                                         "wide",  "counts", "bits", "static", "equal"};
 static_assert(std::size(kProfileNames) == kProfiles);
 
 }  // namespace
@@ -766,6 +767,7 @@ std::vector<std::int64_t> token_values(const Net& net, PlaceId place, Random& r)
 
 Net random_net(Random& random, Profile profile) {
   if (profile == Profile::kStatic) return static_net(random, random.chance(12));
+  if (profile == Profile::kEqual) return equal_net(random);
   return Maker(random, profile).run();
 }
 

@@ -40,8 +40,9 @@ enum class Profile {
   kCounts,  // many tokens at once
   kBits,    // operators on bits
   kStatic,  // firings that repeat in a sequence known beforehand (static_net.h)
+  kEqual,   // copies of a part (equal_net.h)
 };
-inline constexpr int kProfiles = 9;
+inline constexpr int kProfiles = 10;
 const char* profile_name(Profile profile);
 // Throws lpn::Error "E-case" naming those there are.
 Profile profile_named(const std::string& name);

@@ -12,7 +12,6 @@ using std::string;
 namespace {
 
 constexpr std::size_t kSmall = 16;    // transitions whose code is part of the engine's loop
-constexpr std::size_t kInlined = 64;  // transitions whose code shares one function
 
 }  // namespace
 
@@ -23,7 +22,14 @@ void EventAccess::dispatch() {
     // A net without transitions has an engine that believes in one.
     line("default: {} }} }}", net_.transitions.empty() ? "break;" : "__builtin_unreachable();");
   };
-  const bool small = net_.transitions.size() <= kSmall;
+  const bool small = !facts_.apart && net_.transitions.size() <= kSmall;
+  if (equal_.calls_by_number()) {
+    line("void call_on(u32 p) {{ switch (p) {{");
+    for (size_t p = 0; p < contests_.size(); ++p) {
+      if (!contests_[p].rivals.empty()) line("case {0}: return call_{0}();", p);
+    }
+    line("default: break; }} }}");
+  }
   for (const char* verb : {"start", "commit"}) {
     const char* call =
         verb[0] == 's' ? "case {0}: try_{0}(); break;" : "case {0}: commit_{0}(); break;";
@@ -34,43 +40,42 @@ void EventAccess::dispatch() {
       continue;
     }
     line("void {0}_here(u32 k) {{ {0}(k); }}", verb);
-    if (net_.transitions.size() <= kInlined) {
+    if (!facts_.apart) {
       each(fmt::format("void {}(u32 k)", verb), verb, call);
       continue;
     }
     // One function each: all of them inlined into one switch take minutes to compile.
-    line("template <void (Net::*F)()> static void {}_step(Net& net) {{ (net.*F)(); }}", verb);
-    line("void {}(u32 k) {{ {}", verb, mixed_case(verb));
-    line("static constexpr void (*kSteps[])(Net&) = {{");
-    for (size_t k = 0; k < net_.transitions.size(); ++k) {
-      line("{}_step<&Net::{}_{}>,", verb, verb[0] == 's' ? "try" : verb, k);
-    }
-    line("}}; kSteps[k](*this); }}");
+    out_.add(equal_.table("Net", verb, verb[0] == 's' ? "try" : verb, net_.transitions.size(),
+                          mixed_case(verb)));
   }
   line("void overtaken(u32 k, u32 slot) {{ (void)slot; switch (k) {{");
   for (size_t k = 0; k < infos_.size(); ++k) {
-    if (infos_[k].keep == Keep::kPool) line("case {0}: batch{0}.push_back(slot); break;", k);
+    if (infos_[k].keep == Keep::kPool) line("case {0}: @batch{0}.push_back(slot); break;", k);
   }
   line("default: break; }} }}");
   line("bool waiting(u32 k, bool ask) {{ (void)ask; switch (k) {{");
   for (size_t k = 0; k < infos_.size(); ++k) {
     if (facts_.timed(net_.transitions[k])) {
-      line("case {0}: wake{0} = -1; return !ask || waiting_{0}();", k);
+      line("case {0}: @wake{0} = -1; return !ask || {1};", k, equal_.call("waiting", k).text());
     }
   }
   line("default: return false; }} }}");
   line("bool any_waiting() {{ return false");
   for (size_t k = 0; k < infos_.size(); ++k) {
-    if (facts_.timed(net_.transitions[k])) line("|| (wake{0} > now && waiting_{0}())", k);
+    if (facts_.timed(net_.transitions[k])) {
+      line("|| (@wake{0} > now && {1})", k, equal_.call("waiting", k).text());
+    }
   }
   line("; }}");
   line("#if LPNRT_STATS");
   line("u32 why(u32 k) {{ switch (k) {{");
-  for (size_t k = 0; k < infos_.size(); ++k) line("case {0}: return why_{0}();", k);
+  for (size_t k = 0; k < infos_.size(); ++k) {
+    line("case {}: return {};", k, equal_.call("why", k).text());
+  }
   line("default: return kReady; }} }}");
   wakes_.touch_rivals_function();
   line("u64 occupancy_of(u32 p) const {{ switch (p) {{");
-  for (size_t p = 0; p < declared_.places.size(); ++p) line("case {0}: return f{0} + l{0};", p);
+  for (size_t p = 0; p < declared_.places.size(); ++p) line("case {0}: return @f{0} + @l{0};", p);
   line("default: return 0; }} }}");
   line("#endif");
   line("#if LPNRT_TRACE");
@@ -94,17 +99,17 @@ void EventAccess::collect_causes() {
   line("causes.collect([this](const auto& visit) {{ visit(done_node); visit(last_node);");
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (consumers_[p].empty()) continue;
-    line("origins{0}.each(visit); visit(taken_by{0}); visit(changed_by{0});", p);
+    line("@origins{0}.each(visit); visit(@taken_by{0}); visit(@changed_by{0});", p);
   }
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
-    line("visit(begun{0}); visit(ended{0}); visit(freed{0});", k);
+    line("visit(@begun{0}); visit(@ended{0}); visit(@freed{0});", k);
     switch (infos_[k].keep) {
-      case Keep::kSingle: line("visit(r{}.me);", k); break;
+      case Keep::kSingle: line("visit(@r{}.me);", k); break;
       case Keep::kCount:
       case Keep::kFifo:
-        line("for (u64 i = 0; i < q{0}.size(); ++i) visit(q{0}.at(i).me);", k);
+        line("for (u64 i = 0; i < @q{0}.size(); ++i) visit(@q{0}.at(i).me);", k);
         break;
-      case Keep::kPool: line("for (u32 i = 0; i < q{0}.slots(); ++i) visit(q{0}[i].me);", k); break;
+      case Keep::kPool: line("for (u32 i = 0; i < @q{0}.slots(); ++i) visit(@q{0}[i].me);", k); break;
     }
   }
   line("}}); }}");
@@ -114,7 +119,7 @@ void EventAccess::collect_causes() {
 void EventAccess::access() {
   line("bool undrained() const {{ return false");
   for (size_t p = 0; p < declared_.places.size(); ++p) {
-    if (must_drain(declared_.places[p])) line("|| f{} != 0", p);
+    if (must_drain(declared_.places[p])) line("|| @f{} != 0", p);
   }
   line("; }}");
 
@@ -129,15 +134,15 @@ void EventAccess::access() {
           "for (u64 k = 0; k < count; ++k) if (!in_range({0}, values + k * {1})) return "
           "LPN_BAD_VALUE;",
           p, width);
-      line("p{}.append(count, values);", p);
+      line("@p{}.append(count, values);", p);
     }
     line(
-        "LPNRT_IF_TRACE(if (count != 0) {{ ids{0}.push() = {{0, 1, {0}, 0, 0, external{0}, "
+        "LPNRT_IF_TRACE(if (count != 0) {{ @ids{0}.push() = {{0, 1, {0}, 0, 0, @external{0}, "
         "count}}; "
-        "external{0} += count; }})",
+        "@external{0} += count; }})",
         p);
-    if (facts_.outlet(p)) line("if (s{0}.on && count != 0) s{0}.add(now, group, count);", p);
-    line("f{} += count; break;", p);
+    if (facts_.outlet(p)) line("if (@s{0}.on && count != 0) @s{0}.add(now, group, count);", p);
+    line("@f{} += count; break;", p);
   }
   line("default: return LPN_BAD_CALL; }}");
   line("return LPN_OK; }}");
@@ -148,8 +153,8 @@ void EventAccess::access() {
     wakes_.meter(p);
     line("load({}, 1, values);", p);
     line(
-        "LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} "
-        "+ l{0};)",
+        "LPNRT_IF_STATS(if (@f{0} + @l{0} > place_meters[{0}].peak) place_meters[{0}].peak = @f{0} "
+        "+ @l{0};)",
         p);
     arrived(p, "1");
     wakes_.look_at_consumers(p);
@@ -157,7 +162,7 @@ void EventAccess::access() {
     line("break; }}");
   }
   for (size_t c = declared_.places.size(); c < net_.places.size(); ++c) {
-    line("case {0}: {{ f{0} += static_cast<u64>(values[0]);", c);
+    line("case {0}: {{ @f{0} += static_cast<u64>(values[0]);", c);
     arrived(c, "static_cast<u64>(values[0])");
     wakes_.look_at_consumers(c);
     wakes_.touch_consumers(c);
@@ -172,9 +177,9 @@ void EventAccess::access() {
     line("case {}:", p);
     if (width > 0) {
       if (facts_.outlet(p)) line("if (rows_lost && values != nullptr) return 0;");
-      line("if (values != nullptr) p{0}.copy(f{0}, values);", p);
+      line("if (values != nullptr) @p{0}.copy(@f{0}, values);", p);
     }
-    line("return f{};", p);
+    line("return @f{};", p);
   }
   line("default: return 0; }} }}");
 }
@@ -183,42 +188,42 @@ void EventAccess::arrived(size_t p, const char* count) {
   if (consumers_[p].empty()) return;
   line(
       "LPNRT_IF_PATH(if (causes.full()) collect_causes(); const u32 me = "
-      "causes.add_pushed(now, {0}); origins{0}.push(me, {1}); changed_by{0} = me;)",
+      "causes.add_pushed(now, {0}); @origins{0}.push(me, {1}); @changed_by{0} = me;)",
       p, count);
 }
 
 void EventAccess::outside() {
   line("u64* credits(u32 place) {{ switch (place) {{");
   for (size_t p = 0; p < declared_.places.size(); ++p) {
-    if (declared_.places[p].capacity) line("case {}: return &f{};", p, credits_[p]);
+    if (declared_.places[p].capacity) line("case {}: return &@f{};", p, credits_[p]);
   }
   line("default: return nullptr; }} }}");
   line("i64 room(u32 place) const {{ switch (place) {{");
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     if (!declared_.places[p].capacity) continue;
     line(
-        "case {0}: return begun ? static_cast<i64>(f{1}) : lpnrt::max(0, cap{0} - "
-        "static_cast<i64>(f{0} - f{1}));",
+        "case {0}: return begun ? static_cast<i64>(@f{1}) : lpnrt::max(0, @cap{0} - "
+        "static_cast<i64>(@f{0} - @f{1}));",
         p, credits_[p]);
   }
   line("default: return kForever; }} }}");
   line("Stamps* stamps(u32 place) {{ switch (place) {{");
   for (size_t p = 0; p < declared_.places.size(); ++p) {
-    if (facts_.outlet(p)) line("case {0}: return &s{0};", p);
+    if (facts_.outlet(p)) line("case {0}: return &@s{0};", p);
   }
   line("default: return nullptr; }} }}");
   line("u64 take(u32 place, u64 most, i64* values, lpn_instant* when) {{");
   line("(void)most, (void)values, (void)when; switch (place) {{");
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     if (!facts_.outlet(p)) continue;
-    line("case {0}: {{ const u64 count = std::min(most, f{0});", p);
+    line("case {0}: {{ const u64 count = std::min(most, @f{0});", p);
     wakes_.meter(p);
     if (!net_[net_.places[p].type].fields.empty()) {
-      line("if (values != nullptr) p{0}.copy(count, values); p{0}.pop(count);", p);
+      line("if (values != nullptr) @p{0}.copy(count, values); @p{0}.pop(count);", p);
     }
-    line("if (s{0}.on) s{0}.take(count, when);", p);
-    line("LPNRT_IF_TRACE(std::vector<lpn_token_run> gone; take_ids(ids{}, count, 0, gone);)", p);
-    line("f{} -= count; return count; }}", p);
+    line("if (@s{0}.on) @s{0}.take(count, when);", p);
+    line("LPNRT_IF_TRACE(std::vector<lpn_token_run> gone; take_ids(@ids{}, count, 0, gone);)", p);
+    line("@f{} -= count; return count; }}", p);
   }
   line("default: return 0; }} }}");
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "write/equal.h"
 #include "write/event_part.h"
 #include "write/event_wakes.h"
 
@@ -11,8 +12,9 @@ namespace lpn::sim {
 
 class EventAccess final : EventPart {
  public:
-  EventAccess(const EventNames& names, EventWakes& wakes, Writer& out)
-      : EventPart(names, out), wakes_(wakes) {}
+  // `equal`: has the functions that are called.
+  EventAccess(const EventNames& names, EventWakes& wakes, const EqualCode& equal, Writer& out)
+      : EventPart(names, out), wakes_(wakes), equal_(equal) {}
 
   void dispatch();
   void collect_causes();
@@ -27,6 +29,7 @@ class EventAccess final : EventPart {
   std::string mixed_case(const std::string& verb) const;
 
   EventWakes& wakes_;
+  const EqualCode& equal_;
 };
 
 }  // namespace lpn::sim

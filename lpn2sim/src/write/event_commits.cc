@@ -12,36 +12,36 @@ using std::uint32_t;
 
 void EventCommits::commit_function(size_t k) {
   const TransitionInfo& info = infos_[k];
-  line("void commit_{}() {{", k);
+  line("void commit_@N{0}(@A{0}) {{", k);
   switch (info.keep) {
     case Keep::kCount:
-      line("if (c{0} != 0) do {{", k);
-      line("LPNRT_IF_RECORD(R{0}& r = q{0}.front();)", k);
+      line("if (@c{0} != 0) do {{", k);
+      line("LPNRT_IF_RECORD(@R{0}& r = @q{0}.front();)", k);
       commit_body(k);
-      line("LPNRT_IF_RECORD(q{}.pop();)", k);
-      line("}} while (--c{0} != 0 && step());", k);
+      line("LPNRT_IF_RECORD(@q{}.pop();)", k);
+      line("}} while (--@c{0} != 0 && step());", k);
       break;
     case Keep::kSingle:
-      line("R{0}& r = r{0}; (void)r; busy{0} = false;", k);
+      line("@R{0}& r = @r{0}; (void)r; @busy{0} = false;", k);
       commit_body(k);
       break;
     case Keep::kFifo:
-      line("do {{ R{0}& r = q{0}.front(); (void)r;", k);
+      line("do {{ @R{0}& r = @q{0}.front(); (void)r;", k);
       commit_body(k);
-      line("q{0}.pop(); }} while (q{0}.size() != 0 && q{0}.front().due == now && step());", k);
-      line("if (q{0}.size() != 0) schedule(q{0}.front().due, {0});", k);
+      line("@q{0}.pop(); }} while (@q{0}.size() != 0 && @q{0}.front().due == now && step());", k);
+      line("if (@q{0}.size() != 0) schedule(@q{0}.front().due, @T{0});", k);
       break;
     case Keep::kPool:
       line(
-          "if (batch{0}.size() > 1) std::sort(batch{0}.begin(), batch{0}.end(), [this](u32 x, "
+          "if (@batch{0}.size() > 1) std::sort(@batch{0}.begin(), @batch{0}.end(), [this](u32 x, "
           "u32 y) "
-          "{{ return q{0}[x].number < q{0}[y].number; }});",
+          "{{ return @q{0}[x].number < @q{0}[y].number; }});",
           k);
-      line("for (const u32 slot : batch{0}) {{ R{0}& r = q{0}[slot]; (void)r; --c{0};", k);
+      line("for (const u32 slot : @batch{0}) {{ @R{0}& r = @q{0}[slot]; (void)r; --@c{0};", k);
       commit_body(k);
       line("LPNRT_IF_PATH(r.me = 0;)");
-      line("q{}.give(slot); step(); }}", k);
-      line("batch{}.clear();", k);
+      line("@q{}.give(slot); step(); }}", k);
+      line("@batch{}.clear();", k);
       break;
   }
   line("}}");
@@ -50,29 +50,29 @@ void EventCommits::commit_function(size_t k) {
 void EventCommits::commit_body(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
-  std::set<uint32_t> marks;  // whoever this commit makes ready for certain conditions
+  Woken marks;  // whoever this commit makes ready for certain conditions
   line("++commits;");
   if (info.keep == Keep::kPool && facts_.has_rows(t)) line("u64 cursor = 0;");
-  line("LPNRT_IF_STATS(meters[{0}].commit(now); touch({0});)", k);
+  line("LPNRT_IF_STATS(meters[@T{0}].commit(now); touch(@T{0});)", k);
   line("LPNRT_IF_PATH(last_node = r.me;)");
-  if (t.servers) line("LPNRT_IF_PATH(if (full{0}) {{ freed{0} = r.me; full{0} = false; }})", k);
+  if (t.servers) line("LPNRT_IF_PATH(if (@full{0}) {{ @freed{0} = r.me; @full{0} = false; }})", k);
   if (t.servers) marks.insert(static_cast<uint32_t>(k));
   for (uint32_t a = 0; a < t.inputs.size(); ++a) unlock(k, a, marks);
   for (size_t o = 0; o < t.outputs.size(); ++o) append(k, o, marks);
   wakes_.mark(marks, k);
   if (info.declared_outputs == 0) {
-    line("LPNRT_IF_TRACE(report({}, r.firing, r.start, r.taken, nullptr);)", k);
+    line("LPNRT_IF_TRACE(report(@T{}, r.firing, r.start, r.taken, nullptr);)", k);
     return;
   }
   string produced;
   for (size_t o = 0; o < info.declared_outputs; ++o) produced += names_.total(k, o) + ", ";
   line(
-      "LPNRT_IF_TRACE(const u64 produced[] = {{{}}}; report({}, r.firing, r.start, r.taken, "
+      "LPNRT_IF_TRACE(const u64 produced[] = {{{}}}; report(@T{}, r.firing, r.start, r.taken, "
       "produced);)",
       produced, k);
 }
 
-void EventCommits::unlock(size_t k, uint32_t a, std::set<uint32_t>& marks) {
+void EventCommits::unlock(size_t k, uint32_t a, Woken& marks) {
   const Transition& t = net_.transitions[k];
   const ArcInfo& ai = infos_[k].arcs[a];
   if (t.inputs[a].inhibit || ai.weight == 0) return;
@@ -80,8 +80,8 @@ void EventCommits::unlock(size_t k, uint32_t a, std::set<uint32_t>& marks) {
   const string w =
       ai.weight > 0 ? fmt::format("{}ull", ai.weight) : fmt::format("static_cast<u64>(r.w{})", a);
   wakes_.meter(p);
-  always_or_stats(locked_[p], fmt::format("l{} -= {};", p, w));
-  if (facts_.watched(p)) line("LPNRT_IF_PATH(changed_by{} = r.me;)", p);
+  always_or_stats(locked_[p], fmt::format("@l{} -= {};", p, w));
+  if (facts_.watched(p)) line("LPNRT_IF_PATH(@changed_by{} = r.me;)", p);
   if (!locked_[p]) return;
   std::vector<uint32_t> readers;
   for (uint32_t other : consumers_[p]) {
@@ -96,7 +96,7 @@ void EventCommits::unlock(size_t k, uint32_t a, std::set<uint32_t>& marks) {
   wakes_.touch(readers);
 }
 
-void EventCommits::append(size_t k, size_t o, std::set<uint32_t>& marks) {
+void EventCommits::append(size_t k, size_t o, Woken& marks) {
   const OutputArc& arc = net_.transitions[k].outputs[o];
   const auto p = static_cast<size_t>(arc.place);
   const string count = names_.total(k, o);
@@ -111,25 +111,25 @@ void EventCommits::append(size_t k, size_t o, std::set<uint32_t>& marks) {
     line("{{ const u64 total = {};", count);
   wakes_.meter(p);
   if (declared) {
-    line("LPNRT_IF_TRACE(ids{}.push() = {{0, 0, {}, {}, r.firing, 0, total}};)", p, k, o);
+    line("LPNRT_IF_TRACE(@ids{}.push() = {{0, 0, @T{}, {}, r.firing, 0, total}};)", p, k, o);
   }
   for (size_t e = 0; !facts_.is_unit(arc) && e < arc.emissions.size(); ++e) append_rows(k, o, e);
-  line("f{} += total;", p);
+  line("@f{} += total;", p);
   if (!consumers_[p].empty()) {
-    line("LPNRT_IF_PATH(origins{0}.push(r.me, total); changed_by{0} = r.me;)", p);
+    line("LPNRT_IF_PATH(@origins{0}.push(r.me, total); @changed_by{0} = r.me;)", p);
   }
   if (declared)
     line(
-        "LPNRT_IF_STATS(if (f{0} + l{0} > place_meters[{0}].peak) place_meters[{0}].peak = f{0} "
-        "+ l{0};)",
+        "LPNRT_IF_STATS(if (@f{0} + @l{0} > place_meters[@P{0}].peak) place_meters[@P{0}].peak = @f{0} "
+        "+ @l{0};)",
         p);
   if (net_.places[p].done) {
     line("done_tokens += total; latency = now; LPNRT_IF_PATH(done_node = r.me;)");
   }
-  if (facts_.stamped(p)) line("if (s{0}.on) s{0}.add(now, group, total);", p);
+  if (facts_.stamped(p)) line("if (@s{0}.on) @s{0}.add(now, group, total);", p);
   wakes_.touch_consumers(p);
   if (!contests_[p].rivals.empty()) line("{}", names_.call_on(p));
-  std::set<uint32_t> woken;
+  Woken woken;
   for (uint32_t other : consumers_[p]) {
     if (facts_.is_rival(p, other)) continue;
     const Transition& theirs = net_.transitions[other];
@@ -142,7 +142,7 @@ void EventCommits::append(size_t k, size_t o, std::set<uint32_t>& marks) {
     }
   }
   if (always)
-    marks.insert(woken.begin(), woken.end());
+    marks.insert(woken);
   else
     wakes_.mark(woken, k);
   line("}}");
@@ -160,7 +160,7 @@ void EventCommits::append_rows(size_t k, size_t o, size_t e) {
   if (!one) {
     line("for (i64 i = 0; i < {}; ++i) {{", count);
   }
-  line("{{ i64* const x = p{}.push();", p);
+  line("{{ i64* const x = @p{}.push();", p);
   for (size_t f = 0; f < emission.fields.size(); ++f) {
     const Formula& formula = emission.fields[f];
     if (facts_.is_const(formula))
@@ -170,7 +170,7 @@ void EventCommits::append_rows(size_t k, size_t o, size_t e) {
     else if (pool)
       line("x[{}] = r.values[cursor++];", f);
     else
-      line("x[{0}] = values{1}.front(); values{1}.pop();", f, k);
+      line("x[{0}] = @values{1}.front(); @values{1}.pop();", f, k);
   }
   line("}}");
   if (!one) line("}}");

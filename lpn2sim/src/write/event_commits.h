@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
 
 #include "write/event_part.h"
 #include "write/event_wakes.h"
@@ -19,8 +18,8 @@ class EventCommits final : EventPart {
 
  private:
   void commit_body(std::size_t k);
-  void unlock(std::size_t k, std::uint32_t a, std::set<std::uint32_t>& marks);
-  void append(std::size_t k, std::size_t o, std::set<std::uint32_t>& marks);
+  void unlock(std::size_t k, std::uint32_t a, Woken& marks);
+  void append(std::size_t k, std::size_t o, Woken& marks);
   void append_rows(std::size_t k, std::size_t o, std::size_t e);
 
   EventWakes& wakes_;

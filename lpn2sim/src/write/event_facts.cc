@@ -38,7 +38,8 @@ EventFacts::EventFacts(const Net& authored, const GenerateOptions& options)
       net(lower(authored)),
       plan(make_plan(net, options.solver)),
       metered(plan.whole() && FlowStats(net, declared.places.size(), plan).possible()),
-      contested(options.contested) {
+      contested(options.contested),
+      apart(net.transitions.size() > options.inlined) {
   analyse();
 }
 

@@ -82,6 +82,7 @@ struct EventFacts {
   Plan plan;
   bool metered = false;       // statistics of order-free runs
   std::size_t contested = 0;  // how many competitors make a place contested
+  bool apart = false;         // each transition has a function of its own, or one with its equals
   std::vector<TransitionInfo> infos;
   std::vector<std::size_t> credits;                   // per place with a capacity: its credit place
   std::vector<std::vector<std::uint32_t>> consumers;  // per place: transitions with an input arc

@@ -82,7 +82,7 @@ void EventMembers::constants() {
 }
 
 void EventMembers::members() {
-  for (size_t k = 0; k < net_.params.size(); ++k) line("i64 P{} = 0;", k);
+  for (size_t k = 0; k < net_.params.size(); ++k) declare("", "i64", "param", k, "0");
   line("i64 net_done_target = -1;");
   // A transition's own state lies beside its first input place, to share cache lines.
   std::vector<bool> placed(net_.places.size());
@@ -91,6 +91,7 @@ void EventMembers::members() {
     transition_members(k);
   }
   for (size_t p = 0; p < net_.places.size(); ++p) place_members(p, placed);
+  out_.add(members_.arrays_text("Net"));
   line("LPNRT_IF_STATS(PlaceMeter place_meters[{}];)", declared_.places.size() + 1);
 }
 
@@ -98,21 +99,21 @@ void EventMembers::configure() {
   line("int32_t configure(const i64* given) {{");
   line("(void)given;");
   for (size_t k = 0; k < net_.params.size(); ++k) {
-    line("P{0} = given[{0}];", k);
+    line("@param{0} = given[{0}];", k);
     if (net_.params[k].range) {
-      line("if (P{0} < {1} || P{0} > {2}) return LPN_BAD_PARAM;", k,
+      line("if (@param{0} < {1} || @param{0} > {2}) return LPN_BAD_PARAM;", k,
            literal(net_.params[k].range->lo), literal(net_.params[k].range->hi));
     }
   }
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     const Transition& t = net_.transitions[k];
     if (t.servers && !facts_.is_const(*t.servers)) {
-      line("servers{0} = {1}; if (servers{0} < 1) return LPN_BAD_PARAM;", k,
+      line("@servers{0} = {1}; if (@servers{0} < 1) return LPN_BAD_PARAM;", k,
            names_.param_expr(*t.servers));
     }
     if (t.clock) {
       line(
-          "period{0} = {1}; phase{0} = {2}; if (period{0} < 1 || phase{0} < 0) return "
+          "@period{0} = {1}; @phase{0} = {2}; if (@period{0} < 1 || @phase{0} < 0) return "
           "LPN_BAD_PARAM;",
           k, names_.param_expr(t.clock->period), names_.param_expr(t.clock->phase));
     }
@@ -120,7 +121,7 @@ void EventMembers::configure() {
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     const Place& place = net_.places[p];
     if (place.capacity) {
-      line("cap{0} = {1}; if (cap{0} < 0) return LPN_BAD_PARAM;", p,
+      line("@cap{0} = {1}; if (@cap{0} < 0) return LPN_BAD_PARAM;", p,
            names_.param_expr(*place.capacity));
     }
     const auto& fields = net_[place.type].fields;
@@ -152,18 +153,23 @@ void EventMembers::configure() {
     if (!net_.places[c].credit_of) continue;
     const auto p = static_cast<size_t>(*net_.places[c].credit_of);
     // Slots that the outside took before are what is missing from zero credits.
-    line("{{ const u64 used = f{} - f{}; if (static_cast<u64>(cap{}) < used) return false;", p, c,
+    line("{{ const u64 used = @f{} - @f{}; if (static_cast<u64>(@cap{}) < used) return false;", p, c,
          p);
-    line("f{} = static_cast<u64>(cap{}) - used; }}", c, p);
+    line("@f{} = static_cast<u64>(@cap{}) - used; }}", c, p);
   }
   for (size_t p = 0; p < declared_.places.size(); ++p) {
-    line("LPNRT_IF_STATS(place_meters[{0}].peak = f{0};)", p);
+    line("LPNRT_IF_STATS(place_meters[{0}].peak = @f{0};)", p);
   }
   for (size_t p = 0; p < net_.places.size(); ++p) {
-    if (!consumers_[p].empty()) line("LPNRT_IF_PATH(origins{0}.push(0, f{0});)", p);
+    if (!consumers_[p].empty()) line("LPNRT_IF_PATH(@origins{0}.push(0, @f{0});)", p);
   }
   line("return true;");
   line("}}");
+}
+
+void EventMembers::declare(const char* variant, const string& type, const char* name, size_t id,
+                           const char* initial) {
+  out_.add(members_.declare(variant, type, name, id, initial) + "\n");
 }
 
 void EventMembers::place_members(size_t p, std::vector<bool>& placed) {
@@ -171,75 +177,90 @@ void EventMembers::place_members(size_t p, std::vector<bool>& placed) {
   placed[p] = true;
   const Place& place = net_.places[p];
   const size_t width = net_[place.type].fields.size();
-  line("u64 f{} = 0;", p);
-  always_or_stats(locked_[p], fmt::format("u64 l{} = 0;", p));
-  if (width > 0) line("Rows<{}> p{};", width, p);
-  if (place.capacity) line("i64 cap{} = 0;", p);
-  if (facts_.stamped(p)) line("Stamps s{};", p);
+  declare("", "u64", "f", p, "0");
+  declare(locked_[p] ? "" : "LPNRT_IF_STATS", "u64", "l", p, "0");
+  if (width > 0) declare("", fmt::format("Rows<{}>", width), "p", p);
+  if (place.capacity) declare("", "i64", "cap", p, "0");
+  if (facts_.stamped(p)) declare("", "Stamps", "s", p);
   if (!contests_[p].rivals.empty()) {
-    line("Set<{}> parked{};", contests_[p].rivals.size(), p);
-    line("LPNRT_IF_STATS(bool had{} = false;)", p);
+    declare("", fmt::format("Set<{}>", contests_[p].rivals.size()), "parked", p);
+    declare("LPNRT_IF_STATS", "bool", "had", p, "false");
   }
-  if (p < declared_.places.size()) line("LPNRT_IF_TRACE(IdRuns ids{0}; u64 external{0} = 0;)", p);
+  if (p < declared_.places.size()) {
+    declare("LPNRT_IF_TRACE", "IdRuns", "ids", p);
+    declare("LPNRT_IF_TRACE", "u64", "external", p, "0");
+  }
   if (!consumers_[p].empty()) {
-    line("LPNRT_IF_PATH(Origins origins{0}; u32 taken_by{0} = 0, changed_by{0} = 0;)", p);
+    declare("LPNRT_IF_PATH", "Origins", "origins", p);
+    declare("LPNRT_IF_PATH", "u32", "taken_by", p, "0");
+    declare("LPNRT_IF_PATH", "u32", "changed_by", p, "0");
   }
 }
 
 void EventMembers::transition_members(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
-  if (t.servers && !facts_.is_const(*t.servers)) line("i64 servers{} = 0;", k);
-  if (t.clock) line("i64 period{0} = 1, phase{0} = 0;", k);
-  if (t.interval) line("i64 next{} = 0;", k);
-  if (facts_.timed(t)) line("i64 wake{} = -1;", k);
-  if (t.ordered) line("i64 last{} = 0;", k);
-  line("LPNRT_IF_TRACE(u64 started{} = 0;)", k);
-  line("LPNRT_IF_PATH(u32 begun{0} = 0, ended{0} = 0, freed{0} = 0; bool full{0} = false;)", k);
-  if (info.keep == Keep::kCount) {
-    line("#if LPNRT_TRACE || LPNRT_PATH");
-    record(k);
-    line("Ring<R{0}> q{0};", k);
-    line("#endif");
-    line("u64 c{} = 0;", k);
-    return;
+  if (t.servers && !facts_.is_const(*t.servers)) declare("", "i64", "servers", k, "0");
+  if (t.clock) {
+    declare("", "i64", "period", k, "1");
+    declare("", "i64", "phase", k, "0");
   }
+  if (t.interval) declare("", "i64", "next", k, "0");
+  if (facts_.timed(t)) declare("", "i64", "wake", k, "-1");
+  if (t.ordered) declare("", "i64", "last", k, "0");
+  declare("LPNRT_IF_TRACE", "u64", "started", k, "0");
+  for (const char* node : {"begun", "ended", "freed"}) {
+    declare("LPNRT_IF_PATH", "u32", node, k, "0");
+  }
+  declare("LPNRT_IF_PATH", "bool", "full", k, "false");
   record(k);
+  const string type = members_.type(static_cast<std::uint32_t>(k));
+  const auto of = [&type](const char* container) { return fmt::format("{}<{}>", container, type); };
   switch (info.keep) {
-    case Keep::kCount: break;
-    case Keep::kSingle: line("R{0} r{0}; bool busy{0} = false;", k); break;
-    case Keep::kFifo: line("Ring<R{0}> q{0};", k); break;
+    case Keep::kCount:
+      declare("LPNRT_IF_RECORD", of("Ring"), "q", k);
+      declare("", "u64", "c", k, "0");
+      return;
+    case Keep::kSingle:
+      declare("", type, "r", k);
+      declare("", "bool", "busy", k, "false");
+      break;
+    case Keep::kFifo: declare("", of("Ring"), "q", k); break;
     case Keep::kPool:
-      line("Pool<R{0}> q{0}; std::vector<u32> batch{0}; u64 c{0} = 0; u64 number{0} = 0;", k);
+      declare("", of("Pool"), "q", k);
+      declare("", "std::vector<u32>", "batch", k);
+      declare("", "u64", "c", k, "0");
+      declare("", "u64", "number", k, "0");
       break;
   }
-  if (facts_.has_rows(t) && info.keep != Keep::kPool) line("Ring<i64> values{};", k);
+  if (facts_.has_rows(t) && info.keep != Keep::kPool) declare("", "Ring<i64>", "values", k);
 }
 
 void EventMembers::record(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
-  line("struct R{} {{", k);
-  if (info.keep == Keep::kFifo) line("i64 due;");
-  if (info.keep == Keep::kPool) line("u64 number;");
+  Writer body;
+  if (info.keep == Keep::kFifo) body.line("i64 due;");
+  if (info.keep == Keep::kPool) body.line("u64 number;");
   for (size_t o = 0; o < t.outputs.size(); ++o) {
     for (size_t e = 0; e < t.outputs[o].emissions.size(); ++e) {
       const Emission& emission = t.outputs[o].emissions[e];
-      if (!facts_.const_count(emission)) line("i64 c{}_{};", o, e);
+      if (!facts_.const_count(emission)) body.line("i64 c{}_{};", o, e);
       if (facts_.is_unit(t.outputs[o]) || !facts_.one_row(emission)) continue;
       for (size_t f = 0; f < emission.fields.size(); ++f) {
-        if (!facts_.is_const(emission.fields[f])) line("i64 v{}_{}_{};", o, e, f);
+        if (!facts_.is_const(emission.fields[f])) body.line("i64 v{}_{}_{};", o, e, f);
       }
     }
   }
   for (size_t a = 0; a < info.arcs.size(); ++a) {
     if (info.arcs[a].weight >= 0 || t.inputs[a].inhibit) continue;
-    always_or_stats(locked_[info.arcs[a].place], fmt::format("i64 w{};", a));
+    const string taken = fmt::format("i64 w{};", a);
+    body.line("{}", locked_[info.arcs[a].place] ? taken : fmt::format("LPNRT_IF_STATS({})", taken));
   }
-  if (facts_.has_rows(t) && info.keep == Keep::kPool) line("Ring<i64> values;");
-  line("LPNRT_IF_TRACE(u64 firing; i64 start; std::vector<lpn_token_run> taken;)");
-  line("LPNRT_IF_PATH(u32 me = 0;)");
-  line("}};");
+  if (facts_.has_rows(t) && info.keep == Keep::kPool) body.line("Ring<i64> values;");
+  body.line("LPNRT_IF_TRACE(u64 firing; i64 start; std::vector<lpn_token_run> taken;)");
+  body.line("LPNRT_IF_PATH(u32 me = 0;)");
+  out_.add(members_.record(k, body.take()));
 }
 
 }  // namespace lpn::sim

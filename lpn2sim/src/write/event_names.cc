@@ -22,10 +22,12 @@ EventView::EventView(const EventFacts& facts)
       locked_(facts.locked),
       contests_(facts.contests) {}
 
+string EventNames::param(uint32_t n) const { return fmt::format("@param{}", n); }
+
 string EventNames::head(size_t, uint32_t arc) const { return fmt::format("a{}", arc); }
 
 string EventNames::row(size_t k, uint32_t arc, const string& index) const {
-  return fmt::format("p{}.row({})", infos_[k].arcs[arc].place, index);
+  return fmt::format("@p{}.row({})", infos_[k].arcs[arc].place, index);
 }
 
 string EventNames::needed(size_t k, uint32_t arc) const { return need(k, arc); }
@@ -35,11 +37,11 @@ std::int64_t EventNames::least_need(size_t k, uint32_t arc) const {
 }
 
 string EventNames::occupancy(size_t k, uint32_t arc) const {
-  return fmt::format("static_cast<i64>(f{0} + l{0})", infos_[k].arcs[arc].place);
+  return fmt::format("static_cast<i64>(@f{0} + @l{0})", infos_[k].arcs[arc].place);
 }
 
 string EventNames::free(size_t k, uint32_t arc) const {
-  return fmt::format("static_cast<i64>(f{})", infos_[k].arcs[arc].place);
+  return fmt::format("static_cast<i64>(@f{})", infos_[k].arcs[arc].place);
 }
 
 string EventNames::need(size_t k, uint32_t a) const {
@@ -70,30 +72,30 @@ string EventNames::param_expr(const Formula& f) const { return printer_.of_param
 string EventNames::park(size_t p, uint32_t k) const {
   const auto& rivals = contests_[p].rivals;
   const auto rank = std::lower_bound(rivals.begin(), rivals.end(), k) - rivals.begin();
-  return fmt::format("parked{}.insert({});", p, rank);
+  return fmt::format("@parked{}.insert({}ll);", p, rank);
 }
 
 string EventNames::call_on(size_t p) const {
-  return fmt::format("if (f{0} >= {1}ull && !parked{0}.empty()) call_{0}();", p, contests_[p].need);
+  return fmt::format("if (@f{0} >= {1}ull && !@parked{0}.empty()) @C{0};", p, contests_[p].need);
 }
 
 string EventNames::in_flight(size_t k) const {
   switch (infos_[k].keep) {
     case Keep::kCount:
-    case Keep::kPool: return fmt::format("c{}", k);
-    case Keep::kSingle: return fmt::format("(busy{} ? 1ull : 0ull)", k);
-    case Keep::kFifo: return fmt::format("q{}.size()", k);
+    case Keep::kPool: return fmt::format("@c{}", k);
+    case Keep::kSingle: return fmt::format("(@busy{} ? 1ull : 0ull)", k);
+    case Keep::kFifo: return fmt::format("@q{}.size()", k);
   }
   return "";
 }
 
 string EventNames::no_server(size_t k) const {
   const Transition& t = net_.transitions[k];
-  if (infos_[k].keep == Keep::kSingle) return fmt::format("busy{}", k);
+  if (infos_[k].keep == Keep::kSingle) return fmt::format("@busy{}", k);
   if (facts_.is_const(*t.servers)) {
     return fmt::format("{} >= {}ull", in_flight(k), facts_.const_of(*t.servers));
   }
-  return fmt::format("{} >= static_cast<u64>(servers{})", in_flight(k), k);
+  return fmt::format("{} >= static_cast<u64>(@servers{})", in_flight(k), k);
 }
 
 string EventNames::total(size_t k, size_t o) const {
@@ -116,7 +118,7 @@ string EventNames::counts(uint32_t k, size_t first) const {
     const ArcInfo& ai = infos_[k].arcs[a];
     if (net_.transitions[k].inputs[a].inhibit || ai.need == 0 || facts_.is_rival(ai.place, k))
       continue;
-    terms.push_back(fmt::format("f{} >= {}ull", ai.place, ai.need));
+    terms.push_back(fmt::format("@f{} >= {}ull", ai.place, ai.need));
   }
   return fmt::format("{}", fmt::join(terms, " && "));
 }

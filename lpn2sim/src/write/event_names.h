@@ -37,6 +37,7 @@ class EventNames final : public Operands, private EventView {
   EventNames& operator=(const EventNames&) = delete;
   const EventFacts& facts() const { return facts_; }
 
+  std::string param(std::uint32_t n) const override;
   std::string head(std::size_t, std::uint32_t arc) const override;
   std::string row(std::size_t k, std::uint32_t arc, const std::string& index) const override;
   std::string needed(std::size_t k, std::uint32_t arc) const override;

@@ -28,10 +28,10 @@ void EventStarts::try_function(size_t k) {
       calls += " " + names_.call_on(ai.place);
   }
   if (calls.empty()) {
-    line("void try_{}() {{", k);
+    line("void try_@N{0}(@A{0}) {{", k);
   } else {
-    line("void try_{0}() {{ look_at_{0}();{1} }}", k, calls);
-    line("void look_at_{}() {{", k);
+    line("void try_@N{0}(@A{0}) {{ look_at_@N{0}(@B{0});{1} }}", k, calls);
+    line("void look_at_@N{0}(@A{0}) {{", k);
   }
   const bool once = info.one_server;
   // Any number of starts at one instant: now and then a look at whether to go on.
@@ -40,18 +40,18 @@ void EventStarts::try_function(size_t k) {
   early_timing(k);
   arcs(
       k, [](const char*) { return string("return;"); }, true);
-  timing(k, fmt::format("wake_at(at, {0}, wake{0}); return;", k));
+  timing(k, fmt::format("wake_at(at, @T{0}, @wake{0}); return;", k));
   firing_times(k);
   progress(k);
   if (facts_.timed()) line("++starts_made;");
-  line("LPNRT_IF_STATS(meters[{}].start(now);)", k);
+  line("LPNRT_IF_STATS(meters[@T{}].start(now);)", k);
   find_cause(k);
   new_record(k);
   line("LPNRT_IF_PATH(r.me = me_;)");
   emissions(k);
   take(k);
   keep(k);
-  if (t.servers) line("LPNRT_IF_PATH(freed{0} = 0; full{0} = {1};)", k, names_.no_server(k));
+  if (t.servers) line("LPNRT_IF_PATH(@freed{0} = 0; @full{0} = {1};)", k, names_.no_server(k));
   marks_of_start(k);
   line("}}");
   line("}}");
@@ -61,7 +61,7 @@ void EventStarts::waiting_function(size_t k) {
   const Transition& t = net_.transitions[k];
   terms_.turn_to(k);
   if (!facts_.timed(t)) return;
-  line("bool waiting_{}() {{", k);
+  line("bool waiting_@N{0}(@A{0}) {{", k);
   if (t.servers) line("if ({}) return false;", names_.no_server(k));
   arcs(
       k, [](const char*) { return string("return false;"); }, true);
@@ -73,13 +73,13 @@ void EventStarts::why_function(size_t k) {
   const Transition& t = net_.transitions[k];
   terms_.turn_to(k);
   line("#if LPNRT_STATS");
-  line("u32 why_{}() {{", k);
+  line("u32 why_@N{0}(@A{0}) {{", k);
   line("try {{");
   arcs(
       k, [](const char* reason) { return fmt::format("return {};", reason); }, false);
   line("}} catch (const Failure&) {{ return kGuard; }}");
   if (t.servers) line("if ({}) return kServer;", names_.no_server(k));
-  if (t.interval) line("if (next{} > now) return kInterval;", k);
+  if (t.interval) line("if (@next{} > now) return kInterval;", k);
   if (t.clock) timing(k, "return kClock;");
   line("return kReady;");
   line("}}");
@@ -88,7 +88,7 @@ void EventStarts::why_function(size_t k) {
 
 void EventStarts::define(const Formula& f) {
   terms_.define(f, [this](ExprId id, const string& cpp) {
-    const string name = fmt::format("e{}", static_cast<uint32_t>(id));
+    const string name = fmt::format("e{}", terms_.names().size());
     line("[[maybe_unused]] const {} {} = {};", net_.exprs[id].type == Type::kBool ? "bool" : "i64",
          name, cpp);
     return name;
@@ -110,12 +110,12 @@ void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
     const size_t p = ai.place;
     const char* missing = ai.credit ? "kCredit" : "kToken";
     if (arc.inhibit) {
-      line("if (f{0} + l{0} != 0) {1}", p, failed("kInhibited"));
+      line("if (@f{0} + @l{0} != 0) {1}", p, failed("kInhibited"));
       continue;
     }
-    if (ai.reads_head) line("if (f{} == 0) {}", p, failed(missing));
+    if (ai.reads_head) line("if (@f{} == 0) {}", p, failed(missing));
     const bool early_head = ai.reads_head && ai.tokens_read;
-    if (early_head) line("const i64* const a{} = p{}.row(0);", a, p);
+    if (early_head) line("const i64* const a{} = @p{}.row(0);", a, p);
     if (ai.weight < 0) {
       line("const i64 w{} = {};", a, value(k, arc.weight, site(k, SiteKind::kWeight, a)));
       if (names_.range_of(k, arc.weight).lo < 0) {
@@ -126,11 +126,11 @@ void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
       if (parks && a < safe && facts_.is_rival(p, static_cast<uint32_t>(k)) &&
           ai.need == contests_[p].need) {
         const string rest = names_.counts(static_cast<uint32_t>(k), a + 1);
-        line("if (f{} < {}ull) {{ {}{} {} }}", p, ai.need,
+        line("if (@f{} < {}ull) {{ {}{} {} }}", p, ai.need,
              rest.empty() ? "" : fmt::format("if ({}) ", rest),
              names_.park(p, static_cast<uint32_t>(k)), failed(missing));
       } else if (ai.need > 0) {
-        line("if (f{} < {}ull) {}", p, ai.need, failed(missing));
+        line("if (@f{} < {}ull) {}", p, ai.need, failed(missing));
       }
     } else {
       if (arc.threshold) {
@@ -142,11 +142,11 @@ void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
       } else {
         line("u64 n{0} = static_cast<u64>(w{0}); (void)n{0};", a);
       }
-      line("if (f{} < n{}) {}", p, a, failed(missing));
+      line("if (@f{} < n{}) {}", p, a, failed(missing));
       if (ai.reads_head) line("if (n{0} == 0) n{0} = 1;", a);
     }
     if (ai.tokens_read && !early_head)
-      line("const i64* const a{0} = p{1}.row(0); (void)a{0};", a, p);
+      line("const i64* const a{0} = @p{1}.row(0); (void)a{0};", a, p);
     if (arc.guard) {
       line("if (!{}) {}", value(k, *arc.guard, site(k, SiteKind::kGuard, a)), failed("kGuard"));
     }
@@ -156,8 +156,8 @@ void EventStarts::arcs(size_t k, const Failed& failed, bool parks) {
 void EventStarts::timing(size_t k, const string& late) {
   const Transition& t = net_.transitions[k];
   if (!t.interval && !t.clock) return;
-  string at = t.interval ? fmt::format("lpnrt::max(now, next{})", k) : string("now");
-  if (t.clock) at = fmt::format("edge({0}, period{1}, phase{1})", at, k);
+  string at = t.interval ? fmt::format("lpnrt::max(now, @next{})", k) : string("now");
+  if (t.clock) at = fmt::format("edge({0}, @period{1}, @phase{1})", at, k);
   line("if (const i64 at = {}; at > now) {{ {} }}", at, late);
 }
 
@@ -179,7 +179,7 @@ void EventStarts::early_timing(size_t k) {
   if (counts.empty()) return;
   line("if ({}) {{", counts);
   // Where there is no later instant the arcs decide whether that is an error.
-  timing(k, fmt::format("if (at != kForever) {{ wake_at(at, {0}, wake{0}); return; }}", k));
+  timing(k, fmt::format("if (at != kForever) {{ wake_at(at, @T{0}, @wake{0}); return; }}", k));
   line("}}");
 }
 
@@ -190,26 +190,26 @@ void EventStarts::firing_times(size_t k) {
   if (info.zero_delay) {
     // due is now, also when ordered: no earlier firing can be due later.
   } else {
-    line("const i64 delay = LPNRT_DELAY({}, {});", k, value(k, t.delay, where_));
+    line("const i64 delay = LPNRT_DELAY(@T{}, {});", k, value(k, t.delay, where_));
     if (names_.range_of(k, t.delay).lo < 0) {
       line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
     }
-    const string ticks = t.clock ? fmt::format("mul(delay, period{}, {})", k, where_) : "delay";
+    const string ticks = t.clock ? fmt::format("mul(delay, @period{}, {})", k, where_) : "delay";
     line("i64 due_at = instant_after({}, now, {});", ticks, where_);
     if (t.ordered) {
-      line("LPNRT_IF_PATH(const bool late_ = due_at < last{0};)", k);
-      line("if (due_at < last{0}) due_at = last{0}; last{0} = due_at;", k);
+      line("LPNRT_IF_PATH(const bool late_ = due_at < @last{0};)", k);
+      line("if (due_at < @last{0}) due_at = @last{0}; @last{0} = due_at;", k);
     }
   }
   if (t.interval) {
     const string at = site(k, SiteKind::kInterval);
-    line("LPNRT_IF_PATH(const i64 from_ = next{};)", k);  // the update below is for the next one
+    line("LPNRT_IF_PATH(const i64 from_ = @next{};)", k);  // the update below is for the next one
     line("const i64 interval = {};", value(k, *t.interval, at));
     if (names_.range_of(k, *t.interval).lo < 0) {
       line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
     }
-    const string ticks = t.clock ? fmt::format("mul(interval, period{}, {})", k, at) : "interval";
-    line("if (interval > 0) next{} = instant_after({}, now, {});", k, ticks, at);
+    const string ticks = t.clock ? fmt::format("mul(interval, @period{}, {})", k, at) : "interval";
+    line("if (interval > 0) @next{} = instant_after({}, now, {});", k, ticks, at);
   }
 }
 
@@ -236,43 +236,43 @@ void EventStarts::find_cause(size_t k) {
   for (uint32_t a = 0; a < t.inputs.size(); ++a) {
     const ArcInfo& ai = info.arcs[a];
     if (t.inputs[a].inhibit || (ai.need >= 0 && std::max(ai.need, ai.least_need) == 0)) continue;
-    line("{}causes.commit_of(why_, origins{}.at({} - 1, f{}), Cause::kToken);",
+    line("{}causes.commit_of(why_, @origins{}.at({} - 1, @f{}), Cause::kToken);",
          ai.need < 0 ? fmt::format("if (n{} != 0) ", a) : "", ai.place, names_.need(k, a),
          ai.place);
   }
-  if (t.servers) line("causes.commit_of(why_, freed{}, Cause::kServer);", k);
+  if (t.servers) line("causes.commit_of(why_, @freed{}, Cause::kServer);", k);
   for (const ArcInfo& ai : info.arcs) {
     if (facts_.watched(ai.place))
-      line("causes.commit_of(why_, changed_by{}, Cause::kChange);", ai.place);
+      line("causes.commit_of(why_, @changed_by{}, Cause::kChange);", ai.place);
   }
   if (t.interval) {
     line(
-        "if (from_ > causes.start(begun{0})) "
-        "causes.start_of(why_, begun{0}, from_ - causes.start(begun{0}), Cause::kInterval);",
+        "if (from_ > causes.start(@begun{0})) "
+        "causes.start_of(why_, @begun{0}, from_ - causes.start(@begun{0}), Cause::kInterval);",
         k);
   }
-  line("causes.start_of(why_, begun{}, 0, Cause::kOrder);", k);
+  line("causes.start_of(why_, @begun{}, 0, Cause::kOrder);", k);
   for (const ArcInfo& ai : info.arcs) {
-    line("causes.start_of(why_, taken_by{}, 0, Cause::kOrder);", ai.place);
+    line("causes.start_of(why_, @taken_by{}, 0, Cause::kOrder);", ai.place);
   }
   line(
-      "const u32 begun_ = causes.add(now, static_cast<u32>(group), {}, why_.node, {}, "
+      "const u32 begun_ = causes.add(now, static_cast<u32>(group), {}, why_.node, @T{}, "
       "why_.cause);",
       info.zero_delay ? "now" : "due_at", k);
   line("u32 me_ = begun_;");
   if (t.ordered && !info.zero_delay)
-    line("if (late_) me_ = causes.add_ordered(ended{0}, {0}, now);", k);
-  line("begun{0} = begun_; ended{0} = me_;", k);
+    line("if (late_) me_ = causes.add_ordered(@ended{0}, @T{0}, now);", k);
+  line("@begun{0} = begun_; @ended{0} = me_;", k);
   line("#endif");
 }
 
 void EventStarts::new_record(size_t k) {
   switch (infos_[k].keep) {
-    case Keep::kCount: line("LPNRT_IF_RECORD(R{0}& r = q{0}.push();)", k); break;
-    case Keep::kSingle: line("R{0}& r = r{0}; (void)r;", k); break;
-    case Keep::kFifo: line("R{0}& r = q{0}.push();", k); break;
+    case Keep::kCount: line("LPNRT_IF_RECORD(@R{0}& r = @q{0}.push();)", k); break;
+    case Keep::kSingle: line("@R{0}& r = @r{0}; (void)r;", k); break;
+    case Keep::kFifo: line("@R{0}& r = @q{0}.push();", k); break;
     case Keep::kPool:
-      line("const u32 slot = q{0}.take(); R{0}& r = q{0}[slot]; r.number = number{0}++;", k);
+      line("const u32 slot = @q{0}.take(); @R{0}& r = @q{0}[slot]; r.number = @number{0}++;", k);
       if (facts_.has_rows(net_.transitions[k])) line("r.values.clear();");
       break;
   }
@@ -313,7 +313,7 @@ void EventStarts::emissions(size_t k) {
       } else if (facts_.rows(arc, emission)) {
         line("for (i64 i = 0; i < {}; ++i) {{", count);
         const string store = info.keep == Keep::kPool ? "r.values.push() = x_;"
-                                                      : fmt::format("values{}.push() = x_;", k);
+                                                      : fmt::format("@values{}.push() = x_;", k);
         fields(k, o, e, [&](size_t) { return store; });
         line("}}");
       }
@@ -343,19 +343,19 @@ void EventStarts::fields(size_t k, size_t o, size_t e, const Store& store) {
 void EventStarts::take(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
-  line("LPNRT_IF_TRACE(r.firing = started{}++; r.start = now; r.taken.clear();)", k);
+  line("LPNRT_IF_TRACE(r.firing = @started{}++; r.start = now; r.taken.clear();)", k);
   for (uint32_t a = 0; a < t.inputs.size(); ++a) {
     const ArcInfo& ai = info.arcs[a];
     if (t.inputs[a].inhibit || ai.weight == 0) continue;
     const string w = fmt::format("static_cast<u64>({})", names_.taken(k, a));
     const size_t p = ai.place;
     if (a < info.declared_inputs) {
-      line("LPNRT_IF_TRACE(take_ids(ids{}, {}, {}, r.taken);)", p, w, a);
+      line("LPNRT_IF_TRACE(take_ids(@ids{}, {}, {}, r.taken);)", p, w, a);
     }
-    line("f{} -= {};", p, w);
-    line("LPNRT_IF_PATH(origins{0}.pop({1}); taken_by{0} = begun_;)", p, w);
-    always_or_stats(locked_[p], fmt::format("l{} += {};", p, w));
-    if (!net_.type_of(t.inputs[a].place).fields.empty()) line("p{}.pop({});", p, w);
+    line("@f{} -= {};", p, w);
+    line("LPNRT_IF_PATH(@origins{0}.pop({1}); @taken_by{0} = begun_;)", p, w);
+    always_or_stats(locked_[p], fmt::format("@l{} += {};", p, w));
+    if (!net_.type_of(t.inputs[a].place).fields.empty()) line("@p{}.pop({});", p, w);
     if (ai.weight < 0) always_or_stats(locked_[p], fmt::format("r.w{0} = w{0};", a));
     wakes_.touch_consumers(p);
   }
@@ -365,47 +365,47 @@ void EventStarts::keep(size_t k) {
   const TransitionInfo& info = infos_[k];
   const string due_now = info.zero_delay ? string("true") : string("due_at == now");
   switch (info.keep) {
-    case Keep::kCount: line("++c{0}; zero.insert({0});", k); break;
+    case Keep::kCount: line("++@c{0}; zero.insert(@T{0});", k); break;
     case Keep::kSingle:
-      line("busy{} = true;", k);
+      line("@busy{} = true;", k);
       if (info.zero_delay)
-        line("zero.insert({});", k);
+        line("zero.insert(@T{});", k);
       else if (names_.never_zero(k))
-        line("schedule(due_at, {});", k);
+        line("schedule(due_at, @T{});", k);
       else
-        line("if (due_at == now) zero.insert({0}); else schedule(due_at, {0});", k);
+        line("if (due_at == now) zero.insert(@T{0}); else schedule(due_at, @T{0});", k);
       break;
     case Keep::kFifo:
       if (info.zero_delay)
-        line("r.due = now; zero.insert({});", k);
+        line("r.due = now; zero.insert(@T{});", k);
       else {
         line("r.due = due_at;");
         if (names_.never_zero(k))
-          line("if (q{0}.size() == 1) schedule(due_at, {0});", k);
+          line("if (@q{0}.size() == 1) schedule(due_at, @T{0});", k);
         else
           line(
-              "if (due_at == now) zero.insert({0}); else if (q{0}.size() == 1) schedule(due_at, "
-              "{0});",
+              "if (due_at == now) zero.insert(@T{0}); else if (@q{0}.size() == 1) schedule(due_at, "
+              "@T{0});",
               k);
       }
       break;
     case Keep::kPool:
-      line("++c{};", k);
+      line("++@c{};", k);
       if (info.zero_delay)
-        line("batch{0}.push_back(slot); zero.insert({0});", k);
+        line("@batch{0}.push_back(slot); zero.insert(@T{0});", k);
       else
         line(
-            "if (due_at == now) {{ batch{0}.push_back(slot); zero.insert({0}); }} else "
-            "schedule_slot(due_at, {0}, slot);",
+            "if (due_at == now) {{ @batch{0}.push_back(slot); zero.insert(@T{0}); }} else "
+            "schedule_slot(due_at, @T{0}, slot);",
             k);
       break;
   }
-  line("LPNRT_IF_STATS(touch({});)", k);
+  line("LPNRT_IF_STATS(touch(@T{});)", k);
 }
 
 void EventStarts::marks_of_start(size_t k) {
   const Transition& t = net_.transitions[k];
-  std::set<uint32_t> others;
+  Woken others;
   for (uint32_t a = 0; a < t.inputs.size(); ++a) {
     const ArcInfo& ai = infos_[k].arcs[a];
     if (t.inputs[a].inhibit || ai.weight == 0) continue;
@@ -418,7 +418,7 @@ void EventStarts::marks_of_start(size_t k) {
   }
   wakes_.mark(others, k);
   if (infos_[k].one_server) return;
-  if (!others.empty() && *others.begin() < k) line("dirty.insert({}); step(); return;", k);
+  if (!others.all().empty() && others.least() < k) line("dirty.insert(@T{}); step(); return;", k);
 }
 
 }  // namespace lpn::sim

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 namespace lpn::sim {
 
@@ -12,26 +11,26 @@ using std::size_t;
 using std::string;
 using std::uint32_t;
 
-void EventWakes::mark(const std::set<uint32_t>& members, size_t own) {
-  std::map<uint32_t, std::uint64_t> words;
-  for (uint32_t m : members) {
+void EventWakes::mark(const Woken& members, size_t own) {
+  std::vector<uint32_t> always;
+  for (uint32_t m : members.all()) {
     const string condition = names_.may_start(m, m == own);
     string look;
     for (const ArcInfo& ai : infos_[m].arcs) {
       if (!facts_.is_rival(ai.place, m)) continue;
-      look += fmt::format("if (f{} < {}ull) {} else ", ai.place, ai.need, names_.park(ai.place, m));
+      look += fmt::format("if (@f{} < {}ull) {} else ", ai.place, ai.need, names_.park(ai.place, m));
     }
     if (condition.empty() && look.empty()) {
-      words[m / 64] |= std::uint64_t{1} << (m % 64);
+      always.push_back(m);
       continue;
     }
-    look += fmt::format("dirty.insert({});", m);
+    look += fmt::format("dirty.insert(@T{});", m);
     if (condition.empty())
       line("{}", look);
     else
       line("if ({}) {{ {} }}", condition, look);
   }
-  for (const auto& [word, bits] : words) line("dirty.insert_word({}, {:#x}ull);", word, bits);
+  if (!always.empty()) line("@Wdirty_{};", fmt::join(always, ","));
 }
 
 void EventWakes::look_at_consumers(size_t p) {
@@ -42,11 +41,7 @@ void EventWakes::look_at_consumers(size_t p) {
 }
 
 void EventWakes::touch(const std::vector<uint32_t>& members) {
-  std::map<uint32_t, std::uint64_t> words;
-  for (uint32_t m : members) words[m / 64] |= std::uint64_t{1} << (m % 64);
-  for (const auto& [word, bits] : words) {
-    line("LPNRT_IF_STATS(touched.insert_word({}, {:#x}ull);)", word, bits);
-  }
+  if (!members.empty()) line("LPNRT_IF_STATS(@Wtouched_{};)", fmt::join(members, ","));
 }
 
 void EventWakes::touch_consumers(size_t p) {
@@ -59,7 +54,7 @@ void EventWakes::touch_consumers(size_t p) {
 
 void EventWakes::meter(size_t p) {
   if (p < declared_.places.size()) {
-    line("LPNRT_IF_STATS(place_meters[{0}].before(f{0} + l{0}, now, last_commit);)", p);
+    line("LPNRT_IF_STATS(place_meters[@P{0}].before(@f{0} + @l{0}, now, last_commit);)", p);
   }
 }
 
@@ -68,10 +63,10 @@ void EventWakes::call_function(size_t p) {
   if (rivals.empty()) return;
   line("[[gnu::noinline]] void call_{}() {{", p);
   if (rivals.back() - rivals.front() + 1 == rivals.size()) {
-    line("dirty.insert({}u + parked{}.take_least());", rivals.front(), p);
+    line("dirty.insert({}u + @parked{}.take_least());", rivals.front(), p);
   } else {
     line("static constexpr u32 kRivals[] = {{{}}};", fmt::join(rivals, ","));
-    line("dirty.insert(kRivals[parked{}.take_least()]);", p);
+    line("dirty.insert(kRivals[@parked{}.take_least()]);", p);
   }
   line("}}");
 }
@@ -80,7 +75,7 @@ void EventWakes::touch_rivals_function() {
   line("void touch_rivals() {{");
   for (size_t p = 0; p < contests_.size(); ++p) {
     if (contests_[p].rivals.empty()) continue;
-    line("if (const bool has = f{0} >= {1}ull; has != had{0}) {{ had{0} = has;", p,
+    line("if (const bool has = @f{0} >= {1}ull; has != @had{0}) {{ @had{0} = has;", p,
          contests_[p].need);
     touch(contests_[p].rivals);
     line("}}");

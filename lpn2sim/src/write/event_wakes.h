@@ -10,13 +10,32 @@
 
 namespace lpn::sim {
 
+// Transitions, each once, in the order in which they were found: by arc, so that it is the same
+// order for all that are equal (equal.h), whatever their numbers are.
+class Woken {
+ public:
+  void insert(std::uint32_t k) {
+    if (found_.insert(k).second) all_.push_back(k);
+  }
+  void insert(const Woken& others) {
+    for (const std::uint32_t k : others.all_) insert(k);
+  }
+  const std::vector<std::uint32_t>& all() const { return all_; }
+  // REQUIRES that there are any.
+  std::uint32_t least() const { return *found_.begin(); }
+
+ private:
+  std::set<std::uint32_t> found_;
+  std::vector<std::uint32_t> all_;
+};
+
 class EventWakes final : EventPart {
  public:
   EventWakes(const EventNames& names, Writer& out) : EventPart(names, out) {}
 
   // Has the transitions looked at that may have become ready. Whoever is left out by its condition
   // is marked by the change that makes the condition true.
-  void mark(const std::set<std::uint32_t>& members, std::size_t own);
+  void mark(const Woken& members, std::size_t own);
   void look_at_consumers(std::size_t p);
   // Statistics: why these wait has to be asked again at the end of the instant.
   void touch(const std::vector<std::uint32_t>& members);

@@ -13,47 +13,59 @@
 // tokens have only the least of them looked at, and the next one when tokens are left after that.
 // Overflow checks that the declared ranges make needless (expr/range.h) are left out.
 //
+// In nets whose transitions have functions of their own, equal ones share one (equal.h).
+//
 // The writer stands in layers: facts, names, then members and wakes, starts, commits, access.
 
 #include "write/events.h"
 
 #include <algorithm>
 
+#include "write/equal.h"
 #include "write/event_access.h"
 #include "write/event_commits.h"
 #include "write/event_members.h"
 #include "write/event_names.h"
 #include "write/event_starts.h"
 #include "write/event_wakes.h"
+#include "write/link.h"
 #include "write/writer.h"
 
 namespace lpn::sim {
 
-std::string generate_events(const EventFacts& facts) {
+std::string generate_events(const EventFacts& facts, Members& where) {
   const std::size_t places = facts.net.places.size(), transitions = facts.net.transitions.size();
   const EventNames names(facts);
   Writer out;
-  EventMembers members(names, out);
+  EventMembers members(names, where, out);
   EventWakes wakes(names, out);
   EventStarts starts(names, wakes, out);
   EventCommits commits(names, wakes, out);
-  EventAccess access(names, wakes, out);
+  EqualCode equal(where, where.arrays());
+  EventAccess access(names, wakes, equal, out);
   out.line("struct Net final : Engine<Net, {}> {{", std::max<std::size_t>(transitions, 1));
   members.constants();
   members.members();
   members.configure();
   for (std::size_t p = 0; p < places; ++p) wakes.call_function(p);
+  std::string text = linked(out.take(), where);
+  const auto add = [&](const char* kind, std::size_t k) { equal.add(kind, k, out.take()); };
   for (std::size_t k = 0; k < transitions; ++k) {
     starts.try_function(k);
+    add("try", k);
     commits.commit_function(k);
+    add("commit", k);
     starts.waiting_function(k);
+    add("waiting", k);
     starts.why_function(k);
+    add("why", k);
   }
+  text += equal.text();
   access.dispatch();
   access.collect_causes();
   access.access();
   out.line("}};");
-  return out.take();
+  return text + linked(out.take(), where);
 }
 
 }  // namespace lpn::sim

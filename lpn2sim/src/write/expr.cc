@@ -17,9 +17,11 @@ string literal(std::int64_t value) {
 }
 
 string site(size_t transition, SiteKind kind, size_t arc, size_t emission, size_t field) {
-  return fmt::format("site({}, {}, {}, {}, {})", transition, static_cast<int>(kind), arc, emission,
+  return fmt::format("site(@T{}, {}, {}, {}, {})", transition, static_cast<int>(kind), arc, emission,
                      field);
 }
+
+string Operands::param(uint32_t n) const { return fmt::format("P{}", n); }
 
 ExprPrinter::Context ExprPrinter::context(size_t k, const string& site) const {
   const Transition* t = k < net_->transitions.size() ? &net_->transitions[k] : nullptr;
@@ -61,7 +63,7 @@ string operator_text(Op op, const std::array<string, 3>& operands, const Partial
 
 string assume_text(const Node& n, const string& condition, const string& value,
                    const string& site) {
-  return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}){})", condition, value,
+  return fmt::format("(({}) ? {} : {}fail_value(kAssume, {}, {}ll){})", condition, value,
                      n.type == Type::kBool ? "(" : "", site, n.a,
                      n.type == Type::kBool ? " != 0)" : "");
 }
@@ -73,7 +75,7 @@ string ExprPrinter::expr(ExprId id, Context& c) const {
   const Node& n = net_->exprs[id];
   switch (kind_of(n.op)) {
     case Kind::kConstant: return n.op == Op::kConst ? literal(n.value) : string(op_info(n.op).text);
-    case Kind::kVariable: return fmt::format("P{}", n.a);
+    case Kind::kVariable: return operands_->param(n.a);
     case Kind::kRun: return read(n, c);
     case Kind::kArithmetic:
     case Kind::kComparison: return strict(n, c);

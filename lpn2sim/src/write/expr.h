@@ -20,7 +20,7 @@ using TermNames = std::map<ExprId, std::string>;
 
 // A value of type i64.
 std::string literal(std::int64_t value);
-// The lpnrt::site(...) of an expression, for failures.
+// The lpnrt::site(...) of an expression, for failures; with a mark (link.h).
 std::string site(std::size_t transition, SiteKind kind, std::size_t arc = 0,
                  std::size_t emission = 0, std::size_t field = 0);
 
@@ -35,6 +35,7 @@ std::string assume_text(const Node& n, const std::string& condition, const std::
 class Operands {
  public:
   virtual ~Operands() = default;
+  virtual std::string param(std::uint32_t n) const;
   virtual std::string head(std::size_t k, std::uint32_t arc) const = 0;  // row of the first token
   virtual std::string row(std::size_t k, std::uint32_t arc, const std::string& index) const = 0;
   // Where in a row the property `field` stands.

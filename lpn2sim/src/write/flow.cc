@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "plan/schedule.h"
+#include "write/equal.h"
 #include "write/flow_actors.h"
 #include "write/flow_batch.h"
 #include "write/flow_end.h"
@@ -30,10 +31,31 @@ using std::size_t;
 
 constexpr const char* kUnobserved = "#if !LPNRT_TRACE && !LPNRT_PATH";
 
+// The actors' loops, one for all that are equal (equal.h) where members are in arrays.
+void acts(FlowActors& actor, size_t actors, const Members& members, Writer& out) {
+  if (!members.arrays()) {
+    for (size_t a = 0; a < actors; ++a) actor.act(a);
+    out.line("void act(u32 a) {{ switch (a) {{");
+    for (size_t a = 0; a < actors; ++a) out.line("case {0}: act_{0}(); break;", a);
+    out.line("default: break; }} }}");
+    return;
+  }
+  const std::string before = out.take();
+  EqualCode equal(members, true);
+  for (size_t a = 0; a < actors; ++a) {
+    actor.act(a);
+    equal.add("act", a, out.take());
+  }
+  out.add(before);
+  out.add(equal.text());
+  out.add(equal.table("Run", "act", "act", actors, ""));
+}
+
 // `parts`: of the net, that are static.
-void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Writer& out) {
+void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Members& members,
+                Writer& out) {
   const size_t actors = facts.plan().actors.size();
-  FlowState state(facts, stats, out);
+  FlowState state(facts, stats, members, out);
   FlowExchange exchange(facts, stats, out);
   FlowActors actor(facts, stats, out);
   FlowEnd end(facts, stats, out);
@@ -50,10 +72,7 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Wr
   }
   state.start();
   if (facts.mixed()) exchange.exchange();
-  for (size_t a = 0; a < actors; ++a) actor.act(a);
-  out.line("void act(u32 a) {{ switch (a) {{");
-  for (size_t a = 0; a < actors; ++a) out.line("case {0}: act_{0}(); break;", a);
-  out.line("default: break; }} }}");
+  acts(actor, actors, members, out);
   end.finish();
   out.line("}};");
   if (facts.mixed()) exchange.deliveries();
@@ -93,9 +112,10 @@ void run_flow(bool fast, std::uint64_t portion, Writer& out) {
 
 }  // namespace
 
-std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan) {
+std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan,
+                          Members& members) {
   const FlowFacts facts(net, declared, plan);
-  const FlowStats stats(net, declared, plan);
+  const FlowStats stats(net, declared, plan, members.arrays());
   Writer out;
   StaticCode fast;
   if (!facts.mixed()) {
@@ -110,14 +130,14 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
     out.add(fast.text);
     out.line("#endif");
   }
-  run_struct(facts, stats, fast.parts, out);
+  run_struct(facts, stats, fast.parts, members, out);
   run_flow(!fast.text.empty(), fast.portion, out);
   if (fast.lanes) generate_batch(fast.portion, out);
   out.line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");
   out.line("u32 Net::lanes() {{ return 1; }}");
   out.line("u64 Net::prepare_lanes(Net* const*, u32) {{ return 0; }}");
   out.line("#endif");
-  return out.take();
+  return linked(out.take(), members);
 }
 
 }  // namespace lpn::sim

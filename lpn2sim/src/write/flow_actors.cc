@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace lpn::sim {
@@ -10,14 +11,19 @@ using std::size_t;
 using std::string;
 using std::uint32_t;
 
+size_t FlowActors::own(uint32_t k) const {
+  const auto& members = plan_.actors[plan_.actor_of[k]].members;
+  return static_cast<size_t>(std::find(members.begin(), members.end(), k) - members.begin());
+}
+
 void FlowActors::act(size_t a) {
   const Actor& actor = plan_.actors[a];
-  line("void act_{}() {{", a);
-  line("u64 last = last{};", a);
+  line("void act_@N{0}(@A{0}) {{", a);
+  line("u64 last = @run_last{};", a);
   // So many firings, and then the others have their turn: `left` counts down for free.
   for (uint32_t k : actor.members) {
-    line("constexpr u64 some{0} = {1}; u64 left{0} = some{0}, end_{0} = end{0};", k,
-         facts_.chunk(k));
+    line("constexpr u64 some{0} = {1}; u64 left{0} = some{0}, end_{0} = @run_end{2};", own(k),
+         facts_.chunk(k), k);
   }
   line("again:");
   for (uint32_t k : actor.members) {
@@ -25,12 +31,12 @@ void FlowActors::act(size_t a) {
     arcs(
         k, [](const char*) { return string("break;"); }, [](uint32_t, const string&) {});
     fire(a, k);
-    line("if (--left{} != 0) goto again;", k);
-    line("turn.insert({}); goto others;", a);
+    line("if (--left{} != 0) goto again;", own(k));
+    line("turn.insert(@T{}); goto others;", a);
     line("}} while (false);");
   }
   if (!actor.members.empty()) line("others:");
-  line("last{} = last;", a);
+  line("@run_last{} = last;", a);
   for (uint32_t k : actor.members) {
     std::set<uint32_t> woken;
     for (const OutputArc& arc : net_.transitions[k].outputs) {
@@ -38,9 +44,9 @@ void FlowActors::act(size_t a) {
         if (plan_.actor_of[other] != a) woken.insert(plan_.actor_of[other]);
       }
     }
-    line("if (const u64 count = some{0} - left{0}; count != 0) {{", k);
-    line("fired{0} += count; end{0} = end_{0}; made += count;", k);
-    for (uint32_t other : woken) line("turn.insert({});", other);
+    line("if (const u64 count = some{0} - left{0}; count != 0) {{", own(k));
+    line("@run_fired{0} += count; @run_end{0} = end_{1}; made += count;", k, own(k));
+    for (uint32_t other : woken) line("turn.insert(@T{});", other);
     line("}}");
   }
   line("}}");
@@ -108,43 +114,43 @@ void FlowActors::fire(size_t a, uint32_t k) {
     out_.add(stats_.after_arc(k, i));
   }
   if (facts_.one_server(k)) {
-    not_before(fmt::format("end_{}", k), fmt::format("ended{}", k), "Cause::kServer");
+    not_before(fmt::format("end_{}", own(k)), fmt::format("@run_ended{}", k), "Cause::kServer");
   }
   if (facts_.many_servers(k)) {
     const string servers = facts_.is_const(*t.servers)
                                ? fmt::format("{}ull", facts_.const_of(*t.servers))
-                               : fmt::format("static_cast<u64>(net.servers{})", k);
-    not_before(fmt::format("served{0}.size() >= {1} ? served{0}.instant(0) : 0", k, servers),
-               fmt::format("static_cast<u32>(served{}.row(0)[0])", k), "Cause::kServer");
+                               : fmt::format("static_cast<u64>(net.@servers{})", k);
+    not_before(fmt::format("@run_served{0}.size() >= {1} ? @run_served{0}.instant(0) : 0", k, servers),
+               fmt::format("static_cast<u32>(@run_served{}.row(0)[0])", k), "Cause::kServer");
   }
   out_.add(stats_.after_server(k));
   if (t.interval) {
-    not_before(fmt::format("next{}", k), fmt::format("begun{}", k), "Cause::kInterval");
+    not_before(fmt::format("@run_next{}", k), fmt::format("@run_begun{}", k), "Cause::kInterval");
   }
   out_.add(stats_.after_interval(k));
-  line("LPNRT_IF_PATH(if (last > start) {{ start = last; why = began{}; how = Cause::kOrder; }})",
+  line("LPNRT_IF_PATH(if (last > start) {{ start = last; why = @run_began{}; how = Cause::kOrder; }})",
        a);
-  if (t.clock) line("start = Instant::on_edge(start, net.period{0}, net.phase{0});", k);
-  line("if (start > horizon) {{ hold({}, start); break; }}", a);
+  if (t.clock) line("start = Instant::on_edge(start, net.@period{0}, net.@phase{0});", k);
+  line("if (start > horizon) {{ hold(@T{}, start); break; }}", a);
   times(k);
   evaluate(k);
   line("#if LPNRT_PATH");
   line(
       "const u32 begun_ = net.causes.add(Instant::ticks(start), "
-      "static_cast<u32>(Instant::group(start)), Instant::ticks(commit), why, {}, how);",
+      "static_cast<u32>(Instant::group(start)), Instant::ticks(commit), why, @T{}, how);",
       k);
   line("u32 me = begun_; (void)me;");
   if (t.ordered)
-    line("if (late_) me = net.causes.add_ordered(ended{0}, {0}, Instant::ticks(start));", k);
-  line("begun{0} = began{1} = begun_; ended{0} = me;", k, a);
+    line("if (late_) me = net.causes.add_ordered(@run_ended{0}, @T{0}, Instant::ticks(start));", k);
+  line("@run_begun{0} = @run_began{1} = begun_; @run_ended{0} = me;", k, a);
   line("#endif");
-  line("last = start; end_{} = commit;", k);
+  line("last = start; end_{} = commit;", own(k));
   if (facts_.many_servers(k)) {
     const string servers = facts_.is_const(*t.servers)
                                ? fmt::format("{}ull", facts_.const_of(*t.servers))
-                               : fmt::format("static_cast<u64>(net.servers{})", k);
-    line("if (served{0}.size() >= {1}) served{0}.pop(1);", k, servers);
-    line("{{ i64* const x = served{}.push(commit); (void)x; LPNRT_IF_PATH(x[0] = me;) }}", k);
+                               : fmt::format("static_cast<u64>(net.@servers{})", k);
+    line("if (@run_served{0}.size() >= {1}) @run_served{0}.pop(1);", k, servers);
+    line("{{ i64* const x = @run_served{}.push(commit); (void)x; LPNRT_IF_PATH(x[0] = me;) }}", k);
   }
   progress(k);
   out_.add(stats_.fired(
@@ -152,40 +158,40 @@ void FlowActors::fire(size_t a, uint32_t k) {
       [&](size_t o, size_t e) { return facts_.count(k, o, e); }));
   line(
       "LPNRT_IF_TRACE(log.emplace_back(); FlowCommit& c = log.back(); c.commit = commit; "
-      "c.start = Instant::ticks(start); c.transition = {0}; c.firing = fired{0} + (some{0} - "
-      "left{0});)",
-      k);
+      "c.start = Instant::ticks(start); c.transition = @T{0}; c.firing = @run_fired{0} + (some{1} - "
+      "left{1});)",
+      k, own(k));
   take_ids(k);
   append(k);
   for (uint32_t i = 0; i < t.inputs.size(); ++i) {
     if (facts_.arc(k, i).weight == 0) continue;
     const size_t p = facts_.place_of(k, i);
     if (facts_.passage(p) == Passage::kSource)
-      line("s{}.next += static_cast<u64>({});", p, facts_.taken(k, i));
+      line("@run_s{}.next += static_cast<u64>({});", p, facts_.taken(k, i));
     else
-      line("q{}.pop(static_cast<u64>({}));", p, facts_.taken(k, i));
+      line("@run_q{}.pop(static_cast<u64>({}));", p, facts_.taken(k, i));
   }
 }
 
 void FlowActors::times(uint32_t k) {
   const Transition& t = net_.transitions[k];
   const string at = site(k, SiteKind::kDelay);
-  line("const i64 delay = LPNRT_DELAY({}, {});", k, facts_.value(k, t.delay, at));
+  line("const i64 delay = LPNRT_DELAY(@T{}, {});", k, facts_.value(k, t.delay, at));
   if (facts_.printer().range(k, t.delay).lo < 0) line("if (delay < 0) bail();");
   const auto ticks = [&](const char* what, const string& where) {
-    return t.clock ? fmt::format("mul({}, net.period{}, {})", what, k, where) : string(what);
+    return t.clock ? fmt::format("mul({}, net.@period{}, {})", what, k, where) : string(what);
   };
   line("u64 commit = Instant::after(start, static_cast<u64>({}));", ticks("delay", at));
   if (t.ordered) {
-    line("LPNRT_IF_PATH(const bool late_ = commit < end_{};)", k);
-    line("if (commit < end_{0}) commit = end_{0};", k);
+    line("LPNRT_IF_PATH(const bool late_ = commit < end_{};)", own(k));
+    line("if (commit < end_{0}) commit = end_{0};", own(k));
   }
   if (t.interval) {
     const string where = site(k, SiteKind::kInterval);
     line("const i64 interval = {};", facts_.value(k, *t.interval, where));
     if (facts_.printer().range(k, *t.interval).lo < 0) line("if (interval < 0) bail();");
     line(
-        "if (interval > 0) next{} = Instant::after(start & ~Instant::kMask, "
+        "if (interval > 0) @run_next{} = Instant::after(start & ~Instant::kMask, "
         "static_cast<u64>({}));",
         k, ticks("interval", where));
   }
@@ -294,20 +300,20 @@ void FlowActors::append(uint32_t k) {
     const string total = fmt::format("{}{}ull", sum, known);
     produced += total + ", ";
     if (total == "0ull") continue;
-    if (facts_.passage(p) == Passage::kSink) line("sunk{} += {};", p, total);
+    if (facts_.passage(p) == Passage::kSink) line("@run_sunk{} += {};", p, total);
     if (net_.places[p].done) {
       line(
-          "if (const u64 x_ = {0}; x_ != 0) {{ produced{1} += x_; if (commit > done{1}) {{ "
-          "done{1} = commit; LPNRT_IF_PATH(finished{1} = me;) }} }}",
+          "if (const u64 x_ = {0}; x_ != 0) {{ @run_produced{1} += x_; if (commit > @run_done{1}) {{ "
+          "@run_done{1} = commit; LPNRT_IF_PATH(@run_finished{1} = me;) }} }}",
           total, p);
     }
     if (p < declared_) {
       line(
-          "LPNRT_IF_TRACE(if (const u64 x_ = {}; x_ != 0) {}.push() = {{0, 0, {}, {}, "
+          "LPNRT_IF_TRACE(if (const u64 x_ = {}; x_ != 0) {}.push() = {{0, 0, @T{}, {}, "
           "c.firing, 0, x_}};)",
           total,
           facts_.passage(p) == Passage::kInto ? fmt::format("idin{}_{}", p, k)
-                                              : fmt::format("ids{}", p),
+                                              : fmt::format("@run_ids{}", p),
           k, o);
     }
   }
@@ -330,7 +336,7 @@ void FlowActors::push_reference(uint32_t k, const Emission& emission, size_t p) 
   } else {
     at = facts_.row(k, from, fmt::format("{}", which.value));
   }
-  line("{{ const i64* const stands = {}; i64* const x = q{}.push(commit);", at, p);
+  line("{{ const i64* const stands = {}; i64* const x = @run_q{}.push(commit);", at, p);
   line("x[0] = reinterpret_cast<i64>(stands); LPNRT_IF_PATH(x[1] = me;) }}");
 }
 
@@ -347,7 +353,7 @@ void FlowActors::push_row(uint32_t k, size_t o, size_t e, size_t p, bool one, bo
     line("{{ i64* const x = out{}_{}.push(); x[0] = static_cast<i64>(commit);", p, k);
     shift = 1;
   } else {
-    line("{{ i64* const x = out{}.push();", p);
+    line("{{ i64* const x = @run_out{}.push();", p);
   }
   for (size_t f = 0; f < facts_.width(p); ++f) {
     if (!facts_.live()[p][f]) continue;
@@ -371,7 +377,7 @@ void FlowActors::take_ids(uint32_t k) {
   for (uint32_t a = 0; a < t.inputs.size(); ++a) {
     const size_t p = facts_.place_of(k, a);
     if (p >= declared_ || facts_.arc(k, a).weight == 0) continue;
-    line("LPNRT_IF_TRACE(take_ids(ids{}, static_cast<u64>({}), {}, c.taken);)", p,
+    line("LPNRT_IF_TRACE(take_ids(@run_ids{}, static_cast<u64>({}), {}, c.taken);)", p,
          facts_.taken(k, a), a);
   }
 }

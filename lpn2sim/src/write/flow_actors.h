@@ -27,6 +27,8 @@ class FlowActors final : FlowPart {
   void arcs(std::uint32_t k, const Failed& failed, const Passed& passed);
 
  private:
+  // Which member of its actor a transition is.
+  std::size_t own(std::uint32_t k) const;
   // Names the variable that gets a property.
   using Name = std::function<std::string(std::size_t field)>;
 

@@ -29,7 +29,7 @@ void FlowEnd::finish() {
 void FlowEnd::last_instant() {
   line("u64 last_instant() const {{ u64 at = 0;");
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
-    if (!facts_.event(k)) line("if (end{0} > at) at = end{0};", k);
+    if (!facts_.event(k)) line("if (@run_end{0} > at) at = @run_end{0};", k);
   }
   line("return at; }}");
 }
@@ -39,7 +39,7 @@ void FlowEnd::settle() {
   for (size_t p = 0; p < net_.places.size(); ++p) {
     // Left where it must drain: stalled, and not all of its properties are here.
     if (facts_.queued(p) && facts_.kept(p) < facts_.width(p) && !facts_.refers(p)) {
-      line("if (q{}.size() != 0) bail();", p);
+      line("if (@run_q{}.size() != 0) bail();", p);
     }
   }
   if (stats_.possible()) line("LPNRT_IF_STATS(settle_stats();)");
@@ -47,8 +47,8 @@ void FlowEnd::settle() {
   // Sources first: their rows may become those of a sink.
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (facts_.passage(p) != Passage::kSource) continue;
-    line("net.f{0} -= s{0}.next;", p);
-    if (facts_.width(p) > 0) line("net.p{0}.pop(s{0}.next);", p);
+    line("net.@f{0} -= @run_s{0}.next;", p);
+    if (facts_.width(p) > 0) line("net.@p{0}.pop(@run_s{0}.next);", p);
   }
   for (size_t p = 0; p < net_.places.size(); ++p) settle_place(p);
   for (size_t k = 0; k < net_.transitions.size(); ++k) settle_transition(k);
@@ -74,57 +74,57 @@ void FlowEnd::settle_place(size_t p) {
     case Passage::kSink:
       settle_sink(p);
       // Without properties: see Planner::merge.
-      if (facts_.mixed()) line("net.f{0} += ev->f{0};", p);
+      if (facts_.mixed()) line("net.@f{0} += ev->@f{0};", p);
       break;
   }
   if (net_.places[p].done) {
     line(
-        "if (produced{0} != 0) {{ net.done_tokens += produced{0}; "
-        "net.latency = lpnrt::max(net.latency, Instant::ticks(done{0})); }}",
+        "if (@run_produced{0} != 0) {{ net.done_tokens += @run_produced{0}; "
+        "net.latency = lpnrt::max(net.latency, Instant::ticks(@run_done{0})); }}",
         p);
   }
-  if (p < declared_ && !facts_.of_events(p)) line("LPNRT_IF_TRACE(net.ids{0}.swap(ids{0});)", p);
+  if (p < declared_ && !facts_.of_events(p)) line("LPNRT_IF_TRACE(net.@ids{0}.swap(@run_ids{0});)", p);
 }
 
 // What the event-driven part has of it.
 void FlowEnd::settle_events(size_t p) {
   if (!facts_.mixed()) return;
   if (facts_.width(p) > 0) {
-    line("net.p{0}.pop(net.f{0});", p);
+    line("net.@p{0}.pop(net.@f{0});", p);
     line(
-        "for (u64 k = 0; k < ev->f{0}; ++k) std::memcpy(net.p{0}.push(), ev->p{0}.row(k), "
+        "for (u64 k = 0; k < ev->@f{0}; ++k) std::memcpy(net.@p{0}.push(), ev->@p{0}.row(k), "
         "{1} * sizeof(i64));",
         p, facts_.width(p));
   }
-  line("net.f{0} = ev->f{0};", p);
-  if (p < declared_) line("LPNRT_IF_TRACE(net.ids{0}.swap(ev->ids{0});)", p);
+  line("net.@f{0} = ev->@f{0};", p);
+  if (p < declared_) line("LPNRT_IF_TRACE(net.@ids{0}.swap(ev->@ids{0});)", p);
 }
 
 void FlowEnd::settle_queue(size_t p) {
   if (facts_.width(p) > 0) {
-    line("net.p{0}.pop(net.f{0});", p);
+    line("net.@p{0}.pop(net.@f{0});", p);
     line(
-        "for (u64 k = 0; k < q{0}.size(); ++k) std::memcpy(net.p{0}.push(), {2}, "
+        "for (u64 k = 0; k < @run_q{0}.size(); ++k) std::memcpy(net.@p{0}.push(), {2}, "
         "{1} * sizeof(i64));",
         p, facts_.width(p),
-        facts_.refers(p) ? fmt::format("reinterpret_cast<const i64*>(q{}.row(k)[0])", p)
-                         : fmt::format("q{}.row(k)", p));
+        facts_.refers(p) ? fmt::format("reinterpret_cast<const i64*>(@run_q{}.row(k)[0])", p)
+                         : fmt::format("@run_q{}.row(k)", p));
   }
-  line("net.f{0} = q{0}.size();", p);
+  line("net.@f{0} = @run_q{0}.size();", p);
 }
 
 void FlowEnd::settle_transition(size_t k) {
   const Transition& t = net_.transitions[k];
   if (facts_.event(k)) {
-    if (t.interval) line("net.next{0} = ev->next{0};", k);
-    if (t.ordered) line("net.last{0} = ev->last{0};", k);
-    line("LPNRT_IF_TRACE(net.started{0} = ev->started{0};)", k);
+    if (t.interval) line("net.@next{0} = ev->@next{0};", k);
+    if (t.ordered) line("net.@last{0} = ev->@last{0};", k);
+    line("LPNRT_IF_TRACE(net.@started{0} = ev->@started{0};)", k);
     return;
   }
-  if (t.interval) line("net.next{0} = Instant::ticks(next{0});", k);
-  if (t.ordered) line("net.last{0} = Instant::ticks(end{0});", k);
-  line("LPNRT_IF_TRACE(net.started{0} = fired{0};)", k);
-  line("net.commits += fired{};", k);
+  if (t.interval) line("net.@next{0} = Instant::ticks(@run_next{0});", k);
+  if (t.ordered) line("net.@last{0} = Instant::ticks(@run_end{0});", k);
+  line("LPNRT_IF_TRACE(net.@started{0} = @run_fired{0};)", k);
+  line("net.commits += @run_fired{};", k);
 }
 
 void FlowEnd::settle_causes() {
@@ -132,12 +132,12 @@ void FlowEnd::settle_causes() {
   line("u64 latest = 0;");
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (!net_.places[p].done) continue;
-    line("if (done{0} > latest) {{ latest = done{0}; net.done_node = finished{0}; }}", p);
+    line("if (@run_done{0} > latest) {{ latest = @run_done{0}; net.done_node = @run_finished{0}; }}", p);
   }
   line("latest = 0;");
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
-    line("if (end{0} > latest) {{ latest = end{0}; net.last_node = ended{0}; }}", k);
+    line("if (@run_end{0} > latest) {{ latest = @run_end{0}; net.last_node = @run_ended{0}; }}", k);
   }
   line("net.flowed = net.commits;");
   line("#endif");
@@ -168,15 +168,15 @@ void FlowEnd::name_causes() {
         chan, column);
   };
   for (size_t p = 0; p < net_.places.size(); ++p) {
-    if (facts_.queued(p)) each(fmt::format("q{}", p), facts_.kept(p));
-    if (net_.places[p].done) line("visit(finished{});", p);
+    if (facts_.queued(p)) each(fmt::format("@run_q{}", p), facts_.kept(p));
+    if (net_.places[p].done) line("visit(@run_finished{});", p);
   }
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
-    if (facts_.many_servers(k)) each(fmt::format("served{}", k), 0);
-    line("visit(ended{0}); visit(begun{0});", k);
+    if (facts_.many_servers(k)) each(fmt::format("@run_served{}", k), 0);
+    line("visit(@run_ended{0}); visit(@run_begun{0});", k);
   }
-  for (size_t a = 0; a < plan_.actors.size(); ++a) line("visit(began{});", a);
+  for (size_t a = 0; a < plan_.actors.size(); ++a) line("visit(@run_began{});", a);
   line("}}); }}");
   line("#endif");
 }
@@ -185,7 +185,7 @@ void FlowEnd::report_so_far() {
   line("void report_so_far() {{ i64 at = Instant::ticks(horizon);");
   line("if (horizon == 0) {{ at = kForever;");
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
-    if (!facts_.event(k)) line("at = lpnrt::min(at, Instant::ticks(end{}));", k);
+    if (!facts_.event(k)) line("at = lpnrt::min(at, Instant::ticks(@run_end{}));", k);
   }
   line("net.commits = made; net.now = net.last_commit = at; return; }}");
   line("u64 flying = 0;");
@@ -196,9 +196,9 @@ void FlowEnd::report_so_far() {
   for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
     if (facts_.one_server(k)) {
-      line("flying += Instant::ticks(end{}) > at;", k);
+      line("flying += Instant::ticks(@run_end{}) > at;", k);
     } else if (facts_.many_servers(k)) {
-      line("flying += later(served{});", k);
+      line("flying += later(@run_served{});", k);
     } else {
       for (const OutputArc& out : net_.transitions[k].outputs) {
         const auto p = static_cast<size_t>(out.place);
@@ -222,7 +222,7 @@ void FlowEnd::settle_sink(size_t p) {
     // By instant, then transition: the order in which they were appended.
     const std::vector<uint32_t> from = facts_.producers(p);
     line("{{ u64 next[{}] = {{}};", from.size());
-    line("for (u64 k = 0; k < sunk{}; ++k) {{ u32 best = 0; u64 at = ~u64{{0}};", p);
+    line("for (u64 k = 0; k < @run_sunk{}; ++k) {{ u32 best = 0; u64 at = ~u64{{0}};", p);
     for (size_t i = 0; i < from.size(); ++i) {
       line(
           "if (next[{0}] < out{1}_{2}.size() && static_cast<u64>(out{1}_{2}.row(next[{0}])[0]) < "
@@ -235,20 +235,20 @@ void FlowEnd::settle_sink(size_t p) {
       line("case {}: row = out{}_{}.row(next[{}]++); break;", i, p, from[i], i);
     }
     line("default: break; }}");
-    line("std::memcpy(net.p{}.push(), row + 1, {} * sizeof(i64)); }} }}", p, facts_.width(p));
+    line("std::memcpy(net.@p{}.push(), row + 1, {} * sizeof(i64)); }} }}", p, facts_.width(p));
   } else if (facts_.width(p) > 0) {
     string taken;
     for (size_t s = 0; s < net_.places.size(); ++s) {
       if (facts_.passage(s) == Passage::kSource && facts_.width(s) == facts_.width(p)) {
-        taken += fmt::format(" || net.p{0}.take(net.p{1}, out{0}.row(0), out{0}.size())", p, s);
+        taken += fmt::format(" || net.@p{0}.take(net.@p{1}, @run_out{0}.row(0), @run_out{0}.size())", p, s);
       }
     }
     line(
-        "if (!(out{0}.size() == 0 || (out{0}.borrowed() && (false{1})))) "
-        "net.p{0}.append(out{0}.size(), out{0}.row(0));",
+        "if (!(@run_out{0}.size() == 0 || (@run_out{0}.borrowed() && (false{1})))) "
+        "net.@p{0}.append(@run_out{0}.size(), @run_out{0}.row(0));",
         p, taken);
   }
-  line("net.f{0} += sunk{0};", p);
+  line("net.@f{0} += @run_sunk{0};", p);
 }
 
 }  // namespace lpn::sim

@@ -32,21 +32,21 @@ void FlowExchange::exchange() {
   line("void drain() {{");
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (facts_.passage(p) != Passage::kOutOf) continue;
-    line("if (ev->f{0} != 0) {{ for (u64 left = ev->f{0}; left != 0;) {{", p);
-    line("const Stamp stamp = ev->s{0}.runs.front(); ev->s{0}.runs.pop(); left -= stamp.count;", p);
+    line("if (ev->@f{0} != 0) {{ for (u64 left = ev->@f{0}; left != 0;) {{", p);
+    line("const Stamp stamp = ev->@s{0}.runs.front(); ev->@s{0}.runs.pop(); left -= stamp.count;", p);
     line("const u64 at = Instant::at(static_cast<u64>(stamp.time)) | stamp.group;");
-    line("for (u64 k = 0; k < stamp.count; ++k) {{ i64* const x = q{}.push(at); (void)x;", p);
+    line("for (u64 k = 0; k < stamp.count; ++k) {{ i64* const x = @run_q{}.push(at); (void)x;", p);
     for (size_t f = 0; f < facts_.width(p); ++f) {
-      if (facts_.live()[p][f]) line("x[{}] = ev->p{}.row(k)[{}];", facts_.column_of(p, f), p, f);
+      if (facts_.live()[p][f]) line("x[{}] = ev->@p{}.row(k)[{}];", facts_.column_of(p, f), p, f);
     }
     line("}}");
-    if (facts_.width(p) > 0) line("ev->p{}.pop(stamp.count);", p);
+    if (facts_.width(p) > 0) line("ev->@p{}.pop(stamp.count);", p);
     line("}}");
-    line("ev->f{} = 0;", p);
+    line("ev->@f{} = 0;", p);
     if (p < declared_) {
       line(
-          "LPNRT_IF_TRACE(for (; ev->ids{0}.size() != 0; ev->ids{0}.pop()) ids{0}.push() = "
-          "ev->ids{0}.front();)",
+          "LPNRT_IF_TRACE(for (; ev->@ids{0}.size() != 0; ev->@ids{0}.pop()) @run_ids{0}.push() = "
+          "ev->@ids{0}.front();)",
           p);
     }
     for (uint32_t k : facts_.consumers(p)) line("turn.insert({});", plan_.actor_of[k]);
@@ -83,14 +83,14 @@ void FlowExchange::deliver(uint32_t k) {
     line("{{ u64 count = 0;");
     line("for (; in{0}_{1}.size() != 0 && in{0}_{1}.instant(0) == at; in{0}_{1}.pop(1)) {{", p, k);
     if (facts_.width(p) > 0) {
-      line("std::memcpy(ev->p{0}.push(), in{0}_{1}.row(0), {2} * sizeof(i64));", p, k,
+      line("std::memcpy(ev->@p{0}.push(), in{0}_{1}.row(0), {2} * sizeof(i64));", p, k,
            facts_.width(p));
     }
     line("++count; }}");
-    line("ev->f{} += count;", p);
+    line("ev->@f{} += count;", p);
     if (p < declared_) {
       line(
-          "LPNRT_IF_TRACE(for (u64 left = count; left != 0;) {{ ev->ids{0}.push() = "
+          "LPNRT_IF_TRACE(for (u64 left = count; left != 0;) {{ ev->@ids{0}.push() = "
           "idin{0}_{1}.front(); left -= idin{0}_{1}.front().count; idin{0}_{1}.pop(); }})",
           p, k);
     }

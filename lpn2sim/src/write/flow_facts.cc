@@ -285,12 +285,12 @@ string FlowFacts::row(size_t k, uint32_t a, const string& index) const {
     return "static_cast<const i64*>(nullptr)";  // only watched
   }
   if (passage(p) == Passage::kSource) {
-    return fmt::format("(s{0}.rows + (s{0}.next + {1}) * {2})", p, index, width(p));
+    return fmt::format("(@run_s{0}.rows + (@run_s{0}.next + {1}) * {2})", p, index, width(p));
   }
   if (!refers_.empty() && refers_[p]) {
-    return fmt::format("reinterpret_cast<const i64*>(q{}.row({})[0])", p, index);
+    return fmt::format("reinterpret_cast<const i64*>(@run_q{}.row({})[0])", p, index);
   }
-  return fmt::format("q{}.row({})", p, index);
+  return fmt::format("@run_q{}.row({})", p, index);
 }
 
 uint32_t FlowFacts::column(size_t k, uint32_t a, uint32_t field) const {
@@ -319,7 +319,7 @@ string FlowFacts::value(size_t k, const Formula& f, const string& where) const {
 }
 
 string FlowFacts::size(size_t p) const {
-  return fmt::format("{}{}.size()", passage(p) == Passage::kSource ? 's' : 'q', p);
+  return fmt::format("@run_{}{}.size()", passage(p) == Passage::kSource ? 's' : 'q', p);
 }
 
 string FlowFacts::count(uint32_t k, size_t o, size_t e) const {
@@ -328,16 +328,16 @@ string FlowFacts::count(uint32_t k, size_t o, size_t e) const {
 }
 
 string FlowFacts::fifo(size_t p, uint32_t k) const {
-  return passage(p) == Passage::kInto ? fmt::format("in{}_{}", p, k) : fmt::format("q{}", p);
+  return passage(p) == Passage::kInto ? fmt::format("in{}_{}", p, k) : fmt::format("@run_q{}", p);
 }
 
 string FlowFacts::arrival(uint32_t k, uint32_t i) const {
   const size_t p = place_of(k, i);
   if (!queued(p)) return "";
   const Arc about = arc(k, i);
-  if (about.need < 0) return fmt::format("(n{0} != 0 ? q{1}.instant(n{0} - 1) : 0)", i, p);
+  if (about.need < 0) return fmt::format("(n{0} != 0 ? @run_q{1}.instant(n{0} - 1) : 0)", i, p);
   const std::int64_t need = std::max(about.need, about.least_need);
-  return need > 0 ? fmt::format("q{}.instant({})", p, need - 1) : "";
+  return need > 0 ? fmt::format("@run_q{}.instant({})", p, need - 1) : "";
 }
 
 string FlowFacts::node_of(uint32_t k, uint32_t i) const {
@@ -346,7 +346,7 @@ string FlowFacts::node_of(uint32_t k, uint32_t i) const {
   const string last = about.need < 0
                           ? fmt::format("n{} - 1", i)
                           : fmt::format("{}", std::max(about.need, about.least_need) - 1);
-  return fmt::format("static_cast<u32>(q{}.row({})[{}])", p, last, kept(p));
+  return fmt::format("static_cast<u32>(@run_q{}.row({})[{}])", p, last, kept(p));
 }
 
 }  // namespace lpn::sim

@@ -1,17 +1,21 @@
 #include "write/flow_state.h"
 
+#include <fmt/format.h>
+
 namespace lpn::sim {
 
 using std::size_t;
 using std::uint32_t;
 
 void FlowState::members() {
-  for (size_t k = 0; k < net_.params.size(); ++k) line("const i64 P{0} = net.P{0};", k);
+  for (size_t k = 0; k < net_.params.size(); ++k) line("const i64 P{0} = net.@param{0};", k);
   for (size_t p = 0; p < net_.places.size(); ++p) {
     switch (facts_.passage(p)) {
-      case Passage::kSource: line("Source s{};", p); break;
+      case Passage::kSource: declare("", "Source", "run_s", p); break;
       case Passage::kFifo:
-      case Passage::kOutOf: line("Chan<{} + LPNRT_PATH> q{};", facts_.kept(p), p); break;
+      case Passage::kOutOf:
+        declare("", fmt::format("Chan<{} + LPNRT_PATH>", facts_.kept(p)), "run_q", p);
+        break;
       case Passage::kInto:
         for (uint32_t k : facts_.producers(p)) {
           line("Chan<{}> in{}_{};", facts_.width(p), p, k);
@@ -20,33 +24,44 @@ void FlowState::members() {
         break;
       case Passage::kEvent: break;
       case Passage::kSink:
-        line("u64 sunk{} = 0;", p);
+        declare("", "u64", "run_sunk", p, "0");
         if (facts_.unsorted(p)) {
           for (uint32_t k : facts_.producers(p))
             line("Out<{}> out{}_{};", facts_.width(p) + 1, p, k);
         } else if (facts_.width(p) > 0) {
-          line("Out<{}> out{};", facts_.width(p), p);
+          declare("", fmt::format("Out<{}>", facts_.width(p)), "run_out", p);
         }
         break;
     }
     if (net_.places[p].done) {
-      line("u64 done{0} = 0, produced{0} = 0; LPNRT_IF_PATH(u32 finished{0} = 0;)", p);
+      declare("", "u64", "run_done", p, "0");
+      declare("", "u64", "run_produced", p, "0");
+      declare("LPNRT_IF_PATH", "u32", "run_finished", p, "0");
     }
-    if (p < declared_ && !facts_.of_events(p)) line("LPNRT_IF_TRACE(IdRuns ids{};)", p);
+    if (p < declared_ && !facts_.of_events(p)) declare("LPNRT_IF_TRACE", "IdRuns", "run_ids", p);
   }
   for (size_t a = 0; a < plan_.actors.size(); ++a) {
-    line("u64 last{0} = 0; LPNRT_IF_PATH(u32 began{0} = 0;)", a);
+    declare("", "u64", "run_last", a, "0");
+    declare("LPNRT_IF_PATH", "u32", "run_began", a, "0");
   }
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
-    line("u64 fired{0} = 0, end{0} = 0;", k);
-    line("LPNRT_IF_PATH(u32 ended{0} = 0, begun{0} = 0;)", k);
-    if (facts_.many_servers(k)) line("Chan<LPNRT_PATH> served{};", k);
-    if (net_.transitions[k].interval) line("u64 next{} = 0;", k);
+    declare("", "u64", "run_fired", k, "0");
+    declare("", "u64", "run_end", k, "0");
+    declare("LPNRT_IF_PATH", "u32", "run_ended", k, "0");
+    declare("LPNRT_IF_PATH", "u32", "run_begun", k, "0");
+    if (facts_.many_servers(k)) declare("", "Chan<LPNRT_PATH>", "run_served", k);
+    if (net_.transitions[k].interval) declare("", "u64", "run_next", k, "0");
   }
   line("LPNRT_IF_TRACE(std::vector<FlowCommit> log;)");
   line("std::vector<i64> scratch;");
-  out_.add(stats_.members());
+  out_.add(stats_.members(members_));
+  out_.add(members_.arrays_text("Run"));
+}
+
+void FlowState::declare(const char* variant, const std::string& type, const char* name, size_t id,
+                        const char* initial) {
+  out_.add(members_.declare(variant, type, name, id, initial) + "\n");
 }
 
 void FlowState::start() {
@@ -54,25 +69,25 @@ void FlowState::start() {
   for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
     if (!facts_.event(k) && facts_.emits_too_many(k)) line("bail();");
   }
-  for (uint32_t p : plan_.single_token) line("if (net.f{} != 1) bail();", p);
+  for (uint32_t p : plan_.single_token) line("if (net.@f{} != 1) bail();", p);
   for (size_t p = 0; p < net_.places.size(); ++p) {
     switch (facts_.passage(p)) {
       case Passage::kSource:
-        line("s{0}.count = net.f{0};", p);
-        if (facts_.width(p) > 0) line("if (net.f{0} != 0) s{0}.rows = net.p{0}.row(0);", p);
+        line("@run_s{0}.count = net.@f{0};", p);
+        if (facts_.width(p) > 0) line("if (net.@f{0} != 0) @run_s{0}.rows = net.@p{0}.row(0);", p);
         break;
       case Passage::kFifo:
       case Passage::kOutOf:
-        line("if (net.f{0} > u64{{1}} << 24) bail();", p);
-        line("q{0}.reserve(net.f{0});", p);
+        line("if (net.@f{0} > u64{{1}} << 24) bail();", p);
+        line("@run_q{0}.reserve(net.@f{0});", p);
         if (facts_.refers(p)) {
-          line("if (net.f{} != 0) bail();", p);  // their rows stand where the last ones will
+          line("if (net.@f{} != 0) bail();", p);  // their rows stand where the last ones will
           break;
         }
-        line("for (u64 k = 0; k < net.f{0}; ++k) {{ i64* const x = q{0}.push(0); (void)x;", p);
+        line("for (u64 k = 0; k < net.@f{0}; ++k) {{ i64* const x = @run_q{0}.push(0); (void)x;", p);
         for (size_t f = 0; f < facts_.width(p); ++f) {
           if (facts_.live()[p][f])
-            line("x[{}] = net.p{}.row(k)[{}];", facts_.column_of(p, f), p, f);
+            line("x[{}] = net.@p{}.row(k)[{}];", facts_.column_of(p, f), p, f);
         }
         line("LPNRT_IF_PATH(x[{}] = 0;)", facts_.kept(p));
         line("}}");
@@ -83,8 +98,8 @@ void FlowState::start() {
     }
     if (p < declared_ && !facts_.of_events(p)) {
       line(
-          "LPNRT_IF_TRACE(for (u64 k = 0; k < net.ids{0}.size(); ++k) ids{0}.push() = "
-          "net.ids{0}[k];)",
+          "LPNRT_IF_TRACE(for (u64 k = 0; k < net.@ids{0}.size(); ++k) @run_ids{0}.push() = "
+          "net.@ids{0}[k];)",
           p);
     }
   }
@@ -101,23 +116,23 @@ void FlowState::start_events() {
   line("if (ev->configure(params) != LPN_OK) bail();");
   line("ev->feeder = this; ev->armed = true;");
   for (size_t p = 0; p < net_.places.size(); ++p) {
-    if (facts_.width(p) > 0) line("ev->p{0}.pop(ev->f{0});", p);
-    line("ev->f{} = 0;", p);
+    if (facts_.width(p) > 0) line("ev->@p{0}.pop(ev->@f{0});", p);
+    line("ev->@f{} = 0;", p);
     if (facts_.of_events(p)) {
       if (facts_.width(p) > 0) {
         line(
-            "for (u64 k = 0; k < net.f{0}; ++k) std::memcpy(ev->p{0}.push(), net.p{0}.row(k), "
+            "for (u64 k = 0; k < net.@f{0}; ++k) std::memcpy(ev->@p{0}.push(), net.@p{0}.row(k), "
             "{1} * sizeof(i64));",
             p, facts_.width(p));
       }
-      line("ev->f{0} = net.f{0};", p);
+      line("ev->@f{0} = net.@f{0};", p);
     }
-    if (facts_.passage(p) == Passage::kOutOf) line("ev->s{}.on = true;", p);
+    if (facts_.passage(p) == Passage::kOutOf) line("ev->@s{}.on = true;", p);
     if (p < declared_) {
       line("#if LPNRT_TRACE");
-      line("while (ev->ids{0}.size() != 0) ev->ids{0}.pop();", p);
+      line("while (ev->@ids{0}.size() != 0) ev->@ids{0}.pop();", p);
       if (facts_.of_events(p)) {
-        line("for (u64 k = 0; k < net.ids{0}.size(); ++k) ev->ids{0}.push() = net.ids{0}[k];", p);
+        line("for (u64 k = 0; k < net.@ids{0}.size(); ++k) ev->@ids{0}.push() = net.@ids{0}[k];", p);
       }
       line("#endif");
     }

@@ -26,8 +26,12 @@ string if_stats(const string& text) { return "LPNRT_IF_STATS(" + text + ")\n"; }
 
 }  // namespace
 
-FlowStats::FlowStats(const Net& net, size_t declared, const Plan& plan)
-    : net_(net), declared_(declared), plan_(plan), possible_(plan.whole() && find_possible()) {}
+FlowStats::FlowStats(const Net& net, size_t declared, const Plan& plan, bool apart)
+    : net_(net),
+      declared_(declared),
+      plan_(plan),
+      apart_(apart),
+      possible_(plan.whole() && find_possible()) {}
 
 // ---- what is known of the net -------------------------------------------------------------
 
@@ -96,7 +100,7 @@ std::vector<size_t> FlowStats::released_by(uint32_t k) const {
   return all;
 }
 string FlowStats::ring(uint32_t k, size_t p) const {
-  return weight_from(k, p) > 0 ? fmt::format("rel{}", k) : fmt::format("rel{}_{}", p, k);
+  return weight_from(k, p) > 0 ? fmt::format("@run_rel{}", k) : fmt::format("rel{}_{}", p, k);
 }
 
 bool FlowStats::leaves_first(size_t p) const {
@@ -148,20 +152,47 @@ bool FlowStats::find_possible() const {
 
 // ---- code ---------------------------------------------------------------------------------
 
-string FlowStats::members() const {
+string FlowStats::called(const char* function, char kind, size_t number) const {
+  return apart_ ? fmt::format("{}_on(@{}{}", function, kind, number)
+                : fmt::format("{}_{}(", function, number);
+}
+
+string FlowStats::by_number(const char* function, const char* argument,
+                            const std::vector<size_t>& numbers) const {
+  if (!apart_) return "";
+  string text;
+  const string type = argument[0] == 0 ? "" : fmt::format(", u64 {}", argument);
+  put(text, "void {}_on(u32 n{}) {{ switch (n) {{", function, type);
+  for (const size_t n : numbers) put(text, "case {0}: return {1}_{0}({2});", n, function, argument);
+  put(text, "default: break; }} }}");
+  return text;
+}
+
+string FlowStats::members(Members& members) const {
   if (!possible_) return "";
-  string text = "#if LPNRT_STATS\n";
+  constexpr const char* kStats = "LPNRT_IF_STATS";
+  string text;
+  const auto declare = [&](const char* type, const char* name, size_t id, const char* initial = "") {
+    text += members.declare(kStats, type, name, id, initial) + "\n";
+  };
   for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
-    put(text, "Seen seen{};", k);
-    if (!released_by(k).empty()) put(text, "Releases<false> rel{};", k);
+    declare("Seen", "run_seen", k);
+    if (!released_by(k).empty()) declare("Releases<false>", "run_rel", k);
   }
   for (size_t a = 0; a < plan_.actors.size(); ++a) {
-    if (plan_.actors[a].members.size() > 1) put(text, "i64 for_token{0} = 0, guarded{0} = 0;", a);
+    if (plan_.actors[a].members.size() == 1) continue;
+    declare("i64", "run_for_token", a, "0");
+    declare("i64", "run_guarded", a, "0");
   }
   for (size_t p = 0; p < declared_; ++p) {
-    put(text, "u128 area{} = 0;", p);
+    declare("u128", "run_area", p, "0");
+    if (metered(p)) declare("Level", "run_level", p);
+  }
+  text += "#if LPNRT_STATS\n";
+  std::vector<size_t> all_metered, releasing;
+  for (size_t p = 0; p < declared_; ++p) {
     if (!metered(p)) continue;
-    put(text, "Level level{};", p);
+    all_metered.push_back(p);
     const auto out = takers(p);
     string all;
     for (uint32_t k : out) {
@@ -169,7 +200,7 @@ string FlowStats::members() const {
       if (weight_from(k, p) < 0) put(text, "Releases<true> rel{}_{};", p, k);
       put(all,
           "for (; left{0}_{1} != {2}.end() && {2}.instant(left{0}_{1}) {3} at; ++left{0}_{1}) "
-          "level{0}.released += {4};",
+          "@run_level{0}.released += {4};",
           p, k, ring(k, p), leaves_first(p) ? "<=" : "<",
           weight_from(k, p) > 0 ? fmt::format("{}ull", weight_from(k, p))
                                 : fmt::format("rel{0}_{1}.count(left{0}_{1})", p, k));
@@ -177,23 +208,26 @@ string FlowStats::members() const {
     put(text, "void gone_{}(u64 at) {{ (void)at; {} }}", p, all);
     // The next `count` tokens, which stand at the front of the FIFO and are counted already.
     put(text, "void peak_{}(u64 count) {{ for (u64 i = 0; i < count; ++i) {{", p);
-    put(text, "gone_{0}(q{0}.instant(i));", p);
-    put(text, "const u64 there = level{0}.taken - count + i + 1 - level{0}.released;", p);
-    put(text, "if (there > level{0}.peak) level{0}.peak = there; }}", p);
-    put(text, "level{0}.limit = level{0}.peak + level{0}.released; }}", p);
+    put(text, "gone_{0}(@run_q{0}.instant(i));", p);
+    put(text, "const u64 there = @run_level{0}.taken - count + i + 1 - @run_level{0}.released;", p);
+    put(text, "if (there > @run_level{0}.peak) @run_level{0}.peak = there; }}", p);
+    put(text, "@run_level{0}.limit = @run_level{0}.peak + @run_level{0}.released; }}", p);
     // So that releases can be forgotten although the peak is far away.
     put(text,
-        "void forget_{0}() {{ if (q{0}.size() == 0) return; gone_{0}(q{0}.instant(0)); "
-        "level{0}.limit = level{0}.peak + level{0}.released; }}",
+        "void forget_{0}() {{ if (@run_q{0}.size() == 0) return; gone_{0}(@run_q{0}.instant(0)); "
+        "@run_level{0}.limit = @run_level{0}.peak + @run_level{0}.released; }}",
         p);
   }
   for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
     const auto places = released_by(k);
     if (places.empty()) continue;
+    releasing.push_back(k);
     put(text, "[[gnu::noinline, gnu::cold]] void room_{}() {{ u64 first = ~u64{{0}};", k);
     for (size_t p : places) put(text, "forget_{0}(); first = std::min(first, left{0}_{1});", p, k);
-    put(text, "rel{}.make_room(first); }}", k);
+    put(text, "@run_rel{}.make_room(first); }}", k);
   }
+  text += by_number("peak", "count", all_metered) + by_number("forget", "", all_metered) +
+          by_number("room", "", releasing);
   return text + "#endif\n";
 }
 
@@ -201,7 +235,7 @@ string FlowStats::begin() const {
   if (!possible_) return "";
   string text = "#if LPNRT_STATS\n";
   for (size_t p = 0; p < declared_; ++p) {
-    if (metered(p)) put(text, "level{0}.peak = level{0}.limit = net.f{0};", p);
+    if (metered(p)) put(text, "@run_level{0}.peak = @run_level{0}.limit = net.@f{0};", p);
   }
   return text + "#endif\n";
 }
@@ -235,7 +269,7 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
   if (!possible_) return "";
   const Transition& t = net_.transitions[k];
   string text = "#if LPNRT_STATS\n{\n";
-  put(text, "Seen& seen_ = seen{};", k);
+  put(text, "Seen& seen_ = @run_seen{};", k);
   put(text, "const i64 begun_ = Instant::ticks(start), ended_ = Instant::ticks(commit);");
   string from = "since_";
   for (uint32_t i = 0; i < t.inputs.size(); ++i) {
@@ -263,11 +297,11 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
   if (several(k)) {
     // While others had their turns it waited for the deciding token, then by its guard.
     const uint32_t a = plan_.actor_of[k];
-    put(text, "seen_.waited[kToken] += for_token{} - seen_.for_token;", a);
-    put(text, "seen{0}.waited[kGuard] += guarded{1} - seen{0}.guarded;", k, a);
-    put(text, "seen{1}.for_token = for_token{0} += head_ - since_;", a, k);
-    put(text, "seen{1}.guarded = guarded{0} += begun_ - head_;", a, k);
-    put(text, "seen{}.own = static_cast<u64>(begun_);", k);
+    put(text, "seen_.waited[kToken] += @run_for_token{} - seen_.for_token;", a);
+    put(text, "@run_seen{0}.waited[kGuard] += @run_guarded{1} - @run_seen{0}.guarded;", k, a);
+    put(text, "@run_seen{1}.for_token = @run_for_token{0} += head_ - since_;", a, k);
+    put(text, "@run_seen{1}.guarded = @run_guarded{0} += begun_ - head_;", a, k);
+    put(text, "@run_seen{}.own = static_cast<u64>(begun_);", k);
   }
   for (uint32_t i = 0; i < t.inputs.size(); ++i) {
     const Arc about = arc(k, i);
@@ -275,7 +309,7 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
     if (p >= declared_ || about.weight == 0) continue;
     const string w = fmt::format("static_cast<u64>({})", weight(i));
     if (about.weight < 0) {
-      put(text, "area{} += static_cast<u128>({}) * static_cast<u64>(ended_);", p, w);
+      put(text, "@run_area{} += static_cast<u128>({}) * static_cast<u64>(ended_);", p, w);
     }
     if (!metered(p)) continue;
     string unless;
@@ -283,26 +317,27 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
       // Enough had left when the first of these tokens came: no more than ever before.
       const char* const before = leaves_first(p) ? "" : " - 1";
       unless = fmt::format(
-          " && !rel{0}.gone((level{1}.taken - level{1}.peak - 1) / {2}ull, q{1}.instant(0){3})", k,
+          " && !@run_rel{0}.gone((@run_level{1}.taken - @run_level{1}.peak - 1) / {2}ull, @run_q{1}.instant(0){3})", k,
           p, about.weight, before);
     }
-    put(text, "if ((level{0}.taken += {1}) > level{0}.limit{2}) peak_{0}({1});", p, w, unless);
+    put(text, "if ((@run_level{0}.taken += {1}) > @run_level{0}.limit{2}) {3}{4}{1});", p, w, unless,
+        called("peak", 'P', p), apart_ ? ", " : "");
     if (about.weight > 0) continue;
     put(text,
-        "if (rel{0}_{1}.full()) [[unlikely]] {{ forget_{0}(); rel{0}_{1}.make_room(left{0}_{1}); "
+        "if (rel{0}_{1}.full()) [[unlikely]] {{ {2}); rel{0}_{1}.make_room(left{0}_{1}); "
         "}}",
-        p, k);
+        p, k, called("forget", 'P', p));
     put(text, "rel{}_{}.push(commit, {});", p, k, w);
   }
   if (!released_by(k).empty()) {
-    put(text, "if (rel{0}.full()) [[unlikely]] room_{0}();", k);
-    put(text, "rel{}.push(commit);", k);
+    put(text, "if (@run_rel{0}.full()) [[unlikely]] {1});", k, called("room", 'T', k));
+    put(text, "@run_rel{}.push(commit);", k);
   }
   for (size_t o = 0; o < t.outputs.size(); ++o) {
     const auto p = static_cast<size_t>(t.outputs[o].place);
     for (size_t e = 0; p < declared_ && e < t.outputs[o].emissions.size(); ++e) {
       if (net_.exprs.is_const(t.outputs[o].emissions[e].count.id)) continue;
-      put(text, "area{} -= static_cast<u128>({}) * static_cast<u64>(ended_);", p, count(o, e));
+      put(text, "@run_area{} -= static_cast<u128>({}) * static_cast<u64>(ended_);", p, count(o, e));
     }
   }
   return text + "}\n#endif\n";
@@ -314,17 +349,17 @@ string FlowStats::settle(const Chain& chain) const {
   put(text, "const i64 end = Instant::ticks(last_instant());");
   for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
     const uint32_t a = plan_.actor_of[k];
-    put(text, "{{ Seen& seen = seen{}; i64 upto = Instant::ticks(last{}); u32 why = kReady;", k, a);
+    put(text, "{{ Seen& seen = @run_seen{}; i64 upto = Instant::ticks(@run_last{}); u32 why = kReady;", k, a);
     put(text, "TransitionMeter& meter = net.meters[{}];", k);
     if (several(k)) {
       string missing;
       for (uint32_t i = 0; i < route_arc(k); ++i) {
-        put(missing, "s{}.size() < {}ull || ", arc(k, i).place, arc(k, i).need);
+        put(missing, "@run_s{}.size() < {}ull || ", arc(k, i).place, arc(k, i).need);
       }
       // Without the tokens of its first arcs it does not come to the one that decides.
       put(text, "if ({}false) {{ upto = static_cast<i64>(seen.own); }} else {{", missing);
-      put(text, "seen.waited[kToken] += for_token{0} - seen.for_token;", a);
-      put(text, "seen.waited[kGuard] += guarded{0} - seen.guarded; }}", a);
+      put(text, "seen.waited[kToken] += @run_for_token{0} - seen.for_token;", a);
+      put(text, "seen.waited[kGuard] += @run_guarded{0} - seen.guarded; }}", a);
     }
     text += "do {\n";
     text += chain(
@@ -342,22 +377,22 @@ string FlowStats::settle(const Chain& chain) const {
     put(text, "for (u32 w = 0; w < 8; ++w) meter.waited[w] = seen.waited[w];");
     put(text,
         "meter.wait = why; meter.wait_since = end; meter.busy = seen.busy; "
-        "meter.commits = fired{}; }}",
+        "meter.commits = @run_fired{}; }}",
         k);
   }
   for (size_t p = 0; p < declared_; ++p) {
     put(text, "{{ PlaceMeter& meter = net.place_meters[{}];", p);
     string left;
     switch (plan_.passage[p]) {
-      case Passage::kSource: left = fmt::format("s{}.size()", p); break;
-      case Passage::kSink: left = fmt::format("net.f{0} + sunk{0}", p); break;
-      case Passage::kEvent: left = fmt::format("net.f{}", p); break;  // nobody touches it
-      default: left = fmt::format("q{}.size()", p);
+      case Passage::kSource: left = fmt::format("@run_s{}.size()", p); break;
+      case Passage::kSink: left = fmt::format("net.@f{0} + @run_sunk{0}", p); break;
+      case Passage::kEvent: left = fmt::format("net.@f{}", p); break;  // nobody touches it
+      default: left = fmt::format("@run_q{}.size()", p);
     }
     put(text, "const u64 left = {};", left);
     for (uint32_t k : takers(p)) {
       if (const int64_t w = weight_from(k, p); w > 0) {
-        put(text, "area{} += seen{}.commits * {}ull;", p, k, w);
+        put(text, "@run_area{} += @run_seen{}.commits * {}ull;", p, k, w);
       }
     }
     for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
@@ -366,21 +401,21 @@ string FlowStats::settle(const Chain& chain) const {
         for (const Emission& e : out.emissions) {
           int64_t n = 0;
           if (net_.exprs.is_const(e.count.id, n) && n != 0) {
-            put(text, "area{} -= seen{}.commits * {}ull;", p, k, n);
+            put(text, "@run_area{} -= @run_seen{}.commits * {}ull;", p, k, n);
           }
         }
       }
     }
-    put(text, "area{0} += static_cast<u128>(left) * static_cast<u64>(end);", p);
-    put(text, "meter.weighted = area{}; meter.since = end;", p);
+    put(text, "@run_area{0} += static_cast<u128>(left) * static_cast<u64>(end);", p);
+    put(text, "meter.weighted = @run_area{}; meter.since = end;", p);
     switch (plan_.passage[p]) {
       case Passage::kSource:
-      case Passage::kEvent: put(text, "meter.peak = net.f{};", p); break;
+      case Passage::kEvent: put(text, "meter.peak = net.@f{};", p); break;
       case Passage::kSink: put(text, "meter.peak = left;"); break;
       default:
-        put(text, "level{0}.taken += left; if (level{0}.taken > level{0}.limit) peak_{0}(left);",
+        put(text, "@run_level{0}.taken += left; if (@run_level{0}.taken > @run_level{0}.limit) peak_{0}(left);",
             p);
-        put(text, "meter.peak = level{}.peak;", p);
+        put(text, "meter.peak = @run_level{}.peak;", p);
     }
     put(text, "}}");
   }

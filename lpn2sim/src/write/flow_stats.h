@@ -14,18 +14,20 @@
 
 #include "lpn/net/net.h"
 #include "plan/plan.h"
+#include "write/link.h"
 
 namespace lpn::sim {
 
 class FlowStats {
  public:
   // `declared`: how many places are not credits.
-  FlowStats(const Net& net, std::size_t declared, const Plan& plan);
+  // `apart`: actors may share their code, so what they call is called by number.
+  FlowStats(const Net& net, std::size_t declared, const Plan& plan, bool apart = false);
 
   // False: statistics need the event-driven engine, and all that follows is empty.
   bool possible() const { return possible_; }
 
-  std::string members() const;
+  std::string members(Members& members) const;
   std::string begin() const;
 
   // While `start` grows to the start of a firing: before all arcs, after an arc, after the server,
@@ -74,11 +76,15 @@ class FlowStats {
   // Not `known` when it depends on which transitions they are of.
   bool leaves_first(std::size_t p, bool& known) const;
   bool find_possible() const;
+  // A function of a place or transition by its name, called with that, up to the other arguments.
+  std::string called(const char* function, char kind, std::size_t number) const;
+  std::string by_number(const char* function, const char* argument,
+                        const std::vector<std::size_t>& numbers) const;
 
   const Net& net_;
   std::size_t declared_;
   const Plan& plan_;
-  bool possible_;
+  bool apart_, possible_;
 };
 
 }  // namespace lpn::sim

@@ -5,6 +5,7 @@
 #include "write/events.h"
 #include "write/expr.h"
 #include "write/flow.h"
+#include "write/link.h"
 #include "write/writer.h"
 
 namespace lpn::sim {
@@ -21,10 +22,11 @@ std::string generate(const Net& net, const GenerateOptions& options) {
     for (std::int64_t v : exprs.table(static_cast<std::uint32_t>(k))) values += literal(v) + ",";
     out.line("constexpr i64 kTable{}[] = {{{}}};", k, values);
   }
-  out.add(generate_events(facts));
+  Members members(facts.apart);
+  out.add(generate_events(facts, members));
   if (facts.flows()) {
     out.line("#if {}", facts.flow_condition());
-    out.add(generate_flow(facts.net, facts.declared.places.size(), facts.plan));
+    out.add(generate_flow(facts.net, facts.declared.places.size(), facts.plan, members));
     out.line("#endif");
   }
   out.line("constexpr lpn_sim_api kApi = Abi<Net>::table();");

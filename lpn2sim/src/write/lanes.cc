@@ -125,7 +125,7 @@ void Lanes::kernel(int lanes, const char* target) {
 
 void Lanes::produced(uint32_t p, uint32_t k, int64_t count) {
   if (!net_.places[p].done) return;
-  line("run.produced{0} += done * {1}; run.done{0} = later(run.done{0}, run.end{2});", p, count, k);
+  line("run.@run_produced{0} += done * {1}; run.@run_done{0} = later(run.@run_done{0}, run.@run_end{2});", p, count, k);
 }
 
 int64_t Lanes::rate(const StaticEnd& s) const { return s.count * part_.repetition(s.transition); }
@@ -166,17 +166,17 @@ void Lanes::load() {
 void Lanes::load_conditions() {
   line("u64 n = ~u64{{0}};");
   line("for (u32 lane = 0; lane < lanes; ++lane) {{ R& run = *runs[lane];");
-  for (uint32_t k : part_.transitions) line("if (run.fired{} != 0) return false;", k);
+  for (uint32_t k : part_.transitions) line("if (run.@run_fired{} != 0) return false;", k);
   for (const StaticQueue& q : part_.queues) {
     if (q.place == StaticQueue::kNone) continue;
     if (q.fixed)
-      line("if (run.q{}.size() != {}) return false;", q.place, q.initial);
+      line("if (run.@run_q{}.size() != {}) return false;", q.place, q.initial);
     else
-      line("if (run.q{0}.size() != runs[0]->q{0}.size()) return false;", q.place);
+      line("if (run.@run_q{0}.size() != runs[0]->q{0}.size()) return false;", q.place);
   }
   for (const StaticQueue& q : part_.queues) {
     if (q.place != StaticQueue::kNone || q.fixed || const_servers(net_, q)) continue;
-    line("if (run.net.servers{0} != runs[0]->net.servers{0}) return false;", q.producer);
+    line("if (run.net.@servers{0} != runs[0]->net.@servers{0}) return false;", q.producer);
   }
   for (uint32_t p : iteration_->params()) {
     if (checked_params_.count(p)) {
@@ -185,7 +185,7 @@ void Lanes::load_conditions() {
     }
   }
   for (const StaticEnd& s : part_.sources) {
-    line("n = fewer(n, iterations(run.s{}.size(), {}, {}));", s.place, rate(s), s.needed - s.count);
+    line("n = fewer(n, iterations(run.@run_s{}.size(), {}, {}));", s.place, rate(s), s.needed - s.count);
   }
   line("}}");
 }
@@ -196,11 +196,11 @@ void Lanes::load_lengths() {
     const StaticQueue& queue = part_.queues[q];
     if (queue.fixed) continue;
     if (queue.place != StaticQueue::kNone)
-      line("const u64 m{} = runs[0]->q{}.size();", q, queue.place);
+      line("const u64 m{} = runs[0]->@run_q{}.size();", q, queue.place);
     else if (const auto servers = const_servers(net_, queue))
       line("const u64 m{} = {};", q, *servers);
     else
-      line("const u64 m{} = static_cast<u64>(runs[0]->net.servers{});", q, queue.producer);
+      line("const u64 m{} = static_cast<u64>(runs[0]->net.@servers{});", q, queue.producer);
     line("if (m{0} < {1} || m{0} > kMostInRing) return false;", q, queue.initial);
   }
 }
@@ -218,7 +218,7 @@ void Lanes::load_queues() {
     if (queue.fixed && queue.initial == 0) continue;
     for (size_t c = 0; c < fields.size(); ++c) {
       const string at = queue.fixed ? fmt::to_string(queue.initial) : fmt::format("m{}", q);
-      line("for (u64 j = 0; j < {}; ++j) {{ const i64 x = run.q{}.row(j)[{}];", at, queue.place, c);
+      line("for (u64 j = 0; j < {}; ++j) {{ const i64 x = run.@run_q{}.row(j)[{}];", at, queue.place, c);
       const Assumed& a = assumed(queue.place, fields[c]);
       if (a.checked) {
         line("if (x < {} || x > {}) return false;", literal(a.range.lo), literal(a.range.hi));
@@ -241,8 +241,8 @@ void Lanes::load_columns() {
     const Assumed& a = assumed(p, f);
     line("{{ LaneRows rows;");
     line(
-        "for (u32 lane = 0; lane < lanes; ++lane) rows.at[lane] = runs[lane]->s{0}.rows + "
-        "runs[lane]->s{0}.next * {1} + {2};",
+        "for (u32 lane = 0; lane < lanes; ++lane) rows.at[lane] = runs[lane]->@run_s{0}.rows + "
+        "runs[lane]->@run_s{0}.next * {1} + {2};",
         p, iteration_->width(p), f);
     line("if (!block.column(rows, {}, {}, {}, {}, {}, {})) return false; }}", rate(s),
          s.needed - s.count, iteration_->width(p), a.checked, literal(a.range.lo),
@@ -258,22 +258,22 @@ void Lanes::store() {
   store_queues();
   for (size_t i = 0; i < part_.transitions.size(); ++i) {
     const uint32_t k = part_.transitions[i];
-    line("run.fired{0} += done * {1}; run.made += done * {1}; run.end{0} = {2};", k,
+    line("run.@run_fired{0} += done * {1}; run.made += done * {1}; run.@run_end{0} = {2};", k,
          part_.repetitions[i], instant(fmt::format("h{}_1", k)));
     if (net_.transitions[k].interval) {
-      line("run.next{} = {};", k, instant(fmt::format("next{}", k)));
+      line("run.@run_next{} = {};", k, instant(fmt::format("next{}", k)));
     }
   }
   for (const StaticEnd& s : part_.sinks) {
-    line("run.sunk{} += done * {};", s.place, rate(s));
+    line("run.@run_sunk{} += done * {};", s.place, rate(s));
     if (const auto from = iteration_->copied_from(s.place)) {
-      line("run.out{0}.borrow(run.s{1}.rows + run.s{1}.next * {2}, done * {3});", s.place, *from,
+      line("run.@run_out{0}.borrow(run.@run_s{1}.rows + run.@run_s{1}.next * {2}, done * {3});", s.place, *from,
            iteration_->width(*from), rate(s));
     }
     produced(s.place, s.transition, rate(s));
   }
   for (const StaticEnd& s : part_.sources) {
-    line("run.s{}.next += done * {};", s.place, rate(s));
+    line("run.@run_s{}.next += done * {};", s.place, rate(s));
   }
   for (const StaticQueue& q : part_.queues) {
     if (q.place != StaticQueue::kNone) produced(q.place, q.producer, q.rate);
@@ -295,8 +295,8 @@ void Lanes::store_queues() {
     const size_t number = queue_number;
     if (!queue.fixed) ++queue_number;
     if (queue.place == StaticQueue::kNone && const_servers(net_, queue) == 1) continue;
-    const string to = queue.place == StaticQueue::kNone ? fmt::format("served{}", queue.producer)
-                                                        : fmt::format("q{}", queue.place);
+    const string to = queue.place == StaticQueue::kNone ? fmt::format("@run_served{}", queue.producer)
+                                                        : fmt::format("@run_q{}", queue.place);
     if (queue.fixed && queue.initial == 0) continue;
     line("run.{0}.pop(run.{0}.size());", to);
     if (queue.fixed) {

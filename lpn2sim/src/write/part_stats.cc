@@ -126,7 +126,7 @@ string PartStats::begin() {
   }
   number = 0;
   for (const StaticQueue& q : part_.queues) {
-    if (metered(q)) line("watch.holds({}, run.q{}.size());", number++, q.place);
+    if (metered(q)) line("watch.holds({}, run.@run_q{}.size());", number++, q.place);
   }
   line("}}");
   line("#endif");
@@ -177,7 +177,7 @@ string PartStats::leave() {
   if (!stats_.possible()) return "";
   line("#if LPNRT_STATS");
   for (uint32_t k : part_.transitions) {
-    line("watch.settle({}, run.seen{}, run.last{});", number(k), k, plan_.actor_of[k]);
+    line("watch.settle({}, run.@run_seen{}, run.@run_last{});", number(k), k, plan_.actor_of[k]);
   }
   for (uint32_t k : part_.transitions) {
     string each;
@@ -186,7 +186,7 @@ string PartStats::leave() {
       if (!metered(q)) continue;
       if (q.consumer == k) {
         each += fmt::format(
-            "first = fewer(first, run.left{0}_{1} = watch.settle({2}, run.level{0}));\n", q.place,
+            "first = fewer(first, run.left{0}_{1} = watch.settle({2}, run.@run_level{0}));\n", q.place,
             k, place);
       }
       ++place;
@@ -194,7 +194,7 @@ string PartStats::leave() {
     if (each.empty()) continue;
     line("{{ u64 first = ~u64{{0}};");
     add(each);
-    line("watch.settle({}, first, run.rel{}); }}", number(k), k);
+    line("watch.settle({}, first, run.@run_rel{}); }}", number(k), k);
   }
   line("#endif");
   return take();

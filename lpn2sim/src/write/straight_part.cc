@@ -23,7 +23,7 @@ string StraightPart::text() {
   line("u64 n = limit;");
   for (const StaticEnd& s : part_.sources) {
     const int64_t rate = s.count * part_.repetition(s.transition);
-    line("n = fewer(n, iterations(run.s{}.size(), {}, {}));", s.place, rate, s.needed - s.count);
+    line("n = fewer(n, iterations(run.@run_s{}.size(), {}, {}));", s.place, rate, s.needed - s.count);
   }
   line("if (n == 0) return 0;");
   for (size_t q = 0; q < part_.queues.size(); ++q) check(q);
@@ -52,19 +52,19 @@ void StraightPart::begin() {
   for (size_t q = 0; q < part_.queues.size(); ++q) load(q);
   for (uint32_t k : part_.transitions) {
     history(k, iteration_.history(k));
-    if (net_.transitions[k].interval) line("u64 next{0} = run.next{0};", k);
+    if (net_.transitions[k].interval) line("u64 next{0} = run.@run_next{0};", k);
   }
   for (const StaticEnd& s : part_.sources) {
     const size_t w = iteration_.width(s.place);
     if (w == 0) continue;
-    line("const i64* x{0} = run.s{0}.rows + run.s{0}.next * {1};", s.place, w);
+    line("const i64* x{0} = run.@run_s{0}.rows + run.@run_s{0}.next * {1};", s.place, w);
   }
   for (const StaticEnd& s : part_.sinks) {
     if (iteration_.width(s.place) == 0) continue;
     if (const auto from = iteration_.copied_from(s.place))
       line("const i64* const z{} = x{};", s.place, *from);
     else
-      line("i64* z{0} = run.out{0}.room(n * {1});", s.place, per_iteration(s));
+      line("i64* z{0} = run.@run_out{0}.room(n * {1});", s.place, per_iteration(s));
   }
 }
 
@@ -103,20 +103,20 @@ void StraightPart::leave() {
   for (size_t q = 0; q < part_.queues.size(); ++q) store(q);
   for (size_t i = 0; i < part_.transitions.size(); ++i) {
     const uint32_t k = part_.transitions[i];
-    line("run.fired{0} += done * {1}; run.made += done * {1}; run.end{0} = h{0}_1;", k,
+    line("run.@run_fired{0} += done * {1}; run.made += done * {1}; run.@run_end{0} = h{0}_1;", k,
          part_.repetitions[i]);
-    if (net_.transitions[k].interval) line("run.next{0} = next{0};", k);
+    if (net_.transitions[k].interval) line("run.@run_next{0} = next{0};", k);
   }
   for (const StaticEnd& s : part_.sources) {
-    line("run.s{}.next += done * {};", s.place, s.count * part_.repetition(s.transition));
+    line("run.@run_s{}.next += done * {};", s.place, s.count * part_.repetition(s.transition));
   }
   for (const StaticEnd& s : part_.sinks) {
-    line("run.sunk{} += done * {};", s.place, per_iteration(s));
+    line("run.@run_sunk{} += done * {};", s.place, per_iteration(s));
     if (iteration_.width(s.place) == 0) {
     } else if (iteration_.copied_from(s.place)) {
-      line("run.out{0}.borrow(z{0}, done * {1});", s.place, per_iteration(s));
+      line("run.@run_out{0}.borrow(z{0}, done * {1});", s.place, per_iteration(s));
     } else {
-      line("run.out{0}.add(done * {1});", s.place, per_iteration(s));
+      line("run.@run_out{0}.add(done * {1});", s.place, per_iteration(s));
     }
     produced(s.place, s.transition, per_iteration(s));
   }
@@ -132,7 +132,7 @@ int64_t StraightPart::per_iteration(const StaticEnd& s) const {
 
 void StraightPart::produced(uint32_t p, uint32_t k, int64_t count) {
   if (!net_.places[p].done) return;
-  line("run.produced{0} += done * {1}; run.done{0} = later(run.done{0}, h{2}_1);", p, count, k);
+  line("run.@run_produced{0} += done * {1}; run.@run_done{0} = later(run.@run_done{0}, h{2}_1);", p, count, k);
 }
 
 void StraightPart::check(size_t q) {
@@ -142,24 +142,24 @@ void StraightPart::check(size_t q) {
       if (const auto servers = const_servers(net_, queue))
         line("const u64 m{} = {};", q, *servers);
       else
-        line("const u64 m{} = static_cast<u64>(run.net.servers{});", q, queue.producer);
+        line("const u64 m{} = static_cast<u64>(run.net.@servers{});", q, queue.producer);
     }
   } else if (queue.fixed) {
-    line("if (run.q{}.size() != {}) return 0;", queue.place, queue.initial);
+    line("if (run.@run_q{}.size() != {}) return 0;", queue.place, queue.initial);
   } else {
-    line("const u64 m{} = run.q{}.size();", q, queue.place);
+    line("const u64 m{} = run.@run_q{}.size();", q, queue.place);
   }
   if (!queue.fixed) line("if (m{0} < {1} || m{0} > kMostInRing) return 0;", q, queue.initial);
 }
 
 string StraightPart::held(const StaticQueue& q, const string& j, const string& count) const {
-  if (q.place != StaticQueue::kNone) return fmt::format("run.q{}.instant({})", q.place, j);
-  if (const_servers(net_, q) == 1) return fmt::format("run.end{}", q.producer);
-  return fmt::format("latest_of(run.served{}, {}, {})", q.producer, j, count);
+  if (q.place != StaticQueue::kNone) return fmt::format("run.@run_q{}.instant({})", q.place, j);
+  if (const_servers(net_, q) == 1) return fmt::format("run.@run_end{}", q.producer);
+  return fmt::format("latest_of(run.@run_served{}, {}, {})", q.producer, j, count);
 }
 
 void StraightPart::history(uint32_t k, int64_t depth) {
-  line("u64 h{0}_1 = run.end{0};", k);
+  line("u64 h{0}_1 = run.@run_end{0};", k);
   for (int64_t n = 2; n <= depth; ++n) {
     const auto at = std::find_if(part_.queues.begin(), part_.queues.end(), [&](const auto& q) {
       return q.fixed && q.producer == k && n <= Iteration::firings_ago(q, 0);
@@ -177,7 +177,7 @@ void StraightPart::load(size_t q) {
   if (queue.fixed) {
     for (int64_t j = 0; j < queue.initial; ++j) {
       for (size_t c = 0; c < fields.size(); ++c) {
-        line("i64 g{}_{}_{} = run.q{}.row({})[{}];", q, j, fields[c], queue.place, j, c);
+        line("i64 g{}_{}_{} = run.@run_q{}.row({})[{}];", q, j, fields[c], queue.place, j, c);
       }
     }
     return;
@@ -194,7 +194,7 @@ void StraightPart::load(size_t q) {
   line("for (u64 j = 0; j < m{}; ++j) {{", q);
   line("r{}[j] = {};", q, held(queue, "j", fmt::format("m{}", q)));
   for (size_t c = 0; c < fields.size(); ++c) {
-    line("r{}_{}[j] = run.q{}.row(j)[{}];", q, fields[c], queue.place, c);
+    line("r{}_{}[j] = run.@run_q{}.row(j)[{}];", q, fields[c], queue.place, c);
   }
   line("}}");
 }
@@ -203,8 +203,8 @@ void StraightPart::store(size_t q) {
   const StaticQueue& queue = part_.queues[q];
   const std::vector<uint32_t> fields = kept_fields(queue, options_);
   if (queue.place == StaticQueue::kNone && const_servers(net_, queue) == 1) return;  // end
-  const string to = queue.place == StaticQueue::kNone ? fmt::format("served{}", queue.producer)
-                                                      : fmt::format("q{}", queue.place);
+  const string to = queue.place == StaticQueue::kNone ? fmt::format("@run_served{}", queue.producer)
+                                                      : fmt::format("@run_q{}", queue.place);
   if (queue.fixed) {
     if (queue.initial == 0) return;
     line("run.{0}.pop(run.{0}.size());", to);

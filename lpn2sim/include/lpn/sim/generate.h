@@ -15,6 +15,9 @@ struct GenerateOptions {
   // stand in one translation unit.
   std::string suffix;
   std::size_t contested = 6;  // competitors for a place from which on they queue for it; >= 2
+  // A net of more transitions has a function for each, and one for all that are equal; the code of
+  // fewer is part of one function.
+  std::size_t inlined = 64;
 };
 
 // The source of a translation unit that exports `lpn_sim_entry` (lpnrt/abi.h). It contains numbers

@@ -1,0 +1,203 @@
+#include "write/equal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <unordered_map>
+#include <utility>
+
+#include "lpn/base/error.h"
+
+namespace lpn::sim {
+
+using std::int64_t;
+using std::size_t;
+using std::string;
+using std::string_view;
+
+namespace {
+
+constexpr char kSlot = '\x01';                       // in keys; followed by what it is
+constexpr int64_t kLargest = int64_t{1} << 61;       // of constants that may be numbers of a row
+constexpr const char* kRow = "row_";
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+}  // namespace
+
+void EqualCode::add(const string& kind, size_t k, string text) {
+  if (!text.empty()) units_.push_back({kind, std::move(text), k});
+}
+
+// Text between marks: constants with their type, 12ll or 12ull, are slots.
+void EqualCode::plain(string_view text, Shape& out) const {
+  for (size_t at = 0; at < text.size();) {
+    const bool starts = is_digit(text[at]) && (at == 0 || !in_word(text[at - 1]));
+    size_t end = at + 1;
+    if (in_word(text[at])) {
+      while (end < text.size() && in_word(text[end])) ++end;
+    }
+    const string_view word = text.substr(at, end - at);
+    at = end;
+    int64_t value = 0;
+    if (starts) {
+      const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      const string_view type(rest, static_cast<size_t>(word.data() + word.size() - rest));
+      if (error == std::errc() && value < kLargest && (type == "ll" || type == "ull")) {
+        out.slots.push_back({out.key.size(), type == "ll" ? 'i' : 'u', 0, value});
+        out.key += {kSlot, out.slots.back().what};
+        continue;
+      }
+    }
+    out.key += word;
+  }
+}
+
+EqualCode::Shape EqualCode::shape(const Unit& unit) const {
+  Shape out;
+  out.key = unit.kind + " ";
+  const auto slot = [&](char what, size_t array, size_t value) {
+    out.slots.push_back({out.key.size(), what, array, static_cast<int64_t>(value)});
+    out.key += {kSlot, what};
+    if (what == '[') out.key += fmt::format("{};", array);
+  };
+  each_mark(
+      unit.text, [&](string_view text) { plain(text, out); },
+      [&](const Mark& mark) {
+        const std::uint32_t n = mark.numbers[0];
+        if (mark.name == "N" || mark.name == "A" || mark.name == "B") {
+          out.key += fmt::format("@{}", mark.name);
+        } else if (mark.name == "T" || mark.name == "P" || mark.name == "C") {
+          slot(mark.name[0], 0, n);
+        } else if (mark.name == "R") {
+          out.key += members_.type(n);
+        } else if (mark.name[0] == 'W') {
+          const string_view set = mark.name.substr(1, mark.name.size() - 2);
+          for (const std::uint32_t m : mark.numbers) {
+            out.key += fmt::format("{}.insert(", set);
+            slot('T', 0, m);
+            out.key += ");";
+          }
+        } else {
+          const Members::Where at = members_.where(mark.name, n);
+          slot('[', at.array, at.index);
+        }
+      });
+  return out;
+}
+
+// `shift`: what is to be added to its value, or "".
+string EqualCode::spelled(const Slot& slot, const string& shift) {
+  const string number = shift.empty() ? fmt::format("{}", slot.value)
+                                      : fmt::format("{} + {}", slot.value, shift);
+  switch (slot.what) {
+    case '[': return fmt::format("{}[{}]", members_.array(slot.array), number);
+    case 'i': return shift.empty() ? number + "ll" : fmt::format("({})", number);
+    case 'u': return shift.empty() ? number + "ull" : fmt::format("static_cast<u64>({})", number);
+    case 'C':
+      if (shift.empty()) return fmt::format("call_{}()", number);
+      calls_by_number_ = true;
+      return fmt::format("call_on(static_cast<u32>({}))", number);
+    default: return shift.empty() ? number : fmt::format("static_cast<u32>({})", number);
+  }
+}
+
+string EqualCode::shared(const std::vector<size_t>& members, const std::vector<Shape>& shapes) {
+  const Unit& first = units_[members[0]];
+  const Shape& shape = shapes[members[0]];
+  std::map<std::vector<int64_t>, size_t> columns;  // how far each is from the first one
+  std::vector<std::vector<int64_t>> rows(members.size());
+  string body;
+  size_t from = first.kind.size() + 1;
+  const auto copy = [&](size_t to) {
+    for (; from < to; ++from) {
+      if (shape.key[from] != '@') {
+        body += shape.key[from];
+        continue;
+      }
+      const char what = shape.key[++from];
+      if (what == 'N') body += fmt::format("{}s", first.k);
+      if (what == 'A') body += fmt::format("[[maybe_unused]] const i64* const {}", kRow);
+      if (what == 'B') body += kRow;
+    }
+  };
+  for (size_t s = 0; s < shape.slots.size(); ++s) {
+    const Slot& slot = shape.slots[s];
+    copy(slot.at);
+    from += 2;
+    if (slot.what == '[') from = shape.key.find(';', from) + 1;
+    std::vector<int64_t> distance;
+    bool same = true;
+    for (const size_t m : members) {
+      distance.push_back(shapes[m].slots[s].value - slot.value);
+      same &= distance.back() == 0;
+    }
+    string shift;
+    if (!same) {
+      const auto [at, is_new] = columns.emplace(distance, columns.size());
+      shift = fmt::format("{}[{}]", kRow, at->second);
+      for (size_t i = 0; is_new && i < members.size(); ++i) rows[i].push_back(distance[i]);
+    }
+    body += spelled(slot, shift);
+  }
+  copy(shape.key.size());
+  const string table = fmt::format("kRows_{}_{}", first.kind, first.k);
+  string numbers;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const size_t k = units_[members[i]].k;
+    calls_[first.kind][k] = {fmt::format("{}_{}s", first.kind, first.k),
+                             fmt::format("{} + {}", table, i * columns.size())};
+    for (const int64_t n : rows[i]) numbers += fmt::format("{},", n);
+  }
+  return fmt::format("static constexpr i64 {}[] = {{{}0}};\n{}", table, numbers, body);
+}
+
+string EqualCode::text() {
+  std::vector<Shape> shapes(units_.size());
+  std::unordered_map<string, std::vector<size_t>> equal;
+  for (size_t u = 0; shares_ && u < units_.size(); ++u) {
+    shapes[u] = shape(units_[u]);
+    equal[shapes[u].key].push_back(u);
+  }
+  string all;
+  for (size_t u = 0; u < units_.size(); ++u) {
+    const Unit& unit = units_[u];
+    if (shares_) {
+      const std::vector<size_t>& members = equal[shapes[u].key];
+      if (members.size() > 1) {
+        if (members[0] == u) all += shared(members, shapes);
+        continue;
+      }
+    }
+    calls_[unit.kind][unit.k] = {fmt::format("{}_{}", unit.kind, unit.k), ""};
+    all += linked(unit.text, members_);
+  }
+  return all;
+}
+
+string EqualCode::table(const string& of, const string& name, const string& kind, size_t count,
+                        const string& before) const {
+  string rows;
+  for (size_t k = 0; k < count; ++k) {
+    const Call c = call(kind, k);
+    rows += c.row.empty() ? fmt::format("{{{}_apart<&{}::{}>, nullptr}},\n", name, of, c.name)
+                          : fmt::format("{{{}_row<&{}::{}>, {}}},\n", name, of, c.name, c.row);
+  }
+  return fmt::format(
+      "struct Step_{0} {{ void (*go)({1}&, const i64*); const i64* row; }};\n"
+      "template <void ({1}::*F)()> static void {0}_apart({1}& me, const i64*) {{ (me.*F)(); }}\n"
+      "template <void ({1}::*F)(const i64*)> static void {0}_row({1}& me, const i64* row) "
+      "{{ (me.*F)(row); }}\n"
+      "void {0}(u32 k) {{ {2} static constexpr Step_{0} kSteps[] = {{\n{3}}};\n"
+      "const Step_{0}& step = kSteps[k]; step.go(*this, step.row); }}\n",
+      name, of, before, rows);
+}
+
+EqualCode::Call EqualCode::call(const string& kind, size_t k) const {
+  return calls_.at(kind).at(k);
+}
+
+}  // namespace lpn::sim

@@ -1,0 +1,69 @@
+// Code that is compiled once for all transitions that it fits.
+//
+// The functions of two transitions are equal when their texts are, but for which places and
+// transitions they name and for the values of constants. One function is written for all of them;
+// what differs comes as a row of numbers. Most of what a function names lies as far from what the
+// first one names as anything else that it names (a copy of a part is declared together), so a row
+// has a number per such distance, not one per name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "write/link.h"
+
+namespace lpn::sim {
+
+class EqualCode {
+ public:
+  // Without `shares` each function stays what it is.
+  EqualCode(const Members& members, bool shares) : members_(members), shares_(shares) {}
+
+  // Adds the function `kind`_k, with marks (and those it alone calls), or "".
+  void add(const std::string& kind, std::size_t k, std::string text);
+  // All functions and their rows. Nothing can be added after that.
+  std::string text();
+  struct Call {
+    std::string name, row;  // row "": it takes none
+    std::string text() const { return name + "(" + row + ")"; }
+  };
+  Call call(const std::string& kind, std::size_t k) const;
+  // `void NAME(u32 k)` of struct `of`: calls the function `kind`_k, of `count` transitions.
+  std::string table(const std::string& of, const std::string& name, const std::string& kind,
+                    std::size_t count, const std::string& before) const;
+  // Whether a function has a contested place called on by number.
+  bool calls_by_number() const { return calls_by_number_; }
+
+ private:
+  struct Unit {
+    std::string kind, text;
+    std::size_t k = 0;
+  };
+  // A place in the text where transitions may differ.
+  struct Slot {
+    std::size_t at = 0;  // in the key
+    char what = 0;       // T, P, C, an array of members [, or a constant: i, u
+    std::size_t array = 0;
+    std::int64_t value = 0;
+  };
+  struct Shape {
+    std::string key;
+    std::vector<Slot> slots;
+  };
+  Shape shape(const Unit& unit) const;
+  void plain(std::string_view text, Shape& out) const;
+  std::string shared(const std::vector<std::size_t>& members, const std::vector<Shape>& shapes);
+  std::string spelled(const Slot& slot, const std::string& shift);
+
+  const Members& members_;
+  bool shares_;
+  bool calls_by_number_ = false;
+  std::vector<Unit> units_;
+  std::map<std::string, std::map<std::size_t, Call>> calls_;
+};
+
+}  // namespace lpn::sim

@@ -1,0 +1,111 @@
+// Code that is compiled once for all transitions that it fits.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "lpn/sim/generate.h"
+#include "lpn/text/text.h"
+#include "write/equal.h"
+#include "write/link.h"
+
+namespace lpn::sim {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+// f of places 0..3, busy of transitions 0..3.
+Members four(bool arrays) {
+  Members members(arrays);
+  for (std::size_t k = 0; k < 4; ++k) {
+    members.declare("", "u64", "f", k, "0");
+    members.declare("", "bool", "busy", k, "false");
+  }
+  return members;
+}
+
+TEST_CASE("marks become members by name, or elements of arrays") {
+  const std::string text = "if (@f2 >= 3ull) { @busy1 = true; dirty.insert(@T70); @Wdirty_1,64,2; }";
+  CHECK(linked(text, four(false)) ==
+        "if (f2 >= 3ull) { busy1 = true; dirty.insert(70); "
+        "dirty.insert_word(0, 0x6ull);dirty.insert_word(1, 0x1ull);; }");
+  Members arrays = four(true);
+  CHECK(linked("@f2 @busy1", arrays) == "f_0[2] busy_1[1]");
+  CHECK(arrays.arrays_text("Net") == "u64 f_0[4] = {};\nbool busy_1[4] = {};\n");
+  arrays.declare("LPNRT_IF_TRACE", "i64", "wake", 7, "-1");
+  CHECK(arrays.arrays_text("Run") ==
+        "LPNRT_IF_TRACE(i64 wake_2[1] = {};)\n"
+        "Run() {\nLPNRT_IF_TRACE(for (auto& x : wake_2) x = -1;)\n}\n");
+}
+
+TEST_CASE("equal functions are written once, with a row of distances for each") {
+  const Members members = four(true);
+  EqualCode code(members, true);
+  const auto function = [](int k, int place, int limit) {
+    return "void try_@N" + std::to_string(k) + "(@A" + std::to_string(k) + ") { if (@f" +
+           std::to_string(place) + " < " + std::to_string(limit) + "ull) return; @busy" +
+           std::to_string(k) + " = true; @f3 = 0ll; }\n";
+  };
+  code.add("try", 0, function(0, 0, 5));
+  code.add("try", 1, function(1, 2, 5));
+  code.add("try", 2, function(2, 1, 9));
+  CHECK(code.text() ==
+        "static constexpr i64 kRows_try_0[] = {0,0,0,2,0,1,1,4,2,0};\n"
+        "void try_0s([[maybe_unused]] const i64* const row_) { if (f_0[0 + row_[0]] < "
+        "static_cast<u64>(5 + row_[1])) return; busy_1[0 + row_[2]] = true; f_0[3] = 0ll; }\n");
+  CHECK(code.call("try", 1).text() == "try_0s(kRows_try_0 + 3)");
+}
+
+TEST_CASE("other operations, or members of another type, are other code") {
+  Members members = four(true);
+  members.declare("", "u32", "f", 4, "0");
+  EqualCode code(members, true);
+  code.add("why", 0, "u32 why_@N0(@A0) { return @f0; }\n");
+  code.add("why", 1, "u32 why_@N1(@A1) { return @f4; }\n");
+  code.add("why", 2, "u32 why_@N2(@A2) { return @f1 + 1ll; }\n");
+  const std::string text = code.text();
+  CHECK(count(text, "u32 why_") == 3);
+  CHECK(code.call("why", 2).text() == "why_2()");
+}
+
+// Rows of equal stages, one of which has another delay; all in one place for what is done.
+Net stages(int rows, const std::string& odd) {
+  std::string text = "lpn 1\nnet rows\ntype item (v: 0..9)\ntype unit ()\nplace out : item done\n";
+  text += "place bus : unit initial 2\n";
+  for (int k = 0; k < rows; ++k) {
+    const auto n = std::to_string(k);
+    text += "place a" + n + " : item start initial (index) times 3\n";
+    text += "place b" + n + " : item capacity 2\n";
+    text += "transition go" + n + " {\n  take x from a" + n + " when (x.v != 1)\n  take u from bus\n";
+    text += "  delay " + (k == 1 ? odd : "x.v + 2") + "\n  put b" + n + " (x.v)\n  put bus\n}\n";
+    text += "transition end" + n + " {\n  take x from b" + n + "\n  delay 5\n  servers 1\n";
+    text += "  put out ((x.v * 3) % 10)\n}\n";
+  }
+  return parse_net(text + "end\n");
+}
+
+TEST_CASE("a large net has one function for its equal transitions, a small one has none") {
+  CHECK(count(generate(stages(3, "x.v + 2")), "kRows_") == 0);
+  const std::string equal = generate(stages(40, "x.v + 2"));
+  CHECK(count(equal, "void try_") == 2);
+  CHECK(count(equal, "void commit_") == 2);
+  const std::string odd = generate(stages(40, "x.v * 2"));
+  CHECK(count(odd, "void try_") == 3);
+  CHECK(count(odd, "void commit_") == 2);
+  // A constant that differs comes with the row.
+  CHECK(count(generate(stages(40, "x.v + 3")), "void try_") == 2);
+}
+
+TEST_CASE("names make nothing unequal, and do not reach the source") {
+  Net net = stages(40, "x.v + 2");
+  net.transitions[7].name = "another";
+  CHECK(count(generate(net), "void try_") == 2);
+  CHECK(count(generate(net), "another") == 0);
+}
+
+}  // namespace
+}  // namespace lpn::sim
