@@ -5,8 +5,8 @@
 
 namespace lpn::bench {
 
-// Copies of a small random net: apart, or joined at places; sometimes the last differs in a constant.
-// Always passes verify().
+// Copies of a small random net: apart, or joined at places; sometimes the last differs in a
+// constant. Always passes verify().
 Net equal_net(Random& random);
 
 }  // namespace lpn::bench

@@ -19,8 +19,8 @@ using std::string_view;
 
 namespace {
 
-constexpr char kSlot = '\x01';                       // in keys; followed by what it is
-constexpr int64_t kLargest = int64_t{1} << 61;       // of constants that may be numbers of a row
+constexpr char kSlot = '\x01';                  // in keys; followed by what it is
+constexpr int64_t kLargest = int64_t{1} << 61;  // of constants that may be numbers of a row
 constexpr const char* kRow = "row_";
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -91,8 +91,8 @@ EqualCode::Shape EqualCode::shape(const Unit& unit) const {
 
 // `shift`: what is to be added to its value, or "".
 string EqualCode::spelled(const Slot& slot, const string& shift) {
-  const string number = shift.empty() ? fmt::format("{}", slot.value)
-                                      : fmt::format("{} + {}", slot.value, shift);
+  const string number =
+      shift.empty() ? fmt::format("{}", slot.value) : fmt::format("{} + {}", slot.value, shift);
   switch (slot.what) {
     case '[': return fmt::format("{}[{}]", members_.array(slot.array), number);
     case 'i': return shift.empty() ? number + "ll" : fmt::format("({})", number);

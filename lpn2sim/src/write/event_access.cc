@@ -11,7 +11,7 @@ using std::string;
 
 namespace {
 
-constexpr std::size_t kSmall = 16;    // transitions whose code is part of the engine's loop
+constexpr std::size_t kSmall = 16;  // transitions whose code is part of the engine's loop
 
 }  // namespace
 
@@ -109,7 +109,9 @@ void EventAccess::collect_causes() {
       case Keep::kFifo:
         line("for (u64 i = 0; i < @q{0}.size(); ++i) visit(@q{0}.at(i).me);", k);
         break;
-      case Keep::kPool: line("for (u32 i = 0; i < @q{0}.slots(); ++i) visit(@q{0}[i].me);", k); break;
+      case Keep::kPool:
+        line("for (u32 i = 0; i < @q{0}.slots(); ++i) visit(@q{0}[i].me);", k);
+        break;
     }
   }
   line("}}); }}");

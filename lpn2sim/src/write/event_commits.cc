@@ -33,7 +33,7 @@ void EventCommits::commit_function(size_t k) {
       break;
     case Keep::kPool:
       line(
-          "if (@batch{0}.size() > 1) std::sort(@batch{0}.begin(), @batch{0}.end(), [this](u32 x, "
+          "if (@batch{0}.size() > 1) std::sort(@batch{0}.begin(), @batch{0}.end(), [&](u32 x, "
           "u32 y) "
           "{{ return @q{0}[x].number < @q{0}[y].number; }});",
           k);
@@ -120,7 +120,8 @@ void EventCommits::append(size_t k, size_t o, Woken& marks) {
   }
   if (declared)
     line(
-        "LPNRT_IF_STATS(if (@f{0} + @l{0} > place_meters[@P{0}].peak) place_meters[@P{0}].peak = @f{0} "
+        "LPNRT_IF_STATS(if (@f{0} + @l{0} > place_meters[@P{0}].peak) place_meters[@P{0}].peak = "
+        "@f{0} "
         "+ @l{0};)",
         p);
   if (net_.places[p].done) {

@@ -153,8 +153,8 @@ void EventMembers::configure() {
     if (!net_.places[c].credit_of) continue;
     const auto p = static_cast<size_t>(*net_.places[c].credit_of);
     // Slots that the outside took before are what is missing from zero credits.
-    line("{{ const u64 used = @f{} - @f{}; if (static_cast<u64>(@cap{}) < used) return false;", p, c,
-         p);
+    line("{{ const u64 used = @f{} - @f{}; if (static_cast<u64>(@cap{}) < used) return false;", p,
+         c, p);
     line("@f{} = static_cast<u64>(@cap{}) - used; }}", c, p);
   }
   for (size_t p = 0; p < declared_.places.size(); ++p) {

@@ -18,7 +18,8 @@ void EventWakes::mark(const Woken& members, size_t own) {
     string look;
     for (const ArcInfo& ai : infos_[m].arcs) {
       if (!facts_.is_rival(ai.place, m)) continue;
-      look += fmt::format("if (@f{} < {}ull) {} else ", ai.place, ai.need, names_.park(ai.place, m));
+      look +=
+          fmt::format("if (@f{} < {}ull) {} else ", ai.place, ai.need, names_.park(ai.place, m));
     }
     if (condition.empty() && look.empty()) {
       always.push_back(m);

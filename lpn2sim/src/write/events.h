@@ -9,7 +9,8 @@
 namespace lpn::sim {
 
 // C++ that defines `struct Net`, without marks, and where its members lie: what is written about
-// them afterwards can be linked with that. REQUIRES that the net's tables kTable<k> stand before it.
+// them afterwards can be linked with that. REQUIRES that the net's tables kTable<k> stand before
+// it.
 std::string generate_events(const EventFacts& facts, Members& members);
 
 }  // namespace lpn::sim

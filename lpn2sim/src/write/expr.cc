@@ -17,8 +17,8 @@ string literal(std::int64_t value) {
 }
 
 string site(size_t transition, SiteKind kind, size_t arc, size_t emission, size_t field) {
-  return fmt::format("site(@T{}, {}, {}, {}, {})", transition, static_cast<int>(kind), arc, emission,
-                     field);
+  return fmt::format("site(@T{}, {}, {}, {}, {})", transition, static_cast<int>(kind), arc,
+                     emission, field);
 }
 
 string Operands::param(uint32_t n) const { return fmt::format("P{}", n); }

@@ -14,7 +14,6 @@ namespace lpn::sim {
 // of the event-driven engine, whose tokens it starts from and whose state it leaves as a run to the
 // end does. `net` is lowered; its first `declared` places are the author's. REQUIRES plan.whole().
 // `members`: where those of `struct Net` lie, and from then on those of `struct Run`.
-std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan,
-                          Members& members);
+std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan, Members& members);
 
 }  // namespace lpn::sim

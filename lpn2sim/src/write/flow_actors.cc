@@ -120,16 +120,19 @@ void FlowActors::fire(size_t a, uint32_t k) {
     const string servers = facts_.is_const(*t.servers)
                                ? fmt::format("{}ull", facts_.const_of(*t.servers))
                                : fmt::format("static_cast<u64>(net.@servers{})", k);
-    not_before(fmt::format("@run_served{0}.size() >= {1} ? @run_served{0}.instant(0) : 0", k, servers),
-               fmt::format("static_cast<u32>(@run_served{}.row(0)[0])", k), "Cause::kServer");
+    not_before(
+        fmt::format("@run_served{0}.size() >= {1} ? @run_served{0}.instant(0) : 0", k, servers),
+        fmt::format("static_cast<u32>(@run_served{}.row(0)[0])", k), "Cause::kServer");
   }
   out_.add(stats_.after_server(k));
   if (t.interval) {
     not_before(fmt::format("@run_next{}", k), fmt::format("@run_begun{}", k), "Cause::kInterval");
   }
   out_.add(stats_.after_interval(k));
-  line("LPNRT_IF_PATH(if (last > start) {{ start = last; why = @run_began{}; how = Cause::kOrder; }})",
-       a);
+  line(
+      "LPNRT_IF_PATH(if (last > start) {{ start = last; why = @run_began{}; how = Cause::kOrder; "
+      "}})",
+      a);
   if (t.clock) line("start = Instant::on_edge(start, net.@period{0}, net.@phase{0});", k);
   line("if (start > horizon) {{ hold(@T{}, start); break; }}", a);
   times(k);
@@ -158,7 +161,8 @@ void FlowActors::fire(size_t a, uint32_t k) {
       [&](size_t o, size_t e) { return facts_.count(k, o, e); }));
   line(
       "LPNRT_IF_TRACE(log.emplace_back(); FlowCommit& c = log.back(); c.commit = commit; "
-      "c.start = Instant::ticks(start); c.transition = @T{0}; c.firing = @run_fired{0} + (some{1} - "
+      "c.start = Instant::ticks(start); c.transition = @T{0}; c.firing = @run_fired{0} + (some{1} "
+      "- "
       "left{1});)",
       k, own(k));
   take_ids(k);
@@ -303,7 +307,8 @@ void FlowActors::append(uint32_t k) {
     if (facts_.passage(p) == Passage::kSink) line("@run_sunk{} += {};", p, total);
     if (net_.places[p].done) {
       line(
-          "if (const u64 x_ = {0}; x_ != 0) {{ @run_produced{1} += x_; if (commit > @run_done{1}) {{ "
+          "if (const u64 x_ = {0}; x_ != 0) {{ @run_produced{1} += x_; if (commit > @run_done{1}) "
+          "{{ "
           "@run_done{1} = commit; LPNRT_IF_PATH(@run_finished{1} = me;) }} }}",
           total, p);
     }

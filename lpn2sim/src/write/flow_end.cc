@@ -83,7 +83,8 @@ void FlowEnd::settle_place(size_t p) {
         "net.latency = lpnrt::max(net.latency, Instant::ticks(@run_done{0})); }}",
         p);
   }
-  if (p < declared_ && !facts_.of_events(p)) line("LPNRT_IF_TRACE(net.@ids{0}.swap(@run_ids{0});)", p);
+  if (p < declared_ && !facts_.of_events(p))
+    line("LPNRT_IF_TRACE(net.@ids{0}.swap(@run_ids{0});)", p);
 }
 
 // What the event-driven part has of it.
@@ -132,7 +133,9 @@ void FlowEnd::settle_causes() {
   line("u64 latest = 0;");
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (!net_.places[p].done) continue;
-    line("if (@run_done{0} > latest) {{ latest = @run_done{0}; net.done_node = @run_finished{0}; }}", p);
+    line(
+        "if (@run_done{0} > latest) {{ latest = @run_done{0}; net.done_node = @run_finished{0}; }}",
+        p);
   }
   line("latest = 0;");
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
@@ -240,7 +243,8 @@ void FlowEnd::settle_sink(size_t p) {
     string taken;
     for (size_t s = 0; s < net_.places.size(); ++s) {
       if (facts_.passage(s) == Passage::kSource && facts_.width(s) == facts_.width(p)) {
-        taken += fmt::format(" || net.@p{0}.take(net.@p{1}, @run_out{0}.row(0), @run_out{0}.size())", p, s);
+        taken += fmt::format(
+            " || net.@p{0}.take(net.@p{1}, @run_out{0}.row(0), @run_out{0}.size())", p, s);
       }
     }
     line(

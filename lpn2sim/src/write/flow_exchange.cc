@@ -33,7 +33,8 @@ void FlowExchange::exchange() {
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (facts_.passage(p) != Passage::kOutOf) continue;
     line("if (ev->@f{0} != 0) {{ for (u64 left = ev->@f{0}; left != 0;) {{", p);
-    line("const Stamp stamp = ev->@s{0}.runs.front(); ev->@s{0}.runs.pop(); left -= stamp.count;", p);
+    line("const Stamp stamp = ev->@s{0}.runs.front(); ev->@s{0}.runs.pop(); left -= stamp.count;",
+         p);
     line("const u64 at = Instant::at(static_cast<u64>(stamp.time)) | stamp.group;");
     line("for (u64 k = 0; k < stamp.count; ++k) {{ i64* const x = @run_q{}.push(at); (void)x;", p);
     for (size_t f = 0; f < facts_.width(p); ++f) {

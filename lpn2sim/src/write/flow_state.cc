@@ -84,7 +84,8 @@ void FlowState::start() {
           line("if (net.@f{} != 0) bail();", p);  // their rows stand where the last ones will
           break;
         }
-        line("for (u64 k = 0; k < net.@f{0}; ++k) {{ i64* const x = @run_q{0}.push(0); (void)x;", p);
+        line("for (u64 k = 0; k < net.@f{0}; ++k) {{ i64* const x = @run_q{0}.push(0); (void)x;",
+             p);
         for (size_t f = 0; f < facts_.width(p); ++f) {
           if (facts_.live()[p][f])
             line("x[{}] = net.@p{}.row(k)[{}];", facts_.column_of(p, f), p, f);
@@ -132,7 +133,8 @@ void FlowState::start_events() {
       line("#if LPNRT_TRACE");
       line("while (ev->@ids{0}.size() != 0) ev->@ids{0}.pop();", p);
       if (facts_.of_events(p)) {
-        line("for (u64 k = 0; k < net.@ids{0}.size(); ++k) ev->@ids{0}.push() = net.@ids{0}[k];", p);
+        line("for (u64 k = 0; k < net.@ids{0}.size(); ++k) ev->@ids{0}.push() = net.@ids{0}[k];",
+             p);
       }
       line("#endif");
     }

@@ -172,7 +172,8 @@ string FlowStats::members(Members& members) const {
   if (!possible_) return "";
   constexpr const char* kStats = "LPNRT_IF_STATS";
   string text;
-  const auto declare = [&](const char* type, const char* name, size_t id, const char* initial = "") {
+  const auto declare = [&](const char* type, const char* name, size_t id,
+                           const char* initial = "") {
     text += members.declare(kStats, type, name, id, initial) + "\n";
   };
   for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
@@ -317,11 +318,12 @@ string FlowStats::fired(uint32_t k, const Weight& weight, const Count& count) co
       // Enough had left when the first of these tokens came: no more than ever before.
       const char* const before = leaves_first(p) ? "" : " - 1";
       unless = fmt::format(
-          " && !@run_rel{0}.gone((@run_level{1}.taken - @run_level{1}.peak - 1) / {2}ull, @run_q{1}.instant(0){3})", k,
-          p, about.weight, before);
+          " && !@run_rel{0}.gone((@run_level{1}.taken - @run_level{1}.peak - 1) / {2}ull, "
+          "@run_q{1}.instant(0){3})",
+          k, p, about.weight, before);
     }
-    put(text, "if ((@run_level{0}.taken += {1}) > @run_level{0}.limit{2}) {3}{4}{1});", p, w, unless,
-        called("peak", 'P', p), apart_ ? ", " : "");
+    put(text, "if ((@run_level{0}.taken += {1}) > @run_level{0}.limit{2}) {3}{4}{1});", p, w,
+        unless, called("peak", 'P', p), apart_ ? ", " : "");
     if (about.weight > 0) continue;
     put(text,
         "if (rel{0}_{1}.full()) [[unlikely]] {{ {2}); rel{0}_{1}.make_room(left{0}_{1}); "
@@ -349,7 +351,9 @@ string FlowStats::settle(const Chain& chain) const {
   put(text, "const i64 end = Instant::ticks(last_instant());");
   for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
     const uint32_t a = plan_.actor_of[k];
-    put(text, "{{ Seen& seen = @run_seen{}; i64 upto = Instant::ticks(@run_last{}); u32 why = kReady;", k, a);
+    put(text,
+        "{{ Seen& seen = @run_seen{}; i64 upto = Instant::ticks(@run_last{}); u32 why = kReady;", k,
+        a);
     put(text, "TransitionMeter& meter = net.meters[{}];", k);
     if (several(k)) {
       string missing;
@@ -413,7 +417,9 @@ string FlowStats::settle(const Chain& chain) const {
       case Passage::kEvent: put(text, "meter.peak = net.@f{};", p); break;
       case Passage::kSink: put(text, "meter.peak = left;"); break;
       default:
-        put(text, "@run_level{0}.taken += left; if (@run_level{0}.taken > @run_level{0}.limit) peak_{0}(left);",
+        put(text,
+            "@run_level{0}.taken += left; if (@run_level{0}.taken > @run_level{0}.limit) "
+            "peak_{0}(left);",
             p);
         put(text, "meter.peak = @run_level{}.peak;", p);
     }

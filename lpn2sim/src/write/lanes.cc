@@ -125,7 +125,10 @@ void Lanes::kernel(int lanes, const char* target) {
 
 void Lanes::produced(uint32_t p, uint32_t k, int64_t count) {
   if (!net_.places[p].done) return;
-  line("run.@run_produced{0} += done * {1}; run.@run_done{0} = later(run.@run_done{0}, run.@run_end{2});", p, count, k);
+  line(
+      "run.@run_produced{0} += done * {1}; run.@run_done{0} = later(run.@run_done{0}, "
+      "run.@run_end{2});",
+      p, count, k);
 }
 
 int64_t Lanes::rate(const StaticEnd& s) const { return s.count * part_.repetition(s.transition); }
@@ -185,7 +188,8 @@ void Lanes::load_conditions() {
     }
   }
   for (const StaticEnd& s : part_.sources) {
-    line("n = fewer(n, iterations(run.@run_s{}.size(), {}, {}));", s.place, rate(s), s.needed - s.count);
+    line("n = fewer(n, iterations(run.@run_s{}.size(), {}, {}));", s.place, rate(s),
+         s.needed - s.count);
   }
   line("}}");
 }
@@ -218,7 +222,8 @@ void Lanes::load_queues() {
     if (queue.fixed && queue.initial == 0) continue;
     for (size_t c = 0; c < fields.size(); ++c) {
       const string at = queue.fixed ? fmt::to_string(queue.initial) : fmt::format("m{}", q);
-      line("for (u64 j = 0; j < {}; ++j) {{ const i64 x = run.@run_q{}.row(j)[{}];", at, queue.place, c);
+      line("for (u64 j = 0; j < {}; ++j) {{ const i64 x = run.@run_q{}.row(j)[{}];", at,
+           queue.place, c);
       const Assumed& a = assumed(queue.place, fields[c]);
       if (a.checked) {
         line("if (x < {} || x > {}) return false;", literal(a.range.lo), literal(a.range.hi));
@@ -267,8 +272,8 @@ void Lanes::store() {
   for (const StaticEnd& s : part_.sinks) {
     line("run.@run_sunk{} += done * {};", s.place, rate(s));
     if (const auto from = iteration_->copied_from(s.place)) {
-      line("run.@run_out{0}.borrow(run.@run_s{1}.rows + run.@run_s{1}.next * {2}, done * {3});", s.place, *from,
-           iteration_->width(*from), rate(s));
+      line("run.@run_out{0}.borrow(run.@run_s{1}.rows + run.@run_s{1}.next * {2}, done * {3});",
+           s.place, *from, iteration_->width(*from), rate(s));
     }
     produced(s.place, s.transition, rate(s));
   }
@@ -295,8 +300,9 @@ void Lanes::store_queues() {
     const size_t number = queue_number;
     if (!queue.fixed) ++queue_number;
     if (queue.place == StaticQueue::kNone && const_servers(net_, queue) == 1) continue;
-    const string to = queue.place == StaticQueue::kNone ? fmt::format("@run_served{}", queue.producer)
-                                                        : fmt::format("@run_q{}", queue.place);
+    const string to = queue.place == StaticQueue::kNone
+                          ? fmt::format("@run_served{}", queue.producer)
+                          : fmt::format("@run_q{}", queue.place);
     if (queue.fixed && queue.initial == 0) continue;
     line("run.{0}.pop(run.{0}.size());", to);
     if (queue.fixed) {

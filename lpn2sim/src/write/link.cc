@@ -77,13 +77,12 @@ string Members::arrays_text(string_view of) {
     const size_t a = written_;
     const Array& array = all_[a];
     const bool value = !array.initial.empty();
-    const string line = fmt::format("{} {}[{}]{};", array.type, this->array(a), array.size,
-                                    value ? " = {}" : "");
+    const string line =
+        fmt::format("{} {}[{}]{};", array.type, this->array(a), array.size, value ? " = {}" : "");
     text += array.variant.empty() ? line : fmt::format("{}({})", array.variant, line);
     text += '\n';
     if (!value || array.initial == "0" || array.initial == "false") continue;
-    const string fill =
-        fmt::format("for (auto& x : {}) x = {};", this->array(a), array.initial);
+    const string fill = fmt::format("for (auto& x : {}) x = {};", this->array(a), array.initial);
     constructor += array.variant.empty() ? fill : fmt::format("{}({})", array.variant, fill);
     constructor += '\n';
   }

@@ -31,8 +31,8 @@ struct Mark {
 void each_mark(std::string_view text, const std::function<void(std::string_view)>& plain,
                const std::function<void(const Mark&)>& mark);
 
-// Where members lie: each by itself, or those of a kind in one array, so that code can reach them by
-// their number.
+// Where members lie: each by itself, or those of a kind in one array, so that code can reach them
+// by their number.
 class Members {
  public:
   explicit Members(bool arrays) : arrays_(arrays) {}

@@ -186,8 +186,8 @@ string PartStats::leave() {
       if (!metered(q)) continue;
       if (q.consumer == k) {
         each += fmt::format(
-            "first = fewer(first, run.left{0}_{1} = watch.settle({2}, run.@run_level{0}));\n", q.place,
-            k, place);
+            "first = fewer(first, run.left{0}_{1} = watch.settle({2}, run.@run_level{0}));\n",
+            q.place, k, place);
       }
       ++place;
     }

@@ -23,7 +23,8 @@ string StraightPart::text() {
   line("u64 n = limit;");
   for (const StaticEnd& s : part_.sources) {
     const int64_t rate = s.count * part_.repetition(s.transition);
-    line("n = fewer(n, iterations(run.@run_s{}.size(), {}, {}));", s.place, rate, s.needed - s.count);
+    line("n = fewer(n, iterations(run.@run_s{}.size(), {}, {}));", s.place, rate,
+         s.needed - s.count);
   }
   line("if (n == 0) return 0;");
   for (size_t q = 0; q < part_.queues.size(); ++q) check(q);
@@ -132,7 +133,8 @@ int64_t StraightPart::per_iteration(const StaticEnd& s) const {
 
 void StraightPart::produced(uint32_t p, uint32_t k, int64_t count) {
   if (!net_.places[p].done) return;
-  line("run.@run_produced{0} += done * {1}; run.@run_done{0} = later(run.@run_done{0}, h{2}_1);", p, count, k);
+  line("run.@run_produced{0} += done * {1}; run.@run_done{0} = later(run.@run_done{0}, h{2}_1);", p,
+       count, k);
 }
 
 void StraightPart::check(size_t q) {
