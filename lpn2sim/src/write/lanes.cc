@@ -175,7 +175,7 @@ void Lanes::load_conditions() {
     if (q.fixed)
       line("if (run.@run_q{}.size() != {}) return false;", q.place, q.initial);
     else
-      line("if (run.@run_q{0}.size() != runs[0]->q{0}.size()) return false;", q.place);
+      line("if (run.@run_q{0}.size() != runs[0]->@run_q{0}.size()) return false;", q.place);
   }
   for (const StaticQueue& q : part_.queues) {
     if (q.place != StaticQueue::kNone || q.fixed || const_servers(net_, q)) continue;
