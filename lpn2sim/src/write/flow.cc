@@ -29,7 +29,7 @@ namespace {
 
 using std::size_t;
 
-constexpr const char* kUnobserved = "#if !LPNRT_TRACE && !LPNRT_PATH";
+constexpr const char* kUnobserved = "#if !LPNRT_TRACE";
 
 // The actors' loops, one for all that are equal (equal.h) where members are in arrays.
 void acts(FlowActors& actor, size_t actors, const Members& members, Writer& out) {
@@ -58,7 +58,7 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Me
   FlowState state(facts, stats, members, out);
   FlowExchange exchange(facts, stats, out);
   FlowActors actor(facts, stats, out);
-  FlowEnd end(facts, stats, out);
+  FlowEnd end(facts, stats, parts, out);
   out.line("struct Run final : Flow<Run, {}, {}> {{", std::max<size_t>(actors, 1),
            facts.plan().packed);
   out.line("static constexpr bool kMixed = {};", facts.mixed());
@@ -69,6 +69,9 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Me
   state.members();
   for (size_t i = 0; stats.possible() && i < parts; ++i) {
     out.line("LPNRT_IF_STATS(StreamWatch<{}> watch{};)", facts.plan().packed, i);
+  }
+  for (size_t i = 0; i < parts; ++i) {
+    out.line("LPNRT_IF_PATH(StreamTrace<{}> trace{};)", facts.plan().packed, i);
   }
   state.start();
   if (facts.mixed()) exchange.exchange();

@@ -102,10 +102,14 @@ void FlowActors::fire(size_t a, uint32_t k) {
   line("#else");
   line("u64 start = last;");
   line("#endif");
-  const auto not_before = [this](const string& instant, const string& node, const char* how) {
-    line("if (const u64 x_ = {}; x_ > start) {{ start = x_; LPNRT_IF_PATH(why = {}; how = {};) }}",
-         instant, node, how);
+  const auto not_before = [this](const string& instant, const string& node, const char* how,
+                                 const string& unless = "") {
+    line(
+        "if (const u64 x_ = {}; x_ > start{}) {{ start = x_; LPNRT_IF_PATH(why = {}; how = {};) }}",
+        instant, unless, node, how);
   };
+  // A server or an interval that was no matter at its last start is none now.
+  const string unless_then = fmt::format(" LPNRT_IF_PATH(&& x_ > @run_begun_at{})", k);
   out_.add(stats_.before_arcs(k));
   for (uint32_t i = 0; i < t.inputs.size(); ++i) {
     if (const string at = facts_.arrival(k, i); !at.empty()) {
@@ -122,17 +126,26 @@ void FlowActors::fire(size_t a, uint32_t k) {
                                : fmt::format("static_cast<u64>(net.@servers{})", k);
     not_before(
         fmt::format("@run_served{0}.size() >= {1} ? @run_served{0}.instant(0) : 0", k, servers),
-        fmt::format("static_cast<u32>(@run_served{}.row(0)[0])", k), "Cause::kServer");
+        fmt::format("static_cast<u32>(@run_served{}.row(0)[0])", k), "Cause::kServer", unless_then);
   }
   out_.add(stats_.after_server(k));
   if (t.interval) {
-    not_before(fmt::format("@run_next{}", k), fmt::format("@run_begun{}", k), "Cause::kInterval");
+    not_before(fmt::format("@run_next{}", k), fmt::format("@run_begun{}", k), "Cause::kInterval",
+               unless_then);
   }
   out_.add(stats_.after_interval(k));
-  line(
-      "LPNRT_IF_PATH(if (last > start) {{ start = last; why = @run_began{}; how = Cause::kOrder; "
-      "}})",
-      a);
+  line("#if LPNRT_PATH");
+  if (plan_.actors[a].members.size() > 1) {
+    not_before(fmt::format("@run_begun_at{}", k), fmt::format("@run_begun{}", k), "Cause::kOrder");
+    for (const InputArc& in : t.inputs) {
+      const auto p = static_cast<size_t>(in.place);
+      if (!facts_.contested(p)) continue;
+      not_before(fmt::format("@run_taken_at{}", p), fmt::format("@run_taken_by{}", p),
+                 "Cause::kOrder");
+    }
+  }
+  not_before("last", fmt::format("@run_began{}", a), "Cause::kOrder");
+  line("#endif");
   if (t.clock) line("start = Instant::on_edge(start, net.@period{0}, net.@phase{0});", k);
   line("if (start > horizon) {{ hold(@T{}, start); break; }}", a);
   times(k);
@@ -145,7 +158,14 @@ void FlowActors::fire(size_t a, uint32_t k) {
   line("u32 me = begun_; (void)me;");
   if (t.ordered)
     line("if (late_) me = net.causes.add_ordered(@run_ended{0}, @T{0}, Instant::ticks(start));", k);
-  line("@run_begun{0} = @run_began{1} = begun_; @run_ended{0} = me;", k, a);
+  line("@run_begun{0} = @run_began{1} = begun_; @run_ended{0} = me; @run_begun_at{0} = start;", k,
+       a);
+  for (uint32_t i = 0; i < t.inputs.size(); ++i) {
+    const size_t p = facts_.place_of(k, i);
+    if (facts_.contested(p) && facts_.arc(k, i).weight != 0) {
+      line("@run_taken_at{0} = start; @run_taken_by{0} = begun_;", p);
+    }
+  }
   line("#endif");
   line("last = start; end_{} = commit;", own(k));
   if (facts_.many_servers(k)) {
@@ -307,10 +327,9 @@ void FlowActors::append(uint32_t k) {
     if (facts_.passage(p) == Passage::kSink) line("@run_sunk{} += {};", p, total);
     if (net_.places[p].done) {
       line(
-          "if (const u64 x_ = {0}; x_ != 0) {{ @run_produced{1} += x_; if (commit > @run_done{1}) "
-          "{{ "
-          "@run_done{1} = commit; LPNRT_IF_PATH(@run_finished{1} = me;) }} }}",
-          total, p);
+          "if (const u64 x_ = {0}; x_ != 0) {{ @run_produced{1} += x_; LPNRT_IF_PATH(finish_{1}("
+          "commit, @T{2}, me);) if (commit > @run_done{1}) @run_done{1} = commit; }}",
+          total, p, k);
     }
     if (p < declared_) {
       line(

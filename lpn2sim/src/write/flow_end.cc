@@ -130,17 +130,23 @@ void FlowEnd::settle_transition(size_t k) {
 
 void FlowEnd::settle_causes() {
   line("#if LPNRT_PATH");
-  line("u64 latest = 0;");
+  // Of commits at one instant the last one: that of the greatest id.
+  line("u64 latest = 0; u32 by = 0; (void)by;");
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (!net_.places[p].done) continue;
     line(
-        "if (@run_done{0} > latest) {{ latest = @run_done{0}; net.done_node = @run_finished{0}; }}",
+        "if (@run_produced{0} != 0 && (@run_done{0} > latest || (@run_done{0} == latest && "
+        "@run_finisher{0} >= by))) "
+        "{{ latest = @run_done{0}; by = @run_finisher{0}; net.done_node = @run_finished{0}; }}",
         p);
   }
   line("latest = 0;");
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
-    line("if (@run_end{0} > latest) {{ latest = @run_end{0}; net.last_node = @run_ended{0}; }}", k);
+    line(
+        "if (@run_fired{0} != 0 && @run_end{0} >= latest) {{ latest = @run_end{0}; net.last_node = "
+        "@run_ended{0}; }}",
+        k);
   }
   line("net.flowed = net.commits;");
   line("#endif");
@@ -180,6 +186,10 @@ void FlowEnd::name_causes() {
     line("visit(@run_ended{0}); visit(@run_begun{0});", k);
   }
   for (size_t a = 0; a < plan_.actors.size(); ++a) line("visit(@run_began{});", a);
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    if (facts_.contested(p)) line("visit(@run_taken_by{});", p);
+  }
+  for (size_t i = 0; i < parts_; ++i) line("trace{}.each(visit);", i);
   line("}}); }}");
   line("#endif");
 }

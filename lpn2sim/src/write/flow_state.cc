@@ -36,7 +36,16 @@ void FlowState::members() {
     if (net_.places[p].done) {
       declare("", "u64", "run_done", p, "0");
       declare("", "u64", "run_produced", p, "0");
+      // Before `done` is set; of commits at one instant that of the greatest id is the last.
       declare("LPNRT_IF_PATH", "u32", "run_finished", p, "0");
+      declare("LPNRT_IF_PATH", "u32", "run_finisher", p, "0");
+      line("#if LPNRT_PATH");
+      line(
+          "void finish_{0}(u64 at, u32 k, u32 node) {{ if (at > @run_done{0} || (at == "
+          "@run_done{0} && k >= "
+          "@run_finisher{0})) @run_finished{0} = node, @run_finisher{0} = k; }}",
+          p);
+      line("#endif");
     }
     if (p < declared_ && !facts_.of_events(p)) declare("LPNRT_IF_TRACE", "IdRuns", "run_ids", p);
   }
@@ -44,12 +53,18 @@ void FlowState::members() {
     declare("", "u64", "run_last", a, "0");
     declare("LPNRT_IF_PATH", "u32", "run_began", a, "0");
   }
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    if (!facts_.contested(p)) continue;
+    declare("LPNRT_IF_PATH", "u64", "run_taken_at", p, "0");
+    declare("LPNRT_IF_PATH", "u32", "run_taken_by", p, "0");
+  }
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
     declare("", "u64", "run_fired", k, "0");
     declare("", "u64", "run_end", k, "0");
     declare("LPNRT_IF_PATH", "u32", "run_ended", k, "0");
     declare("LPNRT_IF_PATH", "u32", "run_begun", k, "0");
+    declare("LPNRT_IF_PATH", "u64", "run_begun_at", k, "0");
     if (facts_.many_servers(k)) declare("", "Chan<LPNRT_PATH>", "run_served", k);
     if (net_.transitions[k].interval) declare("", "u64", "run_next", k, "0");
   }
