@@ -279,11 +279,11 @@ end
 TEST_CASE("more slots or initial tokens than can be kept one by one are refused") {
   const auto refused = [](const std::string& place) -> std::string {
     InputSpace space;
-    const Net net =
-        parse_net("lpn 1\nnet wide\ntype unit ()\nplace p : unit initial 1\nplace q : unit " + place +
-                  "\nplace out : unit done\ntransition t {\n  take j from p\n"
-                  "  delay 1\n  put q\n}\ntransition u {\n  take j from q\n  delay 1\n"
-                  "  put out\n}\nend\n");
+    const Net net = parse_net(
+        "lpn 1\nnet wide\ntype unit ()\nplace p : unit initial 1\nplace q : unit " + place +
+        "\nplace out : unit done\ntransition t {\n  take j from p\n"
+        "  delay 1\n  put q\n}\ntransition u {\n  take j from q\n  delay 1\n"
+        "  put out\n}\nend\n");
     try {
       (void)partition(net, space);
     } catch (const Error& error) {
