@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Bench", "Config", "Pressure", "compiled"]
+__all__ = ["Bench", "Config", "Pressure", "compiled", "two_cores"]
 
 FOLDER = Path(__file__).parent
 HYPERSCAN = Path("/usr/include/hs/hs.h")  # libhyperscan-dev or libvectorscan-dev
@@ -53,6 +53,14 @@ class Pressure:
     writes_per_s: float
 
 
+def two_cores():
+    """Numbers of two cores that this process may run on; RuntimeError where there is one."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise RuntimeError("co-runs need two cores")
+    return cores[:2]
+
+
 def compiled(source, program):
     """Compiles a source of this folder; which library does its regular expressions.
 
@@ -79,10 +87,7 @@ class Bench:
 
     def __init__(self, seconds=0.1, repeats=3):
         self.seconds, self.repeats = seconds, repeats
-        cores = sorted(os.sched_getaffinity(0))
-        if len(cores) < 2:
-            raise RuntimeError("co-runs need two cores")
-        self.cores = cores[:2]
+        self.cores = two_cores()
         self._folder = tempfile.TemporaryDirectory()
         self._program = os.path.join(self._folder.name, "nf")
         self.regex = compiled("nf.c", self._program)

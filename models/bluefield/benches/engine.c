@@ -61,36 +61,30 @@ static void read_client(struct client* c, char* text) {
   c->queues = (int)queues;
 }
 
+static int is_full(struct queue* q) {
+  return atomic_load(&q->asked) - atomic_load(&q->done) >= SLOTS;
+}
+
 /* Asks as fast as the queues take it, or by the clock; what finds its queue full is lost then. */
 static void ask(struct client* c) {
   const double gap = c->kpps > 0 ? 1e6 / c->kpps : 0;
-  double due = 0;
+  double due = (double)atomic_load(&all->now);
   for (int k = 0;; k = (k + 1) % c->queues) {
     struct queue* q = &c->queue[k];
-    if (gap > 0) {
-      if (due == 0) due = (double)atomic_load(&all->now);
-      while ((double)atomic_load(&all->now) < due) sched_yield();
-      due += gap;
-    }
-    while (atomic_load(&q->asked) - atomic_load(&q->done) >= SLOTS) {
-      if (gap > 0) break;
-      sched_yield();
-    }
-    if (atomic_load(&q->asked) - atomic_load(&q->done) >= SLOTS)
-      atomic_fetch_add(&c->lost, 1);
-    else
-      atomic_fetch_add(&q->asked, 1);
+    while (gap > 0 && (double)atomic_load(&all->now) < due) sched_yield();
+    due += gap;
+    while (gap <= 0 && is_full(q)) sched_yield();
+    atomic_fetch_add(is_full(q) ? &c->lost : &q->asked, 1);
   }
 }
 
-static void pin(int number, int rest) {
-  cpu_set_t usable, own;
-  sched_getaffinity(0, sizeof usable, &usable);
+/* To the first core, or to the others. */
+static void pin(const cpu_set_t* usable, int first) {
+  cpu_set_t own;
   CPU_ZERO(&own);
   int seen = 0;
   for (int k = 0; k < CPU_SETSIZE; ++k)
-    if (CPU_ISSET(k, &usable) && ((seen++ == number) != rest)) CPU_SET(k, &own);
-  if (CPU_COUNT(&own) == 0) fail("it takes two cores");
+    if (CPU_ISSET(k, usable) && (seen++ == 0) == first) CPU_SET(k, &own);
   sched_setaffinity(0, sizeof own, &own);
 }
 
@@ -138,17 +132,20 @@ int main(int count, char** given) {
   if (!strcmp(given[1], "regex")) work = scan, make_patterns();
   if (!strcmp(given[1], "deflate")) work = squeeze, make_deflate();
   if (!work) fail("there is no such engine: regex, deflate");
+  cpu_set_t usable;
+  sched_getaffinity(0, sizeof usable, &usable);
+  if (CPU_COUNT(&usable) < 2) fail("it takes two cores");
   pid_t pids[CLIENTS];
   for (int k = 0; k < clients; ++k) {
     pids[k] = fork();
     if (pids[k] < 0) fail("no process");
     if (pids[k] == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL); /* however the engine ends */
-      pin(0, 1);
+      pin(&usable, 0);
       ask(&all->client[k]);
     }
   }
-  pin(0, 0);
+  pin(&usable, 1);
   double busy[CLIENTS] = {0};
   uint64_t served[CLIENTS] = {0};
   for (int k = 0; k < clients; ++k) /* all have begun */

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
-from .bench import compiled
+from .bench import compiled, two_cores
 
 __all__ = ["Client", "EngineBench"]
 
@@ -29,10 +29,11 @@ class Client:
 class EngineBench:
     """engine.c compiled; `seconds` of the engine's processor time are counted.
 
-    Raises RuntimeError without a compiler.
+    Raises RuntimeError without a compiler or a second core.
     """
 
     def __init__(self, seconds=0.5):
+        two_cores()
         self.seconds = seconds
         self._folder = tempfile.TemporaryDirectory()
         self._program = os.path.join(self._folder.name, "engine")

@@ -97,13 +97,15 @@ class _Run:
 
     def _most_window(self):
         """What most_ms allows; whole periods, as _first_window, where it is as much as one."""
-        most = self.scenario.simulate.most_ms * 1e3 / WINDOWS
-        period = 2 * self._slowest_period() / WINDOWS
+        most, period = self.scenario.simulate.most_ms * 1e3 / WINDOWS, self._period_window()
         return most // period * period if 0 < period <= most else most
 
-    def _slowest_period(self):
-        """Of the random schedules [us]; 0 where nothing varies by chance."""
-        return max((_period(f) for f in self.scenario.functions if _random(f)), default=0.0)
+    def _period_window(self):
+        """Windows [us] half of which are a period of the slowest random schedule: of whole periods
+        a mean is exact. 0 where nothing varies by chance.
+        """
+        periods = (_period(f) for f in self.scenario.functions if _random(f))
+        return max(periods, default=0.0) / (WINDOWS / 2)
 
     def _first_window(self):
         """Long enough that every function delivers what the tolerance needs, by its service times."""
@@ -131,9 +133,7 @@ class _Run:
             default=0.0,
         )
         least = max(0.5 / self.scenario.simulate.tolerance * slowest, 4 * longest)
-        # The half that is measured has whole periods of the slowest random schedule, so that its
-        # mean is exact.
-        period = 2 * self._slowest_period() / WINDOWS
+        period = self._period_window()
         return max(2, math.ceil(least / period)) * period if period > 0 else least
 
     def parameters(self):

@@ -9,14 +9,16 @@ benchmark; what it does beside the other functions, which no model has seen, is 
 """
 
 import argparse
-import csv
-import os
 import statistics
 import sys
 from pathlib import Path
 
 from models.bluefield.predictor import training
 from models.bluefield.predictor.profile_table import Profile
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import measured  # noqa: E402
+from measured import mape  # noqa: E402
 
 FILE = Path(__file__).parent / "measured.csv"
 COLUMNS = (
@@ -79,9 +81,7 @@ def measure():
 
 def read(path=FILE):
     """(what the file says of its machine, rows with numbers)."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    about = [line[2:] for line in lines if line.startswith("#")]
-    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    about, rows = measured.read(path)
     for row in rows:
         row.update((name, float(row[name])) for name in COLUMNS[3:])
     return about, rows
@@ -120,23 +120,12 @@ def predicted(rows):
     return found
 
 
-def mape(triples):
-    """Mean absolute error in percent."""
-    return 100 * statistics.fmean(abs(p / m - 1) for _, p, m in triples)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--measure", action="store_true")
     options = parser.parse_args()
     if options.measure:
-        before = os.getloadavg()[0]
-        rows = measure()
-        with open(FILE, "w", newline="", encoding="utf-8") as file:
-            file.write(f"# load average before {before:.1f}, after {os.getloadavg()[0]:.1f}\n")
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        measured.write(FILE, COLUMNS, measure)
     about, rows = read()
     found = predicted(rows)
     solos = {}

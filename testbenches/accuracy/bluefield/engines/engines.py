@@ -9,8 +9,6 @@ is its rate alone; its rate beside one or two others is predicted.
 """
 
 import argparse
-import csv
-import os
 import random
 import statistics
 import sys
@@ -19,6 +17,10 @@ from pathlib import Path
 from models.bluefield import scenario as scenarios
 from models.bluefield.benches.engine import Client, EngineBench
 from models.bluefield.net import steady
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import measured  # noqa: E402
+from measured import mape  # noqa: E402
 
 FILE = Path(__file__).parent / "measured.csv"
 COLUMNS = ("co_run", "engine", "bytes", "matches", "queues", "offered_kpps", "solo_kpps", "kpps")
@@ -79,10 +81,9 @@ def measure(bench):
 
 def read(path=FILE):
     """(what the file says of its machine, [[row of a client] of a co-run])."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    about = [line[2:] for line in lines if line.startswith("#")]
+    about, rows = measured.read(path)
     together = {}
-    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+    for row in rows:
         together.setdefault(row["co_run"], []).append(row)
     return about, list(together.values())
 
@@ -134,11 +135,6 @@ def predicted(co_runs):
     return found
 
 
-def mape(triples):
-    """Mean absolute error in percent."""
-    return 100 * statistics.fmean(abs(p / m - 1) for _, p, m in triples)
-
-
 def worst(triples):
     """The largest absolute error in percent."""
     return 100 * max(abs(p / m - 1) for _, p, m in triples)
@@ -149,14 +145,9 @@ def main():
     parser.add_argument("--measure", action="store_true")
     options = parser.parse_args()
     if options.measure:
-        before, bench = os.getloadavg()[0], EngineBench(seconds=0.1)
-        rows = measure(bench)
-        with open(FILE, "w", newline="", encoding="utf-8") as file:
-            load = f"load average before {before:.1f}, after {os.getloadavg()[0]:.1f}"
-            file.write(f"# {load}; regular expressions by {bench.regex}\n")
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        bench = EngineBench(seconds=0.1)
+        about = f"; regular expressions by {bench.regex}"
+        measured.write(FILE, COLUMNS, lambda: measure(bench), about)
     about, co_runs = read()
     print("; ".join(about))
     print(f"{len(co_runs)} co-runs of two or three functions; error of their rates, mean and worst")
