@@ -137,9 +137,19 @@ void check(Dice& dice, u32 lanes) {
                               {0, kCredit, s.emitted, s.taken, s.taken, s.initial},
                               {1, kClock, 1, 1, 1, s.servers[1] + 1}};
   const StreamPlace places[] = {{0, 1, s.emitted, s.taken, s.leaves_first}};
-  const StreamPart part = {
-      streams, transitions, waits, places, 3,
-      2,       5 + more,    1,     kBlock, (of_maker + 2 * of_taker) * kBlock + 8};
+  const StreamPart part = {streams,
+                           transitions,
+                           waits,
+                           places,
+                           nullptr,
+                           3,
+                           2,
+                           5 + more,
+                           1,
+                           0,
+                           kBlock,
+                           kBlock,
+                           (of_maker + 2 * of_taker) * kBlock + 8};
   StreamWatch<Packed> watch(lanes);
   CHECK_FALSE(watch.begun());
   watch.begin(part);
@@ -207,7 +217,8 @@ TEST_CASE("sums of instants are exact where 64 bits are too few, or far apart") 
   for (const u64 apart : {u64{1}, u64{1} << 50}) {
     const Stream streams[] = {{1, 0}};
     const StreamTransition transitions[] = {{0, true}};
-    const StreamPart part = {streams, transitions, nullptr, nullptr, 1, 1, 0, 0, 1024, 1024};
+    const StreamPart part = {streams, transitions, nullptr, nullptr, nullptr, 1,   1,
+                             0,       0,           0,       1024,    1024,    1024};
     StreamWatch<false> watch;
     watch.begin(part);
     u128 sum = 0;

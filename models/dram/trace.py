@@ -101,7 +101,7 @@ class Trace:
         if len(self.block) > MOST:
             raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
         shared = self._shared()
-        columns = {k: array.array("q") for k in ("gap", "arrives", "channel", "bank", "entry")}
+        columns = {k: array.array("q") for k in ("at", "arrives", "channel", "bank", "entry")}
         now = 0
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
@@ -109,7 +109,7 @@ class Trace:
             channel, where, row = self.coordinate(made, block)
             if block < 0 or row >= 2**ROW_BITS:
                 raise wrong(f"{self}, request {number}: block {block} has no such address")
-            columns["gap"].append(cycle - now)
+            columns["at"].append(TICKS * cycle)
             columns["arrives"].append(cycle)
             columns["channel"].append(channel)
             columns["bank"].append(banks[where])
@@ -119,7 +119,7 @@ class Trace:
             )
             now = cycle
         marking = lpn.Marking(net)
-        marking.add_columns("trace", **columns)
+        marking.add_columns("requests", **columns)
         for _ in range(-(-len(shared) // WORD)):
             marking.add("pending", read=0, write=0)
         marking.done_count = len(self.block)

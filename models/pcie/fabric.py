@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from . import parts, rates
 from . import topology as topologies
 
-__all__ = ["Fabric", "add_jobs", "fabric"]
+__all__ = ["Fabric", "add_devices", "add_jobs", "fabric"]
 
 
 @dataclass
@@ -97,6 +97,27 @@ class _Fabric:
             for name, device in devices.items()
             if link in topologies.way(self.topology, device.link)
         ]
+
+
+def add_devices(net, topology, made, names, done, *, prefix=""):
+    """Joins the DMA engines of these devices of a Topology to a Fabric; a transfer that has ended is a
+    token of the place `done` (parts.Done).
+    """
+    for name in names:
+        device, (up, arrived) = topology.devices[name], made.devices[name]
+        parts.device(
+            net,
+            prefix + name,
+            up,
+            arrived,
+            done,
+            number=made.numbers[name],
+            max_payload=made.payload,
+            max_read=net.param(f"{prefix}{name}.max_read", device.max_read, range=(128, 4096)),
+            outstanding=net.param(
+                f"{prefix}{name}.outstanding", device.outstanding, range=(1, 1024)
+            ),
+        )
 
 
 def add_jobs(marking, topology, prefix=""):

@@ -16,7 +16,7 @@ from lpn.runs import prepare
 
 from . import parts, rates
 from . import topology as topologies
-from .fabric import add_jobs, fabric
+from .fabric import add_devices, add_jobs, fabric
 from .topology import Device, Jobs, Link, Topology
 
 __all__ = ["answer", "compare", "net", "net_of", "show", "truth_rows", "workload"]
@@ -78,19 +78,7 @@ def _net(key):
     net.frequency = 10**12  # ticks are picoseconds, as fabric() has them
     done = net.place("done", parts.Done, done=True, sink=True)
     made = fabric(net, topology)
-    for name, device in topology.devices.items():
-        up, arrived = made.devices[name]
-        parts.device(
-            net,
-            name,
-            up,
-            arrived,
-            done,
-            number=made.numbers[name],
-            max_payload=made.payload,
-            max_read=net.param(f"{name}.max_read", device.max_read, range=(128, 4096)),
-            outstanding=net.param(f"{name}.outstanding", device.outstanding, range=(1, 1024)),
-        )
+    add_devices(net, topology, made, topology.devices, done)
     how = {
         "read": net.param("root.read", topology.read, range=(0, 10**12)),
         "write": net.param("root.write", topology.write, range=(0, 10**12)),

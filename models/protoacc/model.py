@@ -29,10 +29,16 @@ __all__ = [
     "messages_of",
     "net",
     "read",
+    "several",
     "space",
     "truth_rows",
     "workload",
 ]
+
+
+def several(input, number) -> Batch:
+    """The messages of an input so many times, one after the other: an input of workload()."""
+    return Batch(f"{number} x {input}", _messages(input) * number)
 
 
 def net(*, handlers: int = 6) -> lpn.Net:
@@ -55,8 +61,11 @@ def workload(input, net: lpn.Net) -> lpn.Marking:
     a .proto file, a type and files of messages. README.md has examples. Raises OSError when a file
     cannot be read and ValueError, with the reason, for what the hardware cannot serialise.
     """
+    return Lowered(_messages(input), handlers_of(net)).marking(net)
+
+
+def _messages(input):
     try:
-        messages = input.messages if isinstance(input, Batch) else read(input)
+        return input.messages if isinstance(input, Batch) else read(input)
     except RecursionError:
         raise ValueError(f"a message is nested far deeper than {DEEPEST} levels") from None
-    return Lowered(messages, handlers_of(net)).marking(net)

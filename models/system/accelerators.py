@@ -189,7 +189,7 @@ def fill(system, own, marking, path, earlier):
         return _fill_image(system, own, marking, path, _warm(path) if earlier else 0)
     if earlier:
         raise ValueError("'earlier' is for systems with the JPEG decoder")
-    tokens = own.model.workload(path, own.net)
+    tokens = own.model.workload(_rounds(system, own, path), own.net)
     position = 0
     for place in own.net.places:
         rows = tokens.rows(place)
@@ -213,6 +213,21 @@ def fill(system, own, marking, path, earlier):
             -(-own.outputs[place] // system.writes.bytes) if place in own.outputs else 1
         )
     return _add_job(system, marking, position, ends)
+
+
+def _rounds(system, own, path):
+    """The input as often as the driver asks for it."""
+    number = system.host.rounds
+    if number == 1:
+        return path
+    several = getattr(own.model.module, "several", None)
+    if several is None:
+        raise wrong(
+            system,
+            f"host.rounds is {number}, but '{system.accelerator.model}' cannot repeat an input: its module "
+            "has no function several(input, number); leave out host.rounds",
+        )
+    return several(path, number)
 
 
 def _reads(system, bytes):

@@ -53,6 +53,8 @@ class _Builder:
         self.reads()
         self.accelerator()
         self.finish()
+        self.up.close()
+        self.down.close()
         return net.done()
 
     def links(self):

@@ -5,7 +5,7 @@ import itertools
 
 from models.pcie import parts
 from models.pcie import topology as topologies
-from models.pcie.fabric import add_jobs, fabric
+from models.pcie.fabric import add_devices, add_jobs, fabric
 
 __all__ = ["PREFIX", "Way", "add_traffic", "ways"]
 
@@ -59,21 +59,7 @@ def _others(net, system, made, read, write):
     if not busy:
         return
     done = net.place(f"{PREFIX}done", parts.Done, sink=True)
-    for name, device in busy.items():
-        up, arrived = made.devices[name]
-        parts.device(
-            net,
-            PREFIX + name,
-            up,
-            arrived,
-            done,
-            number=made.numbers[name],
-            max_payload=made.payload,
-            max_read=net.param(f"{PREFIX}{name}.max_read", device.max_read, range=(128, 4096)),
-            outstanding=net.param(
-                f"{PREFIX}{name}.outstanding", device.outstanding, range=(1, 1024)
-            ),
-        )
+    add_devices(net, topology, made, busy, done, prefix=PREFIX)
     for link, (at_root, down) in made.roots.items():
         below = [n for n, d in busy.items() if link in topologies.way(topology, d.link)]
         if below:
@@ -109,6 +95,9 @@ class Way:
         self._number, self._chunk, self._after = number, chunk, after
         self._streams = itertools.count()
         self.latency = latency
+
+    def close(self):
+        """As parts.Wire.close: whose turn it is, the links of the topology say."""
 
     def carry(self, what, source, target, *, kind, payload, packets=1, type=None, servers=None):
         """As parts.Wire.carry. What a token says goes beside its packets, which keep their order."""

@@ -19,7 +19,9 @@ def driver(b):
         take={"job": job},
         put=[rung.forward("job"), waiting],
         # A posted write is answered where the link begins; the next one waits for that.
-        delay=(device.registers - 1) * (request + answer) + request,
+        delay=b.time("host.setup", host.setup)
+        + (device.registers - 1) * (request + answer)
+        + request,
         servers=1,
     )
     b.down.carry("doorbell", rung, doorbell, kind="posted", payload=4, type=Job, servers=1)

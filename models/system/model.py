@@ -8,15 +8,13 @@ register write until it knows that the job has ended; what a tick is, and nanose
 each clock, the answer says.
 """
 
-import csv
 import functools
 import os
-import re
 
 import lpn
 from lpn.command import grouped, table
 
-from . import system_file
+from . import system_file, truth
 from .accelerators import fill, own_of
 from .build import build
 from .fabric import add_traffic
@@ -24,7 +22,6 @@ from .fabric import add_traffic
 __all__ = ["answer_of_run", "compare", "configured", "net", "show", "truth_rows", "workload"]
 
 _DEMO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "demo", "jpeg.toml")
-TICK = 999_848  # ns: what the durations of a guest that counts timer ticks are multiples of
 
 
 class Configured:
@@ -51,6 +48,7 @@ class Configured:
         write_bytes: int | None = None,
         outstanding_writes: int | None = None,
         open_page: int | None = None,
+        rounds: int | None = None,
         guest_clock_ppm: int | None = None,
         earlier: int = 0,
     ) -> lpn.Net:
@@ -58,7 +56,7 @@ class Configured:
 
         generation, lanes, max_payload, latency_ns: of [link]. read_bytes, outstanding_reads: of
         [reads]; write_bytes, outstanding_writes: of [writes]. open_page: 1 or 0, memory.page.
-        guest_clock_ppm: of [host].
+        guest_clock_ppm, rounds: of [host].
         earlier: 1 when the images of an input's folder whose names stand before its own were written
         to the same buffer before, so that its lines are not in DRAM alone.
         """
@@ -76,6 +74,7 @@ class Configured:
             "writes.bytes": write_bytes,
             "writes.outstanding": outstanding_writes,
             "memory.page": page,
+            "host.rounds": rounds,
             "host.guest_clock_ppm": guest_clock_ppm,
         }
         system = self.system.changed(**{k: v for k, v in given.items() if v is not None})
@@ -110,11 +109,19 @@ class Configured:
         table(["clock", ">MHz", ">cycles"], rows, title=f"{answer['ns']:,.3f} ns".replace(",", " "))
 
     def truth_rows(self, path):
-        """(image, parameters, ns, what else is known) of each row of a jpeg.csv."""
-        return _truth_rows(path)
+        """(image, parameters, ns, what else is known) of each row of a jpeg.csv; of a protoacc.csv where
+        the accelerator is Protoacc.
+        """
+        if self.system.accelerator.model == "protoacc":
+            return truth.protoacc_rows(path)
+        return truth.jpeg_rows(path)
 
     def compare(self, ready, expected):
-        """The run and its ns. Raises ValueError, with both, for a row that was measured in ticks."""
+        """The run and its ns. Raises ValueError, with both, for a row that was measured in ticks, and
+        with the reason for one that is not to be compared.
+        """
+        if isinstance(expected, str):
+            raise ValueError(expected)
         run = ready.run()
         if run.latency is None:
             return run, {}
@@ -122,8 +129,8 @@ class Configured:
         if expected is not None:
             apart = abs(ns - expected)
             raise ValueError(
-                f"measured in ticks of {TICK} ns: {grouped(expected)} ns; predicted "
-                f"{grouped(round(ns))} ns, {'within' if apart < TICK else 'not within'} a tick"
+                f"measured in ticks of {truth.TICK} ns: {grouped(expected)} ns; predicted "
+                f"{grouped(round(ns))} ns, {'within' if apart < truth.TICK else 'not within'} a tick"
             )
         return run, {"predicted": ns}
 
@@ -137,43 +144,6 @@ def _told(system, ticks):
         "tick_ps": system.tick if isinstance(system.tick, int) else float(system.tick),
         "clocks": [(name, mhz, round(ns * mhz / 1000)) for name, mhz in clocks.items()],
     }
-
-
-_COLUMNS = ("image", "rtl_ns", "rtl_quantised")
-
-
-def _truth_rows(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if not set(_COLUMNS) <= set(reader.fieldnames or ()):
-            raise lpn.Error(
-                "E-truth-file",
-                f"{path} has no columns {', '.join(_COLUMNS)}: durations of the JPEG decoder are "
-                "what is compared; of other systems too little is known (models/system/README.md, "
-                "Error)",
-            )
-        for number, row in enumerate(reader, 1):
-            if None in row.values():
-                raise lpn.Error("E-truth-file", f"{path}, row {number} is cut off")
-            ns, ticks = _whole(path, number, row, "rtl_ns"), row["rtl_quantised"] != "0"
-            if row["rtl_quantised"] not in ("0", "1"):
-                raise lpn.Error(
-                    "E-truth-file",
-                    f"{path}, row {number}: rtl_quantised must be 0 or 1, got {row['rtl_quantised']!r}",
-                )
-            yield f"{row['image']}.jpg", {"earlier": 1}, ns, ns if ticks else None
-
-
-def _whole(path, number, row, column):
-    """What a column says, ns."""
-    text = row[column]
-    if not re.fullmatch(r"[0-9]{1,18}", text):
-        shown = text if len(text) <= 40 else text[:40] + "..."
-        raise lpn.Error(
-            "E-truth-file",
-            f"{path}, row {number}: {column} must be a whole number of ns, got {shown!r}",
-        )
-    return int(text)
 
 
 def configured(path) -> Configured:

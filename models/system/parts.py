@@ -5,7 +5,7 @@ pixels): one token, for which a unit takes what each of its packets needs. Times
 """
 
 import lpn
-from models.pcie.parts import HEADER
+from models.pcie.parts import HEADER, KINDS
 
 __all__ = ["Job", "Pattern", "ROWS", "Run", "Where", "Wire", "Written", "memory_time", "rows_of"]
 
@@ -50,13 +50,17 @@ class Wire:
     """One direction of the link: a latency, and with PCI Express packets one after the other.
 
     latency: ticks. byte_fs: femtoseconds per byte on the wire, of which `tick` ps are a tick; None:
-    any number of messages at once.
+    any number of messages at once. Packets that wait for the wire go by kind, as on a link of
+    models.pcie.parts.direction: call close() after the last carry().
     """
 
     def __init__(self, net, name, latency, byte_fs, tick):
         self._net, self._name, self.latency = net, name, latency
         self._byte_fs, self._tick = byte_fs, tick
         self._free = net.place(f"{name}.wire", init=1) if byte_fs is not None else None
+        self._sends = (
+            []
+        )  # (kind, name, arcs and delay) of the transitions that compete for the wire
 
     def carry(self, what, source, target, *, kind, payload, packets=1, type=None, servers=None):
         """A transition from place to place, of which `type` is the tokens' (None: they count).
@@ -81,12 +85,12 @@ class Wire:
             return
         flying = net.place(f"{name}.flying", type)
         bytes = packets * (HEADER[kind] + -(-payload // 4) * 4)  # words of 4, as models/pcie has it
-        net.transition(
-            f"{name}.send",
+        send = dict(
             take={"t": source, "wire": self._free},
             put=[into(flying), self._free],
             delay=bytes * self._byte_fs // int(1000 * self._tick),
         )
+        self._sends.append((kind, f"{name}.send", send))
         net.transition(
             name,
             take={"t": flying},
@@ -94,6 +98,11 @@ class Wire:
             delay=self.latency,
             ordered=True,
         )
+
+    def close(self):
+        """Makes what takes turns on the wire, what goes first first."""
+        for _, name, send in sorted(self._sends, key=lambda s: KINDS.index(s[0])):
+            self._net.transition(name, **send)
 
 
 def rows_of(place):

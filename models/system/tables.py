@@ -135,6 +135,8 @@ class Host:
     polls: int = _key(whole(1, 2**31), 4_000_000)
     interrupt: int = _key(picoseconds, 0, "interrupt_ns")
     guest_clock_ppm: int = _key(whole(-500_000, 500_000), 0)
+    setup: int = _key(picoseconds, 0, "setup_ns")  # before the first register write
+    rounds: int = _key(whole(1, 1000), 1)  # of the input's work, one after the other
 
 
 @dataclass(frozen=True)

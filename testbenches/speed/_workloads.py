@@ -6,6 +6,7 @@ from array import array
 from _measure import ROOT, SEED, SHARED, lpn
 
 LTC = ROOT / "testbenches" / "ltc"
+IMAGE = ROOT / "models" / "jpeg" / "demo" / "plasma12_512x384_q50_420.jpg"  # for models/jpeg
 
 
 def reference_net(name):

@@ -15,11 +15,11 @@ import tempfile
 import time
 
 import _workloads
-from _measure import BUILD, HERE, ROOT, Missing, Report, lpn, options, rate, simulated, wall
+from _measure import BUILD, HERE, Missing, Report, lpn, options, rate, simulated, wall
 from observed import observed
 from _peers import ENDS, FLAGS, LANES, Peers
 
-IMAGE = ROOT / "models" / "jpeg" / "demo" / "plasma12_512x384_q50_420.jpg"
+IMAGE = _workloads.IMAGE
 COMPARED = {"pipe4": 1_000_000, "ring64": 62_500, "forkjoin": 222_222}  # net: workload
 
 

@@ -20,6 +20,9 @@ def workloads(report, part):
         yield name, net, model.workload(count // part, net)
     _, net = _workloads.reference_net("jpeg")
     yield "ltc jpeg", net, _workloads.jpeg(net, 16_666 // part)
+    model = lpn.load("jpeg")
+    net = model.net()
+    yield "models/jpeg", net, model.workload(_workloads.IMAGE, net)
 
 
 def observed(report, quick=False):
@@ -30,7 +33,7 @@ def observed(report, quick=False):
             continue
 
         def seconds(kept, net=net, marking=marking):
-            return min(simulated(net, marking, **kept)[1] for _ in range(3))
+            return min(simulated(net, marking, **kept)[1] for _ in range(5))
 
         rounds, reasons = report.turns(
             {"plain": lambda s=seconds: s({})}

@@ -14,6 +14,8 @@ namespace lpnrt {
 #if LPNRT_PATH
 // Half of a delay, rounded up.
 inline i64 halved_if(bool halve, i64 delay) { return halve ? delay - delay / 2 : delay; }
+// The same without a choice: all bits of `mask` are set, or none. Errors stay errors.
+inline i64 halved_by(i64 mask, i64 delay) { return delay - ((delay / 2) & mask); }
 
 // The nodes of the free tokens of a place, in their order.
 class Origins {

@@ -34,7 +34,8 @@ enum : u32 { kDelayRow, kIntervalRow, kClockRow, kRowsEach };
 
 class Causes {
  public:
-  static constexpr u32 kNone = 0;  // time 0
+  static constexpr u32 kNone = 0;             // time 0
+  static constexpr u32 kLate = u32{1} << 28;  // beside the number of a transition
 
   struct Row {
     u32 what = 0;
@@ -92,6 +93,15 @@ class Causes {
   u32 add_pushed(i64 time, u32 place) {
     return add(time, ~u32{0}, time, kNone, place, Cause::kPushed);
   }
+  // A firing and what lies between it and `parent`: `rows` by `what`, of which the first began as
+  // `cause` says. `by` as of add(), with kLate where it is late.
+  u32 add_folded(i64 start, u32 start_group, i64 commit, u32 parent, u32 by, Cause cause,
+                 const Row* rows, u64 count) {
+    const u32 node = add(start, start_group, commit, parent, by, cause);
+    nodes_[node].sums = take();
+    sums_[nodes_[node].sums].assign(rows, rows + count);
+    return node;
+  }
   void clear() {
     size_ = 1;
     lost = false;
@@ -99,7 +109,8 @@ class Causes {
     free_ = {};
   }
   // Room for the nodes of one firing?
-  bool full() const { return size_ + 2 > nodes_.size(); }
+  bool full() const { return room() < 2; }
+  u64 room() const { return nodes_.size() - size_; }
 
   // `each(visit)` calls visit(u32&) for every node that is named.
   template <typename Each>
@@ -132,16 +143,26 @@ class Causes {
     each([this](u32& node) { node = to_[node]; });
     size_ = static_cast<u32>(kept_.size());
     const u64 wanted = size_ > nodes_.size() / 2 ? nodes_.size() * 2 : nodes_.size();
-    lost = bytes(wanted) > budget;
-    if (lost) {
+    if (bytes(wanted) > budget) {
       each([](u32& node) { node = kNone; });
-      size_ = 1;
-      nodes_ = std::vector<Node>(kLeast);
-      kept_ = {}, to_ = {}, named_ = {}, free_ = {}, sums_ = std::vector<Sums>(1);
-      return;
+      return lose();
     }
     nodes_.resize(wanted);
     std::copy(kept_.begin(), kept_.end(), nodes_.begin());
+  }
+
+  // Room for so many, after collect() did not give it.
+  void grow(u64 more) {
+    const u64 wanted = std::max<u64>(nodes_.size() * 2, size_ + more);
+    if (bytes(wanted) > budget) return lose();
+    nodes_.resize(wanted);
+  }
+  // Gives up; nobody may name a node from here on.
+  void lose() {
+    lost = true;
+    size_ = 1;
+    nodes_ = std::vector<Node>(kLeast);
+    kept_ = {}, to_ = {}, named_ = {}, free_ = {}, sums_ = std::vector<Sums>(1);
   }
 
   u64 bytes(u64 nodes) const {
@@ -169,7 +190,6 @@ class Causes {
 
  private:
   static constexpr unsigned char kMany = 2;
-  static constexpr u32 kLate = u32{1} << 28;  // beside the number of a transition
 #ifndef LPNRT_PATH_NODES
 #define LPNRT_PATH_NODES 8192  // what a cache holds; tests set less
 #endif

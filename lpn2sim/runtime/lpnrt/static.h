@@ -13,6 +13,9 @@
 #if LPNRT_STATS
 #include "lpnrt/streams.h"
 #endif
+#if LPNRT_PATH
+#include "lpnrt/stream_path.h"
+#endif
 
 namespace lpnrt {
 
@@ -55,7 +58,8 @@ inline u64 mask_for(u64 tokens) {
 }
 
 // The j-th of the last `count` commits; 0 where there were not so many.
-inline u64 latest_of(const Chan<0>& commits, u64 j, u64 count) {
+template <int W>
+inline u64 latest_of(const Chan<W>& commits, u64 j, u64 count) {
   const u64 missing = count - commits.size();
   return j < missing ? 0 : commits.instant(j - missing);
 }

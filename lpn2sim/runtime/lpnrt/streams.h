@@ -10,45 +10,10 @@
 
 #include "lpnrt/flow.h"
 #include "lpnrt/observe.h"
+#include "lpnrt/stream_tables.h"
 #include "lpnrt/vectors.h"
 
-#ifndef LPNRT_STREAM_BLOCK
-#define LPNRT_STREAM_BLOCK 4096  // most iterations of a block; tests set less
-#endif
-
 namespace lpnrt {
-
-// One number per firing: the instants of commits, or from which on an interval allows a start.
-struct Stream {
-  u64 firings;  // per iteration
-  u64 offset;   // in the block that straight-line code writes
-};
-// Firing n of a transition does not start before firing (n * taken + needed - 1 - initial) /
-// emitted of `stream`; where that is negative, before nothing.
-struct StreamWait {
-  u32 stream, reason;
-  i64 emitted, taken, needed, initial;
-};
-// Its own stream has its own number.
-struct StreamTransition {
-  u32 waits;   // how many, of those that no other transition before it has
-  bool alone;  // one server
-};
-struct StreamPlace {
-  u32 producer, consumer;
-  i64 emitted, taken;
-  bool leaves_first;  // of a token that leaves and one that comes at one instant
-};
-// The transitions' streams come first.
-struct StreamPart {
-  const Stream* streams;
-  const StreamTransition* transitions;
-  const StreamWait* waits;
-  const StreamPlace* places;
-  u32 stream_count, transition_count, wait_count, place_count;
-  u64 block;  // iterations
-  u64 words;  // of a block
-};
 
 // ---- what is done with a block of numbers ----------------------------------------------------
 
@@ -222,60 +187,6 @@ class StreamWork {
 
 // ---- the streams of a part -------------------------------------------------------------------
 
-// The last numbers of a stream, side by side; 0 before the first.
-class StreamTail {
- public:
-  StreamTail() = default;
-  // At the same places of a page the numbers of many streams would drive each other out of a cache.
-  void stand_apart(u32 stream) { apart_ = stream * 40 % 512; }
-  StreamTail(const StreamTail&) = delete;
-  StreamTail& operator=(const StreamTail&) = delete;
-  ~StreamTail() { drop(); }
-  i64 end() const { return end_; }
-  // Of number k on, as far as they are kept.
-  const u64* at(i64 k) const { return items_ + (k - first_); }
-  u64 room() const { return capacity_ - static_cast<u64>(end_ - first_); }
-  // Where the next ones go; then added().
-  u64* next() { return items_ + (end_ - first_); }
-  void added(u64 count) { end_ += static_cast<i64>(count); }
-  // Forgets what is before `first`, which may be negative; room for `more` at least.
-  void keep(i64 first, u64 more) {
-    if (items_ == nullptr) first_ = first;
-    const i64 from = first < first_ ? first_ : first;
-    const u64 kept = static_cast<u64>(end_ - from);
-    if (items_ != nullptr && kept * 2 + more <= capacity_) {
-      std::memmove(items_, at(from), kept * sizeof(u64));
-    } else {
-      const u64 wanted = kept * 4 + more * 2;
-      charge((wanted + apart_) * sizeof(u64));
-      u64* const bigger =
-          static_cast<u64*>(::operator new((wanted + apart_) * sizeof(u64))) + apart_;
-      if (items_ == nullptr) {
-        std::memset(bigger, 0, kept * sizeof(u64));
-      } else {
-        std::memcpy(bigger, at(from), kept * sizeof(u64));
-      }
-      drop();
-      items_ = bigger;
-      capacity_ = wanted;
-    }
-    first_ = from;
-  }
-
- private:
-  void drop() {
-    if (items_ == nullptr) return;
-    refund((capacity_ + apart_) * sizeof(u64));
-    ::operator delete(items_ - apart_);
-  }
-  u64* items_ = nullptr;
-  u64 capacity_ = 0, apart_ = 0;
-  i64 first_ = 0, end_ = 0;
-};
-
-inline i64 floor_of(i64 x, i64 by) { return x >= 0 ? x / by : -((by - 1 - x) / by); }
-inline i64 ceil_of(i64 x, i64 by) { return -floor_of(-x, by); }
-
 template <bool Packed>
 class StreamWatch {
   static constexpr int kShift = Packed ? kGroupBits : 0;
@@ -289,7 +200,7 @@ class StreamWatch {
   void begin(const StreamPart& part) {
     part_ = &part;
     waits_.assign(part.waits, part.waits + part.wait_count);
-    tails_ = std::vector<StreamTail>(part.stream_count);
+    tails_ = std::vector<StreamTail<u64>>(part.stream_count);
     for (u32 s = 0; s < part.stream_count; ++s) tails_[s].stand_apart(s);
     seen_.resize(part.transition_count);
     peaks_.resize(part.place_count);
@@ -312,7 +223,7 @@ class StreamWatch {
     }
     for (u32 s = 0; s < part_->stream_count; ++s) {
       const u64 count = part_->streams[s].firings * iterations;
-      StreamTail& tail = tails_[s];
+      StreamTail<u64>& tail = tails_[s];
       const u64* const from = block_.data() + part_->streams[s].offset;
       const u64 sum = work_.copy(tail.next(), from, count);
       if (s < part_->transition_count) {
@@ -352,7 +263,7 @@ class StreamWatch {
   }
   // The releases of a transition from `first` on.
   void settle(u32 k, u64 first, Releases<false>& releases) const {
-    const StreamTail& tail = tails_[k];
+    const StreamTail<u64>& tail = tails_[k];
     releases.restart(first, static_cast<u64>(tail.end()), tail.at(static_cast<i64>(first)));
   }
 
@@ -383,7 +294,7 @@ class StreamWatch {
 
   // The numbers that firings from `n` on look at; in `to` unless they stand side by side.
   const u64* seen_by(const StreamWait& w, i64 n, u64 count, std::vector<u64>& to) const {
-    const StreamTail& tail = tails_[w.stream];
+    const StreamTail<u64>& tail = tails_[w.stream];
     if (w.emitted == w.taken) return tail.at(before(w, n));
     if (to.size() < count) to.resize(count);
     i64 above = n * w.taken + w.needed - 1 - w.initial;
@@ -456,8 +367,8 @@ class StreamWatch {
   // The last so many firings of the producer may have brought more tokens than were ever there.
   void peak(u32 p, u64 count) {
     const StreamPlace& place = part_->places[p];
-    const StreamTail& in = tails_[place.producer];
-    const StreamTail& out = tails_[place.consumer];
+    const StreamTail<u64>& in = tails_[place.producer];
+    const StreamTail<u64>& out = tails_[place.consumer];
     i64 n = in.end() - static_cast<i64>(count);
     const i64 end = in.end();
     i64& peak = peaks_[p];
@@ -497,7 +408,7 @@ class StreamWatch {
   const StreamPart* part_ = nullptr;
   StreamWork<kShift> work_;
   std::vector<StreamWait> waits_;
-  std::vector<StreamTail> tails_;
+  std::vector<StreamTail<u64>> tails_;
   std::vector<Sums> seen_;
   std::vector<i64> peaks_, held_;
   std::vector<u64> block_, starts_, far_, upto_;

@@ -40,9 +40,16 @@
 #if LPNRT_PATH
 #define LPNRT_IF_PATH(...) __VA_ARGS__
 #define LPNRT_DELAY(k, ...) lpnrt::halved_if(halved[k], __VA_ARGS__)
+#define LPNRT_HALVED(mask, ...) lpnrt::halved_by(mask, __VA_ARGS__)
 #else
 #define LPNRT_IF_PATH(...)
 #define LPNRT_DELAY(k, ...) __VA_ARGS__
+#define LPNRT_HALVED(mask, ...) __VA_ARGS__
+#endif
+#if LPNRT_STATS || LPNRT_PATH
+#define LPNRT_IF_STREAMS(...) __VA_ARGS__
+#else
+#define LPNRT_IF_STREAMS(...)
 #endif
 #if LPNRT_TRACE || LPNRT_PATH
 #define LPNRT_IF_RECORD(...) __VA_ARGS__

@@ -28,7 +28,7 @@ namespace {
 
 using std::size_t;
 
-constexpr const char* kUnobserved = "#if !LPNRT_TRACE && !LPNRT_PATH";
+constexpr const char* kUnobserved = "#if !LPNRT_TRACE";
 
 // `parts`: of the net, that are static.
 void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Writer& out) {
@@ -36,7 +36,7 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Wr
   FlowState state(facts, stats, out);
   FlowExchange exchange(facts, stats, out);
   FlowActors actor(facts, stats, out);
-  FlowEnd end(facts, stats, out);
+  FlowEnd end(facts, stats, parts, out);
   out.line("struct Run final : Flow<Run, {}, {}> {{", std::max<size_t>(actors, 1),
            facts.plan().packed);
   out.line("static constexpr bool kMixed = {};", facts.mixed());
@@ -47,6 +47,9 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Wr
   state.members();
   for (size_t i = 0; stats.possible() && i < parts; ++i) {
     out.line("LPNRT_IF_STATS(StreamWatch<{}> watch{};)", facts.plan().packed, i);
+  }
+  for (size_t i = 0; i < parts; ++i) {
+    out.line("LPNRT_IF_PATH(StreamTrace<{}> trace{};)", facts.plan().packed, i);
   }
   state.start();
   if (facts.mixed()) exchange.exchange();

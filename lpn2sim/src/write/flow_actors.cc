@@ -96,10 +96,14 @@ void FlowActors::fire(size_t a, uint32_t k) {
   line("#else");
   line("u64 start = last;");
   line("#endif");
-  const auto not_before = [this](const string& instant, const string& node, const char* how) {
-    line("if (const u64 x_ = {}; x_ > start) {{ start = x_; LPNRT_IF_PATH(why = {}; how = {};) }}",
-         instant, node, how);
+  const auto not_before = [this](const string& instant, const string& node, const char* how,
+                                 const string& unless = "") {
+    line(
+        "if (const u64 x_ = {}; x_ > start{}) {{ start = x_; LPNRT_IF_PATH(why = {}; how = {};) }}",
+        instant, unless, node, how);
   };
+  // A server or an interval that was no matter at its last start is none now.
+  const string unless_then = fmt::format(" LPNRT_IF_PATH(&& x_ > begun_at{})", k);
   out_.add(stats_.before_arcs(k));
   for (uint32_t i = 0; i < t.inputs.size(); ++i) {
     if (const string at = facts_.arrival(k, i); !at.empty()) {
@@ -115,15 +119,26 @@ void FlowActors::fire(size_t a, uint32_t k) {
                                ? fmt::format("{}ull", facts_.const_of(*t.servers))
                                : fmt::format("static_cast<u64>(net.servers{})", k);
     not_before(fmt::format("served{0}.size() >= {1} ? served{0}.instant(0) : 0", k, servers),
-               fmt::format("static_cast<u32>(served{}.row(0)[0])", k), "Cause::kServer");
+               fmt::format("static_cast<u32>(served{}.row(0)[0])", k), "Cause::kServer",
+               unless_then);
   }
   out_.add(stats_.after_server(k));
   if (t.interval) {
-    not_before(fmt::format("next{}", k), fmt::format("begun{}", k), "Cause::kInterval");
+    not_before(fmt::format("next{}", k), fmt::format("begun{}", k), "Cause::kInterval",
+               unless_then);
   }
   out_.add(stats_.after_interval(k));
-  line("LPNRT_IF_PATH(if (last > start) {{ start = last; why = began{}; how = Cause::kOrder; }})",
-       a);
+  line("#if LPNRT_PATH");
+  if (plan_.actors[a].members.size() > 1) {
+    not_before(fmt::format("begun_at{}", k), fmt::format("begun{}", k), "Cause::kOrder");
+    for (const InputArc& in : t.inputs) {
+      const auto p = static_cast<size_t>(in.place);
+      if (!facts_.contested(p)) continue;
+      not_before(fmt::format("taken_at{}", p), fmt::format("taken_by{}", p), "Cause::kOrder");
+    }
+  }
+  not_before("last", fmt::format("began{}", a), "Cause::kOrder");
+  line("#endif");
   if (t.clock) line("start = Instant::on_edge(start, net.period{0}, net.phase{0});", k);
   line("if (start > horizon) {{ hold({}, start); break; }}", a);
   times(k);
@@ -136,7 +151,13 @@ void FlowActors::fire(size_t a, uint32_t k) {
   line("u32 me = begun_; (void)me;");
   if (t.ordered)
     line("if (late_) me = net.causes.add_ordered(ended{0}, {0}, Instant::ticks(start));", k);
-  line("begun{0} = began{1} = begun_; ended{0} = me;", k, a);
+  line("begun{0} = began{1} = begun_; ended{0} = me; begun_at{0} = start;", k, a);
+  for (uint32_t i = 0; i < t.inputs.size(); ++i) {
+    const size_t p = facts_.place_of(k, i);
+    if (facts_.contested(p) && facts_.arc(k, i).weight != 0) {
+      line("taken_at{0} = start; taken_by{0} = begun_;", p);
+    }
+  }
   line("#endif");
   line("last = start; end_{} = commit;", k);
   if (facts_.many_servers(k)) {
@@ -297,9 +318,9 @@ void FlowActors::append(uint32_t k) {
     if (facts_.passage(p) == Passage::kSink) line("sunk{} += {};", p, total);
     if (net_.places[p].done) {
       line(
-          "if (const u64 x_ = {0}; x_ != 0) {{ produced{1} += x_; if (commit > done{1}) {{ "
-          "done{1} = commit; LPNRT_IF_PATH(finished{1} = me;) }} }}",
-          total, p);
+          "if (const u64 x_ = {0}; x_ != 0) {{ produced{1} += x_; LPNRT_IF_PATH(finish_{1}("
+          "commit, {2}, me);) if (commit > done{1}) done{1} = commit; }}",
+          total, p, k);
     }
     if (p < declared_) {
       line(

@@ -129,15 +129,20 @@ void FlowEnd::settle_transition(size_t k) {
 
 void FlowEnd::settle_causes() {
   line("#if LPNRT_PATH");
-  line("u64 latest = 0;");
+  // Of commits at one instant the last one: that of the greatest id.
+  line("u64 latest = 0; u32 by = 0; (void)by;");
   for (size_t p = 0; p < net_.places.size(); ++p) {
     if (!net_.places[p].done) continue;
-    line("if (done{0} > latest) {{ latest = done{0}; net.done_node = finished{0}; }}", p);
+    line(
+        "if (produced{0} != 0 && (done{0} > latest || (done{0} == latest && finisher{0} >= by))) "
+        "{{ latest = done{0}; by = finisher{0}; net.done_node = finished{0}; }}",
+        p);
   }
   line("latest = 0;");
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
-    line("if (end{0} > latest) {{ latest = end{0}; net.last_node = ended{0}; }}", k);
+    line("if (fired{0} != 0 && end{0} >= latest) {{ latest = end{0}; net.last_node = ended{0}; }}",
+         k);
   }
   line("net.flowed = net.commits;");
   line("#endif");
@@ -177,6 +182,10 @@ void FlowEnd::name_causes() {
     line("visit(ended{0}); visit(begun{0});", k);
   }
   for (size_t a = 0; a < plan_.actors.size(); ++a) line("visit(began{});", a);
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    if (facts_.contested(p)) line("visit(taken_by{});", p);
+  }
+  for (size_t i = 0; i < parts_; ++i) line("trace{}.each(visit);", i);
   line("}}); }}");
   line("#endif");
 }

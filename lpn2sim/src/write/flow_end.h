@@ -10,8 +10,9 @@ namespace lpn::sim {
 
 class FlowEnd final : FlowPart {
  public:
-  FlowEnd(const FlowFacts& facts, const FlowStats& stats, Writer& out)
-      : FlowPart(facts, stats, out) {}
+  // `parts`: how many parts of the net are static.
+  FlowEnd(const FlowFacts& facts, const FlowStats& stats, std::size_t parts, Writer& out)
+      : FlowPart(facts, stats, out), parts_(parts) {}
 
   void finish();
 
@@ -31,6 +32,8 @@ class FlowEnd final : FlowPart {
   // many.
   void report_so_far();
   void settle_sink(std::size_t p);
+
+  std::size_t parts_;
 };
 
 }  // namespace lpn::sim

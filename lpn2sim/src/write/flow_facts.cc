@@ -233,6 +233,8 @@ bool FlowFacts::feeds(uint32_t k) const {
   });
 }
 
+bool FlowFacts::contested(size_t p) const { return consumers(p).size() > 1; }
+
 bool FlowFacts::one_server(size_t k) const {
   const auto& servers = net_.transitions[k].servers;
   return servers && is_const(*servers) && const_of(*servers) == 1;

@@ -71,6 +71,8 @@ class FlowFacts final : public Operands {
   bool emits_too_many(std::uint32_t k) const;
   bool is_input(std::uint32_t k, std::size_t p) const;
   bool feeds(std::uint32_t k) const;
+  // Whether several transitions take from it, members of one actor.
+  bool contested(std::size_t p) const;
   bool one_server(std::size_t k) const;
   bool many_servers(std::size_t k) const;
   // Sinks whose producers are not one actor in order: their tokens are sorted at the end.

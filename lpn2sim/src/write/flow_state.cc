@@ -30,17 +30,28 @@ void FlowState::members() {
         break;
     }
     if (net_.places[p].done) {
-      line("u64 done{0} = 0, produced{0} = 0; LPNRT_IF_PATH(u32 finished{0} = 0;)", p);
+      line("u64 done{0} = 0, produced{0} = 0;", p);
+      // Before `done` is set; of commits at one instant that of the greatest id is the last.
+      line("#if LPNRT_PATH");
+      line("u32 finished{0} = 0, finisher{0} = 0;", p);
+      line(
+          "void finish_{0}(u64 at, u32 k, u32 node) {{ if (at > done{0} || (at == done{0} && k >= "
+          "finisher{0})) finished{0} = node, finisher{0} = k; }}",
+          p);
+      line("#endif");
     }
     if (p < declared_ && !facts_.of_events(p)) line("LPNRT_IF_TRACE(IdRuns ids{};)", p);
   }
   for (size_t a = 0; a < plan_.actors.size(); ++a) {
     line("u64 last{0} = 0; LPNRT_IF_PATH(u32 began{0} = 0;)", a);
   }
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    if (facts_.contested(p)) line("LPNRT_IF_PATH(u64 taken_at{0} = 0; u32 taken_by{0} = 0;)", p);
+  }
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
     if (facts_.event(k)) continue;
     line("u64 fired{0} = 0, end{0} = 0;", k);
-    line("LPNRT_IF_PATH(u32 ended{0} = 0, begun{0} = 0;)", k);
+    line("LPNRT_IF_PATH(u32 ended{0} = 0, begun{0} = 0; u64 begun_at{0} = 0;)", k);
     if (facts_.many_servers(k)) line("Chan<LPNRT_PATH> served{};", k);
     if (net_.transitions[k].interval) line("u64 next{} = 0;", k);
   }

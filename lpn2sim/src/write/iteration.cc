@@ -8,7 +8,7 @@
 #include "lpn/expr/partial.h"
 #include "lpn/net/facts.h"
 #include "write/expr.h"
-#include "write/part_stats.h"
+#include "write/part_streams.h"
 
 namespace lpn::sim {
 
@@ -43,8 +43,8 @@ std::optional<int64_t> const_servers(const Net& net, const StaticQueue& q) {
 }
 
 Iteration::Iteration(const Net& net, const StaticPart& part, const StaticOptions& options,
-                     const PartStats* stats)
-    : net_(net), part_(part), options_(options), stats_(stats), lanes_(stats == nullptr) {
+                     const PartStreams* streams)
+    : net_(net), part_(part), options_(options), streams_(streams), lanes_(streams == nullptr) {
   for (size_t q = 0; q < part.queues.size(); ++q) {
     const StaticQueue& queue = part.queues[q];
     (queue.place == StaticQueue::kNone ? servers_of_[queue.consumer]
@@ -253,25 +253,22 @@ void Iteration::fire(uint32_t k, uint32_t firing) {
   const string commit = fmt::format("c{}_{}", k, firing);
   number_[commit] = number_.size();
   string after = add_ticks(k, firing, start, t.delay, SiteKind::kDelay, true);
-  if (ordered(k)) {
+  if (held_in_order(net_, k)) {
     if (lanes_) throw NoLanes{"its commits are kept in order"};
+    after = named(after);
+    add(streams_->due(k, firing, after));
     after =
         fmt::format("later({}, {})", after,
                     firing > 0 ? fmt::format("c{}_{}", k, firing - 1) : fmt::format("h{}_1", k));
   }
   line("const {} {} = {};", instant_type(), commit, after);
-  if (!lanes_) add(stats_->committed(k, firing));
+  if (!lanes_) add(streams_->committed(k, firing));
   if (t.interval) {
-    if (!lanes_) add(stats_->waited_for_interval(k, firing));
+    if (!lanes_) add(streams_->waited_for_interval(k, firing));
     const string next = add_ticks(k, firing, start, *t.interval, SiteKind::kInterval, false);
     if (!next.empty()) line("next{} = {};", k, next);
   }
   outputs(k, firing);
-}
-
-bool Iteration::ordered(uint32_t k) {
-  const Transition& t = net_.transitions[k];
-  return t.ordered && !one_server(net_, t) && !net_.exprs.reads(t.delay.id).tokens.empty();
 }
 
 string Iteration::latest(const string& x, const string& y) {
@@ -308,6 +305,9 @@ string Iteration::add_ticks(uint32_t k, uint32_t firing, const string& start, co
     return fmt::format("{} + {}", start, text);
   }
   const string name = fmt::format("{}{}_{}", delay ? 'd' : 'i', k, firing);
+  if (delay && !lanes_) {
+    text = fmt::format("LPNRT_HALVED(half{}, {})", k, text);
+  }
   line("const u64 {} = static_cast<u64>({});", name, text);
   if (watched) {
     seen_ = true;
@@ -409,7 +409,7 @@ void Iteration::rotate() {
       line("x{} += {};", s.place, rate * static_cast<int64_t>(width(s.place)));
     }
   }
-  if (!lanes_) add(stats_->next_iteration());
+  if (!lanes_) add(streams_->next_iteration());
 }
 
 std::optional<int64_t> Iteration::constant(ExprId id, const Context& c) const {

@@ -38,7 +38,7 @@ struct NoLanes {
   std::string why;
 };
 
-class PartStats;
+class PartStreams;
 
 // Which properties of a queue's tokens are kept; of servers none.
 std::vector<std::uint32_t> kept_fields(const StaticQueue& q, const StaticOptions& options);
@@ -50,9 +50,9 @@ std::optional<std::int64_t> const_servers(const Net& net, const StaticQueue& q);
 // token i of a source, g<q>_<i>_<f> of a queue of fixed length, r<q> the ring of another one.
 class Iteration : private Writer {
  public:
-  // All must outlive this. body() comes before the rest. Without `stats`: for vectors of many.
+  // All must outlive this. body() comes before the rest. Without `streams`: for vectors of many.
   Iteration(const Net& net, const StaticPart& part, const StaticOptions& options,
-            const PartStats* stats);
+            const PartStreams* streams);
 
   std::string body();
   const std::set<std::uint32_t>& params() const;
@@ -106,8 +106,6 @@ class Iteration : private Writer {
   std::string produced(std::uint32_t k, std::uint32_t firing, std::uint32_t output,
                        std::int64_t slot, std::uint32_t f);
   void fire(std::uint32_t k, std::uint32_t firing);
-  // Whether `ordered` says more than servers and delay do.
-  bool ordered(std::uint32_t k);
   std::string latest(const std::string& x, const std::string& y);
   // A variable with that value.
   std::string named(const std::string& text);
@@ -139,7 +137,7 @@ class Iteration : private Writer {
   const Net& net_;
   const StaticPart& part_;
   const StaticOptions& options_;
-  const PartStats* stats_;
+  const PartStreams* streams_;
   bool lanes_;
   std::size_t names_ = 0;
   // Per transition: commits of earlier iterations in use.

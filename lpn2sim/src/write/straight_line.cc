@@ -15,12 +15,11 @@ StaticCode generate_static(const Net& net, const StaticParts& parts, const Stati
   std::string text, run, load, go;
   std::size_t lanes = 0;
   for (std::size_t i = 0; i < parts.parts.size(); ++i) {
-    PartStats figures(net, parts.parts[i], plan, stats, i);
-    text += StraightPart(net, parts.parts[i], options, figures, i).text();
+    text += StraightPart(net, parts.parts[i], options, plan, stats, i).text();
     run += fmt::format("done += static_part_{}(run, limit);\n", i);
     try {
       const std::string together = Lanes(net, parts.parts[i], options, i).text();
-      text += "#if !LPNRT_STATS\n" + together + "#endif\n";
+      text += "#if !LPNRT_STATS && !LPNRT_PATH\n" + together + "#endif\n";
     } catch (const NoLanes&) {
       continue;
     }
@@ -44,7 +43,7 @@ StaticCode generate_static(const Net& net, const StaticParts& parts, const Stati
   const std::uint64_t portion = std::clamp<std::uint64_t>((1u << 27) / firings, 1, 1u << 20);
   if (lanes == 0) return {text, parts.parts.size(), false, portion};
   text += fmt::format(
-      "#if !LPNRT_STATS\ntemplate <typename R> struct StaticLanes {{\n"
+      "#if !LPNRT_STATS && !LPNRT_PATH\ntemplate <typename R> struct StaticLanes {{\n"
       "LaneBlock blocks[{0}]; bool loaded[{0}] = {{}};\n"
       "bool load(R* const* runs, u32 count) {{ const u32 width = lanes_here();\n"
       "if (count == 0 || count > width) return false;\n"

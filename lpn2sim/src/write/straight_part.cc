@@ -14,7 +14,7 @@ using std::string;
 using std::uint32_t;
 
 string StraightPart::text() {
-  add(stats_.tables());
+  add(streams_.tables());
   line(
       "template <typename R> [[gnu::noinline]] LPNRT_STRAIGHT u64 static_part_{}(R& run, u64 "
       "limit) {{",
@@ -29,14 +29,15 @@ string StraightPart::text() {
   for (size_t q = 0; q < part_.queues.size(); ++q) check(q);
   begin();
   add(stats_.begin());
+  add(path_.begin());
   line("u64 done = 0;");
   if (iteration_.seen()) line("u64 seen = 0;");
   line("while (done != n) {{");
   chunk();
   line("if (chunk == 0) break;");
-  add(stats_.open_chunk());
+  add(streams_.open_chunk());
   add(body_);
-  add(stats_.close_chunk());
+  add(streams_.close_chunk());
   line("done += chunk;");
   if (iteration_.seen()) line("if (seen >> 31 != 0) bail();");
   line("}}");
@@ -124,6 +125,7 @@ void StraightPart::leave() {
     if (q.place != StaticQueue::kNone) produced(q.place, q.producer, q.rate);
   }
   add(stats_.leave());
+  add(path_.leave());
 }
 
 int64_t StraightPart::per_iteration(const StaticEnd& s) const {
@@ -132,7 +134,9 @@ int64_t StraightPart::per_iteration(const StaticEnd& s) const {
 
 void StraightPart::produced(uint32_t p, uint32_t k, int64_t count) {
   if (!net_.places[p].done) return;
-  line("run.produced{0} += done * {1}; run.done{0} = later(run.done{0}, h{2}_1);", p, count, k);
+  line("run.produced{0} += done * {1};", p, count);
+  line("LPNRT_IF_PATH(run.finish_{0}(h{1}_1, {1}, {2});)", p, k, path_.ended(k));
+  line("run.done{0} = later(run.done{0}, h{1}_1);", p, k);
 }
 
 void StraightPart::check(size_t q) {
@@ -205,12 +209,14 @@ void StraightPart::store(size_t q) {
   if (queue.place == StaticQueue::kNone && const_servers(net_, queue) == 1) return;  // end
   const string to = queue.place == StaticQueue::kNone ? fmt::format("served{}", queue.producer)
                                                       : fmt::format("q{}", queue.place);
+  const size_t node = fields.size();  // where its column is
   if (queue.fixed) {
     if (queue.initial == 0) return;
     line("run.{0}.pop(run.{0}.size());", to);
     for (int64_t j = 0; j < queue.initial; ++j) {
       line("{{ i64* const x = run.{}.push(h{}_{}); (void)x;", to, queue.producer,
            Iteration::firings_ago(queue, j));
+      line("LPNRT_IF_PATH(x[{}] = {};)", node, path_.token(q, fmt::to_string(j)));
       for (size_t c = 0; c < fields.size(); ++c) {
         line("x[{}] = g{}_{}_{};", c, q, j, fields[c]);
       }
@@ -221,6 +227,7 @@ void StraightPart::store(size_t q) {
   line("run.{0}.pop(run.{0}.size());", to);
   line("for (u64 j = 0; j < m{0}; ++j) {{ const u64 at = (b{0} + j) & k{0};", q);
   line("i64* const x = run.{}.push(r{}[at]); (void)x;", to, q);
+  line("LPNRT_IF_PATH(x[{}] = {};)", node, path_.token(q, "j"));
   for (size_t c = 0; c < fields.size(); ++c) line("x[{}] = r{}_{}[at];", c, q, fields[c]);
   line("}}");
 }

@@ -8,7 +8,9 @@
 
 #include "plan/schedule.h"
 #include "write/iteration.h"
+#include "write/part_path.h"
 #include "write/part_stats.h"
+#include "write/part_streams.h"
 #include "write/writer.h"
 
 namespace lpn::sim {
@@ -17,13 +19,15 @@ namespace lpn::sim {
 class StraightPart : private Writer {
  public:
   StraightPart(const Net& net, const StaticPart& part, const StaticOptions& options,
-               PartStats& stats, std::size_t index)
+               const Plan& plan, const FlowStats& stats, std::size_t index)
       : net_(net),
         part_(part),
         options_(options),
-        stats_(stats),
         index_(index),
-        iteration_(net, part, options, &stats),
+        streams_(net, part, stats, index),
+        stats_(part, streams_, plan, stats, index),
+        path_(part, streams_, plan, index),
+        iteration_(net, part, options, &streams_),
         body_(iteration_.body()) {}
 
   std::string text();
@@ -46,8 +50,10 @@ class StraightPart : private Writer {
   const Net& net_;
   const StaticPart& part_;
   const StaticOptions& options_;
-  PartStats& stats_;
   std::size_t index_;
+  PartStreams streams_;
+  PartStats stats_;
+  PartPath path_;
   Iteration iteration_;
   std::string body_;
 };

@@ -128,19 +128,10 @@ def build(standard, port=False) -> lpn.Net:
     """
     standard.check_scheduled()
     net = lpn.Net("controller")
-    requests = net.place("requests", Request, drain=True)
+    requests = net.place("requests", Request, start=not port, drain=True)
     done = net.place("done", Number, done=not port)
     if port:
         memory.open_port(net, standard, requests, done)
-    else:
-        trace = net.place("trace", Request, start=True)
-        net.transition(
-            "arrive",
-            take={"r": trace},
-            put=[requests.forward("r")],
-            delay=lambda r: TICKS * r.gap,
-            servers=1,
-        )
     joined = net.place(
         "joined", Number, done=not port, sink=port
     )  # reads that a read under way answers

@@ -72,7 +72,6 @@ def open_port(net, standard, requests, done):
         put=[
             requests.emit(
                 count=pieces,
-                gap=0,
                 arrives=lambda now: now.at - 1,
                 channel=lambda t, i: decoded(standard, block(t, i))[0],
                 bank=lambda t, i: decoded(standard, block(t, i))[1],

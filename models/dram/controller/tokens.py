@@ -32,7 +32,6 @@ Mask, Cycle = lpn.Int[0, MASK], lpn.Int[0, END]
 class Request(lpn.Token):
     """A request of the trace."""
 
-    gap: lpn.Int[0, 2**40]  # cycles since the request before arrived
     arrives: Cycle
     channel: lpn.Int[0, 63]
     bank: lpn.Int[0, BANKS - 1]

@@ -128,6 +128,34 @@ def test_packets_of_pci_express_take_turns(tmp_path):
     assert fast > ran(tmp_path, FILE, "4096")[0][0]
 
 
+def test_time_before_the_first_register_write(tmp_path):
+    later = FILE.replace('wait = "interrupt"\n', 'wait = "interrupt"\nsetup_ns = 1000\n')
+    assert ran(tmp_path, later)[0][0] == ran(tmp_path)[0][0] + 1000
+
+
+def test_an_input_is_asked_for_several_times(tmp_path):
+    with pytest.raises(lpn.Error) as refused:
+        ran(tmp_path, rounds=3)
+    assert refused.value.code == "E-system-file"
+    assert "host.rounds is 3, but 'unit.py' cannot repeat an input" in str(refused.value)
+    path = write(tmp_path, FILE)
+    several = """
+
+def several(input, number):
+    with open(input + "s", "w") as file:
+        file.write(open(input).read() * number)
+    return file.name
+"""
+    (tmp_path / "unit.py").write_text(UNIT + several)
+    (tmp_path / "once").write_text("64 0 ")
+    (tmp_path / "thrice").write_text("64 0 " * 3)
+    system = lpn.load(path)
+    once = system.workload(str(tmp_path / "once"), system.net(rounds=3))
+    thrice = system.workload(str(tmp_path / "thrice"), system.net())
+    places = [p.name for p in system.net().core.places]
+    assert {p: once.rows(p) for p in places} == {p: thrice.rows(p) for p in places}
+
+
 def test_a_device_that_never_ends_is_a_run_that_stalls(tmp_path):
     text = FILE.replace('wait = "interrupt"\n', "polls = 50\n").replace(
         'finished = {out = "blocks"}', "finished = {out = 2}"
@@ -318,6 +346,7 @@ def test_a_parameter_of_the_accelerator_reaches_its_workload():
 def test_a_joined_net_takes_its_own_cycles(tmp_path, name, file):
     """Around the accelerator's own latency: the doorbell, a cycle to end, and the interrupt."""
     text = (ROOT / "models" / "system" / "demo" / f"{name}.toml").read_text()
+    text = text.replace('wait = "poll"\n', "").replace("rounds = 10", "rounds = 1")
     (tmp_path / "system.toml").write_text(text.replace("[host]", '[host]\nwait = "interrupt"'))
     input = ROOT / "models" / name / "demo" / file
     model, alone = lpn.load(str(tmp_path / "system.toml")), lpn.load(name)

@@ -106,6 +106,21 @@ def test_a_read_of_many_completions_is_there_with_the_last(tmp_path):
     assert one - four == pytest.approx((276 - 84) * quick + (276 - 4 * 84) * slow, abs=2.1)
 
 
+@pytest.mark.parametrize("generation, lanes", [(1, 1), (3, 4), (5, 16)])
+def test_one_link_is_the_same_with_and_without_a_topology(tmp_path, generation, lanes):
+    """Writes, reads and completions of the payload's size, which take turns by the same rule."""
+    tree = (
+        'max_payload = 256\n[root]\ncompletions = "payload"\n'
+        f"[links.slot]\ngeneration = {generation}\nlanes = {lanes}\nlatency_ns = 100\n"
+        '[devices.unit]\nlink = "slot"\n'
+    )
+    link = f"generation = {generation}\nlanes = {lanes}\nlatency_ns = 100\n"
+    sizes = "1024 " * 20
+    one = ran(tmp_path, tree=tree, sizes=sizes)[0]
+    other = ran(tmp_path, BOARD.replace(ONLY, link), tree, sizes=sizes)[0]
+    assert one == pytest.approx(other, abs=0.1)  # a ps for each time that is rounded
+
+
 def test_engines_agree(tmp_path):
     tree = TREE.replace("JOBS", 'jobs = [{kind = "both", size = 700, count = 20}]')
     found = [ran(tmp_path, tree=tree, sizes="64 300 1", engine=e) for e in ("interp", "compiled")]

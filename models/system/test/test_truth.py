@@ -1,5 +1,7 @@
 """Rows of measured durations that are damaged, and settings out of range."""
 
+import os
+
 import lpn
 import pytest
 
@@ -28,6 +30,51 @@ def test_damaged_rows_are_refused(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(lpn.Error) as refused:
         list(lpn.load("system").module.truth_rows(str(path)))
+    assert refused.value.code == "E-truth-file" and said in str(refused.value)
+
+
+PROTOACC = "bench,accelerator,run,ns_per_iteration,quantised\n"
+DEMO = os.path.join(os.path.dirname(__file__), "..", "demo", "protoacc.toml")
+
+
+@pytest.mark.parametrize(
+    "row, said",
+    [
+        ("bench1,rtl,1,1415018,0", None),
+        (
+            "bench1,rtl,0,2579836,0",
+            "the first run of a boot: caches are cold, and pages are touched",
+        ),
+        ("bench1,lpn,1,1415070,0", "another net of the accelerator ('lpn'), not its RTL"),
+        ("bench1,rtl,1,1415018,1", "measured in ticks of a timer"),
+    ],
+)
+def test_rows_of_protoacc_say_why_they_are_not_compared(tmp_path, row, said):
+    path = tmp_path / "truth.csv"
+    path.write_text(PROTOACC + row + "\n")
+    ((name, parameters, ns, why),) = lpn.load(DEMO).module.truth_rows(str(path))
+    assert (name, parameters, ns) == ("bench1-ser.json.gz", {}, int(row.split(",")[3]))
+    assert (why is None) if said is None else said in why
+
+
+@pytest.mark.parametrize(
+    "model, text, said",
+    [
+        ("system", PROTOACC, "write lpn validate models/system/demo/protoacc.toml --truth FILE"),
+        (DEMO, HEAD, "it has those of the JPEG decoder; write lpn validate system --truth FILE"),
+        (
+            DEMO,
+            PROTOACC + "bench1,rtl,x,17,0\n",
+            "row 1: run must be a whole number of runs, got 'x'",
+        ),
+        (DEMO, PROTOACC + "bench1,rtl,1,-17,0\n", "ns_per_iteration must be a whole number of ns"),
+    ],
+)
+def test_rows_of_another_system_are_refused_with_the_way_to_theirs(tmp_path, model, text, said):
+    path = tmp_path / "truth.csv"
+    path.write_text(text)
+    with pytest.raises(lpn.Error) as refused:
+        list(lpn.load(model).module.truth_rows(str(path)))
     assert refused.value.code == "E-truth-file" and said in str(refused.value)
 
 

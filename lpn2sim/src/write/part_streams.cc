@@ -1,0 +1,184 @@
+#include "write/part_streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lpn/net/facts.h"
+
+namespace lpn::sim {
+
+using std::int64_t;
+using std::size_t;
+using std::string;
+using std::uint32_t;
+
+namespace {
+
+// Firings in a block: enough for long loops over each stream, few enough to stay near.
+constexpr int64_t kBlockFirings = 8192;
+constexpr int64_t kLeastBlock = 16, kMostBlock = 512;  // iterations
+// For causes more: the ways back of a block begin anew, and meet after some hundred iterations.
+constexpr int64_t kLonger = 4;
+constexpr int64_t kApart = 8;  // between streams, so that not all stand at the same place of a page
+
+}  // namespace
+
+bool held_in_order(const Net& net, uint32_t k) {
+  const Transition& t = net.transitions[k];
+  return t.ordered && !one_server(net, t) && !net.exprs.reads(t.delay.id).tokens.empty();
+}
+
+PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats& stats,
+                         size_t index)
+    : net_(net), part_(part), stats_(stats), index_(index) {
+  int64_t firings = 0;
+  for (int64_t r : part.repetitions) firings += r;
+  block_ = std::clamp(kBlockFirings / firings, kLeastBlock, kMostBlock);
+  for (int64_t r : part.repetitions) add_stream(r);
+  const size_t n = part.transitions.size();
+  for (size_t i = 0; i < n; ++i) {
+    const bool paced = net.transitions[part.transitions[i]].interval.has_value();
+    interval_.push_back(paced ? add_stream(part.repetitions[i]) : kNone);
+  }
+  const size_t for_all = streams_.size();
+  for (size_t i = 0; i < n; ++i) {
+    const bool held = held_in_order(net, part.transitions[i]);
+    due_.push_back(held ? add_stream(part.repetitions[i]) : kNone);
+  }
+  for_causes_ = streams_.size() - for_all;
+}
+
+size_t PartStreams::add_stream(int64_t firings) {
+  streams_.push_back({firings, words_});
+  words_ += firings * block_ * kLonger + kApart;
+  return streams_.size() - 1;
+}
+
+size_t PartStreams::number(uint32_t k) const {
+  return static_cast<size_t>(
+      std::lower_bound(part_.transitions.begin(), part_.transitions.end(), k) -
+      part_.transitions.begin());
+}
+
+bool PartStreams::metered(const StaticQueue& q) const {
+  return q.place != StaticQueue::kNone && stats_.metered(q.place);
+}
+
+const char* PartStreams::condition() const {
+  return stats_.possible() ? "LPNRT_STATS || LPNRT_PATH" : "LPNRT_PATH";
+}
+
+string PartStreams::if_written(const string& text) const {
+  return fmt::format("{}({})\n", stats_.possible() ? "LPNRT_IF_STREAMS" : "LPNRT_IF_PATH", text);
+}
+
+std::vector<PartStreams::Wait> PartStreams::waits_of(uint32_t k) const {
+  std::vector<Wait> all;
+  const auto add = [&](size_t q, const string& reason) {
+    const StaticQueue& queue = part_.queues[q];
+    all.push_back({number(queue.producer), reason, queue.emitted, queue.taken, queue.needed,
+                   queue.initial, q, queue.fixed});
+  };
+  for (uint32_t a = 0; a < net_.transitions[k].inputs.size(); ++a) {
+    for (size_t q = 0; q < part_.queues.size(); ++q) {
+      const StaticQueue& queue = part_.queues[q];
+      if (queue.place == StaticQueue::kNone || queue.consumer != k || queue.input != a) continue;
+      add(q, stats_.reason(k, a));
+    }
+  }
+  for (size_t q = 0; q < part_.queues.size(); ++q) {
+    const StaticQueue& queue = part_.queues[q];
+    if (queue.place == StaticQueue::kNone && queue.consumer == k) add(q, "kServer");
+  }
+  if (const size_t own = interval_[number(k)]; own != kNone) all.push_back({own, "kInterval"});
+  return all;
+}
+
+string PartStreams::tables() {
+  line("#if {}", condition());
+  line("constexpr Stream kStreamsOf{}[] = {{", index_);
+  for (const Stream& s : streams_) line("{{{}, {}}},", s.firings, s.offset);
+  line("}};");
+  string waits, transitions, causes;
+  size_t wait_count = 0, place_count = 0;
+  for (uint32_t k : part_.transitions) {
+    const std::vector<Wait> of = waits_of(k);
+    for (const Wait& w : of) {
+      waits += fmt::format("{{{}, {}, {}, {}, {}, {}}},\n", w.stream, w.reason, w.emitted, w.taken,
+                           w.needed, w.initial);
+    }
+    wait_count += of.size();
+    transitions += fmt::format("{{{}, {}}},\n", of.size(), stats_.one_at_a_time(k));
+    const size_t due = due_[number(k)];
+    causes += fmt::format("{{{}, {}}},\n", k, due == kNone ? 0 : due);
+  }
+  line("constexpr StreamWait kWaitsOf{}[] = {{", index_);
+  add(waits + "{}};\n");
+  line("constexpr StreamTransition kTransitionsOf{}[] = {{", index_);
+  add(transitions + "};\n");
+  line("constexpr StreamCauses kCausesOf{}[] = {{", index_);
+  add(causes + "};\n");
+  line("constexpr StreamPlace kPlacesOf{}[] = {{", index_);
+  for (const StaticQueue& q : part_.queues) {
+    if (!stats_.possible() || !metered(q)) continue;
+    line("{{{}, {}, {}, {}, {}}},", number(q.producer), number(q.consumer), q.emitted, q.taken,
+         stats_.leaves_first(q.place));
+    ++place_count;
+  }
+  line("{{}}}};");
+  line(
+      "constexpr StreamPart kStreams{0} = {{kStreamsOf{0}, kTransitionsOf{0}, kWaitsOf{0}, "
+      "kPlacesOf{0}, kCausesOf{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}};",
+      index_, streams_.size() - for_causes_, part_.transitions.size(), wait_count, place_count,
+      for_causes_, block_, block_ * kLonger, words_);
+  line("#endif");
+  return take();
+}
+
+string PartStreams::open_chunk() {
+  std::set<int64_t> steps(part_.repetitions.begin(), part_.repetitions.end());
+  line("#if {}", condition());
+  line("for (u64 block, rest = chunk; rest != 0; rest -= block) {{");
+  line("block = fewer(rest, watch.most());");
+  for (int64_t step : steps) line("u64* o{} = watch.block();", step);
+  line("for (u64 left = block; left != 0; --left) {{");
+  line("#else");
+  line("for (u64 left = chunk; left != 0; --left) {{");
+  line("#endif");
+  return take();
+}
+
+string PartStreams::close_chunk() {
+  line("}}");
+  if (stats_.possible()) line("LPNRT_IF_STATS(watch.observe(block); }})");
+  line("LPNRT_IF_PATH(watch.observe(run, block, rest == block && done + chunk == n); }})");
+  return take();
+}
+
+// Streams of the same pace share a pointer; that they are so far apart is known when compiling.
+string PartStreams::store(const Stream& to, uint32_t firing, const string& what) const {
+  return fmt::format("o{}[{}] = {};", to.firings, to.offset + firing, what);
+}
+
+string PartStreams::committed(uint32_t k, uint32_t firing) const {
+  return if_written(store(streams_[number(k)], firing, fmt::format("c{}_{}", k, firing)));
+}
+
+string PartStreams::waited_for_interval(uint32_t k, uint32_t firing) const {
+  return if_written(store(streams_[interval_[number(k)]], firing, fmt::format("next{}", k)));
+}
+
+string PartStreams::due(uint32_t k, uint32_t firing, const string& commit) const {
+  return fmt::format("LPNRT_IF_PATH({})\n", store(streams_[due_[number(k)]], firing, commit));
+}
+
+string PartStreams::next_iteration() const {
+  std::set<int64_t> steps(part_.repetitions.begin(), part_.repetitions.end());
+  string text;
+  for (int64_t step : steps) text += fmt::format("o{0} += {0}; ", step);
+  return if_written(text);
+}
+
+}  // namespace lpn::sim
