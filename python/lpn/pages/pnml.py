@@ -309,10 +309,11 @@ def write(net, values, marking, path, where=None):
 
     `where`: the middles of its parts as image.positions() has them; None: the file says nothing of
     that, and other tools lay it out. `values`: those of the net's parameters, which PNML has none
-    of. Returns (lost, rewritten): `lost` a list of {what, kind, name, formula, instead, line} for everything that the file's
-    standard part does not say, `rewritten` of {what, name, as} for what it says in another form.
-    Raises Error "E-param-value" for a formula over parameters that has no value, "E-unknown" for a
-    net with lpn.unknown(), whose numbers a file would have to invent, OSError.
+    of. Returns (lost, rewritten): `lost` a list of {what, kind, name, formula, instead, line} for
+    everything that the file's standard part does not say, `rewritten` of {what, name, as} for what
+    it says in another form. Raises Error "E-param-value" for a formula over parameters that has no
+    value, "E-unknown" for a net with lpn.unknown(), whose numbers a file would have to invent,
+    OSError.
     """
     require_known(net)
     ElementTree.register_namespace("", PNML)
