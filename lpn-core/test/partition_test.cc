@@ -275,6 +275,33 @@ end
   CHECK(outcomes == std::set<Outcome>{Outcome::kError, Outcome::kLatency});
 }
 
+// Each was made: minutes and all memory, whatever the limit of time.
+TEST_CASE("more slots or initial tokens than can be kept one by one are refused") {
+  const auto refused = [](const std::string& place) -> std::string {
+    InputSpace space;
+    const Net net = parse_net(
+        "lpn 1\nnet wide\ntype unit ()\nplace p : unit initial 1\nplace q : unit " + place +
+        "\nplace out : unit done\ntransition t {\n  take j from p\n"
+        "  delay 1\n  put q\n}\ntransition u {\n  take j from q\n  delay 1\n"
+        "  put out\n}\nend\n");
+    try {
+      (void)partition(net, space);
+    } catch (const Error& error) {
+      CHECK(error.code() == "E-partition");
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refused("capacity 262144").empty());
+  CHECK(refused("capacity 8796093022208") ==
+        "wide: place q: its capacity is 8796093022208, and classes keep each by itself, at most "
+        "262144; write a smaller one, or no capacity where it is never reached");
+  CHECK(
+      refused("initial 262145") ==
+      "wide: place q: its number of initial tokens is 262145, and classes keep each by itself, at "
+      "most 262144; write a smaller one, or no capacity where it is never reached");
+}
+
 // It was no instant of the path, since no third start waits for it: the input was said to stall.
 TEST_CASE("an interval that may end behind the last instant is refused, waited for or not") {
   const auto net_of = [](const std::string& interval) {

@@ -73,3 +73,21 @@ TEST_CASE("upper bound: gates are late by what differences allow, clocks by a pe
   CHECK(edge >= 11);  // the first edge at or after 9
   CHECK(edge <= 9 + 4);
 }
+
+TEST_CASE("upper bound: of more than 64 units, too, each takes one tuple") {
+  ByHand s;
+  const std::vector<ExprId> x = s.variables(70, 0, 9);
+  for (const std::size_t twice :
+       {std::size_t{0}, std::size_t{63}, std::size_t{64}, std::size_t{69}}) {
+    // x, all the others, and 9 - x.
+    std::vector<ExprId> delays{x[twice]};
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (k != twice) delays.push_back(x[k]);
+    }
+    delays.push_back(s.linear(-1, x[twice], 9));
+    s.chain(delays);
+    PathUnits p(s.space, s.path, measure_of(s.target(), false));
+    REQUIRE(p.units().size() == 70);
+    CHECK(UpperBound(p, s.path.latency).solve(whole(p), {}).total == 69 * 9 + 9);
+  }
+}

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bind.h"
+#include "inputs.h"
 #include "lpn/expr/build.h"
 #include "lpn/expr/total.h"
 #include "lpn/net/bounds.h"
@@ -181,6 +182,7 @@ void bind_expr(py::module_& m, NetClass& c) {
   c.def(
       "over_params",
       [](const Net& n, Id x, const ParamValues& params) -> std::optional<std::int64_t> {
+        require_values(n, params);
         const Reads reads = n.exprs.reads(expr(n, x));
         if (!reads.tokens.empty() || !reads.occupancy.empty() || !reads.free.empty() ||
             !reads.taken.empty() || reads.index) {

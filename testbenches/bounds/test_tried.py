@@ -11,6 +11,9 @@ import signal
 import lpn
 import pytest
 
+from lpn.proofs import question, tried
+from lpn.proofs.certificate import check
+
 from _round_robin import by_free_counts
 
 
@@ -188,3 +191,29 @@ def test_a_run_that_grows_within_an_instant_is_no_proof():
     net.transition("grow", take={"s": seed}, put=[seed.emit(count=2)], delay=0)
     answer = lpn.maximize(bursts(net, (1, 2), 2))
     assert answer.verdict == "unknown" and "is not over" in answer.why
+
+
+def test_some_at_a_time_find_what_all_at_once_do(monkeypatch):
+    """The net is compiled meanwhile, or not: which part is run by what makes no difference."""
+    space = bursts(arbitrated())
+    whole = lpn.maximize(space)
+    monkeypatch.setattr(tried, "_CHUNK", 7)
+    monkeypatch.setattr(tried, "_CHUNK_SECONDS", 0.0)
+    for worth in (0.0, 1e9):
+        monkeypatch.setattr(question, "WORTH_COMPILING", worth)
+        parts = lpn.maximize(space)
+        assert (parts.verdict, parts.upper, parts.inputs) == ("optimal", whole.upper, whole.inputs)
+        assert parts.witness == whole.witness
+    stuck = lpn.maximize(bursts(arbitrated(stuck=4)))
+    assert stuck.verdict == "refuted" and 4 in stuck.stalled["witness"].values()
+
+
+def test_what_cannot_be_run_in_time_has_a_bound_by_states(monkeypatch):
+    """It had none, and all of the time was spent."""
+    monkeypatch.setattr(question, "_TRYING", 0.0)
+    space = bursts(arbitrated(5), beats=(1, 8), masters=5)
+    truth = lpn.maximize(space, seconds=None)
+    answer = lpn.maximize(space, seconds=60)
+    assert answer.states and answer.verdict == "optimal" and answer.upper == truth.upper
+    assert any("and " in note and " inputs were run" in note for note in answer.notes)
+    assert check(json.loads(json.dumps(answer.certificate))).holds

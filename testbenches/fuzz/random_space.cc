@@ -79,7 +79,8 @@ Ran run(const Net& net, const InputSpace& space, const Assignment& input) {
         ran.endless = true;
         return ran;
       }
-      limit = limit < 8 ? limit + 1 : limit + limit / 4;
+      const Time more = limit < 8 ? 1 : limit / 4;
+      limit = more < kForever - limit ? limit + more : kForever;
     }
     ran.latency = result.latency;
     if (result.stalled)

@@ -29,14 +29,16 @@ NOTICED = ("failed", "crashed", "hung")
 
 def do_draw(options):
     build = pathlib.Path(options.build).resolve()
-    drawn = tree.draw(ROOT, build, options.seed, options.scale)
+    gaps = {name for name, said in verdicts().items() if said["verdict"] == "gap"}
+    drawn = tree.draw(ROOT, build, options.seed, options.scale, again=gaps)
     options.work.mkdir(parents=True, exist_ok=True)
     for old in ("dropped.json", "suites.json", "state.jsonl"):
         (options.work / old).unlink(missing_ok=True)
     tree.save(options.work / "points.json", ROOT, drawn)
     for kind, count in sorted(collections.Counter(p.kind for p in drawn).items()):
         print(f"{kind:12} {count}")
-    print(f"{'':12} {len(drawn)} points, seed {options.seed}")
+    again = sum(p.again for p in drawn)
+    print(f"{'':12} {len(drawn)} points, seed {options.seed}; {again} of them survived before")
     return 0
 
 
@@ -76,6 +78,7 @@ def do_measure(options):
                     f"generated code does not compile with {sorted(guilty)}: dropped, build again"
                 )
             return 1
+        rows = json.loads(file.read_text()) if file.exists() else {}  # others measure, too
         rows[suite.name] = {"seconds": suite.seconds, "reaches": sorted(suite.reaches)}
         file.write_text(json.dumps(rows), encoding="utf-8")
         print(f"{suite.name:28} {suite.seconds:6.1f} s, reaches {len(suite.reaches)}", flush=True)
@@ -179,11 +182,19 @@ def show(point, number, row, said):
 
 def do_report(options):
     numbered, state, judged = numbers_of(options), read_state(options), verdicts()
-    drawn = len(tree.load(options.work / "points.json")[0])
+    every = tree.load(options.work / "points.json")[0]
+    drawn = sum(not p.again for p in every.values())
     table = collections.defaultdict(collections.Counter)
+    before = collections.Counter()
     unjudged = 0
     for number, row in sorted(state.items()):
         point = numbered[number]
+        if judged.get(point.id, {}).get("verdict") == "gap":
+            before["noticed" if row["verdict"] in NOTICED else "not"] += 1
+        if point.again:
+            if row["verdict"] not in NOTICED and options.all:
+                show(point, number, row, judged.get(point.id))
+            continue
         said = judged.get(point.id) if row["verdict"] not in NOTICED else None
         verdict = row["verdict"]
         if verdict in NOTICED:
@@ -203,9 +214,12 @@ def do_report(options):
     print(table_row("together", total))
     noticed = total["noticed"]
     changing = noticed + total["survived"] + total["not covered"]
-    print(f"\n{drawn} drawn, {drawn - len(numbered)} do not compile, {len(state)} run;", end=" ")
+    lost = sum(not p.again and n not in numbered for n, p in every.items())
+    print(f"\n{drawn} drawn, {lost} do not compile, {sum(total.values())} run;", end=" ")
     if changing:
         print(f"noticed {noticed} of {changing} that change a result: {noticed / changing:.1%}")
+    found = sum(before.values())
+    print(f"of {found} recorded gaps that were run again {before['noticed']} are noticed now")
     print("\n| first noticed by | mutants |\n|---|---|")
     by_suite = collections.Counter(r["suite"] for r in state.values() if r["verdict"] in NOTICED)
     for suite, count in by_suite.most_common():

@@ -48,6 +48,7 @@ class Point:
     mutated: str
     statement: bool  # both are whole statements, without the semicolon
     id: str = ""
+    again: bool = False  # not of the sample: one that survived before
 
     def row(self):
         return asdict(self)

@@ -75,6 +75,8 @@ def main():
         for p in survived:
             assert p.line == 18 or (p.original, p.mutated) == ("busy > at", "busy >= at"), p
         assert any(p.line == 17 for p in survived) and any(p.line == 18 for p in survived), survived
+        asleep = suites.run(["sleep", "100"], suites.environment(work), work / "tmp", 5, 1)
+        assert asleep.status == "hung", asleep
         noticed = len(numbered) - len(survived) - len(not_covered)
         assert noticed >= 12, (noticed, survived)
     print(f"{len(numbered)} changes, {noticed} noticed, {len(survived)} survived", end=", ")

@@ -25,6 +25,7 @@ SHARES = {
     "lpn-core/src/expr": 45,
     "lpn-core/src/classes": 60,
     "lpn-core/src/graph": 6,
+    "lpn-core/src/reach": 25,
     "lpn2sim/runtime/lpnrt": 60,
     "lpn2sim/src/plan": 25,
     "lpn2sim/src/write": 55,
@@ -79,14 +80,17 @@ def fits(point, taken):
     )
 
 
-def draw(root, build, seed, scale=1.0, shares=None):
-    """Points over all engines, numbered from 1; the same for the same sources and seed."""
-    drawn, more = [], []
+def draw(root, build, seed, scale=1.0, shares=None, again=()):
+    """Points over all engines, numbered from 1; the same for the same sources and seed.
+
+    Behind them those of the names `again` that the sample lacks, marked so."""
+    drawn, more, known = [], [], []
     for folder, share in (shares or SHARES).items():
         found = []
         for file in files_of(root, folder):
             found += finding.find(str(root / file), arguments_of(build, root, file))
         found = finding.name_points(found, root)
+        known += [p for p in found if p.id in again]
         dice = random.Random(f"{seed} {folder}")
         keyed = [(dice.random() ** (1 / WEIGHTS.get(p.kind, 1)), k) for k, p in enumerate(found)]
         taken = []
@@ -101,7 +105,13 @@ def draw(root, build, seed, scale=1.0, shares=None):
             for point in others[: round(MORE[2] * scale)]:
                 if fits(point, taken + more):
                     more.append(point)
-    return drawn + more
+    drawn += more
+    names = {p.id for p in drawn}
+    for point in known:
+        if point.id not in names and fits(point, drawn):
+            point.again = True
+            drawn.append(point)
+    return drawn
 
 
 def save(file, root, drawn):

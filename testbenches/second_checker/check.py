@@ -69,7 +69,18 @@ class Check:
             raise Unknown("no time is left")
 
     def given(self):
-        """That the bounds give the claim."""
+        """That the bounds give the claim, and who knows its quantities."""
+        later = self.space.done is not None or any(each[3] for each in self.space.tokens.values())
+        atoms = {atom[0] for form, _ in self.claim.forms for atom in form if atom}
+        later = later or self.net.done or atoms & {"response", "backlog"}
+        demand("partition" not in self.data or not later, "what bounds of paths do not know")
+        demand(
+            "states" not in self.data or "E" not in atoms, "an interface is not bounded by states"
+        )
+        if "states" in self.data:
+            for bound, (form, _) in zip(self.bounds, self.claim.forms):
+                said = [part["atom"] for part in bound["reached"]]
+                demand(said == [list(atom) for atom in form if atom], "states of other quantities")
         most = [Fraction(b["most"], d) for b, (_, d) in zip(self.bounds, self.claim.forms)]
         if self.claim.sign == 0:
             demand(max(most) <= 0, "what is bounded does not give the property")
@@ -83,7 +94,7 @@ class Check:
         assignment = self.space.assignment_of(self.data["witness"])
         known = self.space.contains(assignment)
         demand(known is not None, "the witness is no input")
-        run = Observed(self.net, *self.space.input(known))
+        run = Observed(self.net, *self.space.input(known), self.space.done)
         demand(run.latency is not None or run.ends, "the witness fails")
         for form, _ in self.claim.forms:
             value = run.value(form, self.interface(known))
@@ -135,10 +146,10 @@ class Check:
             if known is None:
                 continue
             self.ran += 1
-            run = Observed(self.net, *self.space.input(known))
+            run = Observed(self.net, *self.space.input(known), self.space.done)
             if not run.ends:
                 stalls = True
-                demand(self.data["stalls"], "an input stalls or fails")
+                demand(self.data["stalls"] is not False, "an input stalls or fails")
                 continue
             for k, (form, _) in enumerate(self.claim.forms):
                 valued[k] |= self.fits(k, run.value(form, self.interface(known)), assignment)
@@ -147,10 +158,13 @@ class Check:
                 f"{self.ran} inputs were run, of {self.space.size()} or fewer; all is well with them"
             )
         demand(self.ran > 0, "the space has no input")
-        demand(stalls == self.data["stalls"], "no input stalls or fails")
+        demand(
+            stalls == self.data["stalls"] or self.data["stalls"] is None, "no input stalls or fails"
+        )
         if "tried" in self.data:
             demand(self.ran == self.data["tried"]["inputs"], "there are more or fewer inputs")
             demand(all(valued), "no input has a value")
+        if "partition" not in self.data:
             for form, _ in self.claim.forms:
                 demand(not any(atom[:1] == ("stall",) for atom in form), "stall is not tried")
 

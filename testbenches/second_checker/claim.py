@@ -1,7 +1,7 @@
 """What is claimed, as linear forms: docs/certificates.md, "Claims".
 
 A form is {atom: factor}; an atom is () for the constant, ("latency",), ("completion", k), ("busy", T),
-("commits", T), ("stall", T, P) or ("E",).
+("commits", T), ("stall", T, P), ("response", P), ("backlog", P) or ("E",).
 """
 
 import ast
@@ -166,6 +166,8 @@ class Claim:
         names = tuple(named(each) for each in given)
         if name in ("busy", "commits"):
             demand(len(names) == 1 and names[0] in self.transitions, f"{name} of no transition")
+        elif name in ("response", "backlog"):
+            demand(len(names) == 1 and names[0] in self.places, f"{name} of no place")
         else:
             demand(name == "stall" and len(names) == 2, "no such quantity")
             demand(names[0] in self.transitions and names[1] in self.places, "stall of nothing")

@@ -1,6 +1,6 @@
 """Both checkers on certificates of random nets, and on changed ones: they must agree.
 
-    compare.py --build BUILD --seed 1 --certificates 10000 [--mutants 3] [--state FILE]
+    compare.py --build BUILD --seed 1 --certificates 10000 [--mutants 3] [--arrivals] [--state FILE]
 
 Nets are those of lpn_fuzz (`--export`), spaces and questions are drawn around their inputs. A difference is printed
 with the number that makes it again (--only N); the file is kept in --found. Stopped, it goes on from --state.
@@ -35,10 +35,6 @@ MOST_INPUTS = 24
 CHUNK = 40  # nets made and looked at by one process
 LIMIT = 30  # seconds of one net
 MEMORY = 2 << 30  # bytes
-# What we take as we write it only; the second checker has run every input of another problem.
-LETTER = (
-    r"is not what its problem says$|^its terms are not those of its paths$|asked another question"
-)
 PROFILES = ["usual", "ties", "counts", "usual", "bits", "errors", "clocks"]
 
 
@@ -60,8 +56,12 @@ def cases(build, seed, number):
         yield int(name), net + "\n", inputs
 
 
-def space_of(net, inputs, r):
-    """An input space around the inputs of a case."""
+def limited(net, place):
+    return net.core.places[net[place]._number].capacity is not None
+
+
+def space_of(net, inputs, r, arrivals):
+    """An input space around the inputs of a case; with `arrivals` some tokens come later than 0."""
     space, left, made = lpn.InputSpace(net), MOST_INPUTS, []
 
     def around(value, allowed, chance):
@@ -93,7 +93,9 @@ def space_of(net, inputs, r):
                     around(values[n * len(fields) + f], allowed, 0.4) for n in range(count)
                 ]
             most = count
-            if count > 1 and left >= 2 and r.random() < 0.3:
+            if arrivals and count and not limited(net, rest[0]) and r.random() < 0.6:
+                columns["at"] = [around(r.randint(0, 9), (0, 20), 0.5) for _ in range(count)]
+            elif count > 1 and left >= 2 and r.random() < 0.3:
                 count, left = (r.randint(0, most - 1), most), left // 2
                 space.tokens(rest[0], most, count=count, **columns)
             else:
@@ -124,6 +126,17 @@ def ends(space):
     except (second.Refused, second.Unknown):
         return False
     return True
+
+
+def by_states(space, net, r):
+    """An answer to a question that classes have not, by trying or by reachable states."""
+    t, p = r.choice(list(net.transitions)), r.choice(list(net.places))
+    asked = ["latency", f"busy('{t}')", f"commits('{t}')", "completion(1)", f"backlog('{p}')"]
+    ask = r.choice([lpn.maximize, lpn.maximize, lpn.minimize])
+    quantity = r.choice(asked)
+    if r.random() < 0.2:
+        quantity += " + " + r.choice(asked[:4])
+    return ask(space, quantity, seconds=4, tries=r.choice([0, 10**6]))
 
 
 def question(space, net, r):
@@ -166,11 +179,17 @@ def ours(path):
 def both(path):
     """(ours, the second's) verdicts, and how they differ: None, or what to say."""
     (a, why_a), (b, why_b, _) = ours(path), second.verdict(path, 5000, 15)
-    if (a, b) == ("refused", "proved") and re.search(LETTER, why_a):
+    if (a, b) == ("refused", "proved") and re.search(certificate_fuzz.LETTER, why_a):
         return "refused by the letter", b, None
     if a == b or "unknown" in (a, b):
         return a, b, None
     return a, b, f"ours {a} {why_a[:160]!r}, second {b} {why_b[:160]!r}"
+
+
+def changed(r, data):
+    """Text of a mutant."""
+    made, text = certificate_fuzz.mutant(r, [certificate_fuzz.Original(data)])
+    return certificate_fuzz.text_of(made) if text is None else text
 
 
 def one(number, net, inputs, options, tally, found):
@@ -178,13 +197,13 @@ def one(number, net, inputs, options, tally, found):
     r = random.Random(f"{options.seed}.{number}")
     try:
         net = Net.parse(net)
-        space = space_of(net, inputs, r)
+        space = space_of(net, inputs, r, options.arrivals)
         if space is None or not net.transitions:
             return
         if len(net.transitions) > 9 or not ends(space):
             tally["no input, or one of more than 120 firings"] += 1
             return
-        answer = question(space, net, r)
+        answer = (by_states if options.arrivals else question)(space, net, r)
     except lpn.Error as error:
         if error.code == "E-bug":
             raise
@@ -197,13 +216,15 @@ def one(number, net, inputs, options, tally, found):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "proof.json")
         for k in range(1 + options.mutants):
-            text = json.dumps(data) if k == 0 else certificate_fuzz.mutant(r, [data])
+            text = json.dumps(data) if k == 0 else changed(r, data)
             with open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
                 file.write(text)
             a, b, different = both(path)
             what = "certificates" if k == 0 else "mutants"
             tally[what] += 1
             tally[f"{what}: ours {a}, second {b}"] += 1
+            if k == 0:
+                tally["by states"] += "states" in data
             if k == 0 and (a, b) != ("proved", "proved"):
                 tally[f"{'tried' if 'tried' in data else 'bounds'}: {a}, {b}"] += 1
             if different:
@@ -271,6 +292,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--certificates", type=int, default=100)
     parser.add_argument("--mutants", type=int, default=3)
+    parser.add_argument("--arrivals", action="store_true")
     parser.add_argument("--only", type=int)
     parser.add_argument("--state")
     parser.add_argument("--found")

@@ -126,12 +126,14 @@ def has(value, what, names, optional=()):
 
 
 def shape(data):
-    tried = type(data) is dict and "tried" in data
+    ways = [way for way in ("tried", "states") if type(data) is dict and way in data]
+    way = (ways or ["partition"])[0]
     names = ["lpn certificate", "claim", "stalls", "net", "space", "bounds", "witness"]
-    names += ["interface denominator", "tried" if tried else "partition"]
-    has(data, "it", names, () if tried else ("terms",))
+    names += ["interface denominator", way]
+    has(data, "it", names, ("terms",) if way == "partition" else ())
     demand(whole(data["lpn certificate"], "the format") == 1, "it is of another format")
-    demand(type(data["stalls"]) is bool, "'stalls' is neither true nor false")
+    known = type(data["stalls"]) is bool or way == "states" and data["stalls"] is None
+    demand(known, "'stalls' is neither true nor false")
     text_of(data["net"], "'net'")
     whole(data["interface denominator"], "the interface's denominator", 1)
     claim = data["claim"]
@@ -145,8 +147,10 @@ def shape(data):
         else:
             clear = re.fullmatch(r'[ !"$-~]{1,10000}', text_of(value, name), re.ASCII)
             demand(clear, f"its {name} is not printable")
-    if tried:
+    if way == "tried":
         whole(has(data["tried"], "'tried'", ("inputs",))["inputs"], "the number of inputs")
+    elif way == "states":
+        whole(has(data["states"], "'states'", ("most",))["most"], "states", 1, 1_000_000)
     else:
         settings = ("max_paths", "max_firings", "question_seconds", "enumerate", "seed")
         has(data["partition"], "'partition'", settings)
@@ -158,11 +162,22 @@ def shape(data):
         for value in data["witness"].values():
             whole(value, "a value of the witness")
     for bound in entries(data["bounds"], "'bounds'"):
-        shape_of_bound(bound, tried, "terms" in data)
+        shape_of_bound(bound, way, "terms" in data)
 
 
-def shape_of_bound(bound, tried, told):
-    if tried:
+def shape_of_bound(bound, way, told):
+    if way == "states":
+        has(bound, "a bound", ("most", "reached"), ("form",))
+        whole(bound["most"], "a bound's most")
+        for part in entries(bound["reached"], "what is bounded by states"):
+            has(part, "a bound by states", ("atom", "zones", "values", "enough"))
+            entries(part["atom"], "an atom")
+            whole(part["zones"], "zones", 0, 2**32 - 1)
+            whole(part["values"], "values", 0, 2**62 - 1)
+            if part["enough"] is not None:
+                whole(part["enough"], "what is enough", 1 - 2**62, 2**62 - 1)
+        return
+    if way == "tried":
         has(bound, "a bound", ("most",), ("form",))
         whole(bound["most"], "a bound's most")
         return

@@ -20,9 +20,13 @@ class Started:
 class Recorded(law.Run):
     """A run that keeps its starts, for `stall` and `busy`."""
 
-    def __init__(self, net, params, tokens):
+    def __init__(self, net, params, tokens, later=(), done=None):
         self.starts = [[] for _ in net.transitions]  # per transition
-        super().__init__(net, params, tokens)
+        self.came = {place.name: [] for place in net.places}  # (time, token) put or pushed there
+        super().__init__(net, params, tokens, done)
+        for time, place, row in later:
+            self.push(time, place, row)
+            self.came[place].append((time, row))
         self.tokens_at = [[0] * p.occupancy for p in self.places]  # when each token came
         self.credits_at = [[] for _ in self.places]  # beyond those there were at first
         self.credits_first = [p.credits or 0 for p in self.places]
@@ -32,6 +36,11 @@ class Recorded(law.Run):
         self.numbers = {id(place): k for k, place in enumerate(self.places)}
         self.done_times = []
         self.firings_left = MOST_FIRINGS
+
+    def bring(self, place, values):
+        super().bring(place, values)
+        if self.begun:  # pushed
+            self.tokens_at[self.numbers[id(place)]].append(self.now)
 
     def snapshot(self):
         return None
@@ -45,6 +54,7 @@ class Recorded(law.Run):
                 self.credits_at[self.numbers[id(place)]] += [self.now] * credits
             for (place, _), tokens in zip(t.puts, firing.emitted):
                 self.tokens_at[self.numbers[id(place)]] += [self.now] * len(tokens)
+                self.came[place.spec.name] += [(self.now, values) for values in tokens]
                 if "done" in place.spec.marks:
                     self.done_times += [self.now] * len(tokens)
 
@@ -83,11 +93,12 @@ class Recorded(law.Run):
 class Observed:
     """How one input ends, and its quantities."""
 
-    def __init__(self, net, params, tokens):
+    def __init__(self, net, params, tokens, later=(), done=None):
         self.net = net
+        self.first = tokens
         self.ends, self.latency = False, None
         try:
-            self.run = Recorded(net, params, tokens)
+            self.run = Recorded(net, params, tokens, later, done)
             result = self.run.run()
         except (Fault, RefusedRun):
             return
@@ -115,12 +126,32 @@ class Observed:
         run = self.run
         if atom[0] == "completion":
             return run.done_times[atom[1] - 1] if len(run.done_times) >= atom[1] else None
+        if atom[0] == "backlog":
+            return self.run.by_name[atom[1]].peak
+        if atom[0] == "response":
+            return self.response(atom[1])
         t = next(k for k, t in enumerate(self.net.transitions) if t.name == atom[1])
         if atom[0] == "commits":
             return sum(commit.transition == t for commit in run.commits)
         if atom[0] == "busy":
             return self.busy(run.starts[t])
         return self.stall(t, atom[2])
+
+    def response(self, name):
+        """The longest from birth to arrival, of those that came before the run was over."""
+        spec = self.run.by_name[name].spec
+        demand("born" in spec.type.fields, "a response where tokens do not say when they were born")
+        taken = any(
+            take.place == self.net.places.index(spec)
+            for t in self.net.transitions
+            for take in t.takes
+        )
+        demand(not taken and not spec.initial, "a response where requests do not stay")
+        if self.first.get(name):
+            raise Unknown("a response where requests are at first")
+        k = spec.type.fields.index("born")
+        times = [at - values[k] for at, values in self.run.came[name] if at <= self.run.now]
+        return max(times, default=None)
 
     def busy(self, starts):
         total = until = 0

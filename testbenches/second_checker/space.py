@@ -7,6 +7,7 @@ from document import WORD, Refused, demand, entries, has, text_of, whole
 from formula import OPERATIONS, Fault
 
 WIDEST = 1 << 62
+LATEST = 1 << 40  # that a token may come
 MOST_NODES, MOST_LEVELS = 65_536, 500  # of a term, as a tree
 ONE = {"neg": "neg", "abs": "abs", "bit_not": "~"}
 TWO = {
@@ -188,7 +189,10 @@ class Space:
 
     def __init__(self, data, net):
         names = ("format", "net", "variables", "nodes", "params", "fixed", "tokens", "constraints")
-        has(data, "the space", names, ("terms",))
+        has(data, "the space", names, ("terms", "done_count"))
+        self.done = data.get("done_count")
+        if "done_count" in data:
+            whole(self.done, "the done count", 0, WORD - 1)
         demand(type(data["format"]) is int and data["format"] == 1, "a space of another format")
         demand(data["net"] == net.name, "a space of a net with another name")
         self.net, self.variables = net, []
@@ -213,7 +217,7 @@ class Space:
         self.tokens = {}
         places = {place.name: place for place in net.places}
         for entry in entries(data["tokens"], "tokens"):
-            has(entry, "tokens", ("place", "properties", "rows", "count"))
+            has(entry, "tokens", ("place", "properties", "rows", "count"), ("at",))
             place = places.get(text_of(entry["place"], "a place"))
             demand(place is not None, "tokens of no place")
             demand(place.name not in self.tokens, "tokens of one place twice")
@@ -225,7 +229,12 @@ class Space:
             for row in entries(entry["rows"], "rows"):
                 demand(type(row) is list and len(row) == len(place.type.fields), "another width")
                 rows.append([terms.number(k, False, "a property") for k in row])
-            self.tokens[place.name] = place, rows, count
+            times = None
+            if "at" in entry:
+                times = [terms.number(k, False, "a time") for k in entries(entry["at"], "times")]
+                demand(len(times) == len(rows) > 0, "not a time for each token")
+                demand(not place.capacity, "tokens that come later into a place with a capacity")
+            self.tokens[place.name] = place, rows, count, times
         self.constraints = [
             terms.number(k, True, "a constraint")
             for k in entries(data["constraints"], "constraints")
@@ -255,7 +264,7 @@ class Space:
         return known if all(known[k] is True for k in self.constraints) else None
 
     def input(self, known):
-        """(parameters, tokens by place) of an input."""
+        """(parameters, tokens by place, (time, place, token) that come later) of an input."""
         params = dict(self.fixed)
         for name, k in self.params.items():
             demand(known[k] is not None, "a parameter of an input cannot be computed")
@@ -263,8 +272,8 @@ class Space:
         for name, each in params.items():
             allowed = self.net.params[name][1]
             demand(not allowed or allowed[0] <= each <= allowed[1], "a parameter out of its range")
-        tokens = {}
-        for name, (place, rows, count) in self.tokens.items():
+        tokens, later = {}, []
+        for name, (place, rows, count, times) in self.tokens.items():
             n = len(rows) if count is None else known[count]
             demand(n is not None and 0 <= n <= len(rows), "a count of tokens out of its range")
             tokens[name] = [tuple(known[k] for k in row) for row in rows[:n]]
@@ -273,7 +282,15 @@ class Space:
                     demand(each is not None, "a property of an input cannot be computed")
                     inside = not allowed or allowed[0] <= each <= allowed[1]
                     demand(inside, "a property out of its range")
-        return params, tokens
+            if times is None:
+                continue
+            at = [known[k] for k in times[:n]]
+            demand(None not in at, "a time of an input cannot be computed")
+            demand(all(0 <= each <= LATEST for each in at), "a time out of its range")
+            demand(at == sorted(at), "times of tokens that are not in their order")
+            later += [(time, name, row) for time, row in zip(at, tokens[name]) if time > 0]
+            tokens[name] = [row for time, row in zip(at, tokens[name]) if time == 0]
+        return params, tokens, later
 
     def assignment_of(self, witness):
         demand(set(witness) == set(self.names), "the witness has other variables")

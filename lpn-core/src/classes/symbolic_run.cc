@@ -23,6 +23,11 @@
 #include "lpn/net/initial.h"
 
 namespace lpn {
+namespace {
+
+constexpr std::int64_t kMostTokens = 1 << 18;  // of a place at first, slots included
+
+}  // namespace
 
 void SymbolicRun::operator()() {
   try {
@@ -69,6 +74,18 @@ std::int64_t SymbolicRun::setting(const Formula& formula, const std::string& wha
   if (value < least)
     fail(fmt::format("{} is {}, less than {}", what, value, least), formula.source);
   return value;
+}
+
+// Of initial tokens or slots, each of which is kept by itself.
+std::int64_t SymbolicRun::tokens_of(const Formula& formula, const Place& place, const char* what) {
+  const std::int64_t count = setting(formula, fmt::format("{}: {}", place.name, what), 0);
+  if (count <= kMostTokens) return count;
+  const std::string line = where(net_, formula.source);
+  throw Error("E-partition",
+              fmt::format("{}: place {}{}: its {} is {}, and classes keep each by itself, at most "
+                          "{}; write a smaller one, or no capacity where it is never reached",
+                          net_.name, place.name, line.empty() ? "" : " (" + line + ")", what, count,
+                          kMostTokens));
 }
 
 ExprId SymbolicRun::term(std::uint32_t k, const Formula& formula, const char* what,
@@ -229,8 +246,7 @@ void SymbolicRun::fill() {
     const Place& declared = net_.places[p];
     const auto& fields = net_[declared.type].fields;
     for (const Initial& initial : declared.initial) {
-      const std::int64_t count =
-          setting(initial.count, declared.name + ": number of initial tokens", 0);
+      const std::int64_t count = tokens_of(initial.count, declared, "number of initial tokens");
       for (std::int64_t i = 0; i < count; ++i) {
         SymbolicToken token;
         for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -258,7 +274,7 @@ void SymbolicRun::fill() {
   for (std::size_t p = 0; p < net_.places.size(); ++p) {
     if (!net_.places[p].credit_of) continue;
     const Place& full = net_[*net_.places[p].credit_of];
-    const std::int64_t capacity = setting(*full.capacity, full.name + ": capacity", 0);
+    const std::int64_t capacity = tokens_of(*full.capacity, full, "capacity");
     const auto used = static_cast<std::int64_t>(at(*net_.places[p].credit_of).tokens.size());
     if (used > capacity) {
       fail(fmt::format("{} starts with {} tokens and has room for {}", full.name, used, capacity),

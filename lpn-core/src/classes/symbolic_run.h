@@ -62,6 +62,7 @@ class SymbolicRun {
                    std::optional<std::int64_t> index = {});
 
   std::int64_t setting(const Formula& formula, const std::string& what, std::int64_t least);
+  std::int64_t tokens_of(const Formula& formula, const Place& place, const char* what);
 
   // A formula of transition `k`, on the tokens that the arcs looked at so far need.
   // `at_instant`: when it is evaluated, for what changes meanwhile.

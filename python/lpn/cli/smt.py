@@ -201,8 +201,8 @@ def smt(
             note(
                 "no certificate was written: "
                 + (
-                    "a bound by reachable states has none"
-                    if answer.states is not None
+                    "the bound is of states that were not all looked at when time was up"
+                    if answer.states is not None and answer.complete
                     else "nothing is proved"
                 )
             )
@@ -571,6 +571,7 @@ def _show_checked(path, verdict, why, as_json, found=None):
                 "classes": found.classes,
                 "paths": found.paths,
                 "inputs": found.inputs,
+                "states": found.states,
                 "stalls": found.stalls,
                 "witness": found.witness,
             }
@@ -593,12 +594,16 @@ def _show_checked(path, verdict, why, as_json, found=None):
         checked = (
             f"{counted(found.paths, 'path')} checked, "
             f"{counted(found.formulas, 'formula')} decided by a solver"
+            if found.inputs is None and found.states is None
+            else f"{counted(found.states, 'state')} looked at again"
             if found.inputs is None
             else f"{counted(found.inputs, 'input')} run in the interpreter"
         )
         click.echo(f"  proved: {checked}")
     if found.stalls:
         click.echo("  about inputs that end; some stall or fail")
+    if found.states is not None and found.stalls is None:
+        click.echo("  about inputs that end; that all do is not said")
     if found.witness:
         click.echo(f"  an input: {input_text(found.witness)}")
     return CHECKED[verdict]

@@ -29,7 +29,7 @@ class Answer:
     `classes`, `paths`, `complete`, `why`: of the partition it rests on. `inputs`: how many inputs were
     run instead, where the classes did not answer and every input was tried, else None. `silent`: no input produces
     a done token. `states`: how many reachable states the bound rests on, and `tried`: how many inputs
-    were run in search of the witness, where classes did not answer; then there is no certificate.
+    were run in search of the witness, where classes did not answer.
     `certificate`: what check() takes.
     """
 

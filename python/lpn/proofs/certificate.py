@@ -17,6 +17,7 @@ from .basis import Basis
 from .problem import Problems, same
 from .property import claims, largest, whole
 from .read import data_of, fraction, refuse, shape
+from .states import StatesAgain
 from .tried import Tried, possible
 
 __all__ = ["Checked", "check", "data_of"]
@@ -27,7 +28,8 @@ class Checked:
     `space`, and if not `why`.
 
     `unknown`: it holds but for formulas that no solver at hand decides. `formulas`: how many solver
-    decided formulas it has. `witness`, `classes`, `paths`, `inputs`, `stalls` as of Answer.
+    decided formulas it has. `witness`, `classes`, `paths`, `inputs`, `states` as of Answer.
+    `stalls`: whether some input stalls or fails; None: that is not known.
     """
 
     def __init__(self, claim, space):
@@ -39,7 +41,7 @@ class Checked:
         self.formulas = 0
         self.witness = None
         self.classes = self.paths = 0
-        self.inputs = None
+        self.inputs = self.states = None
         self.stalls = False
 
 
@@ -121,14 +123,15 @@ class _Check:
             for again, more in [basis.rescaled(form)]
         ]
         result.classes, result.paths = answer.classes, answer.paths
-        result.inputs = answer.inputs
-        result.stalls = answer.stalled is not None
-        if not answer.complete or basis.undecided:
+        result.inputs, result.states = answer.inputs, answer.states
+        result.stalls = None if basis.undecided else answer.stalled is not None
+        by_states = isinstance(basis, StatesAgain)
+        if not answer.complete or basis.undecided and not by_states:
             why = answer.why or "; ".join(answer.notes)
             return f"not all inputs of the space are known: {why}"
         if "tried" in data and data["tried"]["inputs"] != answer.inputs:
             return f"the space has {answer.inputs} inputs, not {data['tried']['inputs']}"
-        if result.stalls != data["stalls"]:
+        if result.stalls != data["stalls"] and not (by_states and data["stalls"] is None):
             return "whether inputs stall or fail is not as it says"
         if len(data["bounds"]) != len(self.forms):
             return f"it has {len(data['bounds'])} bounds for {len(self.forms)} comparisons"
@@ -156,6 +159,16 @@ class _Check:
         """The space's classes, or a run of each of its inputs, whatever the claim rests on."""
         data, say = self.data, self.progress or (lambda text: None)
         about = self.space, answer, self.term, self.denominator
+        if "states" in data:
+            if self.term is not None:
+                raise refuse("interfaces are not bounded by states")
+            forms = [form for form, _ in self.forms]
+            parts = [bound["reached"] for bound in data["bounds"]]
+            if len(parts) != len(forms):
+                raise refuse(f"it has {len(parts)} bounds for {len(forms)} comparisons")
+            ends = data["stalls"] is False
+            most = data["states"]["most"]
+            return StatesAgain(*about, forms, parts, most, ends, self.seconds, say)
         if "tried" not in data:
             return Basis(*about, data["partition"]["seed"], self.seconds or 0, say)
         forms = [form for form, _ in self.forms]
@@ -169,6 +182,9 @@ class _Check:
             if value is None:
                 return "no input has a value"
             return f"it is {value} for {witness}" if value > bound["most"] else None
+        if isinstance(self.basis, StatesAgain):
+            value = self.basis.largest(form)
+            return f"states give {value} only" if value > bound["most"] else None
         goals, maximum, value, _ = self.basis.goals.of(form)
         if bound["paths"] != len(goals) or len(bound["certificates"]) != len(goals):
             return (

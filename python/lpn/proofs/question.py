@@ -31,6 +31,11 @@ _PATIENCE = 2.0  # seconds that classes have, however quickly all inputs could b
 _CHECKING = 0.25
 _CLASSES_FIRST = 5.0  # seconds that classes have before states are looked at
 _STATES = 30.0  # seconds for states, where there is no limit
+_TRYING = 0.75  # of the seconds left, for running all inputs where that may take as long
+_NO_STALL = (
+    "stall(T, P) is told by classes alone; ask for completion(k) of a done token behind T, or for "
+    "backlog(P)"
+)
 _COMPILED = 8  # about so many times faster than the estimate are compiled runs
 
 
@@ -46,8 +51,8 @@ def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> An
     answer keeps what it has. `tries`: where sorting the inputs into classes is refused, or leaves a
     gap after about the time that running all inputs takes, and the variables have at most so many
     assignments, every input is run. `states`: where classes take their time and the inputs are too
-    many, reachable states bound latency, completion, commits and busy, and inputs are tried; such an
-    answer has no certificate. Raises Error "E-property" for what is not covered,
+    many, reachable states bound all but stall and E, and inputs are tried; where not all states
+    could be looked at in time the answer has no certificate. Raises Error "E-property" for what is not covered,
     "E-partition" for a net that cannot be executed symbolically, whose inputs are too many to
     try, with a quantity that states do not bound, "E-space" when the space has no input.
     """
@@ -133,7 +138,10 @@ class _Search:
                 known, why = self.for_a_while(seconds / _COMPILED, ask)
                 if not self.may_try(known):
                     return known
-            return self.by_trying(forms, ask, known, why, seconds > WORTH_COMPILING)
+            compile = seconds > WORTH_COMPILING
+            if self.limit is None or not self.may_bound(forms):
+                return self.by_trying(forms, ask, known, why, compile)
+            return self.by_trying_at_first(forms, ask, known, why, compile)
         except KeyboardInterrupt:
             if known is None:
                 raise
@@ -163,12 +171,27 @@ class _Search:
         or what both know together.
         """
         if not self.may_bound(forms):
-            return self.by_classes(ask)
+            return self.by_classes_alone(ask)
         first = _CLASSES_FIRST if self.limit is None else min(_CLASSES_FIRST, self.limit / 4)
         known, why = self.for_a_while(first, ask)
         if known is not None and not self.may_try(known):
             return known
         return self.by_states(forms, ask, known, why)
+
+    def by_classes_alone(self, ask):
+        """The answer by classes; what to ask for instead where they have none of a stall."""
+        if not any(atom[:1] == ("stall",) for form in self.forms for atom in form):
+            return self.by_classes(ask)
+        try:
+            answer = self.by_classes(ask)
+        except Error as error:
+            if error.code != "E-partition":
+                raise
+            what, *_ = str(error).split("\n  at ")  # where it is asked is said once more
+            raise mistake("E-partition", f"{what}; {_NO_STALL}") from None
+        if not answer.complete:
+            answer.notes.append(_NO_STALL)
+        return answer
 
     def may_bound(self, forms):
         return self.states and all(map(bounded_by_states, forms))
@@ -231,7 +254,7 @@ class _Search:
             raise mistake(
                 "E-partition",
                 f"{self.net.name}: classes do not have {beyond}; every input of a small space is "
-                "run, and reachable states bound all but stall(T, P) and E",
+                "run, but not for stall(T, P), and reachable states bound all but stall(T, P) and E",
             )
         self.begin()
         self.basis = Basis(
@@ -252,6 +275,7 @@ class _Search:
         """Forgets what another way found."""
         self.answer = Answer(self.question, self.space)
         self.claims = []  # certificates, one per linear form
+        self.uncertified = False  # some bound has none
         self.bounded = []  # the goals of each
         self.cut = False  # a search was ended by the limit
 
@@ -274,6 +298,18 @@ class _Search:
         answer.notes.insert(0, f"every input was run, since classes do not answer: {why}")
         if known is not None and (not answer.complete or self.basis.undecided):
             self.join(answer, known)
+        return answer
+
+    def by_trying_at_first(self, forms, ask, known, why, compile):
+        """The same, but for time that is kept for a bound by reachable states, should it be needed."""
+        end = self.end
+        self.end = time.monotonic() + _TRYING * self.left()
+        tried = self.by_trying(forms, ask, known, why, compile)
+        self.end = end
+        if tried.complete or tried.interrupted or not self.may_try(tried):
+            return tried
+        answer = self.by_states(forms, ask, None, f"{why}; and {tried.why}")
+        self.join(answer, tried)
         return answer
 
     def gap(self):
@@ -304,7 +340,7 @@ class _Search:
             mine, answer.witness = theirs, known.witness
             answer.replayed = known.replayed
         answer.lower, answer.upper = (mine, proved) if maximum else (proved, mine)
-        if certified:
+        if certified and (known.certificate is not None or proved != own):
             answer.certificate = known.certificate
         if answer.stalled is not None:
             answer.verdict = "refuted"
@@ -398,6 +434,12 @@ class _Search:
                     f"{form_text(form)} is said to be at most {bound}, but an input has {value}",
                     witness,
                 )
+        parts = self.basis.reached(form)
+        if parts is not None and ("E",) not in form:
+            atoms = [[list(atom), c] for atom, c in form.items()]
+            self.claims.append({"form": atoms, "most": bound, "reached": parts})
+        else:
+            self.uncertified = True
         return bound, value, witness, bound is not None and bound == value
 
     def verify(self, goals, certificates):
@@ -545,16 +587,18 @@ class _Search:
         if answer.verdict in ("unknown", "bounded") and answer.why is None:
             by_states = isinstance(self.basis, States) and not answer.interrupted
             answer.why = self.basis.reason() if by_states else self.why()
-        if self.space.done_count is not None or self.beyond_classes():
-            self.claims = []  # certificates do not say where runs end, nor when tokens arrive
-        if claim is not None and answer.complete and not self.basis.undecided and self.claims:
+        if self.uncertified:
+            self.claims = []
+        by_states = isinstance(self.basis, States)
+        known = by_states or not self.basis.undecided
+        if claim is not None and answer.complete and known and self.claims:
             term = self.basis.term
             terms = {"E": term} if term is not None else {}
             problems = self.written_out()
             answer.certificate = {
                 "lpn certificate": FORMAT,
                 "claim": claim,
-                "stalls": answer.stalled is not None,
+                "stalls": self.stalls(),
                 "net": self.net.text(),
                 "space": self.space.to_json(terms),
                 **self.basis.evidence(self.seed),
@@ -564,6 +608,11 @@ class _Search:
                 "interface denominator": self.basis.denominator,
             }
         return answer
+
+    def stalls(self):
+        """Whether some input stalls or fails, None where reachable states do not tell."""
+        by_states = isinstance(self.basis, States)
+        return None if by_states and self.basis.undecided else self.answer.stalled is not None
 
     def written_out(self):
         """Writes into the bounds what each is about; the terms of all these."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from ..errors import without_place
 from .answer import FORMAT
 
-__all__ = ["data_of", "fraction", "refuse", "shape", "whole_number"]
+__all__ = ["data_of", "data_of_text", "fraction", "refuse", "shape", "whole_number"]
 
 _MOST_CHARACTERS = 1 << 28
 _MOST_DIGITS = 40
@@ -21,6 +21,7 @@ _STEPS = {  # what a step of each kind has, and what it may have
     "relaxation": (("denominator", "multipliers"), ("budget", "quantum", "parts", "chains")),
     "solver": (("threshold", "smtlib"), ()),
 }
+MOST_STATES = 1_000_000  # that are looked at for one quantity
 _NUMBER = re.compile(rf"-?\d{{1,{_MOST_DIGITS}}}(/\d{{1,{_MOST_DIGITS}}})?", re.ASCII)
 
 
@@ -41,6 +42,11 @@ def data_of(path):
             text = file.read(_MOST_CHARACTERS + 1)
         except UnicodeDecodeError as error:
             raise refuse(f"no UTF-8: {error.reason} at byte {error.start}") from None
+    return data_of_text(text)
+
+
+def data_of_text(text):
+    """The data of a certificate's text, read as strictly."""
     if len(text) > _MOST_CHARACTERS:
         raise refuse(f"more than {_MOST_CHARACTERS} characters")
     try:
@@ -152,20 +158,43 @@ def _partition(data):
 
 def _space(space):
     members = ("format", "net", "variables", "nodes", "params", "fixed", "tokens", "constraints")
-    _object(space, "the space", members, optional=("terms",))
+    _object(space, "the space", members, optional=("terms", "done_count"))
+    if not 0 <= whole_number(space.get("done_count", 0), "the done count") < 1 << 63:
+        raise refuse("the done count is outside 0..2**63 - 1")
     for name in ("variables", "nodes", "tokens", "constraints"):
         _list(space[name], f"the space's {name}")
     for name in ("variables", "nodes"):
         for each in space[name]:
             _list(each, f"one of the space's {name}")
     for entry in space["tokens"]:
-        _object(entry, "the space's tokens", ("place", "properties", "rows", "count"))
+        members = ("place", "properties", "rows", "count")
+        _object(entry, "the space's tokens", members, optional=("at",))
+        if "at" in entry and len(_list(entry["at"], "times of tokens")) == 0:
+            raise refuse("times of no tokens")
         for row in _list(entry["rows"], "rows of tokens"):
             _list(row, "a row of tokens")
     _object(space.get("terms", {}), "the space's terms", (), optional=("E",))
 
 
-def _bound(bound, tried, told):
+def _reached(parts):
+    for part in _list(parts, "what is bounded by states"):
+        _object(part, "a bound by states", ("atom", "zones", "values", "enough"))
+        _list(part["atom"], "an atom")
+        for name, most in (("zones", 1 << 32), ("values", 1 << 62)):
+            if not 0 <= whole_number(part[name], f"'{name}'") < most:
+                raise refuse(f"'{name}' is outside 0..{most - 1}")
+        enough = part["enough"]
+        if enough is not None and abs(whole_number(enough, "what is enough")) >= 1 << 62:
+            raise refuse("what is enough is beyond 2**62")
+
+
+def _bound(bound, way, told):
+    if way == "states":
+        _object(bound, "a bound", ("most", "reached"), ("form",))
+        whole_number(bound["most"], "a bound's most")
+        _reached(bound["reached"])
+        return
+    tried = way == "tried"
     members = ("most",) if tried else ("most", "paths", "certificates")
     if told:
         members += ("offset", "maximum")
@@ -206,7 +235,8 @@ def shape(data):
             f"a certificate in format {_short(data['lpn certificate'])}; this program reads "
             f"{FORMAT}",
         )
-    tried = type(data) is dict and "tried" in data
+    ways = [way for way in ("tried", "states") if type(data) is dict and way in data]
+    way = (ways or ["partition"])[0]
     _object(
         data,
         "it",
@@ -216,28 +246,32 @@ def shape(data):
             "stalls",
             "net",
             "space",
-            "tried" if tried else "partition",
+            way,
             "bounds",
             "witness",
             "interface denominator",
         ),
-        optional=() if tried else ("terms",),
+        optional=("terms",) if way == "partition" else (),
     )
     whole_number(data["lpn certificate"], "the format")
     _claim(data["claim"])
-    if type(data["stalls"]) is not bool:
+    if type(data["stalls"]) is not bool and (way != "states" or data["stalls"] is not None):
         raise refuse("'stalls' is neither true nor false")
     _text(data["net"], "'net'")
-    if tried:
+    if way == "tried":
         _object(data["tried"], "'tried'", ("inputs",))
         whole_number(data["tried"]["inputs"], "the number of inputs")
+    elif way == "states":
+        _object(data["states"], "'states'", ("most",))
+        if not 1 <= whole_number(data["states"]["most"], "the number of states") <= MOST_STATES:
+            raise refuse(f"the number of states is outside 1..{MOST_STATES}")
     else:
         _partition(data["partition"])
     if whole_number(data["interface denominator"], "the interface's denominator") < 1:
         raise refuse("the interface is divided by what is not positive")
     _space(data["space"])
     for bound in _list(data["bounds"], "'bounds'"):
-        _bound(bound, tried, "terms" in data)
+        _bound(bound, way, "terms" in data)
     if data["witness"] is not None:
         if type(data["witness"]) is not dict:
             raise refuse("its witness is no object")

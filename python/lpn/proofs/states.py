@@ -7,9 +7,11 @@ import time
 import _lpn
 
 from .answer import PARTITION
+from .read import refuse
+from .replay import Replays
 from .tried import Tried, _plain
 
-__all__ = ["Probed", "States", "bounded_by_states"]
+__all__ = ["Probed", "States", "StatesAgain", "bounded_by_states"]
 
 # Ways of joining states, (zones kept apart, values of a delay that are decided): each takes longer
 # than the one before and may be closer.
@@ -48,6 +50,7 @@ class States(Tried):
         self.interrupted = False
         self.whys = []
         self.bounds = {}
+        self.parts = {}  # per form: how each of its quantities was bounded, None: not to the end
         self.probed = Probed(space, self.forms, term)
         self._search()
         self.inputs = self.probed.inputs
@@ -102,18 +105,12 @@ class States(Tried):
 
     def _bound(self, key, form, zones, values, seconds):
         """The sum of the bounds of a form's quantities, each for itself."""
-        total, net = form.get((), 0), self.space.net
+        total, parts = form.get((), 0), []
         began = time.monotonic()
         end = began + seconds
         for atom, factor in form.items():
             if not atom:
                 continue
-            index = {"latency": 0, "completion": atom[-1]}.get(atom[0])
-            if atom[0] in ("commits", "busy"):
-                index = net._transitions[atom[1]]
-            elif atom[0] in ("response", "backlog"):
-                index = net[atom[1]]._number
-
             over = None
 
             def progress(looked, waiting, met):
@@ -125,18 +122,8 @@ class States(Tried):
                 return now > end or met and now > over
 
             enough = self._enough(key, form)
-            found, interrupted = _lpn.bound_by_states(
-                net._core,
-                self.space.core,
-                atom[0],
-                index,
-                maximum=factor > 0,
-                zones=zones,
-                values=values,
-                states=_STATES,
-                enough=enough,
-                progress=progress,
-            )
+            how = {"zones": zones, "values": values, "enough": enough}
+            found, interrupted = _reach(self.space, atom, factor > 0, how, _STATES, progress)
             self.interrupted |= interrupted
             self.states += found["states"]
             self.may_not_end &= found["may_stall"] or found["may_fail"]
@@ -145,7 +132,11 @@ class States(Tried):
             if found["bound"] is None:
                 return
             total += factor * found["bound"]
-        self.bounds[key] = min(total, self.bounds.get(key, total))
+            # Where the clock ended it, another run would be ended elsewhere.
+            again = parts is not None and (over is not None or found["why"] != "the work was ended")
+            parts = [*parts, {"atom": list(atom), **how}] if again else None
+        if key not in self.bounds or total < self.bounds[key]:
+            self.bounds[key], self.parts[key] = total, parts
 
     def _enough(self, key, form):
         """Of a form of one quantity: its value that needs no closer bound, since an input has it,
@@ -192,7 +183,86 @@ class States(Tried):
         return "the reachable states were joined"
 
     def evidence(self, seed):
-        return {}
+        """What a certificate says about how the claim was proved."""
+        return {"states": {"most": _STATES}}
+
+    def reached(self, form):
+        """How the bound of a form is found again; None where the clock had a part in it."""
+        return self.parts.get(_key(form))
+
+
+class StatesAgain(Replays):
+    """The bounds of a certificate that rests on reachable states, each found again as it says.
+
+    `parts`: per form, of each of its quantities what it says. `most`: states that are looked at for
+    one of these. `ends`: whether it is to be found, too, that every input ends; else `undecided`.
+    `seconds`: a limit, 0 for none. Fills `answer` as a Basis does.
+    """
+
+    def __init__(self, space, answer, term, denominator, forms, parts, most, ends, seconds, say):
+        super().__init__(space, term, denominator)
+        self.end = time.monotonic() + seconds if seconds else None
+        self.say = say
+        self.undecided = True
+        answer.states, answer.complete = 0, True
+        self.bounds = {}
+        for form, given in zip(forms, parts):
+            atoms = [atom for atom in form if atom]
+            if not bounded_by_states(form) or len(given) != len(atoms):
+                raise refuse("a bound by states of other quantities")
+            total = form.get((), 0)
+            for atom, how in zip(atoms, given):
+                if how["atom"] != list(atom):
+                    raise refuse("a bound by states of another quantity")
+                found = self._found(atom, form[atom] > 0, how, most, ends)
+                answer.states += found["states"]
+                if found["bound"] is None:
+                    answer.complete = False
+                    answer.why = f"reachable states: {found['why'] or 'no input has the quantity'}"
+                    return
+                total += form[atom] * found["bound"]
+                self.undecided &= found["may_stall"] or found["may_fail"]
+            self.bounds[_key(form)] = total
+        if ends and self.undecided:
+            answer.complete = False
+            answer.why = "some input may stall or fail, as far as its states tell"
+        self.undecided |= not ends
+
+    def _found(self, atom, maximum, how, most, ends):
+        def progress(looked, waiting, met):
+            self.say(f"{looked} states, {waiting} waiting")
+            return met and not ends or self.end is not None and time.monotonic() > self.end
+
+        found, interrupted = _reach(self.space, atom, maximum, how, most, progress)
+        if interrupted:
+            raise KeyboardInterrupt
+        return found
+
+    def largest(self, form):
+        """What no input that ends has more of."""
+        return self.bounds[_key(form)]
+
+
+def _reach(space, atom, maximum, how, most, progress):
+    """(what _lpn.bound_by_states says of a quantity, whether Ctrl-C came)"""
+    net = space.net
+    index = {"latency": 0, "completion": atom[-1]}.get(atom[0])
+    if atom[0] in ("commits", "busy"):
+        index = net._transitions[atom[1]]
+    elif atom[0] in ("response", "backlog"):
+        index = net[atom[1]]._number
+    return _lpn.bound_by_states(
+        net._core,
+        space.core,
+        atom[0],
+        index,
+        maximum=maximum,
+        zones=how["zones"],
+        values=how["values"],
+        states=most,
+        enough=how["enough"],
+        progress=progress,
+    )
 
 
 class Probed:

@@ -8,7 +8,7 @@ import time
 import _lpn
 
 from ..errors import RunError, mistake
-from ..runs.engines import library_of
+from ..runs.background import PATIENCE, background_of
 from .answer import PARTITION, bug
 from .replay import Replays
 
@@ -17,6 +17,9 @@ __all__ = ["MOST_INPUTS", "WORTH_COMPILING", "Tried", "estimate", "possible"]
 MOST_INPUTS = 10_000_000  # assignments of the variables; more are not tried
 _SAMPLE = 8  # assignments run in each of as many places to see how long one takes
 WORTH_COMPILING = 3.0  # seconds of interpreting
+_WATCHED = ("completion", "commits", "busy", "response", "backlog")
+_CHUNK = 256  # assignments run at a time, at first; then as many as take about so many seconds
+_CHUNK_SECONDS = 0.5
 
 
 def possible(space, forms, most=MOST_INPUTS):
@@ -64,28 +67,56 @@ class Tried(Replays):
         super().__init__(space, term, denominator)
         self.forms = [self.rescaled(form)[0] for form in forms]
         total = possible(space, self.forms)
-        end = time.monotonic() + seconds if seconds else None
-        library = None
-        if compile:
-            say("compiling the net, to run every input")
-            library, _ = library_of(space.net, "compiled")
-
-        def progress(looked):
-            say(f"{looked} of {total} inputs run, {100 * looked // total} %")
-            return end is not None and time.monotonic() > end
-
-        found, interrupted = _lpn.every_input(
-            space.net._core,
-            space.core,
-            [_plain(form, space.net, term) for form in self.forms],
-            library=library,
-            max_commits=PARTITION["max_firings"],
-            progress=progress,
-        )
+        found, interrupted = self._run(total, seconds, say, compile)
         self.inputs = found["inputs"]
         self.found = dict(zip(map(_key, self.forms), found["largest"]))
         self.undecided = False
         self._tell(answer, found, interrupted, total)
+
+    def _run(self, total, seconds, say, compile):
+        """(what all inputs say, whether Ctrl-C came): some at a time, interpreted until the net is
+        compiled, which a limit of time must not wait for.
+        """
+        end = time.monotonic() + seconds if seconds else None
+        plain = [_plain(form, self.space.net, self.term) for form in self.forms]
+        if any(atom and atom[0] in _WATCHED for form in self.forms for atom in form):
+            compile = False  # only the interpreter tells
+        compiling = background_of(self.space.net, False, False) if compile else None
+        found = _Found(len(plain))
+        chunk = _CHUNK
+
+        def progress(looked):
+            looked += found["assignments"]
+            say(f"{looked} of {total} inputs run, {100 * looked // total} %")
+            return end is not None and time.monotonic() > end
+
+        try:
+            while True:
+                there = compiling is not None and compiling.there(PATIENCE + 1)
+                began = time.monotonic()
+                each, interrupted = _lpn.every_input(
+                    self.space.net._core,
+                    self.space.core,
+                    plain,
+                    library=compiling.libraries[0] if there else None,
+                    first=found["assignments"],
+                    most=min(chunk, total - found["assignments"]),
+                    max_commits=PARTITION["max_firings"],
+                    progress=progress,
+                )
+                found.add(each)
+                if interrupted or not each["complete"] or found["assignments"] >= total:
+                    return found, interrupted
+                if end is not None and time.monotonic() > end:  # a short chunk asks nobody
+                    found["complete"] = False
+                    return found, False
+                if time.monotonic() - began < _CHUNK_SECONDS:
+                    chunk *= 2
+                elif time.monotonic() - began > 4 * _CHUNK_SECONDS and chunk > _CHUNK:
+                    chunk //= 2
+        finally:
+            if compiling is not None:
+                compiling.close()
 
     def _tell(self, answer, found, interrupted, total):
         answer.inputs, answer.classes, answer.paths = found["inputs"], 0, 0
@@ -140,6 +171,25 @@ class Tried(Replays):
         """(value, witness) of a form over all inputs run; (None, None) when none has a value."""
         best = self.found[_key(form)]
         return (None, None) if best is None else (best[0], self._named(best[1]))
+
+
+class _Found(dict):
+    """What _lpn.every_input says of several parts of a space, in their order."""
+
+    def __init__(self, forms):
+        super().__init__(assignments=0, inputs=0, silent=0, complete=True, largest=[None] * forms)
+        self.update(stalled=None, failed=None, endless=None)
+
+    def add(self, part):
+        for name in ("assignments", "inputs", "silent"):
+            self[name] += part[name]
+        self["complete"] = part["complete"]
+        for name in ("stalled", "failed", "endless"):
+            if self[name] is None:
+                self[name] = part[name]
+        for k, best in enumerate(part["largest"]):
+            if best is not None and (self["largest"][k] is None or best[0] > self["largest"][k][0]):
+                self["largest"][k] = best
 
 
 def _key(form):
