@@ -116,3 +116,26 @@ TEST_CASE("every formula is visited, and found again at its site") {
   CHECK(all == 10 + 3);
   CHECK(net.places[0].capacity->source.line == 7);
 }
+
+TEST_CASE("an assertion watches, puts nothing, and its guard is false or fails") {
+  const auto is = [](const std::string& lines) {
+    const Net net = net_of("place p : job start\nplace q : unit\ntransition t {\n" + lines + "}\n");
+    return is_assertion(net, net.transitions[0]);
+  };
+  const std::string fails = "when assume(occupancy(x) < 3, false, \"few\")\n";
+  const std::string rest = "delay 0\nservers 1\n";
+  CHECK(is("take x from p weight 0 need 0 " + fails + rest));
+  CHECK(is("take y from q weight 0 need 0\ntake x from p weight 0 need 0 " + fails + rest));
+  CHECK(
+      is("take x from p weight 0 need 0 when assume(occupancy(x) < 3, assume(occupancy(x) > n, "
+         "false, \"b\"), \"a\")\n" +
+         rest));
+  CHECK_FALSE(is("take x from p " + fails + rest));                  // takes
+  CHECK_FALSE(is("take x from p weight 0 need 1 " + fails + rest));  // needs one
+  CHECK_FALSE(is("take x from p weight 0 need 0 " + fails + rest + "put q\n"));
+  CHECK_FALSE(is("take x from p weight 0 need 0 " + fails + "delay 0\nservers 2\n"));
+  CHECK_FALSE(is("take x from p weight 0 need 0 when false\n" + rest));  // assumes nothing
+  CHECK_FALSE(is("take x from p weight 0 need 0 when occupancy(x) < 3\n" + rest));
+  CHECK_FALSE(
+      is("take x from p weight 0 need 0 when assume(occupancy(x) < 3, true, \"few\")\n" + rest));
+}

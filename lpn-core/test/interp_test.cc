@@ -177,7 +177,9 @@ TEST_CASE("a watcher sees what starts, what commits and who waits") {
   struct Seen final : Watcher {
     void on_start(const Started&) override { text += "s"; }
     void on_commit(const Started&) override { text += "c"; }
-    void on_arrival(Time time, PlaceId) override { text += "a" + std::to_string(time); }
+    void on_arrival(Time time, PlaceId, std::span<const std::int64_t>) override {
+      text += "a" + std::to_string(time);
+    }
     void on_wait(Time time, const Blocked&) override { text += "w" + std::to_string(time); }
     std::string text;
   };

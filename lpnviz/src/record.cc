@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "lpn/viz/export.h"
+#include "numbers.h"
 
 namespace lpn::viz {
 namespace {
@@ -26,18 +27,6 @@ constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;  // of a double
 constexpr std::size_t kStarts = 1, kFirstWait = 2;
 constexpr std::size_t kPerTransition = kFirstWait + kWaits - 1;
 constexpr std::size_t kPerPlace = 2;
-
-void put(std::string& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out += static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  out += static_cast<char>(value);
-}
-
-void put_signed(std::string& out, std::int64_t value) {
-  put(out, (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
-}
 
 bool varies(const Net& net, const Formula& f) { return !net.exprs.is_const(f.id); }
 
@@ -73,7 +62,11 @@ void put_changes(std::string& out, Time begin,
 
 Record::Record(const Net& net, const ParamValues& params, const Marking& marking,
                RecordOptions options)
-    : net_(net), options_(options), actors_(net.transitions.size()), levels_(net.places.size()) {
+    : net_(net),
+      options_(options),
+      values_(net, options.values),
+      actors_(net.transitions.size()),
+      levels_(net.places.size()) {
   for (std::size_t k = 0; k < actors_.size(); ++k) {
     const Transition& t = net.transitions[k];
     for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
@@ -97,6 +90,11 @@ Record::Record(const Net& net, const ParamValues& params, const Marking& marking
     options_.bins /= 2;
   bins_.resize(series);
   least_entries_ = options_.segment;
+}
+
+void Record::watch(Interp& interp) {
+  values_.begin(interp);
+  interp.watch(this);
 }
 
 std::size_t Record::busy_series(std::size_t transition) const {
@@ -192,6 +190,7 @@ void Record::change(PlaceId place, std::uint64_t by, bool more) {
 }
 
 void Record::on_start(const Started& firing) {
+  values_.on_start(firing);
   reach(firing.start);
   const auto k = static_cast<std::size_t>(firing.transition);
   Actor& actor = actors_[k];
@@ -210,6 +209,7 @@ void Record::on_start(const Started& firing) {
 }
 
 void Record::on_commit(const Started& firing) {
+  values_.on_commit(firing);
   reach(firing.due);
   const auto k = static_cast<std::size_t>(firing.transition);
   const Transition& t = net_.transitions[k];
@@ -222,7 +222,8 @@ void Record::on_commit(const Started& firing) {
   }
 }
 
-void Record::on_arrival(Time time, PlaceId place) {
+void Record::on_arrival(Time time, PlaceId place, std::span<const std::int64_t> values) {
+  values_.on_arrival(time, place, values);
   reach(time);
   change(place, 1, true);
 }

@@ -78,6 +78,7 @@ def net(*, words: int = 28) -> lpn.Net:
     cycle = constants.TICKS
 
     net = lpn.Net("nfp")
+    net.frequency = nic["clock_hz"] * cycle
     cores = net.param(
         "cores", islands * nic["cores_per_island"], range=(1, islands * nic["cores_per_island"])
     )

@@ -75,6 +75,7 @@ def _devices(topology):
 def _net(key):
     topology = key.topology
     net = lpn.Net("pcie")
+    net.frequency = 10**12  # ticks are picoseconds, as fabric() has them
     done = net.place("done", parts.Done, done=True, sink=True)
     made = fabric(net, topology)
     add_devices(net, topology, made, topology.devices, done)

@@ -1,5 +1,7 @@
 """A System -> the net: a driver, DMA engines and a memory around the accelerator's own net."""
 
+from fractions import Fraction
+
 import os
 
 import lpn
@@ -27,6 +29,9 @@ class _Builder:
     def __init__(self, system, own):
         self.system, self.own = system, own
         self.net = lpn.Net("system")
+        ticks = Fraction(10**12) / Fraction(system.tick)
+        if ticks.denominator == 1:
+            self.net.frequency = int(ticks)
         self.cycle = int(system.accelerator.period // system.tick)  # of the accelerator, in ticks
         self.dram = system.memory.model == "dram"
 

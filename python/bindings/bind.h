@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lpn/net/net.h"
+#include "lpn/run/condition.h"
 #include "lpn/run/run.h"
 
 namespace py = pybind11;
@@ -61,6 +62,20 @@ inline Formula to_formula(const FormulaTuple& t) {
 inline ExprId expr(const Net& net, std::uint32_t id) {
   if (id >= net.exprs.size()) throw py::index_error("no such expression");
   return static_cast<ExprId>(id);
+}
+
+// A condition as (places, expression).
+using ConditionTuple = std::tuple<std::vector<std::uint32_t>, std::uint32_t>;
+
+// Throws Error "E-condition" for what is none of this net.
+inline Condition to_condition(const Net& net, const ConditionTuple& t) {
+  Condition condition;
+  for (const std::uint32_t place : std::get<0>(t)) {
+    condition.places.push_back(static_cast<PlaceId>(place));
+  }
+  condition.holds = expr(net, std::get<1>(t));
+  require_condition(net, condition);
+  return condition;
 }
 
 }  // namespace lpn::python

@@ -17,6 +17,7 @@ const char* ending_name(const RunResult& result) {
     case Ending::kQuiet: return "quiet";
     case Ending::kDone: return "done";
     case Ending::kLimit: return "limit";
+    case Ending::kCondition: return "condition";
     case Ending::kStopped: return result.stop == Stop::kAsked ? "interrupted" : "budget";
   }
   return "";
@@ -176,38 +177,41 @@ void bind_interp(py::module_& m) {
       });
 
   py::class_<Interp>(m, "Interp")
-      .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
-                       std::uint64_t group_limit, bool stats, bool trace, bool full_scan,
-                       const Budget& budget, const py::object& poll,
-                       const std::vector<GuideTuple>& guide,
-                       const std::vector<ParamValues>& guide_values,
-                       std::optional<std::uint32_t> halved) {
-             InterpOptions options;
-             options.guide = to_guide(net, guide, guide_values);
-             options.group_limit = group_limit;
-             options.stats = stats;
-             options.trace = trace;
-             options.full_scan = full_scan;
-             options.budget = budget;
-             if (halved) options.halved = static_cast<TransitionId>(*halved);
-             Watch watch(poll);
-             options.poll = [&](Time time, std::uint64_t commits) {
-               return !watch.go_on(time, commits);
-             };
-             std::unique_ptr<Interp> made;
-             {
-               const py::gil_scoped_release nogil;
-               made = std::make_unique<Interp>(net, params, marking, options);
-               made->set_poll({});
-             }
-             watch.rethrow();
-             return made;
-           }),
-           py::arg("net"), py::arg("params"), py::arg("marking"), py::kw_only(),
-           py::arg("group_limit") = kDefaultGroupLimit, py::arg("stats") = false,
-           py::arg("trace") = false, py::arg("full_scan") = false, py::arg("budget") = Budget{},
-           py::arg("poll") = py::none(), py::arg("guide") = std::vector<GuideTuple>{},
-           py::arg("guide_values") = std::vector<ParamValues>{}, py::arg("halved") = py::none())
+      .def(
+          py::init(
+              [](const Net& net, const ParamValues& params, const Marking& marking,
+                 std::uint64_t group_limit, bool stats, bool trace, bool full_scan,
+                 const Budget& budget, const py::object& poll, const std::vector<GuideTuple>& guide,
+                 const std::vector<ParamValues>& guide_values, std::optional<std::uint32_t> halved,
+                 const std::optional<ConditionTuple>& until) {
+                InterpOptions options;
+                if (until) options.until = to_condition(net, *until);
+                options.guide = to_guide(net, guide, guide_values);
+                options.group_limit = group_limit;
+                options.stats = stats;
+                options.trace = trace;
+                options.full_scan = full_scan;
+                options.budget = budget;
+                if (halved) options.halved = static_cast<TransitionId>(*halved);
+                Watch watch(poll);
+                options.poll = [&](Time time, std::uint64_t commits) {
+                  return !watch.go_on(time, commits);
+                };
+                std::unique_ptr<Interp> made;
+                {
+                  const py::gil_scoped_release nogil;
+                  made = std::make_unique<Interp>(net, params, marking, options);
+                  made->set_poll({});
+                }
+                watch.rethrow();
+                return made;
+              }),
+          py::arg("net"), py::arg("params"), py::arg("marking"), py::kw_only(),
+          py::arg("group_limit") = kDefaultGroupLimit, py::arg("stats") = false,
+          py::arg("trace") = false, py::arg("full_scan") = false, py::arg("budget") = Budget{},
+          py::arg("poll") = py::none(), py::arg("guide") = std::vector<GuideTuple>{},
+          py::arg("guide_values") = std::vector<ParamValues>{}, py::arg("halved") = py::none(),
+          py::arg("until") = py::none())
       .def("probed",
            [](const Interp& i, std::uint32_t t) { return i.probed(static_cast<TransitionId>(t)); })
       .def("push", [](Interp& i, std::uint32_t place, const std::vector<std::int64_t>& values,

@@ -193,6 +193,7 @@ void bind_net(py::module_& m) {
       .def_readonly("places", &Net::places)
       .def_readonly("transitions", &Net::transitions)
       .def_property_readonly("done_count", [](const Net& n) { return formula(n.done_count); })
+      .def_readwrite("frequency", &Net::frequency)
       .def("set_done_count", [](Net& n, OptionalFormula f) { n.done_count = own(n, f); })
       .def("file",
            [](Net& n, const std::string& name) {

@@ -20,8 +20,9 @@ class Stepper : public Watcher {
     std::vector<std::uint64_t> tokens;  // taken or produced per declared arc
   };
 
-  Stepper(const Net& net, Interp& interp)
+  Stepper(const Net& net, Interp& interp, ParamValues params)
       : net_(net),
+        params_(std::move(params)),
         interp_(interp),
         places_(net.places.size()),
         transitions_(net.transitions.size()) {
@@ -47,7 +48,7 @@ class Stepper : public Watcher {
     touch(net_.transitions[t].outputs, f.produced);
     ++commits_;
   }
-  void on_arrival(Time time, PlaceId place) override {
+  void on_arrival(Time time, PlaceId place, std::span<const std::int64_t>) override {
     note({"arrival", static_cast<std::uint32_t>(place), 0, time, time, {}});
     hit_ = hit_ || places_[static_cast<std::size_t>(place)];
   }
@@ -56,6 +57,16 @@ class Stepper : public Watcher {
   void set_break(bool place, std::uint32_t which, bool on) {
     (place ? places_ : transitions_).at(which) = on;
   }
+
+  // Runs stop behind an instant after which one of these holds that did not before it.
+  void set_conditions(const std::vector<ConditionTuple>& conditions) {
+    std::vector<Watched> watched;
+    for (const ConditionTuple& each : conditions) watched.push_back({to_condition(net_, each)});
+    conditions_ = std::move(watched);
+    if (begun_) look();
+    met_.clear();
+  }
+  const std::vector<std::size_t>& met() const { return met_; }
 
   // Why it ends: "limit" (nothing more up to `until`), "steps", "break", "quiet", "done",
   // "interrupted". `log` is called with each instant's events.
@@ -71,6 +82,8 @@ class Stepper : public Watcher {
         result_ = interp_.run(next ? *next : kForever);
       }
       const bool goes_on = result_.ending == Ending::kLimit;
+      look();
+      hit_ = hit_ || !met_.empty();
       const bool first = !begun_;
       begun_ = true;
       if (!events_.empty() || first) {
@@ -113,6 +126,21 @@ class Stepper : public Watcher {
   static std::vector<std::uint64_t> copy(std::span<const std::uint64_t> from) {
     return {from.begin(), from.end()};
   }
+  struct Watched {
+    Condition condition;
+    bool holds = false;
+  };
+  void look() {
+    met_.clear();
+    for (std::size_t k = 0; k < conditions_.size(); ++k) {
+      const bool now = holds(
+          net_, params_, conditions_[k].condition,
+          [this](PlaceId p) { return interp_.occupancy(p); },
+          [this](PlaceId p) { return interp_.free_tokens(p); });
+      if (now && !conditions_[k].holds) met_.push_back(k);
+      conditions_[k].holds = now;
+    }
+  }
   void note(Event event) { events_.push_back(std::move(event)); }
   template <typename Arcs>
   void touch(const Arcs& arcs, std::span<const std::uint64_t> tokens) {
@@ -122,9 +150,12 @@ class Stepper : public Watcher {
   }
 
   const Net& net_;
+  const ParamValues params_;
   Interp& interp_;
   std::vector<bool> places_, transitions_;  // where to stop
-  std::vector<Event> events_;               // of the last instant
+  std::vector<Watched> conditions_;
+  std::vector<std::size_t> met_;  // of them, those that came to hold in the last instant
+  std::vector<Event> events_;     // of the last instant
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<Time, Time>> flying_;
   bool hit_ = false, begun_ = false;
   std::uint64_t instants_ = 0, commits_ = 0;
@@ -135,8 +166,15 @@ class Stepper : public Watcher {
 
 void bind_stepper(py::module_& m) {
   py::class_<Stepper>(m, "Stepper", "A run of an Interp, an instant after the other.")
-      .def(py::init<const Net&, Interp&>(), py::arg("net"), py::arg("interp"),
-           py::keep_alive<1, 2>(), py::keep_alive<1, 3>())
+      .def(py::init([](const Net& net, Interp& interp, const ParamValues& params) {
+             if (params.size() != net.params.size())
+               throw py::value_error("one value per parameter");
+             return std::make_unique<Stepper>(net, interp, params);
+           }),
+           py::arg("net"), py::arg("interp"), py::arg("params"), py::keep_alive<1, 2>(),
+           py::keep_alive<1, 3>())
+      .def("set_conditions", &Stepper::set_conditions, py::arg("conditions"))
+      .def_property_readonly("met", &Stepper::met)
       .def("set_break", &Stepper::set_break, py::arg("place"), py::arg("which"), py::arg("on"))
       .def("go", &Stepper::go, py::arg("until") = kForever, py::arg("steps") = ~std::uint64_t{0},
            py::arg("log") = py::none())

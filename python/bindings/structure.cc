@@ -3,10 +3,12 @@
 
 #include "bind.h"
 #include "inputs.h"
+#include "lpn/net/facts.h"
 #include "lpn/net/lower.h"
 #include "lpn/smt/z3_feasibility.h"
 #include "lpn/structure/exclusion.h"
 #include "lpn/structure/invariants.h"
+#include "owned.h"
 
 namespace lpn::python {
 namespace {
@@ -103,6 +105,9 @@ bool exclusive(const Net& net, const std::vector<std::string>& transitions) {
 }  // namespace
 
 void bind_structure(py::module_& m) {
+  m.def("is_assertion", [](const Net& net, std::uint32_t transition) {
+    return is_assertion(net, item(net.transitions, transition));
+  });
   m.def("structure", &structure, py::arg("net"), py::arg("params"),
         "Conflicts, credit loops, unbounded concurrency, dead transitions, strongly connected "
         "components of several transitions (`loops`) and marked-graph parts, all by name. The net "

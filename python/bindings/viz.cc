@@ -21,16 +21,17 @@ void bind_viz(py::module_& parent) {
 
   py::class_<viz::Record>(m, "Record")
       .def(py::init([](const Net& net, const ParamValues& params, const Marking& marking,
-                       std::uint64_t segment, std::uint32_t bins) {
+                       std::uint64_t segment, std::uint32_t bins, std::uint64_t values) {
              require_inputs(net, params, marking);
              return std::make_unique<viz::Record>(net, params, marking,
-                                                  viz::RecordOptions{segment, bins});
+                                                  viz::RecordOptions{segment, bins, values});
            }),
            py::arg("net"), py::arg("params"), py::arg("marking"), py::kw_only(),
            py::arg("segment") = viz::RecordOptions{}.segment,
-           py::arg("bins") = viz::RecordOptions{}.bins, py::keep_alive<1, 2>())
+           py::arg("bins") = viz::RecordOptions{}.bins,
+           py::arg("values") = viz::RecordOptions{}.values, py::keep_alive<1, 2>())
       .def(
-          "watch", [](viz::Record& record, Interp& interp) { interp.watch(&record); },
+          "watch", [](viz::Record& record, Interp& interp) { record.watch(interp); },
           py::keep_alive<2, 1>(), "To be called before the interpreter's first run.")
       .def("finish", method<viz::Record>(&viz::Record::finish))
       .def("index", method<viz::Record>(&viz::Record::index))
@@ -41,7 +42,10 @@ void bind_viz(py::module_& parent) {
                                return list;
                              })
       .def_property_readonly("overview",
-                             [](const viz::Record& r) { return py::bytes(r.overview()); });
+                             [](const viz::Record& r) { return py::bytes(r.overview()); })
+      .def_property_readonly(
+          "values", [](const viz::Record& r) { return py::bytes(r.values()); },
+          "The values of tokens (lpnviz/README.md), after finish(); empty without any.");
 }
 
 }  // namespace lpn::python

@@ -90,3 +90,16 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_LATE})
+
+
+def _shown_by(function):
+    def _repr_html_(self):
+        """HTML for notebooks."""
+        return getattr(importlib.import_module("lpn.pages.notebook"), function)(self)
+
+    return _repr_html_
+
+
+# What a notebook shows of them; loaded when one does.
+setattr(Net, "_repr_html_", _shown_by("html_of_net"))
+setattr(Run, "_repr_html_", _shown_by("html_of_run"))

@@ -32,6 +32,7 @@ __all__ = [
     "budget_options",
     "compile_aloud",
     "counted",
+    "duration",
     "engine_option",
     "grouped",
     "json_option",
@@ -249,6 +250,17 @@ def seconds(value: float) -> str:
     if value < 1:
         return f"{value * 1e3:.1f} ms"
     return f"{value:.2f} s"
+
+
+def duration(cycles: int | None, frequency: int | None) -> str:
+    """So many ticks of a net of that frequency (Hz), to read: '1.69 ms'; '' where one is None."""
+    if cycles is None or frequency is None:
+        return ""
+    value = cycles / frequency
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
+        if value >= scale:
+            return f"{value / scale:.4g} {unit}"
+    return f"{value / 1e-12:.4g} ps"
 
 
 def rate(value: float) -> str:

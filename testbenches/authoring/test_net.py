@@ -521,3 +521,17 @@ def test_a_property_called_at_is_a_property():
     assert latencies == [7, 7, 21]
     with pytest.raises(lpn.Error, match="a token of 'due' needs exactly: at; got: none"):
         by_word.add("due")
+
+
+def test_a_frequency_is_for_people():
+    net = lpn.Net("n")
+    assert net.frequency is None and "frequency" not in net.text()
+    net.frequency = 250e6
+    assert net.frequency == 250_000_000 and type(net.frequency) is int
+    assert lpn.Net.parse(net.text()).frequency == 250_000_000
+    for value in (0, -1, 1.5, True, "1 GHz", float("nan"), float("inf"), 10**15 + 1, 10**30):
+        with pytest.raises(lpn.Error, match="E-frequency|must be ticks a second") as error:
+            net.frequency = value
+        assert error.value.code == "E-frequency"
+    net.frequency = None
+    assert net.frequency is None

@@ -211,7 +211,7 @@ def test_some_at_a_time_find_what_all_at_once_do(monkeypatch):
 def test_what_cannot_be_run_in_time_has_a_bound_by_states(monkeypatch):
     """It had none, and all of the time was spent."""
     monkeypatch.setattr(question, "_TRYING", 0.0)
-    space = bursts(arbitrated(4), beats=(1, 8), masters=4)
+    space = bursts(arbitrated(5), beats=(1, 8), masters=5)
     truth = lpn.maximize(space, seconds=None)
     answer = lpn.maximize(space, seconds=60)
     assert answer.states and answer.verdict == "optimal" and answer.upper == truth.upper

@@ -510,3 +510,25 @@ def test_a_misspelt_command_is_recognised(lpn):
         2,
         "error: No such command 'smi'; did you mean 'smt'? [E-usage]\n  try: lpn --help\n",
     )
+
+
+def test_times_where_the_net_states_its_clock(lpn, nets, marking):
+    path = marking("m.json", JOBS)
+    text = (nets / "line.lpn").read_text()
+    (nets / "line.lpn").write_text(text.replace("param slow", "frequency 1200000000\nparam slow"))
+    answer = lpn("sim", nets / "line.lpn", path)
+    lines = answer.out.splitlines()
+    assert lines[1].split()[:4] == ["input", "latency", "time", "firings"]
+    assert lines[2].split()[1:4] == ["16", "13.33", "ns"]
+    data = lpn("sim", nets / "line.lpn", path, "--json").json
+    assert data["frequency"] == 1_200_000_000
+    assert data["runs"][0]["latency_seconds"] == 16 / 1.2e9
+    assert "frequency 1200000000\n" in lpn("print", nets / "line.lpn").out
+
+
+@pytest.mark.parametrize("value", ["0", "-5", "1000000000000001", "1.5", "fast"])
+def test_frequencies_that_are_none(lpn, nets, value):
+    text = (nets / "line.lpn").read_text()
+    (nets / "line.lpn").write_text(text.replace("param slow", f"frequency {value}\nparam slow"))
+    answer = lpn("sim", nets / "line.lpn")
+    assert answer.status == 2 and ("E-frequency" in answer.err or "E-text" in answer.err)

@@ -81,6 +81,7 @@ const char* ending_name(Ending ending) {
     case Ending::kDone: return "done";
     case Ending::kLimit: return "limit";
     case Ending::kStopped: return "stopped";
+    case Ending::kCondition: return "condition";
   }
   return "";
 }

@@ -43,7 +43,7 @@ class Patience : public Watcher {
     if (left_-- == 0) throw TooLong{};
   }
   void on_commit(const Started&) override {}
-  void on_arrival(Time, PlaceId) override {}
+  void on_arrival(Time, PlaceId, std::span<const std::int64_t>) override {}
   void on_wait(Time, const Blocked&) override {}
 
  private:

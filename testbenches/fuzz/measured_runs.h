@@ -29,7 +29,7 @@ class HistoryWatcher final : public Watcher {
   explicit HistoryWatcher(History& history) : history_(history) {}
   void on_start(const Started& firing) override;
   void on_commit(const Started&) override {}
-  void on_arrival(Time, PlaceId) override {}
+  void on_arrival(Time, PlaceId, std::span<const std::int64_t>) override {}
   void on_wait(Time, const Blocked&) override {}
 
  private:

@@ -226,7 +226,7 @@ class Parser:
         self.net.name = self.name()
         self.end_of_line()
         items = {"file": self.file, "param": self.param, "type": self.type, "place": self.place}
-        items |= {"done": self.done, "transition": self.transition}
+        items |= {"done": self.done, "transition": self.transition, "frequency": self.frequency}
         while not self.sees("end"):
             item = self.accept(*items) or self.fail("a declaration, or 'end': the text is cut off")
             items[item]()
@@ -239,6 +239,9 @@ class Parser:
         if self.net.done and not any("done" in place.marks for place in self.net.places):
             raise Refused("E-done", "a done count needs a place that is done")
         return self.net
+
+    def frequency(self):
+        self.integer()  # for people
 
     def file(self):
         self.take("string", "a file's name in quotes")

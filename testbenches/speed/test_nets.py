@@ -56,3 +56,18 @@ def test_arbiter(n, resources, think):
     assert runs[0].trace == runs[1].trace
     assert runs[0].stats == runs[1].stats
     assert (runs[1].commits, runs[1].stalled) == (40 * n * (1 + think), False)
+
+
+@pytest.mark.parametrize(
+    "name, count", [("pipe4", 10_000), ("ring64", 4_000), ("forkjoin", 10_000)]
+)
+def test_critical_path(name, count):
+    """In straight-line code it is pieced together from many blocks: as the interpreter has it."""
+    model = lpn.load(HERE / "nets" / f"{name}.py")
+    net = model.net()
+    marking = model.workload(count, net)
+    asked, made = (
+        lpn.simulate(net, marking, engine=engine, path=0).path for engine in ("interp", "compiled")
+    )
+    assert made["rows"] == asked["rows"]
+    assert sum(row["cycles"] for row in made["rows"]) == made["latency"] == asked["latency"]

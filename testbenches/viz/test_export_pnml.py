@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import DEMO, golden_nets, load
+from conftest import BUILD, DEMO, golden_nets, load
 
 PNML = "http://www.pnml.org/version-2009/grammar/pnml"
 PTNET = "http://www.pnml.org/version-2009/grammar/ptnet"
@@ -323,3 +323,51 @@ def test_a_net_whose_numbers_are_not_known(tmp_path, lpn_command):
     assert "the capacity of place 'queue' is unknown" in said and not file.exists()
     given = lpn_command("viz", tmp_path / "pool.py", "-p", "queue.capacity=2", "-o", file)
     assert given.status == 0 and file.exists()
+
+
+def positions(node):
+    """The positions that a node's own graphics element says."""
+    found = [
+        child
+        for graphics in node.childNodes
+        if graphics.nodeName == "graphics"
+        for child in graphics.childNodes
+        if child.nodeName == "position"
+    ]
+    return [(int(each.getAttribute("x")), int(each.getAttribute("y"))) for each in found]
+
+
+def nodes_of(path):
+    document = xml.dom.minidom.parse(str(path))
+    return {
+        node.getAttribute("id"): positions(node)
+        for kind in ("place", "transition")
+        for node in document.getElementsByTagName(kind)
+    }
+
+
+@pytest.mark.skipif(
+    not (BUILD / "python" / "lpn_page" / "export.mjs").exists(),
+    reason="the page was not built: apt-get install nodejs npm, and build again",
+)
+def test_parts_stand_where_the_picture_has_them(lpn_command, tmp_path):
+    (tmp_path / "rich.lpn").write_text(RICH)
+    answer = lpn_command("viz", tmp_path / "rich.lpn", "-o", tmp_path / "rich.pnml", "--json")
+    assert answer.status == 0 and answer.json["positions"] is True
+    where = nodes_of(tmp_path / "rich.pnml")
+    assert len(where) == 8 and all(len(each) == 1 for each in where.values())
+    spots = [spot for each in where.values() for spot in each]
+    assert len(set(spots)) == len(spots) and min(min(spot) for spot in spots) >= 0
+    at = {name: spot for name, (spot,) in where.items()}
+    # Data flows from left to right; what stands for the room of a place is below it.
+    assert at["p.in"][0] < at["t.work"][0] < at["p.mid"][0] < at["t.leave"][0]
+    assert at["c.mid"] == (at["p.mid"][0], at["p.mid"][1] + 48)
+
+
+def test_without_what_lays_out_there_are_none(lpn_command, tmp_path):
+    (tmp_path / "rich.lpn").write_text(RICH)
+    asked = ("viz", tmp_path / "rich.lpn", "-o", tmp_path / "rich.pnml")
+    answer = lpn_command(*asked, "--json", PATH="/nowhere")
+    assert answer.status == 0 and answer.json["positions"] is False
+    assert not any(nodes_of(tmp_path / "rich.pnml").values())
+    assert "note: without positions, which other tools then choose: " in answer.err

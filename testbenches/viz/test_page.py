@@ -939,3 +939,34 @@ def test_the_golden_nets_open(browser, tmp_path):
         )
         assert not browser.console(), path.stem
         assert overlaps(browser.js(LABELS)) == [], path.stem
+
+
+def test_the_values_of_tokens(browser, page, tmp_path_factory):
+    """Those free in a place and those that a firing took, where one points, and of a chosen part."""
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    folder = tmp_path_factory.mktemp("values")
+    (folder / "join.lpn").write_text(STALLS.replace("type job", "frequency 250000000\ntype job"))
+    (folder / "in.json").write_text(json.dumps({"left": [[k] for k in range(9)], "right": 3}))
+    browser.open(page("values", folder / "join.lpn", folder / "in.json"), "light")
+    browser.seek(3)
+
+    def pointed_at(node, part):
+        ActionChains(browser.driver).move_to_element(
+            browser.find(f"[data-node='{node}'] {part}")
+        ).perform()
+        return [e.text for e in browser.driver.find_elements("css selector", ".tip-box .token")]
+
+    # feed took the token of size 1 at 2; it and what follows are free in `left` no more.
+    assert pointed_at("p0", ".name") == [f"size={k}" for k in range(2, 8)]
+    assert "… and 1 more" in browser.find(".tip-box").text
+    assert pointed_at("t0", ".title") == ["#1 j size=1"]
+    browser.js("return lpnviz.goTo('p0')")
+    browser.settle()
+    shown = [e.text for e in browser.driver.find_elements("css selector", ".now .token")]
+    assert shown == [f"size={k}" for k in range(2, 9)]
+    # The net states its clock, of 4 ns.
+    assert "cycle 3 = 12\u202fns" in browser.find(".now-at").text
+    assert "16\u202fns" not in browser.find(".facts").text
+    browser.seek(4)
+    assert "= 16\u202fns" in browser.find(".clock").text

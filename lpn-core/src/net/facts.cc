@@ -74,6 +74,19 @@ bool one_server(const Net& net, const Transition& t) {
   return t.servers && constant(net, *t.servers) == 1;
 }
 
+bool is_assertion(const Net& net, const Transition& t) {
+  if (!t.outputs.empty() || t.inputs.empty() || !one_server(net, t)) return false;
+  for (std::uint32_t k = 0; k < t.inputs.size(); ++k) {
+    if (t.inputs[k].inhibit || !arc_facts(net, t, k).only_watches()) return false;
+    if (t.inputs[k].guard && k + 1 != t.inputs.size()) return false;
+  }
+  const auto& guard = t.inputs.back().guard;
+  if (!guard || static_cast<std::size_t>(guard->id) >= net.exprs.size()) return false;
+  ExprId value = guard->id;
+  while (net.exprs[value].op == Op::kAssume) value = net.exprs[value].kids[1];
+  return value != guard->id && net.exprs[value].op == Op::kFalse;
+}
+
 const Formula* formula_at(const Transition& t, const Site& site) {
   const auto of = [](const std::optional<Formula>& f) { return f ? &*f : nullptr; };
   switch (site.kind) {

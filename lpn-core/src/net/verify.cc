@@ -94,6 +94,11 @@ class Verifier {
            "{} places and {} transitions; at most {} and {}", net_.places.size(),
            net_.transitions.size(), kMaxPlaces, kMaxTransitions);
     }
+    if (net_.frequency && (*net_.frequency < 1 || *net_.frequency > kMaxFrequency)) {
+      fail("E-frequency", fmt::format("net '{}'", net_.name), {},
+           "has a frequency of {} ticks a second; it must be 1..{}", *net_.frequency,
+           kMaxFrequency);
+    }
     check_names(net_.params, "parameter");
     check_names(net_.types, "type");
     check_names(net_.places, "place");

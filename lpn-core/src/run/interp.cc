@@ -116,6 +116,7 @@ struct Interp::Impl {
   bool begun = false;
   bool happened = false;  // in this instant: a commit, a start or an arrival
   bool over = false;      // kDone was reached
+  bool met = false;       // `until` holds
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::vector<Firing> firings;  // slots
   std::vector<std::uint32_t> free_slots;
@@ -153,6 +154,7 @@ struct Interp::Impl {
         allowance(options.budget, options.poll) {
     LPN_ASSERT(params.size() == net.params.size());
     require_fits(given, marking);
+    if (options.until) require_condition(declared, *options.until);
     allowance.within([&] {
       if (const Budget& most = options.budget; most.tokens != 0 || most.memory != 0) {
         const InitialSize size = initial_size(given, params, marking);
@@ -448,8 +450,9 @@ struct Interp::Impl {
   [[noreturn]] void fail(std::size_t k, const EvalFault& fault, const Site& site) {
     const RunFault run_fault{fault.fault, now,        group, static_cast<TransitionId>(k),
                              site,        fault.value};
-    const std::string heads =
-        describe_heads(declared, run_fault.transition, [this](PlaceId p) { return tokens(p); });
+    const std::string heads = describe_heads(
+        declared, run_fault.transition, [this](PlaceId p) { return tokens(p); },
+        [this](PlaceId p) { return places[static_cast<std::size_t>(p)].occupancy(); });
     throw RunError(declared, run_fault, heads);
   }
 
@@ -668,6 +671,7 @@ struct Interp::Impl {
     about.slot = firing.slot;
     about.not_before = firing.not_before;
     about.late = firing.late;
+    about.values = firing.values;
     return about;
   }
 
@@ -742,7 +746,9 @@ struct Interp::Impl {
     state.meter.filled(state.occupancy());
     mark(place);
     happened = true;
-    if (watcher != nullptr) watcher->on_arrival(now, static_cast<PlaceId>(place));
+    if (watcher != nullptr) {
+      watcher->on_arrival(now, static_cast<PlaceId>(place), std::span(values, state.width));
+    }
   }
 
   // False when there was nothing at this instant: only wake-ups of transitions that meanwhile
@@ -835,6 +841,7 @@ struct Interp::Impl {
       instant(observer);
     }
     for (;;) {
+      if (met || until_holds()) return finish(Ending::kCondition, limit);
       if (done_target && result.done_tokens >= *done_target) over = true;
       if (over) return finish(Ending::kDone, limit);
       const std::optional<Time> next = next_instant();
@@ -846,10 +853,24 @@ struct Interp::Impl {
     }
   }
 
+  // After an instant.
+  bool until_holds() {
+    if (!options.until) return false;
+    const auto place = [this](PlaceId p) -> const PlaceState& {
+      return places[static_cast<std::size_t>(p)];
+    };
+    met = holds(
+        declared, params, *options.until, [&](PlaceId p) { return place(p).occupancy(); },
+        [&](PlaceId p) { return place(p).free; });
+    return met;
+  }
+
   RunResult finish(Ending ending, Time limit) {
     RunResult r = result;
     r.ending = ending;
-    end = ending == Ending::kLimit ? std::max(limit, now) : r.last_commit;
+    end = ending == Ending::kLimit       ? std::max(limit, now)
+          : ending == Ending::kCondition ? now
+                                         : r.last_commit;
     if (!has_done()) r.latency = r.last_commit;
     if (ending == Ending::kQuiet) explain_stall(r);
     return r;

@@ -140,13 +140,32 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
   return fmt::format(fmt::runtime(fault_text(f.fault)), f.value, kMaxTokens);
 }
 
+// What is assumed with that text somewhere in a formula; none where that is not in it.
+std::optional<ExprId> assumed(const Net& net, ExprId formula, const std::string& text) {
+  const Node& node = net.exprs[formula];
+  if (node.op == Op::kAssume && net.exprs.text(node.a) == text) return node.kids[0];
+  for (int k = 0; k < op_info(node.op).arity; ++k) {
+    if (const auto found = assumed(net, node.kids[static_cast<std::size_t>(k)], text)) return found;
+  }
+  return std::nullopt;
+}
+
 std::string fault_message(const Net& declared, const RunFault& f, const std::string& heads) {
   const Net net = lower(declared);  // the site may be a credit arc
   const Transition& t = net[f.transition];
-  std::string message = fmt::format("net '{}', transition '{}{}' at time {}: {}", net.name, t.name,
-                                    site_name(net, t, f.site), f.time, explain(net, f, t));
   const Formula* formula = formula_at(t, f.site);
-  if (formula != nullptr) message += fmt::format("\n  in {}", print_expr(net, &t, formula->id));
+  std::string message;
+  if (f.fault == Fault::kAssume && is_assertion(net, t)) {
+    const std::string& text = net.exprs.text(static_cast<std::uint32_t>(f.value));
+    message = fmt::format("net '{}' at time {}: the assertion '{}' does not hold{}", net.name,
+                          f.time, t.name, text == t.name ? "" : ": " + text);
+    message += fmt::format(
+        "\n  in {}", print_expr(net, &t, assumed(net, formula->id, text).value_or(formula->id)));
+  } else {
+    message = fmt::format("net '{}', transition '{}{}' at time {}: {}", net.name, t.name,
+                          site_name(net, t, f.site), f.time, explain(net, f, t));
+    if (formula != nullptr) message += fmt::format("\n  in {}", print_expr(net, &t, formula->id));
+  }
   if (!heads.empty()) message += "\n  tokens: " + heads;
   const Source source =
       formula != nullptr && formula->source.line != 0 ? formula->source : t.source;
@@ -157,11 +176,18 @@ std::string fault_message(const Net& declared, const RunFault& f, const std::str
 }  // namespace
 
 std::string describe_heads(const Net& net, TransitionId transition,
-                           const std::function<std::vector<std::int64_t>(PlaceId)>& tokens) {
+                           const std::function<std::vector<std::int64_t>(PlaceId)>& tokens,
+                           const std::function<std::uint64_t(PlaceId)>& occupancy) {
   constexpr std::size_t kShown = 2;
   std::string text;
-  for (const InputArc& arc : net[transition].inputs) {
+  for (std::uint32_t a = 0; a < net[transition].inputs.size(); ++a) {
+    const InputArc& arc = net[transition].inputs[a];
     const auto& fields = net.type_of(arc.place).fields;
+    if (!arc.inhibit && arc_facts(net, net[transition], a).only_watches()) {
+      text +=
+          fmt::format("{}{}.count={}", text.empty() ? "" : ", ", arc.name, occupancy(arc.place));
+      continue;
+    }
     if (fields.empty() || arc.inhibit) continue;
     const std::vector<std::int64_t> values = tokens(arc.place);
     std::size_t count = std::min(values.size() / fields.size(), kShown);

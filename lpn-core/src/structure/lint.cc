@@ -46,6 +46,10 @@ class Linter {
   std::vector<Warning> run() {
     find_dead();
     for (std::size_t t = 0; t < net_.transitions.size(); ++t) {
+      if (is_assertion(net_, net_.transitions[t])) {  // it is not meant to start
+        divisors(t);
+        continue;
+      }
       unbounded(t);
       overtake(t);
       occupancy(t);

@@ -286,6 +286,9 @@ Net Parser::parse() {
     if (accept_word("end")) break;
     if (accept_word("file")) {
       file();
+    } else if (accept_word("frequency")) {
+      if (net_.frequency) fail(item, "'frequency' stands twice");
+      net_.frequency = integer("the ticks of a second");
     } else if (accept_word("param")) {
       param();
     } else if (accept_word("type")) {
@@ -299,7 +302,7 @@ Net Parser::parse() {
     } else if (item.kind == Kind::kEnd) {
       fail(item, "the text is cut off: its last line must be 'end'");
     } else {
-      unexpected("'file', 'param', 'type', 'place', 'done', 'transition' or 'end'");
+      unexpected("'file', 'frequency', 'param', 'type', 'place', 'done', 'transition' or 'end'");
     }
     end_line();
   }

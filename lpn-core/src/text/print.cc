@@ -388,6 +388,7 @@ void Printer::print() {
   if (sources_ == Sources::kPrinted) {
     for (const std::string& file : net_.files) put("file {}\n", text::escape(file));
   }
+  if (net_.frequency) put("frequency {}\n", *net_.frequency);
   if (!net_.params.empty()) put("\n");
   for (const Param& param : net_.params) {
     put("param {} = {}", param.name, param.value);

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define LPN_SIM_ABI 4
+#define LPN_SIM_ABI 5
 
 typedef struct lpn_sim lpn_sim; /* one running net */
 
@@ -286,6 +286,10 @@ typedef struct lpn_sim_api {
      LPN_BAD_CALL: the place has a capacity. */
   int32_t (*feed)(lpn_sim*, uint32_t place, uint64_t count, const int64_t* values,
                   const int64_t* times);
+
+  /* Tokens of a place, those that a firing in flight will take away included; of a place that the
+     net only takes from and puts into the free ones alone, without variant bit 1. */
+  uint64_t (*occupancy)(const lpn_sim*, uint32_t place);
 } lpn_sim_api;
 
 #ifdef __cplusplus

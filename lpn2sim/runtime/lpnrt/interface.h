@@ -222,6 +222,7 @@ struct Abi {
   static u64 tokens(const lpn_sim* s, u32 place, i64* values) {
     return place < Net::kDeclaredPlaces ? of(s)->tokens(place, values) : 0;
   }
+  static u64 occupancy(const lpn_sim* s, u32 place) { return of(s)->occupancy_of(place); }
   static void fault(const lpn_sim* s, lpn_fault* out) { *out = of(s)->fault; }
   static int32_t stats(const lpn_sim* s, lpn_transition_stats* transitions, lpn_place_stats* places,
                        i64* end) {
@@ -347,7 +348,8 @@ struct Abi {
             set_path_budget,
             path,
             create_within,
-            feed};
+            feed,
+            occupancy};
   }
 };
 

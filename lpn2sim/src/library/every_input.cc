@@ -38,7 +38,7 @@ class Counter : public Watcher {
  public:
   Counter(const Net& net, Measured& into) : net_(net), into_(into) {}
   void on_start(const Started&) override {}
-  void on_arrival(Time, PlaceId) override {}
+  void on_arrival(Time, PlaceId, std::span<const std::int64_t>) override {}
   void on_wait(Time, const Blocked&) override {}
   void on_commit(const Started& firing) override {
     const auto k = static_cast<std::size_t>(firing.transition);

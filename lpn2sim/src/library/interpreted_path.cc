@@ -219,7 +219,7 @@ void InterpretedPath::on_commit(const Started& firing) {
   }
 }
 
-void InterpretedPath::on_arrival(Time time, PlaceId place) {
+void InterpretedPath::on_arrival(Time time, PlaceId place, std::span<const std::int64_t>) {
   Impl& i = *impl_;
   PlaceCauses& causes = i.places[static_cast<std::size_t>(place)];
   if (!causes.read) return;

@@ -264,8 +264,11 @@ RunResult Simulator::finish(std::int32_t status, const lpn_result& raw) {
     fault.transition = static_cast<TransitionId>(f.transition);
     fault.site = {static_cast<SiteKind>(f.site_kind), f.site_arc, f.site_emission, f.site_field};
     fault.value = f.value;
-    throw RunError(net, fault,
-                   describe_heads(net, fault.transition, [this](PlaceId p) { return tokens(p); }));
+    throw RunError(
+        net, fault,
+        describe_heads(
+            net, fault.transition, [this](PlaceId p) { return tokens(p); },
+            [&](PlaceId p) { return api.occupancy(impl_->sim, static_cast<std::uint32_t>(p)); }));
   }
   LPN_ASSERT(status == LPN_OK);
   RunResult result;

@@ -133,6 +133,7 @@ SlicedRun run_events(Engine& engine, const Slices& slices) {
     if (result.ending == Ending::kStopped) {
       return {result, total, result.stop == Stop::kAsked, engine.now() - 1};
     }
+    if (result.ending == Ending::kCondition) return {result, total, false, engine.now()};
     if (result.ending != Ending::kLimit || until == limit) return {result, total, false, until};
     if (slices.keep_on && !slices.keep_on(until, result.commits)) {
       return {result, total, true, until};

@@ -69,10 +69,16 @@ void EventAccess::dispatch() {
   for (size_t k = 0; k < infos_.size(); ++k) line("case {0}: return why_{0}();", k);
   line("default: return kReady; }} }}");
   wakes_.touch_rivals_function();
-  line("u64 occupancy_of(u32 p) const {{ switch (p) {{");
-  for (size_t p = 0; p < declared_.places.size(); ++p) line("case {0}: return f{0} + l{0};", p);
-  line("default: return 0; }} }}");
   line("#endif");
+  line("u64 occupancy_of(u32 p) const {{ switch (p) {{");
+  for (size_t p = 0; p < declared_.places.size(); ++p) {
+    if (locked_[p]) {
+      line("case {0}: return f{0} + l{0};", p);
+    } else {
+      line("case {0}: return f{0} LPNRT_IF_STATS(+ l{0});", p);
+    }
+  }
+  line("default: return 0; }} }}");
   line("#if LPNRT_TRACE");
   line(
       "void report(u32 k, u64 firing, i64 start, const std::vector<lpn_token_run>& taken, const "

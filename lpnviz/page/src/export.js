@@ -2,7 +2,7 @@
 // drawing; resvg makes pixels of SVG.
 //
 //   { net: the description of a net, folder: where fonts.css, resvg.wasm and fonts/ are,
-//     format: 'svg' | 'png' | 'frames', theme: 'light' | 'dark', collapsed: [group], credits: bool,
+//     format: 'svg' | 'png' | 'frames' | 'layout' (JSON: where each part is), theme: 'light' | 'dark', collapsed: [group], credits: bool,
 //     width: in pixels, or null; for frames:
 //     record: { index, overview, segments: { number: bytes } } in base64, of a run (record.js),
 //     times: of the frames, in cycles, may lie between two; trail: cycles a token is on its way }
@@ -88,6 +88,11 @@ async function main() {
   }
   const view = { collapsed: new Set(job.collapsed), credits: job.credits };
   const layout = await layoutNet(net, view, new ELK());
+  if (job.format === 'layout') {
+    const node = ({ kind, index, x, y, w, h }) => ({ kind, index, x, y, w, h });
+    write(Buffer.from(JSON.stringify(layout.nodes.filter((n) => n.index !== undefined).map(node))));
+    return;
+  }
   if (job.format === 'svg') {
     const fonts = readFileSync(join(job.folder, 'fonts.css'), 'utf8');
     write(Buffer.from(drawSvg(net, layout, { theme: job.theme, fonts })));

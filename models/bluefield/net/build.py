@@ -137,6 +137,7 @@ def net_of_scenario(scenario):
 
 def _build(shape, values):
     net = lpn.Net("bluefield")
+    net.frequency = round(1e9 / parts.TICK_NS)
 
     def number(name, default, low, high):
         return net.param(name, values.get(name, default), range=(low, high))

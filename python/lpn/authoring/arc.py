@@ -278,6 +278,32 @@ class Arc(_NoNumber):
         )
 
 
+class Looked(Arc):
+    """A place that an assertion looks at: how many tokens it has is all there is to read."""
+
+    __slots__ = ()
+
+    @property
+    def free(self):
+        name = self._arc_name
+        raise mistake(
+            "E-arc",
+            f"an assertion reads no '{name}.free', which changes from start to start within an "
+            f"instant; write {name}.count, the tokens in the hands of a firing included",
+        )
+
+    @property
+    def taken(self):
+        name = self._arc_name
+        raise mistake("E-arc", f"an assertion takes no tokens; write {name}.count")
+
+    def _check_readable(self):
+        name = self._arc_name
+        raise mistake(
+            "E-arc", f"an assertion looks at no token of '{name}'; write {name}.count, how many"
+        )
+
+
 _depth = [0]  # how many aggregates are being traced inside each other
 
 

@@ -307,6 +307,29 @@ class Net:
         self._transitions[name] = number
         self._checked = False
 
+    def always(self, name: str, look: Any, holds: Any) -> None:
+        """An assertion: a condition over the marking that holds at every instant of a run.
+
+        `look`: {name: place}, or a list of places; `holds`: a function of these that returns a
+        condition over how many tokens are where, as `lambda queue, credits: queue.count +
+        credits.count == 4`. It is looked at whenever commits or arrivals have changed a count. A run
+        in which it does not hold ends with RunError "E-assume", which names the assertion, the time,
+        the counts and the line. It is a transition that never starts, so every engine, the text form
+        and proofs know it; the places it looks at are run by events.
+        """
+        check_name(name, "assertion", dots=True)
+        if name in self._transitions:
+            self._taken("transition", name, self._core.transitions[self._transitions[name]])
+        with within(f"net '{self.name}', assertion '{name}'"):
+            built = TransitionBuilder(self, name).build_assertion(look, holds)
+        self._transitions[name] = self._core.add_transition(built)
+        self._checked = False
+
+    @property
+    def assertions(self) -> list[str]:
+        """The names of the assertions, those of instances included."""
+        return [name for name, k in self._transitions.items() if _lpn.is_assertion(self._core, k)]
+
     @property
     def done_count(self):
         """The run ends when so many done tokens were produced; None: when nothing can happen."""
@@ -317,6 +340,30 @@ class Net:
     def done_count(self, value):
         with within(f"net '{self.name}'"):
             self._core.set_done_count(None if value is None else self._formula(value, "done_count"))
+        self._checked = False
+
+    @property
+    def frequency(self) -> int | None:
+        """Ticks a second of this net's time, for people to read: tables and pages then say ns, us and
+        ms beside cycles. No run depends on it, and an instance's own is not looked at. None: not
+        stated. Raises Error "E-frequency" for anything but a whole number of 1 to 10^15 Hz.
+        """
+        return self._core.frequency
+
+    @frequency.setter
+    def frequency(self, value: float | None) -> None:
+        whole = value
+        if isinstance(value, float) and value.is_integer():
+            whole = int(value)  # 250e6
+        if whole is not None and (
+            isinstance(whole, bool) or not isinstance(whole, int) or not 1 <= whole <= 10**15
+        ):
+            raise mistake(
+                "E-frequency",
+                f"the frequency of net '{self.name}' must be ticks a second, a whole number of 1 to "
+                f"10^15, got {value!r}; of 1.2 GHz write 1_200_000_000",
+            )
+        self._core.frequency = whole
         self._checked = False
 
     def done(self) -> Net:

@@ -5,7 +5,7 @@ import _lpn
 from .. import source
 from ..errors import listed, mistake, within
 from . import trace
-from .arc import Arc
+from .arc import Arc, Looked
 from .check import check_fields, check_name, plain
 from .expr import Expr, Ratio, Scope, text_of
 from .place import ArcSpec, Emission, Place
@@ -23,6 +23,12 @@ def _is_function(value):
     return callable(value) and not isinstance(value, (type, Expr, Place))
 
 
+def _watched(place):
+    if not isinstance(place, Place):
+        raise mistake("E-arc", f"an assertion looks at places, got {place!r}")
+    return place.watch()
+
+
 class TransitionBuilder:
     """One call of net.transition: checks it and makes the C++ transition, touching nothing else."""
 
@@ -35,6 +41,43 @@ class TransitionBuilder:
         self.scope = Scope(self.core, self.t, _owner(name))
         self.arcs = {}  # name -> Arc
         self.specs = {}
+
+    def build_assertion(self, look, holds):
+        """The transition that only watches these places and fails where `holds` does not."""
+        owner = f"assertion '{self.name}'"
+        self.scope.label = owner
+        if isinstance(look, dict):
+            look = {name: _watched(place) for name, place in look.items()}
+        elif isinstance(look, (list, tuple)):
+            look = [_watched(place) for place in look]
+        elif look is not None:
+            look = [_watched(look)]
+        for name, spec in self._named_specs(look):
+            self._input(name, spec)
+        if not self.arcs:
+            raise mistake("E-arc", "an assertion is over places; look at one: {arc: place}")
+        if not _is_function(holds):
+            raise mistake(
+                "E-operand",
+                "holds is a function of the places looked at that returns a condition, got "
+                f"{text_of(holds)}",
+            )
+        trace.check_names(holds, list(self.arcs), False, owner)
+        with within("holds"):
+            looked = {
+                name: Looked(self.scope, arc._number, name, arc._place, arc._fields, "watch")
+                for name, arc in self.arcs.items()
+            }
+            number = trace.trace(self.scope, holds, looked, "bool")
+        if Expr(self.scope, number)._const() is not None:
+            raise mistake("E-operand", "holds does not depend on how many tokens are where")
+        core = self.core
+        guard = core.assume(number, core.boolean(False), self.name)
+        at = source.of_function(holds) or self.at
+        self.t.set_guard(len(self.arcs) - 1, self.net._located(guard, at))
+        self.t.set_delay(self.net._located(core.constant(0), self.at))
+        self.t.set_servers(self.net._located(core.constant(1), self.at))
+        return self.t
 
     def build(self, take, put, delay, guard, servers, interval, ordered, clock):
         specs = self._named_specs(take)

@@ -26,7 +26,11 @@ _MOST_ROWS = 20  # tokens, events and places that are shown without `all`
 _HELP = {
     "step": ("step [N]", "on to the next instant at which something happens, or N of them"),
     "run": ("run [CYCLE]", "on to a break or the end; or through that cycle"),
-    "break": ("break NAME", "stops where a transition starts or commits, or a place changes"),
+    "break": (
+        "break NAME",
+        "stops where a transition starts or commits, or a place changes; or where a condition "
+        "comes to hold: break PLACE.count > 4",
+    ),
     "delete": ("delete NAME", "takes a break away"),
     "tokens": ("tokens PLACE [all]", "its free tokens, oldest first"),
     "places": ("places [all]", "how many tokens are where; without all, where there are any"),
@@ -124,6 +128,8 @@ class _Session:
     def _checked(self, name, words):
         """Arguments as the command wants them."""
         usage, _ = _HELP[name]
+        if name in ("break", "delete") and words:
+            words = [" ".join(words)]  # a condition has spaces
         shape = usage.split()[1:]
         least = sum(not word.startswith("[") for word in shape)
         if not least <= len(words) <= len(shape):
@@ -169,7 +175,7 @@ class _Session:
         if why == "interrupted":
             lines.append(f"stopped by Ctrl-C in cycle {grouped(run.now)}")
         elif why == "break":
-            met = ", ".join(self._met())
+            met = ", ".join([*self._met(), *self.stepping.met])
             lines.append(f"break in cycle {grouped(run.now)}: {met}")
         elif why == "limit":
             lines.append(f"nothing more happens up to there; last in cycle {grouped(run.now)}")
@@ -218,8 +224,10 @@ class _Session:
 
     def _do_break(self, name):
         self.stepping.stop_at(name)
-        kind = self.stepping.kind_of(name)
-        return {"breaks": list(self.stepping.breaks)}, [f"stops at {kind} {name}"]
+        where = f"when {name}"
+        if not self.stepping.is_condition(name):
+            where = f"at {self.stepping.kind_of(name)} {name}"
+        return {"breaks": list(self.stepping.breaks)}, [f"stops {where}"]
 
     def _do_delete(self, name):
         self.stepping.pass_by(name)

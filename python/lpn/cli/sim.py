@@ -16,6 +16,7 @@ from ..command import (
     budget_options,
     compile_aloud,
     counted,
+    duration,
     engine_option,
     grouped,
     json_option,
@@ -29,9 +30,10 @@ from ..command import (
     seconds,
     table,
 )
-from ..errors import Error, refusal
+from ..errors import Error, mistake, refusal
 from ..runs import fields_of, load, prepare
-from ..runs.engines import name_of
+from ..runs.condition import Condition
+from ..runs.engines import UNTIL_INTERPRETED, name_of
 from ..runs.isolated import isolated
 from ..runs.ready import is_marking_file
 from ..runs.run import budget_of
@@ -83,6 +85,12 @@ from .explain import show as show_ways
 @click.option(
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Stop after cycle T."
 )
+@click.option(
+    "--until",
+    metavar="CONDITION",
+    help='Stop after the first cycle at which this holds: "PLACE.count >= 4 and OTHER.free == 0". The '
+    "run is the interpreter's.",
+)
 @budget_options
 @click.option(
     "--explain",
@@ -118,6 +126,7 @@ def sim(
     path_memory,
     trace,
     limit,
+    until,
     max_memory,
     max_time,
     max_tokens,
@@ -148,6 +157,12 @@ def sim(
     engine = engine or os.environ.get("LPN_ENGINE") or loaded.engine_for(own)
     if trace and not engine and os.path.exists(trace) and not os.path.isfile(trace):
         engine = "interp"  # a pipe cannot be written anew
+    if until is not None:
+        if path:
+            raise click.UsageError("--until ends a run early: it has no --critical-path")
+        if engine == "compiled":
+            raise mistake("E-engine", UNTIL_INTERPRETED)
+        engine = "interp"
     kept = {"trace": bool(trace), "stats": stats, "path": path}
     ready = prepare(loaded, first, params, engine, **kept)
     if explain and not inputs:
@@ -161,9 +176,12 @@ def sim(
     memory = None if max_memory is None else max_memory << 20
     limits = budget_of(memory, max_time, max_tokens, max_firings, max_groups)
     how = {"limit": limit, "stats": stats, "limits": limits}
+    if until is not None:
+        Condition(ready.net, until)  # what is wrong with it is not of an input
+        how["until"] = until
     if path:
         how.update(path=top, path_memory=path_memory << 20)
-    own_answer = limit is None and not params
+    own_answer = limit is None and until is None and not params
     if isolate:
         most = {"seconds": isolate_seconds, "memory": isolate_memory and isolate_memory << 20}
 
@@ -191,7 +209,7 @@ def sim(
         if explain:
             show_ways(about["ways"])
             click.echo("")
-        _show(ready, about, rows, max(1, len(inputs)))
+        _show(ready, about, rows, max(1, len(inputs)), until)
         if trace:
             _say_trace(trace)
     return status
@@ -199,7 +217,10 @@ def sim(
 
 def _about(ready):
     """What is the same for all inputs."""
-    return {"model": ready.model.name, **_engine_of(ready), "parameters": ready.parameters}
+    about = {"model": ready.model.name, **_engine_of(ready), "parameters": ready.parameters}
+    if ready.net.frequency is not None:
+        about["frequency"] = ready.net.frequency
+    return about
 
 
 def _engine_of(ready, rows=None):
@@ -314,8 +335,10 @@ def _one(ready, how, trace, progress, own_answer):
             message = message.removeprefix(prefix)
         return {**row, "error": {"code": code, "message": message}}
     row.update(fields_of(run), engine=run.engine)
+    if net.frequency is not None and run.latency is not None:
+        row["latency_seconds"] = run.latency / net.frequency
     of_run = getattr(ready.model.module, "answer_of_run", None)
-    if of_run is not None and run.ending not in ("interrupted", "budget"):
+    if of_run is not None and run.ending not in ("interrupted", "budget", "condition"):
         row["answer"] = of_run(run)
     answer = getattr(ready.model.module, "answer", None)
     if (
@@ -374,7 +397,7 @@ def _status(rows, interrupted):
     return ANSWERED
 
 
-def _show(ready, about, rows, given):
+def _show(ready, about, rows, given, until=None):
     """The answer for people."""
     how = "interpreted"
     if about["engine"] == "compiled":
@@ -386,6 +409,7 @@ def _show(ready, about, rows, given):
     parameters = ", ".join(f"{k}={v}" for k, v in about["parameters"].items())
     click.echo(f"{about['model']}{' with ' + parameters if parameters else ''} ({how})")
     cells = []
+    frequency = ready.net.frequency
     for row in rows:
         if "error" in row:
             continue
@@ -394,6 +418,7 @@ def _show(ready, about, rows, given):
             "limit": f"stopped at {grouped(row.get('until'))}",
             "interrupted": "interrupted",
             "budget": row.get("stopped", {}).get("text", ""),
+            "condition": f"stopped at {grouped(row.get('until'))}",
         }.get(row["ending"], "")
         if row["stalled"]:
             state = "stalled"
@@ -401,6 +426,7 @@ def _show(ready, about, rows, given):
             [
                 row["input"] or "-",
                 grouped(row["latency"]),
+                *([duration(row["latency"], frequency)] if frequency else []),
                 grouped(row["firings"]),
                 seconds(row["seconds"]),
                 speed,
@@ -408,13 +434,18 @@ def _show(ready, about, rows, given):
             ]
         )
     if cells:
-        columns = ["input", ">latency", ">firings", ">simulated in", ">cycles/s"]
+        columns = ["input", ">latency", *([">time"] if frequency else []), ">firings"]
+        columns += [">simulated in", ">cycles/s"]
         if any(row[-1] for row in cells):
             columns.append("")
         table(columns, [row[: len(columns)] for row in cells])
     for row in rows:
         if "error" in row:
             continue
+        if row["ending"] == "condition":
+            click.echo(f"\n{row['input'] or ready.net.name}: {row['stopped']['text']}")
+        elif until is not None and row["ending"] not in ("interrupted", "budget"):
+            note(f"{row['input'] or ready.net.name}: {until} did not come to hold")
         if row["stalled"]:
             left = ", ".join(f"{u['place']} ({u['tokens']})" for u in row["undrained"])
             how = f"with tokens left in {left}" if left else "before all done tokens were produced"
@@ -426,7 +457,7 @@ def _show(ready, about, rows, given):
             ready.model.module.show(row["answer"])
         if "stats" in row:
             click.echo("")
-            _show_stats(row)
+            _show_stats(row, ready.net.assertions)
         if "critical_path" in row:
             click.echo("")
             _show_path(row)
@@ -450,15 +481,16 @@ def _show(ready, about, rows, given):
         click.echo(text, err=True)
 
 
-def _show_stats(row):
+def _show_stats(row, assertions):
     stats = row["stats"]
+    shown = {name: t for name, t in stats["transitions"].items() if name not in assertions}
     reasons = [
         why
-        for why in next(iter(stats["transitions"].values()), {"waited": {}})["waited"]
-        if any(t["waited"][why]["cycles"] for t in stats["transitions"].values())
+        for why in next(iter(shown.values()), {"waited": {}})["waited"]
+        if any(t["waited"][why]["cycles"] for t in shown.values())
     ]
     rows = []
-    for name, t in stats["transitions"].items():
+    for name, t in shown.items():
         waited = [t["waited"][why] for why in reasons]
         rows.append(
             [

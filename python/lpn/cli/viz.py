@@ -21,7 +21,8 @@ from ..command import (
     print_json,
 )
 from ..pages.export import FORMATS, Window, format_of, write_run
-from ..pages.image import Look, write_movie
+from ..errors import Error
+from ..pages.image import Look, positions, write_movie
 from ..pages.image import write as write_picture
 from ..runs import prepare
 from ..runs.result import outline_of
@@ -205,8 +206,9 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
     else:
         from ..pages.pnml import write
 
-        lost, rewritten = write(ready.net, ready.values, ready.marking, output)
-        about.update(lost=lost, rewritten=rewritten)
+        where = _positions(ready)
+        lost, rewritten = write(ready.net, ready.values, ready.marking, output, where)
+        about.update(lost=lost, rewritten=rewritten, positions=where is not None)
     about["bytes"] = os.path.getsize(output)
     if as_json:
         print_json(about)
@@ -220,6 +222,17 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
     if status == UNKNOWN:
         note(f"interrupted: the run is complete only up to cycle {grouped(run.until)}")
     return status
+
+
+def _positions(ready):
+    """Where the parts are in the picture; None, and a note why, without what lays it out."""
+    try:
+        return positions(ready.net, ready.values, ready.marking)
+    except Error as error:
+        if error.code not in ("E-viz", "E-viz-tool"):
+            raise
+        note(f"without positions, which other tools then choose: {str(error).splitlines()[0]}")
+        return None
 
 
 def _run(kind, ready, output, window, limit, look):

@@ -16,7 +16,7 @@ from ..errors import mistake
 from .export import opened
 from .page import page_folder, record
 
-__all__ = ["Look", "write", "write_movie"]
+__all__ = ["Look", "positions", "svg", "write", "write_movie"]
 
 
 FRAMES = 60  # of an animation, unless asked for
@@ -77,6 +77,28 @@ def write(kind, net, values, marking, path, look):
     data = run_node(job)
     with open(path, "wb") as file:
         file.write(data)
+
+
+def svg(net, values, marking, look=None):
+    """The picture as SVG text. Raises Error "E-viz", "E-viz-tool", "E-picture"."""
+    job = (look or Look()).job(
+        net=_lpn.viz.describe(net._core, values, marking._core), format="svg"
+    )
+    return run_node(job).decode()
+
+
+def positions(net, values, marking):
+    """Where the middle of each part is in the picture of the net with its credits, in px from the top
+    left: {("place" or "transition", number): (x, y)}. Raises Error "E-viz", "E-viz-tool".
+    """
+    job = Look(credits=True).job(
+        net=_lpn.viz.describe(net._core, values, marking._core), format="layout"
+    )
+    return {
+        (part["kind"], part["index"]): (part["x"] + part["w"] / 2, part["y"] + part["h"] / 2)
+        for part in json.loads(run_node(job))
+        if part["kind"] in ("place", "transition")
+    }
 
 
 def run_node(job):

@@ -83,6 +83,8 @@ class Recorded:
             "parameters": {p.name: str(v) for p, v in zip(self.net._core.params, self.values)},
             "record": json.loads(self.record.index()),
         }
+        if self.net.frequency is not None:
+            about["frequency"] = self.net.frequency
         if self.error is not None:
             first = str(self.error).splitlines()[0]
             about["error"] = {"code": self.error.code, "message": first, "time": self.error.time}
@@ -93,6 +95,9 @@ class Recorded:
             about["steps"] = {"count": len(self.path.steps)}
         yield prefix, "application/json", _json(about)
         yield f"{prefix}-overview", "text/plain", packed(self.record.overview)
+        values = self.record.values
+        if values:
+            yield f"{prefix}-values", "text/plain", packed(values)
         for k, segment in enumerate(self.record.segments):
             yield f"{prefix}-s{k}", "text/plain", packed(segment)
         if self.path is not None and self.path.path is not None:

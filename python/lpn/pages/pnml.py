@@ -40,6 +40,9 @@ LOST = {
 }
 
 
+_BELOW = 48  # px from a place to what stands for its room
+
+
 class _Report:
     def __init__(self, core):
         self._core = core
@@ -60,7 +63,8 @@ class _Report:
 
 
 class _Writer:
-    def __init__(self, net, values, marking):
+    def __init__(self, net, values, marking, where):
+        self.where = where
         self.core = net._core
         self.values = values
         self.tokens = _lpn.sim.initial_tokens(self.core, values, marking._core, True)
@@ -84,6 +88,13 @@ class _Writer:
 
     def label(self, parent, tag, text):
         self.element(self.element(parent, tag), "text", text)
+
+    def graphics(self, node, kind, number, below=0):
+        """Where the node is in the net's picture, where that is known."""
+        at = self.where.get((kind, number))
+        if at is not None:
+            x, y = (f"{value:.0f}" for value in (at[0], at[1] + below))
+            self.element(self.element(node, "graphics"), "position", x=x, y=y)
 
     def own(self, parent, entries):
         """What only LPN says of a node: [(word, text, attributes)]."""
@@ -112,8 +123,8 @@ class _Writer:
             self.report.add(what, "net", self.core.name)
         for k, place in enumerate(self.places):
             self.place(page, k, place)
-        for t in self.core.transitions:
-            self.transition(page, t)
+        for k, t in enumerate(self.core.transitions):
+            self.transition(page, k, t)
         if self.core.done_count or any(p.done for p in self.places):
             self.report.add("end", "net", self.core.name)
         lost = [
@@ -132,6 +143,7 @@ class _Writer:
     def place(self, page, k, place):
         node = self.element(page, "place", id=f"p.{place.name}")
         self.label(node, "name", place.name)
+        self.graphics(node, "place", k)
         self.label(node, "initialMarking", self.tokens[k])
         fields = self.types[place.type].fields
         own = [
@@ -162,6 +174,7 @@ class _Writer:
         if k in self.capacities:
             slots = self.element(page, "place", id=f"c.{place.name}")
             self.label(slots, "name", f"room in {place.name}")
+            self.graphics(slots, "place", k, _BELOW)
             self.label(slots, "initialMarking", self.capacities[k] - self.tokens[k])
             self.rewritten.append(
                 {
@@ -171,9 +184,10 @@ class _Writer:
                 }
             )
 
-    def transition(self, page, t):
+    def transition(self, page, k, t):
         node = self.element(page, "transition", id=f"t.{t.name}")
         self.label(node, "name", t.name)
+        self.graphics(node, "transition", k)
         own = []
         for what in ("delay", "servers", "interval"):
             formula = getattr(t, what)
@@ -290,19 +304,21 @@ class _Writer:
         )
 
 
-def write(net, values, marking, path):
+def write(net, values, marking, path, where=None):
     """Writes the net with the tokens of `marking` as a PNML file.
 
-    `values`: those of the net's parameters, which PNML has none of. Returns (lost, rewritten):
-    `lost` a list of {what, kind, name, formula, instead, line} for everything that the file's
-    standard part does not say, `rewritten` of {what, name, as} for what it says in another form.
-    Raises Error "E-param-value" for a formula over parameters that has no value, "E-unknown" for a
-    net with lpn.unknown(), whose numbers a file would have to invent, OSError.
+    `where`: the middles of its parts as image.positions() has them; None: the file says nothing of
+    that, and other tools lay it out. `values`: those of the net's parameters, which PNML has none
+    of. Returns (lost, rewritten): `lost` a list of {what, kind, name, formula, instead, line} for
+    everything that the file's standard part does not say, `rewritten` of {what, name, as} for what
+    it says in another form. Raises Error "E-param-value" for a formula over parameters that has no
+    value, "E-unknown" for a net with lpn.unknown(), whose numbers a file would have to invent,
+    OSError.
     """
     require_known(net)
     ElementTree.register_namespace("", PNML)
     ElementTree.register_namespace("lpn", OURS)
-    writer = _Writer(net, values, marking)
+    writer = _Writer(net, values, marking, where or {})
     tree = ElementTree.ElementTree(writer.document())
     ElementTree.indent(tree)
     with open(path, "wb") as file:

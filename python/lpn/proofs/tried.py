@@ -107,6 +107,9 @@ class Tried(Replays):
                 found.add(each)
                 if interrupted or not each["complete"] or found["assignments"] >= total:
                     return found, interrupted
+                if end is not None and time.monotonic() > end:  # a short chunk asks nobody
+                    found["complete"] = False
+                    return found, False
                 if time.monotonic() - began < _CHUNK_SECONDS:
                     chunk *= 2
                 elif time.monotonic() - began > 4 * _CHUNK_SECONDS and chunk > _CHUNK:

@@ -16,10 +16,12 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..authoring.unknown import require_known
 from ..errors import Error, mistake
+from .condition import Condition
 
 __all__ = [
     "ENGINES",
     "NOT_COMPILED",
+    "UNTIL_INTERPRETED",
     "check_engine",
     "compiled",
     "library_of",
@@ -27,6 +29,11 @@ __all__ = [
     "never_compile",
     "start",
 ]
+
+UNTIL_INTERPRETED = (
+    "only the interpreter looks at a condition after every instant; leave the compiled engine out, "
+    "or the condition"
+)
 
 # Errors that say that a net cannot be compiled here, not that it is wrong: then it is interpreted.
 NOT_COMPILED = (
@@ -108,6 +115,7 @@ def start(
     poll: Callable[[int, int], object] | None = None,
     halved: int | None = None,
     guide: Sequence[tuple] = (),
+    until: Condition | None = None,
 ) -> Any:
     """The machine at time 0 that _lpn.sim.run takes: an _lpn.sim.Simulator or an _lpn.Interp.
 
@@ -116,6 +124,7 @@ def start(
     whose delays are halved, rounded up; a library keeps the critical path for that. `guide`: of the
     interpreter, (starts, commits, probes) per transition: instants before which its firings neither
     start nor commit, and (expression, 0)s that are evaluated at each start (lpn/run/interp.h).
+    `until`: of the interpreter, a condition after which the run ends.
     """
     require_known(net)
     within = {"budget": budget or _lpn.Budget(), "poll": poll}
@@ -123,9 +132,13 @@ def start(
         kept: dict[str, Any] = {"stats": stats, "trace": trace, "halved": halved}
         if guide:
             kept |= {"guide": guide, "guide_values": [values]}
+        if until is not None:
+            kept["until"] = until.core
         return _lpn.Interp(net.core, values, marking._core, **kept, **within)
     if guide:
         raise mistake("E-engine", "a guided run is the interpreter's; leave the library out")
+    if until is not None:
+        raise mistake("E-engine", UNTIL_INTERPRETED)
     machine = _lpn.sim.Simulator(library, values, marking._core, **within)
     if halved is not None:
         machine.set_path_budget(0)

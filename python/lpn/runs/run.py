@@ -13,6 +13,7 @@ from ..authoring.net import Net
 from ..authoring.place import Place
 from ..errors import mistake
 from ..interrupt import Interrupt
+from .condition import Condition
 from .critical import critical_path
 from .engines import name_of, start
 
@@ -37,10 +38,11 @@ class Run:
     """How a run ended.
 
     `latency`: cycles (ticks) to the last done token, None when none was produced. `ending`:
-    "quiet", "done", "limit", "interrupted" (Ctrl-C) or "budget": it needed more than it may use.
-    Then `stopped` is a dict of `at`, the time, `reason` ("memory", "time", "tokens", "groups" or
-    "firings") and `text`; else None. `until`: the time up to which the run is complete when it
-    ended by limit, interrupt or budget, else None. `stalled`: quiet although tokens wait
+    "quiet", "done", "limit", "interrupted" (Ctrl-C), "condition": what it was to run until holds, or
+    "budget": it needed more than it may use. With the last two `stopped` is a dict of `at`, the time,
+    `reason` ("condition", "memory", "time", "tokens", "groups" or "firings") and `text`; else None.
+    `until`: the time up to which the run is complete when it ended by limit, interrupt, condition or
+    budget, else None. `stalled`: quiet although tokens wait
     that must drain; then `blocked` lists (transition, reason, arc or place), `undrained` the places
     and `left` the tokens per place. `commits`, `done_tokens`, `last_commit`: counts and a time.
     `trace`: list of commits, when asked for. `stats`: a dict, when asked for. `collected`: {place:
@@ -146,6 +148,7 @@ def execute(
     limits: Any = None,
     leave: Callable[[], object] | None = None,
     guide: Sequence[tuple] = (),
+    until: str | None = None,
 ) -> Any:
     """A Run by the compiled `library`, or by the interpreter when it is None.
 
@@ -160,8 +163,14 @@ def execute(
     at the start first. Raises "E-collect" for another place, and without a library when there is
     an `observer` as well. `limits`: an _lpn.Budget, what the run may use; None: as budget_of() has
     it. `guide`: as engines.start() has it; then `probed` of the Run has a list of numbers per
-    transition, row by row of its starts.
+    transition, row by row of its starts. `until`: the text of a Condition; without a library, the run
+    ends as "condition" with the first instant after which it holds; not together with `path`.
     """
+    condition = None if until is None else Condition(net, until)
+    if condition is not None and path is not None:
+        raise mistake(
+            "E-operand", "a run that a condition ends has no critical path; leave one out"
+        )
     limits = limits or budget_of()
     left = False
 
@@ -184,6 +193,7 @@ def execute(
             budget=limits,
             poll=lambda time, commits: stop.asked or going(time, commits),
             guide=guide,
+            until=condition,
         )
         trail = machine
         if path is not None and library is None:
@@ -194,9 +204,9 @@ def execute(
             machine.collect(net[name]._number)
         if path_memory is not None and library is not None:
             machine.set_path_budget(path_memory)
-        until = _lpn.FOREVER if limit is None else limit
+        last = _lpn.FOREVER if limit is None else limit
         result, seconds, interrupted, reached = _run_sliced(
-            machine, until, observer, on_slice, budget, stop, going
+            machine, last, observer, on_slice, budget, stop, going
         )
     if result is None or left and interrupted and not stop.asked:
         return None
@@ -205,19 +215,23 @@ def execute(
     whole = not cut or isinstance(machine, _lpn.Interp) or not machine.order_free
     measured = machine.stats() if stats and whole else None
     run = Run(net, result, name_of(library), seconds, None, measured)
-    if run.ending == "limit" or cut:
+    if run.ending in ("limit", "condition") or cut:
         run.until = reached if reached >= 0 else None
     if interrupted:
         run.ending = "interrupted"
     elif cut:
         run.stopped = stopped_at(reached + 1, result, limits)
+    elif condition is not None and run.ending == "condition":
+        because = f"{condition.text} ({condition.values(machine)})"
+        text = f"stopped at time {reached}, because {because}"
+        run.stopped = {"at": reached, "reason": "condition", "text": text}
     if guide:
         run.probed = [machine.probed(number) for number in range(len(guide))]
     _read(run, machine, read, collect if collector is None else ())
     if collector is not None:
         _read_recorded(run, machine, collector.take(), collect)
     if path is not None and not cut:
-        _find_path(run, trail, result, (values, marking, library, until), path)
+        _find_path(run, trail, result, (values, marking, library, last), path)
     return run
 
 

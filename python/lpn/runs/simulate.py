@@ -13,7 +13,7 @@ from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
 from .background import background_of
-from .engines import check_engine, compiled
+from .engines import UNTIL_INTERPRETED, check_engine, compiled
 from .quickest import run_by, run_quickest
 from .run import Run, budget_of, whole_limit
 
@@ -27,6 +27,7 @@ def simulate(
     *,
     engine: str | None = None,
     limit: int | None = None,
+    until: str | None = None,
     trace: bool | Callable[..., object] = False,
     stats: bool = False,
     path: bool | int | None = False,
@@ -39,6 +40,10 @@ def simulate(
     max_groups: int | None = None,
 ) -> Run:
     """Runs the net on a marking to its end, or to time `limit` (cycles, inclusive).
+
+    `until`: a condition over the marking, as "buffer.count >= 4 and credits.free == 0"; the run ends
+    with the first instant after which it holds, as ending "condition", and Run.stopped says why. It
+    is the interpreter's. Raises "E-condition" for what is none.
 
     `params`: values for the net's parameters. `engine`: "interp", which defines the meaning, or
     "compiled", which is fast and compiles a net once (later runs take it from the cache); None: the
@@ -59,8 +64,14 @@ def simulate(
     engine = engine or os.environ.get("LPN_ENGINE") or None
     if engine is not None:
         check_engine(engine)
+    if until is not None:
+        if engine == "compiled":
+            raise mistake("E-engine", UNTIL_INTERPRETED)
+        engine = "interp"
     limits = budget_of(max_memory, max_time, max_tokens, max_firings, max_groups)
     asked: dict[str, Any] = {"limit": limit, "read": read, "limits": limits, "stats": bool(stats)}
+    if until is not None:
+        asked["until"] = until
     wants_path = path is not False and path is not None  # 0: without asking what is gained
     if wants_path:
         asked.update(path=3 if path is True else int(path or 0), path_memory=path_memory)

@@ -8,6 +8,7 @@ from typing import Any
 import _lpn
 
 from ..errors import listed, near, without_place
+from .condition import Condition
 from .engines import start
 from .ready import Ready
 from .result import waiting
@@ -26,7 +27,8 @@ class Stepping:
     before the first. `instants`: how many have been. `events`: of the last one, each a dict of
     `cycle`, `event` ("start", "commit" or "arrival"), the `transition` with the number of its
     `firing` and when it is `due` (or was started, `start`), or the `place`, and `tokens`, the
-    places that it took from or put into with how many. `breaks`: names at which runs stop.
+    places that it took from or put into with how many. `breaks`: names and conditions at which runs
+    stop.
     """
 
     def __init__(self, ready: Ready) -> None:
@@ -43,9 +45,8 @@ class Stepping:
     def restart(self) -> None:
         """Back to before the first instant; breaks stay."""
         self._machine = start(self.net, self._values, self._marking, None)
-        self._stepper = _lpn.Stepper(self._core, self._machine)
-        for name in self.breaks:
-            self._set(name, True)
+        self._stepper = _lpn.Stepper(self._core, self._machine, self._values)
+        self._set_all(self.breaks)
 
     @property
     def now(self) -> int:
@@ -96,8 +97,7 @@ class Stepping:
         self.breaks = kept
         if to:
             self._stepper.go(steps=to)
-        for name in kept:
-            self._set(name, True)
+        self._set_all(kept)
 
     def kind_of(self, name: str) -> str:
         """ "place" or "transition". Raises Error "E-debug" for another name."""
@@ -115,17 +115,41 @@ class Stepping:
             raise without_place("E-debug", f"'{name}' is a {self.kind_of(name)}, no {kind}")
         return self._names[kind][name]
 
+    def _set_all(self, breaks):
+        for name in breaks:
+            if not self.is_condition(name):
+                self._set(name, True)
+        self._conditions = [Condition(self.net, name) for name in breaks if self.is_condition(name)]
+        self._stepper.set_conditions([each.core for each in self._conditions])
+
     def _set(self, name, on):
         kind = self.kind_of(name)
         self._stepper.set_break(kind == "place", self._names[kind][name], on)
 
+    def is_condition(self, name: str) -> bool:
+        """Whether a break is a condition and no name."""
+        names = (*self._names["place"], *self._names["transition"])
+        return name not in names and any(sign in name for sign in "<>=!( ")
+
     def stop_at(self, name: str) -> None:
         """Runs stop behind an instant in which this transition starts or commits, or in which
-        tokens come to this place or leave it. Raises Error "E-debug".
+        tokens come to this place or leave it; or, of a condition (lpn.runs.condition), after which
+        it holds and before which it did not. Raises Error "E-debug", "E-condition".
         """
-        self._set(name, True)
-        if name not in self.breaks:
-            self.breaks.append(name)
+        if name in self.breaks:
+            return
+        if self.is_condition(name):
+            Condition(self.net, name)
+        else:
+            self._set(name, True)
+        self.breaks.append(name)
+        self._set_all(self.breaks)
+
+    @property
+    def met(self) -> list[str]:
+        """The conditions that came to hold in the last instant, each with its counts."""
+        conditions = [self._conditions[k] for k in self._stepper.met]
+        return [f"{each.text} ({each.values(self._machine)})" for each in conditions]
 
     def pass_by(self, name: str) -> None:
         """No longer. Raises Error "E-debug" where there was no such break."""
@@ -133,8 +157,11 @@ class Stepping:
             raise without_place(
                 "E-debug", f"there is no break on '{name}'; breaks: {listed(self.breaks)}"
             )
-        self._set(name, False)
         self.breaks.remove(name)
+        if self.is_condition(name):
+            self._set_all(self.breaks)
+        else:
+            self._set(name, False)
 
     @property
     def events(self) -> list[dict[str, Any]]:

@@ -3,12 +3,10 @@
     LPN_SLOW=1 pytest -s testbenches/accuracy/protoacc/test_interface.py    # every random message
 """
 
-import gzip
 import json
-import subprocess
 
 import pytest
-from _truth import BUILD, SLOW, need
+from _truth import SLOW, lpn_pi, need, rows_of
 from conftest import TRUTH
 
 RUNS = TRUTH / "messages.jsonl.gz"
@@ -18,21 +16,12 @@ SAMPLE = ("R_msg05", "R_msg18", "A_6xstr64")
 
 def messages():
     """(name, tree, clocks) of the measured messages at these latencies."""
-    if not RUNS.exists():
-        return []
-    with gzip.open(RUNS, "rt") as file:
-        rows = [json.loads(line) for line in file]
     return [
         pytest.param(row["shape"], row["completed"][-1], id=row["name"])
-        for row in rows
+        for _, row in rows_of(RUNS)
         if (row["read_latency"], row["write_ack_latency"]) == LATENCIES
         and (row["name"].startswith("R") if SLOW else row["name"] in SAMPLE)
     ]
-
-
-def lpn_pi(*words):
-    command = [str(BUILD / "bin" / "lpn"), "pi", *map(str, words), "--json"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def test_there_are_figures():

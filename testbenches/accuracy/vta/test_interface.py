@@ -3,9 +3,6 @@
     LPN_SLOW=1 pytest -s testbenches/accuracy/vta/test_interface.py    # every matmul-like program
 """
 
-import gzip
-import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from _truth import BUILD, SLOW, TRUTH, need  # noqa: E402
+from _truth import SLOW, TRUTH, lpn_pi, need, rows_of  # noqa: E402
 
 RUNS = TRUTH / "vta" / "programs.jsonl.gz"
 LATENCY = 20  # of memory, both ways: the net's defaults
@@ -22,21 +19,12 @@ SAMPLE = ("M_ot1_kt4_r16_oc1_vt1", "M_ot4_kt2_r16_oc4_vt2")
 
 def programs():
     """(line, name, clocks) of the measured programs like matrix products at these latencies."""
-    if not RUNS.exists():
-        return []
-    with gzip.open(RUNS, "rt") as file:
-        rows = list(enumerate(map(json.loads, file), 1))
     return [
         pytest.param(line, row["name"], row["total_cycles"], id=row["name"])
-        for line, row in rows
+        for line, row in rows_of(RUNS)
         if row["read_latency"] == row["write_ack_latency"] == LATENCY
         and (row["name"].startswith("M") if SLOW else row["name"] in SAMPLE)
     ]
-
-
-def lpn_pi(*words):
-    command = [str(BUILD / "bin" / "lpn"), "pi", *map(str, words), "--json"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def test_there_are_figures():

@@ -59,6 +59,11 @@ bool constant_delay(const Net& net, const Transition& t);
 // servers=1, written as a constant: one firing at a time.
 bool one_server(const Net& net, const Transition& t);
 
+// An assertion over the marking (net.always in Python): it only counts tokens, puts nothing, and
+// its guard, which is false where it has a value, fails where what it assumes does not hold. So it
+// never starts, and a run in which it fails ends with E-assume.
+bool is_assertion(const Net& net, const Transition& t);
+
 // ---- formulas --------------------------------------------------------------------------------
 
 // Which formula of a transition: what is evaluated at a start.

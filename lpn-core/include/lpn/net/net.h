@@ -127,6 +127,8 @@ struct Net {
   std::vector<Place> places;
   std::vector<Transition> transitions;  // declaration order is priority
   std::optional<Formula> done_count;    // the run ends when so many done tokens were produced
+  // Ticks a second, for people to read times by; no run depends on it.
+  std::optional<std::int64_t> frequency;
 
   const Place& operator[](PlaceId id) const { return places[static_cast<std::size_t>(id)]; }
   Place& operator[](PlaceId id) { return places[static_cast<std::size_t>(id)]; }
@@ -156,6 +158,7 @@ ParamValues bind_params(const Net& net,
 inline constexpr std::size_t kMaxPlaces = 100'000;
 inline constexpr std::size_t kMaxTransitions = 100'000;
 inline constexpr std::size_t kMaxFields = 64;
+inline constexpr std::int64_t kMaxFrequency = 1'000'000'000'000'000;  // Hz: a tick of a femtosecond
 inline constexpr std::size_t kMaxArcs = 1'024;  // inputs, and outputs, of one transition
 // Most tokens one emission may append, and one marking may put into one place.
 inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 31;

@@ -12,6 +12,7 @@
 
 #include "lpn/net/marking.h"
 #include "lpn/net/net.h"
+#include "lpn/run/condition.h"
 #include "lpn/run/run.h"
 
 namespace lpn {
@@ -45,13 +46,16 @@ struct InterpOptions {
   Poll poll;  // already while tokens are placed; Interp::set_poll replaces it
   Guide guide;
   std::optional<TransitionId> halved;  // all its delays are halved, rounded up
+  // The run ends as kCondition with the first instant, 0 included, after which this holds; looked
+  // at before all other reasons to end.
+  std::optional<Condition> until;
 };
 
 class Interp {
  public:
   // REQUIRES verify(net).empty(). Copies what it needs. Throws Error: "E-param-value" when a
   // parameter gives servers < 1, a negative count, a period < 1, ...; "E-capacity" when a place
-  // starts with more tokens than it can hold.
+  // starts with more tokens than it can hold; "E-condition" of `until`.
   Interp(const Net& net, const ParamValues& params, const Marking& marking,
          InterpOptions options = {});
   ~Interp();

@@ -47,10 +47,11 @@ class Observer {
 };
 
 enum class Ending : std::uint8_t {
-  kQuiet,    // nothing can happen any more
-  kDone,     // the declared number of done tokens was produced
-  kLimit,    // the given time limit was reached
-  kStopped,  // before its end, perhaps in the midst of an instant: RunResult::stop says why
+  kQuiet,      // nothing can happen any more
+  kDone,       // the declared number of done tokens was produced
+  kLimit,      // the given time limit was reached
+  kStopped,    // before its end, perhaps in the midst of an instant: RunResult::stop says why
+  kCondition,  // a condition came to hold (InterpOptions::until), after the instant now()
 };
 
 // What a run may use; 0: any. What is too much for it ends as an answer, never as an error: how far
@@ -109,12 +110,13 @@ struct Started {
   std::span<const std::uint64_t> produced;  // per declared output arc
   // Of the lowered net (lower.h), in which room in a place is tokens, too:
   std::span<const std::uint64_t> all_taken, all_produced;
-  std::span<const std::uint64_t> needed;  // per input arc, at a start only
-  std::uint64_t group = 0;                // of its instant, in which this happens
-  std::uint32_t slot = 0;                 // no other firing in flight has it
-  Time not_before = 0;                    // from when the interval let it start
-  bool late = false;                      // ordered: due with the one before it, not by its delay
-  bool full = false;                      // all servers are busy since it started
+  std::span<const std::uint64_t> needed;   // per input arc, at a start only
+  std::uint64_t group = 0;                 // of its instant, in which this happens
+  std::uint32_t slot = 0;                  // no other firing in flight has it
+  Time not_before = 0;                     // from when the interval let it start
+  bool late = false;                       // ordered: due with the one before it, not by its delay
+  bool full = false;                       // all servers are busy since it started
+  std::span<const std::int64_t> values{};  // rows of the tokens it puts, arc by arc
 };
 
 // Sees what the interpreter does as it does it (Interp::watch); must not call back into it.
@@ -123,7 +125,8 @@ class Watcher {
   virtual ~Watcher() = default;
   virtual void on_start(const Started& firing) = 0;
   virtual void on_commit(const Started& firing) = 0;  // at its due time
-  virtual void on_arrival(Time time, PlaceId place) = 0;
+  // A token with these values, one per property, comes from outside.
+  virtual void on_arrival(Time time, PlaceId place, std::span<const std::int64_t> values) = 0;
   // With statistics: why a transition waits after an instant that may have changed it. `wait` is
   // what the statistics count from then on.
   virtual void on_wait(Time time, const Blocked& why) = 0;
@@ -169,10 +172,12 @@ struct RunFault {
   bool operator==(const RunFault&) const = default;
 };
 
-// "blk(nonzero=70, plane=1), slot": the first tokens in front of a transition, for messages.
-// `tokens` gives a place's free tokens, row-major.
+// "blk(nonzero=70, plane=1), slot.count=3": the first tokens in front of a transition, and how many
+// there are where it only counts, for messages. `tokens` gives a place's free tokens, row-major,
+// `occupancy` all of it.
 std::string describe_heads(const Net& net, TransitionId transition,
-                           const std::function<std::vector<std::int64_t>(PlaceId)>& tokens);
+                           const std::function<std::vector<std::int64_t>(PlaceId)>& tokens,
+                           const std::function<std::uint64_t(PlaceId)>& occupancy);
 
 class RunError : public Error {
  public:

@@ -22,7 +22,7 @@ class InterpretedPath : public Watcher {
 
   void on_start(const Started& firing) override;
   void on_commit(const Started& firing) override;
-  void on_arrival(Time time, PlaceId place) override;
+  void on_arrival(Time time, PlaceId place, std::span<const std::int64_t> values) override;
   void on_wait(Time, const Blocked&) override {}
 
  private:

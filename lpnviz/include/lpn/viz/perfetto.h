@@ -29,7 +29,7 @@ class Timeline : public Observer, public Watcher {
   void on_wait(Time time, const Blocked& why) override;
   void on_start(const Started&) override {}
   void on_commit(const Started&) override {}
-  void on_arrival(Time, PlaceId) override {}
+  void on_arrival(Time, PlaceId, std::span<const std::int64_t>) override {}
 
   // Closes the JSON; nothing may follow. `ending` is written beside the net's name; `end` is the
   // time up to which the run is known.

@@ -8,13 +8,16 @@
 
 #include "lpn/net/marking.h"
 #include "lpn/net/net.h"
+#include "lpn/run/interp.h"
 #include "lpn/run/run.h"
+#include "lpn/viz/values.h"
 
 namespace lpn::viz {
 
 struct RecordOptions {
-  std::uint64_t segment = 1 << 16;  // entries after which a segment ends with its instant
-  std::uint32_t bins = 1 << 13;     // most bins of the overview; a power of two
+  std::uint64_t segment = 1 << 16;            // entries after which a segment ends with its instant
+  std::uint32_t bins = 1 << 13;               // most bins of the overview; a power of two
+  std::uint64_t values = TokenValues::kMost;  // numbers that are kept of tokens
 };
 
 // Attached to an interpreter that keeps statistics, before its first run.
@@ -24,9 +27,11 @@ class Record : public Watcher {
   Record(const Net& net, const ParamValues& params, const Marking& marking,
          RecordOptions options = {});
 
+  // Watches the interpreter.
+  void watch(Interp& interp);
   void on_start(const Started& firing) override;
   void on_commit(const Started& firing) override;
-  void on_arrival(Time time, PlaceId place) override;
+  void on_arrival(Time time, PlaceId place, std::span<const std::int64_t> values) override;
   void on_wait(Time time, const Blocked& why) override;
 
   // The run has ended at `end`. Throws Error "E-viz-size" when times or counts pass 2^53, beyond
@@ -37,6 +42,7 @@ class Record : public Watcher {
   std::string index() const;  // JSON
   const std::vector<std::string>& segments() const { return segments_; }
   const std::string& overview() const { return overview_; }
+  std::string values() const { return values_.data(end_); }  // values.h
 
  private:
   struct Open {  // a firing of this segment, or one that reaches into it
@@ -77,6 +83,7 @@ class Record : public Watcher {
 
   const Net& net_;
   RecordOptions options_;
+  TokenValues values_;
   std::vector<Actor> actors_;
   std::vector<Level> levels_;
   std::vector<std::uint32_t> noted_;

@@ -21,6 +21,16 @@ export class Reader {
     return value;
   }
 
+  /** A signed number of 64 bits, as a BigInt. */
+  wide() {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const b = this.bytes[this.at++];
+      value |= BigInt(b & 127) << shift;
+      if (b < 128) return value & 1n ? -(value + 1n) / 2n : value / 2n;
+    }
+  }
+
   signed() {
     const value = this.next();
     return value % 2 ? -(value + 1) / 2 : value / 2;

@@ -55,6 +55,13 @@ export function typedNumber(text) {
   return /^\d+$/.test(digits) ? Number(digits) : null;
 }
 
+/** So many ticks of a clock of `hz`, to read: "1.69 ms". */
+export function duration(ticks, hz) {
+  const value = ticks / hz;
+  const [unit, scale] = [['s', 1], ['ms', 1e-3], ['µs', 1e-6], ['ns', 1e-9]].find(([, least]) => value >= least) ?? ['ps', 1e-12];
+  return `${Number((value / scale).toPrecision(4))}\u202f${unit}`;
+}
+
 /** 1234567 as "1 234 567" (narrow spaces at which no line breaks). */
 export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');

@@ -7,9 +7,10 @@ import { drawMoment, edgesByArc, levelsAt } from './moment.js';
 import { Record, WAITS } from './record.js';
 import { mean, runSign, Summary } from './summary.js';
 import { RunTimeline } from './run_timeline.js';
+import { TokenValues } from './values.js';
 import { percent, ranking, sharesOf, verdictOf } from './verdict.js';
-import { heldTokens, holders, reasonOf, timelineTip, tipOf, whySign } from './why.js';
-import { grouped, sansWidth, typedNumber } from '../base/text.js';
+import { freeLines, heldTokens, holders, reasonOf, takenLines, timelineTip, tipOf, whySign } from './why.js';
+import { duration, grouped, sansWidth, typedNumber } from '../base/text.js';
 
 const MOST_SEGMENTS = 24; // that a summary of a part goes through
 
@@ -36,6 +37,8 @@ async function readRun(net, prefix, about) {
   const record = new Record(about.record, net, (k) => gunzip(carried(`${prefix}-s${k}`)), await gunzip(carried(`${prefix}-overview`)));
   const run = { about, record, title: about.title, stats: about.stats,
     peaks: net.places.map((p) => about.stats.places[p.name].peak) };
+  const values = carried(`${prefix}-values`);
+  if (values) run.values = new TokenValues(await gunzip(values), net);
   if (about.steps) run.path = readSteps(await gunzip(carried(`${prefix}-steps`)), about.steps.count);
   await record.load(0, 0);
   return run;
@@ -138,7 +141,7 @@ export class RunView {
     const player = h('div', { class: 'player' }, button('first', 'First cycle (Home)', () => this.seek(0, true)),
       button('back', 'One event back (,)', () => this.step(-1)), this.playButton, button('on', 'One event on (.)', () => this.step(1)),
       button('last', 'Last cycle (End)', () => this.seek(this.end, true)),
-      h('span', { class: 'clock' }, this.input, h('span', { class: 'quiet' }, `of ${grouped(this.end)}`)),
+      h('span', { class: 'clock' }, this.input, this.at = h('span', { class: 'quiet' }), h('span', { class: 'quiet' }, `of ${grouped(this.end)}${this.inTime(this.end)}`)),
       h('span', { class: 'slide' }, this.slider), this.speed,
       window_('−', 'Timeline: zoom out ([)', () => this.timeline.zoom(0.5, this.timeline.anchor())),
       window_('+', 'Timeline: zoom in (])', () => this.timeline.zoom(2, this.timeline.anchor())),
@@ -176,8 +179,15 @@ export class RunView {
     const ended = about.error ? 'ended in an error' : about.stalled ? 'stalled'
       : { quiet: 'ran to the end', done: 'done', limit: 'cut off', interrupted: 'interrupted', budget: 'cut off' }[about.ending];
     this.page.facts.replaceChildren(...[this.runs.length > 1 ? fact('', [runSign(this.shown), 'AB'[this.shown]]) : null,
-      whole && about.latency !== null ? fact('cycles latency', grouped(about.latency)) : fact('cycles, no latency', grouped(this.run.record.end)),
+      whole && about.latency !== null ? fact(`cycles latency${this.inTime(about.latency)}`, grouped(about.latency))
+        : fact(`cycles${this.inTime(this.run.record.end)}, no latency`, grouped(this.run.record.end)),
       fact(about.firings === 1 ? 'firing' : 'firings', grouped(about.firings)), fact('', ended)].filter(Boolean));
+  }
+
+  /** " = 1.69 ms" where the net states its clock, else ''. */
+  inTime(cycles) {
+    const hz = this.run.about.frequency;
+    return hz ? ` = ${duration(cycles, hz)}` : '';
   }
 
   toggleNear() {
@@ -279,6 +289,7 @@ export class RunView {
     this.timeline.setTime(t, follow);
     if (document.activeElement !== this.input) this.input.value = grouped(at);
     this.slider.value = at;
+    this.at.textContent = this.inTime(at);
     this.slider.setAttribute('aria-valuetext', `cycle ${at}`);
     this.refresh();
     if (!this.playing) this.writeHash();
@@ -383,7 +394,7 @@ export class RunView {
     const state = row && inside ? record.stateAt(Math.min(t, record.end)) : null;
     page.tip.hidden = !state;
     if (!state) return;
-    page.tip.replaceChildren(...timelineTip(this.net, record, row, state));
+    page.tip.replaceChildren(...timelineTip(this.net, this.run, row, state));
     page.tip.style.left = `${Math.min(e.clientX + 14, innerWidth - page.tip.offsetWidth - 8)}px`;
     page.tip.style.top = `${Math.min(e.clientY - page.tip.offsetHeight - 10, innerHeight - 120)}px`;
   }
@@ -419,6 +430,7 @@ export class RunView {
       const { why, text } = reasonOf(this.net, run, state, k);
       rows.push(h('p', { class: 'why' }, why ? whySign(why) : null, text));
       rows.push(h('p', { class: 'quiet' }, open.length ? `${open.length} in flight: ${open.slice(0, 3).map((f) => `#${actor.number[f]} until ${grouped(actor.due[f])}`).join(', ')}${open.length > 3 ? ', …' : ''}` : 'nothing in flight'));
+      for (const f of open.slice(0, 3)) rows.push(...takenLines(this.net, run, actor, k, f, 8));
       const s = run.stats.transitions[name];
       const share = sharesOf(this.net, run)[k];
       rows.push(h('p', { class: 'quiet' }, `whole run: ${grouped(s.commits)} firing${s.commits === 1 ? '' : 's'}, busy ${percent(s.utilisation)}`
@@ -426,10 +438,10 @@ export class RunView {
     } else {
       const name = this.net.places[k].name;
       const s = run.stats.places[name];
-      rows.push(h('p', { class: 'why' }, `${grouped(state.tokens[k])} token${state.tokens[k] === 1 ? '' : 's'}, ${grouped(state.tokens[k] - heldTokens(this.net, run.record, state, k).total)} free`), ...holders(this.net, run, state, k));
+      rows.push(h('p', { class: 'why' }, `${grouped(state.tokens[k])} token${state.tokens[k] === 1 ? '' : 's'}, ${grouped(state.tokens[k] - heldTokens(this.net, run.record, state, k).total)} free`), ...holders(this.net, run, state, k), ...freeLines(this.net, run, k, state.time, 64));
       rows.push(h('p', { class: 'quiet' }, `whole run: mean ${mean(s.mean)}, peak ${grouped(s.peak)}`));
     }
-    part.replaceChildren(h('p', { class: 'quiet now-at' }, `cycle ${grouped(state.time)}`), ...rows);
+    part.replaceChildren(h('p', { class: 'quiet now-at' }, `cycle ${grouped(state.time)}${this.inTime(state.time)}`), ...rows);
   }
 
   // ---- critical path -------------------------------------------------------------------------

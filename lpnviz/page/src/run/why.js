@@ -1,9 +1,10 @@
 // Why a transition waits at an instant, in words; what is under the pointer.
 
 import { h } from '../base/dom.js';
-import { grouped } from '../base/text.js';
+import { duration, grouped } from '../base/text.js';
 import { moved } from './moment.js';
 import { WAITS } from './record.js';
+import { rowText } from './values.js';
 
 const count = (n, word) => `${grouped(n)} ${word}${n === 1 ? '' : 's'}`;
 
@@ -97,11 +98,13 @@ export function tipOf(net, run, state, id) {
   const k = Number(id.slice(1));
   if (id[0] === 'p') {
     const free = state.tokens[k] - heldTokens(net, run.record, state, k).total;
-    return [h('h3', {}, net.places[k].name), h('p', {}, `${count(state.tokens[k], 'token')}, ${grouped(free)} of them free`), ...holders(net, run, state, k)];
+    return [h('h3', {}, net.places[k].name), h('p', {}, `${count(state.tokens[k], 'token')}, ${grouped(free)} of them free`), ...holders(net, run, state, k), ...freeLines(net, run, k, state.time, 6)];
   }
   const { why, text } = reasonOf(net, run, state, k);
   const n = state.inFlight[k].length;
+  const actor = run.record.segments.get(run.record.segmentOf(state.time)).transitions[k];
   return [h('h3', {}, net.transitions[k].name), n ? h('p', {}, `${count(n, 'firing')} in flight`) : null,
+    ...state.inFlight[k].slice(0, 2).flatMap((f) => takenLines(net, run, actor, k, f, 3)),
     h('p', {}, why ? whySign(why) : null, text)].filter(Boolean);
 }
 
@@ -110,12 +113,38 @@ export function holders(net, run, state, p) {
   return heldTokens(net, run.record, state, p).by.map(([k, n, due]) => h('p', { class: 'quiet' }, `${net.transitions[k].name} works on ${grouped(n)}, until ${grouped(due)}`));
 }
 
+function lines(found, before) {
+  if (found === null) return [];
+  const { rows, count: all } = found;
+  const shown = rows.map((row) => h('p', { class: 'mono token' }, before, rowText(row)));
+  if (all > rows.length) shown.push(h('p', { class: 'quiet' }, `… and ${grouped(all - rows.length)} more`));
+  return shown;
+}
+
+const unknown = (net, run, p) => (run.values && net.types[net.places[p].type].fields.length
+  ? [h('p', { class: 'quiet' }, `the page has the values of tokens up to cycle ${grouped(run.values.until - 1)}`)] : []);
+
+/** The free tokens of a place after an instant, oldest first, a line each. */
+export function freeLines(net, run, p, t, most) {
+  if (!run.values) return [];
+  return run.values.knows(t) ? lines(run.values.free(p, t, most), '') : unknown(net, run, p);
+}
+
+/** The tokens that a firing in flight took, a line each. */
+export function takenLines(net, run, actor, k, f, most) {
+  if (!run.values) return [];
+  const [number, start] = [actor.number[f], actor.start[f]];
+  return net.transitions[k].inputs.flatMap((arc) => (arc.kind === 'take'
+    ? lines(run.values.taken(arc.place, k, number, start, most), `#${number} ${arc.name} `) : []));
+}
+
 /** What is under the pointer in the timeline: elements. */
-export function timelineTip(net, record, row, state) {
-  const content = [h('h3', {}, row.name), h('p', { class: 'quiet' }, `cycle ${grouped(state.time)}`)];
-  if (row.kind === 'p') return [...content, h('p', {}, count(state.tokens[row.k], 'token'))];
+export function timelineTip(net, run, row, state) {
+  const { record } = run;
+  const content = [h('h3', {}, row.name), h('p', { class: 'quiet' }, `cycle ${grouped(state.time)}${run.about.frequency ? ` = ${duration(state.time, run.about.frequency)}` : ''}`)];
+  if (row.kind === 'p') return [...content, h('p', {}, count(state.tokens[row.k], 'token')), ...freeLines(net, run, row.k, state.time, 4)];
   const actor = record.segments.get(record.segmentOf(state.time)).transitions[row.k];
-  for (const f of state.inFlight[row.k].slice(0, 4)) content.push(h('p', {}, `firing #${actor.number[f]}: ${grouped(actor.start[f])} to ${grouped(actor.due[f])}`));
+  for (const f of state.inFlight[row.k].slice(0, 4)) content.push(h('p', {}, `firing #${actor.number[f]}: ${grouped(actor.start[f])} to ${grouped(actor.due[f])}`), ...takenLines(net, run, actor, row.k, f, 2));
   const why = state.waits[row.k] % 8;
   if (why) content.push(h('p', {}, whySign(why), WAITS[why]));
   return content;

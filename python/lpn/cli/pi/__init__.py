@@ -148,7 +148,7 @@ def pi(
                     f"{option} is for interfaces; leave it out with "
                     f"{'--pareto' if pareto else '--loops'}",
                 )
-        return paces(words, params, pareto, 60 if limit is None else limit, as_json)
+        return paces(words, params, pareto, _seconds(limit), as_json)
     bounds = [*bounds, *(Bound().convert(word, None, None) for word in words[1:])]
     if fitted:
         for option, value, why in (
@@ -157,10 +157,15 @@ def pi(
         ):
             if value:
                 raise mistake("E-usage", f"{option} {why}; leave it out of --fitted")
-    limit = 60 if limit is None else limit
+    limit = _seconds(limit)
     return _extract(
         words[0], bounds, params, output, fitted, resolution, clock, limit, plot, as_json
     )
+
+
+def _seconds(limit):
+    """What --limit is unless it is given."""
+    return 60 if limit is None else limit
 
 
 def _extract(model, bounds, params, output, fitted, resolution, clock, limit, plot, as_json):
