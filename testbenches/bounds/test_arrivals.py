@@ -320,3 +320,14 @@ def test_born_that_is_made_on_the_way_is_left_to_runs():
     found, _ = _lpn.bound_by_states(net._core, space.core, "response", out._number)
     assert found["bound"] is None and "computes `born`" in found["why"]
     assert lpn.maximize(space, "response(out)").upper == 4
+
+
+def test_a_request_that_is_done_before_it_is_born_fails():
+    """Its run ends by itself, and this was called our bug."""
+    net, _ = bank()
+    space = lpn.InputSpace(net)
+    space.tokens("queue0", 1, kind=0, born=(0, 99))
+    answer = lpn.maximize(space, "response(answers)")
+    assert answer.verdict == "refuted" and answer.stalled["outcome"] == "error"
+    assert answer.stalled["witness"]["queue0[0].born"] == 5
+    assert answer.certificate is None

@@ -77,7 +77,7 @@ class Verdicts:
         try:
             if text is not None:
                 data = data_of_text(text)
-            found = check(data, lambda smtlib: None, seconds=8)  # as a limit of lpn smt --check
+            found = check(data, lambda smtlib: None, seconds=3)  # of two processors
         except lpn.Error as error:
             if error.code != "E-certificate":
                 raise

@@ -587,8 +587,9 @@ class _Search:
         if answer.verdict in ("unknown", "bounded") and answer.why is None:
             by_states = isinstance(self.basis, States) and not answer.interrupted
             answer.why = self.basis.reason() if by_states else self.why()
-        if self.uncertified:
-            self.claims = []
+        responses = any(atom[:1] == ("response",) for form in self.forms for atom in form)
+        if self.uncertified or responses and answer.stalled is not None:
+            self.claims = []  # a request done before it is born is no failure of the run itself
         by_states = isinstance(self.basis, States)
         known = by_states or not self.basis.undecided
         if claim is not None and answer.complete and known and self.claims:

@@ -7,7 +7,7 @@ import time
 
 import _lpn
 
-from ..errors import RunError, mistake
+from ..errors import Error, RunError, mistake
 from ..runs.background import PATIENCE, background_of
 from .answer import PARTITION, bug
 from .replay import Replays
@@ -152,7 +152,9 @@ class Tried(Replays):
         witness = self._named(input)
         try:
             run = self.run(witness)
-        except RunError as error:
+            for atom in {atom for form in self.forms for atom in form if atom[:1] == ("response",)}:
+                self.response(witness, atom[1])  # fails where a request is done before it is born
+        except (Error, RunError) as error:
             return {"outcome": "error", "witness": witness, "why": str(error)}
         if not run.stalled:
             raise bug("an input is said to stall, but run by itself it ends", witness)
