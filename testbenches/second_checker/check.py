@@ -137,6 +137,8 @@ class Check:
         whole_space = self.space.size() <= self.most
         given = self.space.assignments() if whole_space else self.space.drawn(1)
         stalls, valued, tries = False, [False] * len(self.bounds), 0
+        atoms = {atom for form, _ in self.claim.forms for atom in form}
+        asked = {atom[1] for atom in atoms if atom[:1] == ("response",)}
         for assignment in given:
             tries += 1
             if not whole_space and (self.ran >= self.sample or tries > 100 * self.sample):
@@ -147,7 +149,7 @@ class Check:
                 continue
             self.ran += 1
             run = Observed(self.net, *self.space.input(known), self.space.done)
-            if not run.ends:
+            if not run.ends or any(min(run.responses(p), default=0) < 0 for p in asked):
                 stalls = True
                 demand(self.data["stalls"] is not False, "an input stalls or fails")
                 continue

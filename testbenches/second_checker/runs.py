@@ -138,7 +138,11 @@ class Observed:
         return self.stall(t, atom[2])
 
     def response(self, name):
-        """The longest from birth to arrival, of those that came before the run was over."""
+        """The longest from birth to arrival; None where none came."""
+        return max(self.responses(name), default=None)
+
+    def responses(self, name):
+        """From birth to arrival, of those that came before the run was over."""
         spec = self.run.by_name[name].spec
         demand("born" in spec.type.fields, "a response where tokens do not say when they were born")
         taken = any(
@@ -150,8 +154,7 @@ class Observed:
         if self.first.get(name):
             raise Unknown("a response where requests are at first")
         k = spec.type.fields.index("born")
-        times = [at - values[k] for at, values in self.run.came[name] if at <= self.run.now]
-        return max(times, default=None)
+        return [at - values[k] for at, values in self.run.came[name] if at <= self.run.now]
 
     def busy(self, starts):
         total = until = 0

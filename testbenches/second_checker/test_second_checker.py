@@ -84,6 +84,24 @@ def test_a_claim_of_one_more_is_refused(certificates, looked_at):
         assert status == 1 and said.startswith("refused"), said
 
 
+def test_an_input_fails_whose_request_is_done_before_it_is_born(looked_at):
+    class Request(lpn.Token):
+        born: lpn.Birth
+
+    net = lpn.Net("early")
+    queue = net.place("queue", Request, start=True)
+    answers = net.place("answers", Request, done=True)
+    net.transition("serve", take={"rq": queue}, put=[answers.forward("rq")], delay=5)
+    space = lpn.InputSpace(net)
+    space.tokens("queue", 1, born=(0, 5))
+    data = lpn.maximize(space, "response(answers)").certificate
+    assert looked_at(data)[0] == 0 and lpn.check_certificate(data).holds
+    data["space"]["variables"][0][2] = 6
+    data["tried"]["inputs"] = 7
+    assert looked_at(data) == (1, "refused: an input stalls or fails")
+    assert not lpn.check_certificate(data).holds
+
+
 def changed(data, change):
     data = copy.deepcopy(data)
     change(data)
