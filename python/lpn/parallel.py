@@ -125,8 +125,10 @@ class Cluster:
         now = time.monotonic()
         if now - self._asked > 1:
             self._asked = now
-            workers = self._client.scheduler_info()["workers"].values()
-            self._count = sum(w["nthreads"] for w in workers)
+            # Without workers where the scheduler has just gone away; waits() says so.
+            workers = self._client.scheduler_info().get("workers")
+            if workers is not None:
+                self._count = sum(w["nthreads"] for w in workers.values())
         return self._count
 
     def waits(self) -> str | None:

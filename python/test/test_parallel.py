@@ -62,3 +62,20 @@ def test_a_scheduler_that_is_none(address, words):
     with pytest.raises(lpn.Error, match=words) as caught:
         Cluster(address)
     assert caught.value.code == "E-scheduler"
+
+
+def test_a_scheduler_that_has_just_gone_is_told_by_waits():
+    """Its client then knows of no workers at all, not even of none."""
+
+    class Client:
+        status = "closed"
+
+        def scheduler_info(self):
+            return {}
+
+    cluster = Cluster.__new__(Cluster)
+    cluster._client, cluster._safe, cluster._asked, cluster._count = Client(), "; safe", 0.0, 3
+    assert cluster.count == 3
+    with pytest.raises(lpn.Error, match="the Dask scheduler went away; safe$") as error:
+        cluster.waits()
+    assert error.value.code == "E-scheduler"
