@@ -40,5 +40,33 @@ TEST_CASE("competitors queue for a place from a number on") {
   CHECK(has(generate(net, options), "parked1"));
 }
 
+// Tokens of four kinds, each for a transition of its own; `any` takes what has waited in `late`.
+Net kinds() {
+  std::string text = "lpn 1\nnet kinds\ntype job (kind: 0..9, bank: 0..9)\n"
+      "place src : job start\nplace late : job\nplace out : job done\n";
+  for (int k = 0; k < 4; ++k) {
+    text += "transition t" + std::to_string(k) + " {\n  take x from src when x.kind + 3 == " +
+            std::to_string(k + 3) + "\n  delay 1\n  servers 1\n  put out (x.kind, x.bank)\n}\n";
+  }
+  return parse_net(text + "end\n");
+}
+
+TEST_CASE("tokens told apart by a term go to whom it names, from a number of takers on") {
+  Net net = kinds();
+  const std::string source = generate(net);
+  CHECK(has(source, "void route_0()"));
+  CHECK(has(source, "kTo[] = {0,1,2,3,};"));
+  GenerateOptions options;
+  options.routed = 5;
+  CHECK_FALSE(has(generate(net, options), "route_0"));
+  // One whose term is another, or that sees more than the first token, is asked as ever.
+  ExprPool& exprs = net.exprs;
+  const ExprId bank = exprs.token(0, 1, exprs.constant(0));
+  net.transitions[1].inputs[0].guard->id = exprs.binary(Op::kEq, bank, exprs.constant(1));
+  CHECK(has(generate(net), "kTo[] = {0,kNobody,2,3,};"));
+  net.transitions[2].inputs[0].weight.id = exprs.constant(2);
+  CHECK_FALSE(has(generate(net), "route_0"));
+}
+
 }  // namespace
 }  // namespace lpn::sim

@@ -14,7 +14,7 @@ std::vector<sim::Library> build_many(const std::vector<Net>& nets, sim::Variant 
   for (std::size_t k = 0; k < nets.size(); ++k) {
     sim::GenerateOptions each;
     each.suffix = fmt::format("_{}", k);
-    if (k % 2 == 0) each.contested = 2;
+    if (k % 2 == 0) each.contested = 2, each.routed = 1;
     if (k / 2 % 2 == 0) each.inlined = 0;
     source += sim::generate(nets[k], each);
   }

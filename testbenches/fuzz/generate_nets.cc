@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     ++order_free[static_cast<int>(sim::runs(net))];
     sim::GenerateOptions options;
     options.suffix = fmt::format("_{}", k);
-    if (k / bench::kProfiles % 2 == 0) options.contested = 2;
+    if (k / bench::kProfiles % 2 == 0) options.contested = 2, options.routed = 1;
     if (k / bench::kProfiles / 2 % 2 == 0) options.inlined = 0;
     bytes += sim::generate(net, options).size();
   }

@@ -588,7 +588,12 @@ class Maker {
       return;
     if (!theirs.guard) {
       const ExprId head = pool.token(0, 0, number(0));
-      theirs.guard = Formula{op(Op::kEq, op(Op::kMod, head, number(2)), number(0)), {}};
+      const ExprId parity = op(Op::kMod, head, number(2));
+      theirs.guard = Formula{op(Op::kEq, parity, number(0)), {}};
+      if (net.transitions.size() % 2 == 0) {  // both by a value of their own
+        ours.guard = Formula{op(Op::kEq, parity, number(1)), {}};
+        return;
+      }
     } else {
       const Reads reads = pool.reads(theirs.guard->id);
       const auto beyond = [](const std::vector<std::uint32_t>& arcs) {

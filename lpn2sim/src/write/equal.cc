@@ -70,7 +70,8 @@ EqualCode::Shape EqualCode::shape(const Unit& unit) const {
         const std::uint32_t n = mark.numbers[0];
         if (mark.name == "N" || mark.name == "A" || mark.name == "B") {
           out.key += fmt::format("@{}", mark.name);
-        } else if (mark.name == "T" || mark.name == "P" || mark.name == "C") {
+        } else if (mark.name == "T" || mark.name == "P" || mark.name == "C" ||
+                   mark.name == "S") {
           slot(mark.name[0], 0, n);
         } else if (mark.name == "R") {
           out.key += members_.type(n);
@@ -101,6 +102,10 @@ string EqualCode::spelled(const Slot& slot, const string& shift) {
       if (shift.empty()) return fmt::format("call_{}()", number);
       calls_by_number_ = true;
       return fmt::format("call_on(static_cast<u32>({}))", number);
+    case 'S':
+      if (shift.empty()) return fmt::format("route_{}()", number);
+      routes_by_number_ = true;
+      return fmt::format("route(static_cast<u32>({}))", number);
     default: return shift.empty() ? number : fmt::format("static_cast<u32>({})", number);
   }
 }

@@ -35,8 +35,9 @@ class EqualCode {
   // `void NAME(u32 k)` of struct `of`: calls the function `kind`_k, of `count` transitions.
   std::string table(const std::string& of, const std::string& name, const std::string& kind,
                     std::size_t count, const std::string& before) const;
-  // Whether a function has a contested place called on by number.
+  // Whether a function has a contested place called on, or a route followed, by number.
   bool calls_by_number() const { return calls_by_number_; }
+  bool routes_by_number() const { return routes_by_number_; }
 
  private:
   struct Unit {
@@ -46,7 +47,7 @@ class EqualCode {
   // A place in the text where transitions may differ.
   struct Slot {
     std::size_t at = 0;  // in the key
-    char what = 0;       // T, P, C, an array of members [, or a constant: i, u
+    char what = 0;       // T, P, C, S, an array of members [, or a constant: i, u
     std::size_t array = 0;
     std::int64_t value = 0;
   };
@@ -61,7 +62,7 @@ class EqualCode {
 
   const Members& members_;
   bool shares_;
-  bool calls_by_number_ = false;
+  bool calls_by_number_ = false, routes_by_number_ = false;
   std::vector<Unit> units_;
   std::map<std::string, std::map<std::size_t, Call>> calls_;
 };

@@ -30,6 +30,13 @@ void EventAccess::dispatch() {
     }
     line("default: break; }} }}");
   }
+  if (equal_.routes_by_number()) {
+    line("void route(u32 p) {{ switch (p) {{");
+    for (size_t p = 0; p < routes_.size(); ++p) {
+      if (routes_[p].there()) line("case {0}: return route_{0}();", p);
+    }
+    line("default: break; }} }}");
+  }
   for (const char* verb : {"start", "commit"}) {
     const char* call =
         verb[0] == 's' ? "case {0}: try_{0}(); break;" : "case {0}: commit_{0}(); break;";

@@ -130,9 +130,10 @@ void EventCommits::append(size_t k, size_t o, Woken& marks) {
   if (facts_.stamped(p)) line("if (@s{0}.on) @s{0}.add(now, group, total);", p);
   wakes_.touch_consumers(p);
   if (!contests_[p].rivals.empty()) line("{}", names_.call_on(p));
+  if (routes_[p].there()) line("if (@f{} == total) {}", p, names_.send_on(p));
   Woken woken;
   for (uint32_t other : consumers_[p]) {
-    if (facts_.is_rival(p, other)) continue;
+    if (facts_.is_rival(p, other) || facts_.is_routed(p, other)) continue;
     const Transition& theirs = net_.transitions[other];
     for (uint32_t b = 0; b < theirs.inputs.size(); ++b) {
       // More tokens never satisfy an inhibitor, unless another arc reads that occupancy.

@@ -41,6 +41,11 @@ EventFacts::EventFacts(const Net& authored, const GenerateOptions& options)
       contested(options.contested),
       apart(net.transitions.size() > options.inlined) {
   analyse();
+  routes = find_routes(net, infos, options.routed);
+  for (size_t p = 0; p < routes.size(); ++p) {
+    for (const auto& [value, k] : routes[p].member) infos[k].routed_by = p;
+  }
+  for (size_t k = 0; k < infos.size(); ++k) infos[k].asked_early = early_guard(net, infos[k], k);
 }
 
 void EventFacts::analyse() {
@@ -98,6 +103,7 @@ void EventFacts::analyse() {
     for (uint32_t a = 0; a < t.inputs.size(); ++a) {
       ArcInfo& ai = info.arcs[a];
       ai.read_by_arcs = arcs.tokens[a] || arcs.free[a];
+      ai.free_read = arcs.free[a];
       ai.occupancy_read = all.occupancy[a];
       ai.tokens_read = all.tokens[a] && !net.type_of(t.inputs[a].place).fields.empty();
       if (ai.occupancy_read || t.inputs[a].inhibit) locked[ai.place] = true;
@@ -174,6 +180,8 @@ bool EventFacts::is_rival(size_t p, uint32_t k) const {
   const auto& rivals = contests[p].rivals;
   return std::binary_search(rivals.begin(), rivals.end(), k);
 }
+
+bool EventFacts::is_routed(size_t p, uint32_t k) const { return infos[k].routed_by == p; }
 
 bool EventFacts::is_const(const Formula& f) const { return net.exprs.is_const(f.id); }
 

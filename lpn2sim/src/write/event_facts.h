@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lpn/base/error.h"
 #include "lpn/net/net.h"
 #include "lpn/sim/generate.h"
 #include "plan/plan.h"
+#include "write/event_routes.h"
 
 namespace lpn::sim {
 
@@ -25,6 +27,7 @@ struct ArcInfo {
   bool credit = false;
   bool reads_head = false;
   bool read_by_arcs = false;  // weights, thresholds or guards read its tokens or free count
+  bool free_read = false;       // weights, thresholds or guards read its free count
   bool occupancy_read = false;
   bool tokens_read = false;     // anything reads its tokens
   std::int64_t weight = -1;     // constant, else -1
@@ -44,6 +47,9 @@ struct TransitionInfo {
   Keep keep = Keep::kFifo;
   bool zero_delay = false;  // constant 0
   bool one_server = false;
+  std::optional<std::size_t> routed_by;  // the place whose route leads to it
+  // Whether its first guard is asked before it is looked at at all: it is short and cannot fail.
+  bool asked_early = false;
 };
 
 struct EventFacts {
@@ -53,6 +59,8 @@ struct EventFacts {
   // Arcs that are looked at before anything that can fail, and have constant needs: the first ones.
   std::size_t safe_arcs(std::size_t k) const;
   bool is_rival(std::size_t p, std::uint32_t k) const;
+  // Whether the route of place `p`, where it has one, leads to `k`.
+  bool is_routed(std::size_t p, std::uint32_t k) const;
   bool is_const(const Formula& f) const;
   std::int64_t const_of(const Formula& f) const;
   // A count that the commit knows without being told.
@@ -88,6 +96,7 @@ struct EventFacts {
   std::vector<std::vector<std::uint32_t>> consumers;  // per place: transitions with an input arc
   std::vector<bool> locked;                           // per place: its locked tokens are counted
   std::vector<Contest> contests;                      // per place; no rivals: not contested
+  std::vector<Route> routes;                          // per place
 
  private:
   void analyse();

@@ -11,6 +11,31 @@ using std::size_t;
 using std::string;
 using std::uint32_t;
 
+namespace {
+
+// As in a start, but for where first tokens are: nothing has found them yet.
+class InPlaces final : public Operands {
+ public:
+  InPlaces(const EventNames& names, const std::vector<TransitionInfo>& infos)
+      : names_(names), infos_(infos) {}
+  string param(uint32_t n) const override { return names_.param(n); }
+  string head(size_t k, uint32_t arc) const override {
+    return fmt::format("@p{}.row(0)", infos_[k].arcs[arc].place);
+  }
+  string row(size_t k, uint32_t a, const string& i) const override { return names_.row(k, a, i); }
+  string needed(size_t k, uint32_t arc) const override { return names_.needed(k, arc); }
+  std::int64_t least_need(size_t k, uint32_t a) const override { return names_.least_need(k, a); }
+  string taken(size_t k, uint32_t arc) const override { return names_.taken(k, arc); }
+  string occupancy(size_t k, uint32_t arc) const override { return names_.occupancy(k, arc); }
+  string free(size_t k, uint32_t arc) const override { return names_.free(k, arc); }
+
+ private:
+  const EventNames& names_;
+  const std::vector<TransitionInfo>& infos_;
+};
+
+}  // namespace
+
 EventView::EventView(const EventFacts& facts)
     : facts_(facts),
       declared_(facts.declared),
@@ -20,7 +45,8 @@ EventView::EventView(const EventFacts& facts)
       credits_(facts.credits),
       consumers_(facts.consumers),
       locked_(facts.locked),
-      contests_(facts.contests) {}
+      contests_(facts.contests),
+      routes_(facts.routes) {}
 
 string EventNames::param(uint32_t n) const { return fmt::format("@param{}", n); }
 
@@ -79,6 +105,26 @@ string EventNames::call_on(size_t p) const {
   return fmt::format("if (@f{0} >= {1}ull && !@parked{0}.empty()) @C{0};", p, contests_[p].need);
 }
 
+string EventNames::send_on(size_t p) const { return fmt::format("@S{};", p); }
+
+string EventNames::route_term(size_t p) const {
+  const Route& route = routes_[p];
+  const InPlaces first(*this, infos_);
+  return ExprPrinter(net_, first).of(route.member.begin()->second, {route.term, {}}, "0");
+}
+
+string EventNames::early_guard(uint32_t k) const {
+  if (!infos_[k].asked_early) return "";
+  const auto& inputs = net_.transitions[k].inputs;
+  const size_t a = facts_.safe_arcs(k) - 1;
+  string text;
+  for (const uint32_t read : net_.exprs.reads(inputs[a].guard->id).tokens) {
+    text += fmt::format("@f{} >= {}ull && ", infos_[k].arcs[read].place, infos_[k].arcs[read].need);
+  }
+  const InPlaces first(*this, infos_);
+  return text + ExprPrinter(net_, first).of(k, *inputs[a].guard, "0");
+}
+
 string EventNames::in_flight(size_t k) const {
   switch (infos_[k].keep) {
     case Keep::kCount:
@@ -96,6 +142,16 @@ string EventNames::no_server(size_t k) const {
     return fmt::format("{} >= {}ull", in_flight(k), facts_.const_of(*t.servers));
   }
   return fmt::format("{} >= static_cast<u64>(@servers{})", in_flight(k), k);
+}
+
+string EventNames::period(size_t k) const {
+  const Formula& f = net_.transitions[k].clock->period;
+  return facts_.is_const(f) ? literal(facts_.const_of(f)) : fmt::format("@period{}", k);
+}
+
+string EventNames::phase(size_t k) const {
+  const Formula& f = net_.transitions[k].clock->phase;
+  return facts_.is_const(f) ? literal(facts_.const_of(f)) : fmt::format("@phase{}", k);
 }
 
 string EventNames::total(size_t k, size_t o) const {
@@ -124,7 +180,10 @@ string EventNames::counts(uint32_t k, size_t first) const {
 }
 
 string EventNames::may_start(uint32_t k, bool own) const {
-  const string needs = counts(k);
+  string needs = counts(k);
+  if (const string guard = early_guard(k); !guard.empty()) {
+    needs += (needs.empty() ? "" : " && ") + guard;
+  }
   if (!net_.transitions[k].servers || own) return needs;
   return fmt::format("!({}){}{}", no_server(k), needs.empty() ? "" : " && ", needs);
 }

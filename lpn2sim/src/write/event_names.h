@@ -28,6 +28,7 @@ class EventView {
   const std::vector<std::vector<std::uint32_t>>& consumers_;
   const std::vector<bool>& locked_;
   const std::vector<Contest>& contests_;
+  const std::vector<Route>& routes_;
 };
 
 class EventNames final : public Operands, private EventView {
@@ -58,13 +59,23 @@ class EventNames final : public Operands, private EventView {
   // Has the least of those that wait for a contested place looked at, if it has tokens for it.
   // Whoever is looked at calls on the next.
   std::string call_on(std::size_t p) const;
+  // Has the transition looked at to which the first token of a place with a route leads. REQUIRES
+  // code where there is such a token.
+  std::string send_on(std::size_t p) const;
+  // The term of the place's route, of its first token.
+  std::string route_term(std::size_t p) const;
   std::string in_flight(std::size_t k) const;
   std::string no_server(std::size_t k) const;
+  // Of its clock. A division by a constant is none.
+  std::string period(std::size_t k) const;
+  std::string phase(std::size_t k) const;
   // Tokens that output arc `o` appends, as an expression of type u64 over the record `r`.
   std::string total(std::size_t k, std::size_t o) const;
   // The counts that the first arcs from `first` on need, or "". Contested places are left out: who
   // lacks their tokens is not forgotten but waits there.
   std::string counts(std::uint32_t k, std::size_t first = 0) const;
+  // Its first guard, where that is asked before it is looked at, or "".
+  std::string early_guard(std::uint32_t k) const;
   // A cheap necessary condition for `k` to start, or "": its server and the counts of its first
   // arcs. Only what the definition checks before anything that can fail may count, else an error
   // could go unnoticed. `own` leaves out the server, which k's own commit is about to free.

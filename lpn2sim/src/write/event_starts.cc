@@ -157,7 +157,7 @@ void EventStarts::timing(size_t k, const string& late) {
   const Transition& t = net_.transitions[k];
   if (!t.interval && !t.clock) return;
   string at = t.interval ? fmt::format("lpnrt::max(now, @next{})", k) : string("now");
-  if (t.clock) at = fmt::format("edge({0}, @period{1}, @phase{1})", at, k);
+  if (t.clock) at = fmt::format("edge({}, {}, {})", at, names_.period(k), names_.phase(k));
   line("if (const i64 at = {}; at > now) {{ {} }}", at, late);
 }
 
@@ -194,7 +194,7 @@ void EventStarts::firing_times(size_t k) {
     if (names_.range_of(k, t.delay).lo < 0) {
       line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
     }
-    const string ticks = t.clock ? fmt::format("mul(delay, @period{}, {})", k, where_) : "delay";
+    const string ticks = t.clock ? fmt::format("mul(delay, {}, {})", names_.period(k), where_) : "delay";
     line("i64 due_at = instant_after({}, now, {});", ticks, where_);
     if (t.ordered) {
       line("LPNRT_IF_PATH(const bool late_ = due_at < @last{0};)", k);
@@ -208,7 +208,8 @@ void EventStarts::firing_times(size_t k) {
     if (names_.range_of(k, *t.interval).lo < 0) {
       line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
     }
-    const string ticks = t.clock ? fmt::format("mul(interval, @period{}, {})", k, at) : "interval";
+    const string ticks =
+        t.clock ? fmt::format("mul(interval, {}, {})", names_.period(k), at) : "interval";
     line("if (interval > 0) @next{} = instant_after({}, now, {});", k, ticks, at);
   }
 }
@@ -405,18 +406,23 @@ void EventStarts::keep(size_t k) {
 
 void EventStarts::marks_of_start(size_t k) {
   const Transition& t = net_.transitions[k];
-  Woken others;
+  Woken others, asked;  // concerned; looked at one by one
   for (uint32_t a = 0; a < t.inputs.size(); ++a) {
     const ArcInfo& ai = infos_[k].arcs[a];
     if (t.inputs[a].inhibit || ai.weight == 0) continue;
+    if (routes_[ai.place].there()) {
+      line("if (@f{} != 0) {}", ai.place, names_.send_on(ai.place));
+    }
     for (uint32_t other : consumers_[ai.place]) {
       if (other == k) continue;
       for (const ArcInfo& theirs : infos_[other].arcs) {
-        if (theirs.place == ai.place && theirs.read_by_arcs) others.insert(other);
+        if (theirs.place != ai.place || !theirs.read_by_arcs) continue;
+        others.insert(other);
+        if (!facts_.is_routed(ai.place, other)) asked.insert(other);
       }
     }
   }
-  wakes_.mark(others, k);
+  wakes_.mark(asked, k);
   if (infos_[k].one_server) return;
   if (!others.all().empty() && others.least() < k) line("dirty.insert(@T{}); step(); return;", k);
 }

@@ -36,8 +36,9 @@ void EventWakes::mark(const Woken& members, size_t own) {
 
 void EventWakes::look_at_consumers(size_t p) {
   for (uint32_t k : consumers_[p]) {
-    if (!facts_.is_rival(p, k)) line("dirty.insert({});", k);
+    if (!facts_.is_rival(p, k) && !facts_.is_routed(p, k)) line("dirty.insert({});", k);
   }
+  if (routes_[p].there()) line("if (@f{} == 1ull) {}", p, names_.send_on(p));
   if (!contests_[p].rivals.empty()) line("{}", names_.call_on(p));
 }
 
@@ -70,6 +71,23 @@ void EventWakes::call_function(size_t p) {
     line("dirty.insert(kRivals[@parked{}.take_least()]);", p);
   }
   line("}}");
+}
+
+void EventWakes::route_function(size_t p) {
+  const Route& route = routes_[p];
+  if (!route.there()) return;
+  const std::int64_t least = route.member.begin()->first;
+  const auto span = static_cast<size_t>(route.member.rbegin()->first - least + 1);
+  string table;
+  for (size_t v = 0; v < span; ++v) {
+    const auto to = route.member.find(least + static_cast<std::int64_t>(v));
+    table += to == route.member.end() ? "kNobody," : fmt::format("{},", to->second);
+  }
+  line("[[gnu::noinline]] void route_{}() {{ constexpr u32 kNobody = ~u32{{0}};", p);
+  line("static constexpr u32 kTo[] = {{{}}};", table);
+  line("const u64 at = static_cast<u64>({}) - static_cast<u64>({});", names_.route_term(p),
+       literal(least));
+  line("if (at < {}ull && kTo[at] != kNobody) dirty.insert(kTo[at]); }}", span);
 }
 
 void EventWakes::touch_rivals_function() {

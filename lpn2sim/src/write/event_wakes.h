@@ -44,6 +44,7 @@ class EventWakes final : EventPart {
   void touch_consumers(std::size_t p);
   void meter(std::size_t p);
   void call_function(std::size_t p);
+  void route_function(std::size_t p);
   void touch_rivals_function();
 
  private:

@@ -47,7 +47,10 @@ std::string generate_events(const EventFacts& facts, Members& where) {
   members.constants();
   members.members();
   members.configure();
-  for (std::size_t p = 0; p < places; ++p) wakes.call_function(p);
+  for (std::size_t p = 0; p < places; ++p) {
+    wakes.call_function(p);
+    wakes.route_function(p);
+  }
   std::string text = linked(out.take(), where);
   const auto add = [&](const char* kind, std::size_t k) { equal.add(kind, k, out.take()); };
   for (std::size_t k = 0; k < transitions; ++k) {

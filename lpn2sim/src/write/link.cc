@@ -129,6 +129,8 @@ string linked(string_view text, const Members& members) {
           out += members.type(n);
         } else if (mark.name == "C") {
           out += fmt::format("call_{}()", n);
+        } else if (mark.name == "S") {
+          out += fmt::format("route_{}()", n);
         } else if (mark.name[0] == 'W') {
           out += insert_words(mark.name.substr(1, mark.name.size() - 2), mark.numbers);
         } else if (mark.name != "A" && mark.name != "B") {

@@ -8,6 +8,7 @@
 //   @N12        part of a function's name: which transition it belongs to
 //   @A12 @B12   the parameters of such a function, and what a call of another one passes on
 //   @C12        has the least of those that wait for place 12 looked at
+//   @S12        has the transition looked at to which the route of place 12 leads
 //   @Wdirty_3,4;  inserts transitions 3 and 4 into the set `dirty`
 //   @f12 ...    any other name: a member; of order-free runs `run_` and a name
 #pragma once

@@ -17,7 +17,7 @@ import lpn
 from ..device import Over
 from . import memory
 from .channel import Channel
-from .formulas import block_of, both, is_write, number_of, under_way, when, word_of
+from .formulas import block_of, is_write, number_of, under_way, when, word_of
 from .tokens import At, Finished, Number, POSTED, Pending, Request, TICKS, WORD
 
 
@@ -28,6 +28,10 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
     net.transition("port_free", take={"t": taken}, put=[port.forward("t")], delay=1, servers=1)
     for number, channel in enumerate(channels):
         queues = {way: channel.queue[way] for way in ("read", "write")}
+
+        def way_in(r):
+            """Which transition takes it: by its channel, and whether its block is shared."""
+            return r.channel * 2 + lpn.min(block_of(r.entry), 1)
 
         def now(r, port, s):
             return lpn.max(r.arrives, lpn.max(port.at, s.moved))
@@ -59,7 +63,7 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
         phase = {"clock": (TICKS, 3), "servers": 1}
         net.transition(
             channel.name + "accept",
-            take=take(lambda r, n=number: both(r.channel == n, block_of(r.entry) == 0), None),
+            take=take(lambda r, n=number: way_in(r) == 2 * n, None),
             put=[
                 *common,
                 queues["read"].emit(count=lambda r: 1 - is_write(r.entry), **values(next_)),
@@ -91,7 +95,7 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
 
             return value
 
-        arcs = take(lambda r, n=number: both(r.channel == n, block_of(r.entry) > 0), enters)
+        arcs = take(lambda r, n=number: way_in(r) == 2 * n + 1, enters)
         arcs = {
             "r": arcs.pop("r"),
             "p": pending.take(lambda p: p.count, need=1),

@@ -15,6 +15,9 @@ struct GenerateOptions {
   // stand in one translation unit.
   std::string suffix;
   std::size_t contested = 6;  // competitors for a place from which on they queue for it; >= 2
+  // Transitions that take the tokens of a place by their value (`t.bank == 3`) from which on that
+  // is looked up.
+  std::size_t routed = 3;
   // A net of more transitions has a function for each, and one for all that are equal; the code of
   // fewer is part of one function.
   std::size_t inlined = 64;
