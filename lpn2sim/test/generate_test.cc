@@ -42,11 +42,13 @@ TEST_CASE("competitors queue for a place from a number on") {
 
 // Tokens of four kinds, each for a transition of its own; `any` takes what has waited in `late`.
 Net kinds() {
-  std::string text = "lpn 1\nnet kinds\ntype job (kind: 0..9, bank: 0..9)\n"
+  std::string text =
+      "lpn 1\nnet kinds\ntype job (kind: 0..9, bank: 0..9)\n"
       "place src : job start\nplace late : job\nplace out : job done\n";
   for (int k = 0; k < 4; ++k) {
-    text += "transition t" + std::to_string(k) + " {\n  take x from src when x.kind + 3 == " +
-            std::to_string(k + 3) + "\n  delay 1\n  servers 1\n  put out (x.kind, x.bank)\n}\n";
+    text += "transition t" + std::to_string(k) +
+            " {\n  take x from src when x.kind + 3 == " + std::to_string(k + 3) +
+            "\n  delay 1\n  servers 1\n  put out (x.kind, x.bank)\n}\n";
   }
   return parse_net(text + "end\n");
 }

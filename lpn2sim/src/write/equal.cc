@@ -70,8 +70,7 @@ EqualCode::Shape EqualCode::shape(const Unit& unit) const {
         const std::uint32_t n = mark.numbers[0];
         if (mark.name == "N" || mark.name == "A" || mark.name == "B") {
           out.key += fmt::format("@{}", mark.name);
-        } else if (mark.name == "T" || mark.name == "P" || mark.name == "C" ||
-                   mark.name == "S") {
+        } else if (mark.name == "T" || mark.name == "P" || mark.name == "C" || mark.name == "S") {
           slot(mark.name[0], 0, n);
         } else if (mark.name == "R") {
           out.key += members_.type(n);

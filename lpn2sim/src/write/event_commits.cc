@@ -159,15 +159,17 @@ void EventCommits::append_rows(size_t k, size_t o, size_t e) {
   const string count = facts_.const_count(emission) ? literal(facts_.const_of(emission.count))
                                                     : fmt::format("r.c{}_{}", o, e);
   const bool pool = infos_[k].keep == Keep::kPool;
-  if (!one) {
+  const bool or_none = facts_.row_or_none(emission);
+  if (or_none)
+    line("if ({} != 0) {{", count);
+  else if (!one)
     line("for (i64 i = 0; i < {}; ++i) {{", count);
-  }
   line("{{ i64* const x = @p{}.push();", p);
   for (size_t f = 0; f < emission.fields.size(); ++f) {
     const Formula& formula = emission.fields[f];
     if (facts_.is_const(formula))
       line("x[{}] = {};", f, literal(facts_.const_of(formula)));
-    else if (one)
+    else if (one || or_none)
       line("x[{}] = r.v{}_{}_{};", f, o, e, f);
     else if (pool)
       line("x[{}] = r.values[cursor++];", f);

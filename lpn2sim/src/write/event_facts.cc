@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/net/lower.h"
 #include "lpn/run/run.h"
@@ -45,7 +46,7 @@ EventFacts::EventFacts(const Net& authored, const GenerateOptions& options)
   for (size_t p = 0; p < routes.size(); ++p) {
     for (const auto& [value, k] : routes[p].member) infos[k].routed_by = p;
   }
-  for (size_t k = 0; k < infos.size(); ++k) infos[k].asked_early = early_guard(net, infos[k], k);
+  for (size_t k = 0; k < infos.size(); ++k) infos[k].early = early_guards(net, infos[k], k);
 }
 
 void EventFacts::analyse() {
@@ -107,6 +108,11 @@ void EventFacts::analyse() {
       ai.occupancy_read = all.occupancy[a];
       ai.tokens_read = all.tokens[a] && !net.type_of(t.inputs[a].place).fields.empty();
       if (ai.occupancy_read || t.inputs[a].inhibit) locked[ai.place] = true;
+    }
+    for (const OutputArc& arc : t.outputs) {
+      for (const Emission& e : arc.emissions) {
+        if (!is_const(e.count) && bounds(net, &t, e.count.id).hi <= 1) lone.insert(&e);
+      }
     }
     choose_keep(t, info);
     infos.push_back(std::move(info));
@@ -240,7 +246,7 @@ bool EventFacts::has_rows(const Transition& t) const {
 }
 
 bool EventFacts::rows(const OutputArc& arc, const Emission& e) const {
-  if (is_unit(arc) || one_row(e)) return false;
+  if (is_unit(arc) || one_row(e) || row_or_none(e)) return false;
   if (const_count(e) && const_of(e.count) == 0) return false;
   return std::any_of(e.fields.begin(), e.fields.end(),
                      [&](const Formula& f) { return !is_const(f); });

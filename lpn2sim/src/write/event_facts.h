@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "lpn/base/error.h"
@@ -27,7 +28,7 @@ struct ArcInfo {
   bool credit = false;
   bool reads_head = false;
   bool read_by_arcs = false;  // weights, thresholds or guards read its tokens or free count
-  bool free_read = false;       // weights, thresholds or guards read its free count
+  bool free_read = false;     // weights, thresholds or guards read its free count
   bool occupancy_read = false;
   bool tokens_read = false;     // anything reads its tokens
   std::int64_t weight = -1;     // constant, else -1
@@ -48,8 +49,8 @@ struct TransitionInfo {
   bool zero_delay = false;  // constant 0
   bool one_server = false;
   std::optional<std::size_t> routed_by;  // the place whose route leads to it
-  // Whether its first guard is asked before it is looked at at all: it is short and cannot fail.
-  bool asked_early = false;
+  // Arcs whose guards are asked before it is looked at at all: they are short and cannot fail.
+  std::vector<std::uint32_t> early;
 };
 
 struct EventFacts {
@@ -67,6 +68,8 @@ struct EventFacts {
   bool const_count(const Emission& e) const;
   bool is_unit(const OutputArc& arc) const;
   bool one_row(const Emission& e) const;
+  // By the bounds of its count; of an emission of `net`.
+  bool row_or_none(const Emission& e) const { return lone.count(&e) != 0; }
   // Whether a firing's record holds anything but its due time.
   bool remembers(const Transition& t, const TransitionInfo& info) const;
   bool flows() const;
@@ -97,6 +100,7 @@ struct EventFacts {
   std::vector<bool> locked;                           // per place: its locked tokens are counted
   std::vector<Contest> contests;                      // per place; no rivals: not contested
   std::vector<Route> routes;                          // per place
+  std::set<const Emission*> lone;                     // of one row or none
 
  private:
   void analyse();

@@ -246,7 +246,9 @@ void EventMembers::record(size_t k) {
     for (size_t e = 0; e < t.outputs[o].emissions.size(); ++e) {
       const Emission& emission = t.outputs[o].emissions[e];
       if (!facts_.const_count(emission)) body.line("i64 c{}_{};", o, e);
-      if (facts_.is_unit(t.outputs[o]) || !facts_.one_row(emission)) continue;
+      if (facts_.is_unit(t.outputs[o]) ||
+          !(facts_.one_row(emission) || facts_.row_or_none(emission)))
+        continue;
       for (size_t f = 0; f < emission.fields.size(); ++f) {
         if (!facts_.is_const(emission.fields[f])) body.line("i64 v{}_{}_{};", o, e, f);
       }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace lpn::sim {
 
@@ -113,16 +114,18 @@ string EventNames::route_term(size_t p) const {
   return ExprPrinter(net_, first).of(route.member.begin()->second, {route.term, {}}, "0");
 }
 
-string EventNames::early_guard(uint32_t k) const {
-  if (!infos_[k].asked_early) return "";
-  const auto& inputs = net_.transitions[k].inputs;
-  const size_t a = facts_.safe_arcs(k) - 1;
-  string text;
-  for (const uint32_t read : net_.exprs.reads(inputs[a].guard->id).tokens) {
-    text += fmt::format("@f{} >= {}ull && ", infos_[k].arcs[read].place, infos_[k].arcs[read].need);
-  }
+void EventNames::early_guards(uint32_t k, std::vector<string>& terms) const {
   const InPlaces first(*this, infos_);
-  return text + ExprPrinter(net_, first).of(k, *inputs[a].guard, "0");
+  const ExprPrinter printer(net_, first);
+  for (const uint32_t a : infos_[k].early) {
+    const Formula& guard = *net_.transitions[k].inputs[a].guard;
+    for (const uint32_t read : net_.exprs.reads(guard.id).tokens) {
+      const ArcInfo& arc = infos_[k].arcs[read];
+      const string there = fmt::format("@f{} >= {}ull", arc.place, arc.need);
+      if (std::find(terms.begin(), terms.end(), there) == terms.end()) terms.push_back(there);
+    }
+    terms.push_back(printer.of(k, guard, "0"));
+  }
 }
 
 string EventNames::in_flight(size_t k) const {
@@ -167,7 +170,7 @@ string EventNames::total(size_t k, size_t o) const {
   return fmt::format("{}{}ull", sum, known);
 }
 
-string EventNames::counts(uint32_t k, size_t first) const {
+std::vector<string> EventNames::count_terms(uint32_t k, size_t first) const {
   constexpr size_t kTerms = 4;
   std::vector<string> terms;
   for (size_t a = first; a < facts_.safe_arcs(k) && terms.size() < kTerms; ++a) {
@@ -176,16 +179,19 @@ string EventNames::counts(uint32_t k, size_t first) const {
       continue;
     terms.push_back(fmt::format("@f{} >= {}ull", ai.place, ai.need));
   }
-  return fmt::format("{}", fmt::join(terms, " && "));
+  return terms;
+}
+
+string EventNames::counts(uint32_t k, size_t first) const {
+  return fmt::format("{}", fmt::join(count_terms(k, first), " && "));
 }
 
 string EventNames::may_start(uint32_t k, bool own) const {
-  string needs = counts(k);
-  if (const string guard = early_guard(k); !guard.empty()) {
-    needs += (needs.empty() ? "" : " && ") + guard;
-  }
-  if (!net_.transitions[k].servers || own) return needs;
-  return fmt::format("!({}){}{}", no_server(k), needs.empty() ? "" : " && ", needs);
+  std::vector<string> terms;
+  if (net_.transitions[k].servers && !own) terms.push_back(fmt::format("!({})", no_server(k)));
+  for (string& term : count_terms(k, 0)) terms.push_back(std::move(term));
+  early_guards(k, terms);
+  return fmt::format("{}", fmt::join(terms, " && "));
 }
 
 }  // namespace lpn::sim

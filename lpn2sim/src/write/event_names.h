@@ -74,14 +74,17 @@ class EventNames final : public Operands, private EventView {
   // The counts that the first arcs from `first` on need, or "". Contested places are left out: who
   // lacks their tokens is not forgotten but waits there.
   std::string counts(std::uint32_t k, std::size_t first = 0) const;
-  // Its first guard, where that is asked before it is looked at, or "".
-  std::string early_guard(std::uint32_t k) const;
-  // A cheap necessary condition for `k` to start, or "": its server and the counts of its first
-  // arcs. Only what the definition checks before anything that can fail may count, else an error
-  // could go unnoticed. `own` leaves out the server, which k's own commit is about to free.
+  // A cheap necessary condition for `k` to start, or "": its server, the counts of its first arcs
+  // and its short guards. Only what the definition checks before anything that can fail may count,
+  // else an error could go unnoticed. `own` leaves out the server, which k's own commit is about to
+  // free.
   std::string may_start(std::uint32_t k, bool own) const;
 
  private:
+  std::vector<std::string> count_terms(std::uint32_t k, std::size_t first) const;
+  // Adds the guards that are asked early, and the counts of the tokens that they read.
+  void early_guards(std::uint32_t k, std::vector<std::string>& terms) const;
+
   ExprPrinter printer_;
 };
 

@@ -16,7 +16,7 @@ using std::uint32_t;
 namespace {
 
 constexpr int64_t kLongestTable = 4096;
-constexpr std::uint64_t kShort = 16;  // nodes of a guard; looking at a transition costs more
+constexpr std::uint64_t kShort = 24;  // nodes of guards; looking at a transition costs more
 
 // Whether a term cannot fail, and reads of a run no more than `may_read` lets it.
 template <typename MayRead>
@@ -101,21 +101,26 @@ std::vector<Route> find_routes(const Net& net, const std::vector<TransitionInfo>
   return routes;
 }
 
-bool early_guard(const Net& net, const TransitionInfo& info, size_t k) {
+std::vector<uint32_t> early_guards(const Net& net, const TransitionInfo& info, size_t k) {
   const Transition& t = net.transitions[k];
+  NetBounds bounds(net, &t);
+  std::vector<uint32_t> found;
+  std::uint64_t nodes = 0;
   for (uint32_t a = 0; a < t.inputs.size(); ++a) {
     if (t.inputs[a].inhibit) continue;
-    if (info.arcs[a].need < 0) return false;
+    if (info.arcs[a].need < 0) break;
     if (!t.inputs[a].guard) continue;
     const ExprId guard = t.inputs[a].guard->id;
-    if (!info.routed_by && net.exprs.tree_size(guard) > kShort) return false;
-    NetBounds bounds(net, &t);
-    return is_safe(net, bounds, guard, [&](const Node& n) {
+    const bool routed = info.routed_by == info.arcs[a].place;
+    if (!routed && (nodes += net.exprs.tree_size(guard)) > kShort) break;
+    const bool safe = is_safe(net, bounds, guard, [&](const Node& n) {
       if (n.op == Op::kFree || n.op == Op::kOccupancy) return true;
       return is_first_token(net, n) && info.arcs[n.a].need > 0;
     });
+    if (!safe) break;
+    found.push_back(a);
   }
-  return false;
+  return found;
 }
 
 }  // namespace lpn::sim

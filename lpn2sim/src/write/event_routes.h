@@ -28,8 +28,8 @@ struct Route {
 std::vector<Route> find_routes(const Net& net, const std::vector<TransitionInfo>& infos,
                                std::size_t fewest);
 
-// Whether the first guard of transition `k` is short, or a route's, and can be asked whenever the
-// tokens are there that its formula reads.
-bool early_guard(const Net& net, const TransitionInfo& info, std::size_t k);
+// Input arcs of transition `k`, the first ones with a guard, whose guards are short, or a route's,
+// and can be asked whenever the tokens are there that they read.
+std::vector<std::uint32_t> early_guards(const Net& net, const TransitionInfo& info, std::size_t k);
 
 }  // namespace lpn::sim

@@ -194,7 +194,8 @@ void EventStarts::firing_times(size_t k) {
     if (names_.range_of(k, t.delay).lo < 0) {
       line("if (delay < 0) fail(kNegativeDelay, {}, delay);", where_);
     }
-    const string ticks = t.clock ? fmt::format("mul(delay, {}, {})", names_.period(k), where_) : "delay";
+    const string ticks =
+        t.clock ? fmt::format("mul(delay, {}, {})", names_.period(k), where_) : "delay";
     line("i64 due_at = instant_after({}, now, {});", ticks, where_);
     if (t.ordered) {
       line("LPNRT_IF_PATH(const bool late_ = due_at < @last{0};)", k);
@@ -303,11 +304,12 @@ void EventStarts::emissions(size_t k) {
         line("const i64 c{}_{} = {};", o, e, value(k, emission.count, where_));
         count = fmt::format("c{}_{}", o, e);
         line("if ({0} < 0) fail(kNegativeCount, {1}, {0});", count, where_);
-        line("if ({0} > kFew) many({0}, {1});", count, where_);
+        if (!facts_.row_or_none(emission)) line("if ({0} > kFew) many({0}, {1});", count, where_);
         line("r.{0} = {0};", count);
       }
       if (facts_.is_unit(arc)) continue;
-      if (facts_.one_row(emission)) {
+      if (facts_.one_row(emission) || facts_.row_or_none(emission)) {
+        if (facts_.row_or_none(emission)) line("if ({} != 0)", count);
         line("{{ constexpr i64 i = 0; (void)i;");
         fields(k, o, e, [&](size_t f) { return fmt::format("r.v{}_{}_{} = x_;", o, e, f); });
         line("}}");
