@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "lpn/base/error.h"
 #include "lpn/base/fault.h"
 #include "lpn/expr/eval.h"
