@@ -14,6 +14,7 @@ from ..authoring.unknown import require_known
 from ..authoring.place import Place
 from ..authoring.token import BORN, birth_of
 from ..errors import Error, listed, mistake, near, placed, within
+from ..words import counted
 from . import text
 from .arrivals import LATEST, Bucket, Periodic
 
@@ -164,8 +165,8 @@ class InputSpace:
     def __repr__(self):
         return (
             f"<input space of net '{self._net.name}': "
-            f"{_counted(len(self._variables), 'variable')}, "
-            f"{_counted(len(self._constraints), 'constraint')}>"
+            f"{counted(len(self._variables), 'variable')}, "
+            f"{counted(len(self._constraints), 'constraint')}>"
         )
 
     def describe(self):
@@ -442,7 +443,7 @@ class InputSpace:
         if self.core.assignments(limit) is None:
             raise mistake(
                 "E-space",
-                f"the ranges of {_counted(len(self._variables), 'variable')} allow more than "
+                f"the ranges of {counted(len(self._variables), 'variable')} allow more than "
                 f"{limit} assignments; list the inputs of small spaces only",
             )
         return [dict(zip(self._names, values)) for values in self.core.inputs()]
@@ -819,7 +820,7 @@ class InputSpace:
         if len(values) != len(self._variables):
             raise mistake(
                 "E-space",
-                f"{len(values)} values for {_counted(len(self._variables), 'variable')}; give one "
+                f"{len(values)} values for {counted(len(self._variables), 'variable')}; give one "
                 "each, in order",
             )
         return [plain(value, f"variable '{v.name}'") for value, v in zip(values, self._variables)]
@@ -850,7 +851,3 @@ def _decided(condition):
     """The bool of a condition that the ranges decide, else the condition."""
     lo, hi = condition._bounds()
     return condition if lo != hi else bool(lo)
-
-
-def _counted(number, noun):
-    return f"{number} {noun}" + ("" if number == 1 else "s")
