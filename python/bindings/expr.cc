@@ -199,7 +199,8 @@ void bind_expr(py::module_& m, NetClass& c) {
       "The value with these parameters; None for what reads anything else. Raises Error "
       "E-param-value.");
   c.def("node", &node, py::arg("expr"),
-        "(method that makes it, its arguments...) of an expression; children as numbers. Aggregates and "
+        "(method that makes it, its arguments...) of an expression; children as numbers. "
+        "Aggregates and "
         "what stands in them: IndexError.");
   c.def("tree_size", [](const Net& n, Id x) { return n.exprs.tree_size(expr(n, x)); });
 }
