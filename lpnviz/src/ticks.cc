@@ -14,7 +14,8 @@ constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr std::array<const char*, 6> kUnits = {"s", "ms", "us", "ns", "ps", "fs"};
 
 Unsigned scaled(Time tick, std::int64_t units, std::int64_t per_ticks) {
-  return static_cast<Unsigned>(tick) * static_cast<Unsigned>(units) / static_cast<Unsigned>(per_ticks);
+  return static_cast<Unsigned>(tick) * static_cast<Unsigned>(units) /
+         static_cast<Unsigned>(per_ticks);
 }
 
 }  // namespace
@@ -51,7 +52,8 @@ TimelineClock::TimelineClock(const Net& net) {
 
 std::string TimelineClock::text(Time begin, Time end) const {
   if (frequency_ == 0) return fmt::format("{}", end - begin);
-  const Unsigned span = scaled(end, kNanoseconds, frequency_) - scaled(begin, kNanoseconds, frequency_);
+  const Unsigned span =
+      scaled(end, kNanoseconds, frequency_) - scaled(begin, kNanoseconds, frequency_);
   const Unsigned whole = span / 1000;
   const auto rest = static_cast<int>(span % 1000);
   if (rest == 0) return fmt::format("{}", whole);
