@@ -18,7 +18,7 @@ from .errors import near, without_place
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
-from .words import counted, duration, grouped, rate, seconds
+from .words import counted, duration, grouped, modelled, rate, seconds
 
 __all__ = [
     "ANSWERED",
@@ -38,6 +38,7 @@ __all__ = [
     "grouped",
     "json_option",
     "model_argument",
+    "modelled",
     "need_input",
     "note",
     "params_option",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "duration", "grouped", "rate", "seconds"]
+__all__ = ["counted", "duration", "grouped", "modelled", "rate", "seconds"]
 
 
 def grouped(number: int | None) -> str:
@@ -21,9 +21,11 @@ def seconds(value: float) -> str:
 
 def duration(cycles: int | None, frequency: int | None) -> str:
     """So many ticks of a net of that frequency (Hz), to read: '1.69 ms'; '' where one is None."""
-    if cycles is None or frequency is None:
-        return ""
-    value = cycles / frequency
+    return "" if cycles is None or frequency is None else modelled(cycles / frequency)
+
+
+def modelled(value: float) -> str:
+    """Seconds of the modelled hardware, to read, of which nanoseconds count: '48 ns', '1.69 ms'."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
         if value >= scale:
             return f"{value / scale:.4g} {unit}"
