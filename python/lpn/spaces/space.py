@@ -554,7 +554,25 @@ class InputSpace:
             if count is not None:
                 self._counts[place.name] = count
         self._constraints = [term(k) for k in data["constraints"]]
+        for name, value in [*self._params.items(), *self._set.items()]:
+            self._kept(name, value)
         self._read_terms = {name: term(k)._id for name, k in data.get("terms", {}).items()}
+
+    def _kept(self, name, value):
+        """A parameter that is read must be in its range for every input, as param() has it."""
+        known = self._known_param(name)
+        if known.range is None or isinstance(value, int):
+            return self._fits(value, known.range, f"parameter '{name}'")
+        lo, hi = known.range
+        least, most = value._bounds()
+        needed = ([value >= lo] if least < lo else []) + ([value <= hi] if most > hi else [])
+        if not {each._id for each in needed} <= {each._id for each in self._constraints}:
+            raise mistake(
+                "E-range",
+                f"parameter '{name}' = {self.text(value)} is {least}..{most}, and no condition keeps it in "
+                f"its range {lo}..{hi}",
+            )
+        return None
 
     def __reduce__(self):
         """Pickles as the net and its JSON form."""
