@@ -105,3 +105,20 @@ TEST_CASE("a place in which tokens meet: counted, watched, in time with a clock"
   all_agree({"p", "p", "q"}, transition("takes", {"take x from p weight 2", "delay 1", "servers 1",
                                                   "clock 3 phase 1", "put out"}));
 }
+
+TEST_CASE(
+    "what would start at the instant at which its inhibitor fills waits until that is empty") {
+  // Neither is known to come first, and no delay is 0: both are of the first group of their
+  // instant.
+  for (const std::string servers : {"", "servers 1"}) {
+    for (const std::string stays : {"1", "3"}) {
+      const Net net =
+          meeting({{"1 + j.n", "q"}, {"1 + j.n", "p"}},
+                  transition("takes", {"take y from q", "empty e in p", "delay 4", "put out"}) +
+                      transition("drains", {"take x from p", "delay " + stays, servers}));
+      const std::vector<Time> latencies = agreed(net, one_token_each(2, {0, 2}));
+      CHECK(latencies[0] == 1 + (stays == "1" ? 1 : 3) + 4);
+      CHECK(latencies[0 * 3 + 1] == 1 + 4);  // it fills later
+    }
+  }
+}
