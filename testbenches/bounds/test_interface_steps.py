@@ -116,8 +116,8 @@ def test_an_arbiter_by_round_robin_is_exact():
     assert worst == 0 and decided <= {"answer", "access", "grant", "decode"}
 
 
-@pytest.mark.parametrize("name", ["axi", "dma_dram"])
-def test_the_crossbar_and_the_dma_with_dram_of_the_frontier(name):
+@pytest.mark.parametrize("name", ["axi", "dma_dram", "gemm"])
+def test_the_crossbar_the_dma_with_dram_and_the_queues_of_the_frontier(name):
     path = FRONTIER / f"{name}.py"
     if not path.exists():
         pytest.skip(f"{path} is not there")
@@ -206,6 +206,36 @@ def test_clocks_intervals_inhibitors_and_a_done_count():
         assert interface.latency(rows_of(net, marking)) == run.latency
 
 
+def test_tokens_that_say_how_many_others_are_taken():
+    """Dependences between the queues of an accelerator: an instruction pops some."""
+    net = lpn.Net("queues")
+    jobs, done = net.place("jobs", Burst, start=True), net.place("done", done=True, sink=True)
+    free, flags = net.place("free", init=15), net.place("flags", sink=True)
+    net.transition(
+        "load",
+        take={"j": jobs, "f": free.take(lambda j: j.beats, need=lambda j: j.beats + 1)},
+        put=[flags.emit(count=lambda j: j.beats // 2), done],
+        delay=lambda j: j.row + 1,
+    )
+    net.transition("give", take={"f": flags}, put=[free.emit(count=2)], delay=5, servers=1)
+    space = lpn.InputSpace(net.done())
+    space.tokens("jobs", 5, row=(0, 7), beats=(1, 8))
+    runs = drawn_inputs(space, random.Random(4), 300)
+    found, interface = interface_of(net, space)
+    assert "if not (free_f >= j.beats and free_f >= j.beats + 1):" in found.text
+    equal = 0
+    for values in runs:
+        marking = space.marking(values)
+        run = lpn.simulate(net, marking, engine="interp")
+        if run.stalled:
+            with pytest.raises(NotImplementedError, match="stalls"):
+                interface.latency(rows_of(net, marking))
+        else:
+            assert interface.latency(rows_of(net, marking)) == run.latency
+            equal += 1
+    assert equal > 100
+
+
 def refusal(build):
     net = lpn.Net("refused")
     jobs = net.place("jobs", Burst, start=True)
@@ -220,11 +250,8 @@ def refusal(build):
 
 
 def test_what_steps_cannot_say_is_refused_with_its_line():
-    def weighted(net, jobs, done):
-        credit = net.place("credit", init=9)
-        net.transition(
-            "work", take={"j": jobs, "c": credit.take(lambda j: j.beats)}, put=[done], delay=1
-        )
+    def paced(net, jobs, done):
+        net.transition("work", take={"j": jobs}, put=[done], delay=1, interval=lambda j: j.beats)
 
     def shifted(net, jobs, done):
         net.transition(
@@ -242,9 +269,8 @@ def test_what_steps_cannot_say_is_refused_with_its_line():
         )
 
     assert re.fullmatch(
-        r"transition work \(test_interface_steps.py:\d+\): the weight of arc c depends on tokens: j.beats; "
-        r"--fitted may fit it",
-        refusal(weighted),
+        r"transition work \(test_interface_steps.py:\d+\): its interval depends on tokens",
+        refusal(paced),
     )
     assert re.fullmatch(
         r"transition work \(test_interface_steps.py:\d+\): the divisor j.beats - 1 may be 0..7, beyond 1..; "

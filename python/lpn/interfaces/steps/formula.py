@@ -102,6 +102,10 @@ class Writer:
 
     def _token(self, arc, number, which):
         k = self.core.value(which)
+        if not self.needs[arc]:
+            raise self.refuse(
+                f"tokens of arc {self._arc(arc)} are read, whose number depends on others"
+            )
         if k is None or not 0 <= k < self.needs[arc]:
             raise self.refuse(f"which token of arc {self._arc(arc)} is read is no constant")
         type = self.core.types[self.core.places[self.transition.inputs[arc].place].type]
@@ -115,12 +119,13 @@ class Writer:
         return ["index"], _TIGHT
 
     def _free(self, arc):
-        return self._counted("free", arc)
+        return self.count("free", arc)
 
     def _occupancy(self, arc):
-        return self._counted("occupancy", arc)
+        return self.count("occupancy", arc)
 
-    def _counted(self, what, arc):
+    def count(self, what, arc):
+        """What the tokens in an arc's place are called, the free ones or all."""
         name = {"free": "free_", "occupancy": "all_"}[what] + identifier(self._arc(arc))
         return [self.counts.setdefault((what, arc), name)], _TIGHT
 

@@ -150,7 +150,7 @@ def _step(step):
     if step.given:
         values = [identifier(v) if isinstance(v, str) else str(v) for v in step.given]
         parts.append(f"({', '.join(values)}{',' if len(values) == 1 else ''})")
-    for name, value in (("counts", step.counts), ("empty", step.empty)):
+    for name, value in (("counts", step.counts), ("empty", step.empty), ("some", step.some)):
         if value:
             parts.append(f"{name}={value!r}")
     for name, value in (("servers", step.servers), ("interval", step.interval)):
@@ -171,11 +171,12 @@ def assume(condition, value, text):
     return value"""
 
 _STEP = """# A step: its rule; the places that it takes a token from, or (place, taken, looked at); those it puts
-# into; what else its rule is given. Without servers any number runs at once; clock: (period, phase).
+# into; what else its rule is given. Without servers any number runs at once; clock: (period, phase);
+# some: places of which the rule says how many tokens it takes.
 Step = namedtuple(
     "Step",
-    "rule takes puts given counts empty servers interval ordered clock",
-    defaults=((), (), (), None, 0, False, (1, 0)),
+    "rule takes puts given counts empty some servers interval ordered clock",
+    defaults=((), (), (), (), None, 0, False, (1, 0)),
 )"""
 
 _TAIL = '''
@@ -244,11 +245,13 @@ def path(x):
                 k += 1
                 continue
             cost, *put = found
+            numbers = [(p, number) for p, number, _ in step.takes]
+            numbers += zip(step.some, put.pop()) if step.some else []
             for name, tokens in zip(step.puts, put):
                 need_ranges(name, tokens)
             if cost < 0 or starts > 1_000_000:
                 raise NotImplementedError("a cost below 0, or more than a million steps")
-            taken = [(p, place[p].popleft()[1]) for p, number, _ in step.takes for _ in range(number)]
+            taken = [(p, place[p].popleft()[1]) for p, number in numbers for _ in range(number)]
             causes = [end for _, end in taken] + [ended[k]] * (step.servers is not None)
             cause = max((e for e in causes if e), key=lambda end: end[1], default=None)
             taken = Counter(p for p, _ in taken)

@@ -19,6 +19,7 @@ class Step:
         self.name = self.transition.name
         values = [parameters[name] for name in net.params]
         self.takes, self.empty, needs, self.args = [], [], [], []
+        self.some, several = [], []  # places of which tokens tell how many are taken; their arcs
         names = _outer(net)
         for arc in self.transition.inputs:
             where = core.places[arc.place].name
@@ -28,9 +29,13 @@ class Step:
                 self.args.append(None)
                 continue
             weight, need = (
-                self._fixed(f, values, f"the {what} of arc {arc.name}")
+                self._number(f, values, f"the {what} of arc {arc.name}")
                 for f, what in ((arc.weight, "weight"), (arc.threshold or arc.weight, "threshold"))
             )
+            if weight is None or need is None:
+                self.some.append(where)
+                several.append(len(needs))
+                weight = need = 0
             need = max(weight, need)
             needs.append(need)
             self.args.append(identifier(arc.name, names) if need else None)
@@ -39,6 +44,7 @@ class Step:
                 self.takes.append((where, weight, need))
         writer = self.writer = Writer(net, number, self.args, needs)
         self.when = [writer.write(a.guard[0], 2) for a in self.transition.inputs if a.guard]
+        self.numbers = [self._some(arc, writer) for arc in several]
         self.cost = writer.write(self.transition.delay[0])
         self.puts = [core.places[out.place].name for out in self.transition.outputs]
         self.made = [self._emissions(out, writer) for out in self.transition.outputs]
@@ -56,11 +62,25 @@ class Step:
         ]
         self.params = [each for each in self.args if each] + list(writer.counts.values())
 
-    def _fixed(self, formula, values, what):
+    def _some(self, number, writer):
+        """How many are taken over an arc, by what other tokens say; and waits until they are there."""
+        arc = self.transition.inputs[number]
+        (free,), _ = writer.count("free", number)
+        for formula, what in ((arc.weight, "the weight"), (arc.threshold, "the threshold")):
+            if formula is not None:
+                writer.within(formula[0], 0, None, what)
+                self.when.append([free, " >= ", *writer.write(formula[0], 5)])
+        return ["1"] if arc.weight is None else writer.write(arc.weight[0])
+
+    def _number(self, formula, values, what):
+        """The value of a formula over parameters alone; None of any other."""
         try:
-            number = 1 if formula is None else self.core.over_params(formula[0], values)
+            return 1 if formula is None else self.core.over_params(formula[0], values)
         except Error as error:
             raise refused(self.net, self.number, f"{what} cannot be computed: {error}") from None
+
+    def _fixed(self, formula, values, what):
+        number = self._number(formula, values, what)
         if number is None:
             text = self.core.text(self.transition, formula[0])
             raise refused(
@@ -157,12 +177,13 @@ class Step:
 
     def skeleton(self):
         """What all steps of one rule share: everything but the numbers in it and where it stands."""
-        formulas = [*self.when, ["="], self.cost, *self.made]
+        formulas = [*self.when, ["="], self.cost, *self.made, ["="], *self.numbers]
         return repr([[type(p) if isinstance(p, Gap) else p for p in f] for f in formulas]) + repr(
             (
                 self.params,
                 [t[1:] for t in self.takes],
                 len(self.empty),
+                len(self.some),
                 [what for what, _ in self.counts],
                 self.servers,
                 self.interval,
@@ -173,9 +194,8 @@ class Step:
         )
 
     def gaps(self):
-        return [
-            p.value for f in [*self.when, self.cost, *self.made] for p in f if isinstance(p, Gap)
-        ]
+        formulas = [*self.when, self.cost, *self.made, *self.numbers]
+        return [part.value for f in formulas for part in f if isinstance(part, Gap)]
 
 
 class Rule:
@@ -202,6 +222,10 @@ class Rule:
         self.when = [self._filled(f, texts) for f in first.when]
         self.cost = self._filled(first.cost, texts)
         self.made = [self._filled(f, texts) for f in first.made]
+        if first.numbers:
+            self.made.append(
+                "(" + "".join(self._filled(f, texts) + "," for f in first.numbers) + ")"
+            )
 
     @staticmethod
     def _filled(parts, texts):
