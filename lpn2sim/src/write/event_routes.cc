@@ -1,11 +1,11 @@
 #include "write/event_routes.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "lpn/expr/partial.h"
 #include "lpn/net/bounds.h"
-#include "write/event_facts.h"
 
 namespace lpn::sim {
 

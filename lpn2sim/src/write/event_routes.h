@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "lpn/net/net.h"
+#include "write/event_infos.h"
 
 namespace lpn::sim {
-
-struct TransitionInfo;
 
 struct Route {
   std::uint32_t arc = 0;                         // of each member, on the place
