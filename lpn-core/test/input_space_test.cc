@@ -82,6 +82,20 @@ TEST_CASE("input space: an input is a marking and parameters") {
   CHECK(marking_of(s.net, s.space, {1, 2, 0, 2})[coded].count == 0);
 }
 
+TEST_CASE("input space: another net has no marking and no parameters of it") {
+  const Sample s;
+  const Assignment values{1, 2, 2, 2};
+  Net empty;
+  empty.name = "empty";
+  CHECK(error_of([&] { params_of(empty, s.space, values); }) ==
+        "E-space the space gives 1 parameters, net 'empty' has 0; give each one a term");
+  CHECK(has(error_of([&] { marking_of(empty, s.space, values); }), "net 'empty' has 0 places"));
+  Sample fewer;
+  fewer.space.tokens[0].rows[0].pop_back();
+  CHECK(
+      has(error_of([&] { marking_of(fewer.net, fewer.space, values); }), "give one per property"));
+}
+
 TEST_CASE("input space: constraints and ranges decide what is an input") {
   Sample s;
   CHECK_FALSE(contains(s.space, {3, 2, 2, 1}));   // x <= y

@@ -24,6 +24,7 @@ void Timeline::append(fmt::format_string<Args...> format, Args&&... args) {
 Timeline::Timeline(const Net& net, const ParamValues& params, const Marking& marking, Sink write,
                    Window window)
     : net_(net),
+      clock_(net),
       write_(std::move(write)),
       window_(window),
       arrivals_(marking),
@@ -34,12 +35,12 @@ Timeline::Timeline(const Net& net, const ParamValues& params, const Marking& mar
   const std::string name = escaped(net.name);
   append(
       "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"net\":\"{}\",\"unit\":\"1 tick is shown "
-      "as 1 us\"}},\n\"traceEvents\":[\n",
-      name);
+      "as {}\"}},\n\"traceEvents\":[\n",
+      name, clock_.tick());
   append(
       "{{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{{\"name\":\"{}: "
-      "transitions (1 tick = 1 us)\"}}}}",
-      name);
+      "transitions (1 tick = {})\"}}}}",
+      name, clock_.tick());
   append(
       ",\n{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"{}: tokens "
       "in places\"}}}}",
@@ -94,13 +95,14 @@ void Timeline::show_firing(const Commit& commit) {
     append(
         ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"name\":\"{}\",\"ts\":{},\"dur\":{},"
         "\"args\":{{\"firing\":{}}}}}",
-        track, name, commit.start, commit.time - commit.start, commit.firing);
+        track, name, clock_.text(commit.start), clock_.text(commit.start, commit.time),
+        commit.firing);
   } else {
     append(
         ",\n{{\"ph\":\"b\",\"cat\":\"{0}\",\"pid\":1,\"tid\":0,\"id\":\"{1}.{2}\",\"name\":"
         "\"{0}\",\"ts\":{3},\"args\":{{\"firing\":{2}}}}},\n{{\"ph\":\"e\",\"cat\":\"{0}\","
         "\"pid\":1,\"tid\":0,\"id\":\"{1}.{2}\",\"name\":\"{0}\",\"ts\":{4}}}",
-        name, k, commit.firing, commit.start, commit.time);
+        name, k, commit.firing, clock_.text(commit.start), clock_.text(commit.time));
   }
   ++events_;
 }
@@ -156,7 +158,8 @@ void Timeline::show_wait(std::uint32_t k, Time end) {
   append(
       ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"cat\":\"wait\",\"name\":\"{}{}\",\"ts\":{},"
       "\"dur\":{},\"args\":{{{}}}}}",
-      kWaitsProcess, k + 1, wait_name(why.wait), about, waiting.since, end - waiting.since, arc);
+      kWaitsProcess, k + 1, wait_name(why.wait), about, clock_.text(waiting.since),
+      clock_.text(waiting.since, end), arc);
 }
 
 void Timeline::finish(const std::string& ending, Time end) {
@@ -210,7 +213,7 @@ void Timeline::flush_counters() {
     if (occupancy_[p] == shown_[p]) continue;
     shown_[p] = occupancy_[p];
     append(",\n{{\"ph\":\"C\",\"pid\":{},\"name\":\"{}\",\"ts\":{},\"args\":{{\"tokens\":{}}}}}",
-           kPlacesProcess, net_.places[p].name, time_, occupancy_[p]);
+           kPlacesProcess, net_.places[p].name, clock_.text(time_), occupancy_[p]);
   }
   changed_.clear();
 }

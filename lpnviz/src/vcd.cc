@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lpn/base/error.h"
+#include "lpn/viz/ticks.h"
 
 namespace lpn::viz {
 namespace {
@@ -230,12 +231,13 @@ void VcdWriter::finish(Time end, const Sink& write) {
   }
 
   Text out(write);
+  const DumpClock clock(net_, end);
   out.append(
-      "$comment net {}: one tick of the net (a cycle) is written as 1 ns; values are those "
-      "after the last group of an instant $end\n$version lpn $end\n$timescale 1 ns $end\n",
-      net_.name);
+      "$comment net {}: one tick of the net (a cycle) is written as {}; values are those "
+      "after the last group of an instant $end\n$version lpn $end\n$timescale {} $end\n",
+      net_.name, clock.tick(), clock.timescale());
   declare(out, scopes_of(net_), wide);
-  out.append("$enddefinitions $end\n#{}\n$dumpvars\n", window_.from);
+  out.append("$enddefinitions $end\n#{}\n$dumpvars\n", clock(window_.from));
   std::vector<std::string> ids;
   for (std::uint32_t s = 0; s < shown.size(); ++s) ids.push_back(identifier(s));
   for (std::size_t s = 0; s < shown.size(); ++s) out.append("b{:b} {}\n", shown[s], ids[s]);
@@ -254,7 +256,7 @@ void VcdWriter::finish(Time end, const Sink& write) {
     const auto put = [&](std::uint32_t signal, std::uint64_t value) {
       if (shown[signal] == value) return;
       shown[signal] = value;
-      if (!stamped) out.append("#{}\n", now);
+      if (!stamped) out.append("#{}\n", clock(now));
       stamped = true;
       out.append("b{:b} {}\n", value, ids[signal]);
     };
@@ -278,7 +280,7 @@ void VcdWriter::finish(Time end, const Sink& write) {
     flown.clear();
     if (stamped) last = now;
   }
-  if (end > last) out.append("#{}\n", end);
+  if (end > last) out.append("#{}\n", clock(end));
   out.flush();
 }
 

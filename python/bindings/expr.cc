@@ -100,9 +100,13 @@ py::tuple node(const Net& net, Id x) {
       if (op_info(n.op).arity == 2) return py::make_tuple(name, kid(0), kid(1));
       return py::make_tuple(name, kid(0), kid(1), kid(2));
     case Kind::kRun:
+      if (n.op == Op::kToken) return py::make_tuple(name, n.a, n.b, kid(0));
+      if (n.op == Op::kIndex) return py::make_tuple(name);
+      if (n.op == Op::kBound) break;
+      return py::make_tuple(name, n.a);
     case Kind::kAggregate: break;
   }
-  throw py::index_error("not a term over parameters");
+  throw py::index_error("made of what an aggregate goes through");
 }
 
 }  // namespace
@@ -195,8 +199,9 @@ void bind_expr(py::module_& m, NetClass& c) {
       "The value with these parameters; None for what reads anything else. Raises Error "
       "E-param-value.");
   c.def("node", &node, py::arg("expr"),
-        "(method that makes it, its arguments...) of a term over parameters; children as numbers. "
-        "Any other expression: IndexError.");
+        "(method that makes it, its arguments...) of an expression; children as numbers. "
+        "Aggregates and "
+        "what stands in them: IndexError.");
   c.def("tree_size", [](const Net& n, Id x) { return n.exprs.tree_size(expr(n, x)); });
 }
 

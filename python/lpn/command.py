@@ -18,6 +18,7 @@ from .errors import near, without_place
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
+from .words import counted, duration, grouped, modelled, rate, seconds
 
 __all__ = [
     "ANSWERED",
@@ -37,6 +38,7 @@ __all__ = [
     "grouped",
     "json_option",
     "model_argument",
+    "modelled",
     "need_input",
     "note",
     "params_option",
@@ -236,44 +238,6 @@ def print_json(data: object) -> None:
 def note(message: str) -> None:
     """A remark for the user that is no part of the answer."""
     click.echo(f"note: {message}", err=True)
-
-
-def grouped(number: int | None) -> str:
-    """1234567 as '1 234 567'; None as '-'."""
-    return "-" if number is None else f"{number:,}".replace(",", " ")
-
-
-def seconds(value: float) -> str:
-    """A duration to read: '3.2 ms', '1.4 s'."""
-    if value < 1e-3:
-        return f"{value * 1e6:.0f} us"
-    if value < 1:
-        return f"{value * 1e3:.1f} ms"
-    return f"{value:.2f} s"
-
-
-def duration(cycles: int | None, frequency: int | None) -> str:
-    """So many ticks of a net of that frequency (Hz), to read: '1.69 ms'; '' where one is None."""
-    if cycles is None or frequency is None:
-        return ""
-    value = cycles / frequency
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
-        if value >= scale:
-            return f"{value / scale:.4g} {unit}"
-    return f"{value / 1e-12:.4g} ps"
-
-
-def rate(value: float) -> str:
-    """Something per second to read: '1.6 G', '420 M', '17 k'."""
-    for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= scale:
-            return f"{value / scale:.{1 if value < 10 * scale else 0}f} {unit}"
-    return f"{value:.0f}"
-
-
-def counted(number: int, noun: str) -> str:
-    """'1 place', '3 places'."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def table(

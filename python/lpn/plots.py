@@ -18,6 +18,7 @@ __all__ = ["METRICS", "check_plot", "check_sweep", "plot_lines", "plot_samples",
 # Metric -> how its axis is called.
 METRICS = {
     "latency": "latency (cycles)",
+    "latency_seconds": "latency (s)",  # of nets with a frequency
     "throughput": "throughput (done tokens per cycle)",
     "last_commit": "last commit (cycles)",
     "firings": "firings",

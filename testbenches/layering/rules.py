@@ -42,7 +42,7 @@ FLOORS = {
     ],
     "lpn2sim/src": [["plan"], ["write"], ["library"], ["main"]],
     "python/lpn": [
-        ["source", "interrupt"],
+        ["source", "interrupt", "words"],
         ["errors"],
         ["authoring", "json_file", "plots", "parallel", "toml_file"],
         ["lib", "spaces", "captures", "traffic"],

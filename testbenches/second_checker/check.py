@@ -1,6 +1,6 @@
 """A checker of certificates that shares no code with LPN's: docs/certificates.md says what they are.
 
-    check.py [--inputs N] [--sample N] [--seconds S] [--cvc5 S] [--smtlib FOLDER] FILE...
+    check.py [--inputs N] [--sample N] [--seconds S] [--cvc5 S] [--smtlib FOLDER] [--vipr FOLDER] FILE...
 
 Of each file: proved, refused or unknown, and why. Ends with 0 when all are proved, 1 when one is refused,
 else 3.
@@ -16,8 +16,9 @@ from fractions import Fraction
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "second"))
 
 import smtlib  # noqa: E402
+import vipr  # noqa: E402
 from claim import Claim  # noqa: E402
-from document import Refused, Unknown, demand, entries, load, number  # noqa: E402
+from document import Refused, Unknown, demand, load, number  # noqa: E402
 from problem import Problem  # noqa: E402
 from runs import Observed  # noqa: E402
 from space import Space, Terms  # noqa: E402
@@ -36,8 +37,10 @@ class Check:
     def __init__(self, data, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE):
         self.data, self.most, self.end = data, inputs, time.process_time() + seconds
         self.sample = sample
-        self.cvc5 = self.folder = None  # seconds of each question to it; where these are written
-        self.asked = self.answered = 0
+        self.cvc5 = (
+            self.folder
+        ) = self.vipr = None  # seconds of each question; where these are written
+        self.asked = self.answered = self.summed = 0
         self.ran = 0
         try:
             self.net = parse(data["net"])
@@ -52,8 +55,8 @@ class Check:
         demand(len(self.bounds) == len(self.claim.forms), "not a bound for each form")
         for bound, (form, _) in zip(self.bounds, self.claim.forms):
             wanted = sorted(repr([list(atom), c]) for atom, c in form.items())
-            said = entries(bound["form"], "a form") if "form" in bound else None
-            demand(said is None or sorted(map(repr, said)) == wanted, "a bound of another form")
+            said = sorted(map(repr, bound["form"])) if "form" in bound else wanted
+            demand(said == wanted, "a bound of another form")
 
     def run(self):
         self.given()
@@ -115,12 +118,22 @@ class Check:
                 beyond = sign * each["bound"] + bound["offset"] > bound["most"]
                 demand(not beyond, "a path is bounded less well than all are")
                 problems.append(problem)
-                if self.cvc5 or self.folder:
-                    self.ask(problem, bound["maximum"], each["bound"])
+                if self.cvc5 or self.folder or self.vipr:
+                    self.ask(problem, bound["maximum"], each["bound"], each["steps"])
 
-    def ask(self, problem, maximum, bound):
-        """The same of a solver, which needs no steps."""
+    def ask(self, problem, maximum, bound, steps):
+        """The same of a solver, which needs no steps; and as sums of constraints."""
         self.asked += 1
+        if self.vipr:
+            try:
+                text = vipr.certificate(problem, maximum, bound, steps)
+                self.vipr.mkdir(parents=True, exist_ok=True)
+                (self.vipr / f"{self.asked - 1}.vipr").write_text(text, encoding="utf-8")
+                self.summed += 1
+            except Unknown:
+                pass  # counted as not written
+        if not self.cvc5 and not self.folder:
+            return
         question = smtlib.question(problem, maximum, bound)
         if self.folder:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -188,12 +201,12 @@ class Check:
         return True
 
 
-def verdict(path, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE, cvc5=None, folder=None):
+def verdict(path, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE, cvc5=None, folder=None, sums=None):
     """(proved, refused or unknown; why; the Check, None when there is none)."""
     check = None
     try:
         check = Check(load(path), inputs, seconds, sample)
-        check.cvc5, check.folder = cvc5, folder
+        check.cvc5, check.folder, check.vipr = cvc5, folder, sums
         check.run()
         return "proved", "", check
     except Refused as refused:
@@ -212,16 +225,22 @@ def main():
     parser.add_argument("--sample", type=int, default=SAMPLE, help="inputs run of larger spaces")
     parser.add_argument("--cvc5", type=float, help="seconds: asks cvc5, too, for each path")
     parser.add_argument("--smtlib", type=pathlib.Path, help="a folder for these questions")
+    parser.add_argument(
+        "--vipr", type=pathlib.Path, help="a folder for sums of constraints, as VIPR"
+    )
     given = parser.parse_args()
     found = []
     for place, file in enumerate(given.files):
         folder = given.smtlib and given.smtlib / str(place)
-        options = given.inputs, given.seconds, given.sample, given.cvc5, folder
+        sums = given.vipr and given.vipr / str(place)
+        options = given.inputs, given.seconds, given.sample, given.cvc5, folder, sums
         answer, why, check = verdict(file, *options)
         found.append(answer)
         said = f": {why}" if why else f"; {check.ran} inputs run"
         if given.cvc5 and check:
             said += f"; cvc5 proves {check.answered} of {check.asked} bounds of paths"
+        if given.vipr and check:
+            said += f"; {check.summed} of {check.asked} bounds of paths written as VIPR"
         print(f"{file}: {answer}{said}", flush=True)
     raise SystemExit(1 if "refused" in found else 3 if "unknown" in found else 0)
 

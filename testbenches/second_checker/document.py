@@ -7,14 +7,7 @@ from fractions import Fraction
 MOST_CHARACTERS = 1 << 28
 MOST_DIGITS = 40
 MOST_DEPTH = 200
-WORD = 1 << 63
-STEPS = {
-    "split": (("unit", "tuple"), ()),
-    "no input": (("multipliers",), ("denominator",)),
-    "point": ((), ()),
-    "relaxation": (("denominator", "multipliers"), ("budget", "quantum", "parts", "chains")),
-    "solver": (("threshold", "smtlib"), ()),
-}
+WORD, WIDEST = 1 << 63, 1 << 62
 
 
 class Refused(Exception):
@@ -106,9 +99,8 @@ def number(value):
         raise Refused("what is proved is divided by 0") from None
 
 
-def entries(value, what):
-    demand(type(value) is list, f"{what} is no list")
-    return value
+def truth(value, what):
+    demand(type(value) is bool, f"{what} is neither true nor false")
 
 
 def text_of(value, what):
@@ -116,135 +108,173 @@ def text_of(value, what):
     return value
 
 
-def has(value, what, names, optional=()):
+def words(value, what):
+    fits(value, [word], what)
+
+
+def claimed(value, what):
+    clear = re.fullmatch(r'[ !"$-~]{1,10000}', text_of(value, what), re.ASCII)
+    demand(clear, f"{what} is not printable")
+
+
+def proper(value, what):
+    return number(value)
+
+
+def within(least=None, most=None):
+    return lambda value, what: whole(value, what, least, most)
+
+
+def perhaps(form):
+    """Or null."""
+    return lambda value, what: value is None or fits(value, form, what)
+
+
+def named(form):
+    """An object of any names."""
+
+    def named_so(value, what):
+        demand(type(value) is dict, f"{what} is no object")
+        for each in value.values():
+            fits(each, form, what)
+
+    return named_so
+
+
+def fits(value, form, what="it"):
+    """Demands a form: [each of a list], (the entries of a list), {the members of an object; some with "?"}, or what
+    a function demands.
+    """
+    if type(form) is list:
+        demand(type(value) is list, f"{what} is no list")
+        for each in value:
+            fits(each, form[0], what)
+    elif type(form) is tuple:
+        demand(
+            type(value) is list and len(value) == len(form), f"{what} is not of {len(form)} parts"
+        )
+        for each, part in zip(value, form):
+            fits(each, part, what)
+    elif type(form) is dict:
+        demand(type(value) is dict, f"{what} is no object")
+        names = {name.rstrip("?"): (part, name.endswith("?")) for name, part in form.items()}
+        for name, (_, left_out) in names.items():
+            demand(left_out or name in value, f"{what} has no {name!r}")
+        for name, each in value.items():
+            demand(name in names, f"{what} has {name[:40]!r}, which nobody knows")
+            fits(each, names[name][0], f"{name!r}")
+    else:
+        form(value, what)
+
+
+def anything(value, what):
+    pass
+
+
+def an_object(value, what):
     demand(type(value) is dict, f"{what} is no object")
-    for name in names:
-        demand(name in value, f"{what} has no {name!r}")
-    for name in value:
-        demand(name in names or name in optional, f"{what} has {name[:40]!r}, which nobody knows")
-    return value
+
+
+def node(value, what):
+    demand(type(value) is list and value and type(value[0]) is str, "no node")
+
+
+def a_list(value, what):
+    demand(type(value) is list, f"{what} is no list")
+
+
+COUNT, AT, HALF = within(0, 2**32 - 1), within(0), within(1 - 2**62, 2**62 - 1)
+SPACE = {
+    "format": within(1, 1), "net": text_of,
+    "variables": [(text_of, within(-WIDEST, WIDEST), within(-WIDEST, WIDEST))], "nodes": [node],
+    "params": named(AT), "fixed": named(word), "constraints": [AT],
+    "tokens": [{"place": text_of, "properties": [text_of], "rows": [[AT]], "count": perhaps(AT), "at?": [AT]}],
+    "terms?": {"E?": AT}, "done_count?": within(0, WORD - 1),
+}  # fmt: skip
+CHAIN = (word, [COUNT])
+PART = {
+    "instant": COUNT, "weight": word, "multipliers": [word], "budget?": COUNT, "quantum?": word,
+    "tolls?": [(COUNT, *CHAIN)], "behind?": COUNT,
+}  # fmt: skip
+STEPS = {
+    "split": {"unit": COUNT, "tuple": COUNT},
+    "no input": {"multipliers": [word], "denominator?": word},
+    "point": {},
+    "relaxation": {"denominator": word, "multipliers": [word], "budget?": COUNT, "quantum?": word,
+                   "parts?": [PART], "chains?": [CHAIN]},
+    "solver": {"threshold": word, "smtlib": text_of},
+}  # fmt: skip
+ARC = (AT, AT)
+INSTANTS = {
+    "gate": (text_of, ARC, ARC, ARC),
+    "edge": (text_of, ARC, within(1, WORD), within(-WORD, WORD)),
+}
+
+
+def step(value, what):
+    kind = value.get("kind") if type(value) is dict else None
+    demand(type(kind) is str and kind in STEPS, "no kind of step")
+    fits(value, {"kind": text_of, **STEPS[kind]}, "a step")
+
+
+def instant(value, what):
+    node(value, what)
+    demand(value[0] in ("max", *INSTANTS), "no instant")
+    fits(value, INSTANTS.get(value[0], (text_of, *(ARC for _ in value[1:]))), "an instant")
+
+
+PROBLEM = {
+    "conditions": [AT], "fault?": AT, "orders": [(AT, AT, truth)], "instants": [perhaps(instant)],
+    "target": [(word, AT)], "constant": word, "units": [[AT]], "limits": [(AT, truth)],
+}  # fmt: skip
+REACHED = {
+    "atom": a_list,
+    "zones": COUNT,
+    "values": within(0, 2**62 - 1),
+    "enough": perhaps(HALF),
+}
+SETTINGS = {name: whole for name in ("max_paths", "max_firings", "question_seconds", "enumerate")}
+WAYS = {
+    "tried": {"inputs": whole},
+    "states": {"most": within(1, 1_000_000)},
+    "partition": {**SETTINGS, "seed": within(0, WORD - 1)},
+}
 
 
 def shape(data):
-    ways = [way for way in ("tried", "states") if type(data) is dict and way in data]
-    way = (ways or ["partition"])[0]
-    names = ["lpn certificate", "claim", "stalls", "net", "space", "bounds", "witness"]
-    names += ["interface denominator", way]
-    has(data, "it", names, ("terms",) if way == "partition" else ())
-    demand(whole(data["lpn certificate"], "the format") == 1, "it is of another format")
-    known = type(data["stalls"]) is bool or way == "states" and data["stalls"] is None
-    demand(known, "'stalls' is neither true nor false")
-    text_of(data["net"], "'net'")
-    whole(data["interface denominator"], "the interface's denominator", 1)
-    claim = data["claim"]
-    demand(type(claim) is dict, "the claim is no object")
-    demand(
-        set(claim) in ({"property"}, {"largest", "proved"}, {"least", "proved"}), "no such claim"
+    an_object(data, "it")
+    way = next((way for way in WAYS if way in data), "partition")
+    told = way == "partition" and "terms" in data
+    path = {"path": AT, "bound": word, "steps": [step], **({"problem": PROBLEM} if told else {})}
+    more = (
+        {"offset": whole, "maximum": truth} if told else {"offset?": anything, "maximum?": anything}
     )
-    for name, value in claim.items():
-        if name == "proved":
-            number(value)
-        else:
-            clear = re.fullmatch(r'[ !"$-~]{1,10000}', text_of(value, name), re.ASCII)
-            demand(clear, f"its {name} is not printable")
-    if way == "tried":
-        whole(has(data["tried"], "'tried'", ("inputs",))["inputs"], "the number of inputs")
-    elif way == "states":
-        whole(has(data["states"], "'states'", ("most",))["most"], "states", 1, 1_000_000)
-    else:
-        settings = ("max_paths", "max_firings", "question_seconds", "enumerate", "seed")
-        has(data["partition"], "'partition'", settings)
-        for name, value in data["partition"].items():
-            whole(value, name)
-        whole(data["partition"]["seed"], "the seed", 0, WORD - 1)
-    if data["witness"] is not None:
-        demand(type(data["witness"]) is dict, "the witness is no object")
-        for value in data["witness"].values():
-            whole(value, "a value of the witness")
-    for bound in entries(data["bounds"], "'bounds'"):
-        shape_of_bound(bound, way, "terms" in data)
-
-
-def shape_of_bound(bound, way, told):
-    if way == "states":
-        has(bound, "a bound", ("most", "reached"), ("form",))
-        whole(bound["most"], "a bound's most")
-        for part in entries(bound["reached"], "what is bounded by states"):
-            has(part, "a bound by states", ("atom", "zones", "values", "enough"))
-            entries(part["atom"], "an atom")
-            whole(part["zones"], "zones", 0, 2**32 - 1)
-            whole(part["values"], "values", 0, 2**62 - 1)
-            if part["enough"] is not None:
-                whole(part["enough"], "what is enough", 1 - 2**62, 2**62 - 1)
-        return
-    if way == "tried":
-        has(bound, "a bound", ("most",), ("form",))
-        whole(bound["most"], "a bound's most")
-        return
-    needed = ("most", "paths", "certificates") + (("offset", "maximum") if told else ())
-    has(bound, "a bound", needed, ("form", "offset", "maximum"))
-    whole(bound["most"], "a bound's most")
-    whole(bound["paths"], "a bound's number of paths")
-    if told:
-        whole(bound["offset"], "a bound's offset")
-        demand(type(bound["maximum"]) is bool, "'maximum' is neither true nor false")
-    members = ("path", "bound", "steps") + (("problem",) if told else ())
-    for each in entries(bound["certificates"], "a bound's certificates"):
-        has(each, "a path's certificate", members)
-        whole(each["path"], "the number of a path", 0)
-        word(each["bound"], "a path's bound")
-        for step in entries(each["steps"], "steps"):
-            shape_of_step(step)
-    if told:
-        numbers = sorted(each["path"] for each in bound["certificates"])
-        demand(len(numbers) == bound["paths"], "not every path has one bound")
+    bound = {
+        "tried": {},
+        "states": {"reached": [REACHED]},
+        "partition": {"paths": whole, "certificates": [path], **more},
+    }[way]
+    form = {
+        "lpn certificate": within(1, 1),
+        "claim": an_object,
+        "stalls": perhaps(truth) if way == "states" else truth,
+        "net": text_of,
+        "space": SPACE,
+        "interface denominator": within(1),
+        way: WAYS[way],
+        "bounds": [{"most": whole, "form?": a_list, **bound}],
+        "witness": perhaps(named(whole)),
+    }
+    fits(data, {**form, "terms?": [node]} if way == "partition" else form)
+    kinds = (
+        {"property": claimed},
+        {"largest": claimed, "proved": proper},
+        {"least": claimed, "proved": proper},
+    )
+    kind = next((kind for kind in kinds if set(kind) == set(data["claim"])), None)
+    demand(kind, "no such claim")
+    fits(data["claim"], kind, "the claim")
+    for each in data["bounds"] if told else ():
+        numbers = sorted(path["path"] for path in each["certificates"])
+        demand(len(numbers) == each["paths"], "not every path has one bound")
         demand(numbers == list(range(len(numbers))), "not every path has one bound")
-
-
-def shape_of_step(step):
-    demand(type(step) is dict and type(step.get("kind")) is str, "a step has no kind")
-    demand(step["kind"] in STEPS, "no kind of step")
-    needed, optional = STEPS[step["kind"]]
-    has(step, "a step", ("kind", *needed), optional)
-    for name, value in step.items():
-        if name in ("unit", "tuple", "budget"):
-            whole(value, name, 0, 2**32 - 1)
-        elif name in ("denominator", "quantum", "threshold"):
-            word(value, name)
-        elif name == "smtlib":
-            text_of(value, name)
-        elif name == "multipliers":
-            words(value)
-        elif name == "chains":
-            for chain in entries(value, "chains"):
-                demand(type(chain) is list and len(chain) == 2, "no chain")
-                shape_of_chain(*chain)
-        elif name == "parts":
-            for part in entries(value, "parts"):
-                shape_of_part(part)
-
-
-def words(values):
-    for each in entries(values, "multipliers"):
-        word(each, "a multiplier")
-
-
-def shape_of_chain(weight, arcs):
-    word(weight, "a chain's weight")
-    for arc in entries(arcs, "a chain's arcs"):
-        whole(arc, "an arc", 0, 2**32 - 1)
-
-
-def shape_of_part(part):
-    needed = ("instant", "weight", "multipliers")
-    has(part, "a part", needed, ("budget", "quantum", "tolls", "behind"))
-    word(part["weight"], "a part's weight")
-    words(part["multipliers"])
-    for name in ("instant", "budget", "behind"):
-        if name in part:
-            whole(part[name], name, 0, 2**32 - 1)
-    word(part.get("quantum", 1), "quantum")
-    for toll in entries(part.get("tolls", []), "tolls"):
-        demand(type(toll) is list and len(toll) == 3, "no toll")
-        whole(toll[0], "a toll's instant", 0, 2**32 - 1)
-        shape_of_chain(toll[1], toll[2])

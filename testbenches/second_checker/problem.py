@@ -1,9 +1,10 @@
 """What a path's steps are about: docs/certificates.md, "Problems"."""
 
 import itertools
+import math
 from typing import NamedTuple
 
-from document import Unknown, WORD, demand, entries, has, whole
+from document import Unknown, demand, whole
 from space import operands_of
 
 PLAIN = ("constant", "boolean", "param")
@@ -33,27 +34,16 @@ class Problem:
     """
 
     def __init__(self, data, terms, space):
-        names = ("conditions", "orders", "instants", "target", "constant", "units", "limits")
-        has(data, "a problem", names, ("fault",))
         self.terms, self.space, self.empty, self.added = terms, space, False, 0
-        self.conditions = [
-            terms.number(k, True, "a condition") for k in entries(data["conditions"], "conditions")
-        ]
-        self.fault = data.get("fault")
-        if "fault" in data:
-            whole(self.fault, "a fault", 0, len(terms.nodes) - 1)
+        self.conditions = [terms.number(k, True, "a condition") for k in data["conditions"]]
+        self.fault, self.constant, self.target = data.get("fault"), data["constant"], {}
+        demand(self.fault is None or self.fault < len(terms.nodes), "a fault that is not there")
         self.read_instants(data["instants"])
-        self.constant = whole(data["constant"], "a constant", -WORD, WORD - 1)
-        self.target = {}
-        for each in entries(data["target"], "a target"):
-            demand(type(each) is list and len(each) == 2, "no weight and instant")
-            weight, instant = whole(each[0], "a weight", -WORD, WORD - 1), self.instant(each[1])
-            self.target[instant] = self.target.get(instant, 0) + weight
-        self.orders = []
-        for order in entries(data["orders"], "orders"):
-            demand(type(order) is list and len(order) == 3, "no order")
-            demand(type(order[2]) is bool, "an order is neither strict nor not")
-            self.orders.append((self.instant(order[0]), self.instant(order[1]), order[2]))
+        for weight, v in data["target"]:
+            self.target[self.instant(v)] = self.target.get(v, 0) + weight
+        self.orders = data["orders"]
+        for before, after, _ in self.orders:
+            self.instant(before), self.instant(after)
         ends = [k for k in (self.fault,) if k is not None]
         delays = [arc[1] for node in self.instants if node for arc in node[1]]
         self.program = terms.program(self.conditions + delays + ends)
@@ -73,35 +63,20 @@ class Problem:
             return
         for v, sums in self.sums.items():
             self.arcs[v] = [(before, self.linear(c, parts)) for before, c, parts in sums]
-        for limit in entries(data["limits"], "limits"):
-            demand(type(limit) is list and len(limit) == 2 and type(limit[1]) is bool, "no limit")
-            self.limits.append(self.limit(terms.number(limit[0], True, "a limit"), limit[1]))
+        for comparison, second in data["limits"]:
+            self.limits.append(self.limit(terms.number(comparison, True, "a limit"), second))
 
     # ---- reading ----
 
     def read_instants(self, data):
         self.instants = [None]
-        demand(entries(data, "instants") and data[0] is None, "instant 0 is not time 0")
-        for v, node in enumerate(data):
-            if v == 0 or node is None:
-                self.instants += [None] * (v > 0)
-                continue
-            demand(type(node) is list and node and type(node[0]) is str, "no instant")
-            kind, given, more = node[0], node[1:], []
-            if kind == "edge":
-                demand(len(given) == 3, "an edge of other parts")
-                more = [
-                    whole(given[1], "a period", 1, WORD),
-                    whole(given[2], "a phase", -WORD, WORD),
-                ]
-                given = given[:1]
-            demand(kind in ("max", "edge") or kind == "gate" and len(given) == 3, "no instant")
-            arcs = []
-            for arc in given:
-                demand(type(arc) is list and len(arc) == 2, "no arc")
-                before = self.instant(arc[0])
-                arcs.append((before, self.terms.number(arc[1], False, "a delay")))
-            self.instants.append((kind, arcs, *more))
+        demand(data and data[0] is None, "instant 0 is not time 0")
+        for kind, *arcs in (node or (None,) for node in data[1:]):
+            more = arcs[1:] if kind == "edge" else []
+            arcs = arcs[: len(arcs) - len(more)]
+            for before, delay in arcs:
+                self.instant(before), self.terms.number(delay, False, "a delay")
+            self.instants.append(kind and (kind, arcs, *more))
 
     def instant(self, v):
         whole(v, "an instant", 0, len(self.instants) - 1)
@@ -109,14 +84,13 @@ class Problem:
         return v
 
     def read_units(self, data):
-        self.units, self.unit_of = [], {}
-        for u, variables in enumerate(entries(data, "units")):
-            for v in entries(variables, "a unit"):
-                whole(v, "a variable", 0, len(self.space.variables) - 1)
-                demand(v not in self.unit_of, "a variable in two units")
-                self.unit_of[v] = u
+        self.units, self.unit_of = data, {}
+        for u, variables in enumerate(self.units):
             demand(variables and variables == sorted(variables), "a unit is not in order")
-            self.units.append(variables)
+            demand(variables[-1] < len(self.space.variables), "a variable that is not there")
+            demand(not set(variables) & set(self.unit_of), "a variable in two units")
+            demand(len(set(variables)) == len(variables), "a variable in two units")
+            self.unit_of.update(dict.fromkeys(variables, u))
 
     def mark_needed(self):
         earlier = {}
@@ -291,12 +265,13 @@ class Problem:
                 values[v] = x
             yield values
 
-    def column(self, u, k):
-        program = self.terms.program([k])
-        return [self.terms.values(values, program)[k] for values in self.rows(u)]
+    def column(self, u, k, terms=None):
+        terms = terms or self.terms
+        program = terms.program([k])
+        return [terms.values(values, program)[k] for values in self.rows(u)]
 
     def list_tuples(self):
-        local = {}  # unit: [(terms, condition)]
+        local = {}  # unit: [(terms, node, what it must be)]
         for terms, conditions in (
             (self.space.terms, self.space.constraints),
             (self.terms, self.conditions),
@@ -308,38 +283,26 @@ class Problem:
                     if not inside and terms.values(self.least(), terms.program([k]))[k] is not True:
                         self.empty = True
                     if len(units) == 1 and None not in units:
-                        local.setdefault(units.pop(), []).append((terms, k))
+                        local.setdefault(units.pop(), []).append((terms, k, True))
+        if self.fault is not None:
+            local.setdefault(self.unit(self.fault), []).append((self.terms, self.fault, None))
         self.tuples, self.columns = [], {}
         for u, variables in enumerate(self.units):
             ranges = [self.space.variables[v][1:] for v in variables]
-            total = 1
-            for lo, hi in ranges:
-                total *= hi - lo + 1
+            total = math.prod(hi - lo + 1 for lo, hi in ranges)
             demand(total <= MOST_TUPLES, "a unit of too many tuples")
             self.tuples.append(list(itertools.product(*(range(lo, hi + 1) for lo, hi in ranges))))
-            for terms in {id(t): t for t, _ in local.get(u, ())}.values():
-                own = [k for t, k in local[u] if t is terms]
-                program = terms.program(own)
-                kept = []
-                for row, values in zip(self.tuples[u], self.rows(u)):
-                    known = terms.values(values, program)
-                    if all(known[k] is True for k in own):
-                        kept.append(row)
-                self.tuples[u] = kept
-            if self.fault is not None and self.unit(self.fault) == u:
-                column = self.column(u, self.fault)
-                self.tuples[u] = [r for r, x in zip(self.tuples[u], column) if x is None]
+            for terms, k, wanted in local.get(u, ()):
+                column = self.column(u, k, terms)
+                self.tuples[u] = [r for r, x in zip(self.tuples[u], column) if x is wanted]
             wanted = sorted({
                 k for sums in self.sums.values() for _, _, parts in sums for k in parts
                 if self.variables_of(k) and self.unit(k) == u
             })  # fmt: skip
             columns = {k: self.column(u, k) for k in wanted}
-            fine = [
-                n
-                for n in range(len(self.tuples[u]))
-                if all(c[n] is not None for c in columns.values())
-            ]
-            self.tuples[u] = [self.tuples[u][n] for n in fine]
+            fine = [n for n, row in enumerate(zip(*columns.values())) if None not in row]
+            if columns:
+                self.tuples[u] = [self.tuples[u][n] for n in fine]
             for k, column in columns.items():
                 self.columns[u, k] = [column[n] for n in fine]
             self.empty |= not self.tuples[u]

@@ -1,12 +1,12 @@
 """Spaces and terms: docs/certificates.md, "Spaces and terms"."""
 
 import itertools
+import math
 import random
 
-from document import WORD, Refused, demand, entries, has, text_of, whole
+from document import demand, text_of, truth, whole, within, word, words
 from formula import OPERATIONS, Fault
 
-WIDEST = 1 << 62
 LATEST = 1 << 40  # that a token may come
 MOST_NODES, MOST_LEVELS = 65_536, 500  # of a term, as a tree
 ONE = {"neg": "neg", "abs": "abs", "bit_not": "~"}
@@ -16,6 +16,18 @@ TWO = {
     "shift_left": "<<", "shift_right": ">>",
 }  # fmt: skip
 COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<="}
+# What nodes are made of, operands being conditions (True), numbers (False) or either (None), and what they are.
+FORMS = {
+    "constant": ((word,), False), "boolean": ((truth,), True), "param": ((within(0),), False),
+    "lookup": ((words, False), False), "assume": ((True, None, text_of), None),
+    "select": ((True, None, None), None), "logical_not": ((True,), True),
+    "logical_and": ((True, True), True), "logical_or": ((True, True), True),
+    **{op: ((False,), False) for op in ONE}, **{op: ((False, False), False) for op in TWO},
+    **{op: ((False, False), True) for op in COMPARED},
+}  # fmt: skip
+PRODUCTS = {
+    "add": int.__add__, "sub": int.__sub__, "mul": int.__mul__, "floor_div": int.__floordiv__, "min": min, "max": max,
+}  # fmt: skip
 
 
 class Terms:
@@ -24,65 +36,33 @@ class Terms:
     def __init__(self, nodes, variables):
         self.nodes, self.kinds, self.reads = [], [], []
         self.sizes, self.depths = [], []
-        for node in entries(nodes, "nodes"):
-            demand(type(node) is list and node and type(node[0]) is str, "no node")
+        for node in nodes:
             self.add(node[0], node[1:], len(variables))
         self.variables = variables
 
     def add(self, op, given, variables):
-        def kids(*kinds):
-            demand(len(given) == len(kinds), f"{op} has other operands")
-            for k, kind in zip(given, kinds):
-                whole(k, "an operand", 0, len(self.nodes) - 1)
-                demand(kind is None or self.kinds[k] == kind, f"{op} of a value of another kind")
-            return given
-
-        kind, operands = False, []
-        if op == "constant":
-            demand(len(given) == 1, "no constant")
-            whole(given[0], "a constant", -WORD, WORD - 1)
-        elif op == "boolean":
-            demand(len(given) == 1 and type(given[0]) is bool, "no boolean")
-            kind = True
-        elif op == "param":
-            demand(len(given) == 1, "no variable")
-            whole(given[0], "a variable", 0, variables - 1)
-        elif op == "lookup":
-            demand(len(given) == 2 and type(given[0]) is list and given[0], "no lookup")
-            for entry in given[0]:
-                whole(entry, "an entry", -WORD, WORD - 1)
-            table, given = given[0], given[1:]
-            operands = kids(False)
-            given = [table, *operands]
-        elif op == "assume":
-            demand(len(given) == 3, "no assumption")
-            text_of(given[2], "an assumption's text")
-            text, given = given[2], given[:2]
-            operands = kids(True, None)
-            kind = self.kinds[operands[1]]
-            given = [*operands, text]
-        elif op == "select":
-            operands = kids(True, None, None)
-            kind = self.kinds[operands[1]]
-            demand(kind == self.kinds[operands[2]], "select of values of two kinds")
-        elif op in ONE:
-            operands = kids(False)
-        elif op in TWO or op in COMPARED:
-            operands = kids(False, False)
-            kind = op in COMPARED
-        elif op == "logical_not":
-            operands, kind = kids(True), True
-        elif op in ("logical_and", "logical_or"):
-            operands, kind = kids(True, True), True
-        else:
-            raise Refused(f"no operator {op[:40]!r}")
+        demand(op in FORMS, f"no operator {op[:40]!r}")
+        forms, kind = FORMS[op]
+        demand(len(given) == len(forms), f"{op} has other operands")
+        operands, same = [], set()  # `same`: the kinds of operands of any kind, which are alike
+        for part, form in zip(given, forms):
+            if callable(form):
+                form(part, f"what {op} is of")
+                continue
+            k = whole(part, "an operand", 0, len(self.nodes) - 1)
+            demand(form is None or self.kinds[k] == form, f"{op} of a value of another kind")
+            operands.append(k)
+            same |= {self.kinds[k]} if form is None else set()
+        demand(len(same) < 2, f"{op} of values of two kinds")
+        demand(op != "param" or given[0] < variables, "a variable that is not there")
+        demand(op != "lookup" or given[0], "no lookup")
         size = 1 + sum(self.sizes[k] for k in operands)
         depth = 1 + max((self.depths[k] for k in operands), default=0)
         demand(size <= MOST_NODES and depth <= MOST_LEVELS, "a term that is too large")
         self.sizes.append(size)
         self.depths.append(depth)
         self.nodes.append((op, *given))
-        self.kinds.append(kind)
+        self.kinds.append(same.pop() if kind is None else kind)
         own = {given[0]} if op == "param" else frozenset()
         self.reads.append(frozenset(own).union(*(self.reads[k] for k in operands)))
 
@@ -120,34 +100,20 @@ class Terms:
             return self.variables[node[1]][1:]
         if node[0] == "lookup":
             return min(node[1]), max(node[1])
-        if node[0] == "select":
-            parts = [self.range(node[2]), self.range(node[3])]
-            found = None if None in parts else [*parts[0], *parts[1]]
-        elif node[0] == "assume":
+        if node[0] == "assume":
             return self.range(node[2])
+        parts = [self.range(each) for each in operands_of(node) if not self.kinds[each]]
+        if None in parts:
+            return None
+        if node[0] == "select":
+            found = [*parts[0], *parts[1]]
+        elif node[0] == "neg":
+            found = [-x for x in parts[0]]
+        elif node[0] not in PRODUCTS or node[0] == "floor_div" and parts[1][0] < 1:
+            return None
         else:
-            parts = [self.range(each) for each in operands_of(node)]
-            if None in parts or node[0] not in (
-                "add",
-                "sub",
-                "mul",
-                "min",
-                "max",
-                "neg",
-                "floor_div",
-            ):
-                return None
-            if node[0] == "neg":
-                found = [-x for x in parts[0]]
-            elif node[0] == "floor_div" and parts[1][0] < 1:
-                return None
-            else:
-                operation = {
-                    "add": int.__add__, "sub": int.__sub__, "mul": int.__mul__,
-                    "floor_div": int.__floordiv__, "min": min, "max": max,
-                }[node[0]]  # fmt: skip
-                found = [operation(a, b) for a in parts[0] for b in parts[1]]
-        return found and (min(found), max(found))
+            found = [PRODUCTS[node[0]](a, b) for a in parts[0] for b in parts[1]]
+        return min(found), max(found)
 
 
 def operands_of(node):
@@ -188,66 +154,38 @@ class Space:
     """The inputs: values of variables, each with the run's parameters and tokens."""
 
     def __init__(self, data, net):
-        names = ("format", "net", "variables", "nodes", "params", "fixed", "tokens", "constraints")
-        has(data, "the space", names, ("terms", "done_count"))
         self.done = data.get("done_count")
-        if "done_count" in data:
-            whole(self.done, "the done count", 0, WORD - 1)
-        demand(type(data["format"]) is int and data["format"] == 1, "a space of another format")
         demand(data["net"] == net.name, "a space of a net with another name")
-        self.net, self.variables = net, []
-        for variable in entries(data["variables"], "variables"):
-            demand(type(variable) is list and len(variable) == 3, "no variable")
-            name, lo, hi = variable
-            text_of(name, "a variable's name")
-            whole(lo, "a range", -WIDEST, WIDEST)
-            whole(hi, "a range", lo, WIDEST)
-            self.variables.append((name, lo, hi))
+        self.net, self.variables = net, data["variables"]
         self.names = {name: k for k, (name, _, _) in enumerate(self.variables)}
         demand(len(self.names) == len(self.variables), "two variables of one name")
+        demand(all(lo <= hi for _, lo, hi in self.variables), "a range without a value")
         self.terms = terms = Terms(data["nodes"], self.variables)
-        self.params, self.fixed = {}, {}
-        demand(type(data["params"]) is dict and type(data["fixed"]) is dict, "no parameters")
-        for name, k in data["params"].items():
-            demand(name in net.params, f"no parameter {name!r}")
-            self.params[name] = terms.number(k, False, "a parameter")
-        for name, each in data["fixed"].items():
-            demand(name in net.params, f"no parameter {name!r}")
-            self.fixed[name] = whole(each, "a parameter", -WORD, WORD - 1)
-        self.tokens = {}
+        self.fixed, self.tokens = data["fixed"], {}
+        demand(all(n in net.params for n in (*data["params"], *self.fixed)), "no such parameter")
+        self.params = {n: terms.number(k, False, "a parameter") for n, k in data["params"].items()}
         places = {place.name: place for place in net.places}
-        for entry in entries(data["tokens"], "tokens"):
-            has(entry, "tokens", ("place", "properties", "rows", "count"), ("at",))
-            place = places.get(text_of(entry["place"], "a place"))
+        for entry in data["tokens"]:
+            place, count, rows = places.get(entry["place"]), entry["count"], entry["rows"]
             demand(place is not None, "tokens of no place")
             demand(place.name not in self.tokens, "tokens of one place twice")
             demand(entry["properties"] == place.type.fields, "tokens of another type")
-            count = entry["count"]
-            if count is not None:
-                terms.number(count, False, "a count")
-            rows = []
-            for row in entries(entry["rows"], "rows"):
-                demand(type(row) is list and len(row) == len(place.type.fields), "another width")
-                rows.append([terms.number(k, False, "a property") for k in row])
-            times = None
+            demand(all(len(row) == len(place.type.fields) for row in rows), "another width")
+            times = entry.get("at")
+            numbers = [*([] if count is None else [count]), *itertools.chain(*rows), *(times or [])]
+            for k in numbers:
+                terms.number(k, False, "a property, count or time")
             if "at" in entry:
-                times = [terms.number(k, False, "a time") for k in entries(entry["at"], "times")]
                 demand(len(times) == len(rows) > 0, "not a time for each token")
                 demand(not place.capacity, "tokens that come later into a place with a capacity")
             self.tokens[place.name] = place, rows, count, times
-        self.constraints = [
-            terms.number(k, True, "a constraint")
-            for k in entries(data["constraints"], "constraints")
-        ]
-        named = has(data.get("terms", {}), "the space's terms", (), ("E",))
+        self.constraints = [terms.number(k, True, "a constraint") for k in data["constraints"]]
+        named = data.get("terms", {})
         self.interface = terms.number(named["E"], False, "E") if "E" in named else None
 
     def size(self):
         """Assignments, inputs or not."""
-        total = 1
-        for _, lo, hi in self.variables:
-            total *= hi - lo + 1
-        return total
+        return math.prod(hi - lo + 1 for _, lo, hi in self.variables)
 
     def assignments(self):
         return itertools.product(*(range(lo, hi + 1) for _, lo, hi in self.variables))

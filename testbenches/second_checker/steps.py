@@ -4,6 +4,7 @@ Boxes of few choices are gone through; in larger ones a longest path is found th
 """
 
 import itertools
+import math
 
 from document import Unknown, demand
 from problem import Linear
@@ -47,15 +48,15 @@ class Proof:
 
     # ---- the kinds ----
 
-    def multipliers(self, given, scale=1):
-        """(the sum of multiplier * use as a constant and numbers by unit and tuple)."""
+    def multipliers(self, given):
+        """[(multiplier, use)]"""
         values = given["multipliers"]
         demand(len(values) in (0, len(self.p.limits)), "multipliers of other limits")
         demand(all(m >= 0 for m in values), "a negative multiplier")
-        return self.mixed((m * scale, use) for m, use in zip(values, self.p.limits) if m)
+        return [(m, use) for m, use in zip(values, self.p.limits) if m]
 
     def mixed(self, parts):
-        """A sum of weight * Linear, its least."""
+        """A sum of weight * Linear, as a constant and numbers by unit and tuple."""
         constant, units = 0, {}
         for weight, linear in parts:
             constant += weight * linear.constant
@@ -70,7 +71,9 @@ class Proof:
 
     def no_input(self, box, step):
         demand(step.get("denominator", 1) >= 1, "a denominator below 1")
-        demand(self.least(self.multipliers(step)) > 0, "what its limits say can be kept")
+        demand(
+            self.least(self.mixed(self.multipliers(step))) > 0, "what its limits say can be kept"
+        )
 
     def point(self, box, step):
         demand(all(hi - lo == 1 for lo, hi in box), "a point of several choices")
@@ -103,7 +106,8 @@ class Proof:
             if self.maximum:
                 demand(not step.get("chains"), "chains of a maximum")
                 limit = d * self.bound + d - 1
-                self.at_most([(d, left[0][0])], [], step, 1, limit)
+                most = self.most(d, left[0][0], [], step, limit)
+                demand(most is None or most <= limit, "a longest path is beyond the bound")
             else:
                 self.chains(step, d, left[0][0])
         else:
@@ -117,12 +121,7 @@ class Proof:
             total += weight
             found += [(weight, each) for each in self.chain(instant, arcs)]
         demand(total <= d, "weights add up to more than the denominator")
-        constant, units = self.mixed(found)
-        more, others = self.multipliers(step)
-        for u, column in others.items():
-            before = units.get(u, [0] * len(column))
-            units[u] = [a + b for a, b in zip(before, column)]
-        least = self.least((constant + more, units))
+        least = self.least(self.mixed([*found, *self.multipliers(step)]))
         demand(least >= d * self.bound - d + 1, "its chains do not reach the bound")
 
     def chain(self, v, arcs):
@@ -180,14 +179,14 @@ class Proof:
                 demand(weights.get(instant, 0) < 0 and toll >= 0, "a toll of another instant")
                 charged[instant] += toll
                 tolls += [(toll, each) for each in self.chain(instant, arcs)]
-            jobs.append(([(weight * d, v)], tolls, part))
+            jobs.append((weight * d, v, tolls, part))
         for v, weight in weights.items():
             if weight > 0:
                 demand(charged[v] >= weight * d, "an instant that no part bounds")
             else:
                 demand(charged[v] <= -weight * d, "an instant is subtracted too often")
-        for targets, tolls, part in jobs:
-            rest = self.at_most(targets, tolls, part, 1, None, rest)
+        for job in jobs:
+            rest -= self.most(*job, rest) or 0
         demand(rest >= 0, "its parts add up to more than the bound")
 
     def furthest(self, a, b):
@@ -225,34 +224,22 @@ class Proof:
 
     # ---- the largest over a box ----
 
-    def at_most(self, targets, tolls, step, scale, limit, rest=None):
-        """Demands that weight * instant - tolls - multipliers * uses is at most `limit`; or takes
-        the largest from `rest`.
+    def most(self, weight, instant, tolls, step, limit):
+        """The most that weight * instant - tolls - multipliers * uses is, exact or at most `limit`; None where no
+        choice counts.
         """
-        more, charges = self.mixed(tolls)
-        use, others = self.multipliers(step, scale)
-        for u, column in others.items():
-            before = charges.get(u, [0] * len(column))
-            charges[u] = [a + b for a, b in zip(before, column)]
+        constant, charges = self.mixed([*tolls, *self.multipliers(step)])
         budget = self.budget(step)
-        ((weight, instant),) = targets
         if budget is not None and budget[1] < 0:
-            return rest  # no choice counts
-        few = self.choices(self.read(charges, budget)) <= FEW
-        exact = few
-        if few:
-            found = self.tried(weight, instant, charges, budget)
-        else:
+            return None
+        choices = self.choices(self.read(charges, budget))
+        if choices > FEW:
             found, exact = Longest(self, weight, instant, charges, budget).result()
-        total = found - more - use
-        enough = total <= limit if rest is None else total <= rest
-        if not enough and not exact:
-            if self.choices(self.read(charges, budget)) > MANY:
+            if exact or found - constant <= limit:
+                return found - constant
+            if choices > MANY:
                 raise Unknown("a longest path that this checker bounds less well")
-            total = self.tried(weight, instant, charges, budget) - more - use
-        if rest is not None:
-            return rest - total
-        demand(total <= limit, "a longest path is beyond the bound")
+        return self.tried(weight, instant, charges, budget) - constant
 
     def budget(self, step):
         """(units' costs in quanta, how many there are), None without a budget."""
@@ -278,10 +265,7 @@ class Proof:
         return found
 
     def choices(self, units):
-        total = 1
-        for u in units:
-            total *= len(self.rows[u])
-        return total
+        return math.prod(len(self.rows[u]) for u in units)
 
     def all_choices(self, why, units=None):
         """Choices of the box; of units that do not matter the first tuple."""

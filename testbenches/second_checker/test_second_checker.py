@@ -102,6 +102,25 @@ def test_an_input_fails_whose_request_is_done_before_it_is_born(looked_at):
     assert not lpn.check_certificate(data).holds
 
 
+def test_a_parameter_that_leaves_its_range_is_refused(looked_at):
+    """Found by compare.py: ours took such a space, as no run looks at the range."""
+    net = lpn.Net("slow")
+    wait = net.param("wait", default=2, range=(1, 5))
+    jobs, done = net.place("jobs", start=True), net.place("done", done=True)
+    net.transition("work", take={"job": jobs}, put=[done], delay=wait, servers=1)
+    space = lpn.InputSpace(net)
+    x = space.integer("x", 0, 9)
+    space.param("wait", x)  # with conditions that keep it there
+    space.tokens("jobs", 1)
+    data = json.loads(json.dumps(lpn.maximize(space, tries=0).certificate))
+    assert looked_at(data)[0] == 0 and lpn.check_certificate(data).holds
+    for kept in ([], data["space"]["constraints"][:1]):
+        data["space"]["constraints"] = kept
+        assert looked_at(data)[0] == 1
+        with pytest.raises(lpn.Error, match="and no condition keeps it in its range 1..5"):
+            lpn.check_certificate(data)
+
+
 def changed(data, change):
     data = copy.deepcopy(data)
     change(data)

@@ -79,7 +79,7 @@ def test_a_run():
     shown = lpn.simulate(net, packets(net))._repr_html_()
     well_formed(shown)
     assert "<tr><td>latency</td><td>12</td></tr>" in shown
-    assert "<tr><td>seconds</td><td>4.8e-08</td></tr>" in shown
+    assert "<tr><td>time</td><td>48 ns</td></tr>" in shown
     assert "<tr><td>ending</td><td>quiet</td></tr>" in shown
 
 

@@ -5,7 +5,7 @@ statistics.
 import json
 
 import pytest
-
+from _numbers import Numbers
 from conftest import DEMO, REPO, golden_nets
 
 import lpn
@@ -16,27 +16,7 @@ WAITS = ["none", "no token", "no credit", "guard", "inhibited", "no server", "in
 LTC = REPO / "testbenches" / "ltc"
 
 
-class Reader:
-    """LEB128 numbers, as lpnviz/README.md says."""
-
-    def __init__(self, data):
-        self.data = data
-        self.at = 0
-
-    def next(self):
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    def signed(self):
-        value = self.next()
-        return value >> 1 if value % 2 == 0 else -((value + 1) >> 1)
-
+class Reader(Numbers):
     def changes(self, begin, differences):
         """(before, [(time, value)])."""
         before = value = self.next()

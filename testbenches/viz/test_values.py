@@ -1,6 +1,7 @@
 """The values of tokens that a page carries, read again and compared with the interpreter's places."""
 
 import pytest
+from _numbers import Numbers
 from conftest import DEMO, golden_nets, load
 
 import _lpn
@@ -9,26 +10,6 @@ from lpn.runs import prepare
 from lpn.runs.stepping import Stepping
 
 TYPED = [path for path in golden_nets() if any(p._type.fields for p in load(path).places.values())]
-
-
-class Numbers:
-    def __init__(self, data):
-        self.data = data
-        self.at = 0
-
-    def next(self):
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    def signed(self):
-        value = self.next()
-        return -((value + 1) // 2) if value % 2 else value // 2
 
 
 class Place:

@@ -68,6 +68,33 @@ void need_width(const InputSpace& space, const Assignment& values) {
                    values.size(), space.variables.params.size()));
 }
 
+// The space is one of this net, and not of another, as far as its numbers are used.
+void need_params(const Net& net, const InputSpace& space) {
+  if (space.params.size() == net.params.size()) return;
+  fail(fmt::format("the space gives {} parameters, net '{}' has {}; give each one a term",
+                   space.params.size(), net.name, net.params.size()));
+}
+
+void need_place(const Net& net, const InputSpace::Tokens& tokens) {
+  const auto index = static_cast<std::size_t>(tokens.place);
+  if (index < net.places.size()) return;
+  fail(fmt::format("the space has tokens for place number {}; net '{}' has {} places", index,
+                   net.name, net.places.size()));
+}
+
+void need_terms(const Net& net, const InputSpace::Tokens& tokens, std::size_t token) {
+  const std::size_t fields = net.type_of(tokens.place).fields.size();
+  if (tokens.rows[token].size() == fields) return;
+  fail(fmt::format("{}, token {}: {} terms for {} properties; give one per property",
+                   place_name(net, tokens.place), token, tokens.rows[token].size(), fields));
+}
+
+void need_times(const Net& net, const InputSpace::Tokens& tokens) {
+  if (tokens.at.empty() || tokens.at.size() == tokens.rows.size()) return;
+  fail(fmt::format("{}: {} times of arrival for {} tokens; give one per token",
+                   place_name(net, tokens.place), tokens.at.size(), tokens.rows.size()));
+}
+
 // How many of the rows are tokens of this input.
 std::size_t count_of(const Net& net, const InputSpace& space, const InputSpace::Tokens& tokens,
                      const Assignment& values) {
@@ -130,10 +157,7 @@ class Checker {
   }
 
   void check_params() {
-    if (space_.params.size() != net_.params.size()) {
-      fail(fmt::format("the space gives {} parameters, net '{}' has {}; give each one a term",
-                       space_.params.size(), net_.name, net_.params.size()));
-    }
+    need_params(net_, space_);
     for (std::size_t k = 0; k < net_.params.size(); ++k) {
       const Param& param = net_.params[k];
       const std::string what = fmt::format("parameter '{}'", param.name);
@@ -152,11 +176,8 @@ class Checker {
   void check_tokens() {
     std::vector<bool> seen(net_.places.size(), false);
     for (const InputSpace::Tokens& tokens : space_.tokens) {
+      need_place(net_, tokens);
       const auto index = static_cast<std::size_t>(tokens.place);
-      if (index >= net_.places.size()) {
-        fail(fmt::format("the space has tokens for place number {}; net '{}' has {} places", index,
-                         net_.name, net_.places.size()));
-      }
       const std::string what = place_name(net_, tokens.place);
       if (seen[index]) fail(what + " has tokens twice in the space; put them into one list");
       seen[index] = true;
@@ -172,10 +193,7 @@ class Checker {
                        kMaxSpaceTokens));
     }
     for (std::size_t k = 0; k < tokens.rows.size(); ++k) {
-      if (tokens.rows[k].size() != fields.size()) {
-        fail(fmt::format("{}, token {}: {} terms for {} properties; give one per property", what, k,
-                         tokens.rows[k].size(), fields.size()));
-      }
+      need_terms(net_, tokens, k);
       for (std::size_t f = 0; f < fields.size(); ++f) {
         check(tokens.rows[k][f], Type::kInt,
               fmt::format("{}, token {}: {}", what, k, fields[f].name));
@@ -186,10 +204,7 @@ class Checker {
 
   void check_times(const InputSpace::Tokens& tokens, const std::string& what) {
     if (tokens.at.empty()) return;
-    if (tokens.at.size() != tokens.rows.size()) {
-      fail(fmt::format("{}: {} times of arrival for {} tokens; give one per token", what,
-                       tokens.at.size(), tokens.rows.size()));
-    }
+    need_times(net_, tokens);
     if (net_[tokens.place].capacity) {
       fail(what +
            " has a capacity, and tokens arrive later than 0; let them arrive in a place "
@@ -331,6 +346,7 @@ bool contains(const InputSpace& space, const Assignment& values) {
 }
 
 ParamValues params_of(const Net& net, const InputSpace& space, const Assignment& values) {
+  need_params(net, space);
   need_width(space, values);
   ParamValues params;
   params.reserve(space.params.size());
@@ -352,10 +368,13 @@ Marking marking_of(const Net& net, const InputSpace& space, const Assignment& va
   Marking marking(net);
   marking.done_count = space.done_count;
   for (const InputSpace::Tokens& tokens : space.tokens) {
+    need_place(net, tokens);
+    need_times(net, tokens);
     const std::size_t count = count_of(net, space, tokens, values);
     const auto& fields = net.type_of(tokens.place).fields;
     std::vector<std::int64_t> row(fields.size());
     for (std::size_t k = 0; k < count; ++k) {
+      need_terms(net, tokens, k);
       for (std::size_t f = 0; f < fields.size(); ++f) {
         row[f] = value_of(
             space, tokens.rows[k][f], values,

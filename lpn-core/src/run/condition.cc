@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lpn/base/error.h"
 #include "lpn/base/fault.h"
 #include "lpn/expr/eval.h"

@@ -16,6 +16,7 @@ from ..command import (
     grouped,
     json_option,
     model_argument,
+    modelled,
     need_input,
     note,
     print_json,
@@ -28,6 +29,7 @@ from ..plots import METRICS, check_sweep, plot_sweep
 from ..runs import load
 from ..sweeps.definition import Definition
 from ..sweeps.files import Files
+from ..sweeps.points import SECONDS
 from ..sweeps.sweep import run
 
 _SHOWN = 40
@@ -69,7 +71,8 @@ class _Values(click.ParamType):
     multiple=True,
     type=click.Choice(list(METRICS)),
     help="What the plot and the table on the terminal show; may be given several times. "
-    "[default: latency, throughput; of open-loop traffic latency_p50 and latency_p99 too]",
+    "[default: latency, throughput; of open-loop traffic latency_p50 and latency_p99 too, with a "
+    "net.frequency latency_seconds]",
 )
 @click.option(
     "-o",
@@ -146,10 +149,18 @@ def sweep(
     if plot is not None:
         check_sweep(definition, plot)
     usual = ["latency", "throughput"]
+    if SECONDS in definition.fields:
+        usual.insert(1, SECONDS)
     if "requests" in definition.fields:
         usual += ["latency_p50", "latency_p99"]
     metrics = list(dict.fromkeys(metrics)) or usual
     for metric in metrics:
+        if metric == SECONDS and metric not in definition.fields:
+            raise mistake(
+                "E-frequency",
+                f"--metric {metric}: model '{loaded.name}' does not say how many ticks a second "
+                "has; write net.frequency = 250e6",
+            )
         if metric not in definition.fields:
             raise mistake(
                 "E-born",
@@ -322,7 +333,7 @@ def _show(definition, outcome, rows, metrics, show_all):
     columns = [
         *(f">{name}" for name in swept),
         *(["input"] if several else []),
-        *(f">{metric.replace('_', ' ')}" for metric in metrics),
+        *(">time" if metric == SECONDS else f">{metric.replace('_', ' ')}" for metric in metrics),
     ]
     cells = []
     for row in shown:
@@ -356,6 +367,8 @@ def _value(metric, value):
         return "-"
     if metric == "seconds":
         return seconds(value)
+    if metric == SECONDS:
+        return modelled(value)
     if metric == "throughput" or value != int(value):
         return f"{value:.4g}" if value < 1000 else grouped(round(value))
     return grouped(int(value))
@@ -379,9 +392,12 @@ def _summary(definition, outcome, rows):
         text += f"; {counted(outcome.workers, 'worker')}, {seconds(outcome.seconds)}"
     known = [row for row in rows if row["latency"] is not None and not row["stalled"]]
     if len(known) > 1 and definition.swept() and len(definition.inputs) == 1:
-        best = min(known, key=lambda row: (row["latency"], row["row"]))
+        # Nets of several frequencies are compared by time, if all have one.
+        timed = all(row.get(SECONDS) is not None for row in known)
+        best = min(known, key=lambda row: (row[SECONDS if timed else "latency"], row["row"]))
         where = ", ".join(f"{name}={best['parameters'][name]}" for name in definition.swept())
-        text += f"; least latency {grouped(best['latency'])} with {where}"
+        time = f" ({modelled(best[SECONDS])})" if timed else ""
+        text += f"; least latency {grouped(best['latency'])}{time} with {where}"
     return text
 
 

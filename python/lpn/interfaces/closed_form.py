@@ -27,6 +27,8 @@ __all__ = [
     "mean_form",
     "named",
     "shape_of",
+    "stretches_of",
+    "transition_text",
     "unit_of",
 ]
 
@@ -126,7 +128,7 @@ class Shape:
         for place, rows in self.given.items():
             size = len(rows) if place in self.singles else len(self.unit(place))
             found[place] = {
-                name: _stretches(
+                name: stretches_of(
                     [
                         _hull([self.width(place, name, k) for k in range(first, len(rows), size)])
                         for first in range(size)
@@ -160,7 +162,7 @@ def _hull(ranges):
     return min(lo for lo, _ in ranges), max(hi for _, hi in ranges)
 
 
-def _stretches(ranges):
+def stretches_of(ranges):
     found = []
     for lo, hi in ranges:
         if found and found[-1][1:] == (lo, hi):

@@ -14,6 +14,13 @@ def compare(first, second):
 
     Raises Error "E-pi-file" when the interfaces share no class.
     """
+    for each in (first, second):
+        if hasattr(each, "STEPS"):
+            raise mistake(
+                "E-pi-file",
+                f"{each.path} is an interface by steps, which has no sums to go along; compare what "
+                "--evaluate says of both",
+            )
     regions = []
     for about, along, lo, hi, x_of in _ways(first, second):
 

@@ -25,7 +25,7 @@ from .input import aggregate, execute_interface
 from .lines import best_lines
 from .write import Formulas, wrapped_lines, write_list
 
-__all__ = ["CHECKS", "extract_fitted"]
+__all__ = ["CHECKS", "drawn_inputs", "extract_fitted", "run_inputs"]
 
 CHECKS = 5000  # inputs that the error is stated on
 _LEARNT = 3000  # inputs that the lines are fitted to
@@ -93,11 +93,11 @@ def extract_fitted(
     rng = random.Random(seed)
     wanted = _LEARNT + _CHOSEN + CHECKS
     say("inputs")
-    inputs = _drawn(space, rng, wanted)
+    inputs = drawn_inputs(space, rng, wanted)
     samples, without = [], {}
     for part in (inputs[:_FIRST], inputs[_FIRST:]):
         say(f"{len(part)} runs")
-        _simulate(net, space, shape, part, samples, without)
+        run_inputs(net, space, part, samples, without)
     spare = len(samples) * CHECKS // wanted
     checks, known = samples[:spare], samples[spare:]
     learnt = len(known) * _LEARNT // (_LEARNT + _CHOSEN)
@@ -161,7 +161,7 @@ def _range(value):
     return int(low) if low == high else (int(low), int(high))
 
 
-def _drawn(space, rng, number):
+def drawn_inputs(space, rng, number):
     """So many random inputs, as {variable: int}: evenly, or within a stretch of the range that is an
     input's own, so that inputs of little and of much work are met as well.
     """
@@ -188,7 +188,7 @@ def _drawn(space, rng, number):
     )
 
 
-def _simulate(net, space, shape, inputs, samples, without):
+def run_inputs(net, space, inputs, samples, without):
     """Adds (tokens, latency) of inputs to `samples`, and to `without` why how many have no latency.
     Raises Error "E-pi" when that is most of all so far.
     """
@@ -197,7 +197,7 @@ def _simulate(net, space, shape, inputs, samples, without):
         raise mistake("E-pi", "a parameter of the net varies in the space; give it a value with -p")
     markings = [space.marking(values) for values in inputs]
     runs = run_batch(net, markings, given[0], errors="return", max_time=_MOST_SECONDS)
-    fields = {place: list(net[place]._type.fields) for place in shape.tokens}
+    fields = {place: list(net[place]._type.fields) for place in space.tokens_of}
     for marking, run in zip(markings, runs):
         why = _trouble(run)
         if why:

@@ -15,12 +15,23 @@ __all__ = [
     "execute_interface",
     "given",
     "load_interface",
+    "looked_at",
     "need_covered",
     "rows_of",
     "units_of",
 ]
 
 _WANTED = ("MODEL", "PARAMETERS", "SINGLES", "SUMS", "CONSTANTS", "COVERED", "latency", "classify")
+_BY_STEPS = (
+    "MODEL",
+    "PARAMETERS",
+    "TOKENS",
+    "COVERED",
+    "CONDITIONS",
+    "latency",
+    "bottleneck",
+    "need",
+)
 
 
 class Interface:
@@ -49,7 +60,8 @@ def execute_interface(text, path):
         raise mistake(
             "E-pi-file", f"{path} is no interface: {type(error).__name__}: {error}"
         ) from None
-    missing = [name for name in _WANTED if name not in names]
+    wanted = _BY_STEPS if "STEPS" in names else _WANTED
+    missing = [name for name in wanted if name not in names]
     if missing:
         raise mistake(
             "E-pi-file", f"{path} is no interface that lpn pi wrote: it has no {', '.join(missing)}"
@@ -62,14 +74,18 @@ def rows_of(net, marking):
     at.
     """
     found = {}
-    core = net._core
-    used = {core.places[arc.place].name for t in core.transitions for arc in t.inputs}
-    for place in filter(used.__contains__, net.places):
+    for place in filter(looked_at(net).__contains__, net.places):
         names = list(net[place]._type.fields)
         rows = marking.rows(place)
         if rows:
             found[place] = [dict(zip(names, row)) for row in rows]
     return found
+
+
+def looked_at(net):
+    """The places that a transition looks at."""
+    core = net._core
+    return {core.places[arc.place].name for t in core.transitions for arc in t.inputs}
 
 
 def aggregate(interface, tokens, conditions=True):
@@ -78,6 +94,11 @@ def aggregate(interface, tokens, conditions=True):
     Raises NotImplementedError, as the interface does, for an input that it does not cover.
     `conditions`: whether what the space required beyond ranges is looked at.
     """
+    if hasattr(interface, "STEPS"):
+        interface.need(tokens)
+        if conditions:
+            need_conditions(interface.CONDITIONS, tokens)
+        return tokens
     x, streams = given(interface, tokens)
     if getattr(interface, "STREAM", False):
         _stream(interface, streams, x)

@@ -12,7 +12,9 @@ __all__ = ["is_interface", "predicted"]
 
 def is_interface(names):
     """Whether a module's names are those of a file that lpn pi wrote."""
-    return "SUMS" in names and "SINGLES" in names and callable(names.get("classify"))
+    return "STEPS" in names or (
+        "SUMS" in names and "SINGLES" in names and callable(names.get("classify"))
+    )
 
 
 def predicted(text, path):
@@ -20,9 +22,15 @@ def predicted(text, path):
 
     Its result is `denominator` times the cycles, which may be fractions. Of a stream: with the sums
     of the whole input, one phase. Raises Error "E-property" for a space that the interface does
-    not cover.
+    not cover, and for an interface by steps.
     """
     interface = execute_interface(text, path)
+    if hasattr(interface, "STEPS"):
+        raise mistake(
+            "E-property",
+            f"{path} is an interface by steps, a loop and no formula over an input; its rules are those of the "
+            "net: ask for the latency itself",
+        )
 
     def latency(x):
         tokens = _rows(x._space)

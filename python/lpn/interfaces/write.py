@@ -10,7 +10,7 @@ from ..spaces.text import span
 from .closed_form import constants, unit_of
 from .form import Form
 
-__all__ = ["Formulas", "wrapped_lines", "write_list", "write_stream"]
+__all__ = ["Formulas", "wrapped", "wrapped_lines", "write_list", "write_stream"]
 
 _WIDTH = 100
 _CALLS = re.compile(r"\w\(|\b(and|or|not|true|false)\b")  # what a bare formula cannot say
@@ -122,7 +122,7 @@ def merges(stream, chosen):
     return True
 
 
-def _wrapped(text, indent, first=0):
+def wrapped(text, indent, first=0):
     """Python text over as many lines as the width asks for; names in quotes stay whole."""
     whole = re.sub(r"\"[^\"]*\"|'[^']*'", lambda m: m[0].replace(" ", "\0"), text)
     # A bracket opens on its statement's line.
@@ -207,7 +207,7 @@ def write_stream(header, model, parameters, clock, classes):
     constants = {place: [n for n in unit if n != "tokens"] for place, unit in first.items()}
     lines = [
         f"STREAM, CLOCK_PERIOD = True, {clock!r}  # nanoseconds per cycle",
-        _wrapped(f"MODEL, PARAMETERS, CONSTANTS = {model!r}, {parameters!r}, {constants!r}", 4),
+        wrapped(f"MODEL, PARAMETERS, CONSTANTS = {model!r}, {parameters!r}, {constants!r}", 4),
         _constant("SINGLES", singles),
         _constant("SUMS", sums),
         _constant("UNITS", [unit_of(stream.shape) for stream, _ in classes]),
@@ -220,13 +220,13 @@ def write_stream(header, model, parameters, clock, classes):
     ]
     lines += [f'    {alias(place)} = x["{place}"]' for place, texts in singles.items() if texts]
     if shared:
-        lines.append(_wrapped(f"start = {formulas.text(_once_terms(None, start, True))}", 8, 4))
+        lines.append(wrapped(f"start = {formulas.text(_once_terms(None, start, True))}", 8, 4))
     for number, short, (paces, ends, borders) in branches:
         lines.append(f'    if x["unit"] == UNITS[{number}]:')
         lines.append(_named(short))
-        lines.append(_wrapped(f"return (lambda p: {_entries(paces)},", 20, 8))
-        lines.append(_wrapped(f"lambda p: {_entries(ends)},", 20, 16))
-        lines.append(_wrapped(f"lambda p: {_entries(borders)})", 20, 16))
+        lines.append(wrapped(f"return (lambda p: {_entries(paces)},", 20, 8))
+        lines.append(wrapped(f"lambda p: {_entries(ends)},", 20, 16))
+        lines.append(wrapped(f"lambda p: {_entries(borders)})", 20, 16))
     lines.append(
         "    raise NotImplementedError(f\"no class repeats {x['unit']}; covered: {UNITS}\")"
     )
@@ -244,11 +244,11 @@ def _named(short):
     """The line that gives bottlenecks their short names."""
     if len(short) == 1:
         return f"        a = {next(iter(short))!r}"
-    return _wrapped(f"{', '.join(short.values())} = ({', '.join(map(repr, short))})", 12, 8)
+    return wrapped(f"{', '.join(short.values())} = ({', '.join(map(repr, short))})", 12, 8)
 
 
 def _constant(name, value):
-    return _wrapped(f"{name} = {value!r}", 4)
+    return wrapped(f"{name} = {value!r}", 4)
 
 
 _STREAM_TAIL = '''
@@ -351,7 +351,7 @@ def write_list(header, model, parameters, clock, classes, conditions, formulas=N
     for number, short, _, entries in branches:
         lines.append(f'    if x["shape"] == SHAPES[{number}]:')
         lines.append(_named(short))
-        lines.append(_wrapped(f"return {_entries(entries)}", 16, 8))
+        lines.append(wrapped(f"return {_entries(entries)}", 16, 8))
     lines.append(
         "    raise NotImplementedError(f\"tokens like {x['shape']} are in no class; covered: "
         '{SHAPES}")'

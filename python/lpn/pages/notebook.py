@@ -14,6 +14,7 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..errors import Error
 from ..runs.run import Run
+from ..words import counted, duration
 
 __all__ = ["html_of_net", "html_of_run"]
 
@@ -26,7 +27,7 @@ def html_of_net(net: Net) -> str:
     """The picture, and a row per transition. Of a net that is wrong, what is wrong."""
     core = net.core
     wrong = core.verify()
-    head = f"<b>{_text(net.name)}</b>: {_counted(net)}"
+    head = f"<b>{_text(net.name)}</b>: {_parts(net)}"
     if wrong:
         items = "".join(f"<li>{_text(each.message)}</li>" for each in wrong[:_MOST_ROWS])
         return f"<div>{head}<ul>{items}</ul></div>"
@@ -45,7 +46,7 @@ def html_of_run(run: Run) -> str:
     core = run.net.core
     facts = [("latency", _number(run.latency)), ("ending", run.ending)]
     if run.latency is not None and run.net.frequency is not None:
-        facts.insert(1, ("seconds", f"{run.latency / run.net.frequency:.4g}"))
+        facts.insert(1, ("time", duration(run.latency, run.net.frequency)))
     if run.stalled:
         facts[-1] = ("ending", "stalled")
     facts += [("firings", _number(run.commits)), ("done tokens", _number(run.done_tokens))]
@@ -121,12 +122,6 @@ def _number(value: int | None) -> str:
     return "none" if value is None else f"{value:,}".replace(",", "\u202f")
 
 
-def _counted(net: Net) -> str:
-    counts = []
-    for number, noun in (
-        (len(net.places), "place"),
-        (len(net.transitions), "transition"),
-        (len(net.params), "parameter"),
-    ):
-        counts.append(f"{number} {noun}{'' if number == 1 else 's'}")
-    return ", ".join(counts)
+def _parts(net: Net) -> str:
+    groups = ((net.places, "place"), (net.transitions, "transition"), (net.params, "parameter"))
+    return ", ".join(counted(len(group), noun) for group, noun in groups)

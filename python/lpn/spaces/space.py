@@ -14,6 +14,7 @@ from ..authoring.unknown import require_known
 from ..authoring.place import Place
 from ..authoring.token import BORN, birth_of
 from ..errors import Error, listed, mistake, near, placed, within
+from ..words import counted
 from . import text
 from .arrivals import LATEST, Bucket, Periodic
 
@@ -164,8 +165,8 @@ class InputSpace:
     def __repr__(self):
         return (
             f"<input space of net '{self._net.name}': "
-            f"{_counted(len(self._variables), 'variable')}, "
-            f"{_counted(len(self._constraints), 'constraint')}>"
+            f"{counted(len(self._variables), 'variable')}, "
+            f"{counted(len(self._constraints), 'constraint')}>"
         )
 
     def describe(self):
@@ -442,7 +443,7 @@ class InputSpace:
         if self.core.assignments(limit) is None:
             raise mistake(
                 "E-space",
-                f"the ranges of {_counted(len(self._variables), 'variable')} allow more than "
+                f"the ranges of {counted(len(self._variables), 'variable')} allow more than "
                 f"{limit} assignments; list the inputs of small spaces only",
             )
         return [dict(zip(self._names, values)) for values in self.core.inputs()]
@@ -553,7 +554,25 @@ class InputSpace:
             if count is not None:
                 self._counts[place.name] = count
         self._constraints = [term(k) for k in data["constraints"]]
+        for name, value in [*self._params.items(), *self._set.items()]:
+            self._kept(name, value)
         self._read_terms = {name: term(k)._id for name, k in data.get("terms", {}).items()}
+
+    def _kept(self, name, value):
+        """A parameter that is read must be in its range for every input, as param() has it."""
+        known = self._known_param(name)
+        if known.range is None or isinstance(value, int):
+            return self._fits(value, known.range, f"parameter '{name}'")
+        lo, hi = known.range
+        least, most = value._bounds()
+        needed = ([value >= lo] if least < lo else []) + ([value <= hi] if most > hi else [])
+        if not {each._id for each in needed} <= {each._id for each in self._constraints}:
+            raise mistake(
+                "E-range",
+                f"parameter '{name}' = {self.text(value)} is {least}..{most}, and no condition keeps it in "
+                f"its range {lo}..{hi}",
+            )
+        return None
 
     def __reduce__(self):
         """Pickles as the net and its JSON form."""
@@ -819,7 +838,7 @@ class InputSpace:
         if len(values) != len(self._variables):
             raise mistake(
                 "E-space",
-                f"{len(values)} values for {_counted(len(self._variables), 'variable')}; give one "
+                f"{len(values)} values for {counted(len(self._variables), 'variable')}; give one "
                 "each, in order",
             )
         return [plain(value, f"variable '{v.name}'") for value, v in zip(values, self._variables)]
@@ -850,7 +869,3 @@ def _decided(condition):
     """The bool of a condition that the ranges decide, else the condition."""
     lo, hi = condition._bounds()
     return condition if lo != hi else bool(lo)
-
-
-def _counted(number, noun):
-    return f"{number} {noun}" + ("" if number == 1 else "s")

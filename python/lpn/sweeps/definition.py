@@ -12,7 +12,7 @@ from ..runs.engines import check_engine
 from ..runs.models import Model, load
 from ..runs.ready import is_marking_file
 from ..runs.run import budget_of, whole_limit
-from .points import FIELDS
+from .points import FIELDS, SECONDS
 from .requests import LATENCIES, measures
 
 __all__ = ["Definition", "whole_values"]
@@ -237,7 +237,8 @@ class Definition:
         if all(failures):
             raise without_place(*failures[0])
         open_loop = any(v.net is not None and measures(v.net) for v in self.variants)
-        self.fields = (*LATENCIES, *FIELDS) if open_loop else FIELDS
+        timed = any(v.net is not None and v.net.frequency is not None for v in self.variants)
+        self.fields = (*(LATENCIES if open_loop else ()), *([SECONDS] if timed else []), *FIELDS)
         distinct = {}
         for number, point in zip(self._variant_of, self.points):
             for name in self._bound_names:
@@ -328,6 +329,9 @@ class Definition:
         }
         for field in self.fields:
             out[field] = result.get(field)
+        if SECONDS in self.fields and out["latency"] is not None:
+            frequency = self.variants[self.variant(row)].net.frequency
+            out[SECONDS] = None if frequency is None else out["latency"] / frequency
         return out
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import mistake
 from .identity import identity_of
+from .points import SECONDS
 from .requests import LATENCIES
 
 __all__ = ["Files"]
@@ -332,7 +333,7 @@ class _Csv:
 
 _READ: dict[str, Any] = {
     **dict.fromkeys(("latency", "last_commit", "firings", "done_tokens"), int),
-    **dict.fromkeys(("throughput", "seconds", *LATENCIES), float),
+    **dict.fromkeys(("throughput", "seconds", SECONDS, *LATENCIES), float),
     "requests": int,
     **dict.fromkeys(("ending", "code", "message"), str),
     "stalled": {"true": True, "false": False}.__getitem__,

@@ -34,6 +34,8 @@ FIELDS = (
     "message",
 )
 
+SECONDS = "latency_seconds"  # of the modelled hardware, in rows of nets that have a frequency
+
 # A worker keeps so many nets and markings that came as data.
 _KEPT = 8
 

@@ -219,7 +219,8 @@ def sweep(
     `done_tokens`, `throughput` (done tokens per cycle of latency), `stalled`, `ending` ("quiet",
     "done", "limit", "budget"), `seconds` (wall time of the simulation alone), `code` and `message`:
     the error for which there is no result, who waits in a stalled run, or where a run was "stopped
-    at time 4: ..." that needed more than it may use. What is not known is None.
+    at time 4: ..." that needed more than it may use. Where a net has a frequency rows have
+    `latency_seconds`, too, by the frequency of the row's net. What is not known is None.
 
     `limit`: cycles after which a run ends. `max_memory` (bytes), `max_time` (seconds), `max_tokens`,
     `max_firings`, `max_groups`: what each run may use, as for simulate. `engine`: "compiled" or

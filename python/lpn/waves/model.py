@@ -7,6 +7,7 @@ from typing import Any
 
 from ..authoring.net import Net, parameter_values
 from ..errors import near, without_place
+from ..words import counted
 from .identify import Probes, by_firing, partners
 from .maps import Arrival, Firing, Map
 from .recording import Recording
@@ -240,7 +241,7 @@ def _order(pair, own, at, each):
     """A transfer of another firing than the one whose turn it is."""
     carried, seen = pair
     sooner = own[at] - at
-    place = f"{_places(sooner)} sooner" if sooner > 0 else f"{_places(-sooner)} later"
+    place = f"{counted(abs(sooner), 'place')} {'sooner' if sooner > 0 else 'later'}"
     words = (
         f"the order differs: {_shown(seen)} recorded, {_shown(carried)} in the model; the firing with "
         f"{_shown(seen)} comes {place} than in the model"
@@ -251,10 +252,6 @@ def _order(pair, own, at, each):
             f"; {min(rest)} to {max(rest)} cycles late from here on, each against its own firing"
         )
     return words
-
-
-def _places(number):
-    return f"{number} place{'' if number == 1 else 's'}"
 
 
 def _missing(matched, expected, recorded, count, whole, end):

@@ -2,8 +2,8 @@
 //
 // Written commit by commit, so memory does not grow with the run: one track per transition with a
 // complete event per firing, and a counter track per place with its occupancy. The format knows
-// microseconds only; one tick is written as one. Occupancy counts locked tokens and so changes at
-// commits alone: the counters are exact.
+// microseconds only; how long a tick is there: TimelineClock. Occupancy counts locked tokens and so
+// changes at commits alone: the counters are exact.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 
 #include "lpn/run/run.h"
 #include "lpn/viz/export.h"
+#include "lpn/viz/ticks.h"
 
 namespace lpn::viz {
 
@@ -49,6 +50,7 @@ class Timeline : public Observer, public Watcher {
   void flush_counters();
 
   const Net& net_;
+  TimelineClock clock_;
   Sink write_;
   Window window_;
   Arrivals arrivals_;

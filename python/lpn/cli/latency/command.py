@@ -197,6 +197,7 @@ def _point(model, input, params, seeds, engine, how, progress, about):
             break
     return {
         "parameters": params,
+        "frequency": ready.net.frequency,
         "runs": runs,
         "places": places,
         "interrupted": runs[-1].ending == "interrupted",
@@ -232,7 +233,8 @@ def _as_data(point):
         }
         for run in point["runs"]
     ]
-    return {"parameters": point["parameters"], "runs": runs, "latencies": found}
+    frequency = {} if point["frequency"] is None else {"frequency": point["frequency"]}
+    return {"parameters": point["parameters"], **frequency, "runs": runs, "latencies": found}
 
 
 def _plot(path, model, points, place):

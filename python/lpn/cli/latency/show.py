@@ -2,7 +2,7 @@
 
 import click
 
-from ...command import counted, grouped, note, table
+from ...command import counted, duration, grouped, note, table
 from ...runs.open_loop import FIGURES, Replicated
 
 _BARS = " ▏▎▍▌▋▊▉█"
@@ -46,7 +46,7 @@ def show(about, points, seeds):
                 + [grouped(row.greatest)]
             )
     if cells:
-        title = f"latency from birth to done, cycles; {runs}"
+        title = f"latency from birth to done, {_cycles(points)}; {runs}"
         if len(points[0]["runs"]) > 1:
             title += " (the intervals of a row hold together with 95 % confidence)"
         table(columns, cells, title=title)
@@ -56,6 +56,16 @@ def show(about, points, seeds):
         _details(points[0])
     for point in points:
         _endings(point)
+
+
+def _cycles(points):
+    """The unit of the figures: 'cycles', 'cycles of 4 ns'."""
+    frequencies = {point["frequency"] for point in points}
+    if frequencies == {None}:
+        return "cycles"
+    if len(frequencies) > 1:
+        return "cycles of each point's own frequency"
+    return f"cycles of {duration(1, frequencies.pop())}"
 
 
 def _figure(value, half):

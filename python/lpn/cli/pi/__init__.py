@@ -21,7 +21,7 @@ from ...command import (
     seconds,
     table,
 )
-from ...errors import Error, mistake
+from ...errors import Error, mistake, without_place
 from ...runs import prepare
 from ..space import Bound, bounds_option, load_space
 
@@ -42,6 +42,13 @@ from ..space import Bound, bounds_option, load_space
     is_flag=True,
     help="Fits the interface to simulated inputs instead of deriving it from the net's classes: for "
     "nets that have too many of them. Its error on other inputs is measured; nothing is proved.",
+)
+@click.option(
+    "--steps",
+    is_flag=True,
+    help="Writes the interface by steps at once: a rule for each kind of transition, and the loop that goes "
+    "through them. Exact; for latencies that are no largest of sums, as with arbiters and row buffers. "
+    "Without it lpn pi does so where no class has an interface.",
 )
 @click.option(
     "--resolution",
@@ -104,6 +111,7 @@ def pi(
     params,
     output,
     fitted,
+    steps,
     resolution,
     clock,
     limit,
@@ -140,6 +148,7 @@ def pi(
             "--plot": plot,
             "--resolution": resolution,
             "--fitted": fitted,
+            "--steps": steps,
         }
         for option, given in unused.items():
             if given:
@@ -150,16 +159,18 @@ def pi(
                 )
         return paces(words, params, pareto, _seconds(limit), as_json)
     bounds = [*bounds, *(Bound().convert(word, None, None) for word in words[1:])]
-    if fitted:
+    if fitted and steps:
+        raise mistake("E-usage", "--fitted and --steps are two ways; take one")
+    if fitted or steps:
         for option, value, why in (
             ("--resolution", resolution, "merges the lines of classes"),
             ("--limit", limit, "is for classes; the number of runs is fixed"),
         ):
             if value:
-                raise mistake("E-usage", f"{option} {why}; leave it out of --fitted")
+                raise mistake("E-usage", f"{option} {why}; leave it out of --fitted and --steps")
     limit = _seconds(limit)
     return _extract(
-        words[0], bounds, params, output, fitted, resolution, clock, limit, plot, as_json
+        words[0], bounds, params, output, fitted, steps, resolution, clock, limit, plot, as_json
     )
 
 
@@ -168,7 +179,7 @@ def _seconds(limit):
     return 60 if limit is None else limit
 
 
-def _extract(model, bounds, params, output, fitted, resolution, clock, limit, plot, as_json):
+def _extract(model, bounds, params, output, fitted, steps, resolution, clock, limit, plot, as_json):
     from ...runs.models import load
     from ...interfaces.extract import extract, refusals
 
@@ -184,17 +195,24 @@ def _extract(model, bounds, params, output, fitted, resolution, clock, limit, pl
             from ...interfaces.fitted import extract_fitted
 
             found = extract_fitted(net, space, loaded.name, values, clock, progress=progress.say)
+        elif steps:
+            found = _by_steps(net, space, loaded.name, values, clock, progress)
         else:
-            found = extract(
-                net,
-                space,
-                loaded.name,
-                values,
-                clock,
-                resolution,
-                seconds=limit,
-                progress=progress.say,
-            )
+            try:
+                found = extract(
+                    net,
+                    space,
+                    loaded.name,
+                    values,
+                    clock,
+                    resolution,
+                    seconds=limit,
+                    progress=progress.say,
+                )
+            except Error as error:
+                if error.code not in ("E-pi", "E-partition"):
+                    raise
+                found = _instead(error, net, space, loaded.name, values, clock, progress)
     finally:
         progress.clear()
     spent = time.monotonic() - begin
@@ -250,6 +268,25 @@ def _extract(model, bounds, params, output, fitted, resolution, clock, limit, pl
     if not found.complete:
         return UNKNOWN
     return NO if found.refused else ANSWERED
+
+
+def _by_steps(net, space, name, values, clock, progress):
+    from ...interfaces.steps import extract_steps
+
+    return extract_steps(net, space, name, values, clock, progress=progress.say)
+
+
+def _instead(error, *given):
+    """The interface by steps of a net whose classes have none, of which it is said why."""
+    try:
+        found = _by_steps(*given)
+    except Error as other:
+        if other.code != "E-pi":
+            raise
+        raise without_place(error.code, f"{error}\n  nor by steps: {other}") from None
+    why = str(error).splitlines()[0]
+    note(f"{why[:300]}{' ...' if len(why) > 300 else ''}; written by steps instead")
+    return found
 
 
 def _evaluate(path, model, inputs, as_json):
