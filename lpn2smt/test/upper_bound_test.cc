@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "by_hand.h"
@@ -72,6 +73,41 @@ TEST_CASE("upper bound: gates are late by what differences allow, clocks by a pe
   const Wide edge = UpperBound(p, s.path.latency).solve(whole(p), {}).total;
   CHECK(edge >= 11);  // the first edge at or after 9
   CHECK(edge <= 9 + 4);
+}
+
+TEST_CASE(
+    "upper bound: a gate is passed as it opens, or so late after the start, if that is less") {
+  // It closes at y and opens a while later; what starts at x, at 3 at most, then waits at most that
+  // while. Where x is read again behind the gate the two are of different units.
+  for (const bool again : {false, true}) {
+    for (const std::int64_t open : {0, 5, 9}) {
+      for (const std::int64_t stays : {1, 4}) {
+        CAPTURE(again);
+        CAPTURE(open);
+        CAPTURE(stays);
+        ByHand s;
+        const ExprId x = s.variable("x", 0, 3), y = s.variable("y", 0, open), zero = s.number(0);
+        const InstantId start = s.latest({{kTimeZero, x}});
+        const InstantId closes = s.latest({{kTimeZero, y}});
+        const InstantId opens = s.latest({{closes, s.number(stays)}});
+        const InstantId gate = s.path.timing.add(
+            {.kind = Timing::Kind::kGate, .after = {{start, zero}, {closes, zero}, {opens, zero}}});
+        s.path.latency = again ? s.latest({{gate, x}}) : gate;
+        PathUnits p(s.space, s.path, measure_of(s.target(), false));
+        Time worst = 0;
+        for (std::int64_t a = 0; a <= 3; ++a) {
+          for (std::int64_t b = 0; b <= open; ++b) {
+            const auto times = evaluate(s.path.timing, s.space, {a, b});
+            worst = std::max(worst, times[static_cast<std::size_t>(s.path.latency)]);
+          }
+        }
+        const Wide bound = UpperBound(p, s.path.latency).solve(whole(p), {}).total;
+        CHECK(bound >= worst);
+        const Wide behind = again ? 3 : 0;
+        CHECK(bound == behind + std::max<Wide>(3, std::min(open, std::int64_t{3}) + stays));
+      }
+    }
+  }
 }
 
 TEST_CASE("upper bound: of more than 64 units, too, each takes one tuple") {

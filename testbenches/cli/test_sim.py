@@ -532,3 +532,15 @@ def test_frequencies_that_are_none(lpn, nets, value):
     (nets / "line.lpn").write_text(text.replace("param slow", f"frequency {value}\nparam slow"))
     answer = lpn("sim", nets / "line.lpn")
     assert answer.status == 2 and ("E-frequency" in answer.err or "E-text" in answer.err)
+
+
+def test_statistics_say_which_assertions_held(lpn, nets):
+    (nets / "al.py").write_text(
+        "import lpn\n\n\ndef net():\n    net = lpn.Net('al')\n"
+        "    p, out = net.place('p', start=True, init=3), net.place('out', done=True)\n"
+        "    net.transition('t', take=[p], put=[out], delay=1, servers=1)\n"
+        "    net.always('few', [p], lambda p: p.count < 4)\n    return net\n"
+    )
+    shown = lpn("sim", nets / "al.py", "--stats", "--engine", "interp")
+    assert shown.status == 0 and "1 assertion held at every instant: few" in shown.out
+    assert "assertion" not in lpn("sim", nets / "join.lpn", "--stats", "--engine", "interp").out

@@ -512,6 +512,10 @@ def _show_stats(row, assertions):
         ["place", ">mean tokens", ">peak"],
         [[name, f"{p['mean']:.2f}", grouped(p["peak"])] for name, p in stats["places"].items()],
     )
+    if assertions:
+        names = ", ".join(assertions)
+        click.echo("")
+        click.echo(f"{counted(len(assertions), 'assertion')} held at every instant: {names}")
 
 
 _ROWS = 20  # of a critical path that people are shown

@@ -142,7 +142,7 @@ def _header(found, model, rules, steps):
         f"Model {model}, net {found.net_digest}. x: {{place: [{{property: value}}, ...]}}, the tokens of an input.",
         f"{len(rules)} rules for {len(steps)} transitions: what a step costs and puts, of what it takes. "
         "A step starts when all that it takes has come and a server is free, the first of STEPS before the "
-        "others; the last result is the latency, and path(x) the chain of steps "
+        "others; the last result is the latency, and chain(x) the chain of steps "
         "that waited for each other on the way to it.",
         "The rules are the net's formulas, so the latency is exact for every input that TOKENS, COVERED and "
         "CONDITIONS allow.",

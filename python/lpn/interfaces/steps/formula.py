@@ -16,7 +16,7 @@ _OPERATORS = _lpn.OPERATORS
 _CHOICE, _OR, _AND, _NOT, _COMPARED, _BITS, _SIGN, _TIGHT = 0, 1, 2, 3, 4, 5, 11, 12
 _TURNED = {"lt": ">", "le": ">="}  # a number stands on the right
 _MODULE = """Counter deque namedtuple heappop heappush Step STEPS TOKENS COVERED CONDITIONS RANGES TYPES FIRST
-    CAPACITY DRAIN DONE DONE_COUNT MODEL PARAMETERS CLOCK_PERIOD latency throughput bottleneck path need
+    CAPACITY DRAIN DONE DONE_COUNT MODEL PARAMETERS CLOCK_PERIOD latency throughput bottleneck chain need
     need_ranges assume index x"""  # names of the modules that are written
 _TAKEN = {*keyword.kwlist, *dir(builtins), *_MODULE.split()}
 

@@ -184,7 +184,7 @@ _TAIL = '''
 
 def latency(x):
     """Cycles from the first clock to the last result of x, {place: [{property: value}, ...]}."""
-    return sum(cycles for _, cycles in path(x))
+    return sum(cycles for _, cycles in chain(x))
 
 
 def throughput(x):
@@ -195,12 +195,12 @@ def throughput(x):
 def bottleneck(x):
     """The rule with the most cycles on the chain that decides, its waits included."""
     cycles = Counter()
-    for name, more in path(x):
+    for name, more in chain(x):
         cycles[name] += more
     return max(cycles, key=cycles.get, default="nothing")
 
 
-def path(x):
+def chain(x):
     """[(rule, cycles)]: the steps that waited for each other, from the first clock to the last result."""
     place, held = need(x), Counter()  # place: (token, the end of the step that put it), in order
     steps = [step._replace(takes=[(t, 1, 1) if isinstance(t, str) else t for t in step.takes])
