@@ -223,9 +223,8 @@ class Rule:
         self.cost = self._filled(first.cost, texts)
         self.made = [self._filled(f, texts) for f in first.made]
         if first.numbers:
-            self.made.append(
-                "(" + "".join(self._filled(f, texts) + "," for f in first.numbers) + ")"
-            )
+            numbers = ", ".join(self._filled(f, texts) for f in first.numbers)
+            self.made.append(f"({numbers}{',' * (len(first.numbers) == 1)})")
 
     @staticmethod
     def _filled(parts, texts):
