@@ -10,35 +10,50 @@ namespace {
 TEST_CASE(
     "a transition is busy from its first start to its last commit, and waits for one reason") {
   TransitionMeter meter;
-  meter.observe(kToken, 0, 0);
+  meter.turn(kToken, 0);
   meter.start(10);
   meter.start(12);
-  meter.observe(kServer, 12, 0);
+  meter.turn(kServer, 12);
+  CHECK(meter.busy_until(14) == 4);
   meter.commit(15);
   meter.commit(20);
-  meter.observe(kToken, 20, 20);
+  meter.turn(kToken, 20);
   CHECK(meter.commits == 2);
-  CHECK(meter.busy == 10);
-  CHECK(meter.waited[kToken] == 12);
-  CHECK(meter.waited[kServer] == 8);
+  CHECK(meter.busy_until(25) == 10);
+  CHECK(static_cast<i64>(meter.instants) == 35);
+  i64 waited[8];
+  meter.waited_until(25, waited);
+  CHECK(waited[kToken] == 12 + 5);
+  CHECK(waited[kServer] == 8);
+}
+
+TEST_CASE("with one server a transition is busy while its firing is in flight") {
+  TransitionMeter meter;
+  meter.start_alone(10);
+  CHECK(meter.busy_until(13) == 3);
+  meter.commit_alone(14);
+  CHECK(meter.busy_until(20) == 4);
+  meter.start_alone(20);
+  CHECK(meter.busy_until(21) == 5);
 }
 
 TEST_CASE("a place adds up its tokens over time") {
   PlaceMeter meter;
-  meter.before(2, 10, 10);  // two tokens until 10
-  meter.before(5, 12, 10);  // then five until 12
-  CHECK(static_cast<i64>(meter.weighted) == 30);
+  meter.change(2, 0);   // two tokens until 10
+  meter.change(3, 10);  // then five until 12
+  CHECK(static_cast<i64>(meter.weighted_until(12, 5)) == 30);
 }
 
 TEST_CASE("what arrives after the last commit changes nothing before it") {
   TransitionMeter transition;
   PlaceMeter place;
-  transition.observe(kToken, 0, 0);
-  place.before(1, 4, 4);  // one token until the commit at 4
-  place.before(2, 9, 4);  // two until the arrivals at 9 and 20
-  place.before(3, 20, 4);
-  transition.observe(kGuard, 9, 4);
-  transition.observe(kCredit, 20, 4);
+  transition.turn(kToken, 0);
+  place.change(1, 0);  // one token until the commit at 4
+  place.change(1, 4);
+  place.change_outside(1, 2, 9, 4);  // two until the arrivals at 9 and 20
+  place.change_outside(1, 3, 20, 4);
+  transition.turn_late(kGuard, 9, 4);
+  transition.turn_late(kCredit, 20, 4);
   i64 waited[8];
   transition.waited_until(4, waited);
   CHECK(waited[kToken] == 4);

@@ -337,12 +337,21 @@ struct Engine {
   void observe() {
 #if LPNRT_STATS
     self().touch_rivals();
+    if (now > last_commit) return observe_late();
     while (!touched.empty()) {
       const u32 k = touched.take_least();
-      meters[k].observe(self().why(k), now, last_commit);
+      meters[k].turn(self().why(k), now);
     }
 #endif
   }
+#if LPNRT_STATS
+  [[gnu::noinline, gnu::cold]] void observe_late() {
+    while (!touched.empty()) {
+      const u32 k = touched.take_least();
+      meters[k].turn_late(self().why(k), now, last_commit);
+    }
+  }
+#endif
 
   // ---- an instant in steps
   bool outside_may_act_at(i64 time) const {

@@ -232,15 +232,21 @@ struct Abi {
     for (u32 k = 0; k < Net::kTransitions; ++k) {
       const TransitionMeter& m = net.meters[k];
       transitions[k].commits = m.commits;
-      transitions[k].busy = m.busy + (m.in_flight != 0 ? net.end - m.busy_since : 0);
+      transitions[k].busy = m.busy_until(net.end);
       m.waited_until(net.end, transitions[k].waited);
+    }
+    std::vector<i128> changes(Net::kDeclaredPlaces + 1);
+    for (u32 f = 0; f < Net::kFluxCount; ++f) {
+      const Flux& flux = Net::kFluxes[f];
+      changes[flux.place] -= flux.tokens * net.meters[flux.transition].instants;
     }
     for (u32 p = 0; p < Net::kDeclaredPlaces; ++p) {
       const PlaceMeter& m = net.place_meters[p];
       const u64 held = net.occupancy_of(p);
-      places[p].mean = net.end == 0 ? static_cast<double>(held)
-                                    : static_cast<double>(m.weighted_until(net.end, held)) /
-                                          static_cast<double>(net.end);
+      places[p].mean = net.end == 0
+                           ? static_cast<double>(held)
+                           : static_cast<double>(m.weighted_until(net.end, held) + changes[p]) /
+                                 static_cast<double>(net.end);
       places[p].peak = std::max(m.peak, held);  // before instant 0 nothing is accounted for
     }
     return LPN_OK;

@@ -1,5 +1,9 @@
 // Statistics of a transition and of a place (LPNRT_STATS).
 //
+// Time is added up by instants: what begins at t counts -t, what ends at t counts t, and what goes
+// on at the end counts the end. So a change costs two additions, and none has to be undone where
+// several happen at one instant.
+//
 // A quiet run ends with its last commit, though tokens may arrive after it. So what such an arrival
 // changes is also kept as it stood at the last commit.
 #pragma once
@@ -10,57 +14,95 @@ namespace lpnrt {
 
 struct TransitionMeter {
   u64 commits = 0;
+  i128 instants = 0;  // sum of those of its commits
   u64 in_flight = 0;
   i64 busy = 0, busy_since = 0;
   u32 wait = kReady;
-  i64 wait_since = 0;
-  i64 waited[8] = {};
-  i64 settled = -1;  // a last commit that the wait changed after; what had been waited by then:
+  i64 waited[8] = {};  // but for the end of the last wait
+  i64 since = 0;       // the last change after all commits until then
+  i64 settled = -1;    // a last commit that the wait changed after; what had been waited by then:
   i64 settled_waited[8] = {};
 
+  // Any number of servers.
   void start(i64 now) {
     if (in_flight++ == 0) busy_since = now;
   }
   void commit(i64 now) {
-    ++commits;
+    commit_at_once(now);
     if (--in_flight == 0) busy += now - busy_since;
   }
-  void observe(u32 why, i64 now, i64 last_commit) {
+  // One server.
+  void start_alone(i64 now) {
+    in_flight = 1;
+    busy -= now;
+  }
+  void commit_alone(i64 now) {
+    commit_at_once(now);
+    in_flight = 0;
+    busy += now;
+  }
+  // No delay: nothing is to be done at the start.
+  void commit_at_once(i64 now) {
+    ++commits;
+    instants += now;
+  }
+  i64 busy_until(i64 end) const { return busy + (in_flight != 0 ? end - busy_since : 0); }
+
+  // At an instant with a commit.
+  void turn(u32 why, i64 now) {
+    waited[wait] += now;
+    waited[why] -= now;
+    wait = why;
+  }
+  void turn_late(u32 why, i64 now, i64 last_commit) {
     if (why == wait) return;
     if (now > last_commit && settled != last_commit) {
       waited_until(last_commit, settled_waited);
       settled = last_commit;
     }
-    waited[wait] += now - wait_since;
-    wait = why;
-    wait_since = now;
+    turn(why, now);
+    since = now;
   }
   // `end`: not before the last commit.
   void waited_until(i64 end, i64 (&out)[8]) const {
-    const bool settled_then = end < wait_since;
+    const bool settled_then = end < since;
     for (u32 w = 0; w < 8; ++w) out[w] = settled_then ? settled_waited[w] : waited[w];
-    if (!settled_then) out[wait] += end - wait_since;
+    if (!settled_then) out[wait] += end;
   }
 };
 
+// Commits of a transition change a place by so many tokens, always.
+struct Flux {
+  u32 place, transition;
+  i64 tokens;
+};
+
+// The integral of its tokens over time, but for those changes.
 struct PlaceMeter {
-  i64 since = 0;
-  i128 weighted = 0;  // exact: order-free runs add up other terms
+  i128 weighted = 0;
   u64 peak = 0;
+  i64 since = 0;  // the last change from outside
   i64 settled = -1;
   i128 settled_weighted = 0;
-  void before(u64 occupancy, i64 now, i64 last_commit) {
+  u64 settled_occupancy = 0;
+
+  // At a commit.
+  void change(i64 tokens, i64 now) { weighted -= static_cast<i128>(tokens) * now; }
+  // `occupancy`: before it.
+  void change_outside(i64 tokens, u64 occupancy, i64 now, i64 last_commit) {
     if (now > last_commit && settled != last_commit) {
-      settled_weighted = weighted_until(last_commit, occupancy);
+      settled_weighted = weighted;
+      settled_occupancy = occupancy;
       settled = last_commit;
     }
-    weighted = weighted_until(now, occupancy);
+    change(tokens, now);
     since = now;
   }
   // `end`: not before the last commit. `occupancy`: that of now.
   i128 weighted_until(i64 end, u64 occupancy) const {
-    if (end < since) return settled_weighted;
-    return weighted + static_cast<i128>(occupancy) * (end - since);
+    const bool settled_then = end < since;  // no commit has changed anything since
+    return (settled_then ? settled_weighted : weighted) +
+           static_cast<i128>(settled_then ? settled_occupancy : occupancy) * end;
   }
 };
 

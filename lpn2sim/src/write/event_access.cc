@@ -158,7 +158,7 @@ void EventAccess::access() {
   line("void arrive(u32 place, const i64* values) {{ switch (place) {{");
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     line("case {}: {{", p);
-    wakes_.meter(p);
+    wakes_.meter_outside(p, "1");
     line("load({}, 1, values);", p);
     line(
         "LPNRT_IF_STATS(if (@f{0} + @l{0} > place_meters[{0}].peak) place_meters[{0}].peak = @f{0} "
@@ -225,7 +225,7 @@ void EventAccess::outside() {
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     if (!facts_.outlet(p)) continue;
     line("case {0}: {{ const u64 count = std::min(most, @f{0});", p);
-    wakes_.meter(p);
+    wakes_.meter_outside(p, "-static_cast<i64>(count)");
     if (!net_[net_.places[p].type].fields.empty()) {
       line("if (values != nullptr) @p{0}.copy(count, values); @p{0}.pop(count);", p);
     }

@@ -53,7 +53,10 @@ void EventCommits::commit_body(size_t k) {
   Woken marks;  // whoever this commit makes ready for certain conditions
   line("++commits;");
   if (info.keep == Keep::kPool && facts_.has_rows(t)) line("u64 cursor = 0;");
-  line("LPNRT_IF_STATS(meters[@T{0}].commit(now); touch(@T{0});)", k);
+  const char* const how = info.zero_delay              ? "commit_at_once"
+                          : info.keep == Keep::kSingle ? "commit_alone"
+                                                       : "commit";
+  line("LPNRT_IF_STATS(meters[@T{0}].{1}(now); touch(@T{0});)", k, how);
   line("LPNRT_IF_PATH(last_node = r.me;)");
   if (t.servers) line("LPNRT_IF_PATH(if (@full{0}) {{ @freed{0} = r.me; @full{0} = false; }})", k);
   if (t.servers) marks.insert(static_cast<uint32_t>(k));
@@ -79,7 +82,7 @@ void EventCommits::unlock(size_t k, uint32_t a, Woken& marks) {
   const size_t p = ai.place;
   const string w =
       ai.weight > 0 ? fmt::format("{}ull", ai.weight) : fmt::format("static_cast<u64>(r.w{})", a);
-  wakes_.meter(p);
+  if (ai.weight < 0) wakes_.meter(p, fmt::format("-r.w{}", a));
   always_or_stats(locked_[p], fmt::format("@l{} -= {};", p, w));
   if (facts_.watched(p)) line("LPNRT_IF_PATH(@changed_by{} = r.me;)", p);
   if (!locked_[p]) return;
@@ -109,7 +112,7 @@ void EventCommits::append(size_t k, size_t o, Woken& marks) {
     line("if (const u64 total = {}; total != 0) {{", count);
   else
     line("{{ const u64 total = {};", count);
-  wakes_.meter(p);
+  if (!facts_.const_total(arc)) wakes_.meter(p, "static_cast<i64>(total)");
   if (declared) {
     line("LPNRT_IF_TRACE(@ids{}.push() = {{0, 0, @T{}, {}, r.firing, 0, total}};)", p, k, o);
   }
@@ -128,7 +131,7 @@ void EventCommits::append(size_t k, size_t o, Woken& marks) {
     line("done_tokens += total; latency = now; LPNRT_IF_PATH(done_node = r.me;)");
   }
   if (facts_.stamped(p)) line("if (@s{0}.on) @s{0}.add(now, group, total);", p);
-  wakes_.touch_consumers(p);
+  wakes_.touch_consumers(p, fmt::format("@f{} - total", p));
   if (!contests_[p].rivals.empty()) line("{}", names_.call_on(p));
   Woken woken;
   for (uint32_t other : consumers_[p]) {

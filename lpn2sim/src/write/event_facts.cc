@@ -187,6 +187,11 @@ bool EventFacts::const_count(const Emission& e) const {
   return is_const(e.count) && const_of(e.count) <= kMaxTokens;
 }
 
+bool EventFacts::const_total(const OutputArc& arc) const {
+  return std::all_of(arc.emissions.begin(), arc.emissions.end(),
+                     [this](const Emission& e) { return const_count(e); });
+}
+
 bool EventFacts::is_unit(const OutputArc& arc) const {
   return net.type_of(arc.place).fields.empty();
 }

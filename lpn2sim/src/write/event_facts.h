@@ -57,6 +57,7 @@ struct EventFacts {
   std::int64_t const_of(const Formula& f) const;
   // A count that the commit knows without being told.
   bool const_count(const Emission& e) const;
+  bool const_total(const OutputArc& arc) const;
   bool is_unit(const OutputArc& arc) const;
   bool one_row(const Emission& e) const;
   // Whether a firing's record holds anything but its due time.

@@ -93,6 +93,34 @@ void EventMembers::members() {
   for (size_t p = 0; p < net_.places.size(); ++p) place_members(p, placed);
   out_.add(members_.arrays_text("Net"));
   line("LPNRT_IF_STATS(PlaceMeter place_meters[{}];)", declared_.places.size() + 1);
+  fluxes();
+}
+
+void EventMembers::fluxes() {
+  string rows;
+  size_t count = 0;
+  const auto add = [&](size_t p, size_t k, std::int64_t tokens) {
+    if (p >= declared_.places.size() || tokens == 0) return;
+    rows += fmt::format("{{{}, {}, {}ll}},", p, k, tokens);
+    ++count;
+  };
+  for (size_t k = 0; k < net_.transitions.size(); ++k) {
+    const Transition& t = net_.transitions[k];
+    for (size_t a = 0; a < t.inputs.size(); ++a) {
+      const ArcInfo& ai = infos_[k].arcs[a];
+      if (!t.inputs[a].inhibit && ai.weight > 0) add(ai.place, k, -ai.weight);
+    }
+    for (const OutputArc& arc : t.outputs) {
+      if (!facts_.const_total(arc)) continue;
+      std::int64_t total = 0;
+      for (const Emission& e : arc.emissions) total += facts_.const_of(e.count);
+      add(static_cast<size_t>(arc.place), k, total);
+    }
+  }
+  line("#if LPNRT_STATS");
+  line("static constexpr u32 kFluxCount = {};", count);
+  line("static constexpr Flux kFluxes[] = {{{}{{}}}};", rows);
+  line("#endif");
 }
 
 void EventMembers::configure() {

@@ -28,6 +28,8 @@ class EventMembers final : EventPart {
   void transition_members(std::size_t k);
   // The record of a firing: what its commit must be told.
   void record(std::size_t k);
+  // Statistics: by how many tokens commits change places, where that is always the same.
+  void fluxes();
 
   Members& members_;
 };

@@ -44,7 +44,10 @@ void EventStarts::try_function(size_t k) {
   firing_times(k);
   progress(k);
   if (facts_.timed()) line("++starts_made;");
-  line("LPNRT_IF_STATS(meters[@T{}].start(now);)", k);
+  if (!info.zero_delay) {
+    line("LPNRT_IF_STATS(meters[@T{}].{}(now);)", k,
+         info.keep == Keep::kSingle ? "start_alone" : "start");
+  }
   find_cause(k);
   new_record(k);
   line("LPNRT_IF_PATH(r.me = me_;)");
@@ -74,6 +77,20 @@ void EventStarts::why_function(size_t k) {
   terms_.turn_to(k);
   line("#if LPNRT_STATS");
   line("u32 why_@N{0}(@A{0}) {{", k);
+  if (only_counts(k)) {
+    // Without branches: which it is cannot be foretold.
+    line("u32 why = kReady;");
+    if (t.servers) line("why = {} ? u32{{kServer}} : why;", names_.no_server(k));
+    for (size_t a = t.inputs.size(); a-- > 0;) {
+      const ArcInfo& ai = infos_[k].arcs[a];
+      if (ai.need == 0) continue;
+      line("why = @f{} < {}ull ? u32{{{}}} : why;", ai.place, ai.need,
+           ai.credit ? "kCredit" : "kToken");
+    }
+    line("return why; }}");
+    line("#endif");
+    return;
+  }
   line("try {{");
   arcs(
       k, [](const char* reason) { return fmt::format("return {};", reason); }, false);
@@ -84,6 +101,17 @@ void EventStarts::why_function(size_t k) {
   line("return kReady;");
   line("}}");
   line("#endif");
+}
+
+bool EventStarts::only_counts(size_t k) const {
+  const Transition& t = net_.transitions[k];
+  if (t.interval || t.clock) return false;
+  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+    const ArcInfo& ai = infos_[k].arcs[a];
+    if (t.inputs[a].inhibit || t.inputs[a].guard || ai.need < 0 || ai.weight < 0) return false;
+    if (ai.reads_head && ai.need == 0) return false;
+  }
+  return true;
 }
 
 void EventStarts::define(const Formula& f) {
@@ -357,7 +385,7 @@ void EventStarts::take(size_t k) {
     always_or_stats(locked_[p], fmt::format("@l{} += {};", p, w));
     if (!net_.type_of(t.inputs[a].place).fields.empty()) line("@p{}.pop({});", p, w);
     if (ai.weight < 0) always_or_stats(locked_[p], fmt::format("r.w{0} = w{0};", a));
-    wakes_.touch_consumers(p);
+    wakes_.touch_consumers(p, fmt::format("@f{}", p));
   }
 }
 

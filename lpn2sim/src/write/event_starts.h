@@ -22,6 +22,8 @@ class EventStarts final : EventPart {
   void why_function(std::size_t k);
 
  private:
+  // Whether only how many tokens there are, and a free server, lets it start.
+  bool only_counts(std::size_t k) const;
   // What to do where an arc is not satisfied, for a reason of enum WaitCode.
   using Failed = std::function<std::string(const char* reason)>;
   // What to do with the value of a property.

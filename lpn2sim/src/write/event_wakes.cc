@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 namespace lpn::sim {
 
@@ -45,17 +46,45 @@ void EventWakes::touch(const std::vector<uint32_t>& members) {
   if (!members.empty()) line("LPNRT_IF_STATS(@Wtouched_{};)", fmt::join(members, ","));
 }
 
-void EventWakes::touch_consumers(size_t p) {
-  std::vector<uint32_t> members;
+void EventWakes::touch_consumers(size_t p, const string& least) {
+  std::vector<uint32_t> always;
+  std::map<std::int64_t, std::vector<uint32_t>> by_need;
   for (uint32_t m : consumers_[p]) {
-    if (!facts_.is_rival(p, m)) members.push_back(m);
+    if (facts_.is_rival(p, m)) continue;
+    const std::int64_t need = least.empty() ? 0 : only_need(p, m);
+    (need > 0 ? by_need[need] : always).push_back(m);
   }
-  touch(members);
+  touch(always);
+  for (const auto& [need, members] : by_need) {
+    line("LPNRT_IF_STATS(if ({} < {}ull) {{ @Wtouched_{}; }})", least, need,
+         fmt::join(members, ","));
+  }
 }
 
-void EventWakes::meter(size_t p) {
+std::int64_t EventWakes::only_need(size_t p, uint32_t m) const {
+  std::int64_t need = 0;
+  for (uint32_t a = 0; a < infos_[m].arcs.size(); ++a) {
+    const ArcInfo& ai = infos_[m].arcs[a];
+    if (ai.place != p) continue;
+    const bool plain = !net_.transitions[m].inputs[a].inhibit && !ai.read_by_arcs &&
+                       !ai.occupancy_read && ai.need > 0;
+    if (!plain || need != 0) return 0;
+    need = ai.need;
+  }
+  return need;
+}
+
+void EventWakes::meter_outside(size_t p, const string& tokens) {
   if (p < declared_.places.size()) {
-    line("LPNRT_IF_STATS(place_meters[@P{0}].before(@f{0} + @l{0}, now, last_commit);)", p);
+    line(
+        "LPNRT_IF_STATS(place_meters[@P{0}].change_outside({1}, @f{0} + @l{0}, now, last_commit);)",
+        p, tokens);
+  }
+}
+
+void EventWakes::meter(size_t p, const string& tokens) {
+  if (p < declared_.places.size()) {
+    line("LPNRT_IF_STATS(place_meters[@P{0}].change({1}, now);)", p, tokens);
   }
 }
 

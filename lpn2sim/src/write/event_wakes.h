@@ -41,12 +41,19 @@ class EventWakes final : EventPart {
   void touch(const std::vector<std::uint32_t>& members);
   // To the rivals for a contested place it matters only whether it has the tokens they need, which
   // touch_rivals compares from instant to instant.
-  void touch_consumers(std::size_t p);
-  void meter(std::size_t p);
+  // `least`: how few tokens were there, before a commit put more or after a start took some: it
+  // matters only to those that need more. "": whoever it is.
+  void touch_consumers(std::size_t p, const std::string& least = "");
+  // Statistics: a commit is about to change the place by so many tokens, not always as many, or the
+  // outside is.
+  void meter(std::size_t p, const std::string& tokens);
+  void meter_outside(std::size_t p, const std::string& tokens);
   void call_function(std::size_t p);
   void touch_rivals_function();
 
  private:
+  // How many tokens of the place `m` needs, if nothing else there matters to it; else 0.
+  std::int64_t only_need(std::size_t p, std::uint32_t m) const;
 };
 
 }  // namespace lpn::sim

@@ -380,7 +380,7 @@ string FlowStats::settle(const Chain& chain) const {
     put(text, "seen.waited[why] += end - upto;");
     put(text, "for (u32 w = 0; w < 8; ++w) meter.waited[w] = seen.waited[w];");
     put(text,
-        "meter.wait = why; meter.wait_since = end; meter.busy = seen.busy; "
+        "meter.wait = why; meter.waited[why] -= end; meter.busy = seen.busy; "
         "meter.commits = @run_fired{}; }}",
         k);
   }
@@ -393,7 +393,7 @@ string FlowStats::settle(const Chain& chain) const {
       case Passage::kEvent: left = fmt::format("net.@f{}", p); break;  // nobody touches it
       default: left = fmt::format("@run_q{}.size()", p);
     }
-    put(text, "const u64 left = {};", left);
+    put(text, "const u64 left = {}; (void)left;", left);
     for (uint32_t k : takers(p)) {
       if (const int64_t w = weight_from(k, p); w > 0) {
         put(text, "@run_area{} += @run_seen{}.commits * {}ull;", p, k, w);
@@ -410,8 +410,7 @@ string FlowStats::settle(const Chain& chain) const {
         }
       }
     }
-    put(text, "@run_area{0} += static_cast<u128>(left) * static_cast<u64>(end);", p);
-    put(text, "meter.weighted = @run_area{}; meter.since = end;", p);
+    put(text, "meter.weighted = static_cast<i128>(@run_area{});", p);
     switch (plan_.passage[p]) {
       case Passage::kSource:
       case Passage::kEvent: put(text, "meter.peak = net.@f{};", p); break;
