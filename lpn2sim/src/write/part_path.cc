@@ -14,13 +14,7 @@ string PartPath::begin() {
   line("#if LPNRT_PATH");
   line("auto& watch = run.trace{};", index_);
   line("if (!watch.begun()) {{ watch.begin(kStreams{}, run.net.causes);", index_);
-  size_t number = 0;
-  for (uint32_t k : part_.transitions) {
-    for (const PartStreams::Wait& w : streams_.waits_of(k)) {
-      if (!w.fixed) line("watch.initial({}, m{});", number, w.queue);
-      ++number;
-    }
-  }
+  add(streams_.initial());
   line("}}");
   // Half of a delay is taken away, or nothing.
   for (uint32_t k : part_.transitions) {

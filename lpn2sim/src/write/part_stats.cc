@@ -13,14 +13,8 @@ string PartStats::begin() {
   line("#if LPNRT_STATS");
   line("auto& watch = run.watch{};", index_);
   line("if (!watch.begun()) {{ watch.begin(kStreams{});", index_);
+  add(streams_.initial());
   size_t number = 0;
-  for (uint32_t k : part_.transitions) {
-    for (const PartStreams::Wait& w : streams_.waits_of(k)) {
-      if (!w.fixed) line("watch.initial({}, m{});", number, w.queue);
-      ++number;
-    }
-  }
-  number = 0;
   for (const StaticQueue& q : part_.queues) {
     if (streams_.metered(q)) line("watch.holds({}, run.@run_q{}.size());", number++, q.place);
   }

@@ -96,6 +96,18 @@ std::vector<PartStreams::Wait> PartStreams::waits_of(uint32_t k) const {
   return all;
 }
 
+string PartStreams::initial() const {
+  string text;
+  size_t wait = 0;
+  for (uint32_t k : part_.transitions) {
+    for (const Wait& w : waits_of(k)) {
+      if (!w.fixed) text += fmt::format("watch.initial({}, m{});\n", wait, w.queue);
+      ++wait;
+    }
+  }
+  return text;
+}
+
 string PartStreams::tables() {
   line("#if {}", condition());
   line("constexpr Stream kStreamsOf{}[] = {{", index_);

@@ -33,6 +33,8 @@ class PartStreams : private Writer {
   std::size_t number(std::uint32_t k) const;
   // In the order in which reasons are judged. A source keeps nobody waiting.
   std::vector<Wait> waits_of(std::uint32_t k) const;
+  // Tells `watch` how many tokens stand where a wait's table does not say it: `m<queue>`.
+  std::string initial() const;
   bool metered(const StaticQueue& q) const;
   // In which variants the instants are written down.
   const char* condition() const;
