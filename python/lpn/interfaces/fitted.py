@@ -97,7 +97,7 @@ def extract_fitted(
     samples, without = [], {}
     for part in (inputs[:_FIRST], inputs[_FIRST:]):
         say(f"{len(part)} runs")
-        run_inputs(net, space, part, samples, without)
+        run_inputs(net, space, part, samples, without, shape.tokens)
     spare = len(samples) * CHECKS // wanted
     checks, known = samples[:spare], samples[spare:]
     learnt = len(known) * _LEARNT // (_LEARNT + _CHOSEN)
@@ -188,8 +188,9 @@ def drawn_inputs(space, rng, number):
     )
 
 
-def run_inputs(net, space, inputs, samples, without):
-    """Adds (tokens, latency) of inputs to `samples`, and to `without` why how many have no latency.
+def run_inputs(net, space, inputs, samples, without, places):
+    """Adds (tokens of these places, latency) of inputs to `samples`, and to `without` why how many
+    have no latency.
     Raises Error "E-pi" when that is most of all so far.
     """
     given = [space.parameters(values) for values in inputs]
@@ -197,7 +198,7 @@ def run_inputs(net, space, inputs, samples, without):
         raise mistake("E-pi", "a parameter of the net varies in the space; give it a value with -p")
     markings = [space.marking(values) for values in inputs]
     runs = run_batch(net, markings, given[0], errors="return", max_time=_MOST_SECONDS)
-    fields = {place: list(net[place]._type.fields) for place in space.tokens_of}
+    fields = {place: list(net[place]._type.fields) for place in places}
     for marking, run in zip(markings, runs):
         why = _trouble(run)
         if why:

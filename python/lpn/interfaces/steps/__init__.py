@@ -40,7 +40,7 @@ def extract_steps(
     samples, without, found.samples = [], {}, []
     for part in (inputs[:_FIRST], inputs[_FIRST:]):
         say(f"{len(part)} runs")
-        run_inputs(net, space, part, samples, without)
+        run_inputs(net, space, part, samples, without, space.tokens_of)
     interface = execute_interface(text([]), "<interface>")
     decided = collections.Counter()
     for k, (rows, cycles) in enumerate(samples):
