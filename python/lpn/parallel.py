@@ -139,13 +139,13 @@ class Cluster:
 
     def put(self, data):
         """The data, held by the cluster: to be given to submit() in place of it."""
-        return self._client.submit(_constant, data, pure=False)
+        return self._submit(_constant, data)
 
     def submit(
         self, done: Callable[[Any], object], function: Callable[..., Any], *arguments: Any
     ) -> None:
         """See above."""
-        future = self._client.submit(function, *arguments, pure=False)
+        future = self._submit(function, *arguments)
         self._futures[future.key] = future
 
         def ended(future):
@@ -156,6 +156,15 @@ class Cluster:
                 done(self._gone(error))
 
         future.add_done_callback(ended)
+
+    def _submit(self, function, *arguments):
+        import concurrent.futures
+
+        try:
+            return self._client.submit(function, *arguments, pure=False)
+        except concurrent.futures.CancelledError:
+            # What put() gave the cluster is lost with its scheduler, which the client may not know yet.
+            raise self._gone() from None
 
     def _answer(self, future):
         if future.status == "finished":

@@ -1,5 +1,6 @@
 """parallel: work handed to processes, and what is heard of it."""
 
+import concurrent.futures
 import os
 import queue
 import signal
@@ -79,3 +80,20 @@ def test_a_scheduler_that_has_just_gone_is_told_by_waits():
     with pytest.raises(lpn.Error, match="the Dask scheduler went away; safe$") as error:
         cluster.waits()
     assert error.value.code == "E-scheduler"
+
+
+def test_data_that_went_with_its_scheduler_is_told():
+    """A task over data of a cluster whose scheduler has just gone: the client calls them cancelled."""
+
+    class Client:
+        status = "running"
+
+        def submit(self, function, *arguments, pure):
+            raise concurrent.futures.CancelledError("_constant-1")
+
+    cluster = Cluster.__new__(Cluster)
+    cluster._client, cluster._safe, cluster._futures = Client(), "; safe", {}
+    for call in (lambda: cluster.put(1), lambda: cluster.submit(print, len, 1)):
+        with pytest.raises(lpn.Error, match="^the Dask scheduler went away; safe$") as error:
+            call()
+        assert error.value.code == "E-scheduler"
