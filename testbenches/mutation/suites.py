@@ -178,12 +178,13 @@ def measure(suite, work, numbers, cpu_seconds=900):
     warm = run(suite.command, env, work / "tmp", cpu_seconds, 3600)  # fills the caches
     if warm.status != "ok":
         return warm
-    reached = work / "reached.bin"
+    reached = work / f"reached.{os.getpid()}.bin"  # others measure, too
     reached.write_bytes(bytes(max(numbers, default=0) + 1))
     env["LPN_MUTANT_REACHED"] = str(reached)
     ran = run(suite.command, env, work / "tmp", cpu_seconds, 3600)
     suite.seconds = ran.seconds
     suite.reaches = {k for k, byte in enumerate(reached.read_bytes()) if byte and k in numbers}
+    reached.unlink()
     return ran
 
 
