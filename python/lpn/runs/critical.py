@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+_PUSHED = 6  # the cause of a token from outside, a step that is no firing
 _KINDS = ("delay", "interval", "clock", "pushed")
 
 # Why a firing of the path started when it did (lpn_cause in lpnrt/abi.h), of another firing.
@@ -101,6 +102,10 @@ def _bottleneck(entries, steps, core, target):
         often = times / causes.total()
         waits = {"for": other, "cause": cause, "share": round(often, 6)}
         said = "" if often == 1 else f" in {often:.0%} of its firings there"
+        told = [step for step in steps if step[0] == number and step[1] != _PUSHED]
+        if sum(to_commit for _, _, to_commit, *_ in told) < first.get("count", 0):  # the last ones
+            part = "" if often == 1 else f"{often:.0%} of "
+            said = f" in {part}its last {len(told):,} firings there"
         text += f"; it waits {_FOR[cause].format(other)}{said}"
     gained = [e for e in entries if e.get("gain") is not None]
     if timer:
@@ -129,7 +134,7 @@ def _causes(steps, core, number):
             continue
         other = None
         if "{}" in _FOR[cause] and before is not None:
-            other = (core.places if before[1] == 6 else core.transitions)[before[0]].name
+            other = (core.places if before[1] == _PUSHED else core.transitions)[before[0]].name
         causes[cause, other] += 1
     return causes
 
