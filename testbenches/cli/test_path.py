@@ -110,7 +110,7 @@ def test_an_interval_is_of_its_transition():
     assert (
         bottleneck["text"]
         == "'go' decides 100% of the latency; it waits for its interval to pass; twice as "
-        "fast, the latency is 29 (-0.0%)"
+        "fast, the latency is 17 (-41.4%)"
     )
     assert bottleneck["timer"] is False
 
