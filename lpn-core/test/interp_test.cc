@@ -307,3 +307,110 @@ TEST_CASE("an error names the tokens that the transition would take, and the lin
       "...)\n"
       "  in x.size - x[1].size\n  tokens: x(size=1), x[1](size=4)");
 }
+
+TEST_CASE("which tokens a firing took: by their origin, also where one origin gave several") {
+  const Net net = net_of(
+      "place p : unit initial 5\nplace q : unit\n"
+      "transition two {\n  take x from p weight 2\n  delay 1\n  servers 1\n  put q 3\n}\n"
+      "transition one {\n  take y from q\n  delay 1\n  servers 1\n}\n");
+  struct Taken final : Observer {
+    void on_commit(const Commit& c) override {
+      if (c.transition != which) return;
+      for (const TokenId& id : c.taken.at(0)) {
+        text += (text.empty() ? "" : " ") + std::to_string(id.firing) + "[" +
+                std::to_string(id.index) + "]";
+      }
+    }
+    TransitionId which{};
+    std::string text;
+  };
+  for (const bool full_scan : {false, true}) {
+    InterpOptions options;
+    options.trace = true;
+    options.full_scan = full_scan;
+    Taken initial, made;
+    made.which = TransitionId{1};
+    Interp(net, {}, Marking(net), options).run(kForever, &initial);
+    Interp(net, {}, Marking(net), options).run(kForever, &made);
+    CHECK(initial.text == "0[0] 0[1] 0[2] 0[3]");
+    CHECK(made.text == "0[0] 0[1] 0[2] 1[0] 1[1] 1[2]");
+  }
+}
+
+TEST_CASE("a watcher is told what each arc needs") {
+  const Net net = net_of(
+      "place p : job start\nplace key : unit initial 4\nplace box : unit capacity 9\n"
+      "transition t {\n  take x from p\n  take k from key weight 0 need x.size\n  delay 1\n"
+      "  put box 2\n}\n");
+  struct Needs final : Watcher {
+    void on_start(const Started& firing) override {
+      needed.assign(firing.needed.begin(), firing.needed.end());
+    }
+    void on_commit(const Started&) override {}
+    void on_arrival(Time, PlaceId, std::span<const std::int64_t>) override {}
+    void on_wait(Time, const Blocked&) override {}
+    std::vector<std::uint64_t> needed;
+  } needs;
+  Interp interp(net, {}, jobs(net, {3}));
+  interp.watch(&needs);
+  interp.run();
+  CHECK(needs.needed == std::vector<std::uint64_t>{1, 3, 2});  // two slots of the box
+}
+
+TEST_CASE("probes are evaluated at each start, with parameters of their own") {
+  const Net net = parse_net(
+      "lpn 1\nnet n\nparam k = 2\ntype job (size: 0..99)\nplace p : job start\nplace q : job done\n"
+      "transition t {\n  take x from p\n  delay x.size * k\n  servers 1\n  put q "
+      "(x.size)\n}\nend\n");
+  InterpOptions options;
+  options.guide.transitions.resize(1);
+  options.guide.transitions[0].probes = {{net.transitions[0].delay.id, 0}};
+  options.guide.values = {{10}};
+  Interp interp(net, {2}, jobs(net, {3, 5}), options);
+  CHECK(interp.run().last_commit == 16);
+  CHECK(interp.probed(TransitionId{0}) == std::vector<std::int64_t>{30, 50});
+}
+
+TEST_CASE("who takes nothing starts again when its server is free") {
+  const Net net = net_of(
+      "place on : unit initial 1\nplace q : unit sink\n"
+      "transition tick {\n  take x from on weight 0 need 1\n  delay 3\n  servers 1\n  put q\n}\n");
+  Interp interp(net, {}, Marking(net));
+  CHECK(interp.run(10).commits == 3);
+  CHECK(interp.occupancy(PlaceId{1}) == 3);
+}
+
+TEST_CASE("a run ends with the done token that is the last one asked for") {
+  Net net = net_of(kIn + worker("  delay x.size\n  servers 1\n"));
+  net.done_count = Formula{net.exprs.constant(2), {}};
+  const RunResult result = Interp(net, {}, jobs(net, {3, 4, 5})).run();
+  CHECK(result.ending == Ending::kDone);
+  CHECK(result.latency == 7);
+  CHECK(result.commits == 2);
+}
+
+TEST_CASE("of a stalled run those wait that have a token") {
+  const Net net = net_of(
+      "place p : job start\nplace never : unit\nplace other : unit\nplace q : unit done\n"
+      "transition stuck {\n  take x from p\n  take n from never\n  delay 1\n  put q\n}\n"
+      "transition idle {\n  take n from never\n  take o from other\n  delay 1\n  put q\n}\n");
+  const RunResult result = Interp(net, {}, jobs(net, {1})).run();
+  CHECK(result.stalled);
+  CHECK(result.blocked == std::vector<Blocked>{{TransitionId{0}, Wait::kToken, 1}});
+}
+
+TEST_CASE("a wake-up for nothing is no instant, whoever waits for a clock beside it") {
+  // `late` waits for 10, but `grab` takes its token at 7; `ticks` started at 5 and waits for 25.
+  const Net net = net_of(
+      "place src : unit start initial 1\nplace key : unit\nplace a : unit start initial 1\n"
+      "place b : unit start initial 2\nplace out : unit done\n"
+      "transition grab {\n  take k from key\n  take x from src\n  delay 1\n  put out\n}\n"
+      "transition late {\n  take x from src\n  delay 1\n  clock 100 phase 10\n  put out\n}\n"
+      "transition bring {\n  take x from a\n  delay 7\n  put key\n}\n"
+      "transition ticks {\n  take x from b\n  delay 0\n  interval 1\n  clock 20 phase 5\n  put "
+      "out\n}\n");
+  Interp interp(net, {}, Marking(net));
+  CHECK(interp.run(12).ending == Ending::kLimit);
+  CHECK(interp.now() == 8);
+  CHECK(interp.run().last_commit == 25);
+}

@@ -77,6 +77,15 @@ TEST_CASE("rings and rows are FIFOs") {
   }
 }
 
+TEST_CASE("a ring of what owns memory keeps it when it grows") {
+  Ring<std::vector<i64>> ring;
+  for (i64 k = 0; k < 3; ++k) ring.push() = {k, k + 1};
+  ring.pop();
+  for (i64 k = 3; k < 50; ++k) ring.push() = {k, k + 1};
+  CHECK(ring.size() == 49);
+  for (i64 k = 1; k < 50; ++k, ring.pop()) CHECK(ring.front() == std::vector<i64>{k, k + 1});
+}
+
 TEST_CASE("a pool gives slots again, the last one first") {
   Pool<int> pool;
   const u32 a = pool.take(), b = pool.take();

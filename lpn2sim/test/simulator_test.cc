@@ -349,6 +349,52 @@ end
   api.destroy(sim);
 }
 
+TEST_CASE("what a host may do before the run: choose how it runs, push, feed, and see what fits") {
+  const Net net = parse_net(R"(lpn 1
+net hosted
+type unit ()
+type item (v: 0..9)
+place src : unit start
+place jobs : item start
+place box : item capacity 2
+place out : item done
+transition go {
+  take x from src
+  take j from jobs
+  delay 2
+  put out (j.v)
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  const lpn_sim_api& api = library.api();
+  std::int32_t status = LPN_OK;
+  lpn_sim* const sim = api.create(nullptr, &status);
+  REQUIRE(status == LPN_OK);
+  CHECK(api.set_mode(sim, LPN_ORDER_FREE) == LPN_OK);
+  CHECK(api.set_mode(sim, LPN_ORDER_FREE + 1) == LPN_BAD_CALL);
+  CHECK(api.set_mode(sim, LPN_AUTO) == LPN_OK);
+  CHECK(api.room(sim, 2) == 2);
+  CHECK(api.room(sim, 99) == 0);
+  const std::int64_t seven = 7, ten = 10;
+  CHECK(api.push(sim, 2, &seven, 0) == LPN_OK);
+  CHECK(api.push(sim, 2, &ten, 0) == LPN_BAD_VALUE);
+  CHECK(api.push(sim, 2, &seven, 0) == LPN_OK);
+  CHECK(api.push(sim, 2, &seven, 0) == LPN_NO_ROOM);
+  CHECK(api.room(sim, 2) == 0);
+  const std::int64_t times[] = {3, 8}, values[] = {4, 5}, wrong[] = {4, 10};
+  CHECK(api.feed(sim, 0, 2, nullptr, times) == LPN_OK);
+  CHECK(api.feed(sim, 1, 2, wrong, times) == LPN_BAD_VALUE);
+  CHECK(api.feed(sim, 1, 2, values, times) == LPN_OK);
+  CHECK(api.feed(sim, 2, 2, values, times) == LPN_BAD_CALL);  // its room is the net's
+  lpn_result result{};
+  CHECK(api.run(sim, INT64_MAX, &result) == LPN_OK);
+  CHECK(result.latency == 10);
+  CHECK(result.commits == 2);
+  CHECK(api.tokens(sim, 2, nullptr) == 2);
+  api.destroy(sim);
+}
+
 TEST_CASE("defaults of parameters do not reach the artefact") {
   Net net = parse_net("lpn 1\nnet p\nparam n = 5 in 2..9\nend\n");
   CHECK(without_defaults(net).params[0].value == 2);
