@@ -29,7 +29,7 @@
 namespace lpn::bench {
 namespace {
 
-constexpr int kQuestions = 4;  // about a net, beside its latency
+constexpr int kQuestions = 4;         // about a net, beside its latency
 constexpr Time kFar = Time{1} << 44;  // bounds compute with no larger numbers
 
 struct Options {
