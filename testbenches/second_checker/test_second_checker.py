@@ -144,6 +144,7 @@ def first(data):
         (lambda d: d["bounds"][0].update(offset=1), "less well than all are"),
         (lambda d: d["space"]["tokens"].append(d["space"]["tokens"][0]), "one place twice"),
         (lambda d: d["witness"].update({"jobs[0].size": 9}), "outside of the ranges"),
+        (lambda d: d["space"]["variables"][0].__setitem__(0, ""), "other characters, or too many"),
         (lambda d: d["bounds"][0].update(form=[[["latency"], 2]]), "a bound of another form"),
     ],
 )
