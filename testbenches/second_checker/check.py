@@ -19,7 +19,7 @@ from document import Refused, Unknown, demand, load, number  # noqa: E402
 from problem import Problem  # noqa: E402
 from runs import Observed  # noqa: E402
 from space import Space, Terms  # noqa: E402
-from states import States  # noqa: E402
+from states import all_at_once  # noqa: E402
 from steps import Proof  # noqa: E402
 from text import Refused as RefusedNet  # noqa: E402
 from text import parse  # noqa: E402
@@ -31,13 +31,13 @@ WITHOUT_PATHS = {"response", "backlog"}
 
 
 class Check:
-    """`proved` when run() returns; raises Refused or Unknown. `ran`: inputs that were run. `ask(problem, maximum, bound,
+    """`proved` when run() returns; raises Refused or Unknown. `seen`: how the inputs were looked at. `ask(problem, maximum, bound,
     steps)`, if given, hears of each path that its steps prove.
     """
 
     def __init__(self, data, inputs=INPUTS, seconds=SECONDS, sample=SAMPLE, ask=None):
         self.data, self.most, self.sample, self.ask = data, inputs, sample, ask
-        self.end, self.ran = time.process_time() + seconds, 0
+        self.end, self.ran, self.seen = time.process_time() + seconds, 0, ""
         try:
             self.net = parse(data["net"])
         except RefusedNet as error:
@@ -126,7 +126,7 @@ class Check:
         why = "their problems are believed"
         if "partition" not in self.data:
             try:
-                return self.ends(*self.all_at_once())
+                return self.ends(*all_at_once(self))
             except Unknown as unknown:
                 why = str(unknown)
         self.ran_of(self.space.drawn(100 * self.sample), self.sample)
@@ -134,7 +134,8 @@ class Check:
             f"{self.ran} inputs were run, of {size} or fewer, and all is well with them; {why}"
         )
 
-    def ends(self, inputs, stalls, valued):
+    def ends(self, inputs, stalls, valued, by="run"):
+        self.seen = f"{inputs} inputs {by}"
         demand(inputs > 0, "the space has no input")
         demand(self.data["stalls"] in (stalls, None), "no input stalls or fails")
         if "tried" in self.data:
@@ -163,28 +164,6 @@ class Check:
             if self.ran == most:
                 break
         return self.ran, stalls, valued
-
-    def all_at_once(self):
-        """As ran_of, of all inputs."""
-        states = States(self)
-        demand(self.data["stalls"] is not False or not states.stalls, "an input stalls or fails")
-        valued = set()
-        for k, (bound, form) in enumerate(zip(self.bounds, self.forms)):
-            if states.found is None:  # no input ends
-                break
-            parts = [states.found[atom] for atom in form if atom]
-            if any(most is None for _, most, _ in parts):
-                continue
-            ends = zip((factor for atom, factor in form.items() if atom), parts)
-            most = sum(max(c * least, c * most) for c, (least, most, _) in ends) + form.get((), 0)
-            if most > bound["most"] and len(parts) > 1:
-                raise Unknown("quantities that are largest in different inputs, perhaps")
-            demand(most <= bound["most"], f"an input has {most}, not at most {bound['most']}")
-            if len(parts) > 1 and any(none for _, _, none in parts):
-                raise Unknown("quantities that no input has at once, perhaps")
-            valued.add(k)
-        self.states = len(states.known)
-        return states.inputs, states.stalls, valued
 
     def fits(self, k, value, assignment):
         """That an input may have a value of form k, which must be what its problems say."""
@@ -230,7 +209,7 @@ def main(given, listener=lambda place: None):
         ask = listener(place)
         answer, why, check = verdict(file, given.inputs, given.seconds, given.sample, ask)
         found.append(answer)
-        said = f": {why}" if why else f"; {check.ran} inputs run"
+        said = f": {why}" if why else f"; {check.seen}"
         print(f"{file}: {answer}{said}{ask.told() if ask and check else ''}", flush=True)
     sys.exit(1 if "refused" in found else 3 if "unknown" in found else 0)
 

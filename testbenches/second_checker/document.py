@@ -138,9 +138,12 @@ def number(value, what="what is proved"):
     return Fraction(value)
 
 
-def printable(value, what):
-    fits(value, str, what)
-    demand(re.fullmatch(r'[ !"$-~]{1,10000}', value, re.ASCII), f"{what} is not printable")
+def written(pattern):
+    def written_so(value, what):
+        fits(value, str, what)
+        demand(re.fullmatch(pattern, value, re.ASCII), f"{what} has other characters, or too many")
+
+    return written_so
 
 
 def node(value, what):
@@ -157,10 +160,11 @@ def instant(value, what):
 
 
 word = within(-WORD, WORD - 1)
+printable, variable = written(r'[ !"$-~]{1,10000}'), written(r"[\w.\[\]]{1,1000}")
 COUNT, AT, HALF = within(0, 2**32 - 1), within(0), within(1 - WIDEST, WIDEST - 1)
 SPACE = {
     "format": within(1, 1), "net": str,
-    "variables": [(str, within(-WIDEST, WIDEST), within(-WIDEST, WIDEST))], "nodes": [node],
+    "variables": [(variable, within(-WIDEST, WIDEST), within(-WIDEST, WIDEST))], "nodes": [node],
     "params": named(AT), "fixed": named(word), "constraints": [AT],
     "tokens": [{"place": str, "properties": [str], "rows": [[AT]], "count": perhaps(AT), "at?": [AT]}],
     "terms?": {"E?": AT}, "done_count?": within(0, WORD - 1),

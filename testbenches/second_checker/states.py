@@ -9,7 +9,7 @@ import math
 from collections import Counter, deque
 
 import law
-from document import Unknown
+from document import Unknown, demand
 from formula import Fault
 
 MOST_ROWS = 4_096  # of variables that conditions or terms join
@@ -141,19 +141,38 @@ class Run(law.Run):
         return at is not None
 
 
+def all_at_once(check):
+    """(how many inputs there are, whether one stalls or fails, the forms of which one has a value, how they were seen)"""
+    states, valued = States(check), set()
+    demand(check.data["stalls"] is not False or not states.stalls, "an input stalls or fails")
+    for k, (bound, form) in enumerate(zip(check.bounds, check.forms)):
+        atoms = [atom for atom in form if atom]
+        parts = [] if states.found is None else [(form[a], *states.found[a]) for a in atoms]
+        if states.found is None or any(most is None for _, _, most, _ in parts):
+            continue
+        most = form.get((), 0) + sum(max(c * least, c * most) for c, least, most, _ in parts)
+        if most > bound["most"] and len(parts) > 1:
+            raise Unknown("quantities that are largest in different inputs, perhaps")
+        demand(most <= bound["most"], f"an input has {most}, not at most {bound['most']}")
+        if len(parts) > 1 and any(none for *_, none in parts):
+            raise Unknown("quantities that no input has at once, perhaps")
+        valued.add(k)
+    return states.inputs, states.stalls, valued, f"by {states.number} states"
+
+
 class States:
     """`inputs`: how many there are; `stalls`: whether one stalls or fails; `found`: {atom: (least, most, whether an
-    input has none)} of those that end, None where none does.
+    input has none)} of those that end, None where none does; `number`: of states.
     """
 
     def __init__(self, check):
         self.check, self.net, self.space = check, check.net, check.space
-        self.atoms, self.known, self.stalls = check.atoms, {}, False
+        self.atoms, self.known, self.number, self.stalls = check.atoms, {}, 0, False
         if {"E", "response"} & {atom[0] for atom in self.atoms}:
             raise Unknown("a quantity that states do not know")
         self.done_places = any("done" in place.marks for place in self.net.places)
         self.counted = any(atom[0] == "completion" for atom in self.atoms)
-        self.live, self.found = self.live_properties(), None
+        self.live, self.found, before = self.live_properties(), None, None
         try:
             for known in self.starts():
                 params, tokens, later = self.space.input(known)
@@ -161,8 +180,10 @@ class States:
                 for time, place, row in later:
                     self.run.push(time, place, row)
                 self.counted |= self.run.wanted is not None
+                if params != before:  # they are no part of states
+                    self.number, self.known, before = self.number + len(self.known), {}, params
                 self.found = joined(self.found, self.measured(self.run.save()))
-                self.known = {}  # parameters are no part of states
+            self.number += len(self.known)
         except law.Refused:
             raise Unknown("an input that is none of the net's") from None
         except RecursionError:
@@ -288,6 +309,7 @@ class States:
         pending = [state]
         while pending:
             before = pending.pop()
+            self.check.in_time()
             self.run.load(before)
             now, produced = self.run.now, self.run.produced
             busy = {t.spec.name for t in self.run.transitions if t.in_flight}

@@ -342,7 +342,11 @@ def write_list(
         _constant("SHAPES", [digests for _, _, digests, _ in branches]),
         _constant("COVERED", [analysis.shape.covered() for analysis, _, _ in classes]),
         _constant("CONDITIONS", conditions),
-        *([] if done_count is None else [f"DONE_COUNT = {done_count}  # done tokens that end a run"]),
+        *(
+            []
+            if done_count is None
+            else [f"DONE_COUNT = {done_count}  # done tokens that end a run"]
+        ),
         "",
         "",
         "def classify(x):",
