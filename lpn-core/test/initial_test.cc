@@ -63,3 +63,20 @@ TEST_CASE("a token from outside") {
   CHECK(std::string(late_push(net, PlaceId{0}, 3, 5).what()) ==
         "place 'p': a token for time 3 comes too late; the simulation is at 5");
 }
+
+TEST_CASE("tokens that are fed in") {
+  const Net net = net_of("place p : job start\n");
+  const auto feed = [&](std::vector<std::int64_t> values, std::vector<Time> times) {
+    return error_of([&] { check_feed(net, PlaceId{0}, values, times); });
+  };
+  CHECK(feed({3, 4}, {0, kLastInstant}) == "");
+  CHECK(feed({3}, {0, 1}) == "E-push: place 'p': 1 values for 2 tokens with 1 properties each");
+  CHECK(feed({9, 4}, {0, 1}) ==
+        "E-range: place 'p': pushed value 9 for 'size' is outside its range 1..8");
+  CHECK(feed({3, 4}, {5, 2}) == "E-push: place 'p': a token for time 2 comes after one for time 5");
+  CHECK(feed({3, 4}, {-7, 2}) ==
+        "E-push: place 'p': there is no time -7; times are 0..9223372036854775806");
+  CHECK(feed({3, 4}, {1, kForever}) ==
+        "E-push: place 'p': there is no time 9223372036854775807; times are "
+        "0..9223372036854775806");
+}

@@ -122,6 +122,13 @@ TEST_CASE("input space: inputs are visited in lexicographic order, each once") {
   std::size_t calls = 0;
   each_input(s.space, [&](const Assignment&) { return ++calls < 4; });
   CHECK(calls == 4);
+  s.variable("always", {5, 5});
+  calls = 0;
+  each_input(s.space, [&](const Assignment& values) {
+    CHECK(values.back() == 5);
+    return ++calls < 100;
+  });
+  CHECK(calls == 5 * 3 * 2);
 }
 
 TEST_CASE("input space: the number of assignments") {
@@ -173,6 +180,11 @@ TEST_CASE("input space: a space that does not fit the net is refused") {
     Sample s;
     s.space.variables.params[0].range = Range{3, 2};
     CHECK(has(refusal(s), "empty range 3..2"));
+  }
+  {
+    Sample s;
+    s.space.variables.params[0].name = "a ~\x1b!";
+    CHECK(has(refusal(s), "'a ~\\x1b!'"));
   }
   {
     Sample s;

@@ -259,3 +259,51 @@ TEST_CASE("who stops a run is asked within an instant and while tokens are place
   options.poll = [](Time, std::uint64_t) { return true; };
   CHECK(Interp(crowd, {}, Marking(crowd), options).run().stop == Stop::kAsked);
 }
+
+TEST_CASE("fed tokens arrive with their values, what is fed later behind them") {
+  const Net net = net_of(kIn + worker("  delay x.size\n  servers 1\n"));
+  Interp interp(net, {}, Marking(net), {.trace = true});
+  Log log(net);
+  const auto feed = [&](std::vector<std::int64_t> sizes, std::vector<Time> times) {
+    interp.feed(PlaceId{0}, sizes, times);
+  };
+  feed({5, 2}, {10, 20});
+  feed({3}, {30});
+  interp.run(25, &log);
+  CHECK(log.text == "15:t 22:t");
+  interp.run(100, &log);
+  feed({7, 1}, {200, 200});  // all that was fed before has arrived
+  interp.run(kForever, &log);
+  CHECK(log.text == "15:t 22:t 33:t 207:t 208:t");
+  CHECK(interp.tokens(PlaceId{1}) == std::vector<std::int64_t>{5, 2, 3, 7, 1});
+}
+
+TEST_CASE("an error names the tokens that the transition would take, and the line that fails") {
+  const auto said = [](Net net, std::uint32_t of_transition, std::uint32_t of_delay) {
+    net.files = {"model.py"};
+    net.transitions[0].source = {0, of_transition};
+    net.transitions[0].delay.source = {0, of_delay};
+    try {
+      Interp(net, {}, jobs(net, {1, 4, 9})).run();
+    } catch (const RunError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const Net one = net_of(kIn + worker("  delay x.size - 2\n"));
+  const std::string what =
+      "net 'n', transition 't.delay' at time 0: the delay is -1; a delay must be >= 0: use max(0, "
+      "...)\n"
+      "  in x.size - 2\n  tokens: x(size=1)";
+  CHECK(said(one, 0, 0) == what);
+  CHECK(said(one, 7, 0) == what + "\n  at model.py:7");
+  CHECK(said(one, 7, 1) == what + "\n  at model.py:1");
+  CHECK(said(one, 7, 8) == what + "\n  at model.py:8");
+  const Net two =
+      net_of(kIn + "transition t {\n  take x from p weight 2\n  delay x.size - x[1].size\n}\n");
+  CHECK(
+      said(two, 0, 0) ==
+      "net 'n', transition 't.delay' at time 0: the delay is -3; a delay must be >= 0: use max(0, "
+      "...)\n"
+      "  in x.size - x[1].size\n  tokens: x(size=1), x[1](size=4)");
+}

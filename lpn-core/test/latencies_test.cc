@@ -77,3 +77,13 @@ TEST_CASE("latencies: warm-up, classes, and births that are none") {
       "E-born a request was done at 29 and born at 30, which is later; `born` is when it came, and "
       "is only copied on its way");
 }
+
+TEST_CASE("latencies: a class may be any number") {
+  Latencies latencies(2, 1, 0, 0);
+  latencies.add({{-1, 0, 63, 0, 64, 0, 1'000'000, 0, -1, 0}, {1, 2, 3, 4, 5}});
+  CHECK(latencies.classes().size() == 4);
+  CHECK(latencies.classes().at(-1).count() == 2);
+  CHECK(latencies.classes().at(63).greatest() == 2);
+  CHECK(latencies.classes().at(64).greatest() == 3);
+  CHECK(latencies.classes().at(1'000'000).greatest() == 4);
+}

@@ -261,3 +261,11 @@ TEST_CASE("marking: flipped bytes give an error or another marking") {
     REQUIRE(save_marking(net, load_marking(net, saved)) == saved);
   }
 }
+
+TEST_CASE("marking: what arrives at 1 is not present at the start") {
+  const Net net = sample_net();
+  Marking marking(net);
+  marking.add(kFree, {}, 2);
+  marking.add(kFree, {}, 1, 1);
+  CHECK(marking[kFree].present() == 2);
+}

@@ -111,6 +111,14 @@ TEST_CASE("what is not covered is refused with what to write instead") {
   CHECK_THROWS_WITH(partition(r.net, r.space),
                     "router: runs that end after a number of done tokens are not covered; leave "
                     "`done_count` out and give the net a workload that ends");
+  Router counts;
+  ExprPool& pool = counts.net.exprs;
+  const ExprId fails = pool.binary(Op::kFloorDiv, pool.constant(9), pool.occupancy(0));
+  counts.net.transitions[0].inputs[0].guard->id = pool.binary(Op::kLt, fails, pool.constant(4));
+  CHECK_THROWS_WITH(
+      partition(counts.net, counts.space),
+      "router: transition short: its guard counts tokens and may fail; keep to counts "
+      "and properties with declared ranges");
 }
 
 TEST_CASE("a start that a rival makes earlier, by taking a head that needs more") {
@@ -210,16 +218,17 @@ TEST_CASE("of each input the paths say what the interpreter says, errors too") {
       {"delay j.n - 2", {0, 4}, 2},
       {"delay 1\n  interval j.n", {-1, 1}, 1},
       {"take m from more weight j.n\n  delay 1 + 2 * taken(m)", {0, 3}, 0},
+      {"delay 1\n  put side j.n", {-1, 2}, 1},
       {"delay j.n\n  servers 1\n  clock 1 phase 0", {0, 2}, 0},
       {"delay j.n\n  servers 1\n  clock 3 phase 2", {0, 2}, 0},
   };
   for (const auto& [lines, range, errors] : cases) {
     CAPTURE(lines);
-    const Net net = parse_net("lpn 1\nnet n\ntype job (n: " + std::to_string(range.lo) + ".." +
-                              std::to_string(range.hi) +
-                              ")\ntype unit ()\nplace p : job start\nplace more : unit initial 3\n"
-                              "place out : unit done\ntransition t {\n  take j from p\n  " +
-                              lines + "\n  put out\n}\nend\n");
+    const Net net = parse_net(
+        "lpn 1\nnet n\ntype job (n: " + std::to_string(range.lo) + ".." + std::to_string(range.hi) +
+        ")\ntype unit ()\nplace p : job start\nplace more : unit initial 3\n"
+        "place side : unit\nplace out : unit done\ntransition t {\n  take j from p\n  " +
+        lines + "\n  put out\n}\nend\n");
     InputSpace space;
     space.variables.params.push_back({.name = "n", .value = 0, .range = range, .source = {}});
     space.tokens.push_back(

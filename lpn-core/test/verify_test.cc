@@ -128,6 +128,37 @@ TEST_CASE("what a formula may read") {
         "transition 't'.delay: reads the index, which only the properties of an emission have");
   t.delay.id = static_cast<ExprId>(pool.size());
   CHECK(message() == "transition 't'.delay: has no expression");
+  // A weight reads the heads of earlier arcs and of its own one, no later one.
+  t.delay.id = pool.constant(1);
+  t.inputs.push_back(t.inputs[0]);
+  t.inputs[1].name = "y";
+  t.inputs[1].place = PlaceId{1};
+  net.places[1].done = false;
+  for (const std::uint32_t arc : {0u, 1u}) {
+    t.inputs[1].weight.id = pool.token(arc, 0, pool.constant(0));
+    CHECK(message() == "");
+  }
+  t.inputs[1].weight.id = pool.constant(1);
+  t.inputs[0].weight.id = pool.token(1, 0, pool.constant(0));
+  CHECK(message() ==
+        "transition 't'.x.weight: reads 'y', which is declared after it; move that arc to the "
+        "front");
+}
+
+TEST_CASE("a transition that takes nothing and is bounded by nothing") {
+  Net net = good();
+  Transition& t = net.transitions[0];
+  t.inputs.clear();
+  t.delay.id = net.exprs.constant(1);
+  t.outputs.clear();
+  REQUIRE(verify(net).size() == 1);
+  CHECK(verify(net)[0].message ==
+        "transition 't': takes no token and has neither servers nor an interval >= 1, so it would "
+        "start for ever; write servers=1 or interval=...");
+  t.interval = Formula{net.exprs.constant(0), {}};
+  CHECK(verify(net).size() == 1);
+  t.interval = Formula{net.exprs.constant(1), {}};
+  CHECK(verify(net).empty());
 }
 
 TEST_CASE("require_valid names all, with the first code") {

@@ -63,5 +63,12 @@ TEST_CASE("clock edges") {
   CHECK(edge(kForever - 1, 1000, 0) == kForever);
 }
 
+TEST_CASE("the last instant is one, what lies behind it fails") {
+  CHECK(instant_after(5, 3, 0) == 8);
+  CHECK(instant_after(kForever - 4, 3, 0) == kForever - 1);
+  CHECK(failure([] { instant_after(kForever - 3, 3, 0); }).code == kOverflow);
+  CHECK(failure([] { instant_after(kMost, 3, site(3, 1, 2)); }).site == site(3, 1, 2));
+}
+
 }  // namespace
 }  // namespace lpnrt

@@ -1,5 +1,7 @@
 // The critical path of a compiled run: causes of one instant, and its memory.
 
+#include "lpnrt/path.h"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -74,6 +76,28 @@ end
       CHECK(cycles == 5);
     }
   }
+}
+
+TEST_CASE("of two causes at one time and group the first one decided") {
+  using lpnrt::Cause;
+  lpnrt::Causes causes(3);
+  const auto firing = [&](std::uint32_t by, std::int64_t start, std::int64_t commit) {
+    return causes.add(start, 0, commit, lpnrt::Causes::kNone, by, Cause::kInitial);
+  };
+  const std::uint32_t a = firing(0, 0, 4), b = firing(1, 1, 4), later = firing(2, 0, 5);
+  lpnrt::Causes::Choice why;
+  causes.commit_of(why, a, Cause::kToken);
+  causes.commit_of(why, b, Cause::kServer);
+  CHECK(why.node == a);
+  CHECK(why.cause == Cause::kToken);
+  // A start at the time and in the group of the commit comes behind it.
+  causes.start_of(why, b, 3, Cause::kInterval);
+  CHECK(why.node == a);
+  causes.commit_of(why, later, Cause::kToken);
+  CHECK(why.node == later);
+  causes.start_of(why, b, 5, Cause::kInterval);
+  CHECK(why.node == b);
+  CHECK(why.time == 6);
 }
 
 TEST_CASE("a path that outgrew its memory is no path, however long the run goes on") {

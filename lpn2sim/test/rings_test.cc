@@ -9,6 +9,10 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <string>
+#include <vector>
+
+#include "lpnrt/outside.h"
 
 namespace lpnrt {
 namespace {
@@ -98,6 +102,57 @@ TEST_CASE("rows change places without being copied, where they do not lie in the
   few.push()[0] = 1;
   few.pop(1);
   CHECK_FALSE(Rows<2>().take(few, few.row(0), 1));
+}
+
+TEST_CASE("tokens from outside come at their times: those fed before those pushed, each in order") {
+  Arrivals arrivals;
+  const auto feed = [&](u32 place, std::vector<i64> values, std::vector<i64> times) {
+    CHECK(arrivals.in_order(place, times.data(), times.size()));
+    arrivals.feed(place, 1, times.size(), values.data(), times.data());
+  };
+  arrivals.push(7, {3, {70}});
+  feed(1, {10, 11, 12}, {2, 7, 7});
+  feed(2, {20}, {2});
+  arrivals.push(7, {1, {71}});
+  const std::vector<i64> early{6};
+  CHECK_FALSE(arrivals.in_order(1, early.data(), 1));
+  CHECK(arrivals.in_order(2, early.data(), 1));
+  std::string seen;
+  const auto take_all = [&] {
+    for (seen.clear(); !arrivals.none();) {
+      const i64 now = arrivals.next;
+      seen += std::to_string(now) + ":";
+      arrivals.take(now, [&](u32 place, const i64* values) {
+        seen += " " + std::to_string(place) + "=" + std::to_string(values[0]);
+      });
+      seen += "; ";
+    }
+  };
+  take_all();
+  CHECK(seen == "2: 1=10 2=20; 7: 1=11 1=12 3=70 1=71; ");
+  feed(1, {13}, {9});  // behind what has arrived and is forgotten
+  feed(1, {14, 15}, {9, 11});
+  take_all();
+  CHECK(seen == "9: 1=13 1=14; 11: 1=15; ");
+}
+
+TEST_CASE("of tokens that are taken out it is known when each came") {
+  Stamps stamps;
+  stamps.add(3, 0, 2);
+  stamps.add(3, 1, 1);
+  stamps.add(8, 0, 3);
+  std::vector<lpn_instant> when(5, lpn_instant{-1, 99});
+  const auto at = [&](std::size_t k) { return std::pair<i64, u64>(when[k].time, when[k].group); };
+  stamps.take(4, when.data());
+  CHECK(at(0) == std::pair<i64, u64>(3, 0));
+  CHECK(at(1) == std::pair<i64, u64>(3, 0));
+  CHECK(at(2) == std::pair<i64, u64>(3, 1));
+  CHECK(at(3) == std::pair<i64, u64>(8, 0));
+  CHECK(at(4) == std::pair<i64, u64>(-1, 99));
+  stamps.take(1, nullptr);
+  stamps.take(1, when.data());
+  CHECK(at(0) == std::pair<i64, u64>(8, 0));
+  CHECK(stamps.runs.size() == 0);
 }
 
 }  // namespace

@@ -177,6 +177,17 @@ TEST_CASE("tokens of the start within a budget, and a poll while they are placed
   CHECK(at_start(2000000000, {.seconds = 0.01}).stop == Stop::kSeconds);
   CHECK(at_start(2000000000, {}, [](Time, std::uint64_t) { return true; }).stop == Stop::kAsked);
 
+  // Stopped on its way, of everything at once too, it only repeats the answer.
+  for (const Mode mode : {Mode::kAuto, Mode::kEvents}) {
+    Simulator simulator(library, {1000000}, marking, Budget{},
+                        [](Time, std::uint64_t commits) { return commits > 0; });
+    simulator.set_mode(mode);
+    const RunResult stopped = simulator.run();
+    CHECK(simulator.was_order_free() == (mode == Mode::kAuto));
+    CHECK(stopped.stop == Stop::kAsked);
+    CHECK(simulator.run() == stopped);
+  }
+
   // The instance of the C interface counts by itself.
   const lpn_sim_api& api = library.api();
   const std::int64_t many = 1000000;

@@ -46,7 +46,6 @@ constexpr std::size_t kMostObserved = 4000;  // with what is pushed from outside
 constexpr int kCasesPerNet = 3;
 constexpr int kSecondsPerCase = 20;      // of processor time: the machine may be busy with others
 constexpr unsigned kWaitPerCase = 1800;  // by the clock: threads that wait for each other
-constexpr rlim_t kMemory = rlim_t{3} << 30;  // of a process
 constexpr auto kShrinkTime = std::chrono::minutes(5);
 
 constexpr int kCasesPerBatch = 9;
@@ -72,8 +71,9 @@ struct Options {
   std::uint64_t batch = 100;
   std::int64_t only = -1;
   int jobs = 1;
-  double seconds = 0;    // stop making new batches after so long; 0: no limit
-  std::size_t stop = 5;  // findings
+  double seconds = 0;           // stop making new batches after so long; 0: no limit
+  std::size_t stop = 5;         // findings
+  std::uint64_t memory = 3072;  // MiB, of a process
   std::string flags = "-O0";
   bool plain = false;  // compile the variant without identities in every batch, not in every third
   fs::path found;      // where shrunken findings go
@@ -100,6 +100,12 @@ class Limited {
     alarm(clock);
   }
 };
+
+void limit_memory(const Options& options) {
+  const auto most = static_cast<rlim_t>(options.memory) << 20;
+  const rlimit memory{most, most};
+  setrlimit(RLIMIT_AS, &memory);
+}
 
 bool took_too_long(int status) {
   return WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM);
@@ -341,8 +347,7 @@ void run_cases(const Net& net, std::uint64_t number, const Libraries& libraries,
 
 void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers,
                const Skipped& skipped, Shared& shared) {
-  const rlimit memory{kMemory, kMemory};
-  setrlimit(RLIMIT_AS, &memory);
+  limit_memory(options);
   std::vector<Net> nets;
   std::vector<std::uint64_t> compiled;
   std::map<std::uint64_t, std::vector<std::pair<int, Case>>> cases;
@@ -362,10 +367,14 @@ void run_batch(const Options& options, const std::vector<std::uint64_t>& numbers
       if (skipped.count({number, j})) continue;
       shared.at_case = j;
       const Limited limited;
-      if (auto c = case_number(net, options, number, j))
-        cases[number].emplace_back(j, *c);
-      else
-        ++shared.counts.discarded;
+      try {
+        if (auto c = case_number(net, options, number, j))
+          cases[number].emplace_back(j, *c);
+        else
+          ++shared.counts.discarded;
+      } catch (const std::bad_alloc&) {
+        ++shared.counts.too_big;
+      }
     }
     nets.push_back(net);
     compiled.push_back(number);
@@ -429,56 +438,86 @@ struct Job {
 
 // ---- findings ---------------------------------------------------------------------------------
 
+// An interrupted run finishes its batches and prints what it has; what is being shrunk is kept as
+// it is.
+volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t shrinking = 0;  // the process group that is asked about smaller cases
+
+void interrupt(int) {
+  interrupted = 1;
+  if (shrinking != 0) kill(-shrinking, SIGKILL);
+}
+
+constexpr std::size_t kAskedAtOnce = 256;
+struct Answers {
+  std::size_t at;
+  int state[kAskedAtOnce];
+  char text[kAskedAtOnce][1500];
+};
+
+// Whether the cases from `from` on fail, in a process of its own.
+void answer(const std::vector<Case>& cases, std::size_t from, const Options& options,
+            Clock::time_point until, Answers& answers) {
+  limit_memory(options);
+  std::vector<Net> nets;
+  for (const Case& c : cases) nets.push_back(c.net);
+  Engines engines;
+  try {
+    engines = build_engines(nets, compile_options(options));
+  } catch (const Error& error) {
+    // Which of them does not compile: one by one.
+    for (std::size_t k = 0; k < cases.size() && Clock::now() < until; ++k) {
+      try {
+        build_engines({cases[k].net}, compile_options(options));
+      } catch (const Error& one) {
+        answers.state[k] = 1;
+        std::snprintf(answers.text[k], 1500, "%s", one.what());
+      }
+    }
+    return;
+  }
+  for (std::size_t k = from; k < cases.size() && Clock::now() < until; ++k) {
+    answers.at = k;
+    const Limited limited;
+    try {
+      std::string what = text_disagreement(cases[k].net);
+      if (what.empty()) what = disagreement(cases[k], compiled(engines, k));
+      if (what.empty() && options.mode == Mode::kBatch) {
+        what = batch_disagreement(std::vector<Case>(kCasesPerBatch, cases[k]), engines.plain[k], 1);
+      }
+      answers.state[k] = !what.empty();
+      std::snprintf(answers.text[k], 1500, "%s", what.c_str());
+    } catch (const std::bad_alloc&) {
+      std::snprintf(answers.text[k], 1500, "out of memory");  // no difference, as in a batch
+    }
+  }
+}
+
 // Whether each case fails on freshly compiled engines; a death counts. In a batch each is all of
-// its inputs.
+// its inputs. Interrupted, or after `until`, those that were not run do not.
 std::vector<bool> failing(const std::vector<Case>& cases, const Options& options,
-                          std::vector<std::string>* why = nullptr) {
-  struct Answers {
-    std::size_t at;
-    int state[256];
-    char text[256][1500];
-  };
+                          Clock::time_point until, std::vector<std::string>* why = nullptr) {
   auto* answers = static_cast<Answers*>(
       mmap(nullptr, sizeof(Answers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  for (std::size_t from = 0; from < cases.size();) {
+  for (std::size_t from = 0; from < cases.size() && interrupted == 0;) {
     const pid_t pid = fork();
     if (pid == 0) {
-      const rlimit memory{kMemory, kMemory};
-      setrlimit(RLIMIT_AS, &memory);
-      std::vector<Net> nets;
-      for (const Case& c : cases) nets.push_back(c.net);
-      Engines engines;
+      setpgid(0, 0);
+      std::signal(SIGINT, SIG_DFL);
+      std::signal(SIGTERM, SIG_DFL);
       try {
-        engines = build_engines(nets, compile_options(options));
-      } catch (const Error& error) {
-        // Which of them does not compile: one by one.
-        for (std::size_t k = 0; k < cases.size(); ++k) {
-          try {
-            build_engines({cases[k].net}, compile_options(options));
-          } catch (const Error& one) {
-            answers->state[k] = 1;
-            std::snprintf(answers->text[k], 1500, "%s", one.what());
-          }
-        }
-        _exit(0);
-      }
-      for (std::size_t k = from; k < cases.size(); ++k) {
-        answers->at = k;
-        const Limited limited;
-        std::string what = text_disagreement(cases[k].net);
-        if (what.empty()) what = disagreement(cases[k], compiled(engines, k));
-        if (what.empty() && options.mode == Mode::kBatch) {
-          what =
-              batch_disagreement(std::vector<Case>(kCasesPerBatch, cases[k]), engines.plain[k], 1);
-        }
-        answers->state[k] = !what.empty();
-        std::snprintf(answers->text[k], 1500, "%s", what.c_str());
+        answer(cases, from, options, until, *answers);
+      } catch (const std::bad_alloc&) {  // not even compiled
       }
       _exit(0);
     }
+    setpgid(pid, pid);  // whoever of the two comes first
+    shrinking = pid;
+    if (interrupted != 0) kill(-pid, SIGKILL);
     int status = 0;
     waitpid(pid, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    shrinking = 0;
+    if (interrupted != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) break;
     answers->state[answers->at] =
         took_too_long(status) ? 0 : 1;  // smaller cases may be endless by themselves
     std::snprintf(answers->text[answers->at], 1500, "the process died");
@@ -486,7 +525,7 @@ std::vector<bool> failing(const std::vector<Case>& cases, const Options& options
   }
   std::vector<bool> result;
   for (std::size_t k = 0; k < cases.size(); ++k) {
-    result.push_back(answers->state[k] == 1);
+    result.push_back(interrupted == 0 && answers->state[k] == 1);
     if (why != nullptr) why->push_back(answers->text[k]);
   }
   munmap(answers, sizeof(Answers));
@@ -508,7 +547,7 @@ Case culprit(const Case& given, const Finding& f, const Options& options) {
   for (int j = 0; j < kCasesPerBatch; ++j) {
     if (auto c = case_number(net, options, f.net, j)) cases.push_back(*c);
   }
-  const std::vector<bool> fails = failing(cases, options);
+  const std::vector<bool> fails = failing(cases, options, Clock::now() + kShrinkTime);
   const auto found = std::find(fails.begin(), fails.end(), true);
   return found == fails.end() ? given : cases[static_cast<std::size_t>(found - fails.begin())];
 }
@@ -524,20 +563,21 @@ void report(const Finding& f, const Options& options) {
   if (!c) return;
   if (options.mode == Mode::kBatch && options.shrink) c = culprit(*c, f, options);
   Case small = *c;
-  if (options.shrink) {
-    const auto begin = Clock::now();
-    const auto fails = [&](const std::vector<Case>& cases) {
+  if (options.shrink && interrupted == 0) {
+    const auto until = Clock::now() + kShrinkTime;
+    const auto fails = [&](const std::vector<Case>& some) {
       // Out of time, what is there is kept.
-      if (Clock::now() - begin > kShrinkTime) return std::vector<bool>(cases.size());
-      return failing(cases, options);
+      if (Clock::now() > until || interrupted != 0) return std::vector<bool>(some.size());
+      return failing(some, options, until);
     };
     if (fails({small})[0])
       small = shrink(small, fails);
-    else
+    else if (interrupted == 0)
       fmt::print("(not repeated by itself)\n");
   }
   std::vector<std::string> why;
-  failing({small}, options, &why);
+  failing({small}, options, Clock::now() + kShrinkTime, &why);
+  if (why[0].empty()) why[0] = f.text;
   const std::string comment =
       fmt::format("Found by lpn_fuzz --mode {} --profile {}{} --seed {} --only {}. Differed:\n{}",
                   kModeNames[static_cast<int>(options.mode)], name_of(options.profile),
@@ -551,14 +591,11 @@ void report(const Finding& f, const Options& options) {
   std::fflush(stdout);
 }
 
-// An interrupted run finishes its batches and prints what it has.
-volatile std::sig_atomic_t interrupted = 0;
-
 // ---- the program ------------------------------------------------------------------------------
 
 int fuzz(const Options& options) {
-  std::signal(SIGINT, [](int) { interrupted = 1; });
-  std::signal(SIGTERM, [](int) { interrupted = 1; });
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   Counts total{};
@@ -654,7 +691,8 @@ int main(int argc, char** argv) {
                "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
                "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
                "FOLDER]\n"
-               "                [--no-shrink] [--plain] [--order-free] [--export FIRST]\n"
+               "                [--no-shrink] [--plain] [--order-free] [--export FIRST] [--memory "
+               "MIB]\n"
                "                [--mode turns|interp|observed|plain|free|batch|metered] [--profile "
                "NAME|all]\n");
     return 2;
@@ -695,6 +733,8 @@ int main(int argc, char** argv) {
       options.only = std::stoll(argv[++k]);
     else if (word == "--stop")
       options.stop = std::stoull(argv[++k]);
+    else if (word == "--memory")
+      options.memory = std::stoull(argv[++k]);
     else if (word == "--flags")
       options.flags = argv[++k];
     else if (word == "--found")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,3 +70,49 @@ def test_a_line_cut_short_and_a_program_that_dies(tmp_path):
     assert campaign.read_output(unit, "Segmentation fault") is None
     said = "runs: 59 on 20 nets (1 discarded)\n0 differences\n"
     assert campaign.read_output(unit, said) == (20, 59, 0)
+
+
+FUZZ = BUILD / "testbenches/fuzz/lpn_fuzz"
+
+
+def test_a_net_that_takes_all_memory_is_no_difference():
+    asked = ["--mode", "interp", "--profile", "counts", "--nets", "200", "--memory", "20"]
+    done = subprocess.run([FUZZ, *asked], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"out of memory: (\d+)", done.stdout)[1]) > 0
+    assert "bad_alloc" not in done.stderr and "\n0 differences\n" in done.stdout
+
+
+def test_terminated_while_it_shrinks_it_stops_and_prints_what_it_has(tmp_path):
+    """A compiler that fails, which is a finding, and does not come back when asked about smaller ones."""
+    compiler, failed, asked = tmp_path / "cxx", tmp_path / "failed", tmp_path / "asked"
+    compiler.write_text(
+        f"#!/bin/sh\nif [ ! -e {failed} ]; then touch {failed}; exit 1; fi\n"
+        f"echo $$ > {asked}.new; mv {asked}.new {asked}\nexec sleep 1000\n",
+        encoding="utf-8",
+    )
+    compiler.chmod(0o755)
+    process = subprocess.Popen(
+        [FUZZ, "--mode", "plain", "--nets", "1", "--stop", "1"],
+        env={**os.environ, "LPN_CXX": str(compiler), "LPN_CACHE": str(tmp_path / "cache")},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        while not asked.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            process.kill()
+    assert process.returncode == 1 and "1 differences" in out and "transition" in out
+    compiling = Path("/proc") / asked.read_text().strip() / "cmdline"
+    for _ in range(200):
+        if not compiling.exists() or compiling.read_bytes() == b"":  # ended, if not yet waited for
+            break
+        time.sleep(0.05)
+    else:
+        raise AssertionError("its compiler goes on")

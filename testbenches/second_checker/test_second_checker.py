@@ -19,9 +19,9 @@ from _truth import SHARED  # noqa: E402
 FORGED = SHARED / "reviews/proofs/certificates"
 
 
-def check(path, *options):
+def check(path, *options, program="check.py"):
     """(exit status, what it says)."""
-    command = [sys.executable, str(HERE / "check.py"), *options, str(path)]
+    command = [sys.executable, str(HERE / program), *options, str(path)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=path.parent)
     assert not ran.stderr, ran.stderr
     return ran.returncode, ran.stdout.removeprefix(f"{path}: ").strip()
@@ -34,10 +34,10 @@ def certificates():
 
 @pytest.fixture
 def looked_at(tmp_path):
-    def look(data, *options):
+    def look(data, *options, **program):
         path = tmp_path / "proof.json"
         path.write_text(data if isinstance(data, str) else json.dumps(data))
-        return check(path, *options)
+        return check(path, *options, **program)
 
     return look
 
@@ -60,7 +60,8 @@ def test_every_kind_of_claim_is_proved(certificates, looked_at):
 @pytest.mark.skipif(shutil.which("cvc5") is None, reason="no cvc5 (Debian package cvc5)")
 def test_cvc5_proves_the_bounds_of_paths_and_no_better_ones(certificates, looked_at, tmp_path):
     data = copy.deepcopy(certificates[7])
-    status, said = looked_at(data, "--cvc5", "60", "--smtlib", str(tmp_path / "questions"))
+    options = "--cvc5", "60", "--smtlib", str(tmp_path / "questions")
+    status, said = looked_at(data, *options, program="export.py")
     assert status == 0 and said.endswith("cvc5 proves 4 of 4 bounds of paths"), said
     question = (tmp_path / "questions/0/0.smt2").read_text()
     bound = first(data)["bound"]

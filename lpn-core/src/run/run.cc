@@ -180,12 +180,18 @@ std::string describe_heads(const Net& net, TransitionId transition,
                            const std::function<std::uint64_t(PlaceId)>& occupancy) {
   constexpr std::size_t kShown = 2;
   std::string text;
+  // An engine need not know how many there are where no formula asks.
+  std::vector<bool> counted(net[transition].inputs.size());
+  for_each_formula(net[transition], [&](const Formula& f, const Site&) {
+    for (const std::uint32_t a : net.exprs.reads(f.id).occupancy) counted[a] = true;
+  });
   for (std::uint32_t a = 0; a < net[transition].inputs.size(); ++a) {
     const InputArc& arc = net[transition].inputs[a];
     const auto& fields = net.type_of(arc.place).fields;
     if (!arc.inhibit && arc_facts(net, net[transition], a).only_watches()) {
-      text +=
-          fmt::format("{}{}.count={}", text.empty() ? "" : ", ", arc.name, occupancy(arc.place));
+      if (counted[a])
+        text +=
+            fmt::format("{}{}.count={}", text.empty() ? "" : ", ", arc.name, occupancy(arc.place));
       continue;
     }
     if (fields.empty() || arc.inhibit) continue;

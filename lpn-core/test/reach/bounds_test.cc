@@ -133,6 +133,26 @@ TEST_CASE("bound_by_states: which inputs stall or fail is not passed over") {
   CHECK(Asked(fails).jobs(1, {2, 9}).of({.what = What::kLatency}) == 6);
 }
 
+TEST_CASE("bound_by_states: inputs that fail at what a firing puts have no latency") {
+  // Those above 9 would take 50.
+  const auto asked = [](const std::string& puts) {
+    return Asked(
+               "place p : job start\nplace q : job\nplace out : unit done\n"
+               "transition t {\n  take j from p when j.n < 10\n  delay j.n\n  put out\n}\n"
+               "transition u {\n  take j from p when j.n >= 10\n  delay 50\n  put out\n  put q " +
+               puts + "\n}\n")
+        .jobs(1, {0, 99});
+  };
+  const ReachQuestion latency{.what = What::kLatency};
+  CHECK(asked("(j.n)").of(latency) == 50);
+  CHECK_FALSE(asked("(j.n)")(latency).may_fail);
+  for (const char* puts : {"(j.n + 90)", "(9 - j.n)", "(1) times 9 - j.n"}) {
+    CAPTURE(puts);
+    CHECK(asked(puts)(latency).may_fail);
+    CHECK(asked(puts).of(latency) == 9);
+  }
+}
+
 TEST_CASE("bound_by_states: a limit of states gives what is left in the worst case, and says so") {
   const Asked a = Asked(kServer).jobs(6, {2, 7});
   const Reached r =

@@ -174,7 +174,7 @@ struct RunFault {
 
 // "blk(nonzero=70, plane=1), slot.count=3": the first tokens in front of a transition, and how many
 // there are where it only counts, for messages. `tokens` gives a place's free tokens, row-major,
-// `occupancy` all of it.
+// `occupancy` all of it, and is asked only where a formula of the transition reads it.
 std::string describe_heads(const Net& net, TransitionId transition,
                            const std::function<std::vector<std::int64_t>(PlaceId)>& tokens,
                            const std::function<std::uint64_t(PlaceId)>& occupancy);

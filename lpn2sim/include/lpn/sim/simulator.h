@@ -88,8 +88,8 @@ class Simulator {
   Collected take(PlaceId place);
   Stats stats() const;  // Error "E-call" of a library built without `stats`
 
-  // With a library built with `path`, else Error "E-call". Before the first run: the delays of a
-  // transition halved, rounded up; and the bytes that the path may use.
+  // With a library built with `path`, else Error "E-call". Before the first run: the delays and
+  // intervals of a transition halved, rounded up; and the bytes that the path may use.
   void halve(TransitionId transition);
   void set_path_budget(std::uint64_t bytes);
   // After a run: the chain of firings that decided the latency. Throws Error "E-path-memory" when
