@@ -171,6 +171,18 @@ class Causes {
     if (bytes(wanted) > budget) return lose();
     nodes_.resize(wanted);
   }
+  // Room for so many nodes and some after them; `fold` says whether others may be given up for it
+  // by run.collect(), `more` whether more memory may be had. Also true: all is lost.
+  template <typename Run>
+  bool make_room(Run& run, u64 nodes, bool fold, bool more = false) {
+    const u64 wanted = nodes + 2 + (more ? 0 : std::min<u64>(nodes, 1024));
+    if (room() >= wanted) return true;
+    if (!fold) return false;
+    run.collect();
+    if (lost || room() >= wanted) return true;
+    if (more) grow(wanted);
+    return more;
+  }
   // Gives up; nobody may name a node from here on.
   void lose() {
     lost = true;
