@@ -86,6 +86,7 @@ class Simulator {
   // the run is event-driven. `take` then removes what has arrived since the last call.
   void collect(PlaceId place);
   Collected take(PlaceId place);
+  void take(PlaceId place, Collected& into);  // in the place of what is there
   Stats stats() const;  // Error "E-call" of a library built without `stats`
 
   // With a library built with `path`, else Error "E-call". Before the first run: the delays and
