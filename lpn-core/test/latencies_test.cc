@@ -23,6 +23,9 @@ TEST_CASE("latencies: a histogram is exact for small values and close for large 
   CHECK(histogram.count() == values.size());
   CHECK(histogram.least() == values.front());
   CHECK(histogram.greatest() == values.back());
+  long double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<long double>(value);
+  CHECK(histogram.mean() == doctest::Approx(static_cast<double>(sum / 20'000)).epsilon(1e-12));
   for (const double q : {0.0, 0.01, 0.3, 0.5, 0.77, 0.99, 0.9999, 1.0}) {
     const double rank = std::max(1.0, std::ceil(q * static_cast<double>(values.size())));
     const std::int64_t exact = values[static_cast<std::size_t>(rank) - 1];
@@ -42,9 +45,25 @@ TEST_CASE("latencies: a histogram is exact for small values and close for large 
   CHECK(total == values.size());
 }
 
+TEST_CASE("latencies: histograms are added up") {
+  Histogram small, large, none;
+  for (const std::int64_t value : {7, 7, 3}) small.add(value);
+  for (const std::int64_t value : {5'000'000, 40'000}) large.add(value);
+  CHECK(large.least() == 40'000);
+  none.add(small);
+  none.add(large);
+  none.add(Histogram());
+  CHECK(none.count() == 5);
+  CHECK(none.least() == 3);
+  CHECK(none.greatest() == 5'000'000);
+  CHECK(none.mean() == 5'040'017 / 5.0);
+  CHECK(none.quantile(0.5) == 7);
+  CHECK(small.greatest() == 7);
+}
+
 TEST_CASE("latencies: windows over time double and lose nothing") {
   OverTime over;
-  for (Time t = 0; t < 100'000; t += 3) over.add(t, 2);
+  for (Time t = 0; t < 100'000; t += 3) over.add(t, 1, 2);
   CHECK(over.windows().size() <= OverTime::kWindows);
   std::uint64_t count = 0;
   double sum = 0;
@@ -55,7 +74,7 @@ TEST_CASE("latencies: windows over time double and lose nothing") {
   CHECK(count == 33'334);
   CHECK(sum == 66'668);
   CHECK(over.width() == 1024);
-  over.add(kLastInstant, 1);
+  over.add(kLastInstant, 1, 1);
   CHECK(over.windows().size() <= OverTime::kWindows);
 }
 
@@ -66,6 +85,8 @@ TEST_CASE("latencies: warm-up, classes, and births that are none") {
   CHECK(latencies.classes().at(7).greatest() == 15);
   CHECK(latencies.classes().at(8).greatest() == 8);
   CHECK(latencies.over_time().windows().size() == 26);
+  CHECK(latencies.over_time().windows()[25].count == 1);
+  CHECK(latencies.over_time().windows()[20].latency == 8);
   std::string said;
   try {
     latencies.add({{7, 30}, {29}});

@@ -23,6 +23,7 @@ struct Shape {
   i64 initial = 0, room = 0;
   i64 servers[2] = {1, 1};
   i64 interval = 0, slow = 0;  // slow: how much longer the taker takes
+  i64 unit = 1;                // of all delays
   bool leaves_first = false;
 };
 
@@ -35,7 +36,8 @@ Shape some_shape(Dice& dice) {
   s.ahead = roll(dice, 0, 1);
   // Whole iterations: no firing waits for one that comes later.
   s.initial = roll(dice, 0, 4) + s.ahead;
-  s.room = s.emitted * s.makes + roll(dice, 0, 40);
+  // Now and then more than stands before a block.
+  s.room = s.emitted * s.makes + roll(dice, 0, 40) + roll(dice, 0, 3) / 3 * roll(dice, 0, 600);
   s.servers[0] = roll(dice, 1, 3), s.servers[1] = roll(dice, 1, 3);
   s.interval = roll(dice, 0, 6);
   s.slow = roll(dice, 0, 4) * roll(dice, 0, 3);
@@ -90,7 +92,7 @@ struct Run {
       fire(0,
            {{kCredit, instant_of(commits[1], slot)},
             {kServer, instant_of(commits[0], n - s.servers[0])}},
-           roll(dice, kShift != 0 ? 0 : 1, 5));
+           roll(dice, kShift != 0 ? 0 : 1, 5) * s.unit);
     }
     for (i64 f = 0; f < s.takes; ++f) {
       const auto n = static_cast<i64>(commits[1].size());
@@ -101,7 +103,7 @@ struct Run {
            {{kToken, instant_of(commits[0], token)},
             {kServer, instant_of(commits[1], n - s.servers[1])},
             {kInterval, pace}},
-           roll(dice, 1, 5) + s.slow);
+           (roll(dice, 1, 5) + s.slow) * s.unit);
     }
   }
   i64 peak() const {
@@ -117,56 +119,68 @@ struct Run {
   }
 };
 
-template <bool Packed>
+// With low words no intervals.
+template <bool Packed, typename Word>
 void check(Dice& dice, u32 lanes) {
   Run<Packed ? kGroupBits : 0> run;
-  const Shape& s = run.s = some_shape(dice);
+  Shape& s = run.s = some_shape(dice);
+  constexpr bool kLow = sizeof(Word) == 4;
+  const bool paced = !kLow && roll(dice, 0, 1) != 0;
+  if (!paced) s.interval = 0;
+  // Low words come round now and then.
+  s.unit = kLow && roll(dice, 0, 1) != 0 ? 50'000 : 1;
   constexpr u64 kBlock = 40;
   const u64 of_maker = static_cast<u64>(s.makes), of_taker = static_cast<u64>(s.takes);
-  const Stream streams[] = {{of_maker, 0},
-                            {of_taker, of_maker * kBlock + 3},
-                            {of_taker, (of_maker + of_taker) * kBlock + 5}};
+  constexpr u64 kRoom = kStreamHistory;
+  const u64 second = of_maker * (kRoom + kBlock) + 3 + of_taker * kRoom;
+  const u64 third = second + of_taker * (kBlock + kRoom) + 2;
+  const Stream streams[] = {{of_maker, of_maker * kRoom}, {of_taker, second}, {of_taker, third}};
   // Enough of what is there anyway keeps nobody waiting, but is looked at.
   const u32 more = static_cast<u32>(roll(dice, 0, 2));
-  const StreamTransition transitions[] = {{2, s.servers[0] == 1}, {3 + more, s.servers[1] == 1}};
-  const StreamWait waits[] = {{1, kCredit, s.taken, s.emitted, s.emitted, 0},
-                              {0, kServer, 1, 1, 1, s.servers[0]},
-                              {0, kToken, s.emitted, s.taken, s.taken + s.ahead, s.initial},
-                              {1, kServer, 1, 1, 1, s.servers[1]},
-                              {2, kInterval, 1, 1, 1, 0},
-                              {0, kCredit, s.emitted, s.taken, s.taken, s.initial},
-                              {1, kClock, 1, 1, 1, s.servers[1] + 1}};
-  const StreamPlace places[] = {{0, 1, s.emitted, s.taken, s.leaves_first}};
+  std::vector<StreamWait> waits = {{1, kCredit, s.taken, s.emitted, s.emitted, 0},
+                                   {0, kServer, 1, 1, 1, s.servers[0]}};
+  if (roll(dice, 0, 1) != 0) {  // for the same reason
+    waits.push_back({0, kToken, s.emitted, s.taken, s.taken, s.initial + 3});
+  }
+  waits.push_back({0, kToken, s.emitted, s.taken, s.taken + s.ahead, s.initial});
+  if (more == 1) waits.push_back({0, kCredit, s.emitted, s.taken, s.taken, s.initial});
+  waits.push_back({1, kServer, 1, 1, 1, s.servers[1]});
+  if (paced) waits.push_back({2, kInterval, 1, 1, 1, 0});
+  if (more == 2) waits.push_back({1, kClock, 1, 1, 1, s.servers[1] + 1});
+  const StreamTransition transitions[] = {{2, s.servers[0] == 1},
+                                          {static_cast<u32>(waits.size()) - 2, s.servers[1] == 1}};
+  const StreamPlace places[] = {{0, 1, s.emitted, s.taken, s.leaves_first, -1}};
   const StreamPart part = {streams,
                            transitions,
-                           waits,
+                           waits.data(),
                            places,
                            nullptr,
-                           3,
+                           kLow ? 2u : 3u,
                            2,
-                           5 + more,
+                           static_cast<u32>(waits.size()),
                            1,
                            0,
                            kBlock,
                            kBlock,
-                           (of_maker + 2 * of_taker) * kBlock + 8};
-  StreamWatch<Packed> watch(lanes);
+                           third + of_taker * kBlock};
+  StreamWatch<Packed, Word> watch(lanes);
   CHECK_FALSE(watch.begun());
   watch.begin(part);
   CHECK(watch.begun());
   watch.initial(0, static_cast<u64>(s.room));
   watch.holds(0, static_cast<u64>(s.initial));
-  for (int block = 0; block < 30; ++block) {
+  for (int block = 0; block < (s.unit == 1 ? 30 : 250); ++block) {
     const i64 iterations = roll(dice, 1, kBlock);
     const std::size_t before[] = {run.commits[0].size(), run.commits[1].size()};
     for (i64 i = 0; i < iterations; ++i) run.iteration(dice);
     const auto write = [&](const std::vector<u64>& from, std::size_t first, const Stream& to) {
       std::copy(from.begin() + static_cast<std::ptrdiff_t>(first), from.end(),
-                watch.block() + to.offset);
+                watch.block() + to.offset);  // the low words, where it keeps no more
     };
     write(run.commits[0], before[0], streams[0]);
     write(run.commits[1], before[1], streams[1]);
-    write(run.paces, before[1], streams[2]);
+    if (paced) write(run.paces, before[1], streams[2]);
+    for (u32 k = 0; k < 2; ++k) watch.ended(k, run.commits[k].back());
     watch.observe(static_cast<u64>(iterations));
   }
   for (u32 k = 0; k < 2; ++k) {
@@ -207,24 +221,25 @@ TEST_CASE("figures from streams are those of firings one by one") {
     for (int k = 0; k < 150; ++k) {
       CAPTURE(lanes);
       CAPTURE(k);
-      check<false>(dice, lanes);
-      check<true>(dice, lanes);
+      check<false, u64>(dice, lanes);
+      check<true, u64>(dice, lanes);
+      check<false, u32>(dice, lanes);
     }
   }
 }
 
 TEST_CASE("sums of instants are exact where 64 bits are too few, or far apart") {
   for (const u64 apart : {u64{1}, u64{1} << 50}) {
-    const Stream streams[] = {{1, 0}};
+    const Stream streams[] = {{1, kStreamHistory}};
     const StreamTransition transitions[] = {{0, true}};
-    const StreamPart part = {streams, transitions, nullptr, nullptr, nullptr, 1,   1,
-                             0,       0,           0,       1024,    1024,    1024};
+    const StreamPart part = {streams, transitions, nullptr, nullptr, nullptr, 1,        1,
+                             0,       0,           0,       1024,    1024,    1024 + 64};
     StreamWatch<false> watch;
     watch.begin(part);
     u128 sum = 0;
     u64 at = u64{1} << 61;
     for (int block = 0; block < 2; ++block) {
-      for (u64 k = 0; k < 1024; ++k) sum += watch.block()[k] = at += apart;
+      for (u64 k = 0; k < 1024; ++k) sum += watch.block()[kStreamHistory + k] = at += apart;
       watch.observe(1024);
     }
     Seen seen;

@@ -19,16 +19,26 @@ std::span<const std::int64_t> numbers(const py::buffer_info& info) {
   return {static_cast<const std::int64_t*>(info.ptr), static_cast<std::size_t>(info.shape[0])};
 }
 
+// What was done lies in one buffer, drain by drain.
+struct Drained : Latencies {
+  using Latencies::Latencies;
+  Collected done;
+};
+
+void take(sim::Simulator& engine, PlaceId place, Collected& into) { engine.take(place, into); }
+void take(Interp& engine, PlaceId place, Collected& into) { into = engine.take(place); }
+
 template <typename Engine>
-void bind_engine(py::module_& sim, py::class_<Latencies>& latencies) {
+void bind_engine(py::module_& sim, py::class_<Drained>& latencies) {
   sim.def("feed", [](Engine& engine, std::uint32_t place, const py::buffer& values,
                      const py::buffer& times) {
     const py::buffer_info rows = values.request(), at = times.request();
     engine.feed(static_cast<PlaceId>(place), numbers(rows), numbers(at));
   });
-  latencies.def("drain", [](Latencies& l, Engine& engine, std::uint32_t place) {
+  latencies.def("drain", [](Drained& l, Engine& engine, std::uint32_t place) {
     const py::gil_scoped_release nogil;
-    l.add(engine.take(static_cast<PlaceId>(place)));
+    take(engine, static_cast<PlaceId>(place), l.done);
+    l.add(l.done);
   });
 }
 
@@ -47,22 +57,21 @@ void bind_open_loop(py::module_& parent) {
         for (const auto& c : h.cells()) cells.append(py::make_tuple(c.first, c.last, c.count));
         return cells;
       });
-  py::class_<Latencies> latencies(sim, "Latencies", "How long requests took, summed up.");
+  py::class_<Drained> latencies(sim, "Latencies", "How long requests took, summed up.");
   latencies
       .def(py::init<std::size_t, std::size_t, std::optional<std::size_t>, Time>(), py::arg("width"),
            py::arg("born"), py::arg("by"), py::arg("warm_up"))
-      .def_property_readonly("all", method<Latencies>(&Latencies::all),
-                             py::return_value_policy::reference_internal)
+      .def_property_readonly("all", [](const Drained& l) { return l.all(); })
       .def(
-          "of", [](const Latencies& l, std::int64_t key) { return l.classes().at(key); },
+          "of", [](const Drained& l, std::int64_t key) { return l.classes().at(key); },
           py::return_value_policy::reference_internal)
       .def_property_readonly("classes",
-                             [](const Latencies& l) {
+                             [](const Drained& l) {
                                std::vector<std::int64_t> keys;
                                for (const auto& [key, histogram] : l.classes()) keys.push_back(key);
                                return keys;
                              })
-      .def_property_readonly("over_time", [](const Latencies& l) {
+      .def_property_readonly("over_time", [](const Drained& l) {
         py::list windows;
         for (const auto& w : l.over_time().windows()) {
           windows.append(py::make_tuple(w.count, w.latency));

@@ -184,3 +184,23 @@ def test_an_incomplete_partition_proves_nothing(monkeypatch):
     assert answer.certificate is None and answer.why
     assert prove(space, "latency <= 1000", tries=0, states=False).verdict == "unknown"
     assert prove(space, "latency <= 0", tries=0, states=False).verdict in ("refuted", "unknown")
+
+
+def test_numbers_beyond_64_bits_are_refused_or_out_of_reach():
+    net = lpn.Net("plain")
+    jobs, done = net.place("jobs", start=True), net.place("done", done=True)
+    net.transition("work", take={"j": jobs}, put=[done], delay=3)
+    space = lpn.InputSpace(net.done())
+    space.tokens("jobs", 2)
+    for quantity in (f"{10**26} * latency", "1e308 * latency", f"completion({10**20})"):
+        with pytest.raises(lpn.Error) as refused:
+            lpn.maximize(space, quantity)
+        assert refused.value.code == "E-property", quantity
+    with pytest.raises(lpn.Error, match=r"counts completion\(2\) 1e\+20 times"):
+        lpn.prove(space, f"throughput(1, 2) >= {10**20}")
+    with pytest.raises(lpn.Error, match=r"compares with (-1e\+308|1e300 or more)"):
+        lpn.prove(space, "latency <= 1e308")
+    for bound in (10**26, 10**38, 2**63 - 1):
+        assert lpn.prove(space, f"latency <= {bound}").verdict == "proved"
+        assert lpn.prove(space, f"latency >= {bound}").verdict == "refuted"
+        assert lpn.prove(space, f"latency >= -{bound}").verdict == "proved"

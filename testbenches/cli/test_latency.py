@@ -411,6 +411,17 @@ REFUSED = {
 }
 
 
+def test_listed_times_are_exact_however_large():
+    class Job(lpn_package.Token):
+        born: lpn_package.Birth
+
+    net = lpn_package.Net("n")
+    net.transition("t", take={"j": net.place("q", Job, start=True)}, delay=1)
+    traffic = lpn_package.Traffic(net)
+    traffic.stream("q", [2**53 - 1, 2**53 + 1, 2**61 + 3], 3)  # no double is the last two
+    assert traffic.marking().times("q") == [2**53 - 1, 2**53 + 1, 2**61 + 3]
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name):
     class Job(lpn_package.Token):

@@ -12,6 +12,9 @@ from conftest import BUILD
 sys.path.insert(0, str(BUILD / "python"))
 lpn = pytest.importorskip("lpn")
 
+from lpn.runs import engines  # noqa: E402
+from lpn.runs.engines import compiled  # noqa: E402
+
 
 @pytest.fixture(autouse=True)
 def cache(environment, monkeypatch):
@@ -79,6 +82,33 @@ def test_long_runs_without_a_compiler_are_interpreted(tmp_path, monkeypatch):
     with pytest.raises(lpn.Error) as error:
         lpn.simulate(counter(), limit=10, engine="compiled")
     assert error.value.code == "E-no-compiler" and "g++" in str(error.value)
+
+
+def test_a_net_is_looked_up_once(monkeypatch):
+    asked = []
+
+    def counted(*arguments, **kept):
+        asked.append(kept)
+        return compiled(*arguments, **kept)
+
+    monkeypatch.setattr(engines, "compiled", counted)
+    net = line()
+    for sizes in ((5, 7, 3), (4,)):
+        run = lpn.simulate(net, marked(net, *sizes), engine="compiled")
+        assert run.engine == "compiled" and run.done_tokens == len(sizes)
+    assert lpn.run_batch(net, [marked(net, 5, 7, 3)] * 2)[1].latency == 16
+    assert len(asked) == 1
+    lpn.simulate(net, marked(net, 1), engine="compiled", stats=True)
+    assert len(asked) == 2 and asked[1]["stats"]
+    # Another net, since it is changed.
+    slow = net.place("slow", init=1)
+    net.transition("late", take={"t": slow}, put=[net.place("end", done=True)], delay=99)
+    assert lpn.simulate(net, marked(net, 5, 7, 3), engine="compiled").latency == 99
+    assert len(asked) == 3
+    monkeypatch.setenv("LPN_NO_COMPILE", "1")
+    with pytest.raises(lpn.Error) as refused:
+        lpn.simulate(net, marked(net, 1), engine="compiled")
+    assert refused.value.code == "E-never-compile"
 
 
 def test_the_variable_sets_the_default(monkeypatch):

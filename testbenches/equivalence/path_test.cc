@@ -1,6 +1,6 @@
 // The critical path, checked against what the interpreter did: every step starts at the instant of
 // its cause, and the cause is one that the commits of the run show; the rows add up to the latency;
-// halving a delay changes the run as it does in a net with that delay halved.
+// twice as fast a transition changes the run as it does in a net with its delay and interval halved.
 //
 // path_test NETS_FOLDER [--nets N] [--seed S] [--profile NAME]: the golden nets, then random ones;
 // with `-` for the folder, random ones alone, of which no least number of events is asked.
@@ -324,6 +324,9 @@ Case halved(Case c, TransitionId transition) {
   ExprBuilder build(c.net.exprs);
   const auto constant = [&](std::int64_t v) { return c.net.exprs.constant(v); };
   t.delay.id = build.floor_div(build.add(t.delay.id, constant(1)), constant(2));
+  if (t.interval) {
+    t.interval->id = build.floor_div(build.add(t.interval->id, constant(1)), constant(2));
+  }
   return c;
 }
 

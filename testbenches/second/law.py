@@ -422,14 +422,22 @@ class Run:
                 tokens += [()] * number
                 continue
             for m.index in range(number):
-                values = []
-                for f, (formula, allowed) in enumerate(zip(formulas, place.spec.type.ranges)):
-                    value = int(evaluate(("field", a, e, f), formula, m))
-                    if allowed and not allowed[0] <= value <= allowed[1]:
-                        raise Fault("E-range", value, ("field", a, e, f))
-                    values.append(value)
-                tokens.append(tuple(values))
+                tokens.append(
+                    tuple(
+                        evaluate(("field", a, e, f), self.field, formula, m, allowed)
+                        for f, (formula, allowed) in enumerate(
+                            zip(formulas, place.spec.type.ranges)
+                        )
+                    )
+                )
         return tokens
+
+    def field(self, formula, m, allowed):
+        """What a new token has."""
+        value = int(formula(m))
+        if allowed and not allowed[0] <= value <= allowed[1]:
+            raise Fault("E-range", value)
+        return value
 
     # ---- Result ----
 

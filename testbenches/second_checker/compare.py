@@ -178,7 +178,11 @@ def ours(path):
 
 def both(path):
     """(ours, the second's) verdicts, and how they differ: None, or what to say."""
-    (a, why_a), (b, why_b, _) = ours(path), second.verdict(path, 5000, 15)
+    (a, why_a), (b, why_b, seen) = ours(path), second.verdict(path, 5000, 15)
+    if seen is not None and "partition" not in seen.data:
+        c, why_c, _ = second.verdict(path, 0, 15, 0)  # all inputs at once
+        if c not in (b, "unknown"):
+            return a, b, f"second by runs {b} {why_b[:160]!r}, by states {c} {why_c[:160]!r}"
     if (a, b) == ("refused", "proved") and re.search(certificate_fuzz.LETTER, why_a):
         return "refused by the letter", b, None
     if a == b or "unknown" in (a, b):

@@ -1,5 +1,7 @@
 """Runs of inputs by the second interpreter (testbenches/second), and the quantities of claims."""
 
+from typing import NamedTuple
+
 import law
 from document import Unknown, demand
 from formula import Fault
@@ -8,13 +10,13 @@ from text import Refused as RefusedRun
 MOST_FIRINGS = 200_000
 
 
-class Started:
+class Started(NamedTuple):
     """One start: the times from which on what it needed was there, by what that was."""
 
-    def __init__(self, time, due, arcs, others):
-        self.time, self.due = time, due
-        self.arcs = arcs  # (place, when its tokens, or room, were there) of each arc
-        self.others = others  # server, interval, last start, turns at places
+    time: int
+    due: int
+    arcs: list  # (place, when its tokens, or room, were there) of each arc
+    others: list  # server, interval, last start, turns at places
 
 
 class Recorded(law.Run):

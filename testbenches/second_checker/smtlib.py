@@ -8,7 +8,6 @@ not asked for, so there may be more answers than inputs, never fewer.
 import subprocess
 
 from document import Refused, Unknown
-from space import operands_of
 
 MADE = {
     "neg": "(- {0})", "abs": "(abs {0})", "bit_not": "(- (- {0}) 1)", "add": "(+ {0} {1})",
@@ -29,7 +28,7 @@ def defined(terms, name, wanted, lines):
     """Lines that define these nodes, called name and number."""
     for k in terms.program(wanted):
         node = terms.nodes[k]
-        kids = [f"{name}{kid}" for kid in operands_of(node)]
+        kids = [f"{name}{kid}" for kid in terms.operands[k]]
         if node[0] == "constant":
             text = number(node[1])
         elif node[0] == "boolean":

@@ -13,6 +13,7 @@ FEW = 300  # choices of a box that are gone through at once
 MANY = 50_000  # and when nothing else tells
 MOST_STATES = 3_000  # of one instant
 MOST_WORK = 5_000_000
+MOST_QUANTA = 100_000
 
 
 class Proof:
@@ -48,7 +49,84 @@ class Proof:
 
     # ---- the kinds ----
 
-    def multipliers(self, given):
+    def no_input(self, box, step):
+        demand(step.get("denominator", 1) >= 1, "a denominator below 1")
+        least = self.mixed(self.multiplied(step)).least(self.rows)
+        demand(least > 0, "what its limits say can be kept")
+
+    def point(self, box, step):
+        demand(all(hi - lo == 1 for lo, hi in box), "a point of several choices")
+        demand(self.p.complete, "a point of variables that have no unit")
+        self.tried_within(self.bound, "the input of a point is beyond the bound")
+
+    def solver(self, box, step):
+        threshold = step["threshold"]
+        demand(self.reaches(threshold, self.bound), "a threshold beyond the bound")
+        if not self.p.complete or self.choices(range(len(box))) > MANY:
+            raise Unknown("a solver's answer about too many inputs")
+        self.tried_within(threshold, "an input is beyond a threshold")
+
+    def reaches(self, value, bound):
+        return value <= bound if self.maximum else value >= bound
+
+    def tried_within(self, bound, why):
+        for choice in itertools.product(*self.rows):
+            assignment = self.p.assignment(choice)
+            if self.p.space.contains(assignment) is not None:
+                value = self.p.value(assignment)
+                demand(value is None or self.reaches(value, bound), why)
+
+    def relaxation(self, box, step):
+        d, sign = step["denominator"], 1 if self.maximum else -1
+        demand(d >= 1, "a denominator below 1")
+        weights = {v: sign * w for v, w in self.p.target.items() if v and w}
+        parts = step.get("parts", [])
+        if list(weights.values()) == [sign] and not self.p.constant:
+            demand(not parts, "parts of a target that is one instant")
+            parts = [self.single(step, *weights)]
+        charged = dict.fromkeys(weights, 0)  # times d
+        rest = sign * (self.bound - self.p.constant) * d + d - 1
+        jobs = []
+        for part in parts:
+            weight, behind = part["weight"] * d, part.get("behind")
+            v = part["instant"] if weight else 0
+            demand(weight >= 0, "a negative weight")
+            demand(v == 0 or weights.get(v, 0) > 0, "a part of another instant")
+            if v:
+                charged[v] += weight
+            if behind is not None:
+                demand(weights.get(behind, 0) < 0, "behind an instant without a negative weight")
+                charged[behind] += weight
+                rest -= weight * self.furthest(v, behind)
+                continue
+            tolls = []
+            for instant, toll, arcs in part.get("tolls", []):
+                demand(weights.get(instant, 0) < 0 and toll >= 0, "a toll of another instant")
+                charged[instant] += toll
+                tolls += [(toll, each) for each in self.chain(instant, arcs)]
+            jobs.append((weight, v, self.mixed([*tolls, *self.multiplied(part)]), part))
+        for v, weight in weights.items():
+            if weight > 0:
+                demand(charged[v] >= weight * d, "an instant that no part bounds")
+            else:
+                demand(charged[v] <= -weight * d, "an instant is subtracted too often")
+        for job in jobs:
+            most = self.most(*job, rest)
+            if most is None:  # no input of the box keeps a limit
+                return
+            rest -= most
+        demand(rest >= 0, "its parts add up to more than the bound")
+
+    def single(self, step, v):
+        """A relaxation of one instant as the only part of a sum: a longest path, or chains that it is not before."""
+        if self.maximum:
+            demand(not step.get("chains"), "chains of a maximum")
+            return {**step, "instant": v, "weight": 1}
+        demand("budget" not in step, "a budget of a minimum")
+        tolls = [(v, weight, arcs) for weight, arcs in step.get("chains", [])]
+        return {**step, "instant": 0, "weight": 0, "tolls": tolls}
+
+    def multiplied(self, given):
         """[(multiplier, use)]"""
         values = given["multipliers"]
         demand(len(values) in (0, len(self.p.limits)), "multipliers of other limits")
@@ -56,73 +134,14 @@ class Proof:
         return [(m, use) for m, use in zip(values, self.p.limits) if m]
 
     def mixed(self, parts):
-        """A sum of weight * Linear, as a constant and numbers by unit and tuple."""
+        """A sum of weight * Linear, without slack."""
         constant, units = 0, {}
         for weight, linear in parts:
             constant += weight * linear.constant
             for u, column in linear.units.items():
-                before = units.get(u, [0] * len(column))
+                before = units.get(u, itertools.repeat(0))
                 units[u] = [a + weight * b for a, b in zip(before, column)]
-        return constant, units
-
-    def least(self, mixed):
-        constant, units = mixed
-        return constant + sum(min(column[r] for r in self.rows[u]) for u, column in units.items())
-
-    def no_input(self, box, step):
-        demand(step.get("denominator", 1) >= 1, "a denominator below 1")
-        demand(
-            self.least(self.mixed(self.multipliers(step))) > 0, "what its limits say can be kept"
-        )
-
-    def point(self, box, step):
-        demand(all(hi - lo == 1 for lo, hi in box), "a point of several choices")
-        demand(self.p.complete, "a point of variables that have no unit")
-        self.fits(
-            tuple(lo for lo, _ in box), self.bound, "the input of a point is beyond the bound"
-        )
-
-    def fits(self, choice, bound, why):
-        assignment = self.p.assignment(choice)
-        inside = self.p.space.contains(assignment) is not None
-        value = self.p.value(assignment) if inside else None
-        demand(value is None or (value <= bound if self.maximum else value >= bound), why)
-
-    def solver(self, box, step):
-        threshold = step["threshold"]
-        fits = threshold <= self.bound if self.maximum else threshold >= self.bound
-        demand(fits, "a threshold beyond the bound")
-        if not self.p.complete or self.choices(range(len(box))) > MANY:
-            raise Unknown("a solver's answer about too many inputs")
-        for choice in itertools.product(*self.rows):
-            self.fits(choice, threshold, "an input is beyond a threshold")
-
-    def relaxation(self, box, step):
-        d = step["denominator"]
-        demand(d >= 1, "a denominator below 1")
-        left = [(v, weight) for v, weight in self.p.target.items() if v and weight]
-        if len(left) == 1 and left[0][1] == 1 and self.p.constant == 0:
-            demand(not step.get("parts"), "parts of a target that is one instant")
-            if self.maximum:
-                demand(not step.get("chains"), "chains of a maximum")
-                limit = d * self.bound + d - 1
-                most = self.most(d, left[0][0], [], step, limit)
-                demand(most is None or most <= limit, "a longest path is beyond the bound")
-            else:
-                self.chains(step, d, left[0][0])
-        else:
-            self.sums(step, d)
-
-    def chains(self, step, d, instant):
-        demand("budget" not in step, "a budget of a minimum")
-        found, total = [], 0
-        for weight, arcs in step.get("chains", []):
-            demand(weight >= 0, "a negative weight")
-            total += weight
-            found += [(weight, each) for each in self.chain(instant, arcs)]
-        demand(total <= d, "weights add up to more than the denominator")
-        least = self.least(self.mixed([*found, *self.multipliers(step)]))
-        demand(least >= d * self.bound - d + 1, "its chains do not reach the bound")
+        return Linear(constant, units)
 
     def chain(self, v, arcs):
         """The delays of a walk from an instant back towards time 0."""
@@ -131,115 +150,86 @@ class Proof:
             demand(v in self.p.arcs, "a chain that goes on behind time 0")
             ways = self.p.arcs[v]
             if number >= len(ways):
-                order = number - len(ways)
-                demand(order < len(self.p.orders), "a chain over no arc")
-                before, after, strict = self.p.orders[order]
+                demand(number - len(ways) < len(self.p.orders), "a chain over no arc")
+                before, after, strict = self.p.orders[number - len(ways)]
                 demand(after == v and before < v, "a chain over an order of other instants")
-                found.append(Linear(int(strict), {}))
-                v = before
-                continue
-            if self.p.instants[v][0] == "gate":
-                demand(number in (0, 2), "a chain over the arc that closes a gate")
-                if number == 2:
+                v, delay = before, Linear(int(strict), {})
+            else:
+                gate = self.p.instants[v].kind == "gate"
+                demand(not gate or number != 1, "a chain over the arc that closes a gate")
+                if gate and number == 2:
                     self.surely_blocked(v)
-            v, delay = ways[number][0], ways[number][1]
+                v, delay = ways[number]
             found.append(delay)
         return found
 
     def surely_blocked(self, v):
         (start, s), (closes, c), _ = self.p.arcs[v]
-        if start == closes and self.least(self.mixed([(1, s), (-1, c)])) >= c.slack:
+        if start == closes and self.mixed([(1, s), (-1, c)]).least(self.rows) >= c.slack:
             return
         for choice in self.all_choices("a gate that may be open"):
             t = self.times(choice)
             demand(t[start] + s.of(choice) >= t[closes] + c.of(choice), "a gate that may be open")
 
-    # ---- sums ----
-
-    def sums(self, step, d):
-        sign = 1 if self.maximum else -1
-        weights = {v: sign * w for v, w in self.p.target.items() if w and v}
-        charged = dict.fromkeys(weights, 0)  # times d
-        rest = sign * self.bound * d + d - 1 - sign * self.p.constant * d
-        jobs = []
-        for part in step.get("parts", []):
-            v, weight = part["instant"], part["weight"]
-            demand(weight >= 0, "a negative weight")
-            demand(v == 0 or weights.get(v, 0) > 0 or weight == 0, "a part of another instant")
-            if weight and v:
-                charged[v] += weight * d
-            if part.get("behind") is not None:
-                w = part["behind"]
-                demand(weights.get(w, 0) < 0, "behind an instant without a negative weight")
-                charged[w] += weight * d
-                rest -= weight * d * self.furthest(v, w)
-                continue
-            tolls = []
-            for instant, toll, arcs in part.get("tolls", []):
-                demand(weights.get(instant, 0) < 0 and toll >= 0, "a toll of another instant")
-                charged[instant] += toll
-                tolls += [(toll, each) for each in self.chain(instant, arcs)]
-            jobs.append((weight * d, v, tolls, part))
-        for v, weight in weights.items():
-            if weight > 0:
-                demand(charged[v] >= weight * d, "an instant that no part bounds")
-            else:
-                demand(charged[v] <= -weight * d, "an instant is subtracted too often")
-        for job in jobs:
-            rest -= self.most(*job, rest) or 0
-        demand(rest >= 0, "its parts add up to more than the bound")
+    # ---- differences ----
 
     def furthest(self, a, b):
         """The most that instant a is behind b in the box."""
         if self.choices(self.read()) <= MANY and self.p.arcs:
             return max(t[a] - t[b] for t in map(self.times, self.all_choices("")))
-        found = self.apart(a, b, {})
-        if found is None:
+        behind = {b: 0}  # of each instant up to a
+        for v in self.p.made_from(a):
+            if v == b:
+                continue
+            least = self.least_apart(v, b)
+            ways = [0] if v and not self.p.arcs[v] else []
+            node = self.p.instants[v]
+            for x, delay in self.p.arcs.get(v, ()):
+                more = delay.bounds()[1] + max(0, node.period - 1)
+                ways.append(None if behind[x] is None else behind[x] + more)
+            found = [] if None in ways or not ways else [max(ways)]
+            found += [] if least is None else [-least]
+            behind[v] = min(found, default=None)
+        if behind[a] is None:
             raise Unknown("how far two instants are apart")
-        return found
+        return behind[a]
 
-    def apart(self, a, b, known):
-        if a == b:
-            return 0
-        if a in known:
-            return known[a]
-        longest = {a: 0}  # the least from a to later instants
+    def least_apart(self, a, b):
+        """The least that instant b is behind a, by the arcs from a to b; None without any."""
+        longest = {a: 0}
         for v in sorted(x for x in self.p.arcs if a < x <= b):
-            kind = self.p.instants[v][0]
-            ways = self.p.arcs[v] if kind != "gate" else self.p.arcs[v][:1]
+            ways = self.p.arcs[v][:1] if self.p.instants[v].kind == "gate" else self.p.arcs[v]
             reached = [longest[x] + delay.bounds()[0] for x, delay in ways if x in longest]
             if reached:
                 longest[v] = max(reached)
-        best = -longest[b] if b in longest else None
-        if a:
-            more = self.p.instants[a][2] - 1 if self.p.instants[a][0] == "edge" else 0
-            ways = [0] if not self.p.arcs[a] else []
-            for x, delay in self.p.arcs[a]:
-                before = self.apart(x, b, known)
-                ways.append(None if before is None else before + delay.bounds()[1] + more)
-            if None not in ways and (best is None or max(ways) < best):
-                best = max(ways)
-        known[a] = best
-        return best
+        return longest.get(b)
 
     # ---- the largest over a box ----
 
-    def most(self, weight, instant, tolls, step, limit):
-        """The most that weight * instant - tolls - multipliers * uses is, exact or at most `limit`; None where no
-        choice counts.
-        """
-        constant, charges = self.mixed([*tolls, *self.multipliers(step)])
+    def most(self, weight, instant, charges, step, limit):
+        """The most that weight * instant - charges is, exact or at most `limit`; None where no choice counts."""
         budget = self.budget(step)
-        if budget is not None and budget[1] < 0:
+        if budget and budget[1] < 0:
             return None
-        choices = self.choices(self.read(charges, budget))
+        if not weight and not budget:
+            return -charges.least(self.rows)
+        units = self.read() | set(charges.units) | set(budget[0] if budget else ())
+        choices = self.choices(units)
         if choices > FEW:
-            found, exact = Longest(self, weight, instant, charges, budget).result()
-            if exact or found - constant <= limit:
-                return found - constant
+            found, exact = Longest(self, weight, instant, charges.units, budget).result()
+            if exact or found - charges.constant <= limit:
+                return found - charges.constant
             if choices > MANY:
                 raise Unknown("a longest path that this checker bounds less well")
-        return self.tried(weight, instant, charges, budget) - constant
+        costs, left = budget or ({}, 0)
+        kept = (
+            choice
+            for choice in self.all_choices("", units)
+            if sum(column[choice[u]] for u, column in costs.items()) <= left
+        )
+        values = [weight * self.times(choice)[instant] - charges.of(choice) for choice in kept]
+        demand(values, "a budget that nothing keeps")
+        return max(values)
 
     def budget(self, step):
         """(units' costs in quanta, how many there are), None without a budget."""
@@ -256,13 +246,9 @@ class Proof:
             costs[u] = [(x - least) // quantum for x in column]
         return costs, left // quantum
 
-    def read(self, charges=(), budget=None):
-        """The units that matter."""
-        found = set(charges) | set(budget[0] if budget else ())
-        for ways in self.p.arcs.values():
-            for _, delay in ways:
-                found |= set(delay.units)
-        return found
+    def read(self):
+        """The units that delays read."""
+        return {u for ways in self.p.arcs.values() for _, delay in ways for u in delay.units}
 
     def choices(self, units):
         return math.prod(len(self.rows[u]) for u in units)
@@ -272,9 +258,8 @@ class Proof:
         units = self.read() if units is None else units
         if self.choices(units) > MANY:
             raise Unknown(why)
-        return itertools.product(
-            *(rows if u in units else rows[:1] for u, rows in enumerate(self.rows))
-        )
+        rows = (rows if u in units else rows[:1] for u, rows in enumerate(self.rows))
+        return itertools.product(*rows)
 
     def times(self, choice):
         if choice not in self.known:
@@ -287,17 +272,6 @@ class Proof:
             self.known[choice] = self.p.times(delays, self.p.arcs)
         return self.known[choice]
 
-    def tried(self, weight, instant, charges, budget):
-        best = None
-        for choice in self.all_choices("", self.read(charges, budget)):
-            if budget and sum(c[choice[u]] for u, c in budget[0].items()) > budget[1]:
-                continue
-            value = weight * self.times(choice)[instant]
-            value -= sum(column[choice[u]] for u, column in charges.items())
-            best = value if best is None or value > best else best
-        demand(best is not None, "a budget that nothing keeps")
-        return best
-
 
 class Longest:
     """A longest path to an instant, times weight, less charges by unit, with a budget: per instant, and
@@ -307,10 +281,10 @@ class Longest:
     def __init__(self, proof, weight, target, charges, budget):
         self.proof, self.p, self.weight, self.target = proof, proof.p, weight, target
         self.charges = charges
-        self.costs, self.most = budget if budget else ({}, 0)
+        self.costs, self.most = budget or ({}, 0)
         self.exact = not charges or not budget
         self.free = {}  # of units that a path does not read, at no cost
-        for u in set(charges) | set(self.costs):
+        for u in {*charges, *self.costs}:
             self.free[u] = max(-self.charge(u, r) for r in proof.rows[u])
         self.numbers, self.columns = {}, []
 
@@ -325,52 +299,37 @@ class Longest:
 
     def result(self):
         """(the most, whether it is exact)."""
-        order = [v for v in sorted(self.p.arcs) if v <= self.target]
-        wanted = {self.target}
-        for v in reversed(order):
-            if v in wanted:
-                wanted |= {a for a, _ in self.p.arcs[v]}
-        order = [v for v in order if v in wanted]
-        later = {v: set() for v in wanted}  # units read behind an instant, on a way to the target
+        if self.most >= MOST_QUANTA:
+            raise Unknown("a budget of too many quanta")
+        order = [v for v in self.p.made_from(self.target) if v]
+        later = {v: set() for v in (0, *order)}  # units read behind it, on a way to the target
         for v in reversed(order):
             for a, delay in self.p.arcs[v]:
                 later[a] |= later[v] | set(delay.units)
-        base = sum(self.free.values())
-        width = self.most + 1
-        if width > 100_000:
-            raise Unknown("a budget of too many quanta")
-        states = {0: {(): [base] * width}}
+        states = {0: {(): [sum(self.free.values())] * (self.most + 1)}}
         for v in order:
             states[v] = self.settle(v, states, later[v])
-        if self.target == 0:
-            return base, self.exact
         return max(values[-1] for values in states[self.target].values()), self.exact
 
     def settle(self, v, states, later):
-        kind = self.p.instants[v][0]
-        ways = self.p.arcs[v]
-        if kind == "gate":
-            ways = [ways[0], ways[2]]
-        if kind != "max":
-            self.exact = False
-        more = self.p.instants[v][2] - 1 if kind == "edge" else 0
-        found = {}
+        node, ways = self.p.instants[v], self.p.arcs[v]
         if not ways:
-            return {(): states[0][()]}
-        for a, delay in ways:
+            return states[0]
+        self.exact = self.exact and node.kind == "max"
+        found = {}
+        for a, delay in ways if node.kind != "gate" else (ways[0], ways[2]):
             self.exact = self.exact and not delay.slack
+            add = self.weight * (delay.constant + delay.slack + max(0, node.period - 1))
             for key, values in states[a].items():
                 opened = dict(key)
                 for u, column in delay.units.items():
-                    before = self.columns[opened[u]] if u in opened else (0,) * len(column)
+                    before = self.columns[opened[u]] if u in opened else itertools.repeat(0)
                     opened[u] = self.column(tuple(x + y for x, y in zip(before, column)))
-                add = self.weight * (delay.constant + delay.slack + more)
-                values = [x + add for x in values] if add else values
+                values = [x + add for x in values]
                 for u in sorted(set(opened) - later):
                     values = self.closed(u, self.columns[opened.pop(u)], values)
                 key = tuple(sorted(opened.items()))
-                old = found.get(key)
-                found[key] = values if old is None else [max(x, y) for x, y in zip(old, values)]
+                found[key] = list(map(max, values, found.get(key, values)))
                 self.proof.work += len(values)
                 if len(found) > MOST_STATES or self.proof.work > MOST_WORK:
                     raise Unknown("a longest path of too many states")
@@ -378,27 +337,18 @@ class Longest:
 
     def closed(self, u, column, values):
         """The unit's tuple is chosen, once and for all."""
-        free = self.free.get(u, 0)
-        gains = {}  # cost: the most
-        costs = self.costs.get(u)
+        free, costs = self.free.get(u, 0), self.costs.get(u)
+        gains = {}  # cost: the most; the least cost of a box is 0
         for r in self.proof.rows[u]:
             cost = costs[r] if costs else 0
             gain = self.weight * column[r] - self.charge(u, r) - free
-            if cost <= self.most and gain > gains.get(cost, gain - 1):
-                gains[cost] = gain
-        best, kept = None, []
-        for cost in sorted(gains):
-            if best is None or gains[cost] > best:
-                best = gains[cost]
-                kept.append((cost, best))
+            gains[cost] = max(gain, gains.get(cost, gain))
+        kept = []
+        for cost, gain in sorted(gains.items()):
+            if not kept or gain > kept[-1][1]:
+                kept.append((cost, gain))
         self.proof.work += len(kept) * len(values)
-        if len(kept) == 1 and kept[0][0] == 0:
-            return [x + kept[0][1] for x in values]
-        low = -(1 << 200)
-        out = [low] * len(values)
-        for cost, gain in kept:
-            for b in range(cost, len(values)):
-                x = values[b - cost] + gain
-                if x > out[b]:
-                    out[b] = x
-        return out
+        return [
+            max(values[left - cost] + gain for cost, gain in kept if cost <= left)
+            for left in range(len(values))
+        ]

@@ -31,7 +31,7 @@ def certificates():
 def problems(data):
     """(problem, maximum, its bound, its steps) of each path."""
     found = second.Check(json.loads(json.dumps(data)))
-    terms = second.Terms(found.data["terms"], found.space.variables)
+    terms = second.Terms(found.data["terms"], found.space.variables, found.space.terms)
     for bound in found.bounds:
         for each in bound["certificates"]:
             problem = second.Problem(each["problem"], terms, found.space)
@@ -44,7 +44,7 @@ def test_least_values_are_proved_as_sums(certificates, number, tmp_path):
     (tmp_path / "proof.json").write_text(json.dumps(data))
     command = [
         sys.executable,
-        str(HERE / "check.py"),
+        str(HERE / "export.py"),
         "--vipr",
         str(tmp_path),
         str(tmp_path / "proof.json"),

@@ -18,26 +18,44 @@ void check_value(const Place& place, const Field& field, std::int64_t value, con
                           place.name, what, value, field.name, field.range->lo, field.range->hi));
 }
 
+// As param_value. what(): its name in a message; a run of a few microseconds has no time to write
+// names that nobody reads.
+template <typename What>
+std::int64_t value_of(const Net& net, const ParamValues& params, const Formula& formula,
+                      const What& what, std::int64_t least, std::int64_t index = 0) {
+  try {
+    const std::int64_t value = eval_params(net.exprs, formula.id, params, index);
+    if (value >= least) return value;
+    throw Error("E-param-value",
+                fmt::format("net '{}': {} is {} with these parameters; it must be >= {}", net.name,
+                            what(), value, least));
+  } catch (const EvalFault& fault) {
+    throw Error("E-param-value",
+                fmt::format("net '{}': {} cannot be computed with these parameters ({})", net.name,
+                            what(), fault_code(fault.fault)));
+  }
+}
+
 constexpr std::int64_t kChecked = 4096;  // tokens from call to call
 
 // The net's own tokens in a place, their properties checked.
 std::int64_t check_place(const Net& net, const Place& place, const ParamValues& params,
                          const std::function<void()>& now_and_then) {
   const auto& fields = net[place.type].fields;
-  const std::string what = fmt::format("place '{}': initial tokens", place.name);
+  const auto what = [&] { return fmt::format("place '{}': initial tokens", place.name); };
   std::int64_t total = 0;
   for (const Initial& initial : place.initial) {
-    const std::int64_t count = param_value(net, params, initial.count, what, 0);
+    const std::int64_t count = value_of(net, params, initial.count, what, 0);
     if (count > kMaxTokens) {
       throw Error("E-param-value",
-                  fmt::format("net '{}': {}: {}; at most {}", net.name, what, count, kMaxTokens));
+                  fmt::format("net '{}': {}: {}; at most {}", net.name, what(), count, kMaxTokens));
     }
     total += count;
     for (std::int64_t i = 0; !fields.empty() && i < count; ++i) {
       if (now_and_then && i % kChecked == kChecked - 1) now_and_then();
       for (std::size_t f = 0; f < fields.size(); ++f) {
-        const std::int64_t value = param_value(net, params, initial.fields[f], what,
-                                               std::numeric_limits<std::int64_t>::min(), i);
+        const std::int64_t value = value_of(net, params, initial.fields[f], what,
+                                            std::numeric_limits<std::int64_t>::min(), i);
         check_value(place, fields[f], value, "initial");
       }
     }
@@ -59,17 +77,7 @@ std::int64_t sane_count(const Net& net, const ParamValues& params, const Formula
 
 std::int64_t param_value(const Net& net, const ParamValues& params, const Formula& formula,
                          const std::string& what, std::int64_t least, std::int64_t index) {
-  try {
-    const std::int64_t value = eval_params(net.exprs, formula.id, params, index);
-    if (value >= least) return value;
-    throw Error("E-param-value",
-                fmt::format("net '{}': {} is {} with these parameters; it must be >= {}", net.name,
-                            what, value, least));
-  } catch (const EvalFault& fault) {
-    throw Error("E-param-value",
-                fmt::format("net '{}': {} cannot be computed with these parameters ({})", net.name,
-                            what, fault_code(fault.fault)));
-  }
+  return value_of(net, params, formula, [&] { return what; }, least, index);
 }
 
 InitialSize initial_size(const Net& net, const ParamValues& params, const Marking& marking) {
@@ -89,19 +97,21 @@ InitialSize initial_size(const Net& net, const ParamValues& params, const Markin
 void check_initial(const Net& net, const ParamValues& params, const Marking& marking,
                    const std::function<void()>& now_and_then) {
   for (const Transition& t : net.transitions) {
-    const std::string name = fmt::format("transition '{}': ", t.name);
-    if (t.servers) param_value(net, params, *t.servers, name + "servers", 1);
+    const auto part = [&t](const char* of) {
+      return [&t, of] { return fmt::format("transition '{}': {}", t.name, of); };
+    };
+    if (t.servers) value_of(net, params, *t.servers, part("servers"), 1);
     if (t.clock) {
-      param_value(net, params, t.clock->period, name + "clock period", 1);
-      param_value(net, params, t.clock->phase, name + "clock phase", 0);
+      value_of(net, params, t.clock->period, part("clock period"), 1);
+      value_of(net, params, t.clock->phase, part("clock phase"), 0);
     }
   }
   for (std::size_t p = 0; p < net.places.size(); ++p) {
     const Place& place = net.places[p];
     const std::int64_t own = check_place(net, place, params, now_and_then);
     if (!place.capacity) continue;
-    const std::int64_t capacity = param_value(net, params, *place.capacity,
-                                              fmt::format("place '{}': capacity", place.name), 0);
+    const auto what = [&] { return fmt::format("place '{}': capacity", place.name); };
+    const std::int64_t capacity = value_of(net, params, *place.capacity, what, 0);
     const std::int64_t present =
         own + static_cast<std::int64_t>(marking[static_cast<PlaceId>(p)].count);
     if (capacity < present) {

@@ -460,13 +460,15 @@ struct Interp::Impl {
   void start(std::size_t k, const Transition& t, TransitionState& state, Env& env) {
     const Time scale = state.period == 0 ? 1 : state.period;
     std::int64_t delay = env(t.delay, SiteKind::kDelay);
-    if (options.halved == static_cast<TransitionId>(k)) delay -= delay / 2;
+    const bool halved = options.halved == static_cast<TransitionId>(k);
+    if (halved) delay -= delay / 2;
     if (delay < 0) throw EvalFault{Fault::kNegativeDelay, delay};
     Time due = later(delay, scale);
     std::int64_t interval = 0;
     Time next_start = state.next_start;
     if (t.interval) {
       interval = env(*t.interval, SiteKind::kInterval);
+      if (halved) interval -= interval / 2;
       if (interval < 0) throw EvalFault{Fault::kNegativeInterval, interval};
       if (interval > 0) next_start = later(interval, scale);
     }

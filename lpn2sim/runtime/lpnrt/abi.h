@@ -260,7 +260,7 @@ typedef struct lpn_sim_api {
 
   /* ---- The critical path (variant bit 3) ---- */
 
-  /* Before the first run: halves all delays of a transition, rounded up. */
+  /* Before the first run: halves the delays and intervals of a transition, rounded up. */
   int32_t (*halve)(lpn_sim*, uint32_t transition);
   /* Before the first run: bytes that may be used for it, 256 MiB if not called. */
   int32_t (*set_path_budget)(lpn_sim*, uint64_t bytes);

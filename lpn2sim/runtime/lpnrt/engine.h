@@ -192,6 +192,20 @@ struct Engine {
     return true;
   }
 
+  // The same of many tokens, property by property.
+  static bool all_in_range(u32 place, u64 count, const i64* values) {
+    const u64 width = Net::kPlaceFields[place];
+    bool wrong = false;
+    for (u64 f = 0; f < width; ++f) {
+      const u64 lo = static_cast<u64>(Net::kRangeLo[Net::kFirstRange[place] + f]);
+      const u64 span = static_cast<u64>(Net::kRangeHi[Net::kFirstRange[place] + f]) - lo;
+      for (u64 k = f; k < count * width; k += width) {
+        wrong |= static_cast<u64>(values[k]) - lo > span;
+      }
+    }
+    return !wrong;
+  }
+
   [[gnu::always_inline]] Net& self() { return static_cast<Net&>(*this); }
 
   // ---- for generated code

@@ -115,9 +115,7 @@ struct Abi {
       return LPN_LATE;
     }
     const u64 width = Net::kPlaceFields[place];
-    for (u64 k = 0; width != 0 && k < count; ++k) {
-      if (!net.in_range(place, values + k * width)) return LPN_BAD_VALUE;
-    }
+    if (!net.all_in_range(place, count, values)) return LPN_BAD_VALUE;
     return net.guarded([&] {
       net.placed(net.begun ? 0 : count);
       net.arrivals.feed(place, width, count, values, times);

@@ -3,10 +3,11 @@
 //
 // A firing is a node whose parent is the latest of what it waited for. Whatever may yet become a
 // cause, a token, a server, the last start, names its node; all others are garbage. When the nodes
-// are full, those that nothing names go, and a node that only one other has as its parent is
-// folded into that one: what remains of a chain is how many cycles each transition contributed to
-// it. So memory grows with the tokens alive, never with the length of the run, and no second pass
-// is needed: where all chains meet, the path is decided and is already folded into one node.
+// are full, those that nothing names go; where more than half are left, all but the last ones that
+// only one other has as its parent are folded into that one: what remains of a chain is how many
+// cycles each transition contributed to it. So memory grows with the tokens alive, never with the
+// length of the run, and no second pass is needed: where all chains meet, the path is decided and
+// is already folded into one node.
 #pragma once
 
 #include <algorithm>
@@ -102,6 +103,12 @@ class Causes {
     sums_[nodes_[node].sums].assign(rows, rows + count);
     return node;
   }
+  // Before the first one: room for so many nodes, as far as the budget reaches. The last firings of
+  // the path, a quarter of that number at least, are told one by one.
+  void keep(u64 nodes) {
+    while (nodes > kLeast && bytes(nodes) > budget) nodes /= 2;
+    if (nodes > nodes_.size()) nodes_.resize(nodes);
+  }
   void clear() {
     size_ = 1;
     lost = false;
@@ -122,10 +129,15 @@ class Causes {
     }
     named_.assign(size_, 0);
     each([this](u32& node) { named_[node] = kMany; });
+    u64 alive = 1;
     for (u32 k = size_ - 1; k > 0; --k) {
+      if (named_[k] == 0) continue;
       unsigned char& parent = named_[nodes_[k].parent];
-      if (named_[k] != 0 && parent < kMany) ++parent;
+      // The last ones are not folded, nor is what they come from.
+      if (++alive <= nodes_.size() / 4) parent = kMany;
+      if (parent < kMany) ++parent;
     }
+    const bool folds = alive > nodes_.size() / 2;
     to_.assign(size_, kNone);
     kept_.assign(1, Node{});
     for (u32 k = 1; k < size_; ++k) {
@@ -134,8 +146,10 @@ class Causes {
         give(n.sums);
         continue;
       }
-      if (n.parent != kNone && named_[n.parent] == 1) fold(n);
-      if (named_[k] == 1) continue;  // will be folded itself
+      if (folds) {
+        if (n.parent != kNone && named_[n.parent] == 1) fold(n);
+        if (named_[k] == 1) continue;  // will be folded itself
+      }
       to_[k] = static_cast<u32>(kept_.size());
       kept_.push_back(n);
       kept_.back().parent = to_[n.parent];
@@ -156,6 +170,18 @@ class Causes {
     const u64 wanted = std::max<u64>(nodes_.size() * 2, size_ + more);
     if (bytes(wanted) > budget) return lose();
     nodes_.resize(wanted);
+  }
+  // Room for so many nodes and some after them; `fold` says whether others may be given up for it
+  // by run.collect(), `more` whether more memory may be had. Also true: all is lost.
+  template <typename Run>
+  bool make_room(Run& run, u64 nodes, bool fold, bool more = false) {
+    const u64 wanted = nodes + 2 + (more ? 0 : std::min<u64>(nodes, 1024));
+    if (room() >= wanted) return true;
+    if (!fold) return false;
+    run.collect();
+    if (lost || room() >= wanted) return true;
+    if (more) grow(wanted);
+    return more;
   }
   // Gives up; nobody may name a node from here on.
   void lose() {

@@ -141,6 +141,10 @@ class Rows {
     size_ -= static_cast<u32>(count);
   }
   [[gnu::noinline]] void append(u64 count, const i64* values) {
+    if (count == 1) {  // most often, and of a known size
+      std::memcpy(push(), values, W * sizeof(i64));
+      return;
+    }
     if (size_ + count > mask_ + u64{1}) grow(size_ + count);
     if (head_ + u64{size_} + count <= mask_ + u64{1}) {
       std::memcpy(values_ + (head_ + u64{size_}) * W, values, count * W * sizeof(i64));
@@ -168,7 +172,9 @@ class Rows {
     return true;
   }
   [[gnu::noinline]] void copy(u64 count, i64* values) const {
-    for (u64 k = 0; k < count; ++k) std::memcpy(values + k * W, row(k), W * sizeof(i64));
+    const u64 first = std::min<u64>(count, mask_ + u64{1} - head_);  // up to the end of the ring
+    std::memcpy(values, row(0), first * W * sizeof(i64));
+    std::memcpy(values + first * W, values_, (count - first) * W * sizeof(i64));
   }
 
  private:

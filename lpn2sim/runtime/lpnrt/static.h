@@ -14,6 +14,7 @@
 #include "lpnrt/streams.h"
 #endif
 #if LPNRT_PATH
+#include "lpnrt/low_path.h"
 #include "lpnrt/stream_path.h"
 #endif
 

@@ -78,9 +78,9 @@ class StreamTrace {
       for (i64 n = std::max(first[k], base_[k]); n < end(k); ++n) go_back(k, n);
       if (transitions_[k].raw != 0) go_back(begun_at(k, end(k) - 1), end(k) - 1);
     }
-    const bool single = (last || !folded_) && has_room(run, steps_.size(), last);
+    const bool single = (last || !folded_) && causes_->make_room(run, steps_.size(), last);
     folded_ |= !single;
-    if (!single) has_room(run, steps_.size(), true, true);
+    if (!single) causes_->make_room(run, steps_.size(), true, true);
     if (causes_->lost) return;
     for (const Chain& chain : chains_) keep(chain, single);
     for (u32 k = 0; k < part_->transition_count; ++k) {
@@ -310,9 +310,9 @@ class StreamTrace {
         ways_.go_back(k, n - base_[k]);
       }
     }
-    const bool single = (last || !folded_) && has_room(run, ways_.steps(), last);
+    const bool single = (last || !folded_) && causes_->make_room(run, ways_.steps(), last);
     folded_ |= !single;
-    if (!single) has_room(run, ways_.most_nodes(), true, true);
+    if (!single) causes_->make_room(run, ways_.most_nodes(), true, true);
     if (causes_->lost) return;
     ways_.keep(
         single, [this](const Firing& f) { return name_[f.k][base_[f.k] + f.n]; },
@@ -343,19 +343,6 @@ class StreamTrace {
       if (x > start) start = x, cause = waits_[w].cause;
     }
     return cause;
-  }
-
-  // Room for so many nodes; `fold` says whether others may be given up for it, `grow` whether more
-  // memory may be had.
-  template <typename Run>
-  bool has_room(Run& run, u64 nodes, bool fold, bool grow = false) {
-    const u64 wanted = nodes + 2 + (grow ? 0 : std::min<u64>(nodes, 1024));  // and some after it
-    if (causes_->room() >= wanted) return true;
-    if (!fold) return false;
-    run.collect();
-    if (causes_->lost || causes_->room() >= wanted) return true;
-    if (grow) causes_->grow(wanted);
-    return grow;
   }
 
   // Nodes for a chain: of all its steps if `single`, else of those that others lead to.

@@ -13,10 +13,12 @@
 
 namespace lpnrt {
 
+inline constexpr i64 kStreamHistory = 64;  // iterations for which there is room before a block
+
 // One number per firing: the instants of commits, or from which on an interval allows a start.
 struct Stream {
   u64 firings;  // per iteration
-  u64 offset;   // in the block that straight-line code writes
+  u64 offset;   // of the block that straight-line code writes, behind the history
 };
 // Firing n of a transition does not start before firing (n * taken + needed - 1 - initial) /
 // emitted of `stream`; where that is negative, before nothing.
@@ -38,6 +40,7 @@ struct StreamPlace {
   u32 producer, consumer;
   i64 emitted, taken;
   bool leaves_first;  // of a token that leaves and one that comes at one instant
+  i64 most;           // tokens that a cycle with the place has; -1: none is known
 };
 // The transitions' streams come first, those for causes alone last.
 struct StreamPart {
@@ -50,7 +53,7 @@ struct StreamPart {
   u32 for_causes;  // streams behind the others
   u64 block;       // iterations, for figures
   u64 long_block;  // for causes
-  u64 words;       // of a long block
+  u64 words;       // of a long block and its history
 };
 
 // The last numbers of a stream, side by side; 0 before the first.
@@ -68,6 +71,8 @@ class StreamTail {
   const Item* at(i64 k) const { return items_ + (k - first_); }
   Item* at(i64 k) { return items_ + (k - first_); }
   u64 room() const { return capacity_ - static_cast<u64>(end_ - first_); }
+  // Before anything is kept: `first` comes next.
+  void begin_at(i64 first) { first_ = end_ = first; }
   // Where the next ones go; then added().
   Item* next() { return items_ + (end_ - first_); }
   void added(u64 count) { end_ += static_cast<i64>(count); }

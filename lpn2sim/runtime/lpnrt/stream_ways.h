@@ -10,6 +10,8 @@
 
 #include "lpnrt/flow.h"
 #include "lpnrt/path.h"
+#include "lpnrt/stream_lines.h"
+#include "lpnrt/stream_loops.h"
 #include "lpnrt/vectors.h"
 
 namespace lpnrt {
@@ -66,8 +68,56 @@ struct WayLoops {
   }
 };
 
-template <bool Packed>
+// The same for the low words of instants; the first time the first wait is had.
+template <typename Vector, typename Cells>
+struct LowWayLoops {
+  static constexpr u64 kWidth = sizeof(Vector) / sizeof(u32);
+  using Number = std::conditional_t<std::is_same_v<Vector, Cells>, u32, std::int32_t>;
+  template <u32 kWaits>
+  [[gnu::always_inline]] static void decide(const u32* const* at, const u64* cell, u64 n,
+                                            bool first, u32* start, u32* back) {
+    Cells step, from[kWaits], had;
+    Vector best, x;
+    u32 each[kWidth];
+    for (u64 i = 0; i < kWidth; ++i) each[i] = static_cast<u32>(i);
+    std::memcpy(&step, each, sizeof step);
+    for (u32 w = 0; w < kWaits; ++w) from[w] = step + static_cast<u32>(cell[w]);
+    u64 i = 0;
+    for (; i + kWidth <= n; i += kWidth) {
+      if (first) {
+        std::memcpy(&best, at[0] + i, sizeof best);
+        had = from[0];
+      } else {
+        std::memcpy(&best, start + i, sizeof best);
+        std::memcpy(&had, back + i, sizeof had);
+      }
+      for (u32 w = 0; w < kWaits; ++w) {
+        std::memcpy(&x, at[w] + i, sizeof x);
+        had = x > best ? from[w] : had;
+        best = x > best ? x : best;
+        from[w] += static_cast<u32>(kWidth);
+      }
+      std::memcpy(start + i, &best, sizeof best);
+      std::memcpy(back + i, &had, sizeof had);
+    }
+    for (; i < n; ++i) {
+      u32 latest = first ? at[0][i] : start[i];
+      u32 cells = first ? static_cast<u32>(cell[0] + i) : back[i];
+      for (u32 w = 0; w < kWaits; ++w) {
+        if (static_cast<Number>(at[w][i]) <= static_cast<Number>(latest)) continue;
+        latest = at[w][i], cells = static_cast<u32>(cell[w] + i);
+      }
+      start[i] = latest;
+      back[i] = cells;
+    }
+  }
+};
+
+// With `Word` u32 of instants in one buffer (stream_lines.h), whose places are the cells.
+template <bool Packed, typename Word = u64>
 class StreamWays {
+  static constexpr bool kLow = sizeof(Word) < sizeof(u64);
+
  public:
   // Firing n waits for firing n + shift of k.
   struct Wait {
@@ -108,6 +158,62 @@ class StreamWays {
     return true;
   }
 
+  // The same for low words. Streams begin at a page.
+  void begin(std::vector<std::vector<Wait>> waits, const StreamPart& part,
+             const StreamLines<Word>& lines) {
+    waits_ = std::move(waits);
+    low_ = &lines;
+    const u32 many = part.transition_count;
+    u64 most = 0;
+    transition_.assign(part.words / kPage + 1, many);
+    for (u32 k = 0; k < many; ++k) {
+      const u64 firings = part.streams[k].firings;
+      const u64 first = lines.offset(k), end = first + firings * part.long_block;
+      first_.push_back(static_cast<u32>(first));
+      most = std::max(most, end - first);
+      for (u64 cell = first - firings * kStreamHistory; cell < end; cell += kPage) {
+        transition_[cell / kPage] = k;
+      }
+    }
+    back_.assign(part.words, kOld);
+    steps_.resize(part.words);
+    start_.resize(most);
+    count_.assign(many, 0);
+    cycles_.assign(many, 0);
+  }
+  // `start`: when the last firing before the block started, for each transition.
+  void decide(const std::vector<u64>& start) {
+    made_ = 0;
+    chains_.clear(), hits_.clear(), rows_.clear();
+    for (u32 k = 0; k < first_.size(); ++k) {
+      const u64 count = (*low_)[k].added;
+      u32* const back = back_.data() + first_[k];
+      const u32* at[3];
+      u64 cell[3];
+      u32 some = 0;
+      bool first = true;
+      const auto compare = [&] {
+        decide_low(low_->late((*low_)[k].last), some, at, cell, count, first, back);
+        first = false;
+        some = 0;
+      };
+      for (const Wait& of : waits_[k]) {
+        cell[some] = first_[of.k] + static_cast<u64>(of.shift);
+        at[some] = low_->block() + cell[some];
+        // What was there before that keeps nobody waiting, and may be too far back to compare.
+        if (low_->full(of.k, at[some][count - 1]) < start[k]) continue;
+        if (++some == 3) compare();
+      }
+      if (some != 0) compare();
+      if (first) std::memset(back, 0, count * sizeof(u32));
+    }
+  }
+  // After that: when a firing started.
+  u64 started(u32 k, i64 n) const {
+    const u32 cell = back_[first_[k] + static_cast<u32>(n)];
+    return cell == 0 ? 0 : instant(cell);
+  }
+
   // A new block: number[k][base[k]] is the first of so many instants of k, and behind it are
   // others.
   void decide(const std::vector<const u64*>& number, const std::vector<i64>& base,
@@ -144,16 +250,26 @@ class StreamWays {
       return;
     }
     const u32 begin = made_;
-    u64 ended = instant(cell);
+    // What these point to does not move, which a compiler cannot know of members.
+    u32* const back = back_.data();
+    u32* const steps = steps_.data();
+    const u32* const transition = transition_.data();
+    u64* const count = count_.data();
+    i64* const cycles = cycles_.data();
+    const Word* words = nullptr;
+    if constexpr (kLow) words = low_->block();
+    u32 made = made_;
     do {
-      steps_[made_] = cell;
-      back_[cell] = kSeen + made_++;
-      const u64 begun = instant(from);
-      add(transition_[cell / kPage], ticks(ended) - ticks(begun));
-      ended = begun;
+      steps[made] = cell;
+      back[cell] = kSeen + made++;
+      const u32 by = transition[cell / kPage];
+      if (count[by]++ == 0) touched_.push_back(by);
+      cycles[by] +=
+          kLow ? static_cast<i64>(static_cast<Word>(words[cell] - words[from])) : apart(from, cell);
       cell = from;
-      from = back_[cell];
+      from = back[cell];
     } while (from < kSeen);
+    made_ = made;
     const bool seen = from != kOld;
     if (seen) hits_.push_back(from - kSeen);
     chains_.push_back({begin, made_, cell, seen, static_cast<u32>(rows_.size()), 0});
@@ -175,19 +291,17 @@ class StreamWays {
       u32 parent = chain.end == 0 ? u32{Causes::kNone}
                    : chain.seen   ? back_[chain.end]
                                   : before(firing(chain.end));
-      const auto begun = [&](u32 step) {
-        return instant(step + 1 == chain.to ? chain.end : steps_[step + 1]);
+      const auto cause = [&](u32 step) {
+        return step + 1 == chain.to ? chain.end : steps_[step + 1];
       };
       const auto node = [&](u32 step, u32 oldest) {
         between.clear();
         take(between);
-        parent = make(firing(steps_[step]), begun(step), instant(steps_[step]), parent,
+        parent = make(firing(steps_[step]), instant(cause(step)), instant(steps_[step]), parent,
                       firing(steps_[oldest]), between);
         back_[steps_[step]] = parent;
       };
-      const auto delay = [&](u32 step) {
-        return ticks(instant(steps_[step])) - ticks(begun(step));
-      };
+      const auto delay = [&](u32 step) { return apart(cause(step), steps_[step]); };
       u32 oldest = chain.to - 1;
       auto hit = std::lower_bound(hits_.begin(), hits_.end(), chain.to);
       u32 step = chain.to;  // the node before this one is still to be made
@@ -240,7 +354,21 @@ class StreamWays {
   };
 
   static i64 ticks(u64 instant) { return static_cast<i64>(instant >> kShift); }
-  u64 instant(u32 cell) const { return at_[transition_[cell / kPage]][cell]; }
+  u64 instant(u32 cell) const {
+    const u32 k = transition_[cell / kPage];
+    if constexpr (kLow) {
+      return k == first_.size() ? 0 : low_->full(k, low_->block()[cell]);
+    } else {
+      return at_[k][cell];
+    }
+  }
+  i64 apart(u32 from, u32 to) const {
+    if constexpr (kLow) {
+      return static_cast<Word>(low_->block()[to] - low_->block()[from]);
+    } else {
+      return ticks(instant(to)) - ticks(instant(from));
+    }
+  }
   Firing firing(u32 cell) const {
     const u32 k = transition_[cell / kPage];
     return {k, static_cast<i64>(cell) - static_cast<i64>(first_[k])};
@@ -265,8 +393,8 @@ class StreamWays {
   typedef i64 Narrow __attribute__((vector_size(32)));
   typedef u32 NarrowCells __attribute__((vector_size(16)));
   template <typename Loops>
-  [[gnu::always_inline]] static void any_decide(u32 many, const u64* const* at, const u64* cell,
-                                                u64 n, bool first, u64* start, u32* back) {
+  [[gnu::always_inline]] static void any_decide(u32 many, const Word* const* at, const u64* cell,
+                                                u64 n, bool first, Word* start, u32* back) {
     if (many == 1) return Loops::template decide<1>(at, cell, n, first, start, back);
     if (many == 2) return Loops::template decide<2>(at, cell, n, first, start, back);
     return Loops::template decide<3>(at, cell, n, first, start, back);
@@ -278,6 +406,34 @@ class StreamWays {
   LPNRT_AVX2 void narrow(u32 many, const u64* const* at, const u64* cell, u64 n, bool first,
                          u64* start, u32* back) {
     any_decide<WayLoops<Narrow, NarrowCells>>(many, at, cell, n, first, start, back);
+  }
+  LPNRT_AVX512 void wide_low(bool late, u32 many, const u32* const* at, const u64* cell, u64 n,
+                             bool first, u32* start, u32* back) {
+    any_low<64>(late, many, at, cell, n, first, start, back);
+  }
+  LPNRT_AVX2 void narrow_low(bool late, u32 many, const u32* const* at, const u64* cell, u64 n,
+                             bool first, u32* start, u32* back) {
+    any_low<32>(late, many, at, cell, n, first, start, back);
+  }
+  template <u64 kBytes>
+  [[gnu::always_inline]] static void any_low(bool late, u32 many, const u32* const* at,
+                                             const u64* cell, u64 n, bool first, u32* start,
+                                             u32* back) {
+    using Of = NumberVectors<u32, kBytes>;
+    using Cells = typename Of::Unsigned;
+    if (late) return any_decide<LowWayLoops<Cells, Cells>>(many, at, cell, n, first, start, back);
+    any_decide<LowWayLoops<typename Of::Signed, Cells>>(many, at, cell, n, first, start, back);
+  }
+  void decide_low(bool late, u32 many, const u32* const* at, const u64* cell, u64 n, bool first,
+                  u32* back) {
+    const u32 lanes = lanes_here();
+    if (lanes == 16) {
+      wide_low(late, many, at, cell, n, first, start_.data(), back);
+    } else if (lanes == 8) {
+      narrow_low(late, many, at, cell, n, first, start_.data(), back);
+    } else {
+      any_low<4>(late, many, at, cell, n, first, start_.data(), back);
+    }
   }
   void decide(u32 many, const u64* const* at, const u64* cell, u64 n, bool first, u32* back) {
     const u32 lanes = lanes_here();
@@ -295,8 +451,9 @@ class StreamWays {
   std::vector<u32> transition_;  // per page
   std::vector<u32> back_;        // per cell: the one that decided
   std::vector<u32> steps_;
-  std::vector<u64> start_;
+  std::vector<Word> start_;
   std::vector<const u64*> at_;  // per transition: its instants, by their cells
+  const StreamLines<Word>* low_ = nullptr;
   u32 made_ = 0;
   std::vector<Chain> chains_;
   std::vector<u32> hits_;          // steps that others came to

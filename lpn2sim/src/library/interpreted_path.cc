@@ -81,6 +81,9 @@ std::vector<bool> looking_arcs(const Net& net, const Transition& t) {
 
 }  // namespace
 
+// The interpreter is not slowed by more than a cache holds, and the page shows the path.
+constexpr std::uint64_t kNodes = std::uint64_t{1} << 18;
+
 struct InterpretedPath::Impl {
   Net net;  // lowered
   bool has_done = false;
@@ -97,6 +100,7 @@ struct InterpretedPath::Impl {
         places(net.places.size()),
         transitions(net.transitions.size()) {
     causes.budget = bytes;
+    causes.keep(kNodes);
     for (const Place& place : given.places) has_done = has_done || place.done;
     for (const Transition& t : net.transitions) {
       const std::vector<bool> looks = looking_arcs(net, t);

@@ -65,6 +65,7 @@ struct Simulator::Impl {
   bool started = false;  // or pushed to, or with a number of done tokens to stop at, or arrivals
   std::int32_t order_free = 0;
   std::atomic<bool> running = false;
+  std::vector<lpn_instant> when;  // of what is taken
 
   // For a call that uses the instance: not while a run of it is under way, whose observer, or
   // another thread, makes this call.
@@ -426,18 +427,27 @@ void Simulator::collect(PlaceId place) {
 }
 
 Collected Simulator::take(PlaceId place) {
+  Collected out;
+  take(place, out);
+  return out;
+}
+
+void Simulator::take(PlaceId place, Collected& into) {
   const std::string& name = impl_->named(place).name;
   impl_->require_idle();
-  if (impl_->sim == nullptr) return {};
+  if (impl_->sim == nullptr) {
+    into = {};
+    return;
+  }
   const lpn_sim_api& api = impl_->library.api();
   const std::size_t width = impl_->library.net().type_of(place).fields.size();
   const std::uint64_t most = free_tokens(place);
-  Collected out;
-  out.values.resize(most * width);
-  std::vector<lpn_instant> when(most);
+  into.values.resize(most * width);
+  std::vector<lpn_instant>& when = impl_->when;
+  if (when.size() < most) when.resize(most);
   std::uint64_t taken = 0;
   const std::int32_t status = api.take(impl_->sim, static_cast<std::uint32_t>(place), most,
-                                       out.values.data(), when.data(), &taken);
+                                       into.values.data(), when.data(), &taken);
   if (status == LPN_BAD_CALL) {
     throw Error("E-collect", fmt::format("nothing can be taken from place '{}' of net '{}': call "
                                          "collect() for it before the run; a transition must not "
@@ -445,9 +455,8 @@ Collected Simulator::take(PlaceId place) {
                                          name, impl_->library.net().name));
   }
   LPN_ASSERT(status == LPN_OK && taken == most);
-  out.times.reserve(most);
-  for (const lpn_instant& w : when) out.times.push_back(w.time);
-  return out;
+  into.times.resize(most);
+  for (std::uint64_t k = 0; k < most; ++k) into.times[k] = when[k].time;
 }
 
 namespace {

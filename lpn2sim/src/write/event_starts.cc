@@ -233,7 +233,7 @@ void EventStarts::firing_times(size_t k) {
   if (t.interval) {
     const string at = site(k, SiteKind::kInterval);
     line("LPNRT_IF_PATH(const i64 from_ = @next{};)", k);  // the update below is for the next one
-    line("const i64 interval = {};", value(k, *t.interval, at));
+    line("const i64 interval = LPNRT_DELAY(@T{}, {});", k, value(k, *t.interval, at));
     if (names_.range_of(k, *t.interval).lo < 0) {
       line("if (interval < 0) fail(kNegativeInterval, {}, interval);", at);
     }

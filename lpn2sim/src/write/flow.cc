@@ -52,8 +52,9 @@ void acts(FlowActors& actor, size_t actors, const Members& members, Writer& out)
 }
 
 // `parts`: of the net, that are static.
-void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Members& members,
-                Writer& out) {
+void run_struct(const FlowFacts& facts, const FlowStats& stats, const StaticCode& fast,
+                Members& members, Writer& out) {
+  const size_t parts = fast.low.size();
   const size_t actors = facts.plan().actors.size();
   FlowState state(facts, stats, members, out);
   FlowExchange exchange(facts, stats, out);
@@ -68,10 +69,15 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, size_t parts, Me
   }
   state.members();
   for (size_t i = 0; stats.possible() && i < parts; ++i) {
-    out.line("LPNRT_IF_STATS(StreamWatch<{}> watch{};)", facts.plan().packed, i);
+    out.line("LPNRT_IF_STATS(StreamWatch<{}, {}> watch{};)", facts.plan().packed,
+             fast.low[i] ? "u32" : "u64", i);
   }
   for (size_t i = 0; i < parts; ++i) {
-    out.line("LPNRT_IF_PATH(StreamTrace<{}> trace{};)", facts.plan().packed, i);
+    if (fast.low_path[i]) {
+      out.line("LPNRT_IF_PATH(LowTrace trace{};)", i);
+    } else {
+      out.line("LPNRT_IF_PATH(StreamTrace<{}> trace{};)", facts.plan().packed, i);
+    }
   }
   state.start();
   if (facts.mixed()) exchange.exchange();
@@ -133,7 +139,7 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
     out.add(fast.text);
     out.line("#endif");
   }
-  run_struct(facts, stats, fast.parts, members, out);
+  run_struct(facts, stats, fast, members, out);
   run_flow(!fast.text.empty(), fast.portion, out);
   if (fast.lanes) generate_batch(fast.portion, out);
   out.line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");

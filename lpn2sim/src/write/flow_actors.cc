@@ -212,7 +212,7 @@ void FlowActors::times(uint32_t k) {
   }
   if (t.interval) {
     const string where = site(k, SiteKind::kInterval);
-    line("const i64 interval = {};", facts_.value(k, *t.interval, where));
+    line("const i64 interval = LPNRT_DELAY(@T{}, {});", k, facts_.value(k, *t.interval, where));
     if (facts_.printer().range(k, *t.interval).lo < 0) line("if (interval < 0) bail();");
     line(
         "if (interval > 0) @run_next{} = Instant::after(start & ~Instant::kMask, "

@@ -305,7 +305,7 @@ string Iteration::add_ticks(uint32_t k, uint32_t firing, const string& start, co
     return fmt::format("{} + {}", start, text);
   }
   const string name = fmt::format("{}{}_{}", delay ? 'd' : 'i', k, firing);
-  if (delay && !lanes_) {
+  if (!lanes_) {
     text = fmt::format("LPNRT_HALVED(half{}, {})", k, text);
   }
   line("const u64 {} = static_cast<u64>({});", name, text);

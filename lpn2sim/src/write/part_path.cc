@@ -18,7 +18,7 @@ string PartPath::begin() {
   line("}}");
   // Half of a delay is taken away, or nothing.
   for (uint32_t k : part_.transitions) {
-    line("const i64 half{0} = run.halved[{0}] ? -1 : 0; (void)half{0};", k);
+    line("const i64 half{0} = kHalved && run.halved[{0}] ? -1 : 0; (void)half{0};", k);
   }
   line("#endif");
   return take();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "lpn/net/facts.h"
@@ -17,11 +18,56 @@ using std::uint32_t;
 namespace {
 
 // Firings in a block: enough for long loops over each stream, few enough to stay near.
-constexpr int64_t kBlockFirings = 8192;
-constexpr int64_t kLeastBlock = 16, kMostBlock = 512;  // iterations
+constexpr int64_t kBlockFirings = 32768;
+constexpr int64_t kLeastBlock = 32, kMostBlock = 1024;  // iterations
 // For causes more: the ways back of a block begin anew, and meet after some hundred iterations.
-constexpr int64_t kLonger = 4;
-constexpr int64_t kApart = 8;  // between streams, so that not all stand at the same place of a page
+constexpr int64_t kMostForCauses = 2048;
+constexpr size_t kFarAway = 256;  // in a cycle of more transitions than that none is looked for
+constexpr int64_t kLowSpan = int64_t{1} << 28;  // half of what low words of instants may span
+constexpr int64_t kHistory = 64;                // kStreamHistory of lpnrt/stream_tables.h
+// Streams begin so, of which the first is nobody's; an odd number apart, so that not all stand at
+// the same place of a cache.
+constexpr int64_t kPage = 64;
+
+// What the tokens of places sum up to that follow one another in a cycle: each firing that takes
+// one token of one of them and puts one into the next changes nothing. A place holds no more.
+std::map<uint32_t, int64_t> tokens_of_cycles(const StaticPart& part) {
+  struct Way {
+    uint32_t to;
+    int64_t tokens;
+  };
+  std::map<uint32_t, std::vector<Way>> ways;
+  const auto counts = [](const StaticQueue& q) {
+    return q.place != StaticQueue::kNone && q.fixed && q.emitted == 1 && q.taken == 1;
+  };
+  for (const StaticQueue& q : part.queues) {
+    if (counts(q)) ways[q.producer].push_back({q.consumer, q.initial});
+  }
+  std::map<uint32_t, int64_t> most;
+  for (const StaticQueue& q : part.queues) {
+    if (!counts(q)) continue;
+    // The least from the consumer back to the producer.
+    std::map<uint32_t, int64_t> least{{q.consumer, 0}};
+    std::set<std::pair<int64_t, uint32_t>> next{{0, q.consumer}};
+    while (!next.empty() && least.size() < kFarAway) {
+      const auto [tokens, at] = *next.begin();
+      if (at == q.producer) {
+        most[q.place] = q.initial + tokens;
+        break;
+      }
+      next.erase(next.begin());
+      for (const Way& way : ways[at]) {
+        const int64_t there = tokens + way.tokens;
+        const auto known = least.find(way.to);
+        if (known != least.end() && known->second <= there) continue;
+        if (known != least.end()) next.erase({known->second, way.to});
+        least[way.to] = there;
+        next.insert({there, way.to});
+      }
+    }
+  }
+  return most;
+}
 
 }  // namespace
 
@@ -36,6 +82,7 @@ PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats
   int64_t firings = 0;
   for (int64_t r : part.repetitions) firings += r;
   block_ = std::clamp(kBlockFirings / firings, kLeastBlock, kMostBlock);
+  long_block_ = std::clamp(kBlockFirings / firings, kLeastBlock, kMostForCauses);
   for (int64_t r : part.repetitions) add_stream(r);
   const size_t n = part.transitions.size();
   for (size_t i = 0; i < n; ++i) {
@@ -51,8 +98,9 @@ PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats
 }
 
 size_t PartStreams::add_stream(int64_t firings) {
-  streams_.push_back({firings, words_});
-  words_ += firings * block_ * kLonger + kApart;
+  streams_.push_back({firings, words_ + firings * kHistory});
+  words_ += (firings * (kHistory + long_block_) + kPage - 1) / kPage * kPage;
+  if (words_ / kPage % 2 == 0) words_ += kPage;
   return streams_.size() - 1;
 }
 
@@ -68,6 +116,26 @@ bool PartStreams::metered(const StaticQueue& q) const {
 
 const char* PartStreams::condition() const {
   return stats_.possible() ? "LPNRT_STATS || LPNRT_PATH" : "LPNRT_PATH";
+}
+
+bool PartStreams::low(Wide growth) const {
+  const bool paced = std::any_of(interval_.begin(), interval_.end(),
+                                 [](size_t stream) { return stream != kNone; });
+  return !paced && growth * block_ < kLowSpan;
+}
+
+bool PartStreams::low_path(Wide growth) const {
+  if (!low(growth) || growth * long_block_ >= kLowSpan || for_causes_ != 0) return false;
+  for (uint32_t k : part_.transitions) {
+    if (net_.transitions[k].servers && !stats_.one_at_a_time(k)) return false;
+    for (const Wait& w : waits_of(k)) {
+      const int64_t back = (w.initial - w.needed + w.emitted) / w.emitted;
+      if (!w.fixed || w.emitted != w.taken || back > kHistory * streams_[w.stream].firings) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 string PartStreams::if_written(const string& text) const {
@@ -109,7 +177,9 @@ string PartStreams::initial() const {
 }
 
 string PartStreams::tables() {
+  const std::map<uint32_t, int64_t> most = tokens_of_cycles(part_);
   line("#if {}", condition());
+  line("static_assert(kStreamHistory == {});", kHistory);
   line("constexpr Stream kStreamsOf{}[] = {{", index_);
   for (const Stream& s : streams_) line("{{{}, {}}},", s.firings, s.offset);
   line("}};");
@@ -135,8 +205,8 @@ string PartStreams::tables() {
   line("constexpr StreamPlace kPlacesOf{}[] = {{", index_);
   for (const StaticQueue& q : part_.queues) {
     if (!stats_.possible() || !metered(q)) continue;
-    line("{{{}, {}, {}, {}, {}}},", number(q.producer), number(q.consumer), q.emitted, q.taken,
-         stats_.leaves_first(q.place));
+    line("{{{}, {}, {}, {}, {}, {}}},", number(q.producer), number(q.consumer), q.emitted, q.taken,
+         stats_.leaves_first(q.place), most.count(q.place) != 0 ? most.at(q.place) : -1);
     ++place_count;
   }
   line("{{}}}};");
@@ -144,7 +214,7 @@ string PartStreams::tables() {
       "constexpr StreamPart kStreams{0} = {{kStreamsOf{0}, kTransitionsOf{0}, kWaitsOf{0}, "
       "kPlacesOf{0}, kCausesOf{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}};",
       index_, streams_.size() - for_causes_, part_.transitions.size(), wait_count, place_count,
-      for_causes_, block_, block_ * kLonger, words_);
+      for_causes_, block_, long_block_, words_);
   line("#endif");
   return take();
 }
@@ -154,7 +224,7 @@ string PartStreams::open_chunk() {
   line("#if {}", condition());
   line("for (u64 block, rest = chunk; rest != 0; rest -= block) {{");
   line("block = fewer(rest, watch.most());");
-  for (int64_t step : steps) line("u64* o{} = watch.block();", step);
+  for (int64_t step : steps) line("auto* o{} = watch.block();", step);
   line("for (u64 left = block; left != 0; --left) {{");
   line("#else");
   line("for (u64 left = chunk; left != 0; --left) {{");
@@ -162,9 +232,16 @@ string PartStreams::open_chunk() {
   return take();
 }
 
-string PartStreams::close_chunk() {
+string PartStreams::close_chunk(bool low, bool low_path) {
   line("}}");
-  if (stats_.possible()) line("LPNRT_IF_STATS(watch.observe(block); }})");
+  string ended;
+  for (uint32_t k : part_.transitions) {
+    ended += fmt::format("watch.ended({}, h{}_1);\n", number(k), k);
+  }
+  if (stats_.possible()) {
+    add("#if LPNRT_STATS\n" + (low ? ended : "") + "watch.observe(block); }\n#endif\n");
+  }
+  if (low_path) add("#if LPNRT_PATH\n" + ended + "#endif\n");
   line("LPNRT_IF_PATH(watch.observe(run, block, rest == block && done + chunk == n); }})");
   return take();
 }

@@ -36,6 +36,11 @@ class PartStreams : private Writer {
   // Tells `watch` how many tokens stand where a wait's table does not say it: `m<queue>`.
   std::string initial() const;
   bool metered(const StaticQueue& q) const;
+  // Whether statistics need no more than the low words of instants, an iteration adding at most so
+  // many ticks.
+  bool low(Wide growth) const;
+  // The same for the critical path, which takes lpnrt/low_path.h then.
+  bool low_path(Wide growth) const;
   // In which variants the instants are written down.
   const char* condition() const;
 
@@ -43,7 +48,7 @@ class PartStreams : private Writer {
   std::string tables();
   // Around the iterations of a chunk of `chunk`; `watch` takes the blocks.
   std::string open_chunk();
-  std::string close_chunk();
+  std::string close_chunk(bool low, bool low_path);
   // Within: a firing's commit `c<k>_<n>`, `next<k>` before it, and where it commits in order its
   // commit as it would be without; the end of an iteration.
   std::string committed(std::uint32_t k, std::uint32_t firing) const;
@@ -63,8 +68,8 @@ class PartStreams : private Writer {
   const StaticPart& part_;
   const FlowStats& stats_;
   std::size_t index_;
-  std::int64_t block_ = 0, words_ = 0;  // iterations; numbers
-  std::vector<Stream> streams_;         // of the transitions, their intervals, their due commits
+  std::int64_t block_ = 0, long_block_ = 0, words_ = 0;  // iterations; numbers
+  std::vector<Stream> streams_;  // of the transitions, their intervals, their due commits
   std::vector<std::size_t> interval_, due_;  // per transition of the part: its stream, or kNone
   std::size_t for_causes_ = 0;
 };

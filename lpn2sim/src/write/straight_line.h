@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "lpn/net/net.h"
 #include "plan/plan.h"
@@ -31,7 +32,8 @@ namespace lpn::sim {
 // Groups are not kept, nor are the rows of sinks that are computed.
 struct StaticCode {
   std::string text;  // "" when nothing is static
-  std::size_t parts = 0;
+  // Per part: statistics, and the critical path, are of the low words of instants.
+  std::vector<bool> low, low_path;
   bool lanes = false;
   std::uint64_t portion = 1;  // iterations that take a moment
 };

@@ -16,8 +16,8 @@ using std::uint32_t;
 string StraightPart::text() {
   add(streams_.tables());
   line(
-      "template <typename R> [[gnu::noinline]] LPNRT_STRAIGHT u64 static_part_{}(R& run, u64 "
-      "limit) {{",
+      "template <bool kHalved, typename R> [[gnu::noinline]] LPNRT_STRAIGHT u64 static_part_{}(R& "
+      "run, u64 limit) {{",
       index_);
   line("[[maybe_unused]] constexpr u64 kMask = R::kMask;");
   line("u64 n = limit;");
@@ -38,7 +38,7 @@ string StraightPart::text() {
   line("if (chunk == 0) break;");
   add(streams_.open_chunk());
   add(body_);
-  add(streams_.close_chunk());
+  add(streams_.close_chunk(low(), low_path()));
   line("done += chunk;");
   if (iteration_.seen()) line("if (seen >> 31 != 0) bail();");
   line("}}");
@@ -48,6 +48,10 @@ string StraightPart::text() {
   line("}}");
   return take();
 }
+
+bool StraightPart::low() { return !options_.packed && streams_.low(iteration_.growth()); }
+
+bool StraightPart::low_path() { return !options_.packed && streams_.low_path(iteration_.growth()); }
 
 void StraightPart::begin() {
   for (uint32_t p : iteration_.params()) line("const i64 P{0} = run.P{0};", p);

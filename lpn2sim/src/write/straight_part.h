@@ -15,7 +15,7 @@
 
 namespace lpn::sim {
 
-// `u64 static_part_<index>(R& run, u64 limit)`.
+// `u64 static_part_<index><kHalved>(R& run, u64 limit)`.
 class StraightPart : private Writer {
  public:
   StraightPart(const Net& net, const StaticPart& part, const StaticOptions& options,
@@ -31,6 +31,9 @@ class StraightPart : private Writer {
         body_(iteration_.body()) {}
 
   std::string text();
+  // As of PartStreams.
+  bool low();
+  bool low_path();
 
  private:
   void begin();

@@ -111,8 +111,6 @@ def extract_fitted(
     digests = {place: digest(shape.tokens[place]) for place in shape.many}
     result = Extracted(net, space, parameters)
     result.complete, result.without = True, without
-    if space.done_count is not None:
-        result.untold.append(f"runs end after {space.done_count} done tokens")
 
     def text(header):
         return write_list(
@@ -123,6 +121,7 @@ def extract_fitted(
             [(analysis, digests, chosen)],
             result.conditions,
             _Terms(),
+            space.done_count,
         )
 
     say("errors")

@@ -12,11 +12,13 @@ from .stream import cut
 __all__ = [
     "added",
     "aggregate",
+    "done_count_of",
     "execute_interface",
     "given",
     "load_interface",
     "looked_at",
     "need_covered",
+    "need_ending",
     "rows_of",
     "units_of",
 ]
@@ -80,6 +82,38 @@ def rows_of(net, marking):
         if rows:
             found[place] = [dict(zip(names, row)) for row in rows]
     return found
+
+
+def done_count_of(net, given, parameters):
+    """After how many done tokens a run ends: as given, else as the net says; None: never."""
+    formula = net._core.done_count
+    if given is not None or formula is None:
+        return given
+    values = [parameters.get(name, default) for name, default in net.params.items()]
+    return net._core.over_params(formula[0], values)
+
+
+def need_ending(interface, net, marking):
+    """Raises NotImplementedError for what rows_of does not tell: tokens that come later than 0, and
+    runs that end by another number of done tokens than those of the interface.
+    """
+    for place in net.places:
+        if any(marking.times(place)):
+            raise NotImplementedError(
+                f"{place} has tokens that come later than 0; this interface is for tokens that are "
+                "there at first"
+            )
+    covered = done_count_of(net, getattr(interface, "DONE_COUNT", None), interface.PARAMETERS)
+    number = done_count_of(net, marking.done_count, interface.PARAMETERS)
+    if number != covered:
+        told = [
+            "when nothing is left to do" if n is None else f"after {n} done tokens"
+            for n in (number, covered)
+        ]
+        raise NotImplementedError(
+            f"its run ends {told[0]}, but this interface is for runs that end {told[1]}; give the "
+            "marking and the space the same done_count"
+        )
 
 
 def looked_at(net):

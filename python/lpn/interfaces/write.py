@@ -293,9 +293,11 @@ def _phases(chosen):
     return found
 
 
-def write_list(header, model, parameters, clock, classes, conditions, formulas=None):
+def write_list(
+    header, model, parameters, clock, classes, conditions, formulas=None, done_count=None
+):
     """The module of lists of tokens; classes: [(TokenList, digests, chosen chains)]; `conditions`:
-    of the space on its tokens (conditions.py); `formulas`: writes them.
+    of the space on its tokens (conditions.py); `formulas`: writes them; `done_count`: of the space.
     """
     formulas = formulas or Formulas()
     singles, sums, fixed, branches = {}, {}, {}, []
@@ -340,6 +342,11 @@ def write_list(header, model, parameters, clock, classes, conditions, formulas=N
         _constant("SHAPES", [digests for _, _, digests, _ in branches]),
         _constant("COVERED", [analysis.shape.covered() for analysis, _, _ in classes]),
         _constant("CONDITIONS", conditions),
+        *(
+            []
+            if done_count is None
+            else [f"DONE_COUNT = {done_count}  # done tokens that end a run"]
+        ),
         "",
         "",
         "def classify(x):",

@@ -15,6 +15,8 @@ from ..errors import listed, mistake
 __all__ = ["is_strict", "claims", "largest", "text_of", "timed", "whole"]
 
 _TIMED = ("latency", "completion", "busy", "stall", "response")  # atoms that are times
+_TOO_LARGE = 2**63  # a factor of a quantity, a number of done tokens
+_TOO_LONG = 10**39  # a number, in a certificate
 _MOST_FORMS = 256  # linear forms that one question is made of
 _GRAMMAR = (
     "latency, completion(k), busy(T), stall(T, P), commits(T), response(P), backlog(P), E (with "
@@ -173,7 +175,7 @@ class _Reader:
                     len(arguments) == 1
                     and isinstance(arguments[0], ast.Constant)
                     and type(arguments[0].value) is int
-                    and arguments[0].value >= 1
+                    and 1 <= arguments[0].value < _TOO_LARGE
                 ):
                     return ("completion", arguments[0].value)
                 self.refuse(
@@ -344,7 +346,13 @@ def _plus(a, b):
 def whole(form):
     """(the form times its denominator, the denominator), without atoms that do not matter."""
     denominator = math.lcm(*(Fraction(c).denominator for c in form.values()), 1)
-    return {atom: int(c * denominator) for atom, c in form.items() if c}, denominator
+    found = {atom: int(c * denominator) for atom, c in form.items() if c}
+    for atom, factor in found.items():
+        if abs(factor) >= (_TOO_LARGE if atom else _TOO_LONG):
+            written = f"{factor:.3g}" if abs(factor) < 10**300 else "1e300 or more"
+            what = f"counts {text_of(atom)} {written} times" if atom else f"compares with {written}"
+            raise mistake("E-property", f"{what}, in whole numbers; ask with smaller ones")
+    return found, denominator
 
 
 def claims(text, net, interface=False):

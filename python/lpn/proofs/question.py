@@ -361,7 +361,10 @@ class _Search:
             return None, None, None, False
         wanted = {"enough_proved": None, "enough_found": None}
         if enough is not None:
-            wanted = {"enough_proved": back(enough), "enough_found": back(enough + 1)}
+            wanted = {
+                "enough_proved": _fitting(back(enough)),
+                "enough_found": _fitting(back(enough + 1)),
+            }
         name = form_text(form)
 
         def progress(proved, found, boxes, seconds):
@@ -631,6 +634,11 @@ class _Search:
             for each in claim["certificates"]:
                 each.pop("problem", None)
         return {}
+
+
+def _fitting(ticks):
+    """A threshold in 64 bits; what no time reaches stays out of reach."""
+    return max(-(2**63), min(2**63 - 1, ticks))
 
 
 def _first(a, b):

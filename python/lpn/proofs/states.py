@@ -80,7 +80,7 @@ class States(Tried):
             self.interrupted |= self.probed.go_on(self.left(), self.bounds, self.say)
 
     def _end_runs(self):
-        """A net that never stops by itself: its runs end where no more done tokens can come."""
+        """A net that may never stop by itself: its runs end where no more done tokens can come."""
         net, space = self.space.net, self.space
         if net.done_count is not None or space.done_count is not None:
             return
@@ -89,8 +89,8 @@ class States(Tried):
             return
         space.done_count = most
         self.answer.notes.append(
-            f"the net never stops by itself: runs end with done token {most}, the most there can "
-            "be (done_count of the space)"
+            "a run is not over for very long, perhaps never: runs end with done token "
+            f"{most}, the most there can be (done_count of the space)"
         )
         self.probed = Probed(space, self.forms, self.term)
         self.interrupted |= self.probed.go_on(max(self.left() / 12, 0.2), {}, self.say)

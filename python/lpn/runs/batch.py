@@ -12,7 +12,7 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
-from .engines import compiled
+from .engines import compiled_once
 from .run import Run, budget_of, read_places, read_tokens, stopped_at, whole_limit
 
 __all__ = ["run_batch"]
@@ -57,7 +57,7 @@ def run_batch(
     limit = whole_limit(limit)
     limits = budget_of(max_memory or 0, max_time, max_tokens, max_firings, max_groups)
     starts, values = _paired(net, markings, params)
-    library = compiled(net)
+    library = compiled_once(net)
     result: list[Any] = []
     wanted = read_places(net, read)
     portion = _PORTION * (threads or os.cpu_count() or 1)

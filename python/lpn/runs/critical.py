@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+_PUSHED = 6  # the cause of a token from outside, a step that is no firing
 _KINDS = ("delay", "interval", "clock", "pushed")
 
 # Why a firing of the path started when it did (lpn_cause in lpnrt/abi.h), of another firing.
@@ -17,8 +18,8 @@ _FOR = {
 def critical_path(net, engine, target, again, top):
     """What decided `target`, the latency of the run that `engine` made; a dict for Run.path.
 
-    `again(transition)` is the latency, None for none, of a run in which all delays of that
-    transition (its number) are halved, rounded up. `top`: for how many transitions to ask.
+    `again(transition)` is the latency, None for none, of a run in which the delays and intervals of
+    that transition (its number) are halved, rounded up. `top`: for how many transitions to ask.
     """
     rows, steps = engine.path()
     names = [t.name for t in net.core.transitions], [p.name for p in net.core.places]
@@ -37,8 +38,13 @@ def critical_path(net, engine, target, again, top):
             }
         )
     entries.sort(key=lambda e: (-e["cycles"], e["_number"]))
-    asked = [e for e in entries if e["what"] == "delay" and e["cycles"] > 0][: max(top, 0)]
-    for entry in asked:
+    asked: dict[int, dict] = {}  # of each transition the row with most cycles
+    for entry in entries:
+        worked = entry["what"] in ("delay", "interval") and entry["cycles"] > 0
+        # Half the interval of a refresh is twice the refreshes.
+        if worked and not _is_timer(net.core, net.core.transitions[entry["_number"]]):
+            asked.setdefault(entry["_number"], entry)
+    for entry in list(asked.values())[: max(top, 0)]:
         faster = again(entry["_number"])
         entry["twice_as_fast"] = faster
         entry["gain"] = None if faster is None else target - faster
@@ -87,7 +93,8 @@ def _bottleneck(entries, steps, core, target):
         return None
     number = min(cycles, key=lambda k: (-cycles[k], k))
     of_it = [e for e in entries if e["transition"] is not None and e["_number"] == number]
-    first = next((e for e in of_it if e["what"] == "delay"), {})
+    firings = sum(e["count"] for e in of_it if e["what"] == "delay")
+    faster: dict = next((e for e in of_it if "gain" in e), {})
     share = cycles[number] / target if target else 0.0
     name = core.transitions[number].name
     causes = _causes(steps, core, number)
@@ -101,6 +108,10 @@ def _bottleneck(entries, steps, core, target):
         often = times / causes.total()
         waits = {"for": other, "cause": cause, "share": round(often, 6)}
         said = "" if often == 1 else f" in {often:.0%} of its firings there"
+        told = [step for step in steps if step[0] == number and step[1] != _PUSHED]
+        if sum(to_commit for _, _, to_commit, *_ in told) < firings:  # the last ones
+            part = "" if often == 1 else f"{often:.0%} of "
+            said = f" in {part}its last {len(told):,} firings there"
         text += f"; it waits {_FOR[cause].format(other)}{said}"
     gained = [e for e in entries if e.get("gain") is not None]
     if timer:
@@ -108,14 +119,14 @@ def _bottleneck(entries, steps, core, target):
         best = max(gained, key=lambda e: e["gain"], default=None)
         if best is not None:
             text += f"; of the others '{best['transition']}' gains most: " + _faster(best, target)
-    elif first.get("gain") is not None:
-        text += "; " + _faster(first, target)
+    elif faster.get("gain") is not None:
+        text += "; " + _faster(faster, target)
     return {
         "transition": name,
         "share": round(share, 6),
         "timer": timer,
         "waits": waits,
-        "twice_as_fast": first.get("twice_as_fast"),
+        "twice_as_fast": faster.get("twice_as_fast"),
         "text": text,
     }
 
@@ -129,7 +140,7 @@ def _causes(steps, core, number):
             continue
         other = None
         if "{}" in _FOR[cause] and before is not None:
-            other = (core.places if before[1] == 6 else core.transitions)[before[0]].name
+            other = (core.places if before[1] == _PUSHED else core.transitions)[before[0]].name
         causes[cause, other] += 1
     return causes
 
@@ -150,6 +161,8 @@ def _is_timer(core, t):
 
 
 def _faster(entry, target):
+    if entry["gain"] == 0:
+        return "twice as fast, the latency stays"
     less = entry["gain"] / target if target else 0
     cycles = f"{entry['twice_as_fast']:,}".replace(",", " ")
     return f"twice as fast, the latency is {cycles} ({-less:+.1%})"

@@ -24,6 +24,7 @@ __all__ = [
     "UNTIL_INTERPRETED",
     "check_engine",
     "compiled",
+    "compiled_once",
     "library_of",
     "name_of",
     "never_compile",
@@ -62,6 +63,23 @@ def compiled(
     """
     require_known(net)
     return _lpn.sim.Library.build(net.core, trace=trace, stats=stats, path=path, stop=stop)
+
+
+# What decides where a library comes from, and whether it may be had.
+_DECIDES = ("LPN_NO_COMPILE", "LPN_CXX", "LPN_CACHE", "LPN_RUNTIME")
+
+
+def compiled_once(net: Net, *, trace: bool = False, stats: bool = False, path: bool = False) -> Any:
+    """As compiled(), of a net that is done(); kept with the net until it is changed.
+
+    For calls that are made again and again: writing a net's source anew, and looking up what it
+    names, takes some milliseconds.
+    """
+    key = (trace, stats, path, *map(os.environ.get, _DECIDES))
+    library = net._compiling.get(key)
+    if library is None:
+        library = net._compiling[key] = compiled(net, trace=trace, stats=stats, path=path)
+    return library
 
 
 def interpreted(net, **_):

@@ -23,7 +23,15 @@ from ..traffic import Traffic
 from .engines import name_of, start
 from .run import Run, budget_of
 
-__all__ = ["CONFIDENCE", "FIGURES", "Replicated", "estimate", "measure", "measured_places"]
+__all__ = [
+    "CONFIDENCE",
+    "FIGURES",
+    "Replicated",
+    "ends_of_requests",
+    "estimate",
+    "measure",
+    "measured_places",
+]
 
 # What is said of latencies, and which of it has an interval. Quantiles are by nearest rank.
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
@@ -31,17 +39,22 @@ FIGURES = ("mean", *QUANTILES)
 CONFIDENCE = 0.95
 
 
-def measured_places(net: Net) -> list[Place]:
+def ends_of_requests(net: Net) -> list[Place]:
     """The places in which requests end: those that nothing takes from, whose tokens say when they
-    were born. Raises Error "E-born" where there is none.
+    were born.
     """
     read = {arc.place for t in net.core.transitions for arc in t.inputs}
     bounded = {number for number, p in enumerate(net.core.places) if p.capacity is not None}
-    found = [
+    return [
         place
         for place in net.places.values()
         if birth_of(place._type) and place._number not in read | bounded
     ]
+
+
+def measured_places(net: Net) -> list[Place]:
+    """The same. Raises Error "E-born" where there is none."""
+    found = ends_of_requests(net)
     if not found:
         raise mistake(
             "E-born",

@@ -13,7 +13,7 @@ from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
 from .background import background_of
-from .engines import UNTIL_INTERPRETED, check_engine, compiled
+from .engines import UNTIL_INTERPRETED, check_engine, compiled_once
 from .quickest import run_by, run_quickest
 from .run import Run, budget_of, whole_limit
 
@@ -119,7 +119,7 @@ def _run(net, values, marking, engine, trace, asked):
         run = run_quickest(background_of(net, *kept), net, values, marking, **same)
     elif engine == "compiled":
         variants = background_of(net, *kept).variants
-        libraries = [compiled(net, **variant) for variant in variants]
+        libraries = [compiled_once(net, **variant) for variant in variants]
         run = run_by(libraries, net, values, marking, **same)
     else:
         run = run_by([None], net, values, marking, **same)

@@ -10,10 +10,11 @@ from ..authoring.net import Net, parameter_values
 from ..errors import listed, mistake, refusal, without_place
 from ..runs.engines import check_engine
 from ..runs.models import Model, load
+from ..runs.open_loop import ends_of_requests
 from ..runs.ready import is_marking_file
 from ..runs.run import budget_of, whole_limit
 from .points import FIELDS, SECONDS
-from .requests import LATENCIES, measures
+from .requests import LATENCIES
 
 __all__ = ["Definition", "whole_values"]
 
@@ -236,7 +237,7 @@ class Definition:
         failures = [v.failure for v in self.variants]
         if all(failures):
             raise without_place(*failures[0])
-        open_loop = any(v.net is not None and measures(v.net) for v in self.variants)
+        open_loop = any(v.net is not None and ends_of_requests(v.net) for v in self.variants)
         timed = any(v.net is not None and v.net.frequency is not None for v in self.variants)
         self.fields = (*(LATENCIES if open_loop else ()), *([SECONDS] if timed else []), *FIELDS)
         distinct = {}

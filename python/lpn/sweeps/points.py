@@ -17,6 +17,7 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import Error, refusal
 from ..runs.engines import library_of, name_of, start
+from ..runs.open_loop import ends_of_requests
 from ..runs.run import budget_of, named_blocked, stopped_text
 from .requests import Requests
 
@@ -124,12 +125,13 @@ def _run_points(net, library, marking, points, ends, stop=None):
     until = _lpn.FOREVER if ends.limit is None else ends.limit
     limits = budget_of(**ends.budget)
     between = None if stop is None else lambda time, commits: stop()
+    places = ends_of_requests(net)
     for row, values in points:
         if stop is not None and stop():
             return
         try:
             machine = start(net, values, marking, library, budget=limits, poll=between)
-            requests = Requests(net, machine)
+            requests = Requests(places, machine)
 
             def pause(time, commits, requests=requests):
                 requests.drain()

@@ -3,30 +3,23 @@
 import _lpn
 
 from ..authoring.token import BORN
-from ..errors import Error
-from ..runs.open_loop import FIGURES, Replicated, measured_places
+from ..runs.open_loop import FIGURES, Replicated
 
-__all__ = ["LATENCIES", "Requests", "measures"]
+__all__ = ["LATENCIES", "Requests"]
 
 # How many requests were done, and what their latencies were, in cycles from birth to done.
 LATENCIES = ("requests", *(f"latency_{name}" for name in FIGURES))
 
 
-def measures(net):
-    """Whether the net says how long a request takes."""
-    try:
-        return bool(measured_places(net))
-    except Error:
-        return False
-
-
 class Requests:
-    """The requests of one run, those of all places in which they end together."""
+    """The requests of one run, those of all `places` in which they end together
+    (runs.open_loop.ends_of_requests).
+    """
 
-    def __init__(self, net, machine):
+    def __init__(self, places, machine):
         self._machine = machine
         self._sums = {}
-        for place in measured_places(net) if measures(net) else ():
+        for place in places:
             fields = place._type.fields
             machine.collect(place._number)
             self._sums[place._number] = _lpn.sim.Latencies(len(fields), fields[BORN], None, 0)
@@ -41,7 +34,7 @@ class Requests:
         if not self._sums:
             return {}
         self.drain()
-        one = [sums.all for sums in self._sums.values() if sums.all.count]
+        one = [h for h in (sums.all for sums in self._sums.values()) if h.count]
         done = sum(h.count for h in one)
         if not done:
             return {"requests": 0}

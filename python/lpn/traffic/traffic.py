@@ -37,16 +37,14 @@ class _Stream:
             block = numpy.asarray(block)[:left]
             if block.size == 0:
                 break
-            whole = numpy.floor(block)
-            if not numpy.isfinite(whole).all() or whole[-1] > _LAST or whole[0] < last:
+            whole = block if block.dtype.kind in "iub" else numpy.floor(block)
+            # False for what is no number, too.
+            rises = (whole[1:] >= whole[:-1]).all() and last <= whole[0] and whole[-1] <= _LAST
+            if not rises:
                 raise mistake(
                     "E-traffic", f"arrivals of '{self.place.name}' must be times that never fall"
                 )
             times = whole.astype(numpy.int64)
-            if (numpy.diff(times) < 0).any():
-                raise mistake(
-                    "E-traffic", f"arrivals of '{self.place.name}' must be times that never fall"
-                )
             last = int(times[-1])
             yield times, self._rows(rng, first, times)
             first += times.size
@@ -68,13 +66,18 @@ class _Stream:
             bounds = self.place._type.ranges[position]
             if bounds is None:
                 continue
+            if given is times and bounds[0] <= times[0] and times[-1] <= bounds[1]:
+                continue  # they never fall
+            if isinstance(given, numpy.ndarray) and given.dtype == numpy.int64:
+                column = given  # what lies side by side is looked at faster
+            if bounds[0] <= column.min() and column.max() <= bounds[1]:
+                continue
             wrong = column[(column < bounds[0]) | (column > bounds[1])]
-            if wrong.size:
-                raise mistake(
-                    "E-range",
-                    f"traffic of '{self.place.name}': {name} = {wrong[0]} is outside its range "
-                    f"{bounds[0]}..{bounds[1]}; clip what is drawn, or declare a wider range",
-                )
+            raise mistake(
+                "E-range",
+                f"traffic of '{self.place.name}': {name} = {wrong[0]} is outside its range "
+                f"{bounds[0]}..{bounds[1]}; clip what is drawn, or declare a wider range",
+            )
         return rows
 
 
@@ -221,9 +224,10 @@ def _merged(parts):
     """(rows, times) of several streams into one place, by time; equal ones in their order."""
     import numpy
 
-    times = numpy.concatenate([part[0] for part in parts])
-    rows = numpy.concatenate([part[1] for part in parts])
+    times, rows = parts[0]
     if len(parts) > 1:
+        times = numpy.concatenate([part[0] for part in parts])
+        rows = numpy.concatenate([part[1] for part in parts])
         order = numpy.argsort(times, kind="stable")
         times, rows = times[order], rows[order]
     return numpy.ascontiguousarray(rows), numpy.ascontiguousarray(times)

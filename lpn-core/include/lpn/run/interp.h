@@ -45,7 +45,7 @@ struct InterpOptions {
   Budget budget;
   Poll poll;  // already while tokens are placed; Interp::set_poll replaces it
   Guide guide;
-  std::optional<TransitionId> halved;  // all its delays are halved, rounded up
+  std::optional<TransitionId> halved;  // its delays and intervals are halved, rounded up
   // The run ends as kCondition with the first instant, 0 included, after which this holds; looked
   // at before all other reasons to end.
   std::optional<Condition> until;

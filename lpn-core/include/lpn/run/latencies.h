@@ -1,8 +1,10 @@
 // How long requests took, from birth to done: histograms of a fixed size, whatever their number.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -24,11 +26,18 @@ std::optional<std::size_t> birth_field(const TokenType& type);
 // are exact.
 class Histogram {
  public:
-  void add(std::int64_t value);
-  std::uint64_t count() const { return count_; }
+  void add(std::int64_t value) {
+    const auto bits = static_cast<std::uint64_t>(value);
+    if (bits < counts_[0].size()) [[likely]]
+      ++counts_[0][bits];
+    else
+      add_apart(value);
+  }
+  void add(const Histogram& other);
+  std::uint64_t count() const;
   double mean() const;  // REQUIRES count() > 0, as all below
-  std::int64_t least() const { return least_; }
-  std::int64_t greatest() const { return greatest_; }
+  std::int64_t least() const;
+  std::int64_t greatest() const;
   // The least value that at least the fraction `q` of all do not exceed (nearest rank).
   std::int64_t quantile(double q) const;
   // (first value, last value, count) of the cells that have any.
@@ -42,24 +51,30 @@ class Histogram {
   static constexpr int kBits = 15;
   static constexpr std::size_t kHalf = std::size_t{1} << (kBits - 1);
   std::array<std::vector<std::uint64_t>, 64 - kBits + 1> counts_;  // by octave; the first has two
-  std::uint64_t count_ = 0;
+  // Of the values that have no cell of their own; what is said of the others is in their cells.
+  std::uint64_t large_ = 0;
   Wide sum_ = 0;
-  std::int64_t least_ = 0, greatest_ = 0;
+  std::int64_t least_ = std::numeric_limits<std::int64_t>::max(), greatest_ = 0;
+
+  void add_apart(std::int64_t value);
 };
 
 // What was done over time: equal windows, which double when there would be more than kWindows.
 class OverTime {
  public:
   static constexpr std::size_t kWindows = 128;
-  void add(Time time, std::int64_t latency);
+  void add(Time time, std::uint64_t count, std::int64_t latency);  // of so many together
   struct Window {
     std::uint64_t count = 0;
     double latency = 0;  // sum
   };
   Time width() const { return Time{1} << doublings_; }
+  // The last time of the window that a time falls into, as long as nothing later is added.
+  Time last_with(Time time);
   const std::vector<Window>& windows() const { return windows_; }
 
  private:
+  void reach(Time time);
   int doublings_ = 0;
   std::vector<Window> windows_;
 };
@@ -76,7 +91,7 @@ class Latencies {
   // Throws Error "E-born" for a request that was born after it was done.
   void add(const Collected& done);
 
-  const Histogram& all() const { return all_; }
+  Histogram all() const;
   const std::map<std::int64_t, Histogram>& classes() const { return classes_; }  // with `by`
   const OverTime& over_time() const { return over_time_; }
 
@@ -84,7 +99,7 @@ class Latencies {
   std::size_t width_, born_;
   std::optional<std::size_t> by_;
   Time warm_up_;
-  Histogram all_;
+  Histogram unclassed_;  // without `by`
   std::map<std::int64_t, Histogram> classes_;
   Histogram& of(std::int64_t key);
   std::array<Histogram*, 64> known_{};  // of the classes 0, 1, ...: in classes_

@@ -86,10 +86,11 @@ class Simulator {
   // the run is event-driven. `take` then removes what has arrived since the last call.
   void collect(PlaceId place);
   Collected take(PlaceId place);
+  void take(PlaceId place, Collected& into);  // in the place of what is there
   Stats stats() const;  // Error "E-call" of a library built without `stats`
 
-  // With a library built with `path`, else Error "E-call". Before the first run: the delays of a
-  // transition halved, rounded up; and the bytes that the path may use.
+  // With a library built with `path`, else Error "E-call". Before the first run: the delays and
+  // intervals of a transition halved, rounded up; and the bytes that the path may use.
   void halve(TransitionId transition);
   void set_path_budget(std::uint64_t bytes);
   // After a run: the chain of firings that decided the latency. Throws Error "E-path-memory" when

@@ -290,7 +290,7 @@ def _instead(error, *given):
 
 
 def _evaluate(path, model, inputs, as_json):
-    from ...interfaces.input import aggregate, load_interface, rows_of
+    from ...interfaces.input import aggregate, load_interface, need_ending, rows_of
 
     interface = load_interface(path)
     model = model or interface.MODEL
@@ -302,7 +302,9 @@ def _evaluate(path, model, inputs, as_json):
     rows, refused, wrong = [], [], False
     for name in inputs:
         try:
-            x = aggregate(interface, rows_of(ready.net, ready.on(name).marking))
+            marking = ready.on(name).marking
+            need_ending(interface, ready.net, marking)
+            x = aggregate(interface, rows_of(ready.net, marking))
             cycles = interface.latency(x)
             rows.append(
                 {

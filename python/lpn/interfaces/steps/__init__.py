@@ -11,7 +11,7 @@ from ...errors import mistake
 from ..closed_form import stretches_of
 from ..extract import Extracted
 from ..fitted import CHECKS, drawn_inputs, run_inputs
-from ..input import aggregate, execute_interface, looked_at
+from ..input import aggregate, done_count_of, execute_interface, looked_at
 from .module import write_steps
 from .rules import rules_of
 
@@ -90,7 +90,7 @@ def written(net, space, found, model_name, clock):
         "tokens": tokens,
         "covered": covered,
         "conditions": found.conditions,
-        "done_count": _done_count(net, space, found.parameters),
+        "done_count": done_count_of(net, space.done_count, found.parameters),
     }
     return lambda header: write_steps(header, net, rules, steps, facts), rules, steps, tokens
 
@@ -123,15 +123,6 @@ def _range(value):
         return int(value), int(value)
     low, high = value._bounds()
     return int(low), int(high)
-
-
-def _done_count(net, space, parameters):
-    if space.done_count is not None:
-        return space.done_count
-    formula = net._core.done_count
-    if formula is None:
-        return None
-    return net._core.over_params(formula[0], [parameters[name] for name in net.params])
 
 
 def _header(found, model, rules, steps):
