@@ -10,12 +10,12 @@
 namespace lpn::sim {
 
 StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options,
-                           const Plan& plan, const FlowStats& stats) {
+                           const Plan& plan, const FlowStats& stats, const Members& members) {
   if (parts.parts.empty()) return {};
   std::string text, run, load, go;
   std::size_t lanes = 0;
   for (std::size_t i = 0; i < parts.parts.size(); ++i) {
-    text += StraightPart(net, parts.parts[i], options, plan, stats, i).text();
+    text += StraightPart(net, parts.parts[i], options, plan, stats, members, i).text();
     run += fmt::format("done += static_part_{}(run, limit);\n", i);
     try {
       const std::string together = Lanes(net, parts.parts[i], options, i).text();
