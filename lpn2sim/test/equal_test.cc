@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "lpn/sim/generate.h"
 #include "lpn/text/text.h"
@@ -67,6 +68,21 @@ TEST_CASE("equal functions are written once, with a row of distances for each") 
         "void try_0s([[maybe_unused]] const i64* const row_) { if (f_0[0 + row_[0]] < "
         "static_cast<u64>(5 + row_[1])) return; busy_1[0 + row_[2]] = true; f_0[3] = 0ll; }\n");
   CHECK(code.call("try", 1).text() == "try_0s(kRows_try_0 + 3)");
+}
+
+TEST_CASE("equal statements become a loop, where members are in arrays") {
+  std::vector<std::string> blocks;
+  for (const int place : {0, 1, 3, 2, 0}) {
+    blocks.push_back("if (@f" + std::to_string(place) + " != 0) return;\n");
+  }
+  blocks.push_back("@busy3 = true;\n");
+  std::string apart;
+  for (const std::string& block : blocks) apart += block;
+  CHECK(repeated(blocks, four(false)) == apart);
+  CHECK(repeated(blocks, four(true)) ==
+        "{ static constexpr i64 kRows_[] = {0,1,3,2,0,};\n"
+        "for (u32 i_ = 0; i_ < 5; ++i_) {\nconst i64* const row_ = kRows_ + i_ * 1;\n"
+        "if (f_0[0 + row_[0]] != 0) return;\n} }\n@busy3 = true;\n");
 }
 
 TEST_CASE("other operations, or members of another type, are other code") {

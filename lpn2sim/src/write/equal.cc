@@ -26,14 +26,8 @@ constexpr const char* kRow = "row_";
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-}  // namespace
-
-void EqualCode::add(const string& kind, size_t k, string text) {
-  if (!text.empty()) units_.push_back({kind, std::move(text), k});
-}
-
 // Text between marks: constants with their type, 12ll or 12ull, are slots.
-void EqualCode::plain(string_view text, Shape& out) const {
+void plain(string_view text, Shape& out) {
   for (size_t at = 0; at < text.size();) {
     const bool starts = is_digit(text[at]) && (at == 0 || !in_word(text[at - 1]));
     size_t end = at + 1;
@@ -56,16 +50,17 @@ void EqualCode::plain(string_view text, Shape& out) const {
   }
 }
 
-EqualCode::Shape EqualCode::shape(const Unit& unit) const {
+// `begin`: what its key begins with.
+Shape shape_of(const string& begin, string_view of, const Members& members) {
   Shape out;
-  out.key = unit.kind + " ";
+  out.key = begin;
   const auto slot = [&](char what, size_t array, size_t value) {
     out.slots.push_back({out.key.size(), what, array, static_cast<int64_t>(value)});
     out.key += {kSlot, what};
     if (what == '[') out.key += fmt::format("{};", array);
   };
   each_mark(
-      unit.text, [&](string_view text) { plain(text, out); },
+      of, [&](string_view text) { plain(text, out); },
       [&](const Mark& mark) {
         const std::uint32_t n = mark.numbers[0];
         if (mark.name == "N" || mark.name == "A" || mark.name == "B") {
@@ -73,7 +68,7 @@ EqualCode::Shape EqualCode::shape(const Unit& unit) const {
         } else if (mark.name == "T" || mark.name == "P" || mark.name == "C" || mark.name == "S") {
           slot(mark.name[0], 0, n);
         } else if (mark.name == "R") {
-          out.key += members_.type(n);
+          out.key += members.type(n);
         } else if (mark.name[0] == 'W') {
           const string_view set = mark.name.substr(1, mark.name.size() - 2);
           for (const std::uint32_t m : mark.numbers) {
@@ -82,7 +77,7 @@ EqualCode::Shape EqualCode::shape(const Unit& unit) const {
             out.key += ");";
           }
         } else {
-          const Members::Where at = members_.where(mark.name, n);
+          const Members::Where at = members.where(mark.name, n);
           slot('[', at.array, at.index);
         }
       });
@@ -90,23 +85,105 @@ EqualCode::Shape EqualCode::shape(const Unit& unit) const {
 }
 
 // `shift`: what is to be added to its value, or "".
-string EqualCode::spelled(const Slot& slot, const string& shift) {
+string spelled(const Shape::Slot& slot, const string& shift, const Members& members) {
   const string number =
       shift.empty() ? fmt::format("{}", slot.value) : fmt::format("{} + {}", slot.value, shift);
   switch (slot.what) {
-    case '[': return fmt::format("{}[{}]", members_.array(slot.array), number);
+    case '[': return fmt::format("{}[{}]", members.array(slot.array), number);
     case 'i': return shift.empty() ? number + "ll" : fmt::format("({})", number);
     case 'u': return shift.empty() ? number + "ull" : fmt::format("static_cast<u64>({})", number);
     case 'C':
-      if (shift.empty()) return fmt::format("call_{}()", number);
-      calls_by_number_ = true;
-      return fmt::format("call_on(static_cast<u32>({}))", number);
+      return shift.empty() ? fmt::format("call_{}()", number)
+                           : fmt::format("call_on(static_cast<u32>({}))", number);
     case 'S':
-      if (shift.empty()) return fmt::format("route_{}()", number);
-      routes_by_number_ = true;
-      return fmt::format("route(static_cast<u32>({}))", number);
+      return shift.empty() ? fmt::format("route_{}()", number)
+                           : fmt::format("route(static_cast<u32>({}))", number);
     default: return shift.empty() ? number : fmt::format("static_cast<u32>({})", number);
   }
+}
+
+// How far slot `s` of each is from that of the first.
+std::vector<int64_t> distances(size_t s, const std::vector<size_t>& members,
+                               const std::vector<Shape>& shapes) {
+  std::vector<int64_t> far;
+  for (const size_t m : members) {
+    far.push_back(shapes[m].slots[s].value - shapes[members[0]].slots[s].value);
+  }
+  return far;
+}
+bool all_none(const std::vector<int64_t>& distance) {
+  return std::all_of(distance.begin(), distance.end(), [](int64_t d) { return d == 0; });
+}
+
+// Behind a slot in a key.
+size_t behind(const Shape::Slot& slot, const string& key) {
+  return slot.what == '[' ? key.find(';', slot.at) + 1 : slot.at + 2;
+}
+
+string loop(const std::vector<size_t>& members, const std::vector<Shape>& shapes,
+            const Members& where) {
+  const Shape& shape = shapes[members[0]];
+  std::map<std::vector<int64_t>, size_t> columns;
+  string body;
+  size_t from = 0;
+  for (size_t s = 0; s < shape.slots.size(); ++s) {
+    const Shape::Slot& slot = shape.slots[s];
+    body += shape.key.substr(from, slot.at - from);
+    from = behind(slot, shape.key);
+    const std::vector<int64_t> far = distances(s, members, shapes);
+    string shift;
+    if (!all_none(far)) {
+      bool steps = true;  // by one each
+      for (size_t i = 0; i < far.size(); ++i) steps &= far[i] == static_cast<int64_t>(i);
+      shift = steps
+                  ? "static_cast<i64>(i_)"
+                  : fmt::format("{}[{}]", kRow, columns.emplace(far, columns.size()).first->second);
+    }
+    body += spelled(slot, shift, where);
+  }
+  body += shape.key.substr(from);
+  const size_t width = columns.size();
+  string rows;
+  if (width != 0) {
+    std::vector<int64_t> numbers(members.size() * width);
+    for (const auto& [far, c] : columns) {
+      for (size_t i = 0; i < far.size(); ++i) numbers[i * width + c] = far[i];
+    }
+    rows = "static constexpr i64 kRows_[] = {";
+    for (const int64_t n : numbers) rows += fmt::format("{},", n);
+    rows += "};\n";
+    body = fmt::format("const i64* const {} = kRows_ + i_ * {};\n{}", kRow, width, body);
+  }
+  return fmt::format("{{ {}for (u32 i_ = 0; i_ < {}; ++i_) {{\n{}}} }}\n", rows, members.size(),
+                     body);
+}
+
+}  // namespace
+
+string repeated(const std::vector<string>& texts, const Members& members) {
+  constexpr size_t kFew = 4;
+  std::vector<Shape> shapes(texts.size());
+  std::unordered_map<string, std::vector<size_t>> equal;
+  for (size_t t = 0; members.arrays() && t < texts.size(); ++t) {
+    shapes[t] = shape_of("", texts[t], members);
+    equal[shapes[t].key].push_back(t);
+  }
+  string all;
+  for (size_t t = 0; t < texts.size(); ++t) {
+    if (members.arrays()) {
+      const std::vector<size_t>& same = equal[shapes[t].key];
+      if (same.size() > kFew && !texts[t].empty()) {
+        if (same[0] == t) all += loop(same, shapes, members);
+        continue;
+      }
+    }
+    all += texts[t];
+  }
+  return all;
+}
+
+void EqualCode::add(const string& kind, size_t k, string text) {
+  if (!text.empty()) units_.push_back({kind, std::move(text), k});
 }
 
 string EqualCode::shared(const std::vector<size_t>& members, const std::vector<Shape>& shapes) {
@@ -129,23 +206,19 @@ string EqualCode::shared(const std::vector<size_t>& members, const std::vector<S
     }
   };
   for (size_t s = 0; s < shape.slots.size(); ++s) {
-    const Slot& slot = shape.slots[s];
+    const Shape::Slot& slot = shape.slots[s];
     copy(slot.at);
-    from += 2;
-    if (slot.what == '[') from = shape.key.find(';', from) + 1;
-    std::vector<int64_t> distance;
-    bool same = true;
-    for (const size_t m : members) {
-      distance.push_back(shapes[m].slots[s].value - slot.value);
-      same &= distance.back() == 0;
-    }
+    from = behind(slot, shape.key);
+    const std::vector<int64_t> distance = distances(s, members, shapes);
     string shift;
-    if (!same) {
+    if (!all_none(distance)) {
       const auto [at, is_new] = columns.emplace(distance, columns.size());
       shift = fmt::format("{}[{}]", kRow, at->second);
       for (size_t i = 0; is_new && i < members.size(); ++i) rows[i].push_back(distance[i]);
+      calls_by_number_ |= slot.what == 'C';
+      routes_by_number_ |= slot.what == 'S';
     }
-    body += spelled(slot, shift);
+    body += spelled(slot, shift, members_);
   }
   copy(shape.key.size());
   const string table = fmt::format("kRows_{}_{}", first.kind, first.k);
@@ -163,7 +236,7 @@ string EqualCode::text() {
   std::vector<Shape> shapes(units_.size());
   std::unordered_map<string, std::vector<size_t>> equal;
   for (size_t u = 0; shares_ && u < units_.size(); ++u) {
-    shapes[u] = shape(units_[u]);
+    shapes[u] = shape_of(units_[u].kind + " ", units_[u].text, members_);
     equal[shapes[u].key].push_back(u);
   }
   string all;

@@ -18,6 +18,24 @@
 
 namespace lpn::sim {
 
+// A text with marks, but for what it names and the values of its constants.
+struct Shape {
+  // A place in the text where others may differ.
+  struct Slot {
+    std::size_t at = 0;  // in the key
+    char what = 0;       // T, P, C, S, an array of members [, or a constant: i, u
+    std::size_t array = 0;
+    std::int64_t value = 0;
+  };
+  std::string key;
+  std::vector<Slot> slots;
+};
+
+// Statements that stand once per place or transition, each of `texts` a block of them with marks
+// that declares nothing and does not depend on the others' order: where members are in arrays, the
+// equal ones become a loop. The text has marks where a block stays alone.
+std::string repeated(const std::vector<std::string>& texts, const Members& members);
+
 class EqualCode {
  public:
   // Without `shares` each function stays what it is.
@@ -44,21 +62,7 @@ class EqualCode {
     std::string kind, text;
     std::size_t k = 0;
   };
-  // A place in the text where transitions may differ.
-  struct Slot {
-    std::size_t at = 0;  // in the key
-    char what = 0;       // T, P, C, S, an array of members [, or a constant: i, u
-    std::size_t array = 0;
-    std::int64_t value = 0;
-  };
-  struct Shape {
-    std::string key;
-    std::vector<Slot> slots;
-  };
-  Shape shape(const Unit& unit) const;
-  void plain(std::string_view text, Shape& out) const;
   std::string shared(const std::vector<std::size_t>& members, const std::vector<Shape>& shapes);
-  std::string spelled(const Slot& slot, const std::string& shift);
 
   const Members& members_;
   bool shares_;

@@ -51,15 +51,15 @@ void acts(FlowActors& actor, size_t actors, const Members& members, Writer& out)
   out.add(equal.table("Run", "act", "act", actors, ""));
 }
 
-// `parts`: of the net, that are static.
-void run_struct(const FlowFacts& facts, const FlowStats& stats, const StaticCode& fast,
-                Members& members, Writer& out) {
+// `declared`: what FlowState::members() wrote; `fast.low`: of each static part of the net.
+void run_struct(const FlowFacts& facts, const FlowStats& stats, const std::string& declared,
+                const StaticCode& fast, Members& members, Writer& out) {
   const size_t parts = fast.low.size();
   const size_t actors = facts.plan().actors.size();
   FlowState state(facts, stats, members, out);
   FlowExchange exchange(facts, stats, out);
   FlowActors actor(facts, stats, out);
-  FlowEnd end(facts, stats, parts, out);
+  FlowEnd end(facts, stats, parts, members, out);
   out.line("struct Run final : Flow<Run, {}, {}> {{", std::max<size_t>(actors, 1),
            facts.plan().packed);
   out.line("static constexpr bool kMixed = {};", facts.mixed());
@@ -67,7 +67,7 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, const StaticCode
   if (facts.mixed()) {
     out.line("std::unique_ptr<Net> ev = std::make_unique<Net>();  // the event-driven part");
   }
-  state.members();
+  out.add(declared);
   for (size_t i = 0; stats.possible() && i < parts; ++i) {
     out.line("LPNRT_IF_STATS(StreamWatch<{}, {}> watch{};)", facts.plan().packed,
              fast.low[i] ? "u32" : "u64", i);
@@ -126,20 +126,22 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
   const FlowFacts facts(net, declared, plan);
   const FlowStats stats(net, declared, plan, members.arrays());
   Writer out;
+  FlowState(facts, stats, members, out).members();  // before code that names them is compared
+  const std::string declared_members = out.take();
   StaticCode fast;
   if (!facts.mixed()) {
     fast = generate_static(
         net, static_parts(net),
         {plan.packed, facts.live(),
          [&facts](size_t k, size_t o, size_t e, size_t f) { return facts.can_fail(k, o, e, f); }},
-        plan, stats);
+        plan, stats, members);
   }
   if (!fast.text.empty()) {
     out.line("{}", kUnobserved);
     out.add(fast.text);
     out.line("#endif");
   }
-  run_struct(facts, stats, fast, members, out);
+  run_struct(facts, stats, declared_members, fast, members, out);
   run_flow(!fast.text.empty(), fast.portion, out);
   if (fast.lanes) generate_batch(fast.portion, out);
   out.line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");

@@ -28,9 +28,9 @@ void FlowEnd::finish() {
 
 void FlowEnd::last_instant() {
   line("u64 last_instant() const {{ u64 at = 0;");
-  for (size_t k = 0; k < net_.transitions.size(); ++k) {
+  each(net_.transitions.size(), members_, [this](size_t k) {
     if (!facts_.event(k)) line("if (@run_end{0} > at) at = @run_end{0};", k);
-  }
+  });
   line("return at; }}");
 }
 
@@ -45,13 +45,13 @@ void FlowEnd::settle() {
   if (stats_.possible()) line("LPNRT_IF_STATS(settle_stats();)");
   line("LPNRT_IF_TRACE(deliver();)");
   // Sources first: their rows may become those of a sink.
-  for (size_t p = 0; p < net_.places.size(); ++p) {
-    if (facts_.passage(p) != Passage::kSource) continue;
+  each(net_.places.size(), members_, [this](size_t p) {
+    if (facts_.passage(p) != Passage::kSource) return;
     line("net.@f{0} -= @run_s{0}.next;", p);
     if (facts_.width(p) > 0) line("net.@p{0}.pop(@run_s{0}.next);", p);
-  }
-  for (size_t p = 0; p < net_.places.size(); ++p) settle_place(p);
-  for (size_t k = 0; k < net_.transitions.size(); ++k) settle_transition(k);
+  });
+  each(net_.places.size(), members_, [this](size_t p) { settle_place(p); });
+  each(net_.transitions.size(), members_, [this](size_t k) { settle_transition(k); });
   line("net.last_commit = Instant::ticks(last_instant());");
   if (facts_.mixed()) {
     line("net.commits += ev->commits; net.done_tokens += ev->done_tokens;");
@@ -197,17 +197,18 @@ void FlowEnd::name_causes() {
 void FlowEnd::report_so_far() {
   line("void report_so_far() {{ i64 at = Instant::ticks(horizon);");
   line("if (horizon == 0) {{ at = kForever;");
-  for (size_t k = 0; k < net_.transitions.size(); ++k) {
+  each(net_.transitions.size(), members_, [this](size_t k) {
     if (!facts_.event(k)) line("at = lpnrt::min(at, Instant::ticks(@run_end{}));", k);
-  }
+  });
   line("net.commits = made; net.now = net.last_commit = at; return; }}");
   line("u64 flying = 0;");
   line(
       "const auto later = [&](const auto& queue) {{ u64 n = 0; while (n < queue.size() && "
       "Instant::ticks(queue.instant(queue.size() - 1 - n)) > at) ++n; return n; }}; "
       "(void)later;");
-  for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
-    if (facts_.event(k)) continue;
+  each(net_.transitions.size(), members_, [this](size_t id) {
+    const auto k = static_cast<uint32_t>(id);
+    if (facts_.event(k)) return;
     if (facts_.one_server(k)) {
       line("flying += Instant::ticks(@run_end{}) > at;", k);
     } else if (facts_.many_servers(k)) {
@@ -226,7 +227,7 @@ void FlowEnd::report_so_far() {
         break;
       }
     }
-  }
+  });
   line("net.commits = made - flying; net.now = net.last_commit = at; }}");
 }
 

@@ -11,8 +11,9 @@ namespace lpn::sim {
 class FlowEnd final : FlowPart {
  public:
   // `parts`: how many parts of the net are static.
-  FlowEnd(const FlowFacts& facts, const FlowStats& stats, std::size_t parts, Writer& out)
-      : FlowPart(facts, stats, out), parts_(parts) {}
+  FlowEnd(const FlowFacts& facts, const FlowStats& stats, std::size_t parts, const Members& members,
+          Writer& out)
+      : FlowPart(facts, stats, out), parts_(parts), members_(members) {}
 
   void finish();
 
@@ -34,6 +35,7 @@ class FlowEnd final : FlowPart {
   void settle_sink(std::size_t p);
 
   std::size_t parts_;
+  const Members& members_;
 };
 
 }  // namespace lpn::sim

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "write/equal.h"
 #include "write/flow_facts.h"
 #include "write/flow_stats.h"
+#include "write/link.h"
 #include "write/writer.h"
 
 namespace lpn::sim {
@@ -24,6 +26,19 @@ class FlowPart {
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     out_.line(format, std::forward<Args>(args)...);
+  }
+
+  // write(i) for all i < count, whose blocks do not depend on their order (equal.h).
+  template <typename Write>
+  void each(std::size_t count, const Members& members, const Write& write) {
+    const std::string before = out_.take();
+    std::vector<std::string> blocks;
+    for (std::size_t i = 0; i < count; ++i) {
+      write(i);
+      blocks.push_back(out_.take());
+    }
+    out_.add(before);
+    out_.add(repeated(blocks, members));
   }
 
   const FlowFacts& facts_;

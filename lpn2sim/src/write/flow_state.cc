@@ -85,7 +85,7 @@ void FlowState::start() {
     if (!facts_.event(k) && facts_.emits_too_many(k)) line("bail();");
   }
   for (uint32_t p : plan_.single_token) line("if (net.@f{} != 1) bail();", p);
-  for (size_t p = 0; p < net_.places.size(); ++p) {
+  each(net_.places.size(), members_, [this](size_t p) {
     switch (facts_.passage(p)) {
       case Passage::kSource:
         line("@run_s{0}.count = net.@f{0};", p);
@@ -118,7 +118,7 @@ void FlowState::start() {
           "net.@ids{0}[k];)",
           p);
     }
-  }
+  });
   if (facts_.mixed()) start_events();
   out_.add(stats_.begin());
   line("}}");

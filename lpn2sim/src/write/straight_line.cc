@@ -10,13 +10,13 @@
 namespace lpn::sim {
 
 StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options,
-                           const Plan& plan, const FlowStats& stats) {
+                           const Plan& plan, const FlowStats& stats, const Members& members) {
   if (parts.parts.empty()) return {};
   std::string text, run, load, go;
   std::size_t lanes = 0;
   std::vector<bool> low, low_path;
   for (std::size_t i = 0; i < parts.parts.size(); ++i) {
-    StraightPart part(net, parts.parts[i], options, plan, stats, i);
+    StraightPart part(net, parts.parts[i], options, plan, stats, members, i);
     low.push_back(part.low());
     low_path.push_back(part.low_path());
     text += part.text();

@@ -16,6 +16,7 @@
 #include "plan/schedule.h"
 #include "write/flow_stats.h"
 #include "write/iteration.h"
+#include "write/link.h"
 
 namespace lpn::sim {
 
@@ -40,6 +41,6 @@ struct StaticCode {
 
 // `net` is lowered.
 StaticCode generate_static(const Net& net, const StaticParts& parts, const StaticOptions& options,
-                           const Plan& plan, const FlowStats& stats);
+                           const Plan& plan, const FlowStats& stats, const Members& members);
 
 }  // namespace lpn::sim

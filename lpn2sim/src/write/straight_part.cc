@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lpn/base/error.h"
+#include "write/equal.h"
 
 namespace lpn::sim {
 
@@ -27,7 +28,7 @@ string StraightPart::text() {
          s.needed - s.count);
   }
   line("if (n == 0) return 0;");
-  for (size_t q = 0; q < part_.queues.size(); ++q) check(q);
+  checks();
   begin();
   add(stats_.begin());
   add(path_.begin());
@@ -107,10 +108,19 @@ void StraightPart::chunk_of_groups() {
 
 void StraightPart::leave() {
   for (size_t q = 0; q < part_.queues.size(); ++q) store(q);
+  std::vector<string> fired;
+  const string before = take();
+  int64_t firings = 0;
   for (size_t i = 0; i < part_.transitions.size(); ++i) {
-    const uint32_t k = part_.transitions[i];
-    line("run.@run_fired{0} += done * {1}; run.made += done * {1}; run.@run_end{0} = h{0}_1;", k,
-         part_.repetitions[i]);
+    line("run.@run_fired{} += done * {}ull;", part_.transitions[i], part_.repetitions[i]);
+    fired.push_back(take());
+    firings += part_.repetitions[i];
+  }
+  add(before);
+  add(repeated(fired, members_));
+  line("run.made += done * {};", firings);
+  for (const uint32_t k : part_.transitions) {
+    line("run.@run_end{0} = h{0}_1;", k);
     if (net_.transitions[k].interval) line("run.@run_next{0} = next{0};", k);
   }
   for (const StaticEnd& s : part_.sources) {
@@ -144,6 +154,20 @@ void StraightPart::produced(uint32_t p, uint32_t k, int64_t count) {
   line("run.@run_done{0} = later(run.@run_done{0}, h{1}_1);", p, k);
 }
 
+// What declares nothing comes first.
+void StraightPart::checks() {
+  const string before = take();
+  std::vector<string> fixed;
+  for (const StaticQueue& queue : part_.queues) {
+    if (queue.place == StaticQueue::kNone || !queue.fixed) continue;
+    line("if (run.@run_q{}.size() != {}) return 0;", queue.place, queue.initial);
+    fixed.push_back(take());
+  }
+  add(before);
+  add(repeated(fixed, members_));
+  for (size_t q = 0; q < part_.queues.size(); ++q) check(q);
+}
+
 void StraightPart::check(size_t q) {
   const StaticQueue& queue = part_.queues[q];
   if (queue.place == StaticQueue::kNone) {
@@ -153,9 +177,7 @@ void StraightPart::check(size_t q) {
       else
         line("const u64 m{} = static_cast<u64>(run.net.@servers{});", q, queue.producer);
     }
-  } else if (queue.fixed) {
-    line("if (run.@run_q{}.size() != {}) return 0;", queue.place, queue.initial);
-  } else {
+  } else if (!queue.fixed) {
     line("const u64 m{} = run.@run_q{}.size();", q, queue.place);
   }
   if (!queue.fixed) line("if (m{0} < {1} || m{0} > kMostInRing) return 0;", q, queue.initial);

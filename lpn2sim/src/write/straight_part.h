@@ -8,6 +8,7 @@
 
 #include "plan/schedule.h"
 #include "write/iteration.h"
+#include "write/link.h"
 #include "write/part_path.h"
 #include "write/part_stats.h"
 #include "write/part_streams.h"
@@ -19,10 +20,11 @@ namespace lpn::sim {
 class StraightPart : private Writer {
  public:
   StraightPart(const Net& net, const StaticPart& part, const StaticOptions& options,
-               const Plan& plan, const FlowStats& stats, std::size_t index)
+               const Plan& plan, const FlowStats& stats, const Members& members, std::size_t index)
       : net_(net),
         part_(part),
         options_(options),
+        members_(members),
         index_(index),
         streams_(net, part, stats, index),
         stats_(part, streams_, plan, stats, index),
@@ -42,6 +44,7 @@ class StraightPart : private Writer {
   void leave();
   std::int64_t per_iteration(const StaticEnd& s) const;
   void produced(std::uint32_t p, std::uint32_t k, std::int64_t count);
+  void checks();
   void check(std::size_t q);
   // The instant of the j-th token that the run holds.
   std::string held(const StaticQueue& q, const std::string& j, const std::string& count) const;
@@ -53,6 +56,7 @@ class StraightPart : private Writer {
   const Net& net_;
   const StaticPart& part_;
   const StaticOptions& options_;
+  const Members& members_;
   std::size_t index_;
   PartStreams streams_;
   PartStats stats_;
