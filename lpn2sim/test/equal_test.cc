@@ -64,9 +64,9 @@ TEST_CASE("equal functions are written once, with a row of distances for each") 
   code.add("try", 1, function(1, 2, 5));
   code.add("try", 2, function(2, 1, 9));
   CHECK(code.text() ==
-        "static constexpr i64 kRows_try_0[] = {0,0,0,2,0,1,1,4,2,0};\n"
-        "void try_0s([[maybe_unused]] const i64* const row_) { if (f_0[0 + row_[0]] < "
-        "static_cast<u64>(5 + row_[1])) return; busy_1[0 + row_[2]] = true; f_0[3] = 0ll; }\n");
+        "static constexpr Near kRows_try_0[] = {0,0,0,2,0,1,1,4,2,0};\n"
+        "void try_0s([[maybe_unused]] const Near* const row_) { if (f_0[0ll + row_[0]] < "
+        "static_cast<u64>(5ll + row_[1])) return; busy_1[0ll + row_[2]] = true; f_0[3] = 0ll; }\n");
   CHECK(code.call("try", 1).text() == "try_0s(kRows_try_0 + 3)");
 }
 
@@ -82,7 +82,27 @@ TEST_CASE("equal statements become a loop, where members are in arrays") {
   CHECK(repeated(blocks, four(true)) ==
         "{ static constexpr i64 kRows_[] = {0,1,3,2,0,};\n"
         "for (u32 i_ = 0; i_ < 5; ++i_) {\nconst i64* const row_ = kRows_ + i_ * 1;\n"
-        "if (f_0[0 + row_[0]] != 0) return;\n} }\n@busy3 = true;\n");
+        "if (f_0[0ll + row_[0]] != 0) return;\n} }\n@busy3 = true;\n");
+}
+
+TEST_CASE("the numbers of rows are as narrow as their distances let them be") {
+  const Members members = four(true);
+  EqualCode code(members, true);
+  for (const auto& [kind, far] :
+       {std::pair{"near", "32768ll"}, {"far", "32769ll"}, {"farthest", "8589934593ll"}}) {
+    const std::string text = std::string("(@A0) { return @f0 == 1ll; }\n");
+    const std::string head = std::string("u32 ") + kind + "_@N0";
+    code.add(kind, 0, head + text);
+    std::string other = head + text;
+    other.replace(other.find("1ll"), 3, far);
+    code.add(kind, 1, other);
+  }
+  const std::string text = code.text();
+  CHECK(count(text, "constexpr Near kRows_near_0[] = {0,32767,0}") == 1);
+  CHECK(count(text, "constexpr Far kRows_far_0[] = {0,32768,0}") == 1);
+  CHECK(count(text, "constexpr i64 kRows_farthest_0[] = {0,8589934592,0}") == 1);
+  CHECK(count(text, "farthest_0s([[maybe_unused]] const i64* const row_)") == 1);
+  CHECK(count(text, "return f_0[0] == (1ll + row_[0])") == 3);
 }
 
 TEST_CASE("other operations, or members of another type, are other code") {

@@ -19,6 +19,7 @@ TEST_CASE("the wheel gives every node at its time") {
   std::map<i64, std::set<u32>> plain;
   std::set<u32> idle;
   for (u32 k = 0; k < kNodes; ++k) idle.insert(k);
+  std::map<i64, std::multiset<u32>> firings;  // of slots that may be overtaken, beside the nodes
   i64 now = 0;
   for (int step = 0; step < 200000; ++step) {
     while (!idle.empty() && random() % 4 != 0) {
@@ -28,18 +29,31 @@ TEST_CASE("the wheel gives every node at its time") {
       const i64 due = now + 1 + static_cast<i64>(random() % static_cast<u64>(reach));
       wheel->insert(due, node);
       plain[due].insert(node);
+      if (random() % 2 != 0) continue;
+      const u32 slot = static_cast<u32>(random() % 5);
+      wheel->insert_firing(due, 3, slot);
+      firings[due].insert(slot);
     }
     CHECK(wheel->empty() == plain.empty());
     if (plain.empty()) continue;
     REQUIRE(wheel->earliest(now) == plain.begin()->first);
     now = plain.begin()->first;
     const std::set<u32> expected = plain.begin()->second;
-    CHECK(wheel->only(now) == (expected.size() == 1 ? *expected.begin() : Wheel<kNodes>::kNone));
     std::set<u32> got;
-    for (u32 node = wheel->take(now); node != Wheel<kNodes>::kNone; node = wheel->after(node)) {
-      got.insert(node);
+    std::multiset<u32> slots;
+    for (u32 node = wheel->take(now); node != Wheel<kNodes>::kNone;) {
+      if (node < kNodes) {
+        got.insert(node);
+        node = wheel->after(node);
+        continue;
+      }
+      const auto firing = wheel->release(node);
+      CHECK(firing.transition == 3);
+      slots.insert(firing.slot);
+      node = firing.next;
     }
     CHECK(got == expected);
+    CHECK(slots == firings[now]);
     idle.insert(got.begin(), got.end());
     plain.erase(plain.begin());
   }

@@ -59,8 +59,8 @@ inline i64 mod(i64 x, i64 y) {
 }
 [[gnu::always_inline]] inline i64 min(i64 x, i64 y) { return x < y ? x : y; }
 [[gnu::always_inline]] inline i64 max(i64 x, i64 y) { return x > y ? x : y; }
-template <std::size_t N>
-inline i64 lookup(const i64 (&table)[N], i64 x, u64 where) {
+template <typename T, std::size_t N>
+inline i64 lookup(const T (&table)[N], i64 x, u64 where) {
   if (static_cast<u64>(x) >= N) fail(kLookup, where, x);
   return table[x];
 }

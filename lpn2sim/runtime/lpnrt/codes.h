@@ -10,6 +10,10 @@ namespace lpnrt {
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 using u32 = std::uint32_t;
+// Tables, rows of shared functions and what firings remember are as small as their numbers let
+// them.
+using Near = std::int16_t;
+using Far = std::int32_t;
 __extension__ typedef unsigned __int128 u128;
 __extension__ typedef __int128 i128;
 

@@ -2,8 +2,8 @@
 //
 // A generated net is one struct derived from Engine: members for its places and its transitions'
 // firings in flight, a `try_k` and a `commit_k` per transition. There is an event per transition
-// with firings in flight (its earliest), on a bucket wheel when it is due within 1024 ticks, else
-// on a Boost.Heap, where also firings wait that may be overtaken; and two sets of transitions,
+// with firings in flight (its earliest), or one per firing where those may be overtaken, on a
+// bucket wheel when it is due within 1024 ticks, else on a Boost.Heap; and two sets of transitions,
 // `dirty` (to be looked at) and `due` (to commit in this group), visited from the least id upwards
 // as the semantics demand.
 #pragma once
@@ -32,6 +32,7 @@ enum : int { kFlowed, kBailed, kStopped, kAlone };  // kAlone: to be run apart f
 //   void start(u32 k)             try_k: starts k as often as it is ready and least
 //   void commit(u32 k)            commits all firings of k that are due now
 //   void start_here, commit_here  the same, as part of the caller where the net is small
+//   bool kPools                   firings of some transition may be overtaken
 //   void overtaken(u32 k, u32 slot)  a firing of k that is due now
 //   bool undrained() const        some place that must drain has tokens
 //   void arrive(u32 place, const i64* values)  a token, or credits that come back
@@ -52,7 +53,7 @@ struct Engine {
   Set<N> zero;             // have firings for the next group of this instant
   Wheel<2 * N> wheel;      // node k: the oldest firing of transition k; node N + k: look at k again
   std::vector<u32> woken;  // of the instant: see gather
-  Events events;           // what is due later than the wheel reaches, or may be overtaken
+  Events events;           // what is due later than the wheel reaches
   u64 commits = 0;
   u64 starts_made = 0;  // counted where Net::kTimed: some transition has an interval or a clock
   u64 done_tokens = 0;
@@ -216,7 +217,12 @@ struct Engine {
       schedule_far({when, k, kFront});
   }
   [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
-  void schedule_slot(i64 when, u32 k, u32 slot) { schedule_far({when, k, slot}); }
+  void schedule_slot(i64 when, u32 k, u32 slot) {
+    if (when - now < Wheel<2 * N>::kSlots)
+      wheel.insert_firing(when, k, slot);
+    else
+      schedule_far({when, k, slot});
+  }
   void wake_at(i64 when, u32 k, i64& planned) {
     if (when == kForever) fail(kOverflow, site(k, 7));
     if (planned == when) return;
@@ -239,18 +245,32 @@ struct Engine {
     while (!dirty.empty()) self().start(dirty.take_least());
   }
 
-  // Gathers what is due now, firings in `due` and transitions to look at again in `woken`; whether
-  // there was a firing.
-  bool gather() {
+  // Gathers a list of the wheel, firings in `due` and transitions to look at again in `woken`;
+  // whether there was a firing.
+  [[gnu::always_inline]] bool gather_near(u32 first) {
     bool any = false;
-    for (u32 node = wheel.take(now); node != wheel.kNone; node = wheel.after(node)) {
+    for (u32 node = first, next = wheel.kNone; node != wheel.kNone; node = next) {
       if (node < N) {
+        next = wheel.after(node);
         due.insert(node);
         any = true;
-      } else {
+      } else if (!Net::kPools || node < 2 * N) {
+        next = wheel.after(node);
         woken.push_back(node - N);
+      } else {
+        const auto firing = wheel.release(node);
+        next = firing.next;
+        self().overtaken(firing.transition, firing.slot);
+        due.insert(firing.transition);
+        any = true;
       }
     }
+    return any;
+  }
+
+  // The same for all that is due now.
+  bool gather() {
+    bool any = gather_near(wheel.take(now));
     while (!events.empty() && events.top().due == now) {
       const Event event = events.top();
       events.pop();
@@ -265,9 +285,10 @@ struct Engine {
     return any;
   }
 
-  void commit_group() {
+  // Commits a group, `due` or what became due at this instant; a commit makes nothing due.
+  void commit_group(Set<N>& which) {
     last_commit = now;
-    while (!due.empty()) self().commit(due.take_least());
+    while (!which.empty()) self().commit(which.take_least());
   }
 
   // Looks at the woken again. When nothing else happens at this instant, only at those that still
@@ -301,7 +322,7 @@ struct Engine {
     // Before the commits: what a transition had when it began to wait is what counts.
     const bool any = woken.empty() || look_again(alone && !firing);
     if (firing)
-      commit_group();
+      commit_group(due);
     else if (alone && !any)
       return false;
     starts();
@@ -313,9 +334,7 @@ struct Engine {
   [[gnu::noinline]] void further_groups() {
     while (!zero.empty()) {
       if (++group > look) many_groups();
-      due = zero;
-      zero = {};
-      commit_group();
+      commit_group(zero);
       starts();
     }
   }
@@ -327,24 +346,47 @@ struct Engine {
     breathe();
   }
 
-  // Instants at which one firing is due and nothing else happens, which most are, as long as they
-  // follow one another. REQUIRES begun, and no number of done tokens to stop at.
-  void lone_firings(i64 limit) {
+  // Instants of what is on the wheel alone, which most are, as long as they follow one another; at
+  // most of them there is one firing. REQUIRES begun. `target`: of done tokens, not yet there.
+  void near_instants(i64 limit, u64 target) {
     for (u32 more = kSteps; !wheel.empty(); --more) {
       if (more == 0) return breathe();
       const i64 next = wheel.earliest(now);
       if (next > limit || next >= arrivals.next) return;
-      const u32 only = wheel.only(next);
-      if (only >= N || (!events.empty() && events.top().due <= next)) return;
+      if (!events.empty() && events.top().due <= next) return;
+      const i64 last = now;
       now = next;
-      wheel.take(now);
-      last_commit = now;
       group = 0;
-      self().commit_here(only);
-      while (!dirty.empty()) self().start_here(dirty.take_least());
-      if (!zero.empty()) further_groups();
-      observe();
+      const u32 first = wheel.take(now);
+      if ((Net::kPools && first >= 2 * N) || wheel.after(first) != wheel.kNone ? several(first)
+                                                                               : one(first)) {
+        while (!dirty.empty()) self().start_here(dirty.take_least());
+        if (!zero.empty()) further_groups();
+        observe();
+        if (done_tokens >= target) return;
+      } else {
+        now = last;
+      }
     }
+  }
+  // Of such an instant: commits the only firing, or starts the only transition that waits for it;
+  // false when that no longer waits.
+  [[gnu::always_inline]] bool one(u32 node) {
+    if (node < N) {
+      last_commit = now;
+      self().commit_here(node);
+      return true;
+    }
+    if (!self().waiting(node - N, true)) return false;
+    touch(node - N);
+    self().start(node - N);
+    return true;
+  }
+  bool several(u32 first) {
+    const bool firing = gather_near(first);
+    const bool any = woken.empty() || look_again(!firing);
+    if (firing) commit_group(due);
+    return firing || any;
   }
 
   // At the end of an instant.
@@ -421,7 +463,7 @@ struct Engine {
         }
       }
       phase = Phase::kCommitted;
-      if (!due.empty()) commit_group();
+      if (!due.empty()) commit_group(due);
       return LPN_OK;
     });
   }
@@ -516,10 +558,14 @@ struct Engine {
       }
       instant();
     }
+    const u64 target = done_target < 0 ? ~u64{0} : static_cast<u64>(done_target);
+    const auto enough = [&] { return over = over || done_tokens >= target; };
     for (;;) {
-      if (done_target >= 0 && done_tokens >= static_cast<u64>(done_target)) over = true;
-      if (over) return finish(LPN_DONE, limit, result);
-      if (done_target < 0 && budget.firings == 0) lone_firings(limit);
+      if (enough()) return finish(LPN_DONE, limit, result);
+      if (budget.firings == 0) {
+        near_instants(limit, target);
+        if (enough()) return finish(LPN_DONE, limit, result);
+      }
       bool some = !wheel.empty();
       i64 next = some ? wheel.earliest(now) : kForever;
       if (!events.empty() && (!some || events.top().due < next)) {

@@ -281,7 +281,7 @@ struct Flow : Instants<Packed> {
     const bool firing = ev.gather() || arrival == begin;
     const bool any = ev.woken.empty() || ev.look_again(!first && !firing);
     if (firing)
-      ev.commit_group();
+      ev.commit_group(ev.due);
     else if (!first && !any && (arrival == Instant::kNever || Instant::ticks(arrival) != ev.now))
       return false;
     ev.starts();
@@ -298,7 +298,7 @@ struct Flow : Instants<Packed> {
       ev.due = ev.zero;
       ev.zero = {};
       if (arrives && Instant::group(at) == ev.group) self.arrive(at);
-      ev.commit_group();
+      ev.commit_group(ev.due);
       ev.starts();
     }
   }

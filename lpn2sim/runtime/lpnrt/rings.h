@@ -206,12 +206,14 @@ class Rows {
   i64 first_[kFirst * W];
 };
 
-// A set of transitions 0..N-1, visited from the least upwards. A summary bit per word, and a
-// summary of summaries above 4096, keep the visit independent of N.
+// A set of transitions 0..N-1, visited from the least upwards. More than two words have a summary
+// bit each, and more than 4096 a summary of those, which keeps the visit independent of N. Whether
+// a word is left empty is arithmetic, not a branch: it cannot be foretold.
 template <u32 N>
 class Set {
   static constexpr u32 kWords = (N + 63) / 64;
-  static constexpr u32 kTops = (kWords + 63) / 64;
+  static constexpr bool kSummed = kWords > 2;
+  static constexpr u32 kTops = kSummed ? (kWords + 63) / 64 : 1;
   static constexpr u32 kRoots = (kTops + 63) / 64;
   static_assert(kRoots <= 1 || N <= 64u * 64 * 64 * 64);
 
@@ -219,14 +221,16 @@ class Set {
   void insert(u32 k) { insert_word(k / 64, u64{1} << (k % 64)); }
   void insert_word(u32 w, u64 bits) {
     words_[w] |= bits;
-    if constexpr (kWords > 1) {
-      tops_[w / 64] |= u64{1} << (w % 64);
+    if constexpr (kSummed) {
+      tops_[kTops > 1 ? w / 64 : 0] |= u64{1} << (w % 64);
       if constexpr (kTops > 1) root_ |= u64{1} << (w / 64);
     }
   }
   bool empty() const {
     if constexpr (kWords == 1)
       return words_[0] == 0;
+    else if constexpr (kWords == 2)
+      return (words_[0] | words_[1]) == 0;
     else if constexpr (kTops == 1)
       return tops_[0] == 0;
     else
@@ -235,21 +239,18 @@ class Set {
   // REQUIRES !empty().
   u32 take_least() {
     u32 w = 0;
-    if constexpr (kWords > 1) {
-      u32 top = 0;
-      if constexpr (kTops > 1) top = static_cast<u32>(__builtin_ctzll(root_));
-      w = top * 64 + static_cast<u32>(__builtin_ctzll(tops_[top]));
-    }
+    if constexpr (kWords == 2) w = words_[0] == 0 ? 1 : 0;
+    u32 top = 0;
+    if constexpr (kTops > 1) top = static_cast<u32>(__builtin_ctzll(root_));
+    if constexpr (kSummed) w = top * 64 + static_cast<u32>(__builtin_ctzll(tops_[top]));
     const u64 word = words_[w];
     const u64 rest = word & (word - 1);
     words_[w] = rest;
-    if constexpr (kWords > 1) {
-      if (rest == 0) {
-        u64& top = tops_[w / 64];
-        top &= ~(u64{1} << (w % 64));
-        if constexpr (kTops > 1) {
-          if (top == 0) root_ &= ~(u64{1} << (w / 64));
-        }
+    if constexpr (kSummed) {
+      const u64 bit = tops_[top] & -tops_[top];
+      tops_[top] ^= rest == 0 ? bit : 0;
+      if constexpr (kTops > 1) {
+        if (tops_[top] == 0) root_ &= ~(u64{1} << top);
       }
     }
     return w * 64 + static_cast<u32>(__builtin_ctzll(word));

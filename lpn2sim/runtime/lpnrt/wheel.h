@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <boost/heap/d_ary_heap.hpp>
 #include <iterator>
+#include <vector>
 
 #include "lpnrt/codes.h"
 
 namespace lpnrt {
 
 // What is due within the next kSlots ticks: a list of nodes per tick, found through a bitmap. A
-// node is in at most one list, so links live in one array and nothing is allocated. Cost does not
-// grow with the number of pending events, which a heap's does.
+// node is in at most one list, so links live in one array and nothing is allocated; firings that
+// may be overtaken have nodes of their own, from Nodes on, which are used again. Cost does not grow
+// with the number of pending events, which a heap's does.
 template <u32 Nodes>
 class Wheel {
  public:
@@ -21,12 +23,28 @@ class Wheel {
   Wheel() { std::fill(std::begin(heads_), std::end(heads_), kNone); }
   bool empty() const { return summary_ == 0; }
   // REQUIRES now <= due < now + kSlots, and node in no list.
-  void insert(i64 due, u32 node) {
-    const u32 slot = static_cast<u32>(due) & (kSlots - 1);
-    next_[node] = heads_[slot];
-    heads_[slot] = node;
-    words_[slot / 64] |= u64{1} << (slot % 64);
-    summary_ |= 1u << (slot / 64);
+  void insert(i64 due, u32 node) { next_[node] = put(due, node); }
+  // A firing of transition `k`, which is in that slot. REQUIRES now <= due < now + kSlots.
+  [[gnu::noinline]] void insert_firing(i64 due, u32 k, u32 slot) {
+    if (unused_ == kNone) {
+      unused_ = Nodes + static_cast<u32>(firings_.size());
+      firings_.push_back({kNone, 0, 0});
+    }
+    const u32 node = unused_;
+    Firing& firing = firings_[node - Nodes];
+    unused_ = firing.next;
+    firing = {put(due, node), k, slot};
+  }
+  struct Firing {
+    u32 next, transition, slot;
+  };
+  // That of a node from Nodes on, which is free then; `next` is what comes after it.
+  Firing release(u32 node) {
+    Firing& firing = firings_[node - Nodes];
+    const Firing found = firing;
+    firing.next = unused_;
+    unused_ = node;
+    return found;
   }
   // The earliest due time. REQUIRES !empty() and nothing due before now.
   i64 earliest(i64 now) const {
@@ -48,20 +66,26 @@ class Wheel {
     if (rest == 0) summary_ &= ~(1u << (slot / 64));
     return first;
   }
-  u32 after(u32 node) const { return next_[node]; }
-  // The node of `now` when there is exactly one, else kNone.
-  u32 only(i64 now) const {
-    const u32 first = heads_[static_cast<u32>(now) & (kSlots - 1)];
-    return first != kNone && next_[first] == kNone ? first : kNone;
-  }
+  u32 after(u32 node) const { return next_[node]; }  // REQUIRES node < Nodes
 
  private:
   static constexpr u32 kWords = kSlots / 64;
   static_assert(kWords <= 16);
+  // The node that it goes before.
+  u32 put(i64 due, u32 node) {
+    const u32 slot = static_cast<u32>(due) & (kSlots - 1);
+    const u32 next = heads_[slot];
+    heads_[slot] = node;
+    words_[slot / 64] |= u64{1} << (slot % 64);
+    summary_ |= 1u << (slot / 64);
+    return next;
+  }
   u32 summary_ = 0;
   u64 words_[kWords] = {};
   u32 heads_[kSlots];
   u32 next_[Nodes];
+  u32 unused_ = kNone;
+  std::vector<Firing> firings_;
 };
 
 struct Event {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lpn/base/error.h"
+#include "write/expr.h"
 
 namespace lpn::sim {
 
@@ -22,6 +23,7 @@ namespace {
 constexpr char kSlot = '\x01';                  // in keys; followed by what it is
 constexpr int64_t kLargest = int64_t{1} << 61;  // of constants that may be numbers of a row
 constexpr const char* kRow = "row_";
+constexpr char kParameter = '\x02';  // in bodies: the row, whose type is known last
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -88,10 +90,12 @@ Shape shape_of(const string& begin, string_view of, const Members& members) {
 string spelled(const Shape::Slot& slot, const string& shift, const Members& members) {
   const string number =
       shift.empty() ? fmt::format("{}", slot.value) : fmt::format("{} + {}", slot.value, shift);
+  const string wide = fmt::format("{}ll + {}", slot.value, shift);
   switch (slot.what) {
-    case '[': return fmt::format("{}[{}]", members.array(slot.array), number);
-    case 'i': return shift.empty() ? number + "ll" : fmt::format("({})", number);
-    case 'u': return shift.empty() ? number + "ull" : fmt::format("static_cast<u64>({})", number);
+    case '[':
+      return fmt::format("{}[{}]", members.array(slot.array), shift.empty() ? number : wide);
+    case 'i': return shift.empty() ? number + "ll" : fmt::format("({})", wide);
+    case 'u': return shift.empty() ? number + "ull" : fmt::format("static_cast<u64>({})", wide);
     case 'C':
       return shift.empty() ? fmt::format("call_{}()", number)
                            : fmt::format("call_on(static_cast<u32>({}))", number);
@@ -201,7 +205,7 @@ string EqualCode::shared(const std::vector<size_t>& members, const std::vector<S
       }
       const char what = shape.key[++from];
       if (what == 'N') body += fmt::format("{}s", first.k);
-      if (what == 'A') body += fmt::format("[[maybe_unused]] const i64* const {}", kRow);
+      if (what == 'A') body += kParameter;
       if (what == 'B') body += kRow;
     }
   };
@@ -222,14 +226,25 @@ string EqualCode::shared(const std::vector<size_t>& members, const std::vector<S
   }
   copy(shape.key.size());
   const string table = fmt::format("kRows_{}_{}", first.kind, first.k);
+  Range all{0, 0};
+  for (const auto& [distances, at] : columns) {
+    const auto [least, most] = std::minmax_element(distances.begin(), distances.end());
+    all = {std::min(all.lo, *least), std::max(all.hi, *most)};
+  }
+  // Rows are data beside the places that they lead to, so they are as small as can be.
+  const string type = number_type(all);
+  const string parameter = fmt::format("[[maybe_unused]] const {}* const {}", type, kRow);
+  for (size_t at = 0; (at = body.find(kParameter, at)) != string::npos;) {
+    body.replace(at, 1, parameter);
+  }
   string numbers;
   for (size_t i = 0; i < members.size(); ++i) {
     const size_t k = units_[members[i]].k;
     calls_[first.kind][k] = {fmt::format("{}_{}s", first.kind, first.k),
-                             fmt::format("{} + {}", table, i * columns.size())};
+                             fmt::format("{} + {}", table, i * columns.size()), type};
     for (const int64_t n : rows[i]) numbers += fmt::format("{},", n);
   }
-  return fmt::format("static constexpr i64 {}[] = {{{}0}};\n{}", table, numbers, body);
+  return fmt::format("static constexpr {} {}[] = {{{}0}};\n{}", type, table, numbers, body);
 }
 
 string EqualCode::text() {
@@ -249,7 +264,7 @@ string EqualCode::text() {
         continue;
       }
     }
-    calls_[unit.kind][unit.k] = {fmt::format("{}_{}", unit.kind, unit.k), ""};
+    calls_[unit.kind][unit.k] = {fmt::format("{}_{}", unit.kind, unit.k), "", ""};
     all += linked(unit.text, members_);
   }
   return all;
@@ -260,14 +275,15 @@ string EqualCode::table(const string& of, const string& name, const string& kind
   string rows;
   for (size_t k = 0; k < count; ++k) {
     const Call c = call(kind, k);
-    rows += c.row.empty() ? fmt::format("{{{}_apart<&{}::{}>, nullptr}},\n", name, of, c.name)
-                          : fmt::format("{{{}_row<&{}::{}>, {}}},\n", name, of, c.name, c.row);
+    rows += c.row.empty()
+                ? fmt::format("{{{}_apart<&{}::{}>, nullptr}},\n", name, of, c.name)
+                : fmt::format("{{{}_row<{}, &{}::{}>, {}}},\n", name, c.type, of, c.name, c.row);
   }
   return fmt::format(
-      "struct Step_{0} {{ void (*go)({1}&, const i64*); const i64* row; }};\n"
-      "template <void ({1}::*F)()> static void {0}_apart({1}& me, const i64*) {{ (me.*F)(); }}\n"
-      "template <void ({1}::*F)(const i64*)> static void {0}_row({1}& me, const i64* row) "
-      "{{ (me.*F)(row); }}\n"
+      "struct Step_{0} {{ void (*go)({1}&, const void*); const void* row; }};\n"
+      "template <void ({1}::*F)()> static void {0}_apart({1}& me, const void*) {{ (me.*F)(); }}\n"
+      "template <typename T, void ({1}::*F)(const T*)> static void {0}_row({1}& me, "
+      "const void* row) {{ (me.*F)(static_cast<const T*>(row)); }}\n"
       "void {0}(u32 k) {{ {2} static constexpr Step_{0} kSteps[] = {{\n{3}}};\n"
       "const Step_{0}& step = kSteps[k]; step.go(*this, step.row); }}\n",
       name, of, before, rows);

@@ -46,7 +46,7 @@ class EqualCode {
   // All functions and their rows. Nothing can be added after that.
   std::string text();
   struct Call {
-    std::string name, row;  // row "": it takes none
+    std::string name, row, type;  // its row and the type of that one's numbers; "": it takes none
     std::string text() const { return name + "(" + row + ")"; }
   };
   Call call(const std::string& kind, std::size_t k) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace lpn::sim {
 
@@ -14,7 +15,10 @@ void EventMembers::constants() {
        net_.params.size(), declared_.places.size(), net_.transitions.size());
   const bool has_done =
       std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
-  line("static constexpr bool kHasDone = {}, kTimed = {};", has_done, facts_.timed());
+  const bool pools = std::any_of(infos_.begin(), infos_.end(),
+                                 [](const TransitionInfo& i) { return i.keep == Keep::kPool; });
+  line("static constexpr bool kHasDone = {}, kTimed = {}, kPools = {};", has_done, facts_.timed(),
+       pools);
   if (facts_.flows()) {
     line("static constexpr bool kFlow = {};", facts_.flow_condition());
     line("int run_flow();");
@@ -268,6 +272,7 @@ void EventMembers::record(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
   Writer body;
+  std::map<string, string> by_type;
   if (info.keep == Keep::kFifo) body.line("i64 due;");
   if (info.keep == Keep::kPool) body.line("u64 number;");
   for (size_t o = 0; o < t.outputs.size(); ++o) {
@@ -277,10 +282,17 @@ void EventMembers::record(size_t k) {
       if (facts_.is_unit(t.outputs[o]) ||
           !(facts_.one_row(emission) || facts_.row_or_none(emission)))
         continue;
+      const auto& types = net_.type_of(t.outputs[o].place).fields;
       for (size_t f = 0; f < emission.fields.size(); ++f) {
-        if (!facts_.is_const(emission.fields[f])) body.line("i64 v{}_{}_{};", o, e, f);
+        if (facts_.is_const(emission.fields[f])) continue;
+        by_type[number_type(types[f].range.value_or(Range{}))] +=
+            fmt::format(" v{}_{}_{},", o, e, f);
       }
     }
+  }
+  for (auto& [type, names] : by_type) {
+    names.back() = ';';
+    body.line("{}{}", type, names);
   }
   for (size_t a = 0; a < info.arcs.size(); ++a) {
     if (info.arcs[a].weight >= 0 || t.inputs[a].inhibit) continue;

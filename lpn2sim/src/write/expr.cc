@@ -16,6 +16,11 @@ string literal(std::int64_t value) {
   return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
 }
 
+const char* number_type(const Range& range) {
+  if (range.lo >= INT16_MIN && range.hi <= INT16_MAX) return "Near";
+  return range.lo >= INT32_MIN && range.hi <= INT32_MAX ? "Far" : "i64";
+}
+
 string site(size_t transition, SiteKind kind, size_t arc, size_t emission, size_t field) {
   return fmt::format("site(@T{}, {}, {}, {}, {})", transition, static_cast<int>(kind), arc,
                      emission, field);

@@ -20,6 +20,8 @@ using TermNames = std::map<ExprId, std::string>;
 
 // A value of type i64.
 std::string literal(std::int64_t value);
+// The narrowest type of lpnrt/codes.h whose values include these.
+const char* number_type(const Range& range);
 // The lpnrt::site(...) of an expression, for failures; with a mark (link.h).
 std::string site(std::size_t transition, SiteKind kind, std::size_t arc = 0,
                  std::size_t emission = 0, std::size_t field = 0);

@@ -1,5 +1,7 @@
 #include "lpn/sim/generate.h"
 
+#include <algorithm>
+
 #include "write/event_facts.h"
 #include "write/event_names.h"
 #include "write/events.h"
@@ -19,8 +21,12 @@ std::string generate(const Net& net, const GenerateOptions& options) {
   const ExprPool& exprs = facts.net.exprs;
   for (std::size_t k = 0; k < exprs.tables(); ++k) {
     std::string values;
-    for (std::int64_t v : exprs.table(static_cast<std::uint32_t>(k))) values += literal(v) + ",";
-    out.line("constexpr i64 kTable{}[] = {{{}}};", k, values);
+    Range range{0, 0};
+    for (const std::int64_t v : exprs.table(static_cast<std::uint32_t>(k))) {
+      values += literal(v) + ",";
+      range = {std::min(range.lo, v), std::max(range.hi, v)};
+    }
+    out.line("constexpr {} kTable{}[] = {{{}}};", number_type(range), k, values);
   }
   Members members(facts.apart);
   out.add(generate_events(facts, members));
