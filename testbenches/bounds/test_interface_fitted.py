@@ -145,7 +145,9 @@ def test_runs_that_end_by_done_tokens():
     inputs.done_count = 3
     found = extract_fitted(timed, inputs)
     assert found.classes[0]["worst_error"] == 0
-    assert "runs end after 3 done tokens" in found.text
+    assert execute_interface(found.text, "interface.py").DONE_COUNT == 3
+    assert "DONE_COUNT = 3  # done tokens that end a run" in found.text
+    assert "Not looked at" not in found.text
 
 
 def test_runs_that_never_end_are_refused(monkeypatch):
