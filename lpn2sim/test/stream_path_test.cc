@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "lpnrt/low_path.h"
+
 namespace lpnrt {
 namespace {
 
@@ -50,7 +52,7 @@ constexpr u64 kBlock = 40;
 constexpr u32 kNumber[] = {5, 7};  // of the transitions in the net
 
 // Firings one after the other, each with its nodes in a tree that is never folded.
-template <bool Packed>
+template <bool Packed, typename Trace>
 struct Run {
   using Instant = Instants<Packed>;
   struct Wait {
@@ -64,7 +66,7 @@ struct Run {
   std::vector<u32> ended[2];
   u32 begun[2] = {};
   u64 last[2] = {};
-  StreamTrace<Packed> trace;
+  Trace trace;
 
   void collect() {
     causes.collect([this](const auto& visit) { trace.each(visit); });
@@ -134,17 +136,23 @@ bool all_same(const std::vector<T>& a, const std::vector<T>& b) {
                     [](const T& x, const T& y) { return same(x, y); });
 }
 
-template <bool Packed>
+// A LowTrace takes plain ones only, and how many tokens there are from its table.
+template <bool Packed, typename Trace = StreamTrace<Packed>>
 void check(Dice& dice, bool& folded) {
-  Run<Packed> run;
-  const Shape& s = run.s = some_shape(dice);
+  constexpr bool kLow = std::is_same_v<Trace, LowTrace>;
+  Run<Packed, Trace> run;
+  Shape& s = run.s = some_shape(dice);
+  while (kLow && !s.plain) s = some_shape(dice);
   const auto of_maker = static_cast<u64>(s.makes), of_taker = static_cast<u64>(s.takes);
-  const Stream streams[] = {{of_maker, 0},
-                            {of_taker, of_maker * kBlock + 3},
-                            {of_taker, (of_maker + of_taker) * kBlock + 5},
-                            {of_maker, (of_maker + 2 * of_taker) * kBlock + 7},
-                            {of_taker, (2 * of_maker + 2 * of_taker) * kBlock + 9}};
-  std::vector<StreamWait> waits = {{1, kCredit, s.taken, s.emitted, s.emitted, 0},
+  // Each with its history, from a multiple of 64 on; the first ones are nobody's.
+  Stream streams[5];
+  u64 words = 64;
+  for (u32 k = 0; k < 5; ++k) {
+    const u64 firings = k == 0 || k == 3 ? of_maker : of_taker;
+    streams[k] = {firings, words + firings * kStreamHistory};
+    words += (firings * (kStreamHistory + kBlock) + 63) / 64 * 64;
+  }
+  std::vector<StreamWait> waits = {{1, kCredit, s.taken, s.emitted, s.emitted, kLow ? s.room : 0},
                                    {0, kServer, 1, 1, 1, s.servers[0]},
                                    {0, kToken, s.emitted, s.taken, s.taken + s.ahead, s.initial},
                                    {1, kServer, 1, 1, 1, s.servers[1]}};
@@ -156,24 +164,14 @@ void check(Dice& dice, bool& folded) {
   const auto count = static_cast<u32>(waits.size());
   const StreamTransition transitions[] = {{2, s.servers[0] == 1}, {count - 2, s.servers[1] == 1}};
   const StreamCauses causes[] = {{kNumber[0], s.plain ? 0u : 3u}, {kNumber[1], s.plain ? 0u : 4u}};
-  const StreamPart part = {streams,
-                           transitions,
-                           waits.data(),
-                           nullptr,
-                           causes,
-                           3,
-                           2,
-                           count,
-                           0,
-                           s.plain ? 0u : 2u,
-                           1,
-                           kBlock,
-                           (2 * of_maker + 3 * of_taker) * kBlock + 16};
+  const StreamPart part = {
+      streams, transitions, waits.data(),      nullptr, causes, kLow ? 2u : 3u, 2,
+      count,   0,           s.plain ? 0u : 2u, 1,       kBlock, words};
   auto& trace = run.trace;
   CHECK_FALSE(trace.begun());
   trace.begin(part, run.causes);
   CHECK(trace.begun());
-  trace.initial(0, static_cast<u64>(s.room));
+  if constexpr (!kLow) trace.initial(0, static_cast<u64>(s.room));
   // Few firings all have their nodes; of many only some have.
   const i64 blocks = roll(dice, 1, roll(dice, 0, 1) != 0 ? 5 : 300);
   for (i64 block = 0; block < blocks; ++block) {
@@ -184,7 +182,12 @@ void check(Dice& dice, bool& folded) {
     const auto write = [&](u32 to, const std::vector<u64>& from, i64 first) {
       std::copy(from.begin() + first, from.end(), trace.block() + streams[to].offset);
     };
-    write(0, run.commits[0], made), write(1, run.commits[1], took), write(2, run.paces, took);
+    write(0, run.commits[0], made), write(1, run.commits[1], took);
+    if constexpr (kLow) {
+      for (u32 k = 0; k < 2; ++k) trace.ended(k, run.commits[k].back());
+    } else {
+      write(2, run.paces, took);
+    }
     if (!s.plain) write(3, run.due[0], made), write(4, run.due[1], took);
     trace.observe(run, static_cast<u64>(iterations), last);
     for (u32 k = 0; k < 2 && last; ++k) {
@@ -207,7 +210,7 @@ void check(Dice& dice, bool& folded) {
       if (static_cast<i64>(j) < s.taken + s.ahead - 1) continue;  // nobody looks at these again
       const u32 node = trace.token(1, 2, j);
       CHECK(run.causes.start(node) ==
-            run.all.start(Run<Packed>::number(run.ended[0], floor_of(at, s.emitted))));
+            run.all.start(Run<Packed, Trace>::number(run.ended[0], floor_of(at, s.emitted))));
     }
   }
 }
@@ -218,6 +221,7 @@ TEST_CASE("what decided follows from the streams of commits") {
   for (int round = 0; round < 60; ++round) {
     check<false>(dice, folded);
     check<true>(dice, folded);
+    check<false, LowTrace>(dice, folded);
   }
   CHECK(folded);
 }
