@@ -1,6 +1,7 @@
 // The critical path, checked against what the interpreter did: every step starts at the instant of
 // its cause, and the cause is one that the commits of the run show; the rows add up to the latency;
-// twice as fast a transition changes the run as it does in a net with its delay and interval halved.
+// twice as fast a transition changes the run as it does in a net with its delay and interval
+// halved.
 //
 // path_test NETS_FOLDER [--nets N] [--seed S] [--profile NAME]: the golden nets, then random ones;
 // with `-` for the folder, random ones alone, of which no least number of events is asked.

@@ -77,7 +77,8 @@ std::int64_t sane_count(const Net& net, const ParamValues& params, const Formula
 
 std::int64_t param_value(const Net& net, const ParamValues& params, const Formula& formula,
                          const std::string& what, std::int64_t least, std::int64_t index) {
-  return value_of(net, params, formula, [&] { return what; }, least, index);
+  return value_of(
+      net, params, formula, [&] { return what; }, least, index);
 }
 
 InitialSize initial_size(const Net& net, const ParamValues& params, const Marking& marking) {

@@ -87,7 +87,7 @@ class Simulator {
   void collect(PlaceId place);
   Collected take(PlaceId place);
   void take(PlaceId place, Collected& into);  // in the place of what is there
-  Stats stats() const;  // Error "E-call" of a library built without `stats`
+  Stats stats() const;                        // Error "E-call" of a library built without `stats`
 
   // With a library built with `path`, else Error "E-call". Before the first run: the delays and
   // intervals of a transition halved, rounded up; and the bytes that the path may use.
