@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Speed of the engines: the numbers of README.md beside what was asked, medians of several runs.
+"""Speed of the engines: the numbers of docs/numbers.md beside what was asked, medians of several runs.
 
     testbenches/speed/bench.py [--repeat 5] [--only WORD] [--quick] [--long] [--json]
 
