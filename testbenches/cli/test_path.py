@@ -310,7 +310,9 @@ def test_the_interpreter_tells_a_long_path_firing_by_firing():
     net = line()
     run = lpn.simulate(net, _long(net, 9_000), path=0, engine="interp")
     rows = by_name(run.path)
-    assert len(run.steps) == sum(rows[name, "delay"]["count"] for name in ("fetch", "work", "write"))
+    assert len(run.steps) == sum(
+        rows[name, "delay"]["count"] for name in ("fetch", "work", "write")
+    )
     assert "firings there" not in run.path["bottleneck"]["text"].replace("of its firings there", "")
 
 
