@@ -103,11 +103,11 @@ class Causes {
     sums_[nodes_[node].sums].assign(rows, rows + count);
     return node;
   }
-  // Before the first one: room for so many nodes, as far as the budget reaches. The last firings of
-  // the path, a quarter of that number at least, are told one by one.
+  // Before the first one: none goes before there are so many, as far as the budget reaches. The
+  // last firings of the path, a quarter of that number at least, are told one by one.
   void keep(u64 nodes) {
     while (nodes > kLeast && bytes(nodes) > budget) nodes /= 2;
-    if (nodes > nodes_.size()) nodes_.resize(nodes);
+    keeps_ = nodes;
   }
   void clear() {
     size_ = 1;
@@ -127,6 +127,7 @@ class Causes {
       size_ = 1;
       return;
     }
+    if (nodes_.size() < keeps_) return nodes_.resize(std::min(nodes_.size() * 2, keeps_));
     named_.assign(size_, 0);
     each([this](u32& node) { named_[node] = kMany; });
     u64 alive = 1;
@@ -305,6 +306,7 @@ class Causes {
 
   u32 transitions_;
   u32 size_ = 1;
+  u64 keeps_ = 0;
   std::vector<Node> nodes_, kept_;
   std::vector<unsigned char> named_;  // by how many, up to kMany
   std::vector<u32> to_;

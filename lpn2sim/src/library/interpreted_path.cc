@@ -81,7 +81,7 @@ std::vector<bool> looking_arcs(const Net& net, const Transition& t) {
 
 }  // namespace
 
-// The interpreter is not slowed by more than a cache holds, and the page shows the path.
+// More than a cache holds does not slow the interpreter, and the page shows the path.
 constexpr std::uint64_t kNodes = std::uint64_t{1} << 18;
 
 struct InterpretedPath::Impl {
