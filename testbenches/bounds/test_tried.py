@@ -152,13 +152,30 @@ def test_inputs_that_stall_are_named():
     assert lpn.prove(space, "latency <= 1000").verdict == "refuted"
 
 
-def test_a_run_that_does_not_end_is_no_proof():
-    net = arbitrated(2)
+def refreshed(stuck=None):
+    """Two masters, and a timer that never stops."""
+    net = arbitrated(2, stuck)
     tick = net.place("tick", init=1)
     net.transition("refresh", take={"t": tick}, put=[tick], delay=10)
-    answer = lpn.maximize(bursts(net, (1, 2), 2))
+    return net
+
+
+def test_a_run_that_does_not_end_is_no_proof():
+    answer = lpn.maximize(bursts(refreshed(stuck=2), (1, 2), 2))
     assert answer.verdict == "unknown" and answer.upper is None and answer.certificate is None
     assert "is not over after 200000 firings" in answer.why
+
+
+@pytest.mark.parametrize("seconds", [None, 20])
+def test_runs_that_never_stop_end_where_no_more_can_be_done(seconds):
+    """Without a limit, too: classes, which do not have such runs, are not waited for."""
+    space = bursts(refreshed(), (1, 4), 2)
+    answer = lpn.maximize(space, seconds=seconds)
+    values = by_hand(space, lambda run: run.latency)
+    assert space.done_count == 2 and any("done token 2" in note for note in answer.notes)
+    assert answer.verdict == "optimal" and answer.upper == max(values)
+    assert answer.inputs == len(values) == 16
+    assert lpn.check_certificate(json.loads(json.dumps(answer.certificate))).holds
 
 
 def test_a_limit_leaves_what_was_found():

@@ -7,6 +7,7 @@ from conftest import BUILD
 
 sys.path.insert(0, str(BUILD / "python"))
 lpn = pytest.importorskip("lpn")
+grouped = pytest.importorskip("lpn.words").grouped
 
 
 class Job(lpn.Token):
@@ -322,6 +323,6 @@ def test_what_is_known_of_the_last_firings_alone_says_so():
     run = lpn.simulate(net, _long(net, 50_000), path=0, engine="compiled")
     told = sum(step[0] == 1 for step in run.steps)  # of 'work'
     assert told < by_name(run.path)["work", "delay"]["count"]
-    assert f"it waits for its own server in its last {told:,} firings there" in (
+    assert f"it waits for its own server in its last {grouped(told)} firings there" in (
         run.path["bottleneck"]["text"]
     )

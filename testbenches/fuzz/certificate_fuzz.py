@@ -41,7 +41,8 @@ MEMORY = 2 << 30
 LETTER = (
     r"is not what its problem says$|^its terms are not those of its paths$|asked another question"
     r"|a formula about something else$|, but the net has \d+ over this space$"
-    r"|is beyond the bound$|do not reach the bound$|delays without bounds$|states give -?\d+ only$"
+    r"|: numbers too large$|is beyond the bound$|do not reach the bound$|delays without bounds$"
+    r"|states give -?\d+ only$"
 )
 SECOND_INPUTS, SECOND_SECONDS = 2000, 3
 

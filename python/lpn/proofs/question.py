@@ -20,7 +20,7 @@ from .basis import Basis
 from .interface_term import interface_term
 from .problem import Problems
 from .property import claims, is_strict, largest, timed, whole
-from .states import States, bounded_by_states
+from .states import States, bounded_by_states, end_runs
 from .tried import MOST_INPUTS, WORTH_COMPILING, Tried, estimate, possible
 
 __all__ = ["maximize", "minimize", "prove"]
@@ -107,6 +107,7 @@ class _Search:
         self.question = question
         self.term, self.denominator = None, 1
         self.basis = None
+        self.ended = None  # what was said of runs that do not end
         self.begin()
 
     def left(self):
@@ -126,7 +127,7 @@ class _Search:
         total = possible(self.space, forms, self.tries)
         if total is None:
             return self.without_trying(forms, ask)
-        known, why = self.for_a_while(_PATIENCE, ask)
+        known, why = self.classes_at_first(_PATIENCE, ask)
         if known is not None and not self.may_try(known):
             return known
         try:
@@ -147,6 +148,23 @@ class _Search:
                 raise
             known.interrupted = True
             return known
+
+    def classes_at_first(self, seconds, ask):
+        """The same as `for_a_while`; where runs turn out not to end, they get an end that classes do
+        not cover.
+        """
+        known, why = self.for_a_while(seconds, ask)
+        if known is not None and not self.may_try(known):
+            return known, why
+        try:
+            self.ended = end_runs(self.space)
+        except KeyboardInterrupt:
+            if known is None:
+                raise
+            known.interrupted = True
+        if self.ended is None:
+            return known, why
+        return None, "they do not cover runs that end with a number of done tokens"
 
     def for_a_while(self, seconds, ask):
         """(the answer by classes, what it lacks) after at most so many seconds; (None, why) for a
@@ -173,7 +191,7 @@ class _Search:
         if not self.may_bound(forms):
             return self.by_classes_alone(ask)
         first = _CLASSES_FIRST if self.limit is None else min(_CLASSES_FIRST, self.limit / 4)
-        known, why = self.for_a_while(first, ask)
+        known, why = self.classes_at_first(first, ask)
         if known is not None and not self.may_try(known):
             return known
         return self.by_states(forms, ask, known, why)
@@ -274,6 +292,8 @@ class _Search:
     def begin(self):
         """Forgets what another way found."""
         self.answer = Answer(self.question, self.space)
+        if self.ended is not None:
+            self.answer.notes.append(self.ended)
         self.claims = []  # certificates, one per linear form
         self.uncertified = False  # some bound has none
         self.bounded = []  # the goals of each

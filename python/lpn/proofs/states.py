@@ -11,7 +11,7 @@ from .read import refuse
 from .replay import Replays
 from .tried import Tried, _plain
 
-__all__ = ["Probed", "States", "StatesAgain", "bounded_by_states"]
+__all__ = ["Probed", "States", "StatesAgain", "bounded_by_states", "end_runs"]
 
 # Ways of joining states, (zones kept apart, values of a delay that are decided): each takes longer
 # than the one before and may be closer.
@@ -23,6 +23,30 @@ _STATES = 500_000  # at most, which is about a gigabyte
 _ENDS, _ENDS_TIMES = 5.0, 3
 _BATCH = 96  # inputs tried at once
 _STALE = 40  # batches without a better input, after which the search begins at another place
+
+
+def end_runs(space):
+    """Lets the runs of a net that may never stop by itself, which one input's run tells, end where no
+    more done tokens can come: what is to be said of that; None where nothing changes. It sets the
+    `done_count` of the space.
+    """
+    net = space.net
+    if net.done_count is not None or space.done_count is not None:
+        return None
+    one = Probed(space, [{("latency",): 1}], None)
+    _, interrupted = one.run(one.batch(0), time.monotonic())
+    if interrupted:
+        raise KeyboardInterrupt
+    if one.endless is None:
+        return None
+    most = _lpn.most_done_tokens(net._core, space.core)
+    if not most:
+        return None
+    space.done_count = most
+    return (
+        "a run is not over for very long, perhaps never: runs end with done token "
+        f"{most}, the most there can be (done_count of the space)"
+    )
 
 
 def bounded_by_states(form):
@@ -65,8 +89,6 @@ class States(Tried):
         forms = {_key(form): form for form in self.forms}
         turn = max(self.left() / 12, 0.2)
         self.interrupted |= self.probed.go_on(min(turn, 1.0), {}, self.say)
-        if self.probed.endless is not None:
-            self._end_runs()
         for zones, values in _WAYS:
             for key, form in forms.items():
                 if not self._open(key) or self.left() <= 0 or self.interrupted:
@@ -78,22 +100,6 @@ class States(Tried):
             self.interrupted |= self.probed.go_on(turn, self.bounds, self.say)
         if any(map(self._open, forms)) and self.left() > 0 and not self.interrupted:
             self.interrupted |= self.probed.go_on(self.left(), self.bounds, self.say)
-
-    def _end_runs(self):
-        """A net that may never stop by itself: its runs end where no more done tokens can come."""
-        net, space = self.space.net, self.space
-        if net.done_count is not None or space.done_count is not None:
-            return
-        most = _lpn.most_done_tokens(net._core, space.core)
-        if not most:
-            return
-        space.done_count = most
-        self.answer.notes.append(
-            "a run is not over for very long, perhaps never: runs end with done token "
-            f"{most}, the most there can be (done_count of the space)"
-        )
-        self.probed = Probed(space, self.forms, self.term)
-        self.interrupted |= self.probed.go_on(max(self.left() / 12, 0.2), {}, self.say)
 
     def _open(self, key):
         """Whether the bound of a form may still be closer, or an input better."""

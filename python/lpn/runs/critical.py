@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from ..words import grouped
+
 _PUSHED = 6  # the cause of a token from outside, a step that is no firing
 _KINDS = ("delay", "interval", "clock", "pushed")
 
@@ -111,7 +113,7 @@ def _bottleneck(entries, steps, core, target):
         told = [step for step in steps if step[0] == number and step[1] != _PUSHED]
         if sum(to_commit for _, _, to_commit, *_ in told) < firings:  # the last ones
             part = "" if often == 1 else f"{often:.0%} of "
-            said = f" in {part}its last {len(told):,} firings there"
+            said = f" in {part}its last {grouped(len(told))} firings there"
         text += f"; it waits {_FOR[cause].format(other)}{said}"
     gained = [e for e in entries if e.get("gain") is not None]
     if timer:
@@ -164,5 +166,4 @@ def _faster(entry, target):
     if entry["gain"] == 0:
         return "twice as fast, the latency stays"
     less = entry["gain"] / target if target else 0
-    cycles = f"{entry['twice_as_fast']:,}".replace(",", " ")
-    return f"twice as fast, the latency is {cycles} ({-less:+.1%})"
+    return f"twice as fast, the latency is {grouped(entry['twice_as_fast'])} ({-less:+.1%})"

@@ -13,6 +13,7 @@ from ..runs.models import Model, load
 from ..runs.open_loop import ends_of_requests
 from ..runs.ready import is_marking_file
 from ..runs.run import budget_of, whole_limit
+from ..words import grouped
 from .points import FIELDS, SECONDS
 from .requests import LATENCIES
 
@@ -48,7 +49,7 @@ def whole_values(text, name):
         if (hi - lo) // step >= MOST_ROWS:
             raise mistake(
                 "E-sweep",
-                f"the range {part.strip()} of parameter '{name}' has more than {MOST_ROWS:,} "
+                f"the range {part.strip()} of parameter '{name}' has more than {grouped(MOST_ROWS)} "
                 "values; use a larger step",
             )
         values += range(lo, hi + 1, step)
@@ -139,7 +140,7 @@ class Definition:
         if len(self) > MOST_ROWS:
             raise mistake(
                 "E-sweep",
-                f"the sweep has {len(self):,} rows, more than {MOST_ROWS:,}; split it into several",
+                f"the sweep has {grouped(len(self))} rows, more than {grouped(MOST_ROWS)}; split it into several",
             )
         self._variants()
 
@@ -175,7 +176,7 @@ class Definition:
             if size > MOST_ROWS:
                 raise mistake(
                     "E-sweep",
-                    f"the sweep has more than {MOST_ROWS:,} points; split it into several",
+                    f"the sweep has more than {grouped(MOST_ROWS)} points; split it into several",
                 )
         combined = [{name: int(point[name]) for name in names} for point in listed_points]
         for name, values in self.grid.items():
