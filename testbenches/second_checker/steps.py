@@ -92,6 +92,7 @@ class Proof:
             v = part["instant"] if weight else 0
             demand(weight >= 0, "a negative weight")
             demand(v == 0 or weights.get(v, 0) > 0, "a part of another instant")
+            charge = self.multiplied(part)
             if v:
                 charged[v] += weight
             if behind is not None:
@@ -104,7 +105,7 @@ class Proof:
                 demand(weights.get(instant, 0) < 0 and toll >= 0, "a toll of another instant")
                 charged[instant] += toll
                 tolls += [(toll, each) for each in self.chain(instant, arcs)]
-            jobs.append((weight, v, self.mixed([*tolls, *self.multiplied(part)]), part))
+            jobs.append((weight, v, self.mixed([*tolls, *charge]), part))
         for v, weight in weights.items():
             if weight > 0:
                 demand(charged[v] >= weight * d, "an instant that no part bounds")

@@ -154,6 +154,25 @@ def test_a_changed_certificate_is_refused(certificates, looked_at, change, why):
     assert why == "no claim" or why in said, said
 
 
+def test_a_part_that_is_behind_has_one_multiplier_per_limit(certificates, looked_at):
+    """They were not looked at."""
+    parts = [
+        (number, part)
+        for number, data in enumerate(certificates)
+        for bound in data.get("bounds", ())
+        for each in bound.get("certificates", ())
+        for step in each["steps"]
+        for part in step.get("parts", ())
+        if "behind" in part
+    ]
+    assert parts
+    number, part = parts[0]
+    part["multipliers"] = [0] * 1000
+    status, said = looked_at(certificates[number])
+    part["multipliers"] = []
+    assert status == 1 and "multipliers of other limits" in said, said
+
+
 def test_what_is_no_certificate(looked_at):
     for text, why in [
         ("", "no JSON"),
