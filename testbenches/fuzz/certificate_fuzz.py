@@ -42,7 +42,7 @@ LETTER = (
     r"is not what its problem says$|^its terms are not those of its paths$|asked another question"
     r"|a formula about something else$|, but the net has \d+ over this space$"
     r"|: numbers too large$|is beyond the bound$|do not reach the bound$|delays without bounds$"
-    r"|states give -?\d+ only$"
+    r"|states give -?\d+ only$|as `lpn smt --certificate` writes it \(E-partition"
 )
 SECOND_INPUTS, SECOND_SECONDS = 2000, 3
 
@@ -66,12 +66,12 @@ class Verdicts:
             self.nets[text] = self.parse(text)
         return self.nets[text]
 
-    def observed(self, net, *given):
+    def observed(self, net, *given, in_time):
         key = id(net), repr(given)
         if key not in self.runs:
             if len(self.runs) > 20_000:
                 self.runs.clear()
-            self.runs[key] = self.observe(net, *given)
+            self.runs[key] = self.observe(net, *given, in_time=in_time)
         return self.runs[key]
 
     def ours(self, data, text):

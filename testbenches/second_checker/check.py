@@ -90,7 +90,8 @@ class Check:
 
     def observed(self, known):
         """The run of an input and the value of each form, None where it has none."""
-        run = Observed(self.net, *self.space.input(known), self.space.done)
+        given = self.space.input(known)
+        run = Observed(self.net, *given, self.space.done, in_time=self.in_time)
         interface = None if self.space.interface is None else known[self.space.interface]
         return run, (run.value(form, interface) for form in self.forms)
 

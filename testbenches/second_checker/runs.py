@@ -20,9 +20,10 @@ class Started(NamedTuple):
 
 
 class Recorded(law.Run):
-    """A run that keeps its starts, for `stall` and `busy`."""
+    """A run that keeps its starts, for `stall` and `busy`. `in_time()` raises Unknown when it is to be given up."""
 
-    def __init__(self, net, params, tokens, later=(), done=None):
+    def __init__(self, net, params, tokens, later=(), done=None, in_time=None):
+        self.in_time = in_time
         self.starts = [[] for _ in net.transitions]  # per transition
         self.came = {place.name: [] for place in net.places}  # (time, token) put or pushed there
         super().__init__(net, params, tokens, done)
@@ -68,6 +69,8 @@ class Recorded(law.Run):
         self.firings_left -= 1
         if self.firings_left < 0:
             raise Unknown("a run is not over after 200,000 firings")
+        if self.in_time is not None and self.firings_left % 256 == 0:
+            self.in_time()
         others = [before[-1].time if before else 0, next_start]
         if t.servers is not None and len(before) >= t.servers:
             others.append(sorted(servers[1])[len(before) - t.servers])
@@ -95,12 +98,12 @@ class Recorded(law.Run):
 class Observed:
     """How one input ends, and its quantities."""
 
-    def __init__(self, net, params, tokens, later=(), done=None):
+    def __init__(self, net, params, tokens, later=(), done=None, in_time=None):
         self.net = net
         self.first = tokens
         self.ends, self.latency = False, None
         try:
-            self.run = Recorded(net, params, tokens, later, done)
+            self.run = Recorded(net, params, tokens, later, done, in_time)
             result = self.run.run()
         except (Fault, RefusedRun):
             return

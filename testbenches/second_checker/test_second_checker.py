@@ -173,6 +173,15 @@ def test_a_part_that_is_behind_has_one_multiplier_per_limit(certificates, looked
     assert status == 1 and "multipliers of other limits" in said, said
 
 
+def test_the_time_is_over_within_a_run_too(certificates, looked_at):
+    """A net that goes on for ever took 200,000 firings of each input, whatever `--seconds` said."""
+    data = copy.deepcopy(next(d for d in certificates if "net until_done" in d["net"]))
+    assert data["space"]["tokens"]
+    data["space"]["tokens"] = []
+    status, said = looked_at(data, "--seconds", "0.2")
+    assert (status, said) == (3, "unknown: no time is left"), said
+
+
 def test_what_is_no_certificate(looked_at):
     for text, why in [
         ("", "no JSON"),
