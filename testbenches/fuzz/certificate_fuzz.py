@@ -43,6 +43,7 @@ LETTER = (
     r"|a formula about something else$|, but the net has \d+ over this space$"
     r"|: numbers too large$|is beyond the bound$|do not reach the bound$|delays without bounds$"
     r"|states give -?\d+ only$|as `lpn smt --certificate` writes it \(E-partition"
+    r"|as `lpn smt --certificate` writes it \(E-space: place '\w+' may start with more than"
 )
 SECOND_INPUTS, SECOND_SECONDS = 2000, 3
 
