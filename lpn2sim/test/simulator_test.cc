@@ -7,6 +7,7 @@
 #include "lpn/base/error.h"
 #include "lpn/run/interp.h"
 #include "lpn/sim/sliced.h"
+#include "lpn/sim/ways.h"
 #include "lpn/text/text.h"
 #include "nets.h"
 
@@ -315,6 +316,47 @@ end
     CHECK(defined.now() == 8);
     CHECK(simulator.now() == 8);
   }
+}
+
+TEST_CASE("a part by events beside one without goes on for longer than its wheel is round") {
+  // `go` and `clear` need the clock, `pace` does not; each token holds the lock for 700 ticks.
+  const Net net = parse_net(R"(lpn 1
+net long
+type unit ()
+place src : unit start initial 9
+place mid : unit
+place lock : unit
+place out : unit done
+transition pace {
+  take a from src
+  delay 600
+  servers 1
+  put mid
+}
+transition go {
+  take a from mid
+  empty l in lock
+  delay 300
+  servers 1
+  put out
+  put lock
+}
+transition clear {
+  take l from lock
+  delay 400
+  servers 1
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  Simulator simulator(library, {}, Marking(net));
+  CHECK(runs(net) == Runs::kMixed);
+  simulator.set_mode(Mode::kOrderFree);
+  const RunResult result = simulator.run();
+  CHECK(simulator.was_order_free());
+  const RunResult defined = Interp(net, {}, Marking(net)).run();
+  CHECK(result == defined);
+  CHECK(defined.last_commit == 600 + 9 * 700);
 }
 
 TEST_CASE("slots that a host holds are taken in a run of everything at once") {
