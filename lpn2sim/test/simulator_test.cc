@@ -318,6 +318,84 @@ end
   }
 }
 
+// What a run leaves in the places `o1`, `o2`, ...
+template <typename Engine>
+std::vector<std::vector<std::int64_t>> left_in(const Net& net, const Engine& engine) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (std::size_t p = 0; p < net.places.size(); ++p) {
+    if (net.places[p].name[0] == 'o') all.push_back(engine.tokens(static_cast<PlaceId>(p)));
+  }
+  return all;
+}
+
+TEST_CASE("rows that are passed on as they stand, and rows that only look so") {
+  const Net net = parse_net(R"(lpn 1
+net passes
+param n = 2 in 0..9
+type row (a: 0..99, b: 0..99)
+place src : row start
+place beside : row start
+place m1 : row
+place m2 : row
+place m3 : row
+place m4 : row
+place o1 : row done
+place o2 : row done
+place o3 : row done
+place o4 : row done
+transition pick {
+  take x from src weight 2 when x.a >= 0
+  take y from beside
+  delay x.a
+  servers 1
+  put m1 (x[index].a, x[index].b) times n
+  put m2 (x[1].a, x[1].b)
+  put m3 (x.b, x.a)
+  put m4 (x.a, y.b)
+}
+transition p1 {
+  take z from m1
+  delay z.a
+  servers 1
+  put o1 (z.b, z.a)
+}
+transition p2 {
+  take z from m2
+  delay z.b
+  servers 1
+  put o2 (z.b, z.a)
+}
+transition p3 {
+  take z from m3
+  delay z.a
+  servers 1
+  put o3 (z.b, z.a)
+}
+transition p4 {
+  take z from m4
+  delay z.b
+  servers 1
+  put o4 (z.b, z.a)
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  Marking marking(net);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t v = 0; v < 32; ++v) rows.push_back(v * 37 % 100);
+  marking.add(*net.find_place("src"), rows, 16);
+  marking.add(*net.find_place("beside"), {rows.data() + 3, 16}, 8);
+  Simulator simulator(library, {2}, marking);
+  Interp interp(net, {2}, marking);
+  CHECK(simulator.run() == interp.run());
+  CHECK(simulator.was_order_free());
+  CHECK(left_in(net, simulator) == left_in(net, interp));
+  CHECK(left_in(net, interp)[0].size() == 32);
+  // There is no third token.
+  Simulator more(library, {3}, marking);
+  CHECK_THROWS_AS(more.run(), RunError);
+}
+
 TEST_CASE("a part by events beside one without goes on for longer than its wheel is round") {
   // `go` and `clear` need the clock, `pace` does not; each token holds the lock for 700 ticks.
   const Net net = parse_net(R"(lpn 1
