@@ -2,6 +2,7 @@
 #include "lpn/sim/simulator.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "folder.h"
 #include "lpn/base/error.h"
@@ -269,6 +270,69 @@ end
     ++answered;
   });
   CHECK(answered == 20);
+}
+
+TEST_CASE("inputs in lock step with too few permits for a firing") {
+  const Net net = parse_net(R"(lpn 1
+net permits
+param n = 2 in 0..9
+type unit ()
+place src : unit start initial 64
+place free : unit initial n
+place held : unit
+place out : unit done
+transition work {
+  take x from src
+  take p from free
+  delay 2
+  servers 1
+  put held
+}
+transition pack {
+  take h from held
+  delay 5
+  servers 1
+  put free
+  put out
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  for (const std::int64_t n : {2, 0}) {
+    std::vector<Simulator> many;
+    for (int k = 0; k < 20; ++k) many.emplace_back(library, ParamValues{n}, Marking(net));
+    const RunResult defined = Interp(net, {n}, Marking(net)).run();
+    CHECK(defined.commits == (n == 0 ? 0 : 128));
+    int same = 0;
+    Simulator::run_batch(many, 1, [&](std::size_t, const RunResult* each, const RunError*) {
+      same += each != nullptr && *each == defined;
+    });
+    CHECK(same == 20);
+  }
+}
+
+TEST_CASE("whom a token is for is looked up, wherever the values begin") {
+  for (const int least : {0, 3, -2}) {
+    std::string text =
+        "lpn 1\nnet kinds\ntype job (kind: -9..9)\nplace src : job start\nplace q : job\n"
+        "place out : job done\ntransition feed {\n  take x from src\n  delay 2\n  servers 1\n"
+        "  put q (x.kind)\n}\n";
+    for (int k = 0; k < 4; ++k) {
+      text += fmt::format(
+          "transition t{} {{\n  take x from q when x.kind == {}\n  delay {}\n  servers 1\n"
+          "  put out (x.kind)\n}}\n",
+          k, least + k, 3 + k);
+    }
+    const Net net = parse_net(text + "end\n");
+    const Library library = Library::build(net, {}, quick());
+    Marking marking(net);
+    for (int v = 0; v < 12; ++v) marking.add(*net.find_place("src"), {{least + v * 7 % 4}});
+    Simulator simulator(library, {}, marking);
+    simulator.set_mode(Mode::kEvents);
+    Interp interp(net, {}, marking);
+    CHECK(simulator.run() == interp.run());
+    CHECK(simulator.free_tokens(*net.find_place("out")) == 12);
+  }
 }
 
 TEST_CASE("a wake-up for nothing is no instant") {
