@@ -166,6 +166,37 @@ TEST_CASE("a compiled run that needs more than it may use is an answer") {
   }
 }
 
+TEST_CASE("a stopped run of everything at once tells what was committed by then") {
+  const Net net = parse_net(R"(lpn 1
+net stopped
+param n = 1 in 1..9
+type unit ()
+place src : unit start initial 2500000
+place mid : unit
+place out : unit done
+transition a {
+  take x from src
+  delay 5
+  servers 300
+  put mid
+}
+transition b {
+  take x from mid
+  delay 7
+  servers 500
+  put out n
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  Simulator simulator(library, {1}, Marking(net));
+  simulator.set_poll([](Time, std::uint64_t) { return true; });
+  const RunResult result = simulator.run();
+  CHECK(simulator.was_order_free());
+  CHECK(result.stop == Stop::kAsked);
+  CHECK(result.commits == Interp(net, {1}, Marking(net)).run(simulator.now()).commits);
+}
+
 TEST_CASE("tokens of the start within a budget, and a poll while they are placed") {
   const Net net = parse_net(kCrowd);
   const Library library = Library::build(net, {}, quick());
