@@ -2,10 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "folder.h"
 #include "lpn/base/error.h"
+#include "lpn/sim/generate.h"
+#include "nets.h"
 
 namespace lpn::sim {
 namespace {
@@ -59,6 +62,23 @@ TEST_CASE("headers that are compiled in advance serve every source with the same
   const std::string source = "static_assert(LPNRT_STATS == 1 && lpnrt::kForever > 0);\n";
   CHECK(fs::exists(compile(source, "it", {.stats = true}, ready).artefact));
   CHECK(code_of(source, options) == "E-compile");
+}
+
+TEST_CASE("clang compiles every variant, too") {
+  if (std::system("command -v clang++ >/dev/null") != 0) {
+    MESSAGE("no clang++");
+    return;
+  }
+  const Folder folder;
+  CompileOptions options;
+  options.cache = folder / "cache";
+  options.compiler = "clang++";
+  options.flags = "-O0";
+  const std::string source = generate(line());
+  for (const Variant variant :
+       {Variant{}, Variant{.trace = true}, Variant{.stats = true}, Variant{.path = true}}) {
+    CHECK(fs::exists(compile(source, "it", variant, options).artefact));
+  }
 }
 
 TEST_CASE("what cannot be compiled says so") {

@@ -1,6 +1,7 @@
 #include "lpn/sim/generate.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "nets.h"
 
@@ -20,6 +21,34 @@ TEST_CASE("the source depends on the net alone, and names reach it as bytes") {
   CHECK_FALSE(has(source, "pack"));
   net.places[0].name = "*/ #error";
   CHECK_FALSE(has(generate(net), "#error"));
+}
+
+TEST_CASE("values that may need more than 32 bits do not go in lock step") {
+  const auto with = [](const char* value) {
+    return generate(parse_net(fmt::format(R"(lpn 1
+net values
+type item (v: 0..9)
+place src : item start
+place mid : item
+place out : item done
+transition work {{
+  take x from src
+  delay 2
+  servers 1
+  put mid ({})
+}}
+transition pack {{
+  take x from mid
+  delay x.v + 1
+  servers 1
+  put out (x.v)
+}}
+end
+)",
+                                          value)));
+  };
+  CHECK(has(with("x.v * 100000000 // 100000000"), "StaticLanes"));
+  CHECK_FALSE(has(with("x.v * 1000000000 // 1000000000"), "StaticLanes"));
 }
 
 TEST_CASE("several nets may stand in one translation unit") {

@@ -2,11 +2,13 @@
 #include "lpn/sim/simulator.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "folder.h"
 #include "lpn/base/error.h"
 #include "lpn/run/interp.h"
 #include "lpn/sim/sliced.h"
+#include "lpn/sim/ways.h"
 #include "lpn/text/text.h"
 #include "nets.h"
 
@@ -164,6 +166,37 @@ TEST_CASE("a compiled run that needs more than it may use is an answer") {
   }
 }
 
+TEST_CASE("a stopped run of everything at once tells what was committed by then") {
+  const Net net = parse_net(R"(lpn 1
+net stopped
+param n = 1 in 1..9
+type unit ()
+place src : unit start initial 2500000
+place mid : unit
+place out : unit done
+transition a {
+  take x from src
+  delay 5
+  servers 300
+  put mid
+}
+transition b {
+  take x from mid
+  delay 7
+  servers 500
+  put out n
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  Simulator simulator(library, {1}, Marking(net));
+  simulator.set_poll([](Time, std::uint64_t) { return true; });
+  const RunResult result = simulator.run();
+  CHECK(simulator.was_order_free());
+  CHECK(result.stop == Stop::kAsked);
+  CHECK(result.commits == Interp(net, {1}, Marking(net)).run(simulator.now()).commits);
+}
+
 TEST_CASE("tokens of the start within a budget, and a poll while they are placed") {
   const Net net = parse_net(kCrowd);
   const Library library = Library::build(net, {}, quick());
@@ -270,6 +303,69 @@ end
   CHECK(answered == 20);
 }
 
+TEST_CASE("inputs in lock step with too few permits for a firing") {
+  const Net net = parse_net(R"(lpn 1
+net permits
+param n = 2 in 0..9
+type unit ()
+place src : unit start initial 64
+place free : unit initial n
+place held : unit
+place out : unit done
+transition work {
+  take x from src
+  take p from free
+  delay 2
+  servers 1
+  put held
+}
+transition pack {
+  take h from held
+  delay 5
+  servers 1
+  put free
+  put out
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  for (const std::int64_t n : {2, 0}) {
+    std::vector<Simulator> many;
+    for (int k = 0; k < 20; ++k) many.emplace_back(library, ParamValues{n}, Marking(net));
+    const RunResult defined = Interp(net, {n}, Marking(net)).run();
+    CHECK(defined.commits == (n == 0 ? 0 : 128));
+    int same = 0;
+    Simulator::run_batch(many, 1, [&](std::size_t, const RunResult* each, const RunError*) {
+      same += each != nullptr && *each == defined;
+    });
+    CHECK(same == 20);
+  }
+}
+
+TEST_CASE("whom a token is for is looked up, wherever the values begin") {
+  for (const int least : {0, 3, -2}) {
+    std::string text =
+        "lpn 1\nnet kinds\ntype job (kind: -9..9)\nplace src : job start\nplace q : job\n"
+        "place out : job done\ntransition feed {\n  take x from src\n  delay 2\n  servers 1\n"
+        "  put q (x.kind)\n}\n";
+    for (int k = 0; k < 4; ++k) {
+      text += fmt::format(
+          "transition t{} {{\n  take x from q when x.kind == {}\n  delay {}\n  servers 1\n"
+          "  put out (x.kind)\n}}\n",
+          k, least + k, 3 + k);
+    }
+    const Net net = parse_net(text + "end\n");
+    const Library library = Library::build(net, {}, quick());
+    Marking marking(net);
+    for (int v = 0; v < 12; ++v) marking.add(*net.find_place("src"), {{least + v * 7 % 4}});
+    Simulator simulator(library, {}, marking);
+    simulator.set_mode(Mode::kEvents);
+    Interp interp(net, {}, marking);
+    CHECK(simulator.run() == interp.run());
+    CHECK(simulator.free_tokens(*net.find_place("out")) == 12);
+  }
+}
+
 TEST_CASE("a wake-up for nothing is no instant") {
   // `late` waits for its clock at 10, but `grab` takes its token at 7; `next` comes at 40.
   const Net net = parse_net(R"(lpn 1
@@ -315,6 +411,125 @@ end
     CHECK(defined.now() == 8);
     CHECK(simulator.now() == 8);
   }
+}
+
+// What a run leaves in the places `o1`, `o2`, ...
+template <typename Engine>
+std::vector<std::vector<std::int64_t>> left_in(const Net& net, const Engine& engine) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (std::size_t p = 0; p < net.places.size(); ++p) {
+    if (net.places[p].name[0] == 'o') all.push_back(engine.tokens(static_cast<PlaceId>(p)));
+  }
+  return all;
+}
+
+TEST_CASE("rows that are passed on as they stand, and rows that only look so") {
+  const Net net = parse_net(R"(lpn 1
+net passes
+param n = 2 in 0..9
+type row (a: 0..99, b: 0..99)
+place src : row start
+place beside : row start
+place m1 : row
+place m2 : row
+place m3 : row
+place m4 : row
+place o1 : row done
+place o2 : row done
+place o3 : row done
+place o4 : row done
+transition pick {
+  take x from src weight 2 when x.a >= 0
+  take y from beside
+  delay x.a
+  servers 1
+  put m1 (x[index].a, x[index].b) times n
+  put m2 (x[1].a, x[1].b)
+  put m3 (x.b, x.a)
+  put m4 (x.a, y.b)
+}
+transition p1 {
+  take z from m1
+  delay z.a
+  servers 1
+  put o1 (z.b, z.a)
+}
+transition p2 {
+  take z from m2
+  delay z.b
+  servers 1
+  put o2 (z.b, z.a)
+}
+transition p3 {
+  take z from m3
+  delay z.a
+  servers 1
+  put o3 (z.b, z.a)
+}
+transition p4 {
+  take z from m4
+  delay z.b
+  servers 1
+  put o4 (z.b, z.a)
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  Marking marking(net);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t v = 0; v < 32; ++v) rows.push_back(v * 37 % 100);
+  marking.add(*net.find_place("src"), rows, 16);
+  marking.add(*net.find_place("beside"), {rows.data() + 3, 16}, 8);
+  Simulator simulator(library, {2}, marking);
+  Interp interp(net, {2}, marking);
+  CHECK(simulator.run() == interp.run());
+  CHECK(simulator.was_order_free());
+  CHECK(left_in(net, simulator) == left_in(net, interp));
+  CHECK(left_in(net, interp)[0].size() == 32);
+  // There is no third token.
+  Simulator more(library, {3}, marking);
+  CHECK_THROWS_AS(more.run(), RunError);
+}
+
+TEST_CASE("a part by events beside one without goes on for longer than its wheel is round") {
+  // `go` and `clear` need the clock, `pace` does not; each token holds the lock for 700 ticks.
+  const Net net = parse_net(R"(lpn 1
+net long
+type unit ()
+place src : unit start initial 9
+place mid : unit
+place lock : unit
+place out : unit done
+transition pace {
+  take a from src
+  delay 600
+  servers 1
+  put mid
+}
+transition go {
+  take a from mid
+  empty l in lock
+  delay 300
+  servers 1
+  put out
+  put lock
+}
+transition clear {
+  take l from lock
+  delay 400
+  servers 1
+}
+end
+)");
+  const Library library = Library::build(net, {}, quick());
+  Simulator simulator(library, {}, Marking(net));
+  CHECK(runs(net) == Runs::kMixed);
+  simulator.set_mode(Mode::kOrderFree);
+  const RunResult result = simulator.run();
+  CHECK(simulator.was_order_free());
+  const RunResult defined = Interp(net, {}, Marking(net)).run();
+  CHECK(result == defined);
+  CHECK(defined.last_commit == 600 + 9 * 700);
 }
 
 TEST_CASE("slots that a host holds are taken in a run of everything at once") {

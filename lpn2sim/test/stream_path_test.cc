@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "lpnrt/low_path.h"
@@ -224,6 +225,28 @@ TEST_CASE("what decided follows from the streams of commits") {
     check<false, LowTrace>(dice, folded);
   }
   CHECK(folded);
+}
+
+TEST_CASE("what decided is written for so many firings, and no more") {
+  const u64 waits[] = {3, 9, 4, 7, 8, 1, 2};
+  for (u64 n = 0; n < 7; ++n) {
+    const u64 *at = waits, cell = 100;
+    u64 start[8];
+    u32 back[8];
+    std::fill(start, start + 8, 77);
+    std::fill(back, back + 8, 66);
+    WayLoops<u64, u32>::decide<1>(&at, &cell, n, true, start, back);
+    for (u64 i = 0; i < 8; ++i) {
+      CHECK(start[i] == (i < n ? waits[i] : 77));
+      CHECK(back[i] == (i < n ? 100 + i : 66));
+    }
+  }
+}
+
+TEST_CASE("ways need a number for every firing of a block") {
+  using Ways = StreamWays<false>;
+  CHECK(Ways().begin({{}}, {u64{1} << 20}));
+  CHECK_FALSE(Ways().begin({{}}, {u64{1} << 31}));
 }
 
 TEST_CASE("without memory there is no path") {

@@ -115,3 +115,21 @@ TEST_CASE("certificate: what a solver said needs somebody who vouches for it") {
   certificate.steps[0].threshold = 6;
   CHECK(check(s.space, s.target(), certificate, trusted) == "a formula about something else");
 }
+
+TEST_CASE("certificate: numbers that are too large are refused before anything is made of them") {
+  const Sample s;
+  // Three halves, x >= 8 in the last box: more than the limit, so it has no input.
+  std::vector<Step> steps;
+  for (std::uint32_t unit = 0; unit < 3; ++unit) {
+    Step split;
+    split.kind = Step::Kind::kSplit;
+    split.unit = unit;
+    split.tuple = 8;
+    steps.push_back(split);
+    steps.push_back(relaxation({}, {}));
+  }
+  steps.push_back(relaxation({1}, {}));
+  CHECK(s.why({.bound = 27, .steps = steps}) == "it holds");
+  steps.back() = relaxation({std::int64_t{1} << 57}, {});
+  CHECK(s.why({.bound = 27, .steps = steps}) == "numbers too large");
+}

@@ -239,6 +239,18 @@ TEST_CASE("feasibility: an address taken apart by shifts and masks") {
   }
 }
 
+TEST_CASE("feasibility: what bits of wide numbers only might make true has no example") {
+  Z3Feasibility solver;
+  const Range wide{0, std::int64_t{1} << 40};
+  const ExprId x = solver.term(solver.integer("x", wide));
+  const ExprId y = solver.term(solver.integer("y", wide));
+  const ExprId never = solver.pool().binary(Op::kLt, x, solver.pool().binary(Op::kBitAnd, x, y));
+  const std::vector<ExprId> assumptions{never};
+  CHECK(solver.check(assumptions) == Answer::kUnknown);
+  solver.require(never);
+  CHECK(solver.check() == Answer::kUnknown);
+}
+
 TEST_CASE("feasibility: masks that have the highest bits") {
   constexpr std::int64_t kTop = std::int64_t{1} << 62, kMost = INT64_MAX, kLeast = INT64_MIN;
   Z3Feasibility solver;

@@ -70,3 +70,21 @@ TEST_CASE("lower columns: a tuple between the ends of its unit") {
   REQUIRE(columns.solve());
   CHECK(columns.length() < before);
 }
+
+TEST_CASE("lower columns: of a box only its own tuples") {
+  // As above from x = 1 on; what would be best lies behind the box.
+  ByHand s;
+  const ExprId x = s.variable("x", 0, 9);
+  s.path.latency = s.latest({{kTimeZero, s.pool().lookup({5, 5, 5, 1, 2, 9, 0, 0, 0, 0}, x)},
+                             {kTimeZero, s.linear(-1, x, 8)}});
+  PathUnits p(s.space, s.path, measure_of(s.target(), false));
+  Chains chains(p);
+  const Box box{{1, 6}};
+  LowerColumns columns(p, box, chains);
+  for (std::uint32_t k = 0; k < 2; ++k)
+    columns.add_chain(chains.keep(chains.of(s.path.latency, {k})));
+  REQUIRE(columns.solve());
+  const auto shorter = columns.shorter_tuples();
+  REQUIRE(shorter.size() == 1);
+  CHECK((shorter[0].second == 3 || shorter[0].second == 4));
+}

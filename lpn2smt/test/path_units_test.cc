@@ -66,3 +66,15 @@ TEST_CASE("path units: a condition that is no sum is left out, and said so") {
   CHECK(!p.value({1, 2, 4, 0, 0, 0, 0}));  // but an input has to meet it
   CHECK(p.value({1, 2, 3, 0, 0, 0, 0}) == 3 + 6);
 }
+
+TEST_CASE("path units: no instant is beyond the magnitude, ticks of clocks counted") {
+  ByHand s;
+  const ExprId x = s.variable("x", 0, 9);
+  const InstantId ready = s.latest({{kTimeZero, x}});
+  s.path.latency = s.path.timing.add(
+      {.kind = Timing::Kind::kEdge, .after = {{ready, s.number(0)}}, .period = 100});
+  const PathUnits p(s.space, s.path, measure_of(s.target(), false));
+  CHECK(p.value({1}) == 100);
+  REQUIRE(p.magnitude());
+  CHECK(*p.magnitude() >= 100);
+}

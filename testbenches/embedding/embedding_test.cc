@@ -351,11 +351,14 @@ end
   embed::Coupled chip;
   chip.add(embed::Instance(library(kUnit), {{"slots", 9}}));
   chip.add(embed::Instance(library(kFails)));
+  chip.add(embed::Instance(library(kOpen)));
   chip.join(0, "out", 1, "in_");
   chip[0].load(chip[0].place("jobs"), 2, {2, 9});
+  chip[2].load(chip[2].place("jobs"), 3, {9, 9, 9});
   for (int again = 0; again < 2; ++again) {
     const std::string what = refused<embed::Fault>([&] { chip.run(); });
     CHECK(what.find("net 'fails': transition 'eat' at time 12: error") == 0);
+    CHECK(chip[2].now() == 9);  // nobody goes on
   }
 }
 

@@ -35,9 +35,10 @@ struct StreamLoops {
     std::memcpy(&x, from, sizeof x);
   }
   [[gnu::always_inline]] static void add(Sums& sum, const Vector& x) { sum += (Sums)x >> kShift; }
-  // Reads it once: from where it stands, in two cache lines, it costs more.
+  // Reads it once: from where it stands, in two cache lines, it costs more. Clang knows no operand
+  // as wide as this in a function that is not for such a machine.
   [[gnu::always_inline]] static void hold([[maybe_unused]] Vector& x) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
     if constexpr (kWidth > 1) __asm__("" : "+v"(x));
 #endif
   }
