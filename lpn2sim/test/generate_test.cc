@@ -51,6 +51,27 @@ end
   CHECK_FALSE(has(with("x.v * 1000000000 // 1000000000"), "StaticLanes"));
 }
 
+TEST_CASE("groups are counted where firings that repeat may take no time") {
+  const auto with = [](const char* delay) {
+    return generate(parse_net(fmt::format(R"(lpn 1
+net instants
+type item (v: 0..9)
+place src : item start
+place out : item done
+transition work {{
+  take x from src
+  delay {}
+  servers 1
+  put out (x.v)
+}}
+end
+)",
+                                          delay)));
+  };
+  CHECK(has(with("x.v"), "(kGroupLimit - group) / 1)"));
+  CHECK_FALSE(has(with("x.v + 1"), "(kGroupLimit - group)"));
+}
+
 TEST_CASE("several nets may stand in one translation unit") {
   GenerateOptions options;
   options.suffix = "_7";

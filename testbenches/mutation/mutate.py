@@ -43,15 +43,24 @@ def do_draw(options):
 
 
 def do_build(options):
-    dropped = tree.build_all(ROOT, options.work, running.targets(), options.jobs)
+    dropped = tree.build_all(
+        ROOT, options.work, running.targets(), options.jobs, wanted(options), options.flags
+    )
     print(f"built; {len(dropped)} points do not compile")
     return 0
+
+
+def wanted(options):
+    """Whether a point is one of those that are asked for."""
+    folders = tuple(options.folder.split(","))
+    return lambda point: point.file.startswith(folders)
 
 
 def numbers_of(options):
     numbered, _ = tree.load(options.work / "points.json")
     dropped = tree.dropped_of(options.work)
-    return {n: p for n, p in numbered.items() if n not in dropped}
+    inside = wanted(options)
+    return {n: p for n, p in numbered.items() if n not in dropped and inside(p)}
 
 
 def do_measure(options):
@@ -140,7 +149,7 @@ def do_run(options):
         again = [n for n in state if state[n]["verdict"] in ("survived", "not covered")]
         more = [n for n in again if {s.name for s in suites if n in s.reaches} - tried_of(state, n)]
         todo = [n for n in numbered if n not in state] + (again if options.again else more)
-    todo = [n for n in todo if numbered[n].file.startswith(options.folder)]
+    todo = [n for n in todo if n in numbered]
     # Spread over the engines, so that a run that is cut short tells of all of them.
     todo.sort(key=lambda n: (n * 7919) % 1009)
     begin, log = time.monotonic(), open(options.work / "state.jsonl", "a", encoding="utf-8")
@@ -182,7 +191,9 @@ def show(point, number, row, said):
 
 def do_report(options):
     numbered, state, judged = numbers_of(options), read_state(options), verdicts()
-    every = tree.load(options.work / "points.json")[0]
+    every, inside = tree.load(options.work / "points.json")[0], wanted(options)
+    every = {n: p for n, p in every.items() if inside(p)}
+    state = {n: row for n, row in state.items() if n in numbered}
     drawn = sum(not p.again for p in every.values())
     table = collections.defaultdict(collections.Counter)
     before = collections.Counter()
@@ -252,7 +263,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="of the compiler")
     parser.add_argument("--seconds", type=float, default=0, help="begin no mutant after so long")
     parser.add_argument("--only", default="", help="measure: part of a suite's name; run: numbers")
-    parser.add_argument("--folder", default="", help="run: only points of files that begin so")
+    parser.add_argument(
+        "--folder", default="", help="only points of files that begin so, by comma; not of draw"
+    )
+    parser.add_argument("--flags", default=tree.FLAGS, help="build: of the optimiser")
     parser.add_argument(
         "--suites", default="", help="run: only those whose names begin so, by comma"
     )

@@ -39,8 +39,13 @@ class Ran:
 
 def targets():
     programs = "golden_test static_test path_test lpn_fuzz classes_fuzz reach_fuzz claims_test"
-    programs += " embedding_test coupled_fuzz"
+    programs += " embedding_test coupled_fuzz changed_nets marking_replay"
     return [program for _, program in UNIT.values()] + programs.split()
+
+
+def marking_files(corpus):
+    found = [corpus / "marking", corpus / "marking.pack"]
+    return [path for path in found if path.exists()]
 
 
 def all_suites(tree):
@@ -60,12 +65,20 @@ def all_suites(tree):
     bench, nets = build / "testbenches", tree / "testbenches/nets"
     found += [
         Suite(
+            "changed_nets",
+            [bench / "mutation/changed_nets", nets, tree / "testbenches/fuzz/found"],
+        ),
+        Suite(
             "golden_nets",
             [bench / "equivalence/golden_test", nets, tree / "testbenches/fuzz/found", "-aa=1"],
         ),
         Suite("static_nets", [bench / "equivalence/static_test", "-aa=1"]),
         Suite(
             "critical_path", [bench / "equivalence/path_test", nets, "--nets", "12", "--seed", "1"]
+        ),
+        Suite(
+            "marking_files",
+            [bench / "fuzz/marking_replay", *marking_files(tree / "testbenches/fuzz/corpus")],
         ),
         Suite("embedding", [bench / "embedding/embedding_test", "-aa=1"]),
         Suite("structure_claims", [bench / "structure/claims_test", "--nets", "100"]),
@@ -91,6 +104,7 @@ def all_suites(tree):
 
 def environment(work, **more):
     wanted = dict(os.environ, LPN_CXX=str(OWN / "cached_cxx.py"), **more)
+    wanted.setdefault("LPN_MUTATION_CXX", "clang++")
     for name, folder in (
         ("LPN_CACHE", "lpn-cache"),
         ("LPN_MUTATION_OBJECTS", "objects"),
@@ -136,7 +150,7 @@ def run(command, env, folder, cpu_seconds, wall_seconds):
         resource.setrlimit(resource.RLIMIT_CPU, (most, most + 2))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.nice(10)
+        os.nice(int(os.environ.get("LPN_MUTATION_NICE", "10")))
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     log = folder / f"output.{os.getpid()}.txt"
@@ -197,7 +211,7 @@ def measure(suite, work, numbers, cpu_seconds=900):
 def notices(suite, number, work, compiles=False):
     """Runs the suite with one mutant on. `compiles`: it may change the text of generated code."""
     env = environment(work, LPN_MUTANT=str(number))
-    cpu = 3 + 5 * suite.seconds + (20 if compiles else 0)  # of each process, the compiler's too
+    cpu = 3 + 5 * suite.seconds + (12 if compiles else 0)  # of each process, the compiler's too
     begin = time.monotonic()
     ran = run(suite.command, env, work / "tmp", cpu, wall_of(cpu))
     ran.seconds = time.monotonic() - begin

@@ -159,8 +159,8 @@ def copy(root, tree, numbered, header=HEADER):
     write(tree / header, (own / "lpn_mutant.h").read_bytes())
 
 
-def configure(tree, build):
-    flags = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_FLAGS_RELEASE={FLAGS}"]
+def configure(tree, build, optimise):
+    flags = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_FLAGS_RELEASE={optimise}"]
     with_ccache = dict(os.environ, CMAKE_CXX_COMPILER_LAUNCHER="ccache")
     command = ["cmake", "-S", str(tree), "-B", str(build), *flags]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=with_ccache)
@@ -210,8 +210,9 @@ def drop(work, numbers):
         shutil.rmtree(work / folder, ignore_errors=True)
 
 
-def build_all(root, work, targets, jobs, say=print):
-    """Renders and builds until everything compiles; the numbers of points that were dropped."""
+def build_all(root, work, targets, jobs, wanted=lambda point: True, optimise=FLAGS, say=print):
+    """Renders those `wanted` and builds until everything compiles; the numbers of points that were
+    dropped."""
     tree, build = work / "tree", work / "tree" / "build"
     numbered, sources = load(work / "points.json")
     changed = [f for f, known in sources.items() if sha(root, f) != known]
@@ -219,10 +220,10 @@ def build_all(root, work, targets, jobs, say=print):
         raise ValueError(f"points were drawn from another {changed[0]}: draw again")
     while True:
         dropped = dropped_of(work)
-        kept = {n: p for n, p in numbered.items() if n not in dropped}
+        kept = {n: p for n, p in numbered.items() if n not in dropped and wanted(p)}
         copy(root, tree, kept)
         if not (build / "build.ninja").exists():
-            configure(tree, build)
+            configure(tree, build, optimise)
         errors = compile_targets(build, targets, jobs)
         if not errors:
             return dropped

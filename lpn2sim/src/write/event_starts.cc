@@ -394,7 +394,6 @@ void EventStarts::take(size_t k) {
 
 void EventStarts::keep(size_t k) {
   const TransitionInfo& info = infos_[k];
-  const string due_now = info.zero_delay ? string("true") : string("due_at == now");
   switch (info.keep) {
     case Keep::kCount: line("++@c{0}; zero.insert(@T{0});", k); break;
     case Keep::kSingle:
