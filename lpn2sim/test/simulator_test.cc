@@ -564,6 +564,57 @@ end
   api.destroy(sim);
 }
 
+TEST_CASE("statistics of iterations that read the one before them, and commit in order") {
+  const Net net = parse_net(R"(lpn 1
+net in_order
+type item (v: 0..9)
+place src : item start initial ((index * 7) % 10) times 200
+place mid : item capacity 3
+place back : item capacity 2
+place out : item done
+transition work {
+  take x from src
+  delay 2 + x.v
+  servers 2
+  ordered
+  put mid (x.v)
+}
+transition pack {
+  take x from mid
+  delay 3 + x.v % 3
+  servers 1
+  put back (x.v)
+}
+transition send {
+  take x from back
+  delay 4
+  servers 1
+  put out (x.v)
+}
+end
+)");
+  CompileOptions options = quick();
+  options.flags += " -DLPNRT_READ_BACK=1 -DLPNRT_STREAM_BLOCK=7";
+  const Library library = Library::build(net, {.stats = true}, options);
+  Simulator simulator(library, {}, Marking(net));
+  InterpOptions observed;
+  observed.stats = true;
+  Interp defined(net, {}, Marking(net), observed);
+  CHECK(simulator.run().latency == defined.run().latency);
+  CHECK(simulator.was_order_free());
+  const Stats stats = simulator.stats(), expected = defined.stats();
+  for (std::size_t k = 0; k < net.transitions.size(); ++k) {
+    CAPTURE(k);
+    CHECK(stats.transitions[k].commits == expected.transitions[k].commits);
+    CHECK(stats.transitions[k].busy == expected.transitions[k].busy);
+    CHECK(stats.transitions[k].waited == expected.transitions[k].waited);
+  }
+  for (std::size_t place = 0; place < net.places.size(); ++place) {
+    CHECK(stats.places[place].peak == expected.places[place].peak);
+    CHECK(stats.places[place].mean == expected.places[place].mean);
+  }
+}
+
 TEST_CASE("what a host may do before the run: choose how it runs, push, feed, and see what fits") {
   const Net net = parse_net(R"(lpn 1
 net hosted

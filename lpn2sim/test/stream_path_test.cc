@@ -24,6 +24,7 @@ struct Shape {
   i64 initial = 0, room = 0;
   i64 servers[2] = {1, 1};
   i64 interval = 0;
+  i64 unit = 1;        // of all delays
   bool plain = false;  // one server each, as many taken as put, no interval
 };
 
@@ -109,7 +110,7 @@ struct Run {
       const i64 n = count(0);
       const i64 slot = floor_of((n + 1) * s.emitted - 1 - s.room, s.taken);
       fire(0, {commit_of(Cause::kToken, 1, slot), commit_of(Cause::kServer, 0, n - s.servers[0])},
-           roll(dice, least, 4));
+           roll(dice, least, 4) * s.unit);
     }
     for (i64 f = 0; f < s.takes; ++f) {
       const i64 n = count(1);
@@ -120,7 +121,7 @@ struct Run {
            {commit_of(Cause::kToken, 0, token),
             commit_of(Cause::kServer, 1, n - s.servers[1]),
             {Cause::kInterval, paces.back(), begun[1]}},
-           roll(dice, least, 5));
+           roll(dice, least, 5) * s.unit);
     }
   }
 };
@@ -144,6 +145,9 @@ void check(Dice& dice, bool& folded) {
   Run<Packed, Trace> run;
   Shape& s = run.s = some_shape(dice);
   while (kLow && !s.plain) s = some_shape(dice);
+  // Low words come round now and then.
+  s.unit = kLow && roll(dice, 0, 1) != 0 ? 50'000 : 1;
+  const bool reads_back = kLow && roll(dice, 0, 1) != 0;
   const auto of_maker = static_cast<u64>(s.makes), of_taker = static_cast<u64>(s.takes);
   // Each with its history, from a multiple of 64 on; the first ones are nobody's.
   Stream streams[5];
@@ -181,11 +185,18 @@ void check(Dice& dice, bool& folded) {
     const i64 made = run.count(0), took = run.count(1);
     for (i64 i = 0; i < iterations; ++i) run.iteration(dice);
     const auto write = [&](u32 to, const std::vector<u64>& from, i64 first) {
-      std::copy(from.begin() + first, from.end(), trace.block() + streams[to].offset);
+      auto* out = trace.block() + streams[to].offset;
+      for (auto n = static_cast<std::size_t>(first); n < from.size(); ++n, ++out) {
+        *out = static_cast<std::remove_reference_t<decltype(*out)>>(
+            reads_back ? out[-1] + from[n] - (n == 0 ? 0 : from[n - 1]) : from[n]);
+      }
     };
+    if constexpr (kLow) {
+      if (reads_back) trace.ready();
+    }
     write(0, run.commits[0], made), write(1, run.commits[1], took);
     if constexpr (kLow) {
-      for (u32 k = 0; k < 2; ++k) trace.ended(k, run.commits[k].back());
+      for (u32 k = 0; k < 2 && !reads_back; ++k) trace.ended(k, run.commits[k].back());
     } else {
       write(2, run.paces, took);
     }

@@ -138,6 +138,7 @@ void check(Dice& dice, u32 lanes) {
   if (!paced) s.interval = 0;
   // Low words come round now and then.
   s.unit = kLow && roll(dice, 0, 1) != 0 ? 50'000 : 1;
+  const bool reads_back = kLow && roll(dice, 0, 1) != 0;
   constexpr u64 kBlock = 40;
   const u64 of_maker = static_cast<u64>(s.makes), of_taker = static_cast<u64>(s.takes);
   constexpr u64 kRoom = kStreamHistory;
@@ -185,14 +186,23 @@ void check(Dice& dice, u32 lanes) {
     const std::size_t before[] = {run.commits[0].size(), run.commits[1].size()};
     for (i64 i = 0; i < iterations; ++i) run.iteration(dice);
     const auto write = [&](const std::vector<u64>& from, std::size_t first, const Stream& to) {
-      std::copy(from.begin() + static_cast<std::ptrdiff_t>(first), from.end(),
-                watch.block() + to.offset);  // the low words, where it keeps no more
+      Word* out = watch.block() + to.offset;
+      for (std::size_t n = first; n < from.size(); ++n, ++out) {
+        // The low words, where it keeps no more.
+        *out = static_cast<Word>(reads_back ? out[-1] + from[n] - (n == 0 ? 0 : from[n - 1])
+                                            : from[n]);
+      }
     };
+    if (reads_back) watch.ready();
     write(run.commits[0], before[0], streams[0]);
     write(run.commits[1], before[1], streams[1]);
     if (paced) write(run.paces, before[1], streams[2]);
-    for (u32 k = 0; k < 2; ++k) watch.ended(k, run.commits[k].back());
+    for (u32 k = 0; k < 2 && !reads_back; ++k) watch.ended(k, run.commits[k].back());
     watch.observe(static_cast<u64>(iterations));
+    if (reads_back) {
+      CHECK(watch.latest() == std::max(run.commits[0].back(), run.commits[1].back()));
+      CHECK(watch.earlier(0, 1) == run.commits[0].back());
+    }
   }
   for (u32 k = 0; k < 2; ++k) {
     CAPTURE(k);

@@ -403,7 +403,8 @@ std::string check(const Case& c, const sim::Library& whole, const sim::Library& 
 std::vector<sim::Library> build(const std::vector<Net>& nets, const char* nodes, bool often) {
   sim::CompileOptions options = quick_options(kGroups);
   options.flags += std::string(" -DLPNRT_PATH_NODES=") + nodes;
-  if (std::string(nodes).size() == 1) options.flags += " -DLPNRT_STREAM_BLOCK=3";
+  if (std::string(nodes).size() == 1)
+    options.flags += " -DLPNRT_STREAM_BLOCK=3 -DLPNRT_READ_BACK=1";
   if (often) options.flags += " -DLPNRT_ONLY_RUNS=1";
   return build_many(nets, {.path = true}, options, often);
 }

@@ -138,17 +138,21 @@ TEST_CASE("straight-line code does what the interpreter does") {
 TEST_CASE("statistics of straight-line code are the interpreter's") {
   const Made& m = made();
   sim::CompileOptions options = flags();
-  options.flags += " -DLPNRT_STREAM_BLOCK=5";  // several blocks of few iterations
+  // Several blocks of few iterations, each of which may read the one before it.
+  options.flags += " -DLPNRT_STREAM_BLOCK=5 -DLPNRT_READ_BACK=1";
   const std::vector<sim::Library> metered = build_many(m.nets, {.stats = true}, options);
   void* const handle = ::dlopen(metered[0].provenance().artefact.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(handle != nullptr);
   const auto* const iterations =
       static_cast<const uint64_t*>(::dlsym(handle, "_ZN5lpnrt17static_iterationsE"));
+  const auto* const back = static_cast<const uint64_t*>(::dlsym(handle, "_ZN5lpnrt9read_backE"));
   REQUIRE(iterations != nullptr);
+  REQUIRE(back != nullptr);
   Dice d(seed + 3);
-  int with_iterations = 0;
+  int with_iterations = 0, read_back = 0;
   for (size_t i = 0; i < m.nets.size(); ++i) {
     bool some = false;
+    const uint64_t read_before = *back;
     for (int n = 0; n < 6; ++n) {
       const Case c =
           some_inputs(m.nets[i], d, d.between(0, 9), d.between(1, 8), d.between(1, 8), n > 3);
@@ -162,9 +166,11 @@ TEST_CASE("statistics of straight-line code are the interpreter's") {
       some |= *iterations != before;
     }
     with_iterations += some;
+    read_back += *back != read_before;
   }
-  MESSAGE(
-      fmt::format("{} of {} nets with straight-line iterations", with_iterations, m.nets.size()));
+  MESSAGE(fmt::format("{} of {} nets with straight-line iterations, {} that read them back",
+                      with_iterations, m.nets.size(), read_back));
+  CHECK(read_back > 0);
   CHECK(with_iterations * 2 > static_cast<int>(m.nets.size()));
 }
 

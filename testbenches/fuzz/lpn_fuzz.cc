@@ -237,9 +237,10 @@ void note(Shared& shared, std::uint64_t net, int which, const std::string& text)
 
 sim::CompileOptions compile_options(const Options& options) {
   sim::CompileOptions how;
-  how.flags =
-      fmt::format("{} -DLPNRT_GROUP_LIMIT={} -DLPNRT_ONLY_RUNS={} -DLPNRT_STREAM_BLOCK={}",
-                  options.flags, kGroups, options.mode == Mode::kBatch ? 0 : 1, kStreamBlock);
+  how.flags = fmt::format(
+      "{} -DLPNRT_GROUP_LIMIT={} -DLPNRT_ONLY_RUNS={} -DLPNRT_STREAM_BLOCK={} "
+      "-DLPNRT_READ_BACK=1",
+      options.flags, kGroups, options.mode == Mode::kBatch ? 0 : 1, kStreamBlock);
   return how;
 }
 

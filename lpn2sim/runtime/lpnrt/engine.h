@@ -394,18 +394,12 @@ struct Engine {
 #if LPNRT_STATS
     self().touch_rivals();
     if (now > last_commit) return observe_late();
-    while (!touched.empty()) {
-      const u32 k = touched.take_least();
-      meters[k].turn(self().why(k), now);
-    }
+    self().each_touched([this](u32 k, u32 why) { meters[k].turn(why, now); });
 #endif
   }
 #if LPNRT_STATS
   [[gnu::noinline, gnu::cold]] void observe_late() {
-    while (!touched.empty()) {
-      const u32 k = touched.take_least();
-      meters[k].turn_late(self().why(k), now, last_commit);
-    }
+    self().each_touched([this](u32 k, u32 why) { meters[k].turn_late(why, now, last_commit); });
   }
 #endif
 

@@ -40,9 +40,13 @@ class LowTrace {
     ways_.begin(std::move(waits), part, lines_);
   }
 
+  // As of StreamWatch.
+  void ready() { lines_.ready(); }
+  u64 earlier(u32 k, i64 n) const { return lines_.earlier(k, n); }
+  u64 latest() const { return lines_.latest(); }
   // Where straight-line code writes so many iterations; then the last commits, and observe().
   u32* block() { return lines_.block(); }
-  u64 most() const { return std::min<u64>(part_->long_block, LPNRT_STREAM_BLOCK); }
+  u64 most() const { return std::min<u64>(part_->causes_block, LPNRT_STREAM_BLOCK); }
   void ended(u32 k, u64 instant) { lines_.ended(k, instant); }
   template <typename Run>
   void observe(Run& run, u64 iterations, bool last) {

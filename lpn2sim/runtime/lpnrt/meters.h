@@ -50,6 +50,7 @@ struct TransitionMeter {
 
   // At an instant with a commit.
   void turn(u32 why, i64 now) {
+    if (why == wait) return;
     waited[wait] += now;
     waited[why] -= now;
     wait = why;

@@ -255,6 +255,11 @@ class Set {
     }
     return w * 64 + static_cast<u32>(__builtin_ctzll(word));
   }
+  // All of it, which is then empty. REQUIRES N <= 64.
+  u64 take_all() {
+    static_assert(kWords == 1);
+    return std::exchange(words_[0], 0);
+  }
 
  private:
   u64 words_[kWords] = {};

@@ -32,7 +32,7 @@ namespace lpnrt {
 inline constexpr u64 kMostInRing = u64{1} << 20;
 
 #ifdef LPNRT_TEST_STATIC
-[[gnu::visibility("default")]] inline u64 static_iterations = 0, lane_iterations = 0,
+[[gnu::visibility("default")]] inline u64 static_iterations = 0, read_back = 0, lane_iterations = 0,
                                           lane_rebases = 0;
 #define LPNRT_TESTED(...) __VA_ARGS__
 #else
@@ -44,6 +44,16 @@ template <typename T>
   return x > y ? x : y;
 }
 [[gnu::always_inline]] inline u64 fewer(u64 x, u64 y) { return x < y ? x : y; }
+
+// The same numbers by a name of their own: the compiler, which does not know that they are what is
+// written under the other one, reads them there. Else it would keep each in a second place.
+template <typename T>
+[[gnu::always_inline]] inline T* other_name(T* numbers) {
+#ifdef __GNUC__
+  __asm__("" : "+r"(numbers));
+#endif
+  return numbers;
+}
 
 // Whole iterations that `tokens` last for, each taking `rate`; the last firing sees `beyond` more
 // than it takes.

@@ -3,10 +3,13 @@
 //
 // Instants that move on little in a block are kept as their low 32 bits. Which is later is known
 // of those that are near to each other; whether they are is seen from the ends of their streams.
+// Straight-line code that reads them back (ready()) has them from an origin on that moves along, so
+// that they compare as numbers do.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "lpnrt/flow.h"
@@ -36,22 +39,42 @@ class StreamLines {
     lines_ = std::vector<Line>(part.stream_count);
     for (u32 s = 0; s < part.stream_count; ++s) lines_[s].stood = room(s);
     ended_.resize(part.stream_count);
-    block_ = std::vector<Word>(part.words);
+    // Only what stands before the first block is read before it is written, and the first number.
+    block_ = std::make_unique_for_overwrite<Word[]>(part.words);
+    block_[0] = 0;
+    for (u32 s = 0; s < part.stream_count; ++s) {
+      std::fill_n(block() + offset(s) - room(s), room(s), Word{0});
+    }
   }
   const Line& operator[](u32 s) const { return lines_[s]; }
-  Word* block() { return block_.data(); }
-  const Word* block() const { return block_.data(); }
+  // Before a block that reads back what it wrote: each number that stands is exact, as are those of
+  // the block unless that goes on for kNear or more.
+  void ready() {
+    exact_ = true;
+    if (latest() - origin_ >= 2 * kNear) move_origin();
+  }
+  // Of all streams; the n-th last of one, of those that stand.
+  u64 latest() const {
+    u64 last = 0;
+    for (const Line& line : lines_) last = std::max(last, line.last);
+    return last;
+  }
+  u64 earlier(u32 s, i64 n) const { return full(s, *near(s, end(s) - n)); }
+  Word low(u64 instant) const { return static_cast<Word>(instant - origin_); }
+
+  Word* block() { return block_.get(); }
+  const Word* block() const { return block_.get(); }
   u64 offset(u32 s) const { return part_->streams[s].offset; }
   i64 end(u32 s) const { return lines_[s].base + static_cast<i64>(lines_[s].added); }
   // Number k and those behind it.
-  const Word* near(u32 s, i64 k) const { return block_.data() + offset(s) + (k - lines_[s].base); }
+  const Word* near(u32 s, i64 k) const { return block_.get() + offset(s) + (k - lines_[s].base); }
   bool stands(u32 s, i64 k) const { return k >= lines_[s].base - lines_[s].stood; }
   // As many may stand before a block.
   i64 room(u32 s) const { return static_cast<i64>(part_->streams[s].firings) * kStreamHistory; }
-  static u64 full(u64 last, Word low) {
-    return last - static_cast<Word>(static_cast<Word>(last) - low);
+  u64 full(u32 s, Word word) const {
+    const u64 last = lines_[s].last;
+    return last - static_cast<Word>(low(last) - word);
   }
-  u64 full(u32 s, Word low) const { return full(lines_[s].last, low); }
 
   // Number `k` will be looked at with the next block.
   void reach(u32 s, i64 k) { lines_[s].kept = std::max(lines_[s].kept, end(s) - k); }
@@ -62,18 +85,14 @@ class StreamLines {
     Line& line = lines_[s];
     line.added = added;
     line.before = line.last;
-    if constexpr (kLow) {
-      line.last = ended_[s];
-      if (line.last - line.first >= kNear) bail();
-    } else {
-      line.last = near(s, line.base)[added - 1];
-    }
+    line.last = !kLow || exact_ ? origin_ + near(s, line.base)[added - 1] : ended_[s];
+    if (kLow && line.last - line.first >= kNear) bail();
   }
   // The next block comes.
   void keep(u32 s) {
     Line& line = lines_[s];
     constexpr i64 kLine = 64 / sizeof(Word);
-    Word* const to = block_.data() + offset(s);
+    Word* const to = block_.get() + offset(s);
     line.stood = std::min(line.kept, room(s));
     if (line.stood <= kLine) {
       std::memcpy(to - kLine, to + line.added - kLine, kLine * sizeof(Word));
@@ -87,13 +106,28 @@ class StreamLines {
   }
   // Whether low words up to this are compared as they are, else as if their highest bit were a
   // sign: then of those that are half of all at most before it none is taken for a later one.
-  static bool late(u64 last) { return kLow && (last >> 31 & 1) != 0; }
+  bool late(u64 last) const { return kLow && (low(last) >> 31 & 1) != 0; }
 
  private:
+  // To the first instant that stands.
+  [[gnu::noinline, gnu::cold]] void move_origin() {
+    u64 first = latest();
+    for (const Line& line : lines_) first = std::min(first, line.first);
+    if (latest() - first >= 2 * kNear) bail();
+    const Word by = low(first);
+    for (u32 s = 0; s < lines_.size(); ++s) {
+      Word* const to = block_.get() + offset(s);
+      for (i64 k = -room(s); k < 0; ++k) to[k] -= by;
+    }
+    origin_ = first;
+  }
+
   const StreamPart* part_ = nullptr;
   std::vector<Line> lines_;
   std::vector<u64> ended_;
-  std::vector<Word> block_;
+  std::unique_ptr<Word[]> block_;
+  u64 origin_ = 0;  // what the number 0 stands for
+  bool exact_ = false;
 };
 
 }  // namespace lpnrt

@@ -63,7 +63,7 @@ class StreamTrace {
 
   // Where straight-line code writes so many iterations.
   u64* block() { return block_.data(); }
-  u64 most() const { return std::min<u64>(part_->long_block, LPNRT_STREAM_BLOCK); }
+  u64 most() const { return std::min<u64>(part_->causes_block, LPNRT_STREAM_BLOCK); }
 
   // The block holds so many more, after which `last` says that no others come for now.
   template <typename Run>

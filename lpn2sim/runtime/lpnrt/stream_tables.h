@@ -10,6 +10,11 @@
 #ifndef LPNRT_STREAM_BLOCK
 #define LPNRT_STREAM_BLOCK 4096  // most iterations of a block; tests set less
 #endif
+// Least firings of an iteration that reads the one before it from the streams: a shorter one would
+// wait for what it has just written. Tests set less.
+#ifndef LPNRT_READ_BACK
+#define LPNRT_READ_BACK 32
+#endif
 
 namespace lpnrt {
 
@@ -50,10 +55,10 @@ struct StreamPart {
   const StreamPlace* places;
   const StreamCauses* causes;
   u32 stream_count, transition_count, wait_count, place_count;
-  u32 for_causes;  // streams behind the others
-  u64 block;       // iterations, for figures
-  u64 long_block;  // for causes
-  u64 words;       // of a long block and its history
+  u32 for_causes;    // streams behind the others
+  u64 block;         // iterations, for figures
+  u64 causes_block;  // not more, for causes
+  u64 words;         // of a block and its history
 };
 
 // The last numbers of a stream, side by side; 0 before the first.

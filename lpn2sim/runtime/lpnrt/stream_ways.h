@@ -158,7 +158,7 @@ class StreamWays {
     return true;
   }
 
-  // The same for low words. Streams begin at a page.
+  // The same for low words. No page has cells of two streams.
   void begin(std::vector<std::vector<Wait>> waits, const StreamPart& part,
              const StreamLines<Word>& lines) {
     waits_ = std::move(waits);
@@ -168,12 +168,12 @@ class StreamWays {
     transition_.assign(part.words / kPage + 1, many);
     for (u32 k = 0; k < many; ++k) {
       const u64 firings = part.streams[k].firings;
-      const u64 first = lines.offset(k), end = first + firings * part.long_block;
+      const u64 first = lines.offset(k), end = first + firings * part.causes_block;
       first_.push_back(static_cast<u32>(first));
       most = std::max(most, end - first);
-      for (u64 cell = first - firings * kStreamHistory; cell < end; cell += kPage) {
-        transition_[cell / kPage] = k;
-      }
+      const u64 page = (first - firings * kStreamHistory) / kPage;
+      std::fill(transition_.begin() + static_cast<i64>(page),
+                transition_.begin() + static_cast<i64>((end - 1) / kPage + 1), k);
     }
     back_.assign(part.words, kOld);
     steps_.resize(part.words);

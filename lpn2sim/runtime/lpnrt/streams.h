@@ -56,7 +56,12 @@ class StreamWatch {
   Word* block() { return lines_.block(); }
   u64 most() const { return fewer_of(part_->block, LPNRT_STREAM_BLOCK); }
 
-  // Low words say little of the last commit of a transition.
+  // Straight-line code that reads back what it wrote: before a block; then the n-th last commit of
+  // a transition, and the last of all.
+  void ready() { lines_.ready(); }
+  u64 earlier(u32 k, i64 n) const { return lines_.earlier(k, n); }
+  u64 latest() const { return lines_.latest(); }
+  // Other low words say little of the last commit of a transition.
   void ended(u32 k, u64 instant) { lines_.ended(k, instant); }
   // The block holds so many more.
   void observe(u64 iterations) {
@@ -278,7 +283,7 @@ class StreamWatch {
     above -= number * w.emitted;
     const i64 whole = w.taken / w.emitted, rest = w.taken % w.emitted;
     for (u64 j = 0; j < count; ++j) {
-      to[j] = static_cast<Word>(std::max(at(w.stream, number), start));
+      to[j] = lines_.low(std::max(at(w.stream, number), start));
       number += whole;
       if ((above += rest) >= w.emitted) above -= w.emitted, ++number;
     }
@@ -299,7 +304,7 @@ class StreamWatch {
   void starts_alone(u32 k, Moves& of, const Line& line) {
     AloneLoop<Word> loop;
     loop.commits = near(k, line.base);
-    loop.start = static_cast<Word>(of.last);
+    loop.start = lines_.low(of.last);
     u32 w = of.first;
     for (u32 g = 0; g < of.groups; ++g) {
       loop.waits[g] = look(w, k, of.last);
@@ -336,7 +341,7 @@ class StreamWatch {
     add_commits(of, k, sum);
     if (starts_.size() < count + 1) starts_.resize(count + 1), far_.resize(count + 1);
     Word* const start = starts_.data() + 1;
-    start[-1] = static_cast<Word>(of.last);
+    start[-1] = lines_.low(of.last);
     Word begun = 0;
     looked_.clear();
     for (u32 w = of.first; w < of.end; ++w) {
@@ -374,7 +379,7 @@ class StreamWatch {
               last = static_cast<u64>(ticks(line.last));
     if (static_cast<u128>(last - first) * line.added >> (sizeof(Word) * 8 - 1) == 0) {
       // How far they are behind the last one.
-      const Word behind = static_cast<Word>(static_cast<Word>(last * line.added) - sum);
+      const Word behind = static_cast<Word>(static_cast<Word>(lines_.low(last) * line.added) - sum);
       of.commits += static_cast<u128>(last) * line.added - behind;
       return;
     }

@@ -15,6 +15,28 @@ constexpr std::size_t kSmall = 16;  // transitions whose code is part of the eng
 
 }  // namespace
 
+// turn(k, why it waits) for each transition touched, which then is none.
+void EventAccess::each_touched(bool small) {
+  line("template <typename Turn> [[gnu::always_inline]] void each_touched(const Turn& turn) {{");
+  if (small) {
+    // One after the other: which comes next is foretold better than the target of a jump.
+    line("[[maybe_unused]] const u64 which = touched.take_all();");
+    for (size_t k = 0; k < infos_.size(); ++k) {
+      line("if (which >> {0} & 1) turn({0}, {1});", k, equal_.call("why", k).text());
+    }
+  } else {
+    line("while (!touched.empty()) {{ const u32 k = touched.take_least();");
+    line("turn(k, why(k)); }}");
+  }
+  line("}}");
+  if (small) return;
+  line("u32 why(u32 k) {{ switch (k) {{");
+  for (size_t k = 0; k < infos_.size(); ++k) {
+    line("case {}: return {};", k, equal_.call("why", k).text());
+  }
+  line("default: return kReady; }} }}");
+}
+
 void EventAccess::dispatch() {
   const auto each = [this](const string& head, const string& verb, const char* body) {
     line("{} {{ {} switch (k) {{", head, mixed_case(verb));
@@ -75,11 +97,7 @@ void EventAccess::dispatch() {
   }
   line("; }}");
   line("#if LPNRT_STATS");
-  line("u32 why(u32 k) {{ switch (k) {{");
-  for (size_t k = 0; k < infos_.size(); ++k) {
-    line("case {}: return {};", k, equal_.call("why", k).text());
-  }
-  line("default: return kReady; }} }}");
+  each_touched(small);
   wakes_.touch_rivals_function();
   line("#endif");
   line("u64 occupancy_of(u32 p) const {{ switch (p) {{");

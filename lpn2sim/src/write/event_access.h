@@ -21,6 +21,7 @@ class EventAccess final : EventPart {
   void access();
 
  private:
+  void each_touched(bool small);
   // A token, or slots, from outside are nobody's firing.
   void arrived(std::size_t p, const char* count);
   // Slots and tokens as a host sees them (abi.h).

@@ -134,7 +134,7 @@ bool Iteration::kept(uint32_t p, size_t f) const { return options_.live[p][f]; }
 
 const char* Iteration::value_type() const { return lanes_ ? "I" : "i64"; }
 
-const char* Iteration::instant_type() const { return lanes_ ? "I" : "u64"; }
+const char* Iteration::instant_type() const { return lanes_ ? "I" : "Word"; }
 
 Iteration::Produced Iteration::producer_of(const StaticQueue& q, int64_t position) {
   return {q.producer, static_cast<uint32_t>(position / q.emitted), position % q.emitted};
@@ -144,9 +144,14 @@ string Iteration::instant(size_t q, int64_t position) {
   const StaticQueue& queue = part_.queues[q];
   if (!queue.fixed) return fmt::format("r{0}[(b{0} + {1}) & k{0}]", q, position);
   const int64_t x = position - queue.initial;
-  if (x < 0) return fmt::format("h{}_{}", queue.producer, firings_ago(queue, position));
+  if (x < 0) return earlier(queue.producer, firings_ago(queue, position));
   const Produced from = producer_of(queue, x);
   return fmt::format("c{}_{}", from.transition, from.firing);
+}
+
+string Iteration::earlier(uint32_t k, int64_t firings) const {
+  const string variable = fmt::format("h{}_{}", k, firings);
+  return lanes_ ? variable : streams_->earlier(k, firings, variable);
 }
 
 string Iteration::field(uint32_t k, uint32_t firing, uint32_t arc, int64_t which, uint32_t f) {
@@ -255,11 +260,11 @@ void Iteration::fire(uint32_t k, uint32_t firing) {
   string after = add_ticks(k, firing, start, t.delay, SiteKind::kDelay, true);
   if (held_in_order(net_, k)) {
     if (lanes_) throw NoLanes{"its commits are kept in order"};
-    after = named(after);
+    line("const Word due{}_{} = {};", k, firing, after);
+    after = fmt::format("due{}_{}", k, firing);
     add(streams_->due(k, firing, after));
-    after =
-        fmt::format("later({}, {})", after,
-                    firing > 0 ? fmt::format("c{}_{}", k, firing - 1) : fmt::format("h{}_1", k));
+    after = fmt::format("later({}, {})", after,
+                        firing > 0 ? fmt::format("c{}_{}", k, firing - 1) : earlier(k, 1));
   }
   line("const {} {} = {};", instant_type(), commit, after);
   if (!lanes_) add(streams_->committed(k, firing));
@@ -390,6 +395,7 @@ void Iteration::rotate() {
     from = fmt::format("t{}", i);
   }
   for (const auto& [to, from] : moves) line("{} = {};", to, from);
+  const string before = take();
   for (size_t i = 0; i < part_.transitions.size(); ++i) {
     const uint32_t k = part_.transitions[i];
     const int64_t times = part_.repetitions[i];
@@ -400,6 +406,9 @@ void Iteration::rotate() {
         line("h{0}_{1} = c{0}_{2};", k, n, times - n);
     }
   }
+  const string moved = take();
+  add(before);
+  add(lanes_ ? moved : PartStreams::unless_read_back(moved));
   for (const StaticEnd& s : part_.sources) {
     const int64_t rate = s.count * part_.repetition(s.transition);
     for (uint32_t f = 0; f < width(s.place); ++f) {

@@ -91,6 +91,8 @@ class Iteration : private Writer {
   // The instant of the token that stands at `position` when the iteration begins. Instants of
   // before belong to the firings: all tokens of a firing have the same.
   std::string instant(std::size_t q, std::int64_t position);
+  // The commit of `k` so many firings before the iteration.
+  std::string earlier(std::uint32_t k, std::int64_t firings) const;
   std::string field(std::uint32_t k, std::uint32_t firing, std::uint32_t arc, std::int64_t which,
                     std::uint32_t f);
   std::string token(std::size_t q, std::int64_t position, std::uint32_t f);

@@ -17,17 +17,18 @@ using std::uint32_t;
 
 namespace {
 
-// Firings in a block: enough for long loops over each stream, few enough to stay near.
-constexpr int64_t kBlockFirings = 32768;
-constexpr int64_t kLeastBlock = 32, kMostBlock = 1024;  // iterations
-// For causes more: the ways back of a block begin anew, and meet after some hundred iterations.
-constexpr int64_t kMostForCauses = 2048;
+// Firings in a block: enough for long loops over each stream, few enough to stay near. For causes
+// more is kept of each.
+constexpr int64_t kBlockFirings = 65536, kBlockForCauses = 32768;
+constexpr int64_t kLeastBlock = 32, kMostBlock = 2048;  // iterations
 constexpr size_t kFarAway = 256;  // in a cycle of more transitions than that none is looked for
 constexpr int64_t kLowSpan = int64_t{1} << 28;  // half of what low words of instants may span
 constexpr int64_t kHistory = 64;                // kStreamHistory of lpnrt/stream_tables.h
-// Streams begin so, of which the first is nobody's; an odd number apart, so that not all stand at
-// the same place of a cache.
-constexpr int64_t kPage = 64;
+// No two streams have numbers in one page; the first is nobody's. Streams of the same length are an
+// odd number of pages apart, and after kTurn of them a line more, so that not all stand at the same
+// place of a cache.
+constexpr int64_t kPage = 64, kLine = 16;
+constexpr size_t kTurn = 16;
 
 // What the tokens of places sum up to that follow one another in a cycle: each firing that takes
 // one token of one of them and puts one into the next changes nothing. A place holds no more.
@@ -69,6 +70,21 @@ std::map<uint32_t, int64_t> tokens_of_cycles(const StaticPart& part) {
   return most;
 }
 
+// How many are reached from the first.
+size_t reached(const std::vector<std::vector<size_t>>& next) {
+  std::vector<bool> seen(next.size());
+  std::vector<size_t> found{0};
+  seen[0] = true;
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (const size_t to : next[found[i]]) {
+      if (seen[to]) continue;
+      seen[to] = true;
+      found.push_back(to);
+    }
+  }
+  return found.size();
+}
+
 }  // namespace
 
 bool held_in_order(const Net& net, uint32_t k) {
@@ -82,7 +98,7 @@ PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats
   int64_t firings = 0;
   for (int64_t r : part.repetitions) firings += r;
   block_ = std::clamp(kBlockFirings / firings, kLeastBlock, kMostBlock);
-  long_block_ = std::clamp(kBlockFirings / firings, kLeastBlock, kMostForCauses);
+  causes_block_ = std::clamp(kBlockForCauses / firings, kLeastBlock, kMostBlock);
   for (int64_t r : part.repetitions) add_stream(r);
   const size_t n = part.transitions.size();
   for (size_t i = 0; i < n; ++i) {
@@ -98,9 +114,11 @@ PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats
 }
 
 size_t PartStreams::add_stream(int64_t firings) {
-  streams_.push_back({firings, words_ + firings * kHistory});
-  words_ += (firings * (kHistory + long_block_) + kPage - 1) / kPage * kPage;
-  if (words_ / kPage % 2 == 0) words_ += kPage;
+  const auto turn = static_cast<int64_t>(streams_.size() / kTurn);
+  const int64_t aside = turn * kLine % kPage;
+  streams_.push_back({firings, words_ + aside + firings * kHistory});
+  const int64_t pages = (kPage - kLine + firings * (kHistory + block_) + kPage - 1) / kPage;
+  words_ += (pages | 1) * kPage;
   return streams_.size() - 1;
 }
 
@@ -125,7 +143,7 @@ bool PartStreams::low(Wide growth) const {
 }
 
 bool PartStreams::low_path(Wide growth) const {
-  if (!low(growth) || growth * long_block_ >= kLowSpan || for_causes_ != 0) return false;
+  if (!low(growth) || for_causes_ != 0) return false;
   for (uint32_t k : part_.transitions) {
     if (net_.transitions[k].servers && !stats_.one_at_a_time(k)) return false;
     for (const Wait& w : waits_of(k)) {
@@ -136,6 +154,34 @@ bool PartStreams::low_path(Wide growth) const {
     }
   }
   return true;
+}
+
+bool PartStreams::reads_back(Wide growth) const {
+  if (!low(growth)) return false;
+  const size_t n = part_.transitions.size();
+  std::vector<std::vector<size_t>> next(n), previous(n);
+  Wide behind = kHistory + 1;  // iterations that lie between instants that stand
+  for (const StaticQueue& q : part_.queues) {
+    if (!q.fixed) return false;
+    next[number(q.producer)].push_back(number(q.consumer));
+    previous[number(q.consumer)].push_back(number(q.producer));
+    behind += (q.initial + q.rate - 1) / q.rate;
+  }
+  const bool waits = std::none_of(previous.begin(), previous.end(),
+                                  [](const auto& producers) { return producers.empty(); });
+  return waits && reached(next) == n && reached(previous) == n && growth * behind < kLowSpan;
+}
+
+string PartStreams::read_back_if(Wide growth) const {
+  if (!reads_back(growth)) return "0";
+  int64_t firings = 0;
+  for (int64_t r : part_.repetitions) firings += r;
+  return fmt::format("({} || {}) && {} >= LPNRT_READ_BACK", stats_.possible() ? "LPNRT_STATS" : "0",
+                     low_path(growth) ? "LPNRT_PATH" : "0", firings);
+}
+
+string PartStreams::unless_read_back(const string& text) {
+  return text.empty() ? "" : "#if !LPNRT_READS_BACK\n" + text + "#endif\n";
 }
 
 string PartStreams::if_written(const string& text) const {
@@ -214,7 +260,7 @@ string PartStreams::tables() {
       "constexpr StreamPart kStreams{0} = {{kStreamsOf{0}, kTransitionsOf{0}, kWaitsOf{0}, "
       "kPlacesOf{0}, kCausesOf{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}};",
       index_, streams_.size() - for_causes_, part_.transitions.size(), wait_count, place_count,
-      for_causes_, block_, long_block_, words_);
+      for_causes_, block_, causes_block_, words_);
   line("#endif");
   return take();
 }
@@ -225,6 +271,10 @@ string PartStreams::open_chunk() {
   line("for (u64 block, rest = chunk; rest != 0; rest -= block) {{");
   line("block = fewer(rest, watch.most());");
   for (int64_t step : steps) line("auto* o{} = watch.block();", step);
+  line("#if LPNRT_READS_BACK");
+  line("watch.ready();");
+  for (int64_t step : steps) line("const auto* was{0} = other_name(o{0});", step);
+  line("#endif");
   line("for (u64 left = block; left != 0; --left) {{");
   line("#else");
   line("for (u64 left = chunk; left != 0; --left) {{");
@@ -238,6 +288,7 @@ string PartStreams::close_chunk(bool low, bool low_path) {
   for (uint32_t k : part_.transitions) {
     ended += fmt::format("watch.ended({}, h{}_1);\n", number(k), k);
   }
+  ended = unless_read_back(ended);
   if (stats_.possible()) {
     add("#if LPNRT_STATS\n" + (low ? ended : "") + "watch.observe(block); }\n#endif\n");
   }
@@ -255,6 +306,11 @@ string PartStreams::committed(uint32_t k, uint32_t firing) const {
   return if_written(store(streams_[number(k)], firing, fmt::format("c{}_{}", k, firing)));
 }
 
+string PartStreams::earlier(uint32_t k, int64_t firings, const string& variable) const {
+  const Stream& from = streams_[number(k)];
+  return fmt::format("LPNRT_EARLIER({}, was{}[{}])", variable, from.firings, from.offset - firings);
+}
+
 string PartStreams::waited_for_interval(uint32_t k, uint32_t firing) const {
   return if_written(store(streams_[interval_[number(k)]], firing, fmt::format("next{}", k)));
 }
@@ -267,7 +323,9 @@ string PartStreams::next_iteration() const {
   std::set<int64_t> steps(part_.repetitions.begin(), part_.repetitions.end());
   string text;
   for (int64_t step : steps) text += fmt::format("o{0} += {0}; ", step);
-  return if_written(text);
+  text = if_written(text) + "#if LPNRT_READS_BACK\n";
+  for (int64_t step : steps) text += fmt::format("was{0} += {0};\n", step);
+  return text + "#endif\n";
 }
 
 }  // namespace lpn::sim

@@ -41,6 +41,11 @@ class PartStreams : private Writer {
   bool low(Wide growth) const;
   // The same for the critical path, which takes lpnrt/low_path.h then.
   bool low_path(Wide growth) const;
+  // Whether each transition waits for each other, over fixed queues, so that instants are near to
+  // each other. Then a long iteration reads those of the one before it from the streams.
+  bool reads_back(Wide growth) const;
+  // In which variants it does so, as a condition of the preprocessor.
+  std::string read_back_if(Wide growth) const;
   // In which variants the instants are written down.
   const char* condition() const;
 
@@ -55,6 +60,9 @@ class PartStreams : private Writer {
   std::string waited_for_interval(std::uint32_t k, std::uint32_t firing) const;
   std::string due(std::uint32_t k, std::uint32_t firing, const std::string& commit) const;
   std::string next_iteration() const;
+  // The commit of `k` so many firings before the iteration: `variable`, unless it is read back.
+  std::string earlier(std::uint32_t k, std::int64_t firings, const std::string& variable) const;
+  static std::string unless_read_back(const std::string& text);
 
  private:
   struct Stream {
@@ -68,7 +76,7 @@ class PartStreams : private Writer {
   const StaticPart& part_;
   const FlowStats& stats_;
   std::size_t index_;
-  std::int64_t block_ = 0, long_block_ = 0, words_ = 0;  // iterations; numbers
+  std::int64_t block_ = 0, causes_block_ = 0, words_ = 0;  // iterations; numbers
   std::vector<Stream> streams_;  // of the transitions, their intervals, their due commits
   std::vector<std::size_t> interval_, due_;  // per transition of the part: its stream, or kNone
   std::size_t for_causes_ = 0;

@@ -14,12 +14,20 @@ using std::size_t;
 using std::string;
 using std::uint32_t;
 
+namespace {
+
+constexpr const char* kReadBackMacros[] = {"LPNRT_READS_BACK", "LPNRT_WORD", "LPNRT_EARLIER"};
+
+}  // namespace
+
 string StraightPart::text() {
   add(streams_.tables());
+  read_back();
   line(
       "template <bool kHalved, typename R> [[gnu::noinline]] LPNRT_STRAIGHT u64 static_part_{}(R& "
       "run, u64 limit) {{",
       index_);
+  line("using Word = LPNRT_WORD;");
   line("[[maybe_unused]] constexpr u64 kMask = R::kMask;");
   line("u64 n = limit;");
   for (const StaticEnd& s : part_.sources) {
@@ -44,10 +52,25 @@ string StraightPart::text() {
   if (iteration_.seen()) line("if (seen >> 31 != 0) bail();");
   line("}}");
   line("if (done == 0) return 0;");
+  line("LPNRT_TESTED(read_back += LPNRT_READS_BACK * done;)");
   leave();
   line("return done;");
   line("}}");
+  for (const char* macro : kReadBackMacros) line("#undef {}", macro);
   return take();
+}
+
+// What an iteration knows of the one before it: from variables, or from the streams.
+void StraightPart::read_back() {
+  line("#if {}", options_.packed ? "0" : streams_.read_back_if(iteration_.growth()));
+  line("#define LPNRT_READS_BACK 1");
+  line("#define LPNRT_WORD u32");
+  line("#define LPNRT_EARLIER(variable, stream) stream");
+  line("#else");
+  line("#define LPNRT_READS_BACK 0");
+  line("#define LPNRT_WORD u64");
+  line("#define LPNRT_EARLIER(variable, stream) variable");
+  line("#endif");
 }
 
 bool StraightPart::low() { return !options_.packed && streams_.low(iteration_.growth()); }
@@ -57,8 +80,12 @@ bool StraightPart::low_path() { return !options_.packed && streams_.low_path(ite
 void StraightPart::begin() {
   for (uint32_t p : iteration_.params()) line("const i64 P{0} = run.P{0};", p);
   for (size_t q = 0; q < part_.queues.size(); ++q) load(q);
+  const string before = take();
+  for (uint32_t k : part_.transitions) history(k, iteration_.history(k));
+  const string variables = take();
+  add(before);
+  add(PartStreams::unless_read_back(variables));
   for (uint32_t k : part_.transitions) {
-    history(k, iteration_.history(k));
     if (net_.transitions[k].interval) line("u64 next{0} = run.@run_next{0};", k);
   }
   for (const StaticEnd& s : part_.sources) {
@@ -77,11 +104,15 @@ void StraightPart::begin() {
 
 // Within a chunk no instant can leave its bits.
 void StraightPart::chunk() {
+  line("#if LPNRT_READS_BACK");
+  line("const u64 now = watch.latest();");
+  line("#else");
   line("u64 now = 0;");
   for (uint32_t k : part_.transitions) {
     line("now = later(now, h{}_1);", k);
     if (net_.transitions[k].interval) line("now = later(now, next{});", k);
   }
+  line("#endif");
   line("u64 chunk = fewer(n - done, (R::kTooLate - static_cast<u64>(R::ticks(now))) / {}ull);",
        static_cast<std::uint64_t>(iteration_.growth()));
   if (options_.packed) chunk_of_groups();
@@ -107,6 +138,14 @@ void StraightPart::chunk_of_groups() {
 }
 
 void StraightPart::leave() {
+  line("#if LPNRT_READS_BACK");
+  for (uint32_t k : part_.transitions) {
+    for (int64_t n = 1; n <= iteration_.history(k); ++n) {
+      line("const u64 h{0}_{1} = watch.earlier({2}, {1}); (void)h{0}_{1};", k, n,
+           streams_.number(k));
+    }
+  }
+  line("#endif");
   for (size_t q = 0; q < part_.queues.size(); ++q) store(q);
   std::vector<string> fired;
   const string before = take();

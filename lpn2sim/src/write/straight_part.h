@@ -38,6 +38,7 @@ class StraightPart : private Writer {
   bool low_path();
 
  private:
+  void read_back();
   void begin();
   void chunk();
   void chunk_of_groups();
