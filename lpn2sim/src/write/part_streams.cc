@@ -20,7 +20,7 @@ namespace {
 // Firings in a block: enough for long loops over each stream, few enough to stay near. For causes
 // more is kept of each.
 constexpr int64_t kBlockFirings = 65536, kBlockForCauses = 32768;
-constexpr int64_t kLeastBlock = 32, kMostBlock = 2048;  // iterations
+constexpr int64_t kLeastBlock = 32, kMostBlock = 1024, kMostForCauses = 2048;  // iterations
 constexpr size_t kFarAway = 256;  // in a cycle of more transitions than that none is looked for
 constexpr int64_t kLowSpan = int64_t{1} << 28;  // half of what low words of instants may span
 constexpr int64_t kHistory = 64;                // kStreamHistory of lpnrt/stream_tables.h
@@ -98,7 +98,7 @@ PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats
   int64_t firings = 0;
   for (int64_t r : part.repetitions) firings += r;
   block_ = std::clamp(kBlockFirings / firings, kLeastBlock, kMostBlock);
-  causes_block_ = std::clamp(kBlockForCauses / firings, kLeastBlock, kMostBlock);
+  causes_block_ = std::clamp(kBlockForCauses / firings, kLeastBlock, kMostForCauses);
   for (int64_t r : part.repetitions) add_stream(r);
   const size_t n = part.transitions.size();
   for (size_t i = 0; i < n; ++i) {
@@ -117,7 +117,8 @@ size_t PartStreams::add_stream(int64_t firings) {
   const auto turn = static_cast<int64_t>(streams_.size() / kTurn);
   const int64_t aside = turn * kLine % kPage;
   streams_.push_back({firings, words_ + aside + firings * kHistory});
-  const int64_t pages = (kPage - kLine + firings * (kHistory + block_) + kPage - 1) / kPage;
+  const int64_t most = kHistory + std::max(block_, causes_block_);  // one layout for both
+  const int64_t pages = (kPage - kLine + firings * most + kPage - 1) / kPage;
   words_ += (pages | 1) * kPage;
   return streams_.size() - 1;
 }
@@ -139,7 +140,7 @@ const char* PartStreams::condition() const {
 bool PartStreams::low(Wide growth) const {
   const bool paced = std::any_of(interval_.begin(), interval_.end(),
                                  [](size_t stream) { return stream != kNone; });
-  return !paced && growth * block_ < kLowSpan;
+  return !paced && growth * std::max(block_, causes_block_) < kLowSpan;
 }
 
 bool PartStreams::low_path(Wide growth) const {
