@@ -798,7 +798,7 @@ def test_without_a_compiler_the_interpreter_answers(sweep, tmp_path):
         (
             ["pair.lpn", "a.json", "-p", "slow=1:1000", "-p", "slots=1:64", "--list", "p100.csv"],
             "E-sweep",
-            "1,000,000",
+            "1 000 000",
         ),
         (["pair.lpn", "a.json", "--list", "none.csv"], "E-input", "cannot read none.csv"),
         (["pair.lpn", "a.json", "--list", "empty.csv"], "E-sweep", "empty.csv is empty"),
