@@ -26,9 +26,9 @@ from .tried import MOST_INPUTS, WORTH_COMPILING, Tried, estimate, possible
 __all__ = ["maximize", "minimize", "prove"]
 
 _PATIENCE = 2.0  # seconds that classes have, however quickly all inputs could be run
-# Of the seconds left, what checking the proof gets: certificates of a search that was cut off take up
-# to as long as it did (the own JPEG of 300 blocks, testbenches/speed/proofs.py).
-_CHECKING = 0.52
+# Of the seconds left, what checking the proof gets: a search that is cut off has certificates that
+# are checked in a quarter to a third of its time.
+_CHECKING = 0.25
 _CLASSES_FIRST = 5.0  # seconds that classes have before states are looked at
 _STATES = 30.0  # seconds for states, where there is no limit
 _TRYING = 0.75  # of the seconds left, for running all inputs where that may take as long
