@@ -178,6 +178,29 @@ def test_runs_that_never_stop_end_where_no_more_can_be_done(seconds):
     assert lpn.check_certificate(json.loads(json.dumps(answer.certificate))).holds
 
 
+def test_runs_of_which_only_some_never_stop():
+    """A burst of 5 beats or more starts a timer: the least values alone do not tell."""
+
+    class Burst(lpn.Token):
+        beats: lpn.Int[1, 8]
+
+    net = lpn.Net("partly")
+    done = net.place("done", done=True)
+    jobs = net.place("jobs", Burst, start=True)
+    out, tick = net.place("out", Burst), net.place("tick")
+    net.transition(
+        "work", take={"t": jobs}, put=[out.forward("t")], delay=lambda t: t.beats, servers=1
+    )
+    net.transition("short", take={"t": out.take(guard=lambda t: t.beats < 5)}, put=[done])
+    net.transition("long", take={"t": out.take(guard=lambda t: t.beats >= 5)}, put=[done, tick])
+    net.transition("refresh", take={"t": tick}, put=[tick], delay=10)
+    space = lpn.InputSpace(net)
+    space.tokens("jobs", 2, beats=(3, 7))
+    answer = lpn.maximize(space)
+    assert space.done_count == 2 and answer.verdict == "optimal"
+    assert answer.inputs == 25 and answer.upper == max(by_hand(space, lambda run: run.latency))
+
+
 def test_a_limit_leaves_what_was_found():
     net = arbitrated(6)
     space = bursts(net, (1, 8), 6)

@@ -26,18 +26,21 @@ _STALE = 40  # batches without a better input, after which the search begins at 
 
 
 def end_runs(space):
-    """Lets the runs of a net that may never stop by itself, which one input's run tells, end where no
-    more done tokens can come: what is to be said of that; None where nothing changes. It sets the
+    """Lets the runs of a net that may never stop by itself, which runs of some inputs tell, end where
+    no more done tokens can come: what is to be said of that; None where nothing changes. It sets the
     `done_count` of the space.
     """
     net = space.net
     if net.done_count is not None or space.done_count is not None:
         return None
-    one = Probed(space, [{("latency",): 1}], None)
-    _, interrupted = one.run(one.batch(0), time.monotonic())
-    if interrupted:
-        raise KeyboardInterrupt
-    if one.endless is None:
+    some = Probed(space, [{("latency",): 1}], None)
+    for _ in range(2):  # the least values alone, then the greatest and those alike
+        _, interrupted = some.run(some.batch(0), time.monotonic())
+        if interrupted:
+            raise KeyboardInterrupt
+        if some.endless is not None or not space.variables:
+            break
+    if some.endless is None:
         return None
     most = _lpn.most_done_tokens(net._core, space.core)
     if not most:

@@ -140,7 +140,8 @@ class Definition:
         if len(self) > MOST_ROWS:
             raise mistake(
                 "E-sweep",
-                f"the sweep has {grouped(len(self))} rows, more than {grouped(MOST_ROWS)}; split it into several",
+                f"the sweep has {grouped(len(self))} rows, more than {grouped(MOST_ROWS)}; split it "
+                "into several",
             )
         self._variants()
 
