@@ -30,6 +30,34 @@ end
 )");
 }
 
+// Items go on with one of `n` permits, 2 unless said otherwise.
+inline Net permits() {
+  return parse_net(R"(lpn 1
+net permits
+param n = 2 in 0..9
+type unit ()
+place src : unit start initial 64
+place free : unit initial n
+place held : unit
+place out : unit done
+transition work {
+  take x from src
+  take p from free
+  delay 2
+  servers 1
+  put held
+}
+transition pack {
+  take h from held
+  delay 5
+  servers 1
+  put free
+  put out
+}
+end
+)");
+}
+
 // `go` starts when `lock` is empty, which needs the clock.
 inline Net inhibited() {
   return parse_net(R"(lpn 1

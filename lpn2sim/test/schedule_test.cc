@@ -106,30 +106,7 @@ end
 
 TEST_CASE("the defaults of parameters are enough to look for a sequence with") {
   // Nothing moves before the permits are there, of which a parameter tells the number.
-  const StaticParts parts = static_parts(lower(parse_net(R"(lpn 1
-net permits
-param n = 2 in 1..9
-type unit ()
-place src : unit start initial 9
-place free : unit initial n
-place held : unit
-place out : unit done
-transition work {
-  take x from src
-  take p from free
-  delay 2
-  servers 1
-  put held
-}
-transition pack {
-  take h from held
-  delay 5
-  servers 1
-  put free
-  put out
-}
-end
-)")));
+  const StaticParts parts = static_parts(lower(permits()));
   CHECK(parts.why_not[0] == "");
   REQUIRE(parts.parts.size() == 1);
   CHECK(parts.parts[0].order.size() == 2);

@@ -304,30 +304,7 @@ end
 }
 
 TEST_CASE("inputs in lock step with too few permits for a firing") {
-  const Net net = parse_net(R"(lpn 1
-net permits
-param n = 2 in 0..9
-type unit ()
-place src : unit start initial 64
-place free : unit initial n
-place held : unit
-place out : unit done
-transition work {
-  take x from src
-  take p from free
-  delay 2
-  servers 1
-  put held
-}
-transition pack {
-  take h from held
-  delay 5
-  servers 1
-  put free
-  put out
-}
-end
-)");
+  const Net net = permits();
   const Library library = Library::build(net, {}, quick());
   for (const std::int64_t n : {2, 0}) {
     std::vector<Simulator> many;

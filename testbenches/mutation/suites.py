@@ -10,6 +10,8 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 
+import cached_cxx
+
 OWN = pathlib.Path(__file__).resolve().parent
 MEMORY = 6 << 30  # bytes
 UNIT = {
@@ -104,7 +106,7 @@ def all_suites(tree):
 
 def environment(work, **more):
     wanted = dict(os.environ, LPN_CXX=str(OWN / "cached_cxx.py"), **more)
-    wanted.setdefault("LPN_MUTATION_CXX", "clang++")
+    wanted.setdefault("LPN_MUTATION_CXX", cached_cxx.COMPILER)
     for name, folder in (
         ("LPN_CACHE", "lpn-cache"),
         ("LPN_MUTATION_OBJECTS", "objects"),

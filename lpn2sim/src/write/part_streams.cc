@@ -117,7 +117,7 @@ size_t PartStreams::add_stream(int64_t firings) {
   const auto turn = static_cast<int64_t>(streams_.size() / kTurn);
   const int64_t aside = turn * kLine % kPage;
   streams_.push_back({firings, words_ + aside + firings * kHistory});
-  const int64_t most = kHistory + std::max(block_, causes_block_);  // one layout for both
+  const int64_t most = kHistory + longest_block();  // one layout for both
   const int64_t pages = (kPage - kLine + firings * most + kPage - 1) / kPage;
   words_ += (pages | 1) * kPage;
   return streams_.size() - 1;
@@ -140,7 +140,7 @@ const char* PartStreams::condition() const {
 bool PartStreams::low(Wide growth) const {
   const bool paced = std::any_of(interval_.begin(), interval_.end(),
                                  [](size_t stream) { return stream != kNone; });
-  return !paced && growth * std::max(block_, causes_block_) < kLowSpan;
+  return !paced && growth * longest_block() < kLowSpan;
 }
 
 bool PartStreams::low_path(Wide growth) const {

@@ -2,6 +2,7 @@
 // (part_stats.h) and the critical path (part_path.h) are made of them (lpnrt/stream_tables.h).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -65,6 +66,7 @@ class PartStreams : private Writer {
   static std::string unless_read_back(const std::string& text);
 
  private:
+  std::int64_t longest_block() const { return std::max(block_, causes_block_); }
   struct Stream {
     std::int64_t firings = 0, offset = 0;
   };
