@@ -410,7 +410,10 @@ class Checker {
       if (!fresh) it->second = std::max(it->second, gain[k]);
     }
     Values out(table.size(), kNone);
+    Tick most = kNone;
     for (const auto& [c, g] : best) {
+      if (g <= most) continue;  // a table's values rise with the budget: a dearer one gains nothing
+      most = g;
       const auto shift = static_cast<std::size_t>(c);
       for (std::size_t b = shift; b < out.size(); ++b)
         out[b] = std::max(out[b], table[b - shift] + g);
