@@ -9,7 +9,7 @@ namespace {
 
 void put(std::string& out, std::uint64_t value) {
   while (value >= 128) {
-    out.push_back(static_cast<char>(value & 127 | 128));
+    out.push_back(static_cast<char>((value & 127) | 128));
     value >>= 7;
   }
   out.push_back(static_cast<char>(value));

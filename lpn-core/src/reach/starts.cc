@@ -1,4 +1,4 @@
-// Readiness and starts, with the order of evaluation of run/interp.cc.
+// Readiness and starts, with the order of evaluation of run/interp/starts.cc.
 #include <algorithm>
 
 #include "lpn/expr/eval.h"

@@ -109,14 +109,14 @@ struct Started {
   std::span<const std::uint64_t> taken;     // per declared input arc
   std::span<const std::uint64_t> produced;  // per declared output arc
   // Of the lowered net (lower.h), in which room in a place is tokens, too:
-  std::span<const std::uint64_t> all_taken, all_produced;
-  std::span<const std::uint64_t> needed;   // per input arc, at a start only
-  std::uint64_t group = 0;                 // of its instant, in which this happens
-  std::uint32_t slot = 0;                  // no other firing in flight has it
-  Time not_before = 0;                     // from when the interval let it start
-  bool late = false;                       // ordered: due with the one before it, not by its delay
-  bool full = false;                       // all servers are busy since it started
-  std::span<const std::int64_t> values{};  // rows of the tokens it puts, arc by arc
+  std::span<const std::uint64_t> all_taken{}, all_produced{};
+  std::span<const std::uint64_t> needed{};  // per input arc, at a start only
+  std::uint64_t group = 0;                  // of its instant, in which this happens
+  std::uint32_t slot = 0;                   // no other firing in flight has it
+  Time not_before = 0;                      // from when the interval let it start
+  bool late = false;                        // ordered: due with the one before it, not by its delay
+  bool full = false;                        // all servers are busy since it started
+  std::span<const std::int64_t> values{};   // rows of the tokens it puts, arc by arc
 };
 
 // Sees what the interpreter does as it does it (Interp::watch); must not call back into it.

@@ -13,7 +13,7 @@ struct GenerateOptions {
   Solver solver;  // with one more transitions may be found to need no clock; same results
   // At the end of the names `lpn_net` (the namespace) and `lpn_sim_entry`, so that several nets may
   // stand in one translation unit.
-  std::string suffix;
+  std::string suffix{};
   std::size_t contested = 6;  // competitors for a place from which on they queue for it; >= 2
   // Transitions that take the tokens of a place by their value (`t.bank == 3`) from which on that
   // is looked up.

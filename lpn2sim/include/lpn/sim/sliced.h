@@ -18,7 +18,7 @@ struct Slices {
   // Asked about 20 times a second with the time and the commits so far, and twice a second in the
   // midst of an instant that takes so long; false ends the run. What it throws does too. Empty: go
   // on.
-  std::function<bool(Time, std::uint64_t)> keep_on;
+  std::function<bool(Time, std::uint64_t)> keep_on{};
   double budget = 0;  // seconds after which there is no result; 0: any time
 };
 

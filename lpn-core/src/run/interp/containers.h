@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace lpn {
+namespace lpn::interp {
 
 // FIFO of property rows without allocation in steady state.
 class Rows {
@@ -59,4 +59,4 @@ class DirtySet {
   std::vector<std::uint64_t> words_;
 };
 
-}  // namespace lpn
+}  // namespace lpn::interp

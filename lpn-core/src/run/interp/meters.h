@@ -11,7 +11,7 @@
 #include "lpn/base/wide.h"
 #include "lpn/run/run.h"
 
-namespace lpn {
+namespace lpn::interp {
 
 struct TransitionMeter {
   std::uint64_t commits = 0;
@@ -74,4 +74,4 @@ struct PlaceMeter {
   }
 };
 
-}  // namespace lpn
+}  // namespace lpn::interp

@@ -10,7 +10,7 @@
 
 #include "lpn/run/run.h"
 
-namespace lpn {
+namespace lpn::interp {
 
 // Thrown where a run is stopped.
 struct Stopped {
@@ -74,4 +74,4 @@ class Allowance {
   Clock::time_point entered_;  // of this one
 };
 
-}  // namespace lpn
+}  // namespace lpn::interp
