@@ -15,7 +15,8 @@
 //
 // In nets whose transitions have functions of their own, equal ones share one (equal.h).
 //
-// The writer stands in layers: facts, names, then members, wakes and causes, starts, commits, access.
+// The writer stands in layers: facts, names, then members, wakes and causes, starts, commits,
+// access.
 
 #include "write/events.h"
 
