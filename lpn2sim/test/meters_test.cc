@@ -29,12 +29,38 @@ TEST_CASE(
 
 TEST_CASE("with one server a transition is busy while its firing is in flight") {
   TransitionMeter meter;
-  meter.start_alone(10);
+  meter.start_alone(10, 14);
   CHECK(meter.busy_until(13) == 3);
-  meter.commit_alone(14);
+  meter.commit_at_once(14);
   CHECK(meter.busy_until(20) == 4);
-  meter.start_alone(20);
+  meter.start_alone(20, 30);
   CHECK(meter.busy_until(21) == 5);
+}
+
+TEST_CASE("what kept a start waiting is known from when each came") {
+  // It started at 10; its tokens came at 15, its slot at 12: what is left is waited for a server.
+  TransitionMeter meter;
+  meter.begun = 10;
+  meter.waited[kServer] = 3;
+  i64 waited[8];
+  const auto left = [&](bool token, bool slot, i64 end) {
+    WaitsLeft of;
+    of.begin(meter, end, waited);
+    if (of.there(kToken, token, 15) && of.there(kCredit, slot, 12)) of.rest(kServer);
+    of.first_is(kToken);
+  };
+  left(true, true, 20);
+  CHECK(waited[kToken] == 12);
+  CHECK(waited[kCredit] == 0);
+  CHECK(waited[kServer] == 3 + 5);
+  left(true, false, 20);
+  CHECK(waited[kCredit] == 5);
+  CHECK(waited[kServer] == 3);
+  left(false, true, 20);
+  CHECK(waited[kToken] == 17);
+  left(true, true, 14);  // what came after the end did not come
+  CHECK(waited[kToken] == 11);
+  CHECK(waited[kServer] == 3);
 }
 
 TEST_CASE("a place adds up its tokens over time") {

@@ -101,7 +101,7 @@ TEST_CASE("of two causes at one time and group the first one decided") {
 }
 
 TEST_CASE("a path that outgrew its memory is no path, however long the run goes on") {
-  // Tokens that wait keep every firing's node; then a lone token goes on, which needs few.
+  // Firings in flight keep their nodes; then a lone token goes on, which needs few.
   const Net net = parse_net(R"(lpn 1
 net many
 type unit ()
@@ -111,7 +111,7 @@ place wait : unit sink
 place loop : rounds sink
 transition go {
   take x from src
-  delay 1
+  delay 300
   interval 1
   put wait
 }
@@ -133,7 +133,7 @@ end
       Simulator simulator = traced(folder, net, "-DLPNRT_PATH_NODES=8");
       simulator.set_mode(mode);
       if (budget != 0) simulator.set_path_budget(budget);
-      CHECK(simulator.run().last_commit == 501);
+      CHECK(simulator.run().last_commit == 800);
       return simulator.path();
     };
     CHECK(run(0).rows.size() == 4);  // three delays, and the interval

@@ -44,6 +44,7 @@ enum : int { kFlowed, kBailed, kStopped, kAlone };  // kAlone: to be run apart f
 //   bool any_waiting()            some transition waits for the time alone
 //   int run_flow()                where Net::kFlow: from the initial tokens to quiet (flow.h)
 //   u32 why(u32 k)                (LPNRT_STATS) why k cannot start
+//   void left(u32 k)              (LPNRT_STATS) what `waits_left` lacks of k, if that is not asked
 //   void touch_rivals()           (LPNRT_STATS) who may have another reason, of contested places
 template <typename Net, u32 N>
 struct Engine {
@@ -91,9 +92,11 @@ struct Engine {
   Set<N> touched;
   i64 end = 0;
   TransitionMeter meters[N];
+  mutable WaitsLeft waits_left;  // of one of those that are not asked why they wait
 #endif
 #if LPNRT_PATH
   Causes causes{N};
+  Recent recent;
   bool halved[N] = {};
   u32 done_node = 0, last_node = 0;  // of the last done token and the last commit
   u64 flowed = 0;                    // commits of the order-free run
@@ -305,13 +308,18 @@ struct Engine {
     return any;
   }
 
+  void begin_group(u64 number) {
+    group = number;
+    LPNRT_IF_PATH(recent.next_group();)
+  }
+
   [[gnu::noinline]] void take_arrivals() {
     arrivals.take(now, [this](u32 place, const i64* values) { self().arrive(place, values); });
   }
 
   // False when there was nothing at this instant.
   bool instant() {
-    group = 0;
+    begin_group(0);
     bool alone = begun;
     begun = true;
     if (arrivals.next == now) {
@@ -333,7 +341,8 @@ struct Engine {
 
   [[gnu::noinline]] void further_groups() {
     while (!zero.empty()) {
-      if (++group > look) many_groups();
+      begin_group(group + 1);
+      if (group > look) many_groups();
       commit_group(zero);
       starts();
     }
@@ -356,7 +365,7 @@ struct Engine {
       if (!events.empty() && events.top().due <= next) return;
       const i64 last = now;
       now = next;
-      group = 0;
+      begin_group(0);
       const u32 first = wheel.take(now);
       if ((Net::kPools && first >= 2 * N) || wheel.after(first) != wheel.kNone ? several(first)
                                                                                : one(first)) {
@@ -435,7 +444,7 @@ struct Engine {
       }
       begun = true;
       now = time;
-      group = 0;
+      begin_group(0);
       phase = Phase::kEntered;
       if (arrivals.next == now) take_arrivals();
       gather();
@@ -449,7 +458,7 @@ struct Engine {
     if (phase != Phase::kEntered && phase != Phase::kStarted) return LPN_BAD_CALL;
     return guarded([&] {
       if (phase == Phase::kStarted) {
-        ++group;
+        begin_group(group + 1);
         if (!zero.empty()) {
           if (group > look) many_groups();
           due = zero;

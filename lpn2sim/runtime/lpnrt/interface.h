@@ -231,7 +231,7 @@ struct Abi {
       const TransitionMeter& m = net.meters[k];
       transitions[k].commits = m.commits;
       transitions[k].busy = m.busy_until(net.end);
-      m.waited_until(net.end, transitions[k].waited);
+      net.waited_until(k, net.end, transitions[k].waited);
     }
     std::vector<i128> changes(Net::kDeclaredPlaces + 1);
     for (u32 f = 0; f < Net::kFluxCount; ++f) {

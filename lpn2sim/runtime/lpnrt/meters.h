@@ -12,11 +12,16 @@
 
 namespace lpnrt {
 
+// How it is known what a transition waits for: one of enum WaitCode is all, or
+enum : unsigned char { kByTimes = 8, kAskedWhy };
+
 struct TransitionMeter {
   u64 commits = 0;
   i128 instants = 0;  // sum of those of its commits
   u64 in_flight = 0;
   i64 busy = 0, busy_since = 0;
+  i64 busy_to = 0;  // with one server: until when the last firing is
+  i64 begun = 0;    // the last start, where waits are known at the starts (WaitsLeft)
   u32 wait = kReady;
   i64 waited[8] = {};  // but for the end of the last wait
   i64 since = 0;       // the last change after all commits until then
@@ -31,22 +36,19 @@ struct TransitionMeter {
     commit_at_once(now);
     if (--in_flight == 0) busy += now - busy_since;
   }
-  // One server.
-  void start_alone(i64 now) {
-    in_flight = 1;
-    busy -= now;
+  // One server; commits at `due`, at once.
+  void start_alone(i64 now, i64 due) {
+    busy += due - now;
+    busy_to = due;
   }
-  void commit_alone(i64 now) {
-    commit_at_once(now);
-    in_flight = 0;
-    busy += now;
-  }
-  // No delay: nothing is to be done at the start.
+  // One server or no delay: nothing else is to be done.
   void commit_at_once(i64 now) {
     ++commits;
-    instants += now;
+    instants += static_cast<u64>(now);
   }
-  i64 busy_until(i64 end) const { return busy + (in_flight != 0 ? end - busy_since : 0); }
+  i64 busy_until(i64 end) const {
+    return busy + (in_flight != 0 ? end - busy_since : 0) - (busy_to > end ? busy_to - end : 0);
+  }
 
   // At an instant with a commit.
   void turn(u32 why, i64 now) {
@@ -70,6 +72,39 @@ struct TransitionMeter {
     for (u32 w = 0; w < 8; ++w) out[w] = settled_then ? settled_waited[w] : waited[w];
     if (!settled_then) out[wait] += end;
   }
+};
+
+// How long a transition waited for each reason, where nobody but itself takes what it needs. Then
+// what it waited for is known at its start: one after the other, from where the one before it had
+// come to; what is left at the end is found here in the same way. The first reason is what remains
+// of the time.
+class WaitsLeft {
+ public:
+  void begin(const TransitionMeter& meter, i64 end, i64 (&out)[8]) {
+    out_ = out;
+    end_ = end;
+    upto_ = meter.begun;
+    for (u32 w = 0; w < 8; ++w) out[w] = meter.waited[w];
+  }
+  // Of one thing: whether it is there, and when that came; false: nothing behind it matters.
+  bool there(u32 reason, bool is, i64 came) {
+    until(reason, is && came < end_ ? came : end_);
+    return is;
+  }
+  void until(u32 reason, i64 time) {
+    if (time <= upto_) return;
+    out_[reason] += time - upto_;
+    upto_ = time;
+  }
+  void rest(u32 reason) { until(reason, end_); }
+  void first_is(u32 reason) {
+    out_[reason] = end_;
+    for (u32 w = 0; w < 8; ++w) out_[reason] -= w == reason ? 0 : out_[w];
+  }
+
+ private:
+  i64* out_ = nullptr;
+  i64 end_ = 0, upto_ = 0;
 };
 
 // Commits of a transition change a place by so many tokens, always.

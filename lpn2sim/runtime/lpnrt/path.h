@@ -3,14 +3,15 @@
 //
 // A firing is a node whose parent is the latest of what it waited for. Whatever may yet become a
 // cause, a token, a server, the last start, names its node; all others are garbage. When the nodes
-// are full, those that nothing names go; where more than half are left, all but the last ones that
-// only one other has as its parent are folded into that one: what remains of a chain is how many
-// cycles each transition contributed to it. So memory grows with the tokens alive, never with the
+// are full, those that nothing names go, and all but the last ones that only one other has as its
+// parent are folded into that one: what remains of a chain is how many cycles each transition
+// contributed to it. So memory grows with the tokens alive, never with the
 // length of the run, and no second pass is needed: where all chains meet, the path is decided and
 // is already folded into one node.
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "lpnrt/codes.h"
@@ -100,6 +101,7 @@ class Causes {
                  const Row* rows, u64 count) {
     const u32 node = add(start, start_group, commit, parent, by, cause);
     nodes_[node].sums = take();
+    with_sums_ = node;
     sums_[nodes_[node].sums].assign(rows, rows + count);
     return node;
   }
@@ -111,6 +113,7 @@ class Causes {
   }
   void clear() {
     size_ = 1;
+    with_sums_ = 0;
     lost = false;
     sums_ = std::vector<Sums>(1);
     free_ = {};
@@ -130,40 +133,21 @@ class Causes {
     if (nodes_.size() < keeps_) return nodes_.resize(std::min(nodes_.size() * 2, keeps_));
     named_.assign(size_, 0);
     each([this](u32& node) { named_[node] = kMany; });
-    u64 alive = 1;
-    for (u32 k = size_ - 1; k > 0; --k) {
-      if (named_[k] == 0) continue;
-      unsigned char& parent = named_[nodes_[k].parent];
-      // The last ones are not folded, nor is what they come from.
-      if (++alive <= nodes_.size() / 4) parent = kMany;
-      if (parent < kMany) ++parent;
+    find_alive();
+    for (const u32 k : alive_) {
+      if (named_[k] == kMany && named_[nodes_[k].parent] == 1) fold(k);
     }
-    const bool folds = alive > nodes_.size() / 2;
-    to_.assign(size_, kNone);
-    kept_.assign(1, Node{});
-    for (u32 k = 1; k < size_; ++k) {
-      Node& n = nodes_[k];
-      if (named_[k] == 0) {
-        give(n.sums);
-        continue;
-      }
-      if (folds) {
-        if (n.parent != kNone && named_[n.parent] == 1) fold(n);
-        if (named_[k] == 1) continue;  // will be folded itself
-      }
-      to_[k] = static_cast<u32>(kept_.size());
-      kept_.push_back(n);
-      kept_.back().parent = to_[n.parent];
+    for (u32 k = 1; k <= with_sums_; ++k) {
+      if (named_[k] != kMany) give(nodes_[k].sums);
     }
+    close_up();
     each([this](u32& node) { node = to_[node]; });
-    size_ = static_cast<u32>(kept_.size());
     const u64 wanted = size_ > nodes_.size() / 2 ? nodes_.size() * 2 : nodes_.size();
     if (bytes(wanted) > budget) {
       each([](u32& node) { node = kNone; });
       return lose();
     }
     nodes_.resize(wanted);
-    std::copy(kept_.begin(), kept_.end(), nodes_.begin());
   }
 
   // Room for so many, after collect() did not give it.
@@ -188,14 +172,15 @@ class Causes {
   void lose() {
     lost = true;
     size_ = 1;
+    with_sums_ = 0;
     nodes_ = std::vector<Node>(kLeast);
-    kept_ = {}, to_ = {}, named_ = {}, free_ = {}, sums_ = std::vector<Sums>(1);
+    alive_ = {}, to_ = {}, named_ = {}, free_ = {}, total_ = {}, sums_ = std::vector<Sums>(1);
   }
 
   u64 bytes(u64 nodes) const {
-    u64 all = nodes * (sizeof(Node) * 2 + sizeof(u32) + 1) + sums_.size() * sizeof(Sums);
+    u64 all = nodes * (sizeof(Node) + 2 * sizeof(u32) + 1) + sums_.size() * sizeof(Sums);
     for (const Sums& s : sums_) all += s.capacity() * sizeof(Row);
-    return all;
+    return all + total_.capacity() * sizeof(Total);
   }
 
   // The path to the commit of `node`; steps from the last one back, as far as they are not folded.
@@ -208,8 +193,9 @@ class Causes {
       if (n.sums != 0) {
         for (const Row& row : sums_[n.sums]) add_row(rows, row);
         folded = true;
-      } else {
-        wait(rows, n);
+      } else if (!n.late()) {
+        const Row row = waited(n);
+        if (row.cycles != 0) add_row(rows, row);
       }
       to_commit = !of_start(cause(n));
     }
@@ -236,6 +222,10 @@ class Causes {
     }
   };
   using Sums = std::vector<Row>;  // by `what`
+  struct Total {
+    u64 count = 0;
+    i64 cycles = 0;
+  };
 
   static Cause cause(const Node& n) { return static_cast<Cause>(n.by % 8); }
   static void add_row(Sums& sums, const Row& row) {
@@ -257,37 +247,100 @@ class Causes {
   static Row delay(const Node& n) {
     return {n.of() * kRowsEach + kDelayRow, 1, n.late() ? 0 : n.commit - n.start};
   }
-  // What passed between the parent and the start of a node into which nothing was folded.
-  void wait(Sums& sums, const Node& n) const {
-    if (n.late()) return;
+  // What passed between the parent and the start of a node into which nothing was folded. REQUIRES
+  // that it is not late.
+  Row waited(const Node& n) const {
     const Node& parent = nodes_[n.parent];
-    const i64 from = n.parent == kNone ? 0 : of_start(cause(n)) ? parent.start : parent.commit;
-    if (n.start == from) return;
     u32 what = n.of() * kRowsEach + kClockRow;
     if (cause(n) == Cause::kInterval) what = n.of() * kRowsEach + kIntervalRow;
     if (cause(n) == Cause::kPushed) what = transitions_ * kRowsEach + n.of();
-    add_row(sums, {what, 1, n.start - from});
+    return {what, 1, n.start - (of_start(cause(n)) ? parent.start : parent.commit)};
   }
 
-  // Takes the place of its parent, which nothing else names.
-  void fold(Node& n) {
-    Node& parent = nodes_[n.parent];
-    const bool arrival = is_arrival(parent);
-    if (parent.sums == 0) {
-      parent.sums = take();
-      wait(sums_[parent.sums], parent);
+  // What collect() is made of. (What a byte is stored in may be anything to a compiler: so what
+  // does not move has names of its own.) Those that are named, from the last one on, and by how
+  // many: of the last ones, and of what they come from, always as if by many, so that they are not
+  // folded.
+  void find_alive() {
+    const Node* const nodes = nodes_.data();
+    unsigned char* const named = named_.data();
+    alive_.resize(size_);
+    u32* const alive = alive_.data();
+    const u64 last = nodes_.size() / 4;
+    u64 count = 0;
+    u32 k = size_ - 1;
+    for (; k > 0 && count < last; --k) {
+      if (named[k] == 0) continue;
+      named[k] = kMany;
+      named[nodes[k].parent] = kMany;
+      alive[count++] = k;
     }
-    Sums& sums = sums_[parent.sums];
-    if (!of_start(cause(n)) && !arrival) add_row(sums, delay(parent));
-    if (n.sums == 0) {
-      wait(sums, n);
-    } else {
-      for (const Row& row : sums_[n.sums]) add_row(sums, row);
-      give(n.sums);
+    for (; k > 0; --k) {
+      if (named[k] == 0) continue;
+      unsigned char& parent = named[nodes[k].parent];
+      parent = parent == 0 ? 1 : kMany;
+      alive[count++] = k;
     }
-    n.sums = parent.sums;
-    n.by = n.by / 8 * 8 + parent.by % 8;
-    n.parent = parent.parent;
+    named[kNone] = kMany;
+    alive_.resize(count);
+  }
+  // Takes the place of all before it that nothing else names.
+  void fold(u32 k) {
+    const Node* const nodes = nodes_.data();
+    const unsigned char* const named = named_.data();
+    Node& of = nodes_[k];
+    const Node* n = &of;
+    for (;;) {
+      const Node& parent = nodes[n->parent];
+      const bool by_start = of_start(cause(*n));
+      if (n->sums != 0) {
+        for (const Row& row : sums_[n->sums]) add(row);
+      } else if (!n->late() && n->start != (by_start ? parent.start : parent.commit)) {
+        add(waited(*n));
+      }
+      if (named[n->parent] != 1) break;
+      if (!by_start && !is_arrival(parent)) add(delay(parent));
+      n = &parent;
+    }
+    of.by = of.by / 8 * 8 + n->by % 8;
+    of.parent = n->parent;
+    if (of.sums == 0) of.sums = take();
+    with_sums_ = std::max(with_sums_, k);
+    std::sort(touched_.begin(), touched_.end());
+    Sums& sums = sums_[of.sums];
+    sums.clear();
+    for (const u32 what : touched_) {
+      sums.push_back({what, total_[what].count, total_[what].cycles});
+      total_[what] = {};
+    }
+    touched_.clear();
+  }
+  // Only those remain that are not folded.
+  void close_up() {
+    Node* const nodes = nodes_.data();
+    const unsigned char* const named = named_.data();
+    to_.resize(size_);
+    u32* const to = to_.data();
+    to[kNone] = kNone;
+    u32 kept = 1;
+    const u32 with_sums = std::exchange(with_sums_, 0);
+    for (u64 i = alive_.size(); i-- > 0;) {
+      const u32 k = alive_[i];
+      if (named[k] != kMany) continue;
+      if (k <= with_sums) with_sums_ = kept;
+      Node& n = nodes[kept];
+      n = nodes[k];
+      n.parent = to[n.parent];
+      to[k] = kept++;
+    }
+    size_ = kept;
+  }
+  [[gnu::always_inline]] void add(const Row& row) {
+    if (row.what >= total_.size()) total_.resize(row.what + 1);
+    Total& total = total_[row.what];
+    if (total.count == 0) touched_.push_back(row.what);
+    total.count += row.count;
+    total.cycles += row.cycles;
   }
   u32 take() {
     if (free_.empty()) {
@@ -306,12 +359,15 @@ class Causes {
 
   u32 transitions_;
   u32 size_ = 1;
+  u32 with_sums_ = 0;  // the last one that has some
   u64 keeps_ = 0;
-  std::vector<Node> nodes_, kept_;
+  std::vector<Node> nodes_;
   std::vector<unsigned char> named_;  // by how many, up to kMany
-  std::vector<u32> to_;
+  std::vector<u32> alive_, to_;
   std::vector<Sums> sums_;
   std::vector<u32> free_;
+  std::vector<Total> total_;  // of what is being folded
+  std::vector<u32> touched_;
 };
 
 }  // namespace lpnrt

@@ -1,4 +1,4 @@
-// What generated code does for LPNRT_PATH (write/event_starts.cc, find_cause), from what the
+// What generated code does for LPNRT_PATH (write/event_causes.cc), from what the
 // interpreter tells: the same candidates in the same order, so that ties are broken alike.
 
 #include "lpn/sim/interpreted_path.h"

@@ -22,6 +22,7 @@ void EventAccess::each_touched(bool small) {
     // One after the other: which comes next is foretold better than the target of a jump.
     line("[[maybe_unused]] const u64 which = touched.take_all();");
     for (size_t k = 0; k < infos_.size(); ++k) {
+      if (facts_.waits[k].how != Waiting::kAsked) continue;
       line("if (which >> {0} & 1) turn({0}, {1});", k, equal_.call("why", k).text());
     }
   } else {
@@ -29,12 +30,28 @@ void EventAccess::each_touched(bool small) {
     line("turn(k, why(k)); }}");
   }
   line("}}");
+  line("void left(u32 k) const {{ switch (k) {{");
+  for (size_t k = 0; k < infos_.size(); ++k) {
+    if (facts_.waits[k].how != Waiting::kByTimes) continue;
+    line("case {}: {}; break;", k, equal_.call("left", k).text());
+  }
+  line("default: break; }} }}");
+  waited_until();
   if (small) return;
   line("u32 why(u32 k) {{ switch (k) {{");
   for (size_t k = 0; k < infos_.size(); ++k) {
+    if (facts_.waits[k].how != Waiting::kAsked) continue;
     line("case {}: return {};", k, equal_.call("why", k).text());
   }
   line("default: return kReady; }} }}");
+}
+
+// How long each reason kept a transition waiting until then.
+void EventAccess::waited_until() {
+  line("void waited_until(u32 k, i64 end, i64 (&out)[8]) const {{ switch (kWaits[k]) {{");
+  line("case kAskedWhy: return meters[k].waited_until(end, out);");
+  line("case kByTimes: waits_left.begin(meters[k], end, out); return left(k);");
+  line("default: std::fill_n(out, 8, 0); out[kWaits[k]] = end; }} }}");
 }
 
 void EventAccess::dispatch() {
@@ -104,9 +121,9 @@ void EventAccess::dispatch() {
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     if (locked_[p]) {
       line("case {0}: return @f{0} + @l{0};", p);
-    } else {
-      line("case {0}: return @f{0} LPNRT_IF_STATS(+ @l{0});", p);
+      continue;
     }
+    line("case {0}: LPNRT_IF_STATS(return {1};) return @f{0};", p, wakes_.occupancy(p));
   }
   line("default: return 0; }} }}");
   line("#if LPNRT_TRACE");
@@ -121,31 +138,6 @@ void EventAccess::dispatch() {
     line("0}}; if (feeder != nullptr) return log(c, kOutputs[k]);");
   }
   line("if (observer != nullptr) observer(observer_user, &c); }}");
-  line("#endif");
-}
-
-void EventAccess::collect_causes() {
-  line("#if LPNRT_PATH");
-  line("[[gnu::noinline, gnu::cold]] void collect_causes() {{");
-  line("causes.collect([this](const auto& visit) {{ visit(done_node); visit(last_node);");
-  for (size_t p = 0; p < net_.places.size(); ++p) {
-    if (consumers_[p].empty()) continue;
-    line("@origins{0}.each(visit); visit(@taken_by{0}); visit(@changed_by{0});", p);
-  }
-  for (size_t k = 0; k < net_.transitions.size(); ++k) {
-    line("visit(@begun{0}); visit(@ended{0}); visit(@freed{0});", k);
-    switch (infos_[k].keep) {
-      case Keep::kSingle: line("visit(@r{}.me);", k); break;
-      case Keep::kCount:
-      case Keep::kFifo:
-        line("for (u64 i = 0; i < @q{0}.size(); ++i) visit(@q{0}.at(i).me);", k);
-        break;
-      case Keep::kPool:
-        line("for (u32 i = 0; i < @q{0}.slots(); ++i) visit(@q{0}[i].me);", k);
-        break;
-    }
-  }
-  line("}}); }}");
   line("#endif");
 }
 
@@ -175,6 +167,7 @@ void EventAccess::access() {
         "@external{0} += count; }})",
         p);
     if (facts_.outlet(p)) line("if (@s{0}.on && count != 0) @s{0}.add(now, group, count);", p);
+    if (facts_.level_kept(p)) line("LPNRT_IF_STATS(@level{} += count;)", p);
     line("@f{} += count; break;", p);
   }
   line("default: return LPN_BAD_CALL; }}");
@@ -185,13 +178,10 @@ void EventAccess::access() {
     line("case {}: {{", p);
     wakes_.meter_outside(p, "1");
     line("load({}, 1, values);", p);
-    line(
-        "LPNRT_IF_STATS(if (@f{0} + @l{0} > place_meters[{0}].peak) place_meters[{0}].peak = @f{0} "
-        "+ @l{0};)",
-        p);
+    wakes_.peak(p);
     arrived(p, "1");
     wakes_.look_at_consumers(p);
-    wakes_.touch_consumers(p);
+    wakes_.tokens_came(p, fmt::format("@f{} - 1", p));
     line("break; }}");
   }
   for (size_t c = declared_.places.size(); c < net_.places.size(); ++c) {
@@ -219,10 +209,14 @@ void EventAccess::access() {
 
 void EventAccess::arrived(size_t p, const char* count) {
   if (consumers_[p].empty()) return;
-  line(
-      "LPNRT_IF_PATH(if (causes.full()) collect_causes(); const u32 me = "
-      "causes.add_pushed(now, {0}); @origins{0}.push(me, {1}); @changed_by{0} = me;)",
-      p, count);
+  line("#if LPNRT_PATH");
+  line("if (causes.full()) collect_causes();");
+  line("const u32 me = causes.add_pushed(now, {}); (void)me;", p);
+  line("[[maybe_unused]] const bool behind = phase == Phase::kStarted;");
+  if (facts_.asked_what_came(p)) line("recent.pushed(@arrived{}, me, {}, behind);", p, count);
+  if (facts_.asked_whose(p)) line("@origins{}.push(me, {});", p, count);
+  if (facts_.watched(p)) line("recent.pushed(@changed_by{}, me, behind);", p);
+  line("#endif");
 }
 
 void EventAccess::outside() {
@@ -250,6 +244,7 @@ void EventAccess::outside() {
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     if (!facts_.outlet(p)) continue;
     line("case {0}: {{ const u64 count = std::min(most, @f{0});", p);
+    wakes_.peak(p);
     wakes_.meter_outside(p, "-static_cast<i64>(count)");
     if (!net_[net_.places[p].type].fields.empty()) {
       line("if (values != nullptr) @p{0}.copy(count, values); @p{0}.pop(count);", p);

@@ -17,11 +17,11 @@ class EventAccess final : EventPart {
       : EventPart(names, out), wakes_(wakes), equal_(equal) {}
 
   void dispatch();
-  void collect_causes();
   void access();
 
  private:
   void each_touched(bool small);
+  void waited_until();
   // A token, or slots, from outside are nobody's firing.
   void arrived(std::size_t p, const char* count);
   // Slots and tokens as a host sees them (abi.h).

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace lpn::sim {
 
@@ -16,9 +17,10 @@ void EventCommits::commit_function(size_t k) {
   switch (info.keep) {
     case Keep::kCount:
       line("if (@c{0} != 0) do {{", k);
-      line("LPNRT_IF_RECORD(@R{0}& r = @q{0}.front();)", k);
+      line("LPNRT_IF_RECORD(@R{0}& r = {1};)", k,
+           info.one_server ? fmt::format("@r{}", k) : fmt::format("@q{}.front()", k));
       commit_body(k);
-      line("LPNRT_IF_RECORD(@q{}.pop();)", k);
+      if (!info.one_server) line("LPNRT_IF_RECORD(@q{}.pop();)", k);
       line("}} while (--@c{0} != 0 && step());", k);
       break;
     case Keep::kSingle:
@@ -53,15 +55,21 @@ void EventCommits::commit_body(size_t k) {
   Woken marks;  // whoever this commit makes ready for certain conditions
   line("++commits;");
   if (info.keep == Keep::kPool && facts_.has_rows(t)) line("u64 cursor = 0;");
-  const char* const how = info.zero_delay              ? "commit_at_once"
-                          : info.keep == Keep::kSingle ? "commit_alone"
-                                                       : "commit";
-  line("LPNRT_IF_STATS(meters[@T{0}].{1}(now); touch(@T{0});)", k, how);
-  line("LPNRT_IF_PATH(last_node = r.me;)");
-  if (t.servers) line("LPNRT_IF_PATH(if (@full{0}) {{ @freed{0} = r.me; @full{0} = false; }})", k);
+  const bool alone = info.zero_delay || info.keep == Keep::kSingle;
+  line("LPNRT_IF_STATS(meters[@T{}].{}(now);)", k, alone ? "commit_at_once" : "commit");
+  wakes_.touch({static_cast<uint32_t>(k)});
+  if (!facts_.has_done()) line("LPNRT_IF_PATH(last_node = r.me;)");
+  if (t.servers) {
+    const string free = fmt::format("recent.mark(@freed{}, r.me);", k);
+    if (info.one_server)
+      line("LPNRT_IF_PATH({})", free);
+    else
+      line("LPNRT_IF_PATH(if (@full{0}) {{ {1} @full{0} = false; }})", k, free);
+  }
   if (t.servers) marks.insert(static_cast<uint32_t>(k));
   for (uint32_t a = 0; a < t.inputs.size(); ++a) unlock(k, a, marks);
   for (size_t o = 0; o < t.outputs.size(); ++o) append(k, o, marks);
+  levels(k);
   wakes_.mark(marks, k);
   if (info.declared_outputs == 0) {
     line("LPNRT_IF_TRACE(report(@T{}, r.firing, r.start, r.taken, nullptr);)", k);
@@ -83,8 +91,12 @@ void EventCommits::unlock(size_t k, uint32_t a, Woken& marks) {
   const string w =
       ai.weight > 0 ? fmt::format("{}ull", ai.weight) : fmt::format("static_cast<u64>(r.w{})", a);
   if (ai.weight < 0) wakes_.meter(p, fmt::format("-r.w{}", a));
-  always_or_stats(locked_[p], fmt::format("@l{} -= {};", p, w));
-  if (facts_.watched(p)) line("LPNRT_IF_PATH(@changed_by{} = r.me;)", p);
+  if (locked_[p]) line("@l{} -= {};", p, w);
+  std::int64_t change = 0;
+  if (facts_.level_kept(p) && !changes_by(k, p, change)) {
+    line("LPNRT_IF_STATS(@level{} -= {};)", p, w);
+  }
+  if (facts_.watched(p)) line("LPNRT_IF_PATH(recent.mark(@changed_by{}, r.me);)", p);
   if (!locked_[p]) return;
   std::vector<uint32_t> readers;
   for (uint32_t other : consumers_[p]) {
@@ -118,20 +130,21 @@ void EventCommits::append(size_t k, size_t o, Woken& marks) {
   }
   for (size_t e = 0; !facts_.is_unit(arc) && e < arc.emissions.size(); ++e) append_rows(k, o, e);
   line("@f{} += total;", p);
-  if (!consumers_[p].empty()) {
-    line("LPNRT_IF_PATH(@origins{0}.push(r.me, total); @changed_by{0} = r.me;)", p);
+  if (facts_.asked_what_came(p)) line("LPNRT_IF_PATH(recent.put(@arrived{}, r.me, total);)", p);
+  if (facts_.asked_whose(p)) line("LPNRT_IF_PATH(@origins{}.push(r.me, total);)", p);
+  if (facts_.watched(p)) line("LPNRT_IF_PATH(recent.mark(@changed_by{}, r.me);)", p);
+  std::int64_t change = 0;
+  if (facts_.level_kept(p) && !changes_by(k, p, change)) {
+    line("LPNRT_IF_STATS(@level{} += total;)", p);
+    wakes_.peak(p);
+  } else if (declared && locked_[p]) {
+    wakes_.peak(p);
   }
-  if (declared)
-    line(
-        "LPNRT_IF_STATS(if (@f{0} + @l{0} > place_meters[@P{0}].peak) place_meters[@P{0}].peak = "
-        "@f{0} "
-        "+ @l{0};)",
-        p);
   if (net_.places[p].done) {
     line("done_tokens += total; latency = now; LPNRT_IF_PATH(done_node = r.me;)");
   }
   if (facts_.stamped(p)) line("if (@s{0}.on) @s{0}.add(now, group, total);", p);
-  wakes_.touch_consumers(p, fmt::format("@f{} - total", p));
+  wakes_.tokens_came(p, fmt::format("@f{} - total", p));
   if (!contests_[p].rivals.empty()) line("{}", names_.call_on(p));
   if (routes_[p].there()) line("if (@f{} == total) {}", p, names_.send_on(p));
   Woken woken;
@@ -151,6 +164,40 @@ void EventCommits::append(size_t k, size_t o, Woken& marks) {
   else
     wakes_.mark(woken, k);
   line("}}");
+}
+
+bool EventCommits::changes_by(size_t k, size_t p, std::int64_t& tokens) const {
+  const Transition& t = net_.transitions[k];
+  bool takes = false, puts = false;
+  tokens = 0;
+  for (size_t a = 0; a < t.inputs.size(); ++a) {
+    const ArcInfo& ai = infos_[k].arcs[a];
+    if (ai.place != p || t.inputs[a].inhibit) continue;
+    if (ai.weight < 0) return false;
+    takes = true;
+    tokens -= ai.weight;
+  }
+  for (const OutputArc& arc : t.outputs) {
+    if (static_cast<size_t>(arc.place) != p) continue;
+    if (!facts_.const_total(arc)) return false;
+    puts = true;
+    for (const Emission& e : arc.emissions) tokens += facts_.const_of(e.count);
+  }
+  return takes && puts;
+}
+
+void EventCommits::levels(size_t k) {
+  std::vector<size_t> places;
+  for (const OutputArc& arc : net_.transitions[k].outputs) {
+    const auto p = static_cast<size_t>(arc.place);
+    if (std::find(places.begin(), places.end(), p) == places.end()) places.push_back(p);
+  }
+  for (const size_t p : places) {
+    std::int64_t change = 0;
+    if (!facts_.level_kept(p) || !changes_by(k, p, change) || change == 0) continue;
+    line("LPNRT_IF_STATS(@level{} {} {}ull;)", p, change > 0 ? "+=" : "-=", std::abs(change));
+    if (change > 0) wakes_.peak(p);
+  }
 }
 
 void EventCommits::append_rows(size_t k, size_t o, size_t e) {

@@ -20,6 +20,10 @@ class EventCommits final : EventPart {
   void commit_body(std::size_t k);
   void unlock(std::size_t k, std::uint32_t a, Woken& marks);
   void append(std::size_t k, std::size_t o, Woken& marks);
+  // Statistics: by how much a firing changes how many tokens a place holds, where that is always
+  // the same and it takes there, too.
+  bool changes_by(std::size_t k, std::size_t p, std::int64_t& tokens) const;
+  void levels(std::size_t k);
   void append_rows(std::size_t k, std::size_t o, std::size_t e);
 
   EventWakes& wakes_;

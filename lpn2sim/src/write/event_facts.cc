@@ -47,6 +47,7 @@ EventFacts::EventFacts(const Net& authored, const GenerateOptions& options)
     for (const auto& [value, k] : routes[p].member) infos[k].routed_by = p;
   }
   for (size_t k = 0; k < infos.size(); ++k) infos[k].early = early_guards(net, infos[k], k);
+  waits = find_waits(*this);
 }
 
 void EventFacts::analyse() {
@@ -234,6 +235,10 @@ bool EventFacts::flows() const { return plan.whole() || mixed(); }
 
 bool EventFacts::mixed() const { return plan.mixed(); }
 
+bool EventFacts::has_done() const {
+  return std::any_of(net.places.begin(), net.places.end(), [](const Place& p) { return p.done; });
+}
+
 bool EventFacts::timed(const Transition& t) { return t.interval || t.clock; }
 
 bool EventFacts::timed() const {
@@ -267,6 +272,47 @@ bool EventFacts::watched(size_t p) const {
     }
   }
   return false;
+}
+
+bool EventFacts::only_counts(size_t k) const {
+  const Transition& t = net.transitions[k];
+  if (t.interval || t.clock) return false;
+  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+    const ArcInfo& ai = infos[k].arcs[a];
+    if (t.inputs[a].inhibit || t.inputs[a].guard || ai.need < 0 || ai.weight < 0) return false;
+    if (ai.reads_head && ai.need == 0) return false;
+  }
+  return true;
+}
+
+// Servers that several commits of a group free let it start more than once, the others by the
+// first of these starts.
+bool EventFacts::by_starts(size_t k) const {
+  return !only_counts(k) || (net.transitions[k].servers && !infos[k].one_server);
+}
+
+bool EventFacts::level_kept(size_t p) const {
+  return p < declared.places.size() && !consumers[p].empty() && !locked[p];
+}
+
+bool EventFacts::came_kept(size_t p) const {
+  return consumers[p].size() == 1 && waits[consumers[p][0]].how == Waiting::kByTimes;
+}
+
+bool EventFacts::asked_what_came(size_t p) const {
+  return std::any_of(consumers[p].begin(), consumers[p].end(),
+                     [this](uint32_t k) { return !net.transitions[k].clock; });
+}
+
+bool EventFacts::asked_whose(size_t p) const {
+  return std::any_of(consumers[p].begin(), consumers[p].end(),
+                     [this](uint32_t k) { return net.transitions[k].clock.has_value(); });
+}
+
+bool EventFacts::asked_who_took(size_t p) const {
+  const auto& all = consumers[p];
+  return std::any_of(all.begin(), all.end(), [&](uint32_t k) { return k != all.front(); }) &&
+         std::any_of(all.begin(), all.end(), [this](uint32_t k) { return !only_counts(k); });
 }
 
 bool EventFacts::outlet(size_t p) const {

@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "write/event_infos.h"
 #include "write/event_routes.h"
+#include "write/event_waits.h"
 
 namespace lpn::sim {
 
@@ -43,6 +44,7 @@ struct EventFacts {
   bool remembers(const Transition& t, const TransitionInfo& info) const;
   bool flows() const;
   bool mixed() const;
+  bool has_done() const;
   static bool timed(const Transition& t);
   bool timed() const;
   // Whether some emission's rows are not just one.
@@ -50,6 +52,20 @@ struct EventFacts {
   bool rows(const OutputArc& arc, const Emission& e) const;
   // What reads the place otherwise than by the tokens it needs: any commit there may let it start.
   bool watched(std::size_t p) const;
+  // Whether only how many tokens there are, and a free server, lets it start.
+  bool only_counts(std::size_t k) const;
+  // Whether a start, of its own or of another that takes from the same place, may let it start.
+  bool by_starts(std::size_t k) const;
+  // Statistics: whether it is kept how many tokens the place holds, locked ones included. Elsewhere
+  // none are locked, or they are counted anyway.
+  bool level_kept(std::size_t p) const;
+  // Whether it is kept when the tokens came that a transition needed.
+  bool came_kept(std::size_t p) const;
+  // Critical path: whether somebody asks of a place what came in this group; whose each token is,
+  // since the clock made them wait; who took from it last.
+  bool asked_what_came(std::size_t p) const;
+  bool asked_whose(std::size_t p) const;
+  bool asked_who_took(std::size_t p) const;
   // What the outside may take tokens from: nothing in the net reads it.
   bool outlet(std::size_t p) const;
   // Keeps when its tokens arrived, when asked to.
@@ -69,6 +85,7 @@ struct EventFacts {
   std::vector<bool> locked;                           // per place: its locked tokens are counted
   std::vector<Contest> contests;                      // per place; no rivals: not contested
   std::vector<Route> routes;                          // per place
+  std::vector<WaitInfo> waits;                        // per transition
   std::set<const Emission*> lone;                     // of one row or none
 
  private:

@@ -13,12 +13,10 @@ using std::string;
 void EventMembers::constants() {
   line("static constexpr u32 kParams = {}, kDeclaredPlaces = {}, kTransitions = {};",
        net_.params.size(), declared_.places.size(), net_.transitions.size());
-  const bool has_done =
-      std::any_of(net_.places.begin(), net_.places.end(), [](const Place& p) { return p.done; });
   const bool pools = std::any_of(infos_.begin(), infos_.end(),
                                  [](const TransitionInfo& i) { return i.keep == Keep::kPool; });
-  line("static constexpr bool kHasDone = {}, kTimed = {}, kPools = {};", has_done, facts_.timed(),
-       pools);
+  line("static constexpr bool kHasDone = {}, kTimed = {}, kPools = {};", facts_.has_done(),
+       facts_.timed(), pools);
   if (facts_.flows()) {
     line("static constexpr bool kFlow = {};", facts_.flow_condition());
     line("int run_flow();");
@@ -124,6 +122,13 @@ void EventMembers::fluxes() {
   line("#if LPNRT_STATS");
   line("static constexpr u32 kFluxCount = {};", count);
   line("static constexpr Flux kFluxes[] = {{{}{{}}}};", rows);
+  string waits;
+  for (const WaitInfo& of : facts_.waits) {
+    waits += of.how == Waiting::kAsked ? "kAskedWhy, "
+             : of.how == Waiting::kOne ? fmt::format("{}, ", of.groups[0].reason)
+                                       : string("kByTimes, ");
+  }
+  line("static constexpr unsigned char kWaits[] = {{{}0}};", waits);
   line("#endif");
 }
 
@@ -193,7 +198,7 @@ void EventMembers::configure() {
     line("LPNRT_IF_STATS(place_meters[{0}].peak = @f{0};)", p);
   }
   for (size_t p = 0; p < net_.places.size(); ++p) {
-    if (!consumers_[p].empty()) line("LPNRT_IF_PATH(@origins{0}.push(0, @f{0});)", p);
+    if (facts_.asked_whose(p)) line("LPNRT_IF_PATH(@origins{0}.push(0, @f{0});)", p);
   }
   line("return true;");
   line("}}");
@@ -210,7 +215,9 @@ void EventMembers::place_members(size_t p, std::vector<bool>& placed) {
   const Place& place = net_.places[p];
   const size_t width = net_[place.type].fields.size();
   declare("", "u64", "f", p, "0");
-  declare(locked_[p] ? "" : "LPNRT_IF_STATS", "u64", "l", p, "0");
+  if (locked_[p]) declare("", "u64", "l", p, "0");
+  if (facts_.level_kept(p)) declare("LPNRT_IF_STATS", "u64", "level", p, "0");
+  if (facts_.came_kept(p)) declare("LPNRT_IF_STATS", "i64", "came", p, "0");
   if (width > 0) declare("", fmt::format("Rows<{}>", width), "p", p);
   if (place.capacity) declare("", "i64", "cap", p, "0");
   if (facts_.stamped(p)) declare("", "Stamps", "s", p);
@@ -222,11 +229,10 @@ void EventMembers::place_members(size_t p, std::vector<bool>& placed) {
     declare("LPNRT_IF_TRACE", "IdRuns", "ids", p);
     declare("LPNRT_IF_TRACE", "u64", "external", p, "0");
   }
-  if (!consumers_[p].empty()) {
-    declare("LPNRT_IF_PATH", "Origins", "origins", p);
-    declare("LPNRT_IF_PATH", "u32", "taken_by", p, "0");
-    declare("LPNRT_IF_PATH", "u32", "changed_by", p, "0");
-  }
+  if (facts_.asked_what_came(p)) declare("LPNRT_IF_PATH", "Arrived", "arrived", p);
+  if (facts_.asked_whose(p)) declare("LPNRT_IF_PATH", "Origins", "origins", p);
+  if (facts_.asked_who_took(p)) declare("LPNRT_IF_PATH", "Moment", "taken_by", p);
+  if (facts_.watched(p)) declare("LPNRT_IF_PATH", "Moment", "changed_by", p);
 }
 
 void EventMembers::transition_members(size_t k) {
@@ -241,16 +247,17 @@ void EventMembers::transition_members(size_t k) {
   if (facts_.timed(t)) declare("", "i64", "wake", k, "-1");
   if (t.ordered) declare("", "i64", "last", k, "0");
   declare("LPNRT_IF_TRACE", "u64", "started", k, "0");
-  for (const char* node : {"begun", "ended", "freed"}) {
-    declare("LPNRT_IF_PATH", "u32", node, k, "0");
-  }
-  declare("LPNRT_IF_PATH", "bool", "full", k, "false");
+  if (facts_.by_starts(k)) declare("LPNRT_IF_PATH", "Moment", "begun", k);
+  if (t.ordered) declare("LPNRT_IF_PATH", "u32", "ended", k, "0");
+  if (t.servers) declare("LPNRT_IF_PATH", "Moment", "freed", k);
+  if (t.servers && !info.one_server) declare("LPNRT_IF_PATH", "bool", "full", k, "false");
   record(k);
   const string type = members_.type(static_cast<std::uint32_t>(k));
   const auto of = [&type](const char* container) { return fmt::format("{}<{}>", container, type); };
   switch (info.keep) {
     case Keep::kCount:
-      declare("LPNRT_IF_RECORD", of("Ring"), "q", k);
+      declare("LPNRT_IF_RECORD", info.one_server ? type : of("Ring"), info.one_server ? "r" : "q",
+              k);
       declare("", "u64", "c", k, "0");
       return;
     case Keep::kSingle:

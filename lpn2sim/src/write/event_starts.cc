@@ -8,6 +8,7 @@ namespace lpn::sim {
 
 using std::size_t;
 using std::string;
+using std::string_view;
 using std::uint32_t;
 
 namespace {
@@ -45,16 +46,19 @@ void EventStarts::try_function(size_t k) {
   progress(k);
   if (facts_.timed()) line("++starts_made;");
   if (!info.zero_delay) {
-    line("LPNRT_IF_STATS(meters[@T{}].{}(now);)", k,
-         info.keep == Keep::kSingle ? "start_alone" : "start");
+    line("LPNRT_IF_STATS(meters[@T{}].{};)", k,
+         info.keep == Keep::kSingle ? "start_alone(now, due_at)" : "start(now)");
   }
-  find_cause(k);
+  waited(k);
+  causes_.find(k);
   new_record(k);
   line("LPNRT_IF_PATH(r.me = me_;)");
   emissions(k);
   take(k);
   keep(k);
-  if (t.servers) line("LPNRT_IF_PATH(@freed{0} = 0; @full{0} = {1};)", k, names_.no_server(k));
+  if (t.servers && !info.one_server) {
+    line("LPNRT_IF_PATH(@freed{0} = {{}}; @full{0} = {1};)", k, names_.no_server(k));
+  }
   marks_of_start(k);
   line("}}");
   line("}}");
@@ -72,12 +76,52 @@ void EventStarts::waiting_function(size_t k) {
   line("}}");
 }
 
+void EventStarts::waited(size_t k) {
+  const WaitInfo& waits = facts_.waits[k];
+  if (waits.how != Waiting::kByTimes) return;
+  line("#if LPNRT_STATS");
+  line("{{ TransitionMeter& meter = meters[@T{}]; i64 upto_ = meter.begun;", k);
+  const string_view first = waits.groups[0].reason;
+  for (size_t g = 0; g + 1 < waits.groups.size(); ++g) {
+    const WaitGroup& group = waits.groups[g];
+    const bool counts = group.reason != first;
+    if (counts) line("const i64 from_{} = upto_;", g);
+    for (const uint32_t a : group.arcs)
+      line("upto_ = lpnrt::max(upto_, @came{});", infos_[k].arcs[a].place);
+    if (counts) line("meter.waited[{0}] += upto_ - from_{1};", group.reason, g);
+  }
+  if (waits.groups.back().reason != first) {
+    line("meter.waited[{}] += now - upto_;", waits.groups.back().reason);
+  }
+  line("meter.begun = now; }}");
+  line("#endif");
+}
+
+void EventStarts::left_function(size_t k) {
+  const WaitInfo& waits = facts_.waits[k];
+  if (waits.how != Waiting::kByTimes) return;
+  line("#if LPNRT_STATS");
+  line("void left_@N{0}(@A{0}) const {{", k);
+  string all;
+  for (const WaitGroup& group : waits.groups) {
+    for (const uint32_t a : group.arcs) {
+      const ArcInfo& ai = infos_[k].arcs[a];
+      all += fmt::format("waits_left.there({0}, @f{1} >= {2}ull, @came{1}) && ", group.reason,
+                         ai.place, ai.need);
+    }
+  }
+  line("if ({}true) waits_left.rest({});", all, waits.groups.back().reason);
+  line("waits_left.first_is({}); }}", waits.groups[0].reason);
+  line("#endif");
+}
+
 void EventStarts::why_function(size_t k) {
   const Transition& t = net_.transitions[k];
+  if (facts_.waits[k].how != Waiting::kAsked) return;
   terms_.turn_to(k);
   line("#if LPNRT_STATS");
   line("u32 why_@N{0}(@A{0}) {{", k);
-  if (only_counts(k)) {
+  if (facts_.only_counts(k)) {
     // Without branches: which it is cannot be foretold.
     line("u32 why = kReady;");
     if (t.servers) line("why = {} ? u32{{kServer}} : why;", names_.no_server(k));
@@ -101,17 +145,6 @@ void EventStarts::why_function(size_t k) {
   line("return kReady;");
   line("}}");
   line("#endif");
-}
-
-bool EventStarts::only_counts(size_t k) const {
-  const Transition& t = net_.transitions[k];
-  if (t.interval || t.clock) return false;
-  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
-    const ArcInfo& ai = infos_[k].arcs[a];
-    if (t.inputs[a].inhibit || t.inputs[a].guard || ai.need < 0 || ai.weight < 0) return false;
-    if (ai.reads_head && ai.need == 0) return false;
-  }
-  return true;
 }
 
 void EventStarts::define(const Formula& f) {
@@ -257,48 +290,12 @@ void EventStarts::progress(size_t k) {
   line("if ({}) fail(kTakesNothing, {});", none, site(k, SiteKind::kNone));
 }
 
-void EventStarts::find_cause(size_t k) {
-  const Transition& t = net_.transitions[k];
-  const TransitionInfo& info = infos_[k];
-  line("#if LPNRT_PATH");
-  line("if (causes.full()) collect_causes();");
-  line("Causes::Choice why_;");
-  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
-    const ArcInfo& ai = info.arcs[a];
-    if (t.inputs[a].inhibit || (ai.need >= 0 && std::max(ai.need, ai.least_need) == 0)) continue;
-    line("{}causes.commit_of(why_, @origins{}.at({} - 1, @f{}), Cause::kToken);",
-         ai.need < 0 ? fmt::format("if (n{} != 0) ", a) : "", ai.place, names_.need(k, a),
-         ai.place);
-  }
-  if (t.servers) line("causes.commit_of(why_, @freed{}, Cause::kServer);", k);
-  for (const ArcInfo& ai : info.arcs) {
-    if (facts_.watched(ai.place))
-      line("causes.commit_of(why_, @changed_by{}, Cause::kChange);", ai.place);
-  }
-  if (t.interval) {
-    line(
-        "if (from_ > causes.start(@begun{0})) "
-        "causes.start_of(why_, @begun{0}, from_ - causes.start(@begun{0}), Cause::kInterval);",
-        k);
-  }
-  line("causes.start_of(why_, @begun{}, 0, Cause::kOrder);", k);
-  for (const ArcInfo& ai : info.arcs) {
-    line("causes.start_of(why_, @taken_by{}, 0, Cause::kOrder);", ai.place);
-  }
-  line(
-      "const u32 begun_ = causes.add(now, static_cast<u32>(group), {}, why_.node, @T{}, "
-      "why_.cause);",
-      info.zero_delay ? "now" : "due_at", k);
-  line("u32 me_ = begun_;");
-  if (t.ordered && !info.zero_delay)
-    line("if (late_) me_ = causes.add_ordered(@ended{0}, @T{0}, now);", k);
-  line("@begun{0} = begun_; @ended{0} = me_;", k);
-  line("#endif");
-}
-
 void EventStarts::new_record(size_t k) {
   switch (infos_[k].keep) {
-    case Keep::kCount: line("LPNRT_IF_RECORD(@R{0}& r = @q{0}.push();)", k); break;
+    case Keep::kCount:
+      line("LPNRT_IF_RECORD(@R{0}& r = {1};)", k,
+           infos_[k].one_server ? fmt::format("@r{}", k) : fmt::format("@q{}.push()", k));
+      break;
     case Keep::kSingle: line("@R{0}& r = @r{0}; (void)r;", k); break;
     case Keep::kFifo: line("@R{0}& r = @q{0}.push();", k); break;
     case Keep::kPool:
@@ -384,8 +381,9 @@ void EventStarts::take(size_t k) {
       line("LPNRT_IF_TRACE(take_ids(@ids{}, {}, {}, r.taken);)", p, w, a);
     }
     line("@f{} -= {};", p, w);
-    line("LPNRT_IF_PATH(@origins{0}.pop({1}); @taken_by{0} = begun_;)", p, w);
-    always_or_stats(locked_[p], fmt::format("@l{} += {};", p, w));
+    if (facts_.asked_whose(p)) line("LPNRT_IF_PATH(@origins{0}.pop({1});)", p, w);
+    if (facts_.asked_who_took(p)) line("LPNRT_IF_PATH(recent.mark(@taken_by{}, begun_);)", p);
+    if (locked_[p]) line("@l{} += {};", p, w);
     if (!net_.type_of(t.inputs[a].place).fields.empty()) line("@p{}.pop({});", p, w);
     if (ai.weight < 0) always_or_stats(locked_[p], fmt::format("r.w{0} = w{0};", a));
     wakes_.touch_consumers(p, fmt::format("@f{}", p));
@@ -430,7 +428,7 @@ void EventStarts::keep(size_t k) {
             k);
       break;
   }
-  line("LPNRT_IF_STATS(touch(@T{});)", k);
+  wakes_.touch({static_cast<uint32_t>(k)});
 }
 
 void EventStarts::marks_of_start(size_t k) {

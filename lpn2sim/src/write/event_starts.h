@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "write/event_causes.h"
 #include "write/event_part.h"
 #include "write/event_wakes.h"
 #include "write/shared_terms.h"
@@ -14,16 +15,18 @@ namespace lpn::sim {
 
 class EventStarts final : EventPart {
  public:
-  EventStarts(const EventNames& names, EventWakes& wakes, Writer& out)
-      : EventPart(names, out), wakes_(wakes), terms_(net_, names.printer()) {}
+  EventStarts(const EventNames& names, EventWakes& wakes, EventCauses& causes, Writer& out)
+      : EventPart(names, out), wakes_(wakes), causes_(causes), terms_(net_, names.printer()) {}
 
   void try_function(std::size_t k);
   void waiting_function(std::size_t k);
   void why_function(std::size_t k);
+  // Statistics: how long it waited for each reason, where that is not asked: at a start, and what
+  // is left at the end.
+  void waited(std::size_t k);
+  void left_function(std::size_t k);
 
  private:
-  // Whether only how many tokens there are, and a free server, lets it start.
-  bool only_counts(std::size_t k) const;
   // What to do where an arc is not satisfied, for a reason of enum WaitCode.
   using Failed = std::function<std::string(const char* reason)>;
   // What to do with the value of a property.
@@ -40,8 +43,6 @@ class EventStarts final : EventPart {
   void early_timing(std::size_t k);
   void firing_times(std::size_t k);
   void progress(std::size_t k);
-  // The node of a firing that starts now: the latest of what it waited for is its parent.
-  void find_cause(std::size_t k);
   void new_record(std::size_t k);
   // Evaluates what the commit will append, in the order of the definition.
   void emissions(std::size_t k);
@@ -56,6 +57,7 @@ class EventStarts final : EventPart {
   std::string value(std::size_t k, const Formula& f, const std::string& where);
 
   EventWakes& wakes_;
+  EventCauses& causes_;
   SharedTerms terms_;
 };
 

@@ -44,13 +44,22 @@ void EventWakes::look_at_consumers(size_t p) {
 }
 
 void EventWakes::touch(const std::vector<uint32_t>& members) {
-  if (!members.empty()) line("LPNRT_IF_STATS(@Wtouched_{};)", fmt::join(members, ","));
+  const std::vector<uint32_t> asked = asked_of(members);
+  if (!asked.empty()) line("LPNRT_IF_STATS(@Wtouched_{};)", fmt::join(asked, ","));
+}
+
+std::vector<uint32_t> EventWakes::asked_of(const std::vector<uint32_t>& members) const {
+  std::vector<uint32_t> asked;
+  for (const uint32_t m : members) {
+    if (facts_.waits[m].how == Waiting::kAsked) asked.push_back(m);
+  }
+  return asked;
 }
 
 void EventWakes::touch_consumers(size_t p, const string& least) {
   std::vector<uint32_t> always;
   std::map<std::int64_t, std::vector<uint32_t>> by_need;
-  for (uint32_t m : consumers_[p]) {
+  for (uint32_t m : asked_of(consumers_[p])) {
     if (facts_.is_rival(p, m)) continue;
     const std::int64_t need = least.empty() ? 0 : only_need(p, m);
     (need > 0 ? by_need[need] : always).push_back(m);
@@ -60,6 +69,22 @@ void EventWakes::touch_consumers(size_t p, const string& least) {
     line("LPNRT_IF_STATS(if ({} < {}ull) {{ @Wtouched_{}; }})", least, need,
          fmt::join(members, ","));
   }
+}
+
+void EventWakes::tokens_came(size_t p, const string& before) {
+  touch_consumers(p, before);
+  if (!facts_.came_kept(p)) return;
+  line("LPNRT_IF_STATS(if ({} < {}ull) @came{} = now;)", before, only_need(p, consumers_[p][0]), p);
+}
+
+void EventWakes::peak(size_t p) {
+  line("LPNRT_IF_STATS(if ({0} > place_meters[@P{1}].peak) place_meters[@P{1}].peak = {0};)",
+       occupancy(p), p);
+}
+
+string EventWakes::occupancy(size_t p) const {
+  if (facts_.level_kept(p)) return fmt::format("@level{}", p);
+  return locked_[p] ? fmt::format("@f{0} + @l{0}", p) : fmt::format("@f{}", p);
 }
 
 std::int64_t EventWakes::only_need(size_t p, uint32_t m) const {
@@ -77,9 +102,8 @@ std::int64_t EventWakes::only_need(size_t p, uint32_t m) const {
 
 void EventWakes::meter_outside(size_t p, const string& tokens) {
   if (p < declared_.places.size()) {
-    line(
-        "LPNRT_IF_STATS(place_meters[@P{0}].change_outside({1}, @f{0} + @l{0}, now, last_commit);)",
-        p, tokens);
+    line("LPNRT_IF_STATS(place_meters[@P{}].change_outside({}, {}, now, last_commit);)", p, tokens,
+         occupancy(p));
   }
 }
 

@@ -44,6 +44,11 @@ class EventWakes final : EventPart {
   // `least`: how few tokens were there, before a commit put more or after a start took some: it
   // matters only to those that need more. "": whoever it is.
   void touch_consumers(std::size_t p, const std::string& least = "");
+  // The same of tokens that come, `before`: how many were there. Whoever is not asked why it waits
+  // has to know when they came.
+  void tokens_came(std::size_t p, const std::string& before);
+  // Statistics: the place holds more than before.
+  void peak(std::size_t p);
   // Statistics: a commit is about to change the place by so many tokens, not always as many, or the
   // outside is.
   void meter(std::size_t p, const std::string& tokens);
@@ -51,10 +56,13 @@ class EventWakes final : EventPart {
   void call_function(std::size_t p);
   void route_function(std::size_t p);
   void touch_rivals_function();
+  // Statistics: how many tokens a place holds, locked ones included.
+  std::string occupancy(std::size_t p) const;
 
  private:
   // How many tokens of the place `m` needs, if nothing else there matters to it; else 0.
   std::int64_t only_need(std::size_t p, std::uint32_t m) const;
+  std::vector<std::uint32_t> asked_of(const std::vector<std::uint32_t>& members) const;
 };
 
 }  // namespace lpn::sim

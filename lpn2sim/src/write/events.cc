@@ -15,7 +15,8 @@
 //
 // In nets whose transitions have functions of their own, equal ones share one (equal.h).
 //
-// The writer stands in layers: facts, names, then members and wakes, starts, commits, access.
+// The writer stands in layers: facts, names, then members, wakes and causes, starts, commits,
+// access.
 
 #include "write/events.h"
 
@@ -23,6 +24,7 @@
 
 #include "write/equal.h"
 #include "write/event_access.h"
+#include "write/event_causes.h"
 #include "write/event_commits.h"
 #include "write/event_members.h"
 #include "write/event_names.h"
@@ -39,7 +41,8 @@ std::string generate_events(const EventFacts& facts, Members& where) {
   Writer out;
   EventMembers members(names, where, out);
   EventWakes wakes(names, out);
-  EventStarts starts(names, wakes, out);
+  EventCauses causes(names, out);
+  EventStarts starts(names, wakes, causes, out);
   EventCommits commits(names, wakes, out);
   EqualCode equal(where, where.arrays());
   EventAccess access(names, wakes, equal, out);
@@ -62,10 +65,12 @@ std::string generate_events(const EventFacts& facts, Members& where) {
     add("waiting", k);
     starts.why_function(k);
     add("why", k);
+    starts.left_function(k);
+    add("left", k);
   }
   text += equal.text();
   access.dispatch();
-  access.collect_causes();
+  causes.collect_function();
   access.access();
   out.line("}};");
   return text + linked(out.take(), where);

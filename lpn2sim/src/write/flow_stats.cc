@@ -380,8 +380,8 @@ string FlowStats::settle(const Chain& chain) const {
     put(text, "seen.waited[why] += end - upto;");
     put(text, "for (u32 w = 0; w < 8; ++w) meter.waited[w] = seen.waited[w];");
     put(text,
-        "meter.wait = why; meter.waited[why] -= end; meter.busy = seen.busy; "
-        "meter.commits = @run_fired{}; }}",
+        "if (Net::kWaits[@T{0}] == kAskedWhy) {{ meter.wait = why; meter.waited[why] -= end; }}\n"
+        "meter.begun = end; meter.busy = seen.busy; meter.commits = @run_fired{0}; }}",
         k);
   }
   for (size_t p = 0; p < declared_; ++p) {

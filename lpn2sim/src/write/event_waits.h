@@ -1,0 +1,31 @@
+// Statistics: how one comes to know why a transition waits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lpn::sim {
+
+struct EventFacts;
+
+enum class Waiting {
+  kOne,      // only one thing can keep it waiting at the end of an instant
+  kByTimes,  // what it needs is there until it starts: when each of it came says all at the start
+  kAsked,    // asked at the end of instants
+};
+
+// Arcs that a transition needs tokens of, one after the other and for one reason.
+struct WaitGroup {
+  const char* reason = nullptr;     // of enum WaitCode
+  std::vector<std::uint32_t> arcs;  // none: a free server
+};
+
+struct WaitInfo {
+  Waiting how = Waiting::kAsked;
+  std::vector<WaitGroup> groups;  // unless asked
+};
+
+// Of each transition.
+std::vector<WaitInfo> find_waits(const EventFacts& facts);
+
+}  // namespace lpn::sim
