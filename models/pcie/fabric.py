@@ -14,15 +14,13 @@ class Fabric:
 
     devices: {name: (port of packets to the root, port of packets for it)}. roots: {link at the root:
     (port of packets from below, port of packets to there)}. numbers: {name: number in packets}.
-    delays: {"LINK.latency" or "SWITCH.forward": its parameter}. payload: the parameter of the largest
-    payload.
+    delays: {"LINK.latency" or "SWITCH.forward": its parameter}.
     """
 
     devices: dict
     roots: dict
     numbers: dict
     delays: dict
-    payload: object
 
 
 def fabric(
@@ -43,7 +41,7 @@ def fabric(
         made.switch(name, switch)
     at = {name: made.lower[device.link] for name, device in topology.devices.items()}
     roots = {link: (a, d) for link, a, d in made.below["root"]}
-    return Fabric(at, roots, made.numbers, made.delays, made.payload)
+    return Fabric(at, roots, made.numbers, made.delays)
 
 
 class _Fabric:
@@ -52,7 +50,6 @@ class _Fabric:
         devices = topology.devices.items()
         self.queues = {d.link: d.queue for name, d in devices if name != host}
         self.numbers = {name: k for k, name in enumerate(topology.devices)}
-        self.payload = net.param(f"{prefix}max_payload", topology.max_payload, range=(128, 4096))
         self.pad = net.param(f"{prefix}pad", topology.pad, range=(1, 8))
         self.lower = {}  # link -> (what goes up into it, what has come down by it)
         self.below = {}  # where links hang -> their names and upper ends
@@ -112,7 +109,7 @@ def add_devices(net, topology, made, names, done, *, prefix=""):
             arrived,
             done,
             number=made.numbers[name],
-            max_payload=made.payload,
+            max_payload=topology.max_payload,
             max_read=net.param(f"{prefix}{name}.max_read", device.max_read, range=(128, 4096)),
             outstanding=net.param(
                 f"{prefix}{name}.outstanding", device.outstanding, range=(1, 1024)

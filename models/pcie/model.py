@@ -12,7 +12,7 @@ import functools
 
 import lpn
 from lpn.command import grouped, table
-from lpn.runs import prepare
+from lpn.runs import WrongValue, prepare
 
 from . import parts, rates
 from . import topology as topologies
@@ -43,9 +43,17 @@ def net(
 
 
 def net_of(topology) -> lpn.Net:
-    """The net of a Topology or of its file; its numbers are the defaults of parameters."""
+    """The net of a Topology or of its file; its numbers are the defaults of parameters, but for the
+    largest payload: rates of links follow from it.
+
+    Raises Error "E-pcie-topology".
+    """
     if not isinstance(topology, Topology):
         topology = topologies.read(topology)
+    try:
+        topologies.check_completions(topology)
+    except WrongValue as wrong:
+        raise lpn.Error("E-pcie-topology", str(wrong)) from None
     net = _net(_Key(topology))
     net.bound = {}  # whoever had it before may have set parameters
     return net
@@ -82,7 +90,7 @@ def _net(key):
     how = {
         "read": net.param("root.read", topology.read, range=(0, 10**12)),
         "write": net.param("root.write", topology.write, range=(0, 10**12)),
-        "chunk": net.param("root.completions", topology.chunk, range=(64, 4096)),
+        "chunk": net.param("root.completions", topology.chunk, range=(64, topology.max_payload)),
     }
     for link, (at_root, down) in made.roots.items():
         parts.root_complex(net, f"root.{link}", at_root, down, done, **how)

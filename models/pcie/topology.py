@@ -5,7 +5,7 @@
     [root]
     read_ns = 90                   from a read request's arrival to its completions
     write_ns = 40                  from a write's arrival until it is in memory
-    completions = 64               bytes: completions end at multiples; or "payload": max_payload
+    completions = 64               bytes, to max_payload: completions end at multiples; or "payload"
 
     [links.slot]
     parent = "root"                or the name of a switch
@@ -40,7 +40,7 @@ from lpn.runs import WrongValue, one_of, picoseconds, read_toml, whole
 
 from . import rates
 
-__all__ = ["Device", "Jobs", "Link", "Switch", "Topology", "read", "way"]
+__all__ = ["Device", "Jobs", "Link", "Switch", "Topology", "check_completions", "read", "way"]
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,18 @@ def _device(table):
     return device
 
 
+def check_completions(topology):
+    """That a completion is one packet. Raises WrongValue."""
+    if topology.chunk > topology.max_payload:
+        raise WrongValue(
+            f"root.completions is {topology.chunk} bytes, more than a packet carries (max_payload "
+            f'{topology.max_payload}); write "payload" for completions of that size'
+        )
+
+
 def _check(topology):
-    """That links, switches and devices make a tree."""
+    """That links, switches and devices make a tree, and packets are no larger than they may be."""
+    check_completions(topology)
     for kind, parts in (
         ("link", topology.links),
         ("switch", topology.switches),

@@ -214,3 +214,25 @@ def test_a_switch_may_bear_the_name_of_its_link(tmp_path):
     run = lpn.simulate(net, model.workload(path, net), engine="interp")
     speed = rates.byte_fs(3, 4, 256)
     assert run.latency == 2 * ((124 * speed + 500) // 1000) + 10_000
+
+
+def test_completions_larger_than_a_packet_are_refused(tmp_path):
+    """They were sent as packets of 4096 bytes over links whose largest is 256."""
+    text = DEMO.read_text().replace("completions = 64", "completions = 4096")
+    assert "root.completions is 4096 bytes, more than a packet carries (max_payload 256)" in refused(
+        tmp_path, text
+    )
+    with pytest.raises(lpn.Error, match="more than a packet carries"):
+        model.net(max_payload=128, completions=256)
+    path = tmp_path / "payload.toml"
+    path.write_text(text.replace("4096", '"payload"', 1))
+    topology = topologies.read(path)
+    net = model.net_of(topology)
+    with pytest.raises(lpn.Error, match="root.completions"):
+        lpn.simulate(net, model.workload(topology, net), {"root.completions": 512})
+
+
+def test_the_largest_payload_is_no_parameter_of_a_net():
+    """Rates of links follow from it, which stayed as they were where it alone was set."""
+    net = model.net_of(DEMO)
+    assert "root.completions" in net.params and "max_payload" not in net.params
