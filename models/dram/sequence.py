@@ -211,6 +211,8 @@ def truth_rows(path):
     JSON per line (.xz or not).
     """
     for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
         try:
             row = json_data(line)
             made = _trace_row(row) if "block" in row else _sequence_row(row)

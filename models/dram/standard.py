@@ -26,6 +26,7 @@ LAST = "_LAST"
 
 # A transition has at most so many output arcs (docs/semantics.md), and one sorts all commands.
 MOST = 1000
+LARGEST = 2**30  # what a parameter can be, in cycles
 
 # What a command does -> the level at which it is given.
 KINDS = {
@@ -246,6 +247,24 @@ class Standard:
             raise wrong(f"{self.part}: a controller's row has at most 25 bits, got {self.row_bits}")
         between = self.between()
         accesses = ("RDA", "WRA") if self.controller["page"] == "closed" else ("RD", "WR")
+        for first, second in (*(("ACT", access) for access in accesses), ("PRE", "ACT")):
+            if between(first, "same", second) < 2:
+                raise wrong(
+                    f"{self.part}: {second} must wait at least 2 cycles after {first}; a controller's "
+                    "bank changes in the cycle between"
+                )
+        for access in accesses:
+            if between("ACT", "same", "PRE") < between("ACT", "same", access):
+                raise wrong(
+                    f"{self.part}: PRE may follow ACT sooner than {access} (tRAS, tRCD); a controller's "
+                    "row stays open until it can be accessed"
+                )
+        interval, busy = self.cycles("tREFI"), between("REF", "unit", "REF")
+        if interval <= busy or interval < len(self.units):
+            raise wrong(
+                f"{self.part}: refreshes are due every {interval} cycles (tREFI) and take {busy} (tRFC); a "
+                "controller would do nothing else"
+            )
         for first, second in itertools.product(accesses, repeat=2):
             if between(first, "same", second) > between(first, "group", second):
                 raise wrong(
@@ -307,8 +326,10 @@ class Standard:
         for name in corrected:
             self.parameters.update(known[name].get("parameters", {}))
         for name, value in self.parameters.items():
-            if type(value) not in (int, float) or not math.isfinite(value):
-                raise wrong(f"{self.part}: parameter {name} must be a number, got {value!r}")
+            if type(value) not in (int, float) or not 0 <= value <= LARGEST:
+                raise wrong(
+                    f"{self.part}: parameter {name} must be a number, 0 to {LARGEST}, got {value!r}"
+                )
 
     def _read_windows_and_buses(self):
         self.windows = []

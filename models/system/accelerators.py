@@ -117,6 +117,12 @@ def _check_places(system, own):
     for place, size in own.outputs.items():
         if not isinstance(size, int) or size < 1:
             raise wrong(system, f"accelerator.outputs.{place} must be a number of bytes from 1 on")
+        if size % system.writes.bytes and (system.link.packets or system.memory.model == "dram"):
+            raise wrong(
+                system,
+                f"writes.bytes must divide accelerator.outputs.{place}, {size}, got "
+                f"{system.writes.bytes}: each token is written by itself, and each write is whole",
+            )
     for place, size in own.inputs.items():
         if isinstance(size, str) and size not in own.net[place].fields:
             raise wrong(

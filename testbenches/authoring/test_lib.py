@@ -382,6 +382,26 @@ def test_an_access_of_two_lines_is_an_error():
     assert failed.value.code == "E-assume"
 
 
+def test_caches_of_different_sizes_stand_behind_each_other():
+    """Each size has token types of its own; the second was refused for the name of the first's."""
+    net = lpn.Net("n")
+    core, middle, memory = (_port(net, name) for name in ("core", "middle", "memory"))
+    lib.cache(net, "l1", core, middle, sets=2, ways=2, line=64, mshrs=2, merges=1)
+    lib.cache(net, "l2", middle, memory, sets=4, ways=2, line=128, mshrs=4, merges=4)
+    lib.memory(net, "m", memory, latency=20, bytes_per_cycle=8)
+    asks = net.place("asks", lib.Access, start=True)
+    done = net.place("done", lib.Access, done=True, sink=True)
+    net.transition("ask", take={"t": asks}, put=[core.requests.forward("t")])
+    net.transition("end", take={"t": core.responses}, put=[done.forward("t")])
+    marking = lpn.Marking(net)
+    for address in (0, 64, 8):
+        marking.add("asks", address=address, bytes=8, write=False, id=0)
+    run = lpn.simulate(net, marking, engine="interp", stats=True)
+    # Both lines of l1 are halves of one line of l2.
+    commits = {t: run.stats["transitions"][t]["commits"] for t in ("l1.written", "m.bus")}
+    assert run.done_tokens == 3 and commits == {"l1.written": 0, "m.bus": 1}
+
+
 def test_a_transfer_ends_beyond_the_last_address_that_one_begins_at():
     net = lpn.Net("n")
     transfers = net.place("transfers", lib.Transfer, start=True)

@@ -204,6 +204,25 @@ def test_a_wrong_trace(tmp_path, requests, controller, said):
         ('base = "controllers/ddr4"\n[controller]\npages = "open"', "unknown 'pages' in [contr"),
         ('base = "controllers/ddr4"\n[controler]\npage = "open"', "unknown 'controler'; known"),
         ('base = "controllers/ddr4"\n[parameters]\ntRPC = 20', "parameter tRPC is used nowhere"),
+        (
+            'base = "controllers/ddr4"\n[parameters]\nCL = -3',
+            "CL must be a number, 0 to 1073741824",
+        ),
+        (
+            'base = "controllers/ddr4"\n[parameters]\ntRCD = 1',
+            "RD must wait at least 2 cycles after",
+        ),
+        (
+            'base = "controllers/ddr4"\n[parameters]\ntRP = 0',
+            "ACT must wait at least 2 cycles after",
+        ),
+        # A row that a refresh closed before it could be read was read all the same.
+        ('base = "controllers/ddr4"\n[parameters]\ntRAS = 21', "PRE may follow ACT sooner than RD"),
+        ('base = "controllers/ddr4close"\n[parameters]\ntRAS = 21', "sooner than RDA"),
+        (
+            'base = "controllers/ddr4"\n[parameters]\ntREFI = 560',
+            "every 560 cycles (tREFI) and take",
+        ),
         ('base = "controllers/ddr4"\n[controller]\nchannels = "2"', "channels of controller must"),
         ('base = "controllers/ddr4"\n[controller]\nchannels = 2', "bits of column"),
         ('base = "controllers/ddr4"\n[controller]\naddress = "row"', "bits of column"),

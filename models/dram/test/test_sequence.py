@@ -252,6 +252,8 @@ def test_a_damaged_row_of_a_truth_is_named(tmp_path, row, key, value, text):
     assert error.value.code == "E-truth-file"
     assert "truth.jsonl, line 2: no measured sequence or trace: " in str(error.value)
     assert text in str(error.value)
+    path.write_text("\n" + json.dumps(row) + "\n\n")
+    assert len(list(MODEL.truth_rows(str(path)))) == 1
     path.write_text("1\n")
     with pytest.raises(lpn.Error, match="line 1: no measured"):
         list(MODEL.truth_rows(str(path)))

@@ -219,8 +219,9 @@ def test_a_switch_may_bear_the_name_of_its_link(tmp_path):
 def test_completions_larger_than_a_packet_are_refused(tmp_path):
     """They were sent as packets of 4096 bytes over links whose largest is 256."""
     text = DEMO.read_text().replace("completions = 64", "completions = 4096")
-    assert "root.completions is 4096 bytes, more than a packet carries (max_payload 256)" in refused(
-        tmp_path, text
+    assert (
+        "root.completions is 4096 bytes, more than a packet carries (max_payload 256)"
+        in refused(tmp_path, text)
     )
     with pytest.raises(lpn.Error, match="more than a packet carries"):
         model.net(max_payload=128, completions=256)

@@ -216,6 +216,16 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, old, new, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("table", ["[link]\ngeneration = 1", '[memory]\nmodel = "dram"'])
+def test_a_token_of_an_output_is_whole_writes(tmp_path, table):
+    """A token of 4 bytes went over the link, and into the DRAM, as the 64 of a write."""
+    head = table.split("\n", 1)[0]
+    text = FILE.replace(head, table, 1).replace("{out = 64}", "{out = 4}")
+    assert ran(tmp_path, text, write_bytes=4)[0]
+    with pytest.raises(lpn.Error, match="writes.bytes must divide accelerator.outputs.out, 4, got"):
+        lpn.load(write(tmp_path, text)).net()
+
+
 def test_files_that_are_no_system(tmp_path):
     with pytest.raises(lpn.Error) as refused:
         lpn.load(write(tmp_path, FILE.replace('model = "system"', "", 1)))

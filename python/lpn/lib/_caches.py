@@ -96,14 +96,15 @@ class _Cache:
         net, name = self.net, self.name
         lines = HIGHEST // self.line
         way = Int[-1, 2 * lines + 1]
-        a_set = record(f"Set{self.ways}", "A set.", **{f"way{w}": way for w in range(self.ways)})
+        # Caches of other sizes may stand in the same net.
+        ways = {f"way{w}": way for w in range(self.ways)}
+        a_set = record(f"Set{self.ways}of{self.line}", "A set.", **ways)
         fields = {f"line{m}": Int[-1, lines] for m in range(self.mshrs)}
         fields |= {f"joined{m}": Int[0, self.merges] for m in range(self.mshrs)}
         fields |= {f"dirty{m}": Int[0, 1] for m in range(self.mshrs)}
         empty = {k: -1 if k.startswith("line") else 0 for k in fields}
-        self.table = net.place(
-            f"{name}.table", record("Mshrs", "The MSHRs.", **fields), init=[empty]
-        )
+        kind = f"Mshrs{self.mshrs}x{self.merges}of{self.line}"
+        self.table = net.place(f"{name}.table", record(kind, "The MSHRs.", **fields), init=[empty])
         init = [{f"way{w}": -1 for w in range(self.ways)}]
         self.set = [net.place(f"{name}.set{k}", a_set, init=init) for k in range(self.sets)]
         self.targets = [net.place(f"{name}.targets{m}", Access) for m in range(self.mshrs)]

@@ -6,7 +6,9 @@ Everything becomes the largest value of linear forms: {atom: coefficient}, where
 """
 
 import ast
+import keyword
 import math
+import re
 from fractions import Fraction
 
 from ..authoring.token import BORN, birth_of
@@ -38,10 +40,17 @@ def _parsed(text):
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        instead = "latency <= 2300"
+        parts = re.findall(r"\w+(?:\.\w+)+", text)
+        for name in parts:  # as the `name.return` of lib.credit
+            if any(keyword.iskeyword(part) for part in name.split(".")):
+                instead = (
+                    f"busy(\"{name}\"), since '{name}' has a word of Python's and needs quotes"
+                )
         raise mistake(
             "E-property",
             f"'{text}' cannot be read ({getattr(error, 'msg', None) or error}); write for "
-            "example latency <= 2300",
+            f"example {instead}",
         ) from None
 
 
