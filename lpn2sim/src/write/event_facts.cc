@@ -47,7 +47,7 @@ EventFacts::EventFacts(const Net& authored, const GenerateOptions& options)
     for (const auto& [value, k] : routes[p].member) infos[k].routed_by = p;
   }
   for (size_t k = 0; k < infos.size(); ++k) infos[k].early = early_guards(net, infos[k], k);
-  waits = find_waits(*this);
+  waits = find_waits(net, infos, consumers);
 }
 
 void EventFacts::analyse() {
@@ -275,14 +275,7 @@ bool EventFacts::watched(size_t p) const {
 }
 
 bool EventFacts::only_counts(size_t k) const {
-  const Transition& t = net.transitions[k];
-  if (t.interval || t.clock) return false;
-  for (uint32_t a = 0; a < t.inputs.size(); ++a) {
-    const ArcInfo& ai = infos[k].arcs[a];
-    if (t.inputs[a].inhibit || t.inputs[a].guard || ai.need < 0 || ai.weight < 0) return false;
-    if (ai.reads_head && ai.need == 0) return false;
-  }
-  return true;
+  return sim::only_counts(net.transitions[k], infos[k]);
 }
 
 // Servers that several commits of a group free let it start more than once, the others by the

@@ -1,49 +1,45 @@
 #include "write/event_waits.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
-#include "write/event_facts.h"
-
 namespace lpn::sim {
 
-namespace {
-
-// Whether nobody else takes what an arc of `k` needs: no other arc, nor a host that holds slots.
-bool own(const EventFacts& facts, const ArcInfo& arc) {
-  return !arc.credit && facts.consumers[arc.place].size() == 1;
-}
-
-WaitInfo waits_of(const EventFacts& facts, std::size_t k) {
-  const TransitionInfo& info = facts.infos[k];
-  WaitInfo waits;
-  if (!facts.only_counts(k)) return waits;
-  bool all_own = true;
-  for (std::uint32_t a = 0; a < info.arcs.size(); ++a) {
-    const ArcInfo& arc = info.arcs[a];
-    if (arc.need == 0) continue;
-    all_own = all_own && own(facts, arc);
-    const char* const reason = arc.credit ? "kCredit" : "kToken";
-    if (waits.groups.empty() || std::string_view(waits.groups.back().reason) != reason) {
-      waits.groups.push_back({reason, {}});
-    }
-    waits.groups.back().arcs.push_back(a);
+bool only_counts(const Transition& t, const TransitionInfo& info) {
+  if (t.interval || t.clock) return false;
+  for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
+    const ArcInfo& ai = info.arcs[a];
+    if (t.inputs[a].inhibit || t.inputs[a].guard || ai.need < 0 || ai.weight < 0) return false;
+    if (ai.reads_head && ai.need == 0) return false;
   }
-  // A firing without delay is over at the end of an instant.
-  if (facts.net.transitions[k].servers && !info.zero_delay) waits.groups.push_back({"kServer", {}});
-  if (waits.groups.size() == 1)
-    waits.how = Waiting::kOne;
-  else if (!waits.groups.empty() && all_own)
-    waits.how = Waiting::kByTimes;
-  return waits;
+  return true;
 }
 
-}  // namespace
-
-std::vector<WaitInfo> find_waits(const EventFacts& facts) {
+std::vector<WaitInfo> find_waits(const Net& net, const std::vector<TransitionInfo>& infos,
+                                 const std::vector<std::vector<std::uint32_t>>& consumers) {
   std::vector<WaitInfo> all;
-  for (std::size_t k = 0; k < facts.infos.size(); ++k) all.push_back(waits_of(facts, k));
+  for (std::size_t k = 0; k < infos.size(); ++k) {
+    const TransitionInfo& info = infos[k];
+    WaitInfo& waits = all.emplace_back();
+    if (!only_counts(net.transitions[k], info)) continue;
+    bool own = true;  // nobody else takes what it needs: no other arc, nor a host that holds slots
+    for (std::uint32_t a = 0; a < info.arcs.size(); ++a) {
+      const ArcInfo& arc = info.arcs[a];
+      if (arc.need == 0) continue;
+      own = own && !arc.credit && consumers[arc.place].size() == 1;
+      const char* const reason = arc.credit ? "kCredit" : "kToken";
+      if (waits.groups.empty() || std::string_view(waits.groups.back().reason) != reason) {
+        waits.groups.push_back({reason, {}});
+      }
+      waits.groups.back().arcs.push_back(a);
+    }
+    // A firing without delay is over at the end of an instant.
+    if (net.transitions[k].servers && !info.zero_delay) waits.groups.push_back({"kServer", {}});
+    if (waits.groups.size() == 1)
+      waits.how = Waiting::kOne;
+    else if (!waits.groups.empty() && own)
+      waits.how = Waiting::kByTimes;
+  }
   return all;
 }
 

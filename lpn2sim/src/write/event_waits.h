@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-namespace lpn::sim {
+#include "lpn/net/net.h"
+#include "write/event_infos.h"
 
-struct EventFacts;
+namespace lpn::sim {
 
 enum class Waiting {
   kOne,      // only one thing can keep it waiting at the end of an instant
@@ -25,7 +26,11 @@ struct WaitInfo {
   std::vector<WaitGroup> groups;  // unless asked
 };
 
-// Of each transition.
-std::vector<WaitInfo> find_waits(const EventFacts& facts);
+// Whether only how many tokens there are, and a free server, lets a transition start.
+bool only_counts(const Transition& t, const TransitionInfo& info);
+
+// Of each transition of `net`, which is lowered; `consumers`: of each place.
+std::vector<WaitInfo> find_waits(const Net& net, const std::vector<TransitionInfo>& infos,
+                                 const std::vector<std::vector<std::uint32_t>>& consumers);
 
 }  // namespace lpn::sim
