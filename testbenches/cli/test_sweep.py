@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from conftest import BUILD, DEMO, interrupted
@@ -653,12 +654,8 @@ def test_interrupt_and_going_on(environment, sweep, long, jobs):
 def test_a_killed_sweep_goes_on_and_leaves_no_process(environment, sweep, long):
     with started(environment, long, *LONG, "-o", "t.csv", "--jobs", 2) as process:
         wait_for_lines(long / "t.csv", 5, process)
-        children = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(process.pid)],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout.split()
+        tasks = Path(f"/proc/{process.pid}/task").iterdir()
+        children = [pid for task in tasks for pid in (task / "children").read_text().split()]
         process.kill()
         process.communicate()
     assert len(children) == 2
