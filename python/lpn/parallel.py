@@ -73,12 +73,16 @@ class Processes:
         if self._pool is None:
             return
         workers = list((self._pool._processes or {}).values())
+        manager = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
         until = time.monotonic() + patience
         for worker in workers:
             worker.join(max(0.0, until - time.monotonic()))
             if worker.is_alive():
                 worker.terminate()
+        # Python's own wait for it at exit writes to a pipe that it may be closing just then.
+        if manager is not None:
+            manager.join()
 
 
 def _forked(parent):

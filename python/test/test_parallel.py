@@ -4,6 +4,7 @@ import concurrent.futures
 import os
 import queue
 import signal
+import threading
 import time
 
 import lpn
@@ -52,6 +53,15 @@ def test_close_ends_who_still_works():
     begin = time.monotonic()
     processes.close(0.1)
     assert time.monotonic() - begin < 10
+
+
+def test_close_leaves_no_thread_for_the_end_of_python_to_race_with():
+    threads = set(threading.enumerate())
+    for _ in range(5):
+        processes = Processes(2)
+        processes.submit(lambda answer: None, time.sleep, 60)
+        processes.close()
+        assert set(threading.enumerate()) <= threads
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,7 @@ def begin(folder, environment, stuck):
         stderr=subprocess.PIPE,
         text=True,
         env={**environment, "LPN_CACHE": str(folder / "cache"), "LPN_CXX": stuck},
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup ignores it
     )
     for _ in range(600):
         if (folder / "pid").exists():

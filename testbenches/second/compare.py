@@ -98,7 +98,8 @@ def same_mean(a, b):
 def compare(job):
     """One chunk: what was seen, counted, and the differences."""
     options, profile, first, last = job
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    if options.memory:
+        resource.setrlimit(resource.RLIMIT_AS, (options.memory << 30, options.memory << 30))
     seen, found = collections.Counter(), []
     player = Player(options.play)
     flags = ["--order-free"] if options.order_free else []
@@ -145,6 +146,7 @@ def main():
     reader.add_argument("--profile", choices=sorted(nasty.PROFILES))
     reader.add_argument("--each-profile", type=int, default=0, help="nets of each profile, besides")
     reader.add_argument("--order-free", action="store_true")
+    reader.add_argument("--memory", type=int, default=4, help="GiB of address space, 0: no limit")
     reader.add_argument("--show", type=int, default=3, help="differences shown in full")
     options = reader.parse_args()
     options.fuzz = options.build / "testbenches/fuzz/lpn_fuzz"

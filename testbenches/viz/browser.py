@@ -54,9 +54,11 @@ def chromium(width=1500, height=950):
     for argument in (*ARGUMENTS, f"--user-data-dir={profile}", f"--window-size={width},{height}"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    # The library of a sanitizer is for Python, which loads what it looks at.
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     driver = None
     try:
-        driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        driver = webdriver.Chrome(service=Service(DRIVER, env=env), options=options)
         driver.set_script_timeout(60)
         yield Browser(driver)
     finally:

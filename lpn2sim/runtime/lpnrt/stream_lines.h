@@ -95,7 +95,9 @@ class StreamLines {
     Word* const to = block_.get() + offset(s);
     line.stood = std::min(line.kept, room(s));
     if (line.stood <= kLine) {
-      std::memcpy(to - kLine, to + line.added - kLine, kLine * sizeof(Word));
+      Word last[kLine];  // a short block's lie over those before it
+      std::memcpy(last, to + line.added - kLine, sizeof last);
+      std::memcpy(to - kLine, last, sizeof last);
     } else {
       std::memmove(to - line.stood, to + line.added - line.stood,
                    static_cast<u64>(line.stood) * sizeof(Word));

@@ -427,12 +427,12 @@ class Machine {
   std::uint64_t random_;
   std::vector<std::uint32_t> at_;  // by id: its index
   std::uint32_t undefined_[kLocalWords];
-  std::uint32_t a_[32], b_[32], in_[32], out_[32], local_[kLocalWords];
-  std::uint32_t pointer_[4], pending_[4] = {};
+  std::uint32_t a_[32] = {}, b_[32] = {}, in_[32] = {}, out_[32] = {}, local_[kLocalWords] = {};
+  std::uint32_t pointer_[4] = {}, pending_[4] = {};
   Cycles wait_[4] = {};
   std::uint32_t prev_a_ = 0, prev_alu_ = 0, multiplied_[2] = {};
   bool prev_fresh_ = false, prev_lasts_ = false;
-  bool n_, z_, v_, c_;
+  bool n_ = false, z_ = false, v_ = false, c_ = false;
 };
 
 }  // namespace lpn::nfp
