@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
     options.suffix = fmt::format("_{}", k);
     if (k / bench::kProfiles % 2 == 0) options.contested = 2, options.routed = 1;
     if (k / bench::kProfiles / 2 % 2 == 0) options.inlined = 0;
+    if (k / bench::kProfiles / 4 % 2 == 0) options.assume = sim::Assume::kAnything;
     bytes += sim::generate(net, options).size();
   }
   fmt::print("{} nets of {} profiles: {} by events, {} mixed, {} order-free; {} MB of source\n",

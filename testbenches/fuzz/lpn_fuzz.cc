@@ -26,6 +26,7 @@
 #include "fuzz_counts.h"
 #include "lpn/base/error.h"
 #include "lpn/net/verify.h"
+#include "lpn/sim/generate.h"
 #include "lpn/sim/ways.h"
 #include "lpn/text/text.h"
 #include "outcome.h"
@@ -79,6 +80,7 @@ struct Options {
   fs::path found;      // where shrunken findings go
   bool shrink = true;
   bool order_free = false;  // only nets some or all of whose transitions need no clock
+  bool assumed = false;     // only those of which none does as long as they do not meet
   bool print = false;       // with --only: the net and what the interpreter does
   std::int64_t first = -1;  // of the nets to be written out (--export), not run
 };
@@ -127,10 +129,25 @@ Profile profile_of(const Options& options, std::uint64_t number) {
   return options.profile.value_or(static_cast<Profile>(number % kProfiles));
 }
 
+// Whether a run may be order-free although nothing proves that it can.
+bool is_assumed(const Net& net) {
+  sim::GenerateOptions options;
+  options.assume = sim::Assume::kAnything;
+  try {
+    return sim::generate(net, options).find("kAssumes = true") != std::string::npos;
+  } catch (const Error&) {
+    return false;  // too large to compile
+  }
+}
+
 Net net_number(const Options& options, std::uint64_t number) {
   Random random(mix(options.seed, number));
   const Profile profile = profile_of(options, number);
   Net net = random_net(random, profile);
+  for (int tries = 0; options.assumed && !is_assumed(net); ++tries) {
+    net = random_net(random, tries < 200 ? profile : Profile::kUsual);
+  }
+  if (options.assumed) return net;
   const sim::Runs wanted = number % 3 == 0 ? sim::Runs::kFree : sim::Runs::kMixed;
   // Some profiles have next to none of a kind.
   for (int tries = 0; options.order_free && sim::runs(net) != wanted; ++tries) {
@@ -582,7 +599,10 @@ void report(const Finding& f, const Options& options) {
   const std::string comment =
       fmt::format("Found by lpn_fuzz --mode {} --profile {}{} --seed {} --only {}. Differed:\n{}",
                   kModeNames[static_cast<int>(options.mode)], name_of(options.profile),
-                  options.order_free ? " --order-free" : "", options.seed, f.net, why[0]);
+                  options.assumed      ? " --assumed"
+                  : options.order_free ? " --order-free"
+                                       : "",
+                  options.seed, f.net, why[0]);
   fmt::print("{}\n{}\n{}", comment, print_net(small.net), print_inputs(small));
   if (!options.found.empty()) {
     const fs::path file = free_name(options.found);
@@ -692,7 +712,8 @@ int main(int argc, char** argv) {
                "usage: lpn_fuzz [--seed S] [--nets N] [--jobs J] [--time SECONDS] [--batch NETS]\n"
                "                [--only NET [--print]] [--stop FINDINGS] [--flags '-O0'] [--found "
                "FOLDER]\n"
-               "                [--no-shrink] [--plain] [--order-free] [--export FIRST] [--memory "
+               "                [--no-shrink] [--plain] [--order-free] [--assumed] [--export "
+               "FIRST] [--memory "
                "MIB]\n"
                "                [--mode turns|interp|observed|plain|free|batch|metered] [--profile "
                "NAME|all]\n");
@@ -708,6 +729,8 @@ int main(int argc, char** argv) {
       options.plain = true;
     else if (word == "--order-free")
       options.order_free = true;
+    else if (word == "--assumed")
+      options.order_free = options.assumed = true;
     else if (k + 1 == argc)
       return usage();
     else if (word == "--profile") {

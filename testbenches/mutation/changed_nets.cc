@@ -77,6 +77,7 @@ sim::GenerateOptions ways_of(std::size_t k) {
   sim::GenerateOptions options;
   if (k % 2 == 0) options.contested = 2, options.routed = 1;
   if (k / 2 % 2 == 0) options.inlined = 0;
+  if (k / 4 % 2 == 0) options.assume = sim::Assume::kAnything;
   return options;
 }
 

@@ -8,6 +8,7 @@
 // as the semantics demand.
 #pragma once
 
+#include <atomic>
 #include <new>
 #include <vector>
 
@@ -83,7 +84,10 @@ struct Engine {
   enum class Phase : unsigned char { kNone, kEntered, kCommitted, kStarted };
   Phase phase = Phase::kNone;
   std::vector<i64> held;  // per place: slots that the outside holds; empty: none
-  bool joined = false;    // the outside held slots or collects tokens: only events serve it
+  // What the order-free run of this net assumes did not hold in a run of this process: no other is
+  // begun unless it is asked for.
+  static inline std::atomic<bool> mistaken = false;
+  bool joined = false;  // the outside held slots or collects tokens: only events serve it
 #if LPNRT_TRACE
   lpn_observer observer = nullptr;
   void* observer_user = nullptr;
@@ -597,7 +601,7 @@ struct Engine {
   bool flows(i64 limit) const {
     if (limit != kForever || done_target >= 0 || !arrivals.none() || joined) return false;
     if (budget.groups != 0 || budget.firings != 0) return false;  // these are of instants
-    return mode == LPN_ORDER_FREE || (mode == LPN_AUTO && LPNRT_TRACE == 0);
+    return mode == LPN_ORDER_FREE || (mode == LPN_AUTO && LPNRT_TRACE == 0 && !mistaken);
   }
 
   int32_t finish(int32_t ending, i64 limit, lpn_result* result) {

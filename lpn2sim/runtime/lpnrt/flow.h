@@ -25,6 +25,22 @@ static_assert(kGroupLimit <= u64{1} << (kGroupBits - 1));
 struct Bail {};
 [[noreturn, gnu::cold, gnu::noinline]] inline void bail() { throw Bail{}; }
 
+// Of places that several actors append to: whether the order of their turns was that of time.
+[[gnu::always_inline]] inline void late(u64 commit, u64 last, u64 k, u64 by) {
+  if (commit < last || k < by) bail();
+}
+
+// What the plan assumed does not hold in this run.
+struct Misjudged : Bail {};
+[[noreturn, gnu::cold, gnu::noinline]] inline void misjudged() { throw Misjudged{}; }
+// Of a place that several actors append to: that they do so in the order of time, by id at one
+// instant. `last` and `by`: the commit before, and whose it was.
+[[gnu::always_inline]] inline void in_order(u64 commit, u64& last, u64 k, u64& by) {
+  if (commit <= last && (commit < last || k < by)) misjudged();
+  last = commit;
+  by = k;
+}
+
 // Tokens that a firing may emit in a run ahead.
 inline constexpr u64 kMostAhead = u64{1} << 16;
 // A firing that emits many tokens, or a number of them that is an error.
@@ -193,6 +209,17 @@ class Turn {
   void insert_all() {
     for (u32 k = 0; k < N; ++k) insert(k);
   }
+  // The one nearest to the sources; false when there is none. What takes turns then has many tokens
+  // in front of it that came one by one.
+  bool take_least(u32& k) {
+    u32 w = 0;
+    while (words_[w] == 0) {
+      if (++w == kWords) return false;
+    }
+    k = w * 64 + static_cast<u32>(__builtin_ctzll(words_[w]));
+    words_[w] &= words_[w] - 1;
+    return true;
+  }
   // The next actor after the last one taken; false when there is none.
   bool take(u32& k) {
     const u32 from = next_ / 64;
@@ -219,6 +246,7 @@ class Turn {
 
 // `Run` derives from Flow<Run, N, Packed> and provides
 //   void act(u32 a)   starts the firings of actor a that have their tokens, up to the horizon
+//   void verify()     where Run::kAssumes: that what is done up to the horizon is as it had to be
 // and, where Run::kMixed, for the transitions that an event-driven Net runs:
 //   std::unique_ptr<Net> ev
 //   u64 next_arrival() const   the first instant at which an actor's tokens reach it
@@ -310,7 +338,7 @@ struct Flow : Instants<Packed> {
     u64 window = 64;  // small at first: tokens may multiply
     u64 polled = 0, asked = 0;
     const auto go = [&] {
-      for (u32 a; turn.take(a);) {
+      for (u32 a; Run::kAssumes ? turn.take_least(a) : turn.take(a);) {
         self.act(a);
         if (made - asked < u64{1} << 20) continue;
         asked = made;
@@ -330,6 +358,7 @@ struct Flow : Instants<Packed> {
         self.drain();
         go();
       }
+      if constexpr (Run::kAssumes) self.verify();
       complete = Instant::ticks(horizon);
       if (wake == Instant::kNever) return true;
       if (made - polled > u64{1} << 22) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "lpn/expr/partial.h"
 #include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
@@ -19,13 +21,18 @@ class Planner {
  public:
   Planner(const Net& net, const Solver& solver) : net_(net), solver_(solver) {}
 
-  Plan run() {
+  Plan run(Assume assume) {
+    assume_ = assume;
+    plan_ = {};
     const size_t n = net_.transitions.size();
     plan_.actor_of.assign(n, Plan::kNone);
     plan_.why_not.assign(n, "");
     uses_ = place_uses(net_);
+    if (assume_ != Assume::kNothing) {
+      plan_.merged = plan_.disputed = std::vector<bool>(net_.places.size());
+    }
     for (size_t k = 0; k < n; ++k) reads_clock(k);
-    find_groups();
+    if (group_of_.empty()) find_groups();
     compete();
     for (size_t k = 0; k < n; ++k) {
       if (plan_.why_not[k].empty() && !in_order(k) && !serial(group(k))) {
@@ -164,11 +171,55 @@ class Planner {
             return group_of_[k] == group_of_[all[0]];
           });
       if (together) continue;
+      if (plan_.assumes() && std::all_of(all.begin(), all.end(), [&](uint32_t k) {
+            return total(k) && (assume_ == Assume::kAnything || waits(k));
+          })) {
+        plan_.disputed[p] = true;
+        continue;
+      }
       for (uint32_t k : all) {
         why(k,
             fmt::format("competes with {} for the tokens of place '{}'", names(all, k), shown(p)));
       }
     }
+  }
+
+  // Whether looking at the arcs of `k` can be no error, whatever tokens stand there: so that nobody
+  // minds whether it looks at those that others take.
+  bool total(uint32_t k) const {
+    const Transition& t = net_.transitions[k];
+    const auto defined = [&](const Formula& f) {
+      return bounds(net_, &t, f.id).lo >= 0 && cannot_fail(t, f.id);
+    };
+    return std::all_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& in) {
+      return defined(in.weight) && (!in.threshold || defined(*in.threshold)) &&
+             (!in.guard || defined(*in.guard));
+    });
+  }
+  bool cannot_fail(const Transition& t, ExprId id) const {
+    const Node& n = net_.exprs[id];
+    std::array<Range, 3> ranges;
+    for (int c = 0; c < op_info(n.op).arity; ++c) {
+      const auto at = static_cast<size_t>(c);
+      if (!cannot_fail(t, n.kids[at])) return false;
+      ranges[at] = bounds(net_, &t, n.kids[at]);
+    }
+    if (n.op != Op::kToken) return !partial(net_.exprs, n, ranges).any();
+    std::int64_t which = 0;
+    return net_.exprs.is_const(n.kids[0], which) && which < arc_facts(net_, t, n.a).least_need();
+  }
+  // Whether `k` waits for a token that only it takes and that comes during the run.
+  bool waits(uint32_t k) const {
+    const Transition& t = net_.transitions[k];
+    for (uint32_t a = 0; a < t.inputs.size(); ++a) {
+      const auto p = static_cast<size_t>(t.inputs[a].place);
+      const Place& place = net_.places[p];
+      if (!place.start && place.initial.empty() && !place.credit_of &&
+          arc_facts(net_, t, a).need >= 1 && consumers(p).size() == 1) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Credits carry the name of the place they bound.
@@ -255,6 +306,10 @@ class Planner {
           std::includes(members.begin(), members.end(), from.begin(), from.end());
       const auto is_event = [this](uint32_t k) { return event(k); };
       if ((one_actor && in_order(members)) || std::all_of(from.begin(), from.end(), is_event)) {
+        continue;
+      }
+      if (plan_.assumes()) {
+        plan_.merged[p] = !consumers(p).empty();
         continue;
       }
       for (uint32_t k : consumers(p)) {
@@ -384,6 +439,7 @@ class Planner {
 
   const Net& net_;
   const Solver& solver_;
+  Assume assume_ = Assume::kNothing;
   Plan plan_;
   std::vector<PlaceUse> uses_;
   std::vector<uint32_t> group_of_;
@@ -402,6 +458,13 @@ bool Plan::mixed() const {
   return !whole() && free * 4 >= why_not.size();
 }
 
-Plan make_plan(const Net& net, const Solver& solver) { return Planner(net, solver).run(); }
+Plan make_plan(const Net& net, const Solver& solver, Assume assume) {
+  Planner planner(net, solver);
+  Plan plan = planner.run(Assume::kNothing);
+  const bool enough = plan.whole() || (plan.mixed() && assume != Assume::kAnything);
+  if (enough || assume == Assume::kNothing) return plan;
+  Plan assumed = planner.run(assume);
+  return assumed.whole() ? assumed : plan;
+}
 
 }  // namespace lpn::sim

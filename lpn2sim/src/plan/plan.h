@@ -38,6 +38,11 @@ struct Plan {
   // Places that must hold exactly one token at the start for the plan to hold: the engine checks.
   std::vector<std::uint32_t> single_token;
   bool packed = false;  // some delay may be 0: instants need their group
+  // What the plan assumes and the run checks, per place; empty: nothing. Of `merged` ones the
+  // producers are several actors, which append in the order of their turns; for `disputed` ones
+  // several actors take turns, of which no two are ready at once.
+  std::vector<bool> merged, disputed;
+  bool assumes() const { return !merged.empty(); }
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   bool whole() const;  // every transition is order-free
@@ -46,6 +51,6 @@ struct Plan {
 };
 
 // `net` is lowered.
-Plan make_plan(const Net& net, const Solver& solver = {});
+Plan make_plan(const Net& net, const Solver& solver = {}, Assume assume = Assume::kLikely);
 
 }  // namespace lpn::sim

@@ -37,7 +37,7 @@ struct Readers {
 EventFacts::EventFacts(const Net& authored, const GenerateOptions& options)
     : declared(authored),
       net(lower(authored)),
-      plan(make_plan(net, options.solver)),
+      plan(make_plan(net, options.solver, options.assume)),
       metered(plan.whole() && FlowStats(net, declared.places.size(), plan).possible()),
       contested(options.contested),
       apart(net.transitions.size() > options.inlined) {
@@ -317,7 +317,7 @@ bool EventFacts::stamped(size_t p) const {
 }
 
 const char* EventFacts::flow_condition() const {
-  if (!plan.whole()) return "!LPNRT_STATS && !LPNRT_PATH";
+  if (!plan.whole() || plan.assumes()) return "!LPNRT_STATS && !LPNRT_PATH";
   return metered ? "1" : "!LPNRT_STATS";
 }
 

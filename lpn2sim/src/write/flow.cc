@@ -63,6 +63,7 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, const std::strin
   out.line("struct Run final : Flow<Run, {}, {}> {{", std::max<size_t>(actors, 1),
            facts.plan().packed);
   out.line("static constexpr bool kMixed = {};", facts.mixed());
+  out.line("static constexpr bool kAssumes = {};", facts.plan().assumes());
   out.line("Net& net; LPNRT_IF_PATH(const bool* const halved = net.halved;)");
   if (facts.mixed()) {
     out.line("std::unique_ptr<Net> ev = std::make_unique<Net>();  // the event-driven part");
@@ -82,13 +83,14 @@ void run_struct(const FlowFacts& facts, const FlowStats& stats, const std::strin
   state.start();
   if (facts.mixed()) exchange.exchange();
   acts(actor, actors, members, out);
+  actor.verify();
   end.finish();
   out.line("}};");
   if (facts.mixed()) exchange.deliveries();
 }
 
 // `fast`: parts of the net are static; `portion`: of how many iterations at a time.
-void run_flow(bool fast, std::uint64_t portion, Writer& out) {
+void run_flow(bool fast, std::uint64_t portion, bool assumes, Writer& out) {
   out.line("int Net::run_flow() {{");
   out.line("std::unique_ptr<Run> run; bool settling = false;");
   out.line("try {{");
@@ -111,6 +113,7 @@ void run_flow(bool fast, std::uint64_t portion, Writer& out) {
       "run->made;");
   out.line("now = run == nullptr ? -1 : run->complete; last_commit = lpnrt::max(now, i64{{0}});");
   out.line("return kStopped; }}");
+  if (assumes) out.line("}} catch (const Misjudged&) {{ mistaken = true;");
   out.line("}} catch (const Bail&) {{");
   out.line("}} catch (const std::bad_alloc&) {{");
   out.line("if (settling) {{ stop = kOutOfMemory; return kStopped; }}");
@@ -129,7 +132,7 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
   FlowState(facts, stats, members, out).members();  // before code that names them is compared
   const std::string declared_members = out.take();
   StaticCode fast;
-  if (!facts.mixed()) {
+  if (!facts.mixed() && !plan.assumes()) {
     fast = generate_static(
         net, static_parts(net),
         {plan.packed, facts.live(),
@@ -142,7 +145,7 @@ std::string generate_flow(const Net& net, std::size_t declared, const Plan& plan
     out.line("#endif");
   }
   run_struct(facts, stats, declared_members, fast, members, out);
-  run_flow(!fast.text.empty(), fast.portion, out);
+  run_flow(!fast.text.empty(), fast.portion, plan.assumes(), out);
   if (fast.lanes) generate_batch(fast.portion, out);
   out.line("#if {}", fast.lanes ? "LPNRT_TRACE || LPNRT_STATS || LPNRT_PATH" : "1");
   out.line("u32 Net::lanes() {{ return 1; }}");

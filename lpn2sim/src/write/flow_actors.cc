@@ -46,10 +46,24 @@ void FlowActors::act(size_t a) {
     }
     line("if (const u64 count = some{0} - left{0}; count != 0) {{", own(k));
     line("@run_fired{0} += count; @run_end{0} = end_{1}; made += count;", k, own(k));
-    for (uint32_t other : woken) line("turn.insert(@T{});", other);
+    for (uint32_t other : woken) line("{}turn.insert(@T{});", unless_waiting(other), other);
     line("}}");
   }
   line("}}");
+}
+
+string FlowActors::unless_waiting(size_t a) const {
+  const std::vector<uint32_t>& members = plan_.actors[a].members;
+  if (!plan_.assumes() || members.size() > 1) return "";
+  const Transition& t = net_.transitions[members[0]];
+  string all;
+  for (uint32_t i = 0; i < t.inputs.size(); ++i) {
+    const std::int64_t need = facts_.arc(members[0], i).least_need;
+    if (need < 1) continue;
+    all += fmt::format("{}({} >= {}ull)", all.empty() ? "" : " & ",
+                       facts_.size(facts_.place_of(members[0], i)), need);
+  }
+  return all.empty() || t.inputs.size() == 1 ? "" : fmt::format("if ({}) ", all);
 }
 
 void FlowActors::arcs(uint32_t k, const Failed& failed, const Passed& passed) {
@@ -168,6 +182,7 @@ void FlowActors::fire(size_t a, uint32_t k) {
   }
   line("#endif");
   line("last = start; end_{} = commit;", own(k));
+  dispute(k);
   if (facts_.many_servers(k)) {
     const string servers = facts_.is_const(*t.servers)
                                ? fmt::format("{}ull", facts_.const_of(*t.servers))
@@ -195,6 +210,54 @@ void FlowActors::fire(size_t a, uint32_t k) {
     else
       line("@run_q{}.pop(static_cast<u64>({}));", p, facts_.taken(k, i));
   }
+}
+
+void FlowActors::dispute(uint32_t k) {
+  const std::vector<uint32_t> disputes = facts_.disputes(k);
+  if (disputes.empty()) return;
+  line("{{ u64 ready = {};", ready(k));
+  for (const uint32_t i : disputes) {
+    const size_t p = facts_.place_of(k, i);
+    line("if (@run_taker{0} != @T{1}) {{ if (ready < @run_since{0}) misjudged();", p, k);
+    line("@run_taker{0} = @T{1}; }} @run_since{0} = start + 1;", p, k);
+    const string at = facts_.arrival(k, i);
+    if (at.empty() || i == disputes.back()) continue;
+    line("if (const u64 x_ = {}; x_ > ready) ready = x_;", at);
+  }
+  line("}}");
+}
+
+string FlowActors::ready(uint32_t k) const {
+  string latest = "0";
+  for (const uint32_t i : facts_.gates(k)) {
+    const string at = facts_.arrival(k, i);
+    latest = latest == "0" ? at : fmt::format("std::max({}, {})", latest, at);
+  }
+  return latest;
+}
+
+void FlowActors::verify() {
+  if (!plan_.assumes()) return;
+  line("void verify() const {{");
+  for (uint32_t k = 0; k < net_.transitions.size(); ++k) {
+    const std::vector<uint32_t> disputes = facts_.disputes(k);
+    if (disputes.empty()) continue;
+    line("do {{");
+    for (const uint32_t i : facts_.gates(k)) {
+      line("if ({} < {}ull) break;", facts_.size(facts_.place_of(k, i)), facts_.arc(k, i).need);
+    }
+    line("u64 ready = {};", ready(k));
+    for (const uint32_t i : disputes) {
+      const size_t p = facts_.place_of(k, i);
+      line("if (@run_taker{0} != {1} && ready < @run_since{0}) misjudged();", p, k);
+      const std::int64_t need = facts_.arc(k, i).need;
+      if (i == disputes.back() || need <= 0 || !facts_.queued(p)) continue;
+      line("if ({} < {}ull) break;", facts_.size(p), need);
+      line("if (const u64 x_ = {}; x_ > ready) ready = x_;", facts_.arrival(k, i));
+    }
+    line("}} while (false);");
+  }
+  line("}}");
 }
 
 void FlowActors::times(uint32_t k) {
@@ -311,6 +374,11 @@ void FlowActors::append(uint32_t k) {
                              (facts_.is_input(k, p) || facts_.any_dead_failure(k, o, e));
       scratch |= kept_rows;
       if (kept_rows) line("{{ const i64* from = scratch.data() + scratch{}_{};", o, e);
+      if (facts_.merged(p)) {
+        if (!facts_.const_count(emission)) line("if ({} != 0) {{", facts_.count(k, o, e));
+        line("in_order(commit, @run_back{0}, @T{1}, @run_by{0});", p, k);
+        if (!facts_.const_count(emission)) line("}}");
+      }
       if (!one) line("for (i64 i = 0; i < {}; ++i) {{", facts_.count(k, o, e));
       if (facts_.width(p) == 0) {
         line("{{ i64* const x = {}.push(commit); (void)x; LPNRT_IF_PATH(x[{}] = me;) }}",

@@ -22,6 +22,8 @@ class FlowActors final : FlowPart {
 
   // The loop of an actor.
   void act(std::size_t a);
+  // A member of Run: that nobody who has not fired was ready before those who have.
+  void verify();
   // The arcs of `k` in order: leaves by `failed(reason)` at the first that is not satisfied; after
   // each that has its tokens, `passed(arc, their instant)`, "" when they were there from the start.
   void arcs(std::uint32_t k, const Failed& failed, const Passed& passed);
@@ -29,10 +31,17 @@ class FlowActors final : FlowPart {
  private:
   // Which member of its actor a transition is.
   std::size_t own(std::uint32_t k) const;
+  // Before an actor is given a turn: that no place it takes from is short of tokens.
+  std::string unless_waiting(std::size_t a) const;
   // Names the variable that gets a property.
   using Name = std::function<std::string(std::size_t field)>;
 
   void fire(std::size_t a, std::uint32_t k);
+  // Of a firing that takes from disputed places: that nobody else was ready before, as far as is
+  // known so far.
+  void dispute(std::uint32_t k);
+  // When the tokens were there that `k` alone takes.
+  std::string ready(std::uint32_t k) const;
   void times(std::uint32_t k);
   // Some firing must not take nothing for ever.
   void progress(std::uint32_t k);

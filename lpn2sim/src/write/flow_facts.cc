@@ -82,7 +82,8 @@ void FlowFacts::find_live() {
 
 void FlowFacts::find_references() {
   refers_.assign(net_.places.size(), false);
-  if (!static_parts(net_).parts.empty()) return;  // straight-line code carries values
+  // Straight-line code carries values.
+  if (!plan_.assumes() && !static_parts(net_).parts.empty()) return;
   for (size_t p = 0; p < net_.places.size(); ++p) {
     refers_[p] = passage(p) == Passage::kFifo && net_.places[p].initial.empty() &&
                  !net_.places[p].start && std::count(live_[p].begin(), live_[p].end(), true) >= 2;
@@ -234,6 +235,28 @@ bool FlowFacts::feeds(uint32_t k) const {
 }
 
 bool FlowFacts::contested(size_t p) const { return consumers(p).size() > 1; }
+
+std::vector<uint32_t> FlowFacts::disputes(uint32_t k) const {
+  std::vector<uint32_t> all;
+  for (uint32_t i = 0; i < net_.transitions[k].inputs.size(); ++i) {
+    if (disputed(place_of(k, i))) all.push_back(i);
+  }
+  const auto rank = [&](uint32_t i) {
+    const Place& place = net_.places[place_of(k, i)];
+    return std::pair(place.start || place.initial.empty(), place_of(k, i));
+  };
+  std::sort(all.begin(), all.end(), [&](uint32_t i, uint32_t j) { return rank(i) < rank(j); });
+  return all;
+}
+
+std::vector<uint32_t> FlowFacts::gates(uint32_t k) const {
+  std::vector<uint32_t> all;
+  for (uint32_t i = 0; i < net_.transitions[k].inputs.size(); ++i) {
+    const size_t p = place_of(k, i);
+    if (!disputed(p) && queued(p) && arc(k, i).need >= 1) all.push_back(i);
+  }
+  return all;
+}
 
 bool FlowFacts::one_server(size_t k) const {
   const auto& servers = net_.transitions[k].servers;

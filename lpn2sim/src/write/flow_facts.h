@@ -73,6 +73,14 @@ class FlowFacts final : public Operands {
   bool feeds(std::uint32_t k) const;
   // Whether several transitions take from it, members of one actor.
   bool contested(std::size_t p) const;
+  // What the plan assumes of a place, to be checked.
+  bool merged(std::size_t p) const { return plan_.assumes() && plan_.merged[p]; }
+  bool disputed(std::size_t p) const { return plan_.assumes() && plan_.disputed[p]; }
+  // The arcs of `k` from disputed places, in the order in which its readiness is judged: resources
+  // first. Of a later one it is known that tokens of the earlier ones had to be waited for.
+  std::vector<std::uint32_t> disputes(std::uint32_t k) const;
+  // The other arcs that need a number of tokens that is known and has to come.
+  std::vector<std::uint32_t> gates(std::uint32_t k) const;
   bool one_server(std::size_t k) const;
   bool many_servers(std::size_t k) const;
   // Sinks whose producers are not one actor in order: their tokens are sorted at the end.

@@ -49,6 +49,18 @@ void FlowState::members() {
     }
     if (p < declared_ && !facts_.of_events(p)) declare("LPNRT_IF_TRACE", "IdRuns", "run_ids", p);
   }
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    // The last commit of those who append, and whose it was.
+    if (facts_.merged(p)) {
+      declare("", "u64", "run_back", p, "0");
+      declare("", "u64", "run_by", p, "0");
+    }
+    // The last start of those who take turns, and one more; whose it was.
+    if (facts_.disputed(p)) {
+      declare("", "u64", "run_since", p, "0");
+      declare("", "u64", "run_taker", p, "0");
+    }
+  }
   for (size_t a = 0; a < plan_.actors.size(); ++a) {
     declare("", "u64", "run_last", a, "0");
     declare("LPNRT_IF_PATH", "u32", "run_began", a, "0");

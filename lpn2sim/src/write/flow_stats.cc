@@ -31,7 +31,7 @@ FlowStats::FlowStats(const Net& net, size_t declared, const Plan& plan, bool apa
       declared_(declared),
       plan_(plan),
       apart_(apart),
-      possible_(plan.whole() && find_possible()) {}
+      possible_(plan.whole() && !plan.assumes() && find_possible()) {}
 
 // ---- what is known of the net -------------------------------------------------------------
 

@@ -21,6 +21,7 @@ struct GenerateOptions {
   // A net of more transitions has a function for each, and one for all that are equal; the code of
   // fewer is part of one function.
   std::size_t inlined = 64;
+  Assume assume = Assume::kLikely;
 };
 
 // The source of a translation unit that exports `lpn_sim_entry` (lpnrt/abi.h). It contains numbers

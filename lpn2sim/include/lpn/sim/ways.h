@@ -14,6 +14,14 @@ class Feasibility;
 
 namespace lpn::sim {
 
+// Whether a plan may assume that transitions never meet at a place where nothing proves it, so that
+// the whole net is order-free. What is assumed is checked, and a run in which it fails starts over.
+enum class Assume : std::uint8_t {
+  kNothing,
+  kLikely,    // where each waits for tokens that only it takes and that come during the run
+  kAnything,  // for tests
+};
+
 // Makes, when it is first needed, a solver that may prove that guards exclude each other where
 // their syntax does not show it; empty: syntax alone.
 using Solver = std::function<Feasibility*()>;
