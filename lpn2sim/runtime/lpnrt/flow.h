@@ -25,11 +25,6 @@ static_assert(kGroupLimit <= u64{1} << (kGroupBits - 1));
 struct Bail {};
 [[noreturn, gnu::cold, gnu::noinline]] inline void bail() { throw Bail{}; }
 
-// Of places that several actors append to: whether the order of their turns was that of time.
-[[gnu::always_inline]] inline void late(u64 commit, u64 last, u64 k, u64 by) {
-  if (commit < last || k < by) bail();
-}
-
 // What the plan assumed does not hold in this run.
 struct Misjudged : Bail {};
 [[noreturn, gnu::cold, gnu::noinline]] inline void misjudged() { throw Misjudged{}; }
