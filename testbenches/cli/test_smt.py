@@ -153,6 +153,7 @@ def test_prove(lpn, tmp_path, property_, verdict, status):
         ("latency", "is no property; write a comparison"),
         ("latency <= ", "cannot be read"),
         ("busy(credits.return) <= 5", 'write for example busy("credits.return"), since'),
+        ('busy("credits.return") <= ', "write for example latency <= 2300"),
         ("latency <= x", "'x' in 'latency <= x': is not understood"),
         ("latency != 5", "use <=, <, >=, > or =="),
         ("latency * latency <= 5", "multiplies two quantities"),

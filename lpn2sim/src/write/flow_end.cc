@@ -52,12 +52,9 @@ void FlowEnd::settle() {
   });
   each(net_.places.size(), members_, [this](size_t p) { settle_place(p); });
   if (stats_.possible()) {
-    std::vector<bool> taken(net_.places.size());
-    for (const Transition& t : net_.transitions) {
-      for (const InputArc& arc : t.inputs) taken[static_cast<size_t>(arc.place)] = true;
-    }
-    each(declared_, members_, [&](size_t p) {
-      if (taken[p]) line("LPNRT_IF_STATS(net.@level{0} = net.@f{0};)", p);
+    each(declared_, members_, [this](size_t p) {
+      if (facts_.consumers(p).empty()) return;
+      line("LPNRT_IF_STATS(net.@level{0} = net.@f{0};)", p);
     });
   }
   each(net_.transitions.size(), members_, [this](size_t k) { settle_transition(k); });

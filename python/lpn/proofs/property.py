@@ -41,9 +41,9 @@ def _parsed(text):
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         instead = "latency <= 2300"
-        parts = re.findall(r"\w+(?:\.\w+)+", text)
-        for name in parts:  # as the `name.return` of lib.credit
-            if any(keyword.iskeyword(part) for part in name.split(".")):
+        # Such as the `name.return` of lib.credit, where it has no quotes yet.
+        for name in re.findall(r"(?<![\"'\w.])\w+(?:\.\w+)+", text):
+            if any(map(keyword.iskeyword, name.split("."))):
                 instead = (
                     f"busy(\"{name}\"), since '{name}' has a word of Python's and needs quotes"
                 )
