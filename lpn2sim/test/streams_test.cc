@@ -173,7 +173,6 @@ void check(Dice& dice, u32 lanes) {
                            1,
                            0,
                            kBlock,
-                           kBlock,
                            third + of_taker * kBlock};
   StreamWatch<Packed, Word> watch(lanes);
   CHECK_FALSE(watch.begun());
@@ -254,7 +253,7 @@ TEST_CASE("sums of instants are exact where 64 bits are too few, or far apart") 
     const Stream streams[] = {{1, kStreamHistory}};
     const StreamTransition transitions[] = {{0, true}};
     const StreamPart part = {streams, transitions, nullptr, nullptr, nullptr, 1,        1,
-                             0,       0,           0,       1024,    1024,    1024 + 64};
+                             0,       0,           0,       1024,    1024 + 64};
     StreamWatch<false> watch;
     watch.begin(part);
     u128 sum = 0;

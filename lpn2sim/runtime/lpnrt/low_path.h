@@ -29,12 +29,15 @@ class LowTrace {
     node_.assign(part.words, Causes::kNone);
     start_.assign(part.transition_count, 0);
     std::vector<std::vector<Ways::Wait>> waits(part.transition_count);
-    const StreamWait* wait = part.waits;
+    u32 wait = 0;
     for (u32 k = 0; k < part.transition_count; ++k) {
       first_wait_.push_back(wait);
       for (u32 w = 0; w < part.transitions[k].waits; ++w, ++wait) {
-        waits[k].push_back({wait->stream, shift(*wait)});
-        lines_.reach(wait->stream, shift(*wait));
+        const StreamWait& of = part.waits[wait];
+        const i64 shift = floor_of(of.needed - 1 - of.initial, of.emitted);
+        waits[k].push_back({of.stream, shift});
+        lines_.reach(of.stream, shift);
+        looks_.push_back(static_cast<i64>(lines_.offset(of.stream)) + shift);
       }
     }
     ways_.begin(std::move(waits), part, lines_);
@@ -46,7 +49,7 @@ class LowTrace {
   u64 latest() const { return lines_.latest(); }
   // Where straight-line code writes so many iterations; then the last commits, and observe().
   u32* block() { return lines_.block(); }
-  u64 most() const { return std::min<u64>(part_->causes_block, LPNRT_STREAM_BLOCK); }
+  u64 most() const { return std::min<u64>(part_->block, LPNRT_STREAM_BLOCK); }
   void ended(u32 k, u64 instant) { lines_.ended(k, instant); }
   template <typename Run>
   void observe(Run& run, u64 iterations, bool last) {
@@ -106,7 +109,6 @@ class LowTrace {
   }
 
  private:
-  static i64 shift(const StreamWait& w) { return floor_of(w.needed - 1 - w.initial, w.emitted); }
   i64 added(u32 k) const { return static_cast<i64>(lines_[k].added); }
   i64 kept(u32 k) const { return lines_[k].kept; }
   // The node of a firing before the block, counted from its first.
@@ -116,11 +118,10 @@ class LowTrace {
   Cause cause_of(const Firing& f) const {
     u64 start = 0;
     Cause cause = Cause::kInitial;
-    for (u32 w = 0; w < part_->transitions[f.k].waits; ++w) {
-      const StreamWait& wait = first_wait_[f.k][w];
-      const u64 x = lines_.full(
-          wait.stream,
-          lines_.block()[static_cast<i64>(lines_.offset(wait.stream)) + f.n + shift(wait)]);
+    const u32 first = first_wait_[f.k];
+    for (u32 w = first; w < first + part_->transitions[f.k].waits; ++w) {
+      const StreamWait& wait = part_->waits[w];
+      const u64 x = lines_.full(wait.stream, lines_.block()[looks_[w] + f.n]);
       if (x <= start) continue;
       start = x;
       cause = wait.reason == kServer ? Cause::kServer : Cause::kToken;
@@ -133,7 +134,8 @@ class LowTrace {
   bool folded_ = false;
   StreamLines<u32> lines_;
   Ways ways_;
-  std::vector<const StreamWait*> first_wait_;  // of a transition
+  std::vector<u32> first_wait_;  // of a transition
+  std::vector<i64> looks_;       // per wait: what the first firing of a block looks at
   std::vector<u32> node_;   // by the places of the buffer: of firings before the block
   std::vector<u64> start_;  // of the last firings
 };

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lpnrt/codes.h"
+#include "lpnrt/row_sums.h"
 
 namespace lpnrt {
 
@@ -39,11 +40,7 @@ class Causes {
   static constexpr u32 kNone = 0;             // time 0
   static constexpr u32 kLate = u32{1} << 28;  // beside the number of a transition
 
-  struct Row {
-    u32 what = 0;
-    u64 count = 0;
-    i64 cycles = 0;
-  };
+  using Row = RowSums::Row;
   struct Step {
     u32 by;          // 8 * transition (place, where pushed) + cause
     bool to_commit;  // else the path leaves it at its start
@@ -180,25 +177,27 @@ class Causes {
   u64 bytes(u64 nodes) const {
     u64 all = nodes * (sizeof(Node) + 2 * sizeof(u32) + 1) + sums_.size() * sizeof(Sums);
     for (const Sums& s : sums_) all += s.capacity() * sizeof(Row);
-    return all + total_.capacity() * sizeof(Total);
+    return all + total_.bytes();
   }
 
   // The path to the commit of `node`; steps from the last one back, as far as they are not folded.
   void path(u32 node, std::vector<Row>& rows, std::vector<Step>& steps) const {
     bool to_commit = true, folded = false;
+    RowSums total;
     for (; node != kNone; node = nodes_[node].parent) {
       const Node& n = nodes_[node];
       if (!folded) steps.push_back({n.by & ~(kLate * 8), to_commit, n.start, n.commit});
-      if (to_commit && !is_arrival(n)) add_row(rows, delay(n));
+      if (to_commit && !is_arrival(n)) total.add(delay(n));
       if (n.sums != 0) {
-        for (const Row& row : sums_[n.sums]) add_row(rows, row);
+        for (const Row& row : sums_[n.sums]) total.add(row);
         folded = true;
       } else if (!n.late()) {
         const Row row = waited(n);
-        if (row.cycles != 0) add_row(rows, row);
+        if (row.cycles != 0) total.add(row);
       }
       to_commit = !of_start(cause(n));
     }
+    total.take(rows);
   }
 
  private:
@@ -222,27 +221,7 @@ class Causes {
     }
   };
   using Sums = std::vector<Row>;  // by `what`
-  struct Total {
-    u64 count = 0;
-    i64 cycles = 0;
-  };
-
   static Cause cause(const Node& n) { return static_cast<Cause>(n.by % 8); }
-  static void add_row(Sums& sums, const Row& row) {
-    auto at = sums.begin();
-    if (sums.size() <= 16) {
-      while (at != sums.end() && at->what < row.what) ++at;
-    } else {
-      at = std::lower_bound(sums.begin(), sums.end(), row.what,
-                            [](const Row& r, u32 what) { return r.what < what; });
-    }
-    if (at == sums.end() || at->what != row.what) {
-      sums.insert(at, row);
-    } else {
-      at->count += row.count;
-      at->cycles += row.cycles;
-    }
-  }
   static bool is_arrival(const Node& n) { return n.sums == 0 && cause(n) == Cause::kPushed; }
   static Row delay(const Node& n) {
     return {n.of() * kRowsEach + kDelayRow, 1, n.late() ? 0 : n.commit - n.start};
@@ -294,26 +273,20 @@ class Causes {
       const Node& parent = nodes[n->parent];
       const bool by_start = of_start(cause(*n));
       if (n->sums != 0) {
-        for (const Row& row : sums_[n->sums]) add(row);
+        for (const Row& row : sums_[n->sums]) total_.add(row);
       } else if (!n->late() && n->start != (by_start ? parent.start : parent.commit)) {
-        add(waited(*n));
+        total_.add(waited(*n));
       }
       if (named[n->parent] != 1) break;
-      if (!by_start && !is_arrival(parent)) add(delay(parent));
+      if (!by_start && !is_arrival(parent)) total_.add(delay(parent));
       n = &parent;
     }
     of.by = of.by / 8 * 8 + n->by % 8;
     of.parent = n->parent;
     if (of.sums == 0) of.sums = take();
     with_sums_ = std::max(with_sums_, k);
-    std::sort(touched_.begin(), touched_.end());
-    Sums& sums = sums_[of.sums];
-    sums.clear();
-    for (const u32 what : touched_) {
-      sums.push_back({what, total_[what].count, total_[what].cycles});
-      total_[what] = {};
-    }
-    touched_.clear();
+    sums_[of.sums].clear();
+    total_.take(sums_[of.sums]);
   }
   // Only those remain that are not folded.
   void close_up() {
@@ -334,13 +307,6 @@ class Causes {
       to[k] = kept++;
     }
     size_ = kept;
-  }
-  [[gnu::always_inline]] void add(const Row& row) {
-    if (row.what >= total_.size()) total_.resize(row.what + 1);
-    Total& total = total_[row.what];
-    if (total.count == 0) touched_.push_back(row.what);
-    total.count += row.count;
-    total.cycles += row.cycles;
   }
   u32 take() {
     if (free_.empty()) {
@@ -366,8 +332,7 @@ class Causes {
   std::vector<u32> alive_, to_;
   std::vector<Sums> sums_;
   std::vector<u32> free_;
-  std::vector<Total> total_;  // of what is being folded
-  std::vector<u32> touched_;
+  RowSums total_;  // of what is being folded
 };
 
 }  // namespace lpnrt

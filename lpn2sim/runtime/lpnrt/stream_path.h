@@ -53,8 +53,7 @@ class StreamTrace {
       if (waits.raw != 0) of_[waits.raw] = k;
     }
     find_plain();
-    count_.resize(part.transition_count * u64{kRowsEach});
-    cycles_.resize(part.transition_count * u64{kRowsEach});
+    total_.room(part.transition_count * u64{kRowsEach});
   }
   void initial(u32 wait, u64 tokens) {
     waits_[wait].shift = part_->waits[wait].needed - 1 - static_cast<i64>(tokens);
@@ -63,7 +62,7 @@ class StreamTrace {
 
   // Where straight-line code writes so many iterations.
   u64* block() { return block_.data(); }
-  u64 most() const { return std::min<u64>(part_->causes_block, LPNRT_STREAM_BLOCK); }
+  u64 most() const { return std::min<u64>(part_->block, LPNRT_STREAM_BLOCK); }
 
   // The block holds so many more, after which `last` says that no others come for now.
   template <typename Run>
@@ -390,19 +389,14 @@ class StreamTrace {
   void add(u32 k, u32 row, i64 cycles) {
     const u32 at = k * kRowsEach + row;
     if (row != kDelayRow && cycles == 0) return;
-    if (count_[at]++ == 0) touched_.push_back(at);
-    cycles_[at] += cycles;
+    total_.add(at, cycles);
   }
   void take_rows() {
-    std::sort(touched_.begin(), touched_.end());
     rows_.clear();
-    for (const u32 at : touched_) {
-      const u32 what = part_->causes[at / kRowsEach].by * kRowsEach + at % kRowsEach;
-      rows_.push_back({what, count_[at], cycles_[at]});
-      count_[at] = 0;
-      cycles_[at] = 0;
+    total_.take(rows_);
+    for (Causes::Row& row : rows_) {
+      row.what = part_->causes[row.what / kRowsEach].by * kRowsEach + row.what % kRowsEach;
     }
-    touched_.clear();
   }
 
   const StreamPart* part_ = nullptr;
@@ -422,9 +416,7 @@ class StreamTrace {
   std::vector<u64> block_;
   std::vector<Step> steps_;
   std::vector<Chain> chains_;
-  std::vector<u64> count_;  // per transition and row, since the last node
-  std::vector<i64> cycles_;
-  std::vector<u32> touched_;
+  RowSums total_;  // per transition and row, since the last node
   std::vector<Causes::Row> rows_;
 };
 

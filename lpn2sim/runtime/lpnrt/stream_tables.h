@@ -55,10 +55,9 @@ struct StreamPart {
   const StreamPlace* places;
   const StreamCauses* causes;
   u32 stream_count, transition_count, wait_count, place_count;
-  u32 for_causes;    // streams behind the others
-  u64 block;         // iterations, for figures
-  u64 causes_block;  // not more, for causes
-  u64 words;         // of a block and its history
+  u32 for_causes;  // streams behind the others
+  u64 block;       // iterations at most
+  u64 words;       // of a block and its history
 };
 
 // The last numbers of a stream, side by side; 0 before the first.

@@ -153,8 +153,7 @@ class StreamWays {
     steps_.resize(cells);
     start_.resize(most);
     at_.resize(firings.size() + 1);
-    count_.assign(firings.size(), 0);
-    cycles_.assign(firings.size(), 0);
+    sums_.resize(firings.size());
     return true;
   }
 
@@ -168,7 +167,7 @@ class StreamWays {
     transition_.assign(part.words / kPage + 1, many);
     for (u32 k = 0; k < many; ++k) {
       const u64 firings = part.streams[k].firings;
-      const u64 first = lines.offset(k), end = first + firings * part.causes_block;
+      const u64 first = lines.offset(k), end = first + firings * part.block;
       first_.push_back(static_cast<u32>(first));
       most = std::max(most, end - first);
       const u64 page = (first - firings * kStreamHistory) / kPage;
@@ -178,8 +177,7 @@ class StreamWays {
     back_.assign(part.words, kOld);
     steps_.resize(part.words);
     start_.resize(most);
-    count_.assign(many, 0);
-    cycles_.assign(many, 0);
+    sums_.resize(many);
   }
   // `start`: when the last firing before the block started, for each transition.
   void decide(const std::vector<u64>& start) {
@@ -254,17 +252,16 @@ class StreamWays {
     u32* const back = back_.data();
     u32* const steps = steps_.data();
     const u32* const transition = transition_.data();
-    u64* const count = count_.data();
-    i64* const cycles = cycles_.data();
+    Sum* const sums = sums_.data();
     const Word* words = nullptr;
     if constexpr (kLow) words = low_->block();
     u32 made = made_;
     do {
       steps[made] = cell;
       back[cell] = kSeen + made++;
-      const u32 by = transition[cell / kPage];
-      if (count[by]++ == 0) touched_.push_back(by);
-      cycles[by] +=
+      Sum& sum = sums[transition[cell / kPage]];
+      ++sum.count;
+      sum.cycles +=
           kLow ? static_cast<i64>(static_cast<Word>(words[cell] - words[from])) : apart(from, cell);
       cell = from;
       from = back[cell];
@@ -273,7 +270,7 @@ class StreamWays {
     const bool seen = from != kOld;
     if (seen) hits_.push_back(from - kSeen);
     chains_.push_back({begin, made_, cell, seen, static_cast<u32>(rows_.size()), 0});
-    take(rows_);
+    take_sums(begin);
     chains_.back().rows_end = static_cast<u32>(rows_.size());
   }
 
@@ -296,43 +293,26 @@ class StreamWays {
       };
       const auto node = [&](u32 step, u32 oldest) {
         between.clear();
-        take(between);
+        total_.take(between);
         parent = make(firing(steps_[step]), instant(cause(step)), instant(steps_[step]), parent,
                       firing(steps_[oldest]), between);
         back_[steps_[step]] = parent;
       };
-      const auto delay = [&](u32 step) { return apart(cause(step), steps_[step]); };
-      u32 oldest = chain.to - 1;
       auto hit = std::lower_bound(hits_.begin(), hits_.end(), chain.to);
-      u32 step = chain.to;  // the node before this one is still to be made
-      if (!single) {
-        // Most steps are behind the last hit: their sums are those of all less the others.
-        const bool any = hit != hits_.begin() && hit[-1] >= chain.from;
-        const u32 last = any ? hit[-1] : chain.from;
-        for (u32 r = chain.rows; r < chain.rows_end; ++r) {
-          const Causes::Row& row = rows_[r];
-          count_[row.what] = row.count, cycles_[row.what] = row.cycles;
-          touched_.push_back(row.what);
+      for (u32 step, behind = chain.to; behind > chain.from; behind = step) {
+        step = behind - 1;
+        if (!single) {
+          while (hit != hits_.begin() && hit[-1] >= behind) --hit;
+          step = hit == hits_.begin() ? chain.from : std::max(hit[-1], chain.from);
+          if (behind == chain.to && chain.rows != chain.rows_end) {
+            // Most steps are behind the last hit: their sums are those of all less the others.
+            for (u32 r = chain.rows; r < chain.rows_end; ++r) total_.add(rows_[r]);
+            add_up(chain.from, step + 1, cause(step), -1);
+          } else {
+            add_up(step + 1, behind, cause(behind - 1), 1);
+          }
         }
-        for (u32 s = chain.from; s <= last; ++s) {
-          const u32 k = transition_[steps_[s] / kPage];
-          --count_[k];
-          cycles_[k] -= delay(s);
-        }
-        node(last, oldest);
-        step = last;
-        oldest = last - 1;
-      }
-      while (step-- > chain.from) {
-        while (hit != hits_.begin() && hit[-1] > step) --hit;
-        const bool named =
-            single || step == chain.from || (hit != hits_.begin() && hit[-1] == step);
-        if (!named) {
-          add(transition_[steps_[step] / kPage], delay(step));
-          continue;
-        }
-        node(step, oldest);
-        oldest = step - 1;
+        node(step, behind - 1);
       }
     }
   }
@@ -346,11 +326,17 @@ class StreamWays {
   static constexpr u32 kSeen = 1u << 31;    // and the step
   static constexpr u32 kOld = 0xffffffffu;  // before the block
   static constexpr u64 kZero = 0;
-  // Steps [from, to), the latest first, and the cell where it ended; what all its steps sum up to.
+  static constexpr u32 kFewSteps = 64;
+  static constexpr u64 kEntries = 4;  // looking at so many sums is as much work as at one step
+  // Steps [from, to), the latest first, the cell where it ended, and what they sum up to, if many.
   struct Chain {
     u32 from, to, end;
     bool seen;
     u32 rows, rows_end;
+  };
+  struct Sum {
+    u64 count = 0;
+    i64 cycles = 0;
   };
 
   static i64 ticks(u64 instant) { return static_cast<i64>(instant >> kShift); }
@@ -373,19 +359,27 @@ class StreamWays {
     const u32 k = transition_[cell / kPage];
     return {k, static_cast<i64>(cell) - static_cast<i64>(first_[k])};
   }
-  [[gnu::always_inline]] void add(u32 k, i64 cycles) {
-    if (count_[k]++ == 0) touched_.push_back(k);
-    cycles_[k] += cycles;
-  }
-  void take(std::vector<Causes::Row>& rows) {
-    std::sort(touched_.begin(), touched_.end());
-    for (const u32 k : touched_) {
-      if (count_[k] == 0) continue;
-      rows.push_back({k, count_[k], cycles_[k]});
-      count_[k] = 0;
-      cycles_[k] = 0;
+  // The delays of steps [from, to), of which the last began with the commit of `before`.
+  void add_up(u32 from, u32 to, u32 before, i64 sign) {
+    const u32* const steps = steps_.data();
+    const u32* const transition = transition_.data();
+    for (u32 step = to; step-- > from;) {
+      const u32 cell = steps[step];
+      total_.add({transition[cell / kPage], static_cast<u64>(sign), sign * apart(before, cell)});
+      before = cell;
     }
-    touched_.clear();
+  }
+  // What all steps from `from` on sum up to: to rows, where there are many steps; few are looked at
+  // once more. There is no sum then.
+  void take_sums(u32 from) {
+    if (made_ - from <= kFewSteps + sums_.size() / kEntries) {
+      for (u32 step = from; step < made_; ++step) sums_[transition_[steps_[step] / kPage]] = {};
+      return;
+    }
+    for (u32 k = 0; k < sums_.size(); ++k) {
+      if (sums_[k].count != 0) rows_.push_back({k, sums_[k].count, sums_[k].cycles});
+      sums_[k] = {};
+    }
   }
 
   typedef i64 Wide __attribute__((vector_size(64)));
@@ -457,10 +451,9 @@ class StreamWays {
   u32 made_ = 0;
   std::vector<Chain> chains_;
   std::vector<u32> hits_;          // steps that others came to
-  std::vector<Causes::Row> rows_;  // by transition
-  std::vector<u64> count_;
-  std::vector<i64> cycles_;
-  std::vector<u32> touched_;
+  std::vector<Sum> sums_;          // per transition, of a chain
+  std::vector<Causes::Row> rows_;  // by transition, of chains
+  RowSums total_;                  // the same, of what lies before a node
 };
 
 }  // namespace lpnrt

@@ -40,11 +40,17 @@
 #if LPNRT_PATH
 #define LPNRT_IF_PATH(...) __VA_ARGS__
 #define LPNRT_DELAY(k, ...) lpnrt::halved_if(halved[k], __VA_ARGS__)
-#define LPNRT_HALVED(mask, ...) lpnrt::halved_by(mask, __VA_ARGS__)
+#define LPNRT_HALVED(mask, ...) (kHalved ? lpnrt::halved_by(mask, __VA_ARGS__) : (__VA_ARGS__))
 #else
 #define LPNRT_IF_PATH(...)
 #define LPNRT_DELAY(k, ...) __VA_ARGS__
 #define LPNRT_HALVED(mask, ...) __VA_ARGS__
+#endif
+// The streams of instants of each are written in blocks of its own.
+#if LPNRT_PATH
+#define LPNRT_LAYOUT(figures, causes) causes
+#else
+#define LPNRT_LAYOUT(figures, causes) figures
 #endif
 #if LPNRT_STATS || LPNRT_PATH
 #define LPNRT_IF_STREAMS(...) __VA_ARGS__

@@ -19,8 +19,8 @@ namespace {
 
 // Firings in a block: enough for long loops over each stream, few enough to stay near. For causes
 // more is kept of each.
-constexpr int64_t kBlockFirings = 65536, kBlockForCauses = 32768;
-constexpr int64_t kLeastBlock = 32, kMostBlock = 1024, kMostForCauses = 2048;  // iterations
+constexpr int64_t kBlockFirings = 131072, kBlockForCauses = 65536;
+constexpr int64_t kLeastBlock = 32, kMostBlock = 2048;  // iterations
 constexpr size_t kFarAway = 256;  // in a cycle of more transitions than that none is looked for
 constexpr int64_t kLowSpan = int64_t{1} << 28;  // half of what low words of instants may span
 constexpr int64_t kHistory = 64;                // kStreamHistory of lpnrt/stream_tables.h
@@ -97,8 +97,8 @@ PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats
     : net_(net), part_(part), stats_(stats), index_(index) {
   int64_t firings = 0;
   for (int64_t r : part.repetitions) firings += r;
-  block_ = std::clamp(kBlockFirings / firings, kLeastBlock, kMostBlock);
-  causes_block_ = std::clamp(kBlockForCauses / firings, kLeastBlock, kMostForCauses);
+  figures_.block = std::clamp(kBlockFirings / firings, kLeastBlock, kMostBlock);
+  causes_.block = std::clamp(kBlockForCauses / firings, kLeastBlock, kMostBlock);
   for (int64_t r : part.repetitions) add_stream(r);
   const size_t n = part.transitions.size();
   for (size_t i = 0; i < n; ++i) {
@@ -114,13 +114,18 @@ PartStreams::PartStreams(const Net& net, const StaticPart& part, const FlowStats
 }
 
 size_t PartStreams::add_stream(int64_t firings) {
-  const auto turn = static_cast<int64_t>(streams_.size() / kTurn);
-  const int64_t aside = turn * kLine % kPage;
-  streams_.push_back({firings, words_ + aside + firings * kHistory});
-  const int64_t most = kHistory + longest_block();  // one layout for both
-  const int64_t pages = (kPage - kLine + firings * most + kPage - 1) / kPage;
-  words_ += (pages | 1) * kPage;
+  streams_.push_back({firings, place(figures_, firings), place(causes_, firings)});
   return streams_.size() - 1;
+}
+
+// Where the next stream's block begins, behind its history.
+int64_t PartStreams::place(Layout& layout, int64_t firings) const {
+  const auto turn = static_cast<int64_t>(streams_.size() / kTurn);
+  const int64_t offset = layout.words + turn * kLine % kPage + firings * kHistory;
+  const int64_t most = kHistory + layout.block;
+  const int64_t pages = (kPage - kLine + firings * most + kPage - 1) / kPage;
+  layout.words += (pages | 1) * kPage;
+  return offset;
 }
 
 size_t PartStreams::number(uint32_t k) const {
@@ -228,7 +233,7 @@ string PartStreams::tables() {
   line("#if {}", condition());
   line("static_assert(kStreamHistory == {});", kHistory);
   line("constexpr Stream kStreamsOf{}[] = {{", index_);
-  for (const Stream& s : streams_) line("{{{}, {}}},", s.firings, s.offset);
+  for (const Stream& s : streams_) line("{{{}, {}}},", s.firings, at(s, 0));
   line("}};");
   string waits, transitions, causes;
   size_t wait_count = 0, place_count = 0;
@@ -259,9 +264,10 @@ string PartStreams::tables() {
   line("{{}}}};");
   line(
       "constexpr StreamPart kStreams{0} = {{kStreamsOf{0}, kTransitionsOf{0}, kWaitsOf{0}, "
-      "kPlacesOf{0}, kCausesOf{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}};",
+      "kPlacesOf{0}, kCausesOf{0}, {1}, {2}, {3}, {4}, {5}, "
+      "LPNRT_LAYOUT({6}, {7}), LPNRT_LAYOUT({8}, {9})}};",
       index_, streams_.size() - for_causes_, part_.transitions.size(), wait_count, place_count,
-      for_causes_, block_, causes_block_, words_);
+      for_causes_, figures_.block, causes_.block, figures_.words, causes_.words);
   line("#endif");
   return take();
 }
@@ -300,7 +306,12 @@ string PartStreams::close_chunk(bool low, bool low_path) {
 
 // Streams of the same pace share a pointer; that they are so far apart is known when compiling.
 string PartStreams::store(const Stream& to, uint32_t firing, const string& what) const {
-  return fmt::format("o{}[{}] = {};", to.firings, to.offset + firing, what);
+  return fmt::format("o{}[{}] = {};", to.firings, at(to, firing), what);
+}
+
+string PartStreams::at(const Stream& stream, int64_t firing) const {
+  return fmt::format("LPNRT_LAYOUT({}, {})", stream.for_figures + firing,
+                     stream.for_causes + firing);
 }
 
 string PartStreams::committed(uint32_t k, uint32_t firing) const {
@@ -309,7 +320,7 @@ string PartStreams::committed(uint32_t k, uint32_t firing) const {
 
 string PartStreams::earlier(uint32_t k, int64_t firings, const string& variable) const {
   const Stream& from = streams_[number(k)];
-  return fmt::format("LPNRT_EARLIER({}, was{}[{}])", variable, from.firings, from.offset - firings);
+  return fmt::format("LPNRT_EARLIER({}, was{}[{}])", variable, from.firings, at(from, -firings));
 }
 
 string PartStreams::waited_for_interval(uint32_t k, uint32_t firing) const {

@@ -66,11 +66,18 @@ class PartStreams : private Writer {
   static std::string unless_read_back(const std::string& text);
 
  private:
-  std::int64_t longest_block() const { return std::max(block_, causes_block_); }
+  std::int64_t longest_block() const { return std::max(figures_.block, causes_.block); }
   struct Stream {
-    std::int64_t firings = 0, offset = 0;
+    std::int64_t firings = 0;
+    std::int64_t for_figures = 0, for_causes = 0;  // where its numbers stand
+  };
+  // Of the streams for statistics, and for the critical path.
+  struct Layout {
+    std::int64_t block = 0, words = 0;  // iterations; numbers
   };
   std::size_t add_stream(std::int64_t firings);
+  std::int64_t place(Layout& layout, std::int64_t firings) const;
+  std::string at(const Stream& stream, std::int64_t firing) const;
   std::string store(const Stream& to, std::uint32_t firing, const std::string& what) const;
   std::string if_written(const std::string& text) const;
 
@@ -78,7 +85,7 @@ class PartStreams : private Writer {
   const StaticPart& part_;
   const FlowStats& stats_;
   std::size_t index_;
-  std::int64_t block_ = 0, causes_block_ = 0, words_ = 0;  // iterations; numbers
+  Layout figures_, causes_;
   std::vector<Stream> streams_;  // of the transitions, their intervals, their due commits
   std::vector<std::size_t> interval_, due_;  // per transition of the part: its stream, or kNone
   std::size_t for_causes_ = 0;
