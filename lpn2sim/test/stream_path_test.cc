@@ -50,7 +50,7 @@ Shape some_shape(Dice& dice) {
   return s;
 }
 
-constexpr u64 kBlock = 90;  // some ways are longer than StreamWays looks at twice
+constexpr u64 kBlock = 90;         // some ways are longer than StreamWays looks at twice
 constexpr u32 kNumber[] = {5, 7};  // of the transitions in the net
 
 // Firings one after the other, each with its nodes in a tree that is never folded.
@@ -169,9 +169,9 @@ void check(Dice& dice, bool& folded) {
   const auto count = static_cast<u32>(waits.size());
   const StreamTransition transitions[] = {{2, s.servers[0] == 1}, {count - 2, s.servers[1] == 1}};
   const StreamCauses causes[] = {{kNumber[0], s.plain ? 0u : 3u}, {kNumber[1], s.plain ? 0u : 4u}};
-  const StreamPart part = {
-      streams, transitions, waits.data(),      nullptr, causes, kLow ? 2u : 3u, 2,
-      count,   0,           s.plain ? 0u : 2u, kBlock,  words};
+  const StreamPart part = {streams,        transitions, waits.data(), nullptr, causes,
+                           kLow ? 2u : 3u, 2,           count,        0,       s.plain ? 0u : 2u,
+                           kBlock,         words};
   auto& trace = run.trace;
   CHECK_FALSE(trace.begun());
   trace.begin(part, run.causes);

@@ -252,8 +252,8 @@ TEST_CASE("sums of instants are exact where 64 bits are too few, or far apart") 
   for (const u64 apart : {u64{1}, u64{1} << 50}) {
     const Stream streams[] = {{1, kStreamHistory}};
     const StreamTransition transitions[] = {{0, true}};
-    const StreamPart part = {streams, transitions, nullptr, nullptr, nullptr, 1,        1,
-                             0,       0,           0,       1024,    1024 + 64};
+    const StreamPart part = {streams, transitions, nullptr, nullptr, nullptr, 1,
+                             1,       0,           0,       0,       1024,    1024 + 64};
     StreamWatch<false> watch;
     watch.begin(part);
     u128 sum = 0;

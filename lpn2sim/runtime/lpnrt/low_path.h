@@ -136,8 +136,8 @@ class LowTrace {
   Ways ways_;
   std::vector<u32> first_wait_;  // of a transition
   std::vector<i64> looks_;       // per wait: what the first firing of a block looks at
-  std::vector<u32> node_;   // by the places of the buffer: of firings before the block
-  std::vector<u64> start_;  // of the last firings
+  std::vector<u32> node_;        // by the places of the buffer: of firings before the block
+  std::vector<u64> start_;       // of the last firings
 };
 
 }  // namespace lpnrt

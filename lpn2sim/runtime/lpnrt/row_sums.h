@@ -23,7 +23,8 @@ class RowSums {
   }
   [[gnu::always_inline]] void add(u32 what, i64 cycles) { add({what, 1, cycles}); }
   [[gnu::always_inline]] void add(const Row& row) {
-    if (row.what >= totals_.size()) [[unlikely]] room(u64{row.what} + 1);
+    if (row.what >= totals_.size()) [[unlikely]]
+      room(u64{row.what} + 1);
     Total& total = totals_[row.what];
     if (total.count == 0) touch(row.what);
     total.count += row.count;

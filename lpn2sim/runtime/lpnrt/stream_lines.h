@@ -116,9 +116,7 @@ class StreamLines {
  private:
   static constexpr u64 kLineBytes = 64;
   struct Aligned {
-    void operator()(Word* words) const {
-      ::operator delete[](words, std::align_val_t{kLineBytes});
-    }
+    void operator()(Word* words) const { ::operator delete[](words, std::align_val_t{kLineBytes}); }
   };
   // To the first instant that stands.
   [[gnu::noinline, gnu::cold]] void move_origin() {

@@ -313,8 +313,8 @@ string Iteration::add_ticks(uint32_t k, uint32_t firing, const string& start, co
   if (!lanes_) {
     text = fmt::format("LPNRT_HALVED(half{}, {})", k, text);
   }
-  // Of the type of instants: added to a narrower one as a wide number, GCC has it as the index of an
-  // lea and the instant, which comes late, as its base, and that loop is slower by an eighth.
+  // Of the type of instants: added to a narrower one as a wide number, GCC has it as the index of
+  // an lea and the instant, which comes late, as its base, and that loop is slower by an eighth.
   const char* const type = watched || options_.packed ? "u64" : instant_type();
   line("const {0} {1} = static_cast<{0}>({2});", type, name, text);
   if (watched) {
