@@ -33,6 +33,7 @@ MEASURES = {
     "test_what_is_isolated_answers_or_its_death_is_the_answer": "the same",
     "test_a_long_trace_does_not_sit_in_memory": "peak memory, which freed blocks in quarantine raise",
     "test_jpeg_without_python": "a time of loading",
+    "test_training_and_predicting_take_seconds": "processor time",
 }
 REPORT = re.compile(r"(runtime error: .*|(?:ERROR|WARNING): \w+Sanitizer: .*)")
 COUNTED = re.compile(r"(\d+) (passed|failed|errors?|skipped)")

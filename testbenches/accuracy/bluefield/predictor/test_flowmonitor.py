@@ -137,7 +137,7 @@ def test_the_bottleneck_shifts_with_matches(trained):
     assert (before, after) == ("memory", "regex") and 540 < where < 800
 
 
-def test_time(model):
+def test_training_and_predicting_take_seconds(model):
     """Training within 3 s and predicting within 1 s, start-up included; CPU seconds, as machines
     are shared."""
     file, training_seconds = model
