@@ -504,6 +504,14 @@ def test_an_input_that_is_missing_is_named_once(lpn, tmp_path):
     assert (done.status, done.err) == (2, "error: none.json: No such file or directory [E-input]\n")
 
 
+def test_an_input_that_its_model_names_is_named_once(lpn, tmp_path):
+    rows = '{"part": "ddr4", "organisation": "full", "commands": [["ACTX", [0, 3, 1]]]}'
+    (tmp_path / "rows.json").write_text(rows)
+    done = lpn("sim", "dram", "rows.json", cwd=tmp_path)
+    assert done.status == 2
+    assert done.err.startswith("error: rows.json, command 0: ddr4 has no command ACTX"), done.err
+
+
 def test_a_misspelt_command_is_recognised(lpn):
     done = lpn("smi")
     assert (done.status, done.err) == (

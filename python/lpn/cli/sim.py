@@ -467,11 +467,9 @@ def _show(ready, about, rows, given, until=None):
             )
     failed = [row for row in rows if "error" in row]
     for row in failed:
-        error = row["error"]
-        click.echo(
-            f"error: {row['input'] or ready.net.name}: {error['message']} [{error['code']}]",
-            err=True,
-        )
+        error, name = row["error"], row["input"] or ready.net.name
+        where = "" if error["message"].startswith(name) else f"{name}: "
+        click.echo(f"error: {where}{error['message']} [{error['code']}]", err=True)
     if "interrupted" in about:
         text = "interrupted"
         if rows and rows[-1].get("ending") == "interrupted":
