@@ -67,3 +67,15 @@ TEST_CASE("a divisor that a condition makes positive") {
   CHECK(warnings(head + "select(x.size < 5, 8 // x.size, 1)\n}\n").size() == 1);
   CHECK(warnings(head + "8 // max(1, x.size)\n}\n").empty());
 }
+
+TEST_CASE("a place may hold many tokens although their numbers add up beyond 64 bits") {
+  const auto t = [](const std::string& name, const std::string& kind) {
+    return "transition " + name + " {\n  take x from p when x.size == " + kind +
+           "\n  delay 1\n  servers 1\n  put q (x.size)\n}\n";
+  };
+  const Found found = warnings(
+      "param m = 1\nparam n = 1\n"
+      "place p : job initial (0) times m, (1) times n, (2) times 3\nplace q : job done sink\n" +
+      t("a", "0") + t("b", "1"));
+  CHECK(std::count(found.begin(), found.end(), "W-order place 'p'") == 1);
+}

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "lpn/base/wide.h"
 #include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
 #include "lpn/structure/structure.h"
@@ -23,7 +24,7 @@ Range range(const Net& net, const Transition& t, const Formula& f) { return boun
 // At most one token can be there.
 bool single(const Net& net, const Place& place) {
   if (place.capacity && bounds(net, nullptr, place.capacity->id).hi <= 1) return true;
-  std::int64_t tokens = 0;
+  Wide tokens = 0;
   for (const Initial& group : place.initial) tokens += bounds(net, nullptr, group.count.id).hi;
   return !place.start && tokens == 1;
 }
