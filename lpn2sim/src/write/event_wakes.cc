@@ -74,7 +74,10 @@ void EventWakes::touch_consumers(size_t p, const string& least) {
 void EventWakes::tokens_came(size_t p, const string& before) {
   touch_consumers(p, before);
   if (!facts_.came_kept(p)) return;
-  line("LPNRT_IF_STATS(if ({} < {}ull) @came{} = now;)", before, only_need(p, consumers_[p][0]), p);
+  for (const ArcInfo& ai : infos_[consumers_[p][0]].arcs) {
+    if (ai.place != p || ai.need == 0) continue;
+    line("LPNRT_IF_STATS(if ({} < {}ull) @came{} = now;)", before, ai.need, p);
+  }
 }
 
 void EventWakes::peak(size_t p) {
