@@ -221,6 +221,7 @@ class Causes {
     }
   };
   using Sums = std::vector<Row>;  // by `what`
+
   static Cause cause(const Node& n) { return static_cast<Cause>(n.by % 8); }
   static bool is_arrival(const Node& n) { return n.sums == 0 && cause(n) == Cause::kPushed; }
   static Row delay(const Node& n) {

@@ -16,12 +16,14 @@ class RowSums {
     i64 cycles = 0;
   };
 
+  // For all below `what` at once; there is room for others when they come.
   [[gnu::noinline, gnu::cold]] void room(u64 what) {
     if (what <= totals_.size()) return;
     totals_.resize(what);
     touched_.resize((what + kBits - 1) / kBits);
   }
   [[gnu::always_inline]] void add(u32 what, i64 cycles) { add({what, 1, cycles}); }
+  // A count may go down again by ~0, and the cycles with it.
   [[gnu::always_inline]] void add(const Row& row) {
     if (row.what >= totals_.size()) [[unlikely]]
       room(u64{row.what} + 1);
