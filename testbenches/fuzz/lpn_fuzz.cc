@@ -103,10 +103,12 @@ class Limited {
   }
 };
 
-void limit_memory(const Options& options) {
+void limit_memory([[maybe_unused]] const Options& options) {
+#ifndef __SANITIZE_ADDRESS__  // it reserves more address space than that
   const auto most = static_cast<rlim_t>(options.memory) << 20;
   const rlimit memory{most, most};
   setrlimit(RLIMIT_AS, &memory);
+#endif
 }
 
 bool took_too_long(int status) {
