@@ -206,8 +206,9 @@ class Campaign:
 
     def limit(self):
         os.nice(self.options.nice)
-        memory = int(self.options.memory * (1 << 30))
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # it reserves more than that
+            memory = int(self.options.memory * (1 << 30))
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def tidy(self, slot):

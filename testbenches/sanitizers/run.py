@@ -31,6 +31,7 @@ GENERATED = ("embedding", "static_nets", "golden_nets", "critical_path")
 MEASURES = {
     "test_memory_of_an_isolated_run_is_bounded": "a limit of address space, of which they reserve 20 TB",
     "test_what_is_isolated_answers_or_its_death_is_the_answer": "the same",
+    "test_a_net_that_takes_all_memory_is_no_difference": "the same",
     "test_a_long_trace_does_not_sit_in_memory": "peak memory, which freed blocks in quarantine raise",
     "test_jpeg_without_python": "a time of loading",
     "test_training_and_predicting_take_seconds": "processor time",
