@@ -37,6 +37,7 @@
 #else
 #define LPNRT_IF_TRACE(...)
 #endif
+// A delay that is not halved is told apart before it is narrowed (Iteration::add_ticks).
 #if LPNRT_PATH
 #define LPNRT_IF_PATH(...) __VA_ARGS__
 #define LPNRT_DELAY(k, ...) lpnrt::halved_if(halved[k], __VA_ARGS__)

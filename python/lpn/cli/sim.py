@@ -468,7 +468,7 @@ def _show(ready, about, rows, given, until=None):
     failed = [row for row in rows if "error" in row]
     for row in failed:
         error, name = row["error"], row["input"] or ready.net.name
-        where = "" if error["message"].startswith(name) else f"{name}: "
+        where = "" if error["message"].startswith((f"{name}:", f"{name},")) else f"{name}: "
         click.echo(f"error: {where}{error['message']} [{error['code']}]", err=True)
     if "interrupted" in about:
         text = "interrupted"
