@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "lpnrt/flow.h"
@@ -40,7 +41,9 @@ class StreamLines {
     for (u32 s = 0; s < part.stream_count; ++s) lines_[s].stood = room(s);
     ended_.resize(part.stream_count);
     // Only what stands before the first block is read before it is written, and the first number.
-    block_ = std::make_unique_for_overwrite<Word[]>(part.words);
+    // From a line of the cache on: a vector that starts in a stream's first place lies in one.
+    void* const lines = ::operator new[](part.words * sizeof(Word), std::align_val_t{kLineBytes});
+    block_.reset(static_cast<Word*>(lines));
     block_[0] = 0;
     for (u32 s = 0; s < part.stream_count; ++s) {
       std::fill_n(block() + offset(s) - room(s), room(s), Word{0});
@@ -91,7 +94,7 @@ class StreamLines {
   // The next block comes.
   void keep(u32 s) {
     Line& line = lines_[s];
-    constexpr i64 kLine = 64 / sizeof(Word);
+    constexpr i64 kLine = kLineBytes / sizeof(Word);
     Word* const to = block_.get() + offset(s);
     line.stood = std::min(line.kept, room(s));
     if (line.stood <= kLine) {
@@ -111,6 +114,10 @@ class StreamLines {
   bool late(u64 last) const { return kLow && (low(last) >> 31 & 1) != 0; }
 
  private:
+  static constexpr u64 kLineBytes = 64;
+  struct Aligned {
+    void operator()(Word* words) const { ::operator delete[](words, std::align_val_t{kLineBytes}); }
+  };
   // To the first instant that stands.
   [[gnu::noinline, gnu::cold]] void move_origin() {
     u64 first = latest();
@@ -127,7 +134,7 @@ class StreamLines {
   const StreamPart* part_ = nullptr;
   std::vector<Line> lines_;
   std::vector<u64> ended_;
-  std::unique_ptr<Word[]> block_;
+  std::unique_ptr<Word[], Aligned> block_;
   u64 origin_ = 0;  // what the number 0 stands for
   bool exact_ = false;
 };
