@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <limits>
 
 namespace lpnrt {
@@ -50,6 +51,15 @@ TEST_CASE("a table has an entry for each index or fails") {
   CHECK(failure([&] { lookup(kTable, -1, 0); }).code == kLookup);
 }
 
+TEST_CASE("a choice without a branch is a choice") {
+  for (const i64 x : {i64{0}, i64{-1}, i64{7}, kMost, kForever}) {
+    for (const i64 y : {i64{0}, i64{-1}, i64{7}, kMost, kForever}) {
+      CHECK(pick(true, x, y) == x);
+      CHECK(pick(false, x, y) == y);
+    }
+  }
+}
+
 TEST_CASE("clock edges") {
   for (i64 period = 1; period < 6; ++period) {
     for (i64 phase = 0; phase < 12; ++phase) {
@@ -61,6 +71,8 @@ TEST_CASE("clock edges") {
     }
   }
   CHECK(edge(kForever - 1, 1000, 0) == kForever);
+  CHECK(edge(kForever - 1, 1000, (kForever - 1) % 1000) == kForever - 1);
+  CHECK(edge(0, kForever, kForever - 1) == kForever - 1);
 }
 
 TEST_CASE("the last instant is one, what lies behind it fails") {

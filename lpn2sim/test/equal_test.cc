@@ -52,6 +52,43 @@ TEST_CASE("marks become members by name, or elements of arrays") {
         "Run() {\nLPNRT_IF_TRACE(for (auto& x : wake_2) x = -1;)\n}\n");
 }
 
+TEST_CASE("members of copies lie in their copy, what is small first") {
+  Members members(true);
+  for (std::uint32_t k = 0; k < 2; ++k) {
+    members.go_to({0, k});
+    members.declare("", "Held<2>", "p", k);
+    members.declare_within("p", "free", "f", k);
+    members.declare("", "i64", "wake", k, "-1");
+    members.declare("", "bool", "busy", k, "false");
+  }
+  members.go_to({});
+  members.declare("", "bool", "busy", 2, "false");
+  CHECK(linked("@f1 @wake0 @busy2", members) ==
+        "part0_[1].p_0[0].free part0_[0].wake_1[0] busy_3[0]");
+  CHECK(
+      members.arrays_text("Net") ==
+      "struct Part0 {\nbool busy_2[1] = {};\ni64 wake_1[1] = {};\nHeld<2> p_0[1];\n"
+      "Part0() {\nfor (auto& x : wake_1) x = -1;\n}\n};\nPart0 part0_[2];\nbool busy_3[1] = {};\n");
+  EqualCode acts(members, true);
+  acts.add("act", 0, "void act_@N0(@A0) { net.@wake0 = 1; }\n");
+  acts.add("act", 1, "void act_@N1(@A1) { net.@wake1 = 1; }\n");
+  const std::string act = acts.text();
+  CHECK(count(act, "auto& net_copy0_0_0 = net.part0_[0ll + row_[0]];") == 1);
+  CHECK(count(act, " net_copy0_0_0.wake_1[0] = 1; }") == 1);
+  // A function for all copies looks for its own once.
+  EqualCode code(members, true);
+  for (const char* k : {"0", "1"}) {
+    code.add("try", 0u + static_cast<std::size_t>(*k - '0'),
+             std::string("void try_@N") + k + "(@A" + k + ") { if (@f" + k + " != 0) @busy" + k +
+                 " = true; }\n");
+  }
+  CHECK(code.text() ==
+        "static constexpr Near kRows_try_0[] = {0,1,0};\n"
+        "void try_0s([[maybe_unused]] const Near* const row_) {\n"
+        "[[maybe_unused]] auto& copy0_0_0 = part0_[0ll + row_[0]];\n"
+        " if (copy0_0_0.p_0[0].free != 0) copy0_0_0.busy_2[0] = true; }\n");
+}
+
 TEST_CASE("equal functions are written once, with a row of distances for each") {
   const Members members = four(true);
   EqualCode code(members, true);
@@ -68,6 +105,25 @@ TEST_CASE("equal functions are written once, with a row of distances for each") 
         "void try_0s([[maybe_unused]] const Near* const row_) { if (f_0[0ll + row_[0]] < "
         "static_cast<u64>(5ll + row_[1])) return; busy_1[0ll + row_[2]] = true; f_0[3] = 0ll; }\n");
   CHECK(code.call("try", 1).text() == "try_0s(kRows_try_0 + 3)");
+  // Rows that are short stand in the table of functions.
+  const std::string table = code.table("Net", {{"start", "try", ""}}, 3);
+  CHECK(count(table, "{with_row<Near, &Net::try_0s>, {.Nears = {1,4,2}}, },") == 1);
+}
+
+TEST_CASE("functions that others call are called by their row") {
+  Members members = four(true);
+  EqualCode called(members, true);
+  for (const char* p : {"0", "1", "2"}) {
+    called.add("call", static_cast<std::size_t>(*p - '0'),
+               std::string("void call_@N") + p + "(@A" + p + ") { @f" + p + " = 1; }\n");
+  }
+  called.text();
+  members.calls_of('C', called.calls("call"));
+  CHECK(linked("@C2;", members) == "call_0s(kRows_call_0 + 2);");
+  EqualCode code(members, true);
+  code.add("try", 0, "void try_@N0(@A0) { @C0; }\n");
+  code.add("try", 1, "void try_@N1(@A1) { @C2; }\n");
+  CHECK(count(code.text(), "{ call_0s(kRows_call_0 + 0 + row_[0]); }") == 1);
 }
 
 TEST_CASE("equal statements become a loop, where members are in arrays") {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <random>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "lpnrt/briefs.h"
 #include "lpnrt/outside.h"
 
 namespace lpnrt {
@@ -35,6 +37,11 @@ void check_set() {
     }
     if (step % 5000 == 0) {
       for (; !plain.empty(); plain.erase(plain.begin())) CHECK(set->take_least() == *plain.begin());
+    } else if (step % 1000 == 0) {
+      std::vector<u32> seen;
+      set->drain([&](u32 k) { seen.push_back(k); });
+      CHECK(seen == std::vector<u32>(plain.begin(), plain.end()));
+      plain.clear();
     }
   }
 }
@@ -53,6 +60,7 @@ TEST_CASE("rings and rows are FIFOs") {
   std::mt19937_64 random(11);
   Ring<i64> ring;
   Rows<3> rows;
+  Held<3> held;
   std::deque<i64> plain;
   i64 next = 0;
   for (int step = 0; step < 100000; ++step) {
@@ -61,11 +69,13 @@ TEST_CASE("rings and rows are FIFOs") {
     if (grow || plain.empty()) {
       ring.push() = next;
       i64* const row = rows.push();
-      for (int k = 0; k < 3; ++k) row[k] = next * 3 + k;
+      i64* const other = held.push();
+      for (int k = 0; k < 3; ++k) row[k] = other[k] = next * 3 + k;
       plain.push_back(next++);
     } else {
       ring.pop();
       rows.pop(1);
+      held.pop(1);
       plain.pop_front();
     }
     CHECK(ring.size() == plain.size());
@@ -74,8 +84,41 @@ TEST_CASE("rings and rows are FIFOs") {
     CHECK(ring[plain.size() - 1] == plain.back());
     CHECK(rows.row(0)[2] == plain.front() * 3 + 2);
     CHECK(rows.row(plain.size() - 1)[0] == plain.back() * 3);
+    CHECK(held.row(0)[2] == plain.front() * 3 + 2);
+    CHECK(held.row(plain.size() - 1)[0] == plain.back() * 3);
   }
 }
+
+TEST_CASE("a place that was empty uses the row that it used last") {
+  Held<2> place;
+  const i64* const first = place.push();
+  for (int k = 0; k < 9; ++k) {
+    place.pop(1);
+    CHECK(place.push() == first);
+  }
+  CHECK(reinterpret_cast<std::uintptr_t>(&place) % 64 == 0);
+}
+
+#if !LPNRT_TRACE && !LPNRT_PATH
+TEST_CASE("records of firings without delay take turns in the same memory") {
+  struct Small {
+    i64 x;
+    Near y;
+  };
+  Briefs<2 * kBrief<Small>> all;
+  Brief<Small> one, two;
+  Small& first = one.begin(all);
+  first = {1, 2};
+  Small& second = two.begin(all);
+  second = {3, 4};
+  CHECK(&one.end(all) == &first);
+  CHECK(one.end(all).x == 1);
+  all.used = 2 * kBrief<Small>;
+  one.end(all), two.end(all);
+  CHECK(all.used == 0);
+  CHECK(&two.begin(all) == &first);
+}
+#endif
 
 TEST_CASE("a ring of what owns memory keeps it when it grows") {
   Ring<std::vector<i64>> ring;

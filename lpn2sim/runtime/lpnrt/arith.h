@@ -59,6 +59,10 @@ inline i64 mod(i64 x, i64 y) {
 }
 [[gnu::always_inline]] inline i64 min(i64 x, i64 y) { return x < y ? x : y; }
 [[gnu::always_inline]] inline i64 max(i64 x, i64 y) { return x > y ? x : y; }
+// `c` ? x : y, without a branch.
+[[gnu::always_inline]] inline i64 pick(bool c, i64 x, i64 y) {
+  return y ^ ((x ^ y) & -static_cast<i64>(c));
+}
 template <typename T, std::size_t N>
 inline i64 lookup(const T (&table)[N], i64 x, u64 where) {
   if (static_cast<u64>(x) >= N) fail(kLookup, where, x);
@@ -74,10 +78,8 @@ inline i64 instant_after(i64 ticks, i64 now, u64 where) {
 
 // The first multiple of the period, seen from the phase, that is not before `at`; kForever: none.
 inline i64 edge(i64 at, i64 period, i64 phase) {
-  const i64 past = mod(at - phase, period);
-  if (past == 0) return at;
   i64 r;
-  return __builtin_add_overflow(at, period - past, &r) ? kForever : r;
+  return __builtin_add_overflow(at, mod(phase - at, period), &r) ? kForever : r;
 }
 
 }  // namespace lpnrt

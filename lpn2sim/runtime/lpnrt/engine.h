@@ -14,6 +14,7 @@
 
 #include "lpnrt/abi.h"
 #include "lpnrt/arith.h"
+#include "lpnrt/briefs.h"
 #include "lpnrt/budget.h"
 #include "lpnrt/identities.h"
 #include "lpnrt/meters.h"
@@ -41,7 +42,7 @@ enum : int { kFlowed, kBailed, kStopped, kAlone };  // kAlone: to be run apart f
 //   i64 room(u32 place) const     the same also before begin()
 //   u64 take(u32 place, u64 most, i64* values, lpn_instant* when)
 //   Stamps* stamps(u32 place)     of a place that the net does not read, else null
-//   bool waiting(u32 k, bool ask) k was woken; if asked, whether it is ready but for the time
+//   bool waiting(u32 k)           k was woken: whether it is ready but for the time
 //   bool any_waiting()            some transition waits for the time alone
 //   int run_flow()                where Net::kFlow: from the initial tokens to quiet (flow.h)
 //   u32 why(u32 k)                (LPNRT_STATS) why k cannot start
@@ -295,7 +296,7 @@ struct Engine {
   // Commits a group, `due` or what became due at this instant; a commit makes nothing due.
   void commit_group(Set<N>& which) {
     last_commit = now;
-    while (!which.empty()) self().commit(which.take_least());
+    which.drain([this](u32 k) { self().commit(k); });
   }
 
   // Looks at the woken again. When nothing else happens at this instant, only at those that still
@@ -303,7 +304,7 @@ struct Engine {
   bool look_again(bool alone) {
     bool any = false;
     for (const u32 k : woken) {
-      if (!self().waiting(k, alone)) continue;
+      if (alone && !self().waiting(k)) continue;
       any = true;
       dirty.insert(k);
       touch(k);
@@ -390,10 +391,17 @@ struct Engine {
       self().commit_here(node);
       return true;
     }
-    if (!self().waiting(node - N, true)) return false;
+#if LPNRT_STATS
+    if (!self().waiting(node - N)) return false;
     touch(node - N);
     self().start(node - N);
     return true;
+#else
+    // Whether it still waits it finds out itself.
+    const u64 before = starts_made;
+    self().start(node - N);
+    return starts_made != before || !dirty.empty();
+#endif
   }
   bool several(u32 first) {
     const bool firing = gather_near(first);

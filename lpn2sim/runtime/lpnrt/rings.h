@@ -121,8 +121,9 @@ class Ring {
 };
 
 // FIFO of rows of W values: the free tokens of a place. The first few rows lie in the place
-// itself, next to its counters: most places never hold more. Never moved once constructed.
-template <int W>
+// itself, next to its counters: most places never hold more. Never moved once constructed. `Anew`:
+// an empty one begins again with its first row, which is in the cache then.
+template <int W, bool Anew = false>
 class Rows {
  public:
   Rows() = default;
@@ -137,8 +138,9 @@ class Rows {
     return values_ + ((head_ + size_++) & mask_) * W;
   }
   void pop(u64 count) {
-    head_ = static_cast<u32>(head_ + count) & mask_;
+    const u32 next = static_cast<u32>(head_ + count) & mask_;
     size_ -= static_cast<u32>(count);
+    head_ = Anew && size_ == 0 ? 0 : next;
   }
   [[gnu::noinline]] void append(u64 count, const i64* values) {
     if (count == 1) {  // most often, and of a known size
@@ -206,6 +208,13 @@ class Rows {
   i64 first_[kFirst * W];
 };
 
+// A place of a large net: its rows, and how many of them are free tokens. Begins with a cache line,
+// which holds both counters and the first token, unless that one is large.
+template <int W>
+struct alignas(64) Held : Rows<W, true> {
+  u64 free = 0;
+};
+
 // A set of transitions 0..N-1, visited from the least upwards. More than two words have a summary
 // bit each, and more than 4096 a summary of those, which keeps the visit independent of N. Whether
 // a word is left empty is arithmetic, not a branch: it cannot be foretold.
@@ -255,6 +264,20 @@ class Set {
     }
     return w * 64 + static_cast<u32>(__builtin_ctzll(word));
   }
+  // Visits all of it, which is then empty; none is inserted meanwhile.
+  template <typename Visit>
+  void drain(const Visit& visit) {
+    if constexpr (!kSummed) {
+      for (u32 w = 0; w < kWords; ++w) drain_word(w, visit);
+    } else {
+      for (u32 top = 0; top < kTops; ++top) {
+        for (u64 words = std::exchange(tops_[top], 0); words != 0; words &= words - 1) {
+          drain_word(top * 64 + static_cast<u32>(__builtin_ctzll(words)), visit);
+        }
+      }
+      root_ = 0;
+    }
+  }
   // All of it, which is then empty. REQUIRES N <= 64.
   u64 take_all() {
     static_assert(kWords == 1);
@@ -262,6 +285,13 @@ class Set {
   }
 
  private:
+  template <typename Visit>
+  void drain_word(u32 w, const Visit& visit) {
+    for (u64 word = std::exchange(words_[w], 0); word != 0; word &= word - 1) {
+      visit(w * 64 + static_cast<u32>(__builtin_ctzll(word)));
+    }
+  }
+
   u64 words_[kWords] = {};
   u64 tops_[kTops] = {};
   u64 root_ = 0;

@@ -1,6 +1,7 @@
 #include "write/equal.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -59,7 +60,7 @@ Shape shape_of(const string& begin, string_view of, const Members& members) {
   const auto slot = [&](char what, size_t array, size_t value) {
     out.slots.push_back({out.key.size(), what, array, static_cast<int64_t>(value)});
     out.key += {kSlot, what};
-    if (what == '[') out.key += fmt::format("{};", array);
+    if (what == '[' || what == '{') out.key += fmt::format("{};", array);
   };
   each_mark(
       of, [&](string_view text) { plain(text, out); },
@@ -67,8 +68,13 @@ Shape shape_of(const string& begin, string_view of, const Members& members) {
         const std::uint32_t n = mark.numbers[0];
         if (mark.name == "N" || mark.name == "A" || mark.name == "B") {
           out.key += fmt::format("@{}", mark.name);
-        } else if (mark.name == "T" || mark.name == "P" || mark.name == "C" || mark.name == "S") {
+        } else if (mark.name == "T" || mark.name == "P") {
           slot(mark.name[0], 0, n);
+        } else if (mark.name == "C" || mark.name == "S") {
+          const Call& call = members.call(mark.name[0], n);
+          out.key += call.name + '(' + call.table;
+          if (!call.table.empty()) slot('r', 0, call.at);
+          out.key += ')';
         } else if (mark.name == "R") {
           out.key += members.type(n);
         } else if (mark.name[0] == 'W') {
@@ -80,7 +86,9 @@ Shape shape_of(const string& begin, string_view of, const Members& members) {
           }
         } else {
           const Members::Where at = members.where(mark.name, n);
+          if (at.copy.part != Copy::kNone) slot('{', at.copy.part, at.copy.number);
           slot('[', at.array, at.index);
+          out.key += at.inner;
         }
       });
   return out;
@@ -94,14 +102,11 @@ string spelled(const Shape::Slot& slot, const string& shift, const Members& memb
   switch (slot.what) {
     case '[':
       return fmt::format("{}[{}]", members.array(slot.array), shift.empty() ? number : wide);
+    case '{':
+      return fmt::format("{}[{}].", Members::copies(slot.array), shift.empty() ? number : wide);
     case 'i': return shift.empty() ? number + "ll" : fmt::format("({})", wide);
     case 'u': return shift.empty() ? number + "ull" : fmt::format("static_cast<u64>({})", wide);
-    case 'C':
-      return shift.empty() ? fmt::format("call_{}()", number)
-                           : fmt::format("call_on(static_cast<u32>({}))", number);
-    case 'S':
-      return shift.empty() ? fmt::format("route_{}()", number)
-                           : fmt::format("route(static_cast<u32>({}))", number);
+    case 'r': return " + " + number;
     default: return shift.empty() ? number : fmt::format("static_cast<u32>({})", number);
   }
 }
@@ -121,7 +126,7 @@ bool all_none(const std::vector<int64_t>& distance) {
 
 // Behind a slot in a key.
 size_t behind(const Shape::Slot& slot, const string& key) {
-  return slot.what == '[' ? key.find(';', slot.at) + 1 : slot.at + 2;
+  return slot.what == '[' || slot.what == '{' ? key.find(';', slot.at) + 1 : slot.at + 2;
 }
 
 string loop(const std::vector<size_t>& members, const std::vector<Shape>& shapes,
@@ -195,6 +200,7 @@ string EqualCode::shared(const std::vector<size_t>& members, const std::vector<S
   const Shape& shape = shapes[members[0]];
   std::map<std::vector<int64_t>, size_t> columns;  // how far each is from the first one
   std::vector<std::vector<int64_t>> rows(members.size());
+  std::map<string, string> copies;  // found at the beginning of a function
   string body;
   size_t from = first.kind.size() + 1;
   const auto copy = [&](size_t to) {
@@ -219,8 +225,17 @@ string EqualCode::shared(const std::vector<size_t>& members, const std::vector<S
       const auto [at, is_new] = columns.emplace(distance, columns.size());
       shift = fmt::format("{}[{}]", kRow, at->second);
       for (size_t i = 0; is_new && i < members.size(); ++i) rows[i].push_back(distance[i]);
-      calls_by_number_ |= slot.what == 'C';
-      routes_by_number_ |= slot.what == 'S';
+      if (slot.what == '{') {
+        // An order-free run reaches the members of its net as net.@f12.
+        constexpr string_view kNet = "net.";
+        const bool of_net = body.size() >= kNet.size() && string_view(body).ends_with(kNet);
+        if (of_net) body.resize(body.size() - kNet.size());
+        const string mine =
+            fmt::format("{}copy{}_{}_{}", of_net ? "net_" : "", slot.array, slot.value, at->second);
+        copies[mine] = (of_net ? string(kNet) : "") + spelled(slot, shift, members_);
+        body += mine + '.';
+        continue;
+      }
     }
     body += spelled(slot, shift, members_);
   }
@@ -234,14 +249,20 @@ string EqualCode::shared(const std::vector<size_t>& members, const std::vector<S
   // Rows are data beside the places that they lead to, so they are as small as can be.
   const string type = number_type(all);
   const string parameter = fmt::format("[[maybe_unused]] const {}* const {}", type, kRow);
+  string found;
+  for (const auto& [name, copy] : copies) {
+    found +=
+        fmt::format("[[maybe_unused]] auto& {} = {};\n", name, copy.substr(0, copy.size() - 1));
+  }
   for (size_t at = 0; (at = body.find(kParameter, at)) != string::npos;) {
     body.replace(at, 1, parameter);
+    if (!found.empty()) body.insert(body.find('{', at) + 1, '\n' + found);
   }
   string numbers;
   for (size_t i = 0; i < members.size(); ++i) {
     const size_t k = units_[members[i]].k;
-    calls_[first.kind][k] = {fmt::format("{}_{}s", first.kind, first.k),
-                             fmt::format("{} + {}", table, i * columns.size()), type};
+    calls_[first.kind][k] = {fmt::format("{}_{}s", first.kind, first.k), table, type,
+                             i * columns.size(), rows[i]};
     for (const int64_t n : rows[i]) numbers += fmt::format("{},", n);
   }
   return fmt::format("static constexpr {} {}[] = {{{}0}};\n{}", type, table, numbers, body);
@@ -264,33 +285,54 @@ string EqualCode::text() {
         continue;
       }
     }
-    calls_[unit.kind][unit.k] = {fmt::format("{}_{}", unit.kind, unit.k), "", ""};
+    calls_[unit.kind][unit.k] = {fmt::format("{}_{}", unit.kind, unit.k), "", "", 0, {}};
     all += linked(unit.text, members_);
   }
   return all;
 }
 
-string EqualCode::table(const string& of, const string& name, const string& kind, size_t count,
-                        const string& before) const {
-  string rows;
+string EqualCode::table(const string& of, const std::vector<Entry>& entries, size_t count) const {
+  // Of one transition; most rows fit beside the function.
+  const string type = fmt::format("Step_{}", entries[0].name);
+  string members, functions, rows;
+  for (const Entry& e : entries) {
+    members += fmt::format("void (*{0})({1}&, const Row&); Row {0}_row; ", e.name, of);
+    functions += fmt::format(
+        "void {0}(u32 k) {{ {1} const {2}& step = steps_{3}(k); step.{0}(*this, step.{0}_row); "
+        "}}\n",
+        e.name, e.before, type, entries[0].name);
+  }
   for (size_t k = 0; k < count; ++k) {
-    const Call c = call(kind, k);
-    rows += c.row.empty()
-                ? fmt::format("{{{}_apart<&{}::{}>, nullptr}},\n", name, of, c.name)
-                : fmt::format("{{{}_row<{}, &{}::{}>, {}}},\n", name, c.type, of, c.name, c.row);
+    rows += '{';
+    for (const Entry& e : entries) {
+      const Call& c = call(e.kind, k);
+      const size_t room = c.type == "Near" ? 4 : c.type == "Far" ? 2 : 0;
+      if (c.table.empty()) {
+        rows += fmt::format("apart<&{}::{}>, {{}}, ", of, c.name);
+      } else if (c.numbers.size() > room) {
+        rows += fmt::format("by_row<{}, &{}::{}>, {{.row = {} + {}}}, ", c.type, of, c.name,
+                            c.table, c.at);
+      } else {
+        rows += fmt::format("with_row<{0}, &{1}::{2}>, {{.{0}s = {{{3}}}}}, ", c.type, of, c.name,
+                            fmt::join(c.numbers, ","));
+      }
+    }
+    rows += "},\n";
   }
   return fmt::format(
-      "struct Step_{0} {{ void (*go)({1}&, const void*); const void* row; }};\n"
-      "template <void ({1}::*F)()> static void {0}_apart({1}& me, const void*) {{ (me.*F)(); }}\n"
-      "template <typename T, void ({1}::*F)(const T*)> static void {0}_row({1}& me, "
-      "const void* row) {{ (me.*F)(static_cast<const T*>(row)); }}\n"
-      "void {0}(u32 k) {{ {2} static constexpr Step_{0} kSteps[] = {{\n{3}}};\n"
-      "const Step_{0}& step = kSteps[k]; step.go(*this, step.row); }}\n",
-      name, of, before, rows);
+      "struct {0} {{ union Row {{ const void* row; Near Nears[4]; Far Fars[2]; }}; {2}}};\n"
+      "template <void ({1}::*F)()> static void apart({1}& me, const {0}::Row&) {{ (me.*F)(); }}\n"
+      "template <typename T, void ({1}::*F)(const T*)> static void by_row({1}& me, "
+      "const {0}::Row& at) {{ (me.*F)(static_cast<const T*>(at.row)); }}\n"
+      "template <typename T, void ({1}::*F)(const T*)> static void with_row({1}& me, "
+      "const {0}::Row& at) {{ if constexpr (sizeof(T) == 2) (me.*F)(at.Nears); else "
+      "(me.*F)(at.Fars); }}\n"
+      "static const {0}& steps_{5}(u32 k) {{ alignas(64) static constexpr {0} kSteps[] = "
+      "{{\n{3}}};\n"
+      "return kSteps[k]; }}\n{4}",
+      type, of, members, rows, functions, entries[0].name);
 }
 
-EqualCode::Call EqualCode::call(const string& kind, size_t k) const {
-  return calls_.at(kind).at(k);
-}
+const Call& EqualCode::call(const string& kind, size_t k) const { return calls_.at(kind).at(k); }
 
 }  // namespace lpn::sim

@@ -23,8 +23,9 @@ struct Shape {
   // A place in the text where others may differ.
   struct Slot {
     std::size_t at = 0;  // in the key
-    char what = 0;       // T, P, C, S, an array of members [, or a constant: i, u
-    std::size_t array = 0;
+    // T, P, a row r, an array of members [, the copy of a part that it is in {, or a constant: i, u
+    char what = 0;
+    std::size_t array = 0;  // or part
     std::int64_t value = 0;
   };
   std::string key;
@@ -45,17 +46,15 @@ class EqualCode {
   void add(const std::string& kind, std::size_t k, std::string text);
   // All functions and their rows. Nothing can be added after that.
   std::string text();
-  struct Call {
-    std::string name, row, type;  // its row and the type of that one's numbers; "": it takes none
-    std::string text() const { return name + "(" + row + ")"; }
+  const Call& call(const std::string& kind, std::size_t k) const;
+  const std::map<std::size_t, Call>& calls(const std::string& kind) { return calls_[kind]; }
+  // `void NAME(u32 k)` of struct `of`: calls the function `kind`_k, after the text `before`.
+  struct Entry {
+    std::string name, kind, before;
   };
-  Call call(const std::string& kind, std::size_t k) const;
-  // `void NAME(u32 k)` of struct `of`: calls the function `kind`_k, of `count` transitions.
-  std::string table(const std::string& of, const std::string& name, const std::string& kind,
-                    std::size_t count, const std::string& before) const;
-  // Whether a function has a contested place called on, or a route followed, by number.
-  bool calls_by_number() const { return calls_by_number_; }
-  bool routes_by_number() const { return routes_by_number_; }
+  // One of each entry, of `count` transitions. What they need to know of one is in one place.
+  std::string table(const std::string& of, const std::vector<Entry>& entries,
+                    std::size_t count) const;
 
  private:
   struct Unit {
@@ -66,7 +65,6 @@ class EqualCode {
 
   const Members& members_;
   bool shares_;
-  bool calls_by_number_ = false, routes_by_number_ = false;
   std::vector<Unit> units_;
   std::map<std::string, std::map<std::size_t, Call>> calls_;
 };

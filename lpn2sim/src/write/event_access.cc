@@ -62,20 +62,6 @@ void EventAccess::dispatch() {
     line("default: {} }} }}", net_.transitions.empty() ? "break;" : "__builtin_unreachable();");
   };
   const bool small = !facts_.apart && net_.transitions.size() <= kSmall;
-  if (equal_.calls_by_number()) {
-    line("void call_on(u32 p) {{ switch (p) {{");
-    for (size_t p = 0; p < contests_.size(); ++p) {
-      if (!contests_[p].rivals.empty()) line("case {0}: return call_{0}();", p);
-    }
-    line("default: break; }} }}");
-  }
-  if (equal_.routes_by_number()) {
-    line("void route(u32 p) {{ switch (p) {{");
-    for (size_t p = 0; p < routes_.size(); ++p) {
-      if (routes_[p].there()) line("case {0}: return route_{0}();", p);
-    }
-    line("default: break; }} }}");
-  }
   for (const char* verb : {"start", "commit"}) {
     const char* call =
         verb[0] == 's' ? "case {0}: try_{0}(); break;" : "case {0}: commit_{0}(); break;";
@@ -86,23 +72,23 @@ void EventAccess::dispatch() {
       continue;
     }
     line("void {0}_here(u32 k) {{ {0}(k); }}", verb);
-    if (!facts_.apart) {
-      each(fmt::format("void {}(u32 k)", verb), verb, call);
-      continue;
-    }
-    // One function each: all of them inlined into one switch take minutes to compile.
-    out_.add(equal_.table("Net", verb, verb[0] == 's' ? "try" : verb, net_.transitions.size(),
-                          mixed_case(verb)));
+    if (!facts_.apart) each(fmt::format("void {}(u32 k)", verb), verb, call);
+  }
+  // One function each: all of them inlined into one switch take minutes to compile.
+  if (facts_.apart) {
+    out_.add(equal_.table(
+        "Net", {{"start", "try", mixed_case("start")}, {"commit", "commit", mixed_case("commit")}},
+        net_.transitions.size()));
   }
   line("void overtaken(u32 k, u32 slot) {{ (void)slot; switch (k) {{");
   for (size_t k = 0; k < infos_.size(); ++k) {
     if (infos_[k].keep == Keep::kPool) line("case {0}: @batch{0}.push_back(slot); break;", k);
   }
   line("default: break; }} }}");
-  line("bool waiting(u32 k, bool ask) {{ (void)ask; switch (k) {{");
+  line("bool waiting(u32 k) {{ switch (k) {{");
   for (size_t k = 0; k < infos_.size(); ++k) {
     if (facts_.timed(net_.transitions[k])) {
-      line("case {0}: @wake{0} = -1; return !ask || {1};", k, equal_.call("waiting", k).text());
+      line("case {}: return {};", k, equal_.call("waiting", k).text());
     }
   }
   line("default: return false; }} }}");

@@ -24,7 +24,8 @@ void EventCommits::commit_function(size_t k) {
       line("}} while (--@c{0} != 0 && step());", k);
       break;
     case Keep::kSingle:
-      line("@R{0}& r = @r{0}; (void)r; @busy{0} = false;", k);
+      line("@R{0}& r = @r{0}{1}; (void)r; @busy{0} = false;", k,
+           facts_.brief(k) ? ".end(briefs)" : "");
       commit_body(k);
       break;
     case Keep::kFifo:
@@ -159,6 +160,7 @@ void EventCommits::append(size_t k, size_t o, Woken& marks) {
       }
     }
   }
+  wakes_.by_route(woken);
   if (always)
     marks.insert(woken);
   else

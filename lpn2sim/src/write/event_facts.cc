@@ -48,6 +48,9 @@ EventFacts::EventFacts(const Net& authored, const GenerateOptions& options)
   }
   for (size_t k = 0; k < infos.size(); ++k) infos[k].early = early_guards(net, infos[k], k);
   waits = find_waits(net, infos, consumers);
+  copies.places.resize(net.places.size());
+  copies.transitions.resize(infos.size());
+  if (apart) copies = find_copies(net, infos);
 }
 
 void EventFacts::analyse() {
@@ -229,6 +232,10 @@ bool EventFacts::remembers(const Transition& t, const TransitionInfo& info) cons
     if (arc.weight < 0) return true;  // the taken count, for occupancies
   }
   return false;
+}
+
+bool EventFacts::brief(size_t k) const {
+  return apart && infos[k].zero_delay && infos[k].keep == Keep::kSingle;
 }
 
 bool EventFacts::flows() const { return plan.whole() || mixed(); }

@@ -10,6 +10,7 @@
 #include "lpn/net/net.h"
 #include "lpn/sim/generate.h"
 #include "plan/plan.h"
+#include "write/copies.h"
 #include "write/event_infos.h"
 #include "write/event_routes.h"
 #include "write/event_waits.h"
@@ -42,6 +43,8 @@ struct EventFacts {
   bool row_or_none(const Emission& e) const { return lone.count(&e) != 0; }
   // Whether a firing's record holds anything but its due time.
   bool remembers(const Transition& t, const TransitionInfo& info) const;
+  // Whether its record is needed for two groups alone, and lies where others' do then.
+  bool brief(std::size_t k) const;
   bool flows() const;
   bool mixed() const;
   bool has_done() const;
@@ -86,6 +89,7 @@ struct EventFacts {
   std::vector<Contest> contests;                      // per place; no rivals: not contested
   std::vector<Route> routes;                          // per place
   std::vector<WaitInfo> waits;                        // per transition
+  Copies copies;                                      // where `apart`
   std::set<const Emission*> lone;                     // of one row or none
 
  private:

@@ -93,7 +93,15 @@ void EventMembers::members() {
     transition_members(k);
   }
   for (size_t p = 0; p < net_.places.size(); ++p) place_members(p, placed);
+  members_.go_to({});
   out_.add(members_.arrays_text("Net"));
+  std::map<string, size_t> briefs;
+  for (size_t k = 0; k < net_.transitions.size(); ++k) {
+    if (facts_.brief(k)) ++briefs[members_.type(static_cast<std::uint32_t>(k))];
+  }
+  string bytes;
+  for (const auto& [type, count] : briefs) bytes += fmt::format("{} * kBrief<{}> + ", count, type);
+  if (!bytes.empty()) line("Briefs<{}0> briefs;", bytes);
   line("LPNRT_IF_STATS(PlaceMeter place_meters[{}];)", declared_.places.size() + 1);
   fluxes();
 }
@@ -214,11 +222,17 @@ void EventMembers::place_members(size_t p, std::vector<bool>& placed) {
   placed[p] = true;
   const Place& place = net_.places[p];
   const size_t width = net_[place.type].fields.size();
-  declare("", "u64", "f", p, "0");
+  members_.go_to(facts_.copies.places[p]);
+  if (width > 0 && members_.arrays()) {
+    declare("", fmt::format("Held<{}>", width), "p", p);
+    members_.declare_within("p", "free", "f", p);
+  } else {
+    declare("", "u64", "f", p, "0");
+    if (width > 0) declare("", fmt::format("Rows<{}>", width), "p", p);
+  }
   if (locked_[p]) declare("", "u64", "l", p, "0");
   if (facts_.level_kept(p)) declare("LPNRT_IF_STATS", "u64", "level", p, "0");
   if (facts_.came_kept(p)) declare("LPNRT_IF_STATS", "i64", "came", p, "0");
-  if (width > 0) declare("", fmt::format("Rows<{}>", width), "p", p);
   if (place.capacity) declare("", "i64", "cap", p, "0");
   if (facts_.stamped(p)) declare("", "Stamps", "s", p);
   if (!contests_[p].rivals.empty()) {
@@ -238,6 +252,7 @@ void EventMembers::place_members(size_t p, std::vector<bool>& placed) {
 void EventMembers::transition_members(size_t k) {
   const Transition& t = net_.transitions[k];
   const TransitionInfo& info = infos_[k];
+  members_.go_to(facts_.copies.transitions[k]);
   if (t.servers && !facts_.is_const(*t.servers)) declare("", "i64", "servers", k, "0");
   if (t.clock) {
     declare("", "i64", "period", k, "1");
@@ -261,7 +276,7 @@ void EventMembers::transition_members(size_t k) {
       declare("", "u64", "c", k, "0");
       return;
     case Keep::kSingle:
-      declare("", type, "r", k);
+      declare("", facts_.brief(k) ? of("Brief") : type, "r", k);
       declare("", "bool", "busy", k, "false");
       break;
     case Keep::kFifo: declare("", of("Ring"), "q", k); break;

@@ -29,6 +29,7 @@ class InPlaces final : public Operands {
   string taken(size_t k, uint32_t arc) const override { return names_.taken(k, arc); }
   string occupancy(size_t k, uint32_t arc) const override { return names_.occupancy(k, arc); }
   string free(size_t k, uint32_t arc) const override { return names_.free(k, arc); }
+  bool without_branches() const override { return true; }
 
  private:
   const EventNames& names_;

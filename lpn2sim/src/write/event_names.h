@@ -45,6 +45,7 @@ class EventNames final : public Operands, private EventView {
   std::int64_t least_need(std::size_t k, std::uint32_t arc) const override;
   std::string occupancy(std::size_t k, std::uint32_t arc) const override;
   std::string free(std::size_t k, std::uint32_t arc) const override;
+  bool without_branches() const override { return true; }
   // How many tokens arc `a` needs and takes, as expressions of type u64 and i64.
   std::string need(std::size_t k, std::uint32_t a) const;
   std::string taken(std::size_t k, std::uint32_t a) const override;

@@ -296,7 +296,9 @@ void EventStarts::new_record(size_t k) {
       line("LPNRT_IF_RECORD(@R{0}& r = {1};)", k,
            infos_[k].one_server ? fmt::format("@r{}", k) : fmt::format("@q{}.push()", k));
       break;
-    case Keep::kSingle: line("@R{0}& r = @r{0}; (void)r;", k); break;
+    case Keep::kSingle:
+      line("@R{0}& r = @r{0}{1}; (void)r;", k, facts_.brief(k) ? ".begin(briefs)" : "");
+      break;
     case Keep::kFifo: line("@R{0}& r = @q{0}.push();", k); break;
     case Keep::kPool:
       line("const u32 slot = @q{0}.take(); @R{0}& r = @q{0}[slot]; r.number = @number{0}++;", k);

@@ -35,6 +35,19 @@ void EventWakes::mark(const Woken& members, size_t own) {
   if (!always.empty()) line("@Wdirty_{};", fmt::join(always, ","));
 }
 
+void EventWakes::by_route(Woken& members) {
+  constexpr size_t kMany = 4;  // to ask fewer is as quick
+  std::map<size_t, std::vector<uint32_t>> routed;
+  for (const uint32_t m : members.all()) {
+    if (infos_[m].routed_by) routed[*infos_[m].routed_by].push_back(m);
+  }
+  for (const auto& [p, all] : routed) {
+    if (all.size() < kMany) continue;
+    line("if (@f{} != 0) {}", p, names_.send_on(p));
+    for (const uint32_t m : all) members.erase(m);
+  }
+}
+
 void EventWakes::look_at_consumers(size_t p) {
   for (uint32_t k : consumers_[p]) {
     if (!facts_.is_rival(p, k) && !facts_.is_routed(p, k)) line("dirty.insert({});", k);
@@ -119,12 +132,15 @@ void EventWakes::meter(size_t p, const string& tokens) {
 void EventWakes::call_function(size_t p) {
   const auto& rivals = contests_[p].rivals;
   if (rivals.empty()) return;
-  line("[[gnu::noinline]] void call_{}() {{", p);
-  if (rivals.back() - rivals.front() + 1 == rivals.size()) {
-    line("dirty.insert({}u + @parked{}.take_least());", rivals.front(), p);
+  const uint32_t first = rivals.front();
+  line("[[gnu::noinline]] void call_@N{0}(@A{0}) {{", p);
+  if (rivals.back() - first + 1 == rivals.size()) {
+    line("dirty.insert(@T{} + @parked{}.take_least());", first, p);
   } else {
-    line("static constexpr u32 kRivals[] = {{{}}};", fmt::join(rivals, ","));
-    line("dirty.insert(kRivals[@parked{}.take_least()]);", p);
+    string table;
+    for (const uint32_t k : rivals) table += fmt::format("{},", k - first);
+    line("static constexpr u32 kRivals[] = {{{}}};", table);
+    line("dirty.insert(@T{} + kRivals[@parked{}.take_least()]);", first, p);
   }
   line("}}");
 }
@@ -132,18 +148,18 @@ void EventWakes::call_function(size_t p) {
 void EventWakes::route_function(size_t p) {
   const Route& route = routes_[p];
   if (!route.there()) return;
-  const std::int64_t least = route.member.begin()->first;
+  const auto [least, first] = *route.member.begin();
   const auto span = static_cast<size_t>(route.member.rbegin()->first - least + 1);
   string table;
   for (size_t v = 0; v < span; ++v) {
     const auto to = route.member.find(least + static_cast<std::int64_t>(v));
-    table += to == route.member.end() ? "kNobody," : fmt::format("{},", to->second);
+    table += to == route.member.end() ? "kNobody," : fmt::format("{},", to->second - first);
   }
-  line("[[gnu::noinline]] void route_{}() {{ constexpr u32 kNobody = ~u32{{0}};", p);
+  line("[[gnu::noinline]] void route_@N{0}(@A{0}) {{ constexpr u32 kNobody = ~u32{{0}};", p);
   line("static constexpr u32 kTo[] = {{{}}};", table);
   line("const u64 at = static_cast<u64>({}) - static_cast<u64>({});", names_.route_term(p),
        literal(least));
-  line("if (at < {}ull && kTo[at] != kNobody) dirty.insert(kTo[at]); }}", span);
+  line("if (at < {}ull && kTo[at] != kNobody) dirty.insert(@T{} + kTo[at]); }}", span, first);
 }
 
 void EventWakes::touch_rivals_function() {

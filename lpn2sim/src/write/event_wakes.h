@@ -1,6 +1,7 @@
 // Whom a change of a place concerns: who may start now, and whose reason to wait may be another.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -16,6 +17,9 @@ class Woken {
  public:
   void insert(std::uint32_t k) {
     if (found_.insert(k).second) all_.push_back(k);
+  }
+  void erase(std::uint32_t k) {
+    if (found_.erase(k) != 0) all_.erase(std::find(all_.begin(), all_.end(), k));
   }
   void insert(const Woken& others) {
     for (const std::uint32_t k : others.all_) insert(k);
@@ -36,6 +40,9 @@ class EventWakes final : EventPart {
   // Has the transitions looked at that may have become ready. Whoever is left out by its condition
   // is marked by the change that makes the condition true.
   void mark(const Woken& members, std::size_t own);
+  // Where many of them wait for one place, whose first token says which of them may start: has that
+  // one looked at, and leaves out the others.
+  void by_route(Woken& members);
   void look_at_consumers(std::size_t p);
   // Statistics: why these wait has to be asked again at the end of the instant.
   void touch(const std::vector<std::uint32_t>& members);

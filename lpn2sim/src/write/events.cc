@@ -50,11 +50,17 @@ std::string generate_events(const EventFacts& facts, Members& where) {
   members.constants();
   members.members();
   members.configure();
+  std::string text = linked(out.take(), where);
+  EqualCode called(where, where.arrays());
   for (std::size_t p = 0; p < places; ++p) {
     wakes.call_function(p);
+    called.add("call", p, out.take());
     wakes.route_function(p);
+    called.add("route", p, out.take());
   }
-  std::string text = linked(out.take(), where);
+  text += called.text();
+  where.calls_of('C', called.calls("call"));
+  where.calls_of('S', called.calls("route"));
   const auto add = [&](const char* kind, std::size_t k) { equal.add(kind, k, out.take()); };
   for (std::size_t k = 0; k < transitions; ++k) {
     starts.try_function(k);

@@ -11,6 +11,8 @@ using std::size_t;
 using std::string;
 using std::uint32_t;
 
+constexpr int kQuick = 6;
+
 string literal(std::int64_t value) {
   if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
   return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
@@ -90,6 +92,10 @@ string ExprPrinter::expr(ExprId id, Context& c) const {
       for (int k = 0; k < op_info(n.op).arity; ++k) {
         kids[static_cast<size_t>(k)] = expr(n.kids[static_cast<size_t>(k)], c);
       }
+      if (n.op == Op::kSelect && n.type == Type::kInt && operands_->without_branches() &&
+          quick(n.kids[1], c) + quick(n.kids[2], c) <= kQuick) {
+        return fmt::format("pick({}, {}, {})", kids[0], kids[1], kids[2]);
+      }
       return operator_text(n.op, kids, {}, {}, c.site);
     }
     case Kind::kTable:
@@ -139,6 +145,33 @@ bool ExprPrinter::may_fail(ExprId id, Context& c) const {
   }
   c.may_fail.emplace(id, may);
   return may;
+}
+
+int ExprPrinter::quick(ExprId id, Context& c) const {
+  constexpr int kNever = kQuick + 1;
+  if (c.names != nullptr && c.names->count(id) != 0) return 1;
+  const Node& n = net_->exprs[id];
+  switch (n.op) {
+    case Op::kConst: return 1;
+    case Op::kToken: return may_fail(id, c) ? kNever : 1;
+    case Op::kNeg:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kBitNot:
+    case Op::kBitAnd:
+    case Op::kBitXor:
+    case Op::kBitOr:
+    case Op::kSelect: break;
+    default: return kNever;
+  }
+  if (n.type != Type::kInt || may_fail(id, c)) return kNever;
+  int nodes = 1;
+  for (int k = n.op == Op::kSelect ? 1 : 0; k < op_info(n.op).arity && nodes <= kQuick; ++k) {
+    nodes += quick(n.kids[static_cast<size_t>(k)], c);
+  }
+  return std::min(nodes, kNever);
 }
 
 bool ExprPrinter::may_fail(size_t k, const Formula& f) const { return may_fail(f.id, asked(k)); }

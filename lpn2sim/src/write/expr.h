@@ -49,6 +49,9 @@ class Operands {
   virtual std::string taken(std::size_t k, std::uint32_t arc) const = 0;      // i64
   virtual std::string occupancy(std::size_t k, std::uint32_t arc) const = 0;  // i64
   virtual std::string free(std::size_t k, std::uint32_t arc) const = 0;       // i64
+  // Whether both sides of a choice are worked out where that is quick: of events nobody foretells
+  // which it will be.
+  virtual bool without_branches() const { return false; }
 };
 
 class ExprPrinter {
@@ -86,6 +89,9 @@ class ExprPrinter {
   std::string token(const Node& n, Context& c) const;
   std::string aggregate(const Node& n, Context& c) const;
   bool may_fail(ExprId id, Context& c) const;
+  // Nodes of a formula that cannot fail and needs no more than a few of the quickest instructions;
+  // else more than kQuick.
+  int quick(ExprId id, Context& c) const;
 
   const Net* net_;
   const Operands* operands_;

@@ -48,7 +48,7 @@ void acts(FlowActors& actor, size_t actors, const Members& members, Writer& out)
   }
   out.add(before);
   out.add(equal.text());
-  out.add(equal.table("Run", "act", "act", actors, ""));
+  out.add(equal.table("Run", {{"act", "act", ""}}, actors));
 }
 
 // `declared`: what FlowState::members() wrote; `fast.low`: of each static part of the net.

@@ -46,6 +46,10 @@ void each_mark(string_view text, const std::function<void(string_view)>& plain,
   }
 }
 
+string Call::text() const {
+  return table.empty() ? name + "()" : fmt::format("{}({} + {})", name, table, at);
+}
+
 string Members::declare(const string& variant, const string& type, const string& name, size_t id,
                         const string& initial) {
   if (!arrays_) {
@@ -54,10 +58,23 @@ string Members::declare(const string& variant, const string& type, const string&
     return variant.empty() ? text : fmt::format("{}({})", variant, text);
   }
   const auto [at, is_new] =
-      array_of_.emplace(fmt::format("{} {} {}", variant, type, name), all_.size());
-  if (is_new) all_.push_back({variant, type, name, initial});
-  where_[name][static_cast<uint32_t>(id)] = {at->second, all_[at->second].size++};
+      array_of_.emplace(fmt::format("{} {} {} {}", here_.part, variant, type, name), all_.size());
+  if (is_new) all_.push_back({here_.part, variant, type, name, initial});
+  if (here_.part != Copy::kNone) {
+    if (here_.part >= copies_.size()) copies_.resize(here_.part + 1);
+    copies_[here_.part] = std::max(copies_[here_.part], here_.number + 1);
+  }
+  const size_t index = used_[{at->second, here_.number}]++;
+  all_[at->second].size = std::max(all_[at->second].size, index + 1);
+  where_[name][static_cast<uint32_t>(id)] = {here_, at->second, index, ""};
   return "";
+}
+
+void Members::declare_within(const string& outer, const string& inner, const string& name,
+                             size_t id) {
+  Where at = where(outer, static_cast<uint32_t>(id));
+  at.inner = "." + inner;
+  where_[name][static_cast<uint32_t>(id)] = at;
 }
 
 string Members::record(size_t k, const string& body) {
@@ -71,10 +88,23 @@ string Members::record(size_t k, const string& body) {
   return is_new ? fmt::format("struct R{} {{\n{}}};\n", k, body) : "";
 }
 
-string Members::arrays_text(string_view of) {
+string Members::declarations(string_view of, uint32_t part, size_t from) const {
   string text, constructor;
-  for (; written_ < all_.size(); ++written_) {
-    const size_t a = written_;
+  // Of a copy what is small is together, in few cache lines.
+  const auto size = [](const Array& array) {
+    if (array.type == "bool") return 0;
+    if (array.type.find('<') != string::npos) return array.type.find("Brief") == 0 ? 1 : 3;
+    return 2;
+  };
+  std::vector<size_t> order;
+  for (size_t a = from; a < all_.size(); ++a) {
+    if (all_[a].part == part) order.push_back(a);
+  }
+  if (part != Copy::kNone) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return size(all_[a]) < size(all_[b]); });
+  }
+  for (const size_t a : order) {
     const Array& array = all_[a];
     const bool value = !array.initial.empty();
     const string line =
@@ -89,6 +119,18 @@ string Members::arrays_text(string_view of) {
   return constructor.empty() ? text : fmt::format("{}{}() {{\n{}}}\n", text, of, constructor);
 }
 
+string Members::arrays_text(string_view of) {
+  string text;
+  for (uint32_t part = 0; written_ == 0 && part < copies_.size(); ++part) {
+    const string type = fmt::format("Part{}", part);
+    text += fmt::format("struct {} {{\n{}}};\n{} {}[{}];\n", type, declarations(type, part, 0),
+                        type, copies(part), copies_[part]);
+  }
+  text += declarations(of, Copy::kNone, written_);
+  written_ = all_.size();
+  return text;
+}
+
 Members::Where Members::where(string_view name, uint32_t id) const {
   const auto at = where_.find(name);
   LPN_ASSERT(at != where_.end() && at->second.count(id) != 0);
@@ -99,12 +141,16 @@ string Members::array(size_t number) const {
   return fmt::format("{}_{}", all_[number].name, number);
 }
 
+string Members::copies(size_t part) { return fmt::format("part{}_", part); }
+
 string Members::type(uint32_t k) const { return fmt::format("R{}", record_.at(k)); }
 
 string Members::member(string_view name, uint32_t id) const {
   if (!arrays_) return fmt::format("{}{}", name, id);
   const Where at = where(name, id);
-  return fmt::format("{}[{}]", array(at.array), at.index);
+  const string element = fmt::format("{}[{}]{}", array(at.array), at.index, at.inner);
+  if (at.copy.part == Copy::kNone) return element;
+  return fmt::format("{}[{}].{}", copies(at.copy.part), at.copy.number, element);
 }
 
 string insert_words(string_view set, const std::vector<uint32_t>& members) {
@@ -127,10 +173,8 @@ string linked(string_view text, const Members& members) {
           out += fmt::format("{}", n);
         } else if (mark.name == "R") {
           out += members.type(n);
-        } else if (mark.name == "C") {
-          out += fmt::format("call_{}()", n);
-        } else if (mark.name == "S") {
-          out += fmt::format("route_{}()", n);
+        } else if (mark.name == "C" || mark.name == "S") {
+          out += members.call(mark.name[0], n).text();
         } else if (mark.name[0] == 'W') {
           out += insert_words(mark.name.substr(1, mark.name.size() - 2), mark.numbers);
         } else if (mark.name != "A" && mark.name != "B") {

@@ -36,12 +36,16 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
         def now(r, port, s):
             return lpn.max(r.arrives, lpn.max(port.at, s.moved))
 
+        own = channel.heard is not port
+
         def take(guard, entering):
             arcs = {
                 "r": requests.take(guard=guard),
                 "port": port,
                 "s": channel.queues.peek(1),
             }
+            if own:
+                arcs["heard"] = channel.heard
             for way in ("read", "write"):
                 mine = Over(["r"], lambda r, w=int(way == "write"): when(is_write(r.entry) == w, 1))
                 if entering is None:
@@ -60,6 +64,8 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
 
         next_ = lambda r, port, s: now(r, port, s) + 1  # noqa: E731
         common = [taken.emit(at=next_), accepted.emit(id=lambda r: number_of(r.entry))]
+        if own:
+            common.append(channel.heard.emit(at=next_))
         phase = {"clock": (TICKS, 3), "servers": 1}
         net.transition(
             channel.name + "accept",
@@ -162,8 +168,11 @@ def build(standard, port=False) -> lpn.Net:
     channels = []
     for k in range(number):
         name = f"channel{k}." if number > 1 else ""
-        channels.append(Channel(standard, net, name, shared))
-        channels[-1].build()
+        channel = Channel(standard, net, name, shared)
+        # The port as this channel hears of it: what the others accept concerns no drain here.
+        channel.heard = net.place(name + "heard", At, init=[{"at": 0}]) if name else port
+        channel.build()
+        channels.append(channel)
     accepts(net, channels, shared, requests, accepted, posted, joined)
     net.transition(
         "post",

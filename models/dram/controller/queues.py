@@ -73,7 +73,7 @@ class Movers:
                     "mover": self.mover.peek(1),
                     "room": self.room["write"].watch(guard=room_at_most(WRITE_BUFFER - least)),
                     "s": self.queues.take(guard=nothing_to_do if idle else lambda s: s.left == 0),
-                    "port": self.port.peek(1),
+                    "port": self.heard.peek(1),
                 },
                 put=[
                     self.queues.forward(

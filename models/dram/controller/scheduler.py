@@ -86,7 +86,6 @@ class Scheduler:
         self._issue(chosen, second)
         if self.twice:
             self._choose_second(chosen, second)
-        self._rest(Heard)
 
     def _table(self, name):
         """What each command, in each group, adds to the cycle `name`: a table over kinds and
@@ -173,7 +172,9 @@ class Scheduler:
         )
 
     def _choose(self):
-        """The next bank in turn that can be given a command now, and which."""
+        """The next bank in turn that can be given a command now, and which. Where there is none:
+        when will it be? One transition, as every dispatch costs more than its formulas.
+        """
         chosen = self.place("chosen", Chosen)
 
         def picked(part):
@@ -183,7 +184,18 @@ class Scheduler:
 
             return formula
 
+        def none(value):
+            """`value`, a formula, when nothing is possible now, else 0."""
+            return lambda e, w, bus, rows: lpn.select(
+                picked(lambda p: p.any)(e, w, bus, rows) == 0, value(e, w, bus, rows), 0
+            )
+
         heard = {k: heard_of(k) for k in fields_of(Wants)}
+        rests = heard | {
+            "wake": lambda e, w, bus, rows: lpn.select(
+                self._sleeps(e, w, bus, rows) != 0, self._possible_at(e, w, bus, rows), w.wake
+            )
+        }
         heard |= dict(turn=picked(lambda p: p.turn), bit=picked(lambda p: p.bit))
         heard |= dict(kind=picked(lambda p: p.kind), second=False)
         self.step(
@@ -192,13 +204,53 @@ class Scheduler:
                 "e": self.events,
                 "w": self.wants,
                 "bus": self.bus.peek(1),
-                "rows": self.rows.peek(1, guard=picked(lambda p: p.any != 0)),
+                "rows": self.rows.peek(1),
             },
-            put=[chosen.emit(**heard)],
+            put=[
+                chosen.emit(count=picked(lambda p: when(p.any != 0, 1)), **heard),
+                self.wants.emit(count=none(lambda e, w, bus, rows: 1), **rests),
+                self.later.emit(
+                    count=none(self._sleeps),
+                    wait=lambda e, w, bus, rows: TICKS
+                    * lpn.max(0, self._possible_at(e, w, bus, rows) - Heard(e, w)["at"]),
+                    at=lambda e, w, bus, rows: self._possible_at(e, w, bus, rows),
+                    banks=0,
+                    what=0,
+                ),
+            ],
             clock=(TICKS, 0),
             servers=1,
         )
         return chosen
+
+    def _possible_at(self, e, w, bus, rows):
+        """The cycle in which the first of the commands that banks want will be possible."""
+        state = Heard(e, w)
+        found = END
+        free = ~state["blocked"]
+        sets = {
+            "read": (state["read"] & state["read_ok"] & free, bus),
+            "write": (state["write"] & state["write_ok"] & free, bus),
+            "act": (state["act"] & state["act_ok"] & free, rows),
+            "pre": (state["pre"] & free | state["close"], rows),
+        }
+        for kind, (mask, tokens) in sets.items():
+            for g, group in enumerate(self.group_masks):
+                if f"{kind}{g}" in self.makes:
+                    at = getattr(tokens, f"{kind}{g}")
+                    if kind == "act":
+                        at = lpn.max(at, getattr(rows, f"slot{self.rank_of[g]}_0"))
+                    found = lpn.min(found, lpn.select(mask & group != 0, at, END))
+        for r, mask in enumerate(self.rank_masks):
+            closed = (state["open"] & mask) + (mask - (state["blocked"] & mask)) == 0
+            found = lpn.min(found, lpn.select(closed, getattr(rows, f"refresh{r}"), END))
+        return found
+
+    def _sleeps(self, e, w, bus, rows):
+        """1 when it has to be looked at then, and that is not said yet."""
+        at = self._possible_at(e, w, bus, rows)
+        new = lpn.select(w.wake <= Heard(e, w)["at"], 1, lpn.select(at < w.wake, 1, 0))
+        return lpn.select(at < END, new, 0)
 
     def _issue(self, chosen, second):
         """What follows from a command."""
@@ -286,64 +338,6 @@ class Scheduler:
                     kind=lambda c: lpn.min(c.kind, WRITES),
                 ),
             ],
-            servers=1,
-        )
-
-    def _rest(self, state_of):
-        """Nothing is possible now: when will it be?"""
-
-        def next_(e, w, bus, rows):
-            state = state_of(e, w)
-            found = END
-            free = ~state["blocked"]
-            sets = {
-                "read": (state["read"] & state["read_ok"] & free, bus),
-                "write": (state["write"] & state["write_ok"] & free, bus),
-                "act": (state["act"] & state["act_ok"] & free, rows),
-                "pre": (state["pre"] & free | state["close"], rows),
-            }
-            for kind, (mask, tokens) in sets.items():
-                for g, group in enumerate(self.group_masks):
-                    if f"{kind}{g}" in self.makes:
-                        at = getattr(tokens, f"{kind}{g}")
-                        if kind == "act":
-                            at = lpn.max(at, getattr(rows, f"slot{self.rank_of[g]}_0"))
-                        found = lpn.min(found, lpn.select(mask & group != 0, at, END))
-            for r, mask in enumerate(self.rank_masks):
-                closed = (state["open"] & mask) + (mask - (state["blocked"] & mask)) == 0
-                found = lpn.min(found, lpn.select(closed, getattr(rows, f"refresh{r}"), END))
-            return found
-
-        def sleeps(e, w, bus, rows):
-            at = next_(e, w, bus, rows)
-            state = state_of(e, w)
-            new = lpn.select(w.wake <= state["at"], 1, lpn.select(at < w.wake, 1, 0))
-            return lpn.select(at < END, new, 0)
-
-        after = {k: heard_of(k) for k in fields_of(Wants)}
-        after["wake"] = lambda e, w, bus, rows: lpn.select(
-            sleeps(e, w, bus, rows) != 0, next_(e, w, bus, rows), w.wake
-        )
-        self.step(
-            "rest",
-            take={
-                "e": self.events,
-                "w": self.wants,
-                "bus": self.bus.peek(1),
-                "rows": self.rows.peek(1),
-            },
-            put=[
-                self.wants.emit(**after),
-                self.later.emit(
-                    count=sleeps,
-                    wait=lambda e, w, bus, rows: TICKS
-                    * lpn.max(0, next_(e, w, bus, rows) - state_of(e, w)["at"]),
-                    at=next_,
-                    banks=0,
-                    what=0,
-                ),
-            ],
-            clock=(TICKS, 0),
             servers=1,
         )
 
