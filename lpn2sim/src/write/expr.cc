@@ -164,7 +164,33 @@ int ExprPrinter::quick(ExprId id, Context& c) const {
     case Op::kBitXor:
     case Op::kBitOr:
     case Op::kSelect: break;
-    default: return kNever;
+    case Op::kTrue:
+    case Op::kFalse:
+    case Op::kParam:
+    case Op::kIndex:
+    case Op::kBound:
+    case Op::kOccupancy:
+    case Op::kFree:
+    case Op::kTaken:
+    case Op::kAbs:
+    case Op::kMul:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+    case Op::kMod:
+    case Op::kShiftLeft:
+    case Op::kShiftRight:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kNot:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kLookup:
+    case Op::kAssume:
+    case Op::kSum:
+    case Op::kMinOf:
+    case Op::kMaxOf: return kNever;
   }
   if (n.type != Type::kInt || may_fail(id, c)) return kNever;
   int nodes = 1;
