@@ -45,8 +45,7 @@ class Banks:
     def _bank(self, number, where):
         bit = 1 << number
         bank = self.banks[number]
-        group = self.group_of[number]
-        grant = self.grants[group]
+        grant = self.grants
         d = self.distance
 
         def name(command):
@@ -227,7 +226,7 @@ class Banks:
         self.step(
             name,
             take={
-                "r": self.entering[self.group_of[number]].take(guard=lambda r: r.bank == number),
+                "r": self.entering.take(guard=lambda r: r.bank == number),
                 "q": bank,
             },
             put=[
@@ -278,7 +277,7 @@ class Banks:
         self.step(
             name,
             take={
-                "a": self.asked[self.group_of[number]].take(guard=lambda a: a.bank == number),
+                "a": self.asked.take(guard=lambda a: a.bank == number),
                 "q": self.banks[number].peek(1),
             },
             put=[
@@ -341,7 +340,7 @@ class Banks:
         ]
         for number, unit in enumerate(self.units):
             put.append(
-                self.asked[self.group_of[number]].emit(
+                self.asked.emit(
                     count=where_is(lambda r: r.unit, self.ranks.index(unit)),
                     wait=0,
                     at=now,

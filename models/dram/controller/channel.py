@@ -1,10 +1,9 @@
 """A channel: places that its parts share, and what comes about with time alone."""
 
-import lpn
 
 from ..device import named
 from .banks import Banks
-from .formulas import copied, fields_of, padded, where_is
+from .formulas import copied, fields_of
 from .queues import Movers
 from .scheduler import Scheduler
 from .tokens import (
@@ -51,10 +50,6 @@ class Channel(Scheduler, Banks, Movers):
         """A place of the channel."""
         return self.net.place(self.name + name, *args, **options)
 
-    def per_group(self, name, token):
-        """A place for each bank group."""
-        return [self.place(named(name, self.standard, (*g, -1)), token) for g in self.groups]
-
     def step(self, name, **options):
         """A transition of the channel."""
         return self.net.transition(self.name + name, **options)
@@ -62,10 +57,6 @@ class Channel(Scheduler, Banks, Movers):
     def bank_name(self, command, where):
         """The name of a bank's own transition or place."""
         return named(command, self.standard, where)
-
-    def to(self, places, group, **values):
-        """Emissions of one token to the place of its group, `group` a function."""
-        return [place.emit(count=where_is(group, g), **values) for g, place in enumerate(places)]
 
     def build(self):
         """All of it."""
@@ -82,9 +73,9 @@ class Channel(Scheduler, Banks, Movers):
         self.queues = self.place("queues", Queues, init=[dict.fromkeys(fields_of(Queues), 0)])
         self.changes = self.place("changes", Change)
         self.mover = self.place("mover", init=1)
-        self.entering = self.per_group("entering", Waiting)
-        self.grants = self.per_group("grant", Grant)
-        self.asked = self.per_group("asked", Asked)
+        self.entering = self.place("entering", Waiting)
+        self.grants = self.place("grant", Grant)
+        self.asked = self.place("asked", Asked)
         self.closing = self.place("closing", Asked)
         self.later = self.place("later", Later)
         self.opening = self.place("opening", Event)
@@ -130,11 +121,7 @@ class Channel(Scheduler, Banks, Movers):
         self.step(
             "may_close",
             take={"t": self.closing},
-            put=self.to(
-                self.asked,
-                lambda t: lpn.lookup(padded(self.group_of), t.bank),
-                **{**copied("t", Asked), "wait": 0},
-            ),
+            put=[self.asked.emit(**{**copied("t", Asked), "wait": 0})],
             delay=lambda t: t.wait,
         )
         latency = self.standard.cycles("CL + burst")

@@ -10,13 +10,11 @@ from .formulas import (
     counted,
     fields_of,
     nothing_to_do,
-    padded,
     plus,
     read_under_way,
     request_number,
     room_at_most,
     stopped_again,
-    then,
     when,
     where_is,
 )
@@ -42,20 +40,7 @@ class Movers:
             servers=1,
         )
         self._drain_starts()
-        self.calls = self.per_group("call", Grant)
-        self.found = self.place("found", Grant)
-        self.step(
-            "call",
-            take={"f": self.found},
-            put=self.to(
-                self.calls,
-                lambda f: self._group_of(f.bank),
-                at=lambda f: f.at,
-                bank=lambda f: f.bank,
-                kind=lambda f: f.kind,
-            ),
-            servers=1,
-        )
+        self.calls = self.place("call", Grant)
         self.spent = self.place("mover_spent")
         for way in ("write", "read"):
             self._mover(way)
@@ -120,7 +105,6 @@ class Movers:
             lambda s: both(turn(s), both(movable(s) != 0, several(s) == 0)),
             {},
             lambda s: bit_number(movable(s)),
-            direct=True,
         )
         heads = {
             f"b{k}": place.peek(lambda s, k=k: movable(s) >> k & 1) for k, place in enumerate(aside)
@@ -130,7 +114,6 @@ class Movers:
             lambda s: both(turn(s), several(s) != 0),
             heads,
             Over(["s", *heads], oldest),
-            direct=False,  # long formulas are said once
         )
         for number, where in enumerate(s.banks):
             self._recall(way, number, where, aside[number])
@@ -177,13 +160,7 @@ class Movers:
                     stopped=0,
                 ),
                 self.room[way],
-                *self.to(
-                    self.entering,
-                    lambda r: lpn.lookup(padded(self.group_of), r.bank),
-                    at=now,
-                    bank=lambda r: r.bank,
-                    entry=lambda r: r.entry,
-                ),
+                self.entering.emit(at=now, bank=lambda r: r.bank, entry=lambda r: r.entry),
             ],
             **phase,
         )
@@ -210,36 +187,27 @@ class Movers:
             **phase,
         )
 
-    def _call(self, name, guard, more, bank, direct):
+    def _call(self, name, guard, more, bank):
         """A request aside is called to go on."""
-        values = dict(at=lambda s: s.at, bank=bank, kind=int("write" in name))
-        put = [self.found.emit(**values)]
-        if direct:
-            put = self.to(self.calls, then(bank, self._group_of), **values)
+        kind = int("write" in name)
         self.step(
             name,
             take={"mover": self.mover, "s": self.queues.peek(1, guard=guard), **more},
-            put=put,
+            put=[self.calls.emit(at=lambda s: s.at, bank=bank, kind=kind)],
             clock=(TICKS, 2),
             servers=1,
         )
 
-    def _group_of(self, bank):
-        return lpn.lookup(padded(self.group_of), bank)
-
     def _recall(self, way, number, where, aside):
         bit = 1 << number
         writes = way == "write"
-        call = self.calls[self.group_of[number]].take(
-            guard=lambda c: c.bank * 4 + c.kind == number * 4 + int(writes)
-        )
+        call = self.calls.take(guard=lambda c: c.bank * 4 + c.kind == number * 4 + int(writes))
         take = {"c": call, "r": aside}
-        entered = self.entering[self.group_of[number]]
         values = dict(at=lambda c: c.at, bank=number, entry=lambda r: r.entry)
         change = dict(at=lambda c: c.at + 1, left=0, write=writes)
         if not writes:
             put = [
-                entered.emit(**values),
+                self.entering.emit(**values),
                 self.room[way],
                 self.changes.emit(
                     entered=bit,
@@ -258,7 +226,7 @@ class Movers:
             gone = lambda p, r: 1 - read_under_way(r[0], p)  # noqa: E731
             values["entry"] = lambda r: r[0].entry
             put = [
-                entered.emit(count=gone, **values),
+                self.entering.emit(count=gone, **values),
                 self.room[way].emit(count=gone),
                 self.spent.emit(count=lambda p, r: read_under_way(r[0], p)),
                 self.changes.emit(

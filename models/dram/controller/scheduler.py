@@ -256,11 +256,6 @@ class Scheduler:
         """What follows from a command."""
         groups = len(self.groups)
 
-        def group(c):
-            return lpn.select(
-                c.kind == REFRESHES, -1, lpn.lookup(padded(self.group_of), bit_number(c.bit))
-            )
-
         def code(c):
             return c.kind * groups + lpn.lookup(padded(self.group_of), bit_number(c.bit))
 
@@ -330,9 +325,8 @@ class Scheduler:
                 self.rows.emit(**{k: later(k, "rows") for k in self.rows.fields}),
                 self.soon.emit(count=more, at=lambda c: c.at + 1, banks=0, what=0),
                 self.refreshed.emit(count=refreshes, at=lambda c: c.at + 1),
-                *self.to(
-                    self.grants,
-                    group,
+                self.grants.emit(
+                    count=lambda c: lpn.select(c.kind == REFRESHES, 0, 1),
                     at=lambda c: c.at,
                     bank=lambda c: bit_number(c.bit),
                     kind=lambda c: lpn.min(c.kind, WRITES),
