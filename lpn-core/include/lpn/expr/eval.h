@@ -88,14 +88,19 @@ inline std::int64_t apply_op(Op op, std::int64_t x, std::int64_t y) {
 // What an expression is evaluated in. An Env provides
 //   int64 param(u32) · int64 token(u32 arc, u32 field, int64 which) (throws kTokenIndex)
 //   int64 occupancy(u32 arc), free(u32 arc), taken(u32 arc), needed(u32 arc)
-// and the members `index` and `bound` below.
+// and the members `index` and `bound` below. One that keeps values of expressions that are asked for
+// again has also
+//   bool recall(ExprId, int64& value) · void keep(ExprId, int64 value)
 struct EvalScope {
   std::int64_t index = 0;
   std::array<std::int64_t, kMaxNesting> bound{};
 };
 
 template <typename Env>
-std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
+std::int64_t eval(const ExprPool& pool, ExprId id, Env& env);
+
+template <typename Env>
+std::int64_t eval_node(const ExprPool& pool, ExprId id, Env& env) {
   const Node& n = pool[id];
   switch (n.op) {
     case Op::kConst: return n.value;
@@ -165,6 +170,19 @@ std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
   }
   LPN_ASSERT(!"known operator");
   return 0;
+}
+
+template <typename Env>
+std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
+  if constexpr (requires(std::int64_t& value) { env.recall(id, value); }) {
+    std::int64_t value = 0;
+    if (env.recall(id, value)) return value;
+    value = eval_node(pool, id, env);
+    env.keep(id, value);
+    return value;
+  } else {
+    return eval_node(pool, id, env);
+  }
 }
 
 // Evaluates an expression over parameters only (capacity, servers, initial counts, ...); `index`

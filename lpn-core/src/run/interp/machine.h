@@ -19,6 +19,7 @@
 #include "lpn/base/error.h"
 #include "lpn/net/marking.h"
 #include "lpn/run/interp_options.h"
+#include "memo.h"
 #include "state.h"
 
 namespace lpn::interp {
@@ -166,6 +167,7 @@ struct Machine {
   std::uint64_t started_here = 0;           // in this instant
   std::vector<std::uint32_t> wakes;         // of the last group: who by time alone may be ready
   std::vector<std::uint64_t> need, taking;  // scratch of Env
+  Memo memo;                                // of the start that is looked at
   std::vector<Event> scratch;               // of commit_group()
 };
 

@@ -25,7 +25,8 @@ Machine::Machine(const Net& given, const ParamValues& values, const Marking& mar
       neighbours(net.places.size()),
       dirty(net.transitions.size()),
       touched(net.transitions.size()),
-      allowance(options.budget, options.poll) {
+      allowance(options.budget, options.poll),
+      memo(net, !options.full_scan) {
   LPN_ASSERT(params.size() == net.params.size());
   require_fits(given, marking);
   if (options.until) require_condition(declared, *options.until);

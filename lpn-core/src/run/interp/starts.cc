@@ -21,7 +21,10 @@ struct Machine::Env : EvalScope {
       : machine(m), t(state), need(m.need), take(m.taking) {
     if (need.size() < t.arcs.size()) need.resize(t.arcs.size());
     if (take.size() < t.arcs.size()) take.resize(t.arcs.size());
+    machine.memo.forget();
   }
+  bool recall(ExprId id, std::int64_t& value) const { return machine.memo.recall(id, value); }
+  void keep(ExprId id, std::int64_t value) { machine.memo.keep(id, value); }
   const PlaceState& place(std::uint32_t arc) const { return machine.places[t.arcs[arc].place]; }
   std::int64_t param(std::uint32_t k) const { return machine.params[k]; }
   std::int64_t token(std::uint32_t arc, std::uint32_t field, std::int64_t which) const {
@@ -106,14 +109,18 @@ void Machine::probe(TransitionState& state, Env& env) {
   if (guide == nullptr) return;
   for (const Guide::Probe& probe : guide->probes) {
     ParamValues& other = options.guide.values[probe.values];
-    std::swap(params, other);
+    const auto exchange = [&] {
+      std::swap(params, other);
+      memo.forget();
+    };
+    exchange();
     try {
       push_value(state.probed, env({probe.expr, {}}, SiteKind::kDelay));
     } catch (...) {
-      std::swap(params, other);
+      exchange();
       throw;
     }
-    std::swap(params, other);
+    exchange();
   }
 }
 
