@@ -184,12 +184,6 @@ class Scheduler:
 
             return formula
 
-        def none(value):
-            """`value`, a formula, when nothing is possible now, else 0."""
-            return lambda e, w, bus, rows: lpn.select(
-                picked(lambda p: p.any)(e, w, bus, rows) == 0, value(e, w, bus, rows), 0
-            )
-
         heard = {k: heard_of(k) for k in fields_of(Wants)}
         rests = heard | {
             "wake": lambda e, w, bus, rows: lpn.select(
@@ -208,9 +202,9 @@ class Scheduler:
             },
             put=[
                 chosen.emit(count=picked(lambda p: when(p.any != 0, 1)), **heard),
-                self.wants.emit(count=none(lambda e, w, bus, rows: 1), **rests),
+                self.wants.emit(count=picked(lambda p: when(p.any == 0, 1)), **rests),
                 self.later.emit(
-                    count=none(self._sleeps),
+                    count=self._sleeps,
                     wait=lambda e, w, bus, rows: TICKS
                     * lpn.max(0, self._possible_at(e, w, bus, rows) - Heard(e, w)["at"]),
                     at=lambda e, w, bus, rows: self._possible_at(e, w, bus, rows),
@@ -224,7 +218,9 @@ class Scheduler:
         return chosen
 
     def _possible_at(self, e, w, bus, rows):
-        """The cycle in which the first of the commands that banks want will be possible."""
+        """The cycle in which the first of the commands that banks want will be possible; END: none
+        ever, or one is now.
+        """
         state = Heard(e, w)
         found = END
         free = ~state["blocked"]
@@ -244,7 +240,8 @@ class Scheduler:
         for r, mask in enumerate(self.rank_masks):
             closed = (state["open"] & mask) + (mask - (state["blocked"] & mask)) == 0
             found = lpn.min(found, lpn.select(closed, getattr(rows, f"refresh{r}"), END))
-        return found
+        # Most of the time one is, and this is not worked out.
+        return lpn.select(self._pick(state, state["at"], bus, rows).any == 0, found, END)
 
     def _sleeps(self, e, w, bus, rows):
         """1 when it has to be looked at then, and that is not said yet."""
