@@ -414,3 +414,40 @@ TEST_CASE("a wake-up for nothing is no instant, whoever waits for a clock beside
   CHECK(interp.now() == 8);
   CHECK(interp.run().last_commit == 25);
 }
+
+TEST_CASE("what a start evaluates more than once is right each time") {
+  // Over (3), (5): by the number of the token that is put, of the one that is looked at, by how
+  // many are taken, and by the tokens that a transition has this time.
+  const Net net = parse_net(
+      "lpn 1\nnet n\nparam k = 2\ntype job (size: 0..99)\ntype two (a, b)\n"
+      "place p : job start\nplace pairs : job start\nplace q : two sink\nplace r : two sink\n"
+      "place s : two sink\n"
+      "transition each {\n  take x from p when (x.size * k + 1) * 2 > 0\n"
+      "  delay (x.size * k + 1) * 2\n  servers 1\n"
+      "  put q ((x.size * k + 1) * 2 + index, ((x.size * k + 1) * 2 + index) * 10) times 2\n}\n"
+      "transition sums {\n  take x from pairs weight 2\n  delay 1\n  put r "
+      "(sum(j in x: x[j].size * 7 + j * 100), max_of(j in x: x[j].size * 7 + j * 100))\n"
+      "  put s (taken(x) * 5 + 3, (taken(x) * 5 + 3) * 2)\n}\nend\n");
+  for (const bool full_scan : {false, true}) {
+    for (const bool probes : {false, true}) {
+      CAPTURE(full_scan);
+      CAPTURE(probes);
+      InterpOptions options{.full_scan = full_scan};
+      if (probes) {
+        options.guide.transitions.resize(1);
+        options.guide.transitions[0].probes = {{net.transitions[0].delay.id, 0}};
+        options.guide.values = {{10}};
+      }
+      Marking marking = jobs(net, {3, 5});
+      const std::vector<std::int64_t> sizes{3, 5};
+      marking.add(*net.find_place("pairs"), sizes, sizes.size());
+      Interp interp(net, {2}, marking, options);
+      CHECK(interp.run().last_commit == 14 + 22);
+      if (probes) CHECK(interp.probed(TransitionId{0}) == std::vector<std::int64_t>{62, 102});
+      using Values = std::vector<std::int64_t>;
+      CHECK(interp.tokens(*net.find_place("q")) == Values{14, 140, 15, 150, 22, 220, 23, 230});
+      CHECK(interp.tokens(*net.find_place("r")) == Values{156, 135});
+      CHECK(interp.tokens(*net.find_place("s")) == Values{13, 26});
+    }
+  }
+}
