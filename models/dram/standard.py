@@ -228,6 +228,7 @@ class Standard:
                     f"{self.part}: {bits.get(level)} bits of address are not {size} of {level}"
                 )
         self.row_bits = bits["row"]
+        self.blocks = 2 ** sum(bits.values())
 
     def check_scheduled(self):
         """Raises Error "E-dram-part" for what the net of the controller has no place for."""

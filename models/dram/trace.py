@@ -7,7 +7,7 @@ from collections import Counter
 import lpn
 from lpn.runs import read_json
 
-from .controller.tokens import ID_BITS, ROW_BITS, SHARED_BITS, TICKS, WORD
+from .controller.tokens import ID_BITS, SHARED_BITS, TICKS, WORD
 from .standard import standard
 
 __all__ = ["Requests", "Trace", "controllers"]
@@ -90,7 +90,7 @@ class Trace:
             fields[field] = block & ((1 << bits) - 1)
             block >>= bits
         where = tuple(fields[level] for level in made.levels)
-        return fields["channel"], where, fields["row"] | block << made.row_bits
+        return fields["channel"], where, fields["row"]
 
     def marking(self, net):
         """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for more of them
@@ -106,9 +106,14 @@ class Trace:
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
                 raise wrong(f"{self}, request {number}: arrives at {cycle}, before the last one")
+            if not 0 <= block < made.blocks:
+                size = made.controller["request_bytes"]
+                raise wrong(
+                    f"{self}, request {number}: the memory of '{self.part}' has {made.blocks * size} "
+                    f"bytes, not the address {block * size}; take addresses modulo its size, or give "
+                    'the "row" of its [controller] address more bits'
+                )
             channel, where, row = self.coordinate(made, block)
-            if block < 0 or row >= 2**ROW_BITS:
-                raise wrong(f"{self}, request {number}: block {block} has no such address")
             columns["at"].append(TICKS * cycle)
             columns["arrives"].append(cycle)
             columns["channel"].append(channel)

@@ -75,7 +75,7 @@ class Channel(Scheduler, Banks, Movers):
         self.mover = self.place("mover", init=1)
         self.entering = self.place("entering", Waiting)
         self.grants = self.place("grant", Grant)
-        self.asked = self.place("asked", Asked)
+        self.asked = self.place("bank_asked", Asked)
         self.closing = self.place("closing", Asked)
         self.later = self.place("later", Later)
         self.opening = self.place("opening", Event)

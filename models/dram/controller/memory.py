@@ -3,7 +3,7 @@
 import lpn
 
 from .formulas import when
-from .tokens import At, ID_BITS, Number, ROW_BITS, SHARED_BITS, TICKS, WRITE_BIT
+from .tokens import At, ID_BITS, Number, SHARED_BITS, TICKS, WRITE_BIT
 
 __all__ = ["decoded", "open_port"]
 
@@ -30,7 +30,7 @@ def decoded(standard, block):
     for level in standard.levels:
         size = max(bank[standard.levels.index(level)] for bank in standard.banks) + 1
         number = number * size + fields[level]
-    return fields["channel"], number, fields["row"] | rest << standard.row_bits
+    return fields["channel"], number, fields["row"]
 
 
 def open_port(net, standard, requests, done):
@@ -61,8 +61,8 @@ def open_port(net, standard, requests, done):
         return t.address // size + i
 
     def entry(t, slot, i):
+        assert block(t, i) < standard.blocks, f"the memory has {standard.blocks * size} bytes"
         row = decoded(standard, block(t, i))[2]
-        assert row < 2**ROW_BITS, "the memory has no such address"
         return row << WRITE_BIT + 1 | when(t.write, 1) << WRITE_BIT | slot.id
 
     under = [net.place(f"under{k}", Under) for k in range(MOST)]

@@ -65,7 +65,7 @@ def test_in_the_cycles_of_the_trace(part):
 
 def draw_span(seed):
     """Few rows, or all of the memory."""
-    return 1 << (10, 14, 20, 27)[seed]
+    return 1 << (10, 14, 20, 26)[seed]
 
 
 def test_channels_of_a_file_and_both_engines(tmp_path):
@@ -97,3 +97,8 @@ def test_an_access_of_several_blocks():
         0: max(pieces[k] for k in range(4)),
         1: max(pieces[k] for k in range(4, 8)),
     }
+
+
+def test_an_address_that_the_memory_has_not():
+    with pytest.raises(lpn.Error, match="the memory has 17179869184 bytes"):
+        by_port("ddr4", [(0, False, 2**28)], "interp")
