@@ -5,6 +5,7 @@ from collections import OrderedDict
 import lpn
 import pytest
 from conftest import ROOT, UNIT
+from lpn.runs import prepare
 
 DEMO = ROOT / "models" / "system" / "demo" / "jpeg.toml"
 IMAGE = ROOT / "models" / "jpeg" / "demo" / "grad_16x16_q90_420.jpg"
@@ -107,6 +108,16 @@ def test_a_window_of_writes_is_a_round_trip_each(tmp_path):
 def test_a_guest_whose_clock_is_fast(tmp_path):
     times, _ = ran(tmp_path, guest_clock_ppm=20_000)
     assert times[1] == round(times[0] * 1.02, 3)
+
+
+def test_the_timer_of_that_guest_counts_true_time(tmp_path):
+    true = ran(tmp_path)[0][0]
+    model = lpn.load(write(tmp_path))
+    ready = prepare(model, tmp_path / "sizes", {"guest_clock_ppm": 400_000}, "interp")
+    assert model.module.compare(ready, None)[1] == {"predicted": round(true * 1.4, 3)}
+    with pytest.raises(ValueError) as said:
+        model.module.compare(ready, 999_848)
+    assert f"predicted {true:.0f} ns, within a tick" in str(said.value)
 
 
 def test_rows_of_dram(tmp_path):
@@ -379,3 +390,15 @@ def test_the_decoder_on_a_board():
     run = lpn.simulate(net, model.workload(IMAGE, net), engine="interp")
     # At least two links, the interrupt, and the decoder's own 1402 cycles of 2 ns less its last pixels'.
     assert not run.stalled and model.module.answer_of_run(run)["ns"] > 300 + 1000 + 1300 * 2
+
+
+def test_the_authors_model_writes_a_line_after_the_other():
+    """Link, an I/O cache that lacks the line, L3, link: 819.75 ns, and polls of 914 ns."""
+    model = lpn.load(DEMO.parent / "jpeg_lpn.toml")
+    net = model.net()
+    found = []
+    for name in ("grad_16x16_q90_420.jpg", "plasma12_512x384_q50_420.jpg"):
+        run = lpn.simulate(net, model.workload(IMAGE.parent / name, net))
+        found.append(model.module.answer_of_run(run)["ns"])
+    lines = (512 * 384 - 16 * 16) * 2 / 64
+    assert abs(found[1] - found[0] - lines * 819.75) < 914
