@@ -57,8 +57,9 @@ class Configured:
         generation, lanes, max_payload, latency_ns: of [link]. read_bytes, outstanding_reads: of
         [reads]; write_bytes, outstanding_writes: of [writes]. open_page: 1 or 0, memory.page.
         guest_clock_ppm, rounds: of [host].
-        earlier: 1 when the images of an input's folder whose names stand before its own were written
-        to the same buffer before, so that its lines are not in DRAM alone.
+        earlier: 1 when the outputs of the inputs in its folder whose names stand before its own were
+        written to the same buffer before, so that its lines are not in DRAM alone; the JPEG decoder, or
+        a model with a function output_bytes(input).
         """
         for name, value in (("open_page", open_page), ("earlier", earlier)):
             if value not in (None, 0, 1):
@@ -79,7 +80,7 @@ class Configured:
         }
         system = self.system.changed(**{k: v for k, v in given.items() if v is not None})
         own = own_of(system)
-        net = build(system, own)
+        net = build(system, own, bool(earlier))
         net.system = system, own, bool(earlier)
         return net
 

@@ -9,42 +9,21 @@ __all__ = ["TICK", "jpeg_rows", "protoacc_rows"]
 
 TICK = 999_848  # ns: what the durations of a guest that counts timer ticks are multiples of
 _JPEG = ("image", "rtl_ns", "rtl_quantised")
-_SIZES = ("width", "height")
 _PROTOACC = ("bench", "accelerator", "run", "ns_per_iteration", "quantised")
 
 
 def jpeg_rows(path, device="rtl"):
-    """(image, parameters, ns, what else is known) of each row of a jpeg.csv.
-
-    device: whose column. What else: ns where it was measured in ticks, a text where it is not compared.
+    """(image, parameters, ns, ns where it was measured in ticks) of each row of a jpeg.csv, whose columns
+    of `device` are read.
     """
     column, flag = f"{device}_ns", f"{device}_quantised"
-    own = device == "rtl"
-    rows = list(_rows(path, _JPEG if own else ("image", column, flag, *_SIZES)))
-    new = set() if own else _new(path, rows)
-    for number, row in rows:
+    for number, row in _rows(path, ("image", column, flag)):
         ns, ticks = _whole(path, number, row, column, "ns"), row[flag] != "0"
         if row[flag] not in ("0", "1"):
             raise lpn.Error(
                 "E-truth-file", f"{path}, row {number}: {flag} must be 0 or 1, got {row[flag]!r}"
             )
-        also = ns if ticks else None
-        if row["image"] in new:
-            also = (
-                "lines that no image before it wrote come from DRAM, which this system leaves out"
-            )
-        yield f"{row['image']}.jpg", {"earlier": 1} if own else {}, ns, also
-
-
-def _new(path, rows):
-    """The images that write where none before them in the order of strings wrote."""
-    found, most = set(), 0
-    for number, row in sorted(rows, key=lambda r: f"{r[1]['image']}.jpg"):
-        width, height = (_whole(path, number, row, name, "pixels") for name in _SIZES)
-        if 2 * width * height > most:
-            found.add(row["image"])
-        most = max(most, 2 * width * height)
-    return found
+        yield f"{row['image']}.jpg", {"earlier": 1}, ns, ns if ticks else None
 
 
 def protoacc_rows(path):

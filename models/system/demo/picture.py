@@ -23,18 +23,29 @@ def net():
     return net
 
 
+def output_bytes(input):
+    """What it writes of an image."""
+    return _read(input)[1]
+
+
 def workload(input, net):
     """The lines of an image's pixels, the bytes of its file spread over them."""
-    from lpn_models_native import _jpeg
-
-    with open(input, "rb") as file:
-        data = file.read(_jpeg.MAX_FILE_BYTES)
-    width, height = _jpeg.size(data)
-    lines = -(-2 * width * height // LINE)
-    header = min(HEADER, len(data))
-    rest = len(data) - header
+    file_bytes, pixel_bytes = _read(input)
+    lines = -(-pixel_bytes // LINE)
+    header = min(HEADER, file_bytes)
+    rest = file_bytes - header
     marking = lpn.Marking(net)
     for line in range(lines):
         share = rest * (line + 1) // lines - rest * line // lines
         marking.add("lines", bytes=share + (header if line == 0 else 0))
     return marking
+
+
+def _read(path):
+    """Bytes of the file and of its pixels."""
+    from lpn_models_native import _jpeg
+
+    with open(path, "rb") as file:
+        data = file.read(_jpeg.MAX_FILE_BYTES)
+    width, height = _jpeg.size(data)
+    return len(data), 2 * width * height

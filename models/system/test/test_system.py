@@ -390,15 +390,3 @@ def test_the_decoder_on_a_board():
     run = lpn.simulate(net, model.workload(IMAGE, net), engine="interp")
     # At least two links, the interrupt, and the decoder's own 1402 cycles of 2 ns less its last pixels'.
     assert not run.stalled and model.module.answer_of_run(run)["ns"] > 300 + 1000 + 1300 * 2
-
-
-def test_the_authors_model_writes_a_line_after_the_other():
-    """Link, an I/O cache that lacks the line, L3, link: 819.75 ns, and polls of 914 ns."""
-    model = lpn.load(DEMO.parent / "jpeg_lpn.toml")
-    net = model.net()
-    found = []
-    for name in ("grad_16x16_q90_420.jpg", "plasma12_512x384_q50_420.jpg"):
-        run = lpn.simulate(net, model.workload(IMAGE.parent / name, net))
-        found.append(model.module.answer_of_run(run)["ns"])
-    lines = (512 * 384 - 16 * 16) * 2 / 64
-    assert abs(found[1] - found[0] - lines * 819.75) < 914

@@ -59,7 +59,7 @@ def in_ticks(found):
 def test_durations_by_the_cycle_counter(images):
     found = validated(images)
     assert found["compared"] == 11
-    assert found["mean_error"] < 0.0014 and found["worst_error"] < 0.0023
+    assert found["mean_error"] < 0.0017 and found["worst_error"] < 0.0031
 
 
 def test_durations_by_the_cycle_counter_as_it_counts(images):
@@ -81,11 +81,11 @@ def test_the_calibration_is_of_the_other_device(images):
     """Its durations by the cycle counter are one number times the net's, which jpeg.toml says; those by
     the timer are the net's."""
     found = validated(images, model=LPN)
-    assert found["compared"] == 6
+    assert found["compared"] == 11
     measured = ratios(found)
-    assert max(measured) / min(measured) < 1.0011
+    assert max(measured) / min(measured) < 1.0035
     ppm = (sum(measured) / len(measured) - 1) * 1e6
     with open(LPN.parent / "jpeg.toml", "rb") as file:
         assert tomllib.load(file)["host"]["guest_clock_ppm"] == pytest.approx(ppm, abs=5)
-    assert len(in_ticks(found)) == 12
+    assert len(in_ticks(found)) == 13
     assert all(reason.endswith(", within a tick") for reason in in_ticks(found))
