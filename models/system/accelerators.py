@@ -192,9 +192,9 @@ def fill(system, own, marking, path, earlier):
     given = {k[len(begin) :]: v for k, v in marking.net.bound.items() if k.startswith(begin)}
     own.net.bound = {**own.parameters, **given}
     if own.pattern:
-        return _fill_image(system, own, marking, path, _warm(path) if earlier else 0)
+        return _fill_image(system, own, marking, path, _warm(path, _image_bytes) if earlier else 0)
     if earlier:
-        raise ValueError("'earlier' is for systems with the JPEG decoder")
+        marking.add("writes.warm", at=_warm(path, _output_of(system, own)))
     tokens = own.model.workload(_rounds(system, own, path), own.net)
     position = 0
     for place in own.net.places:
@@ -286,16 +286,32 @@ def _fill_image(system, own, marking, path, warm):
     _add_job(system, marking, len(data), _ROWS * len(patterns))
 
 
-def _warm(path):
-    """Bytes of the output buffer that the images before wrote: those of the same folder whose names
-    stand before this one's in the order of strings."""
+def _warm(path, size):
+    """Bytes of the output buffer that the inputs before wrote: files of the same folder and ending whose
+    names stand before this one's in the order of strings. `size`: bytes of a file's output.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    ending = os.path.splitext(name)[1]
+    before = [n for n in os.listdir(folder) if n < name and n.endswith(ending)]
+    return max((size(os.path.join(folder, other)) for other in before), default=0)
+
+
+def _image_bytes(path):
+    """What the JPEG decoder writes of an image: whole MCUs from above, at the image's own width."""
     from lpn_models_native import _jpeg
 
-    folder, name = os.path.split(os.path.abspath(path))
-    most = 0
-    for other in sorted(os.listdir(folder)):
-        if other < name and other.endswith(".jpg"):
-            with open(os.path.join(folder, other), "rb") as file:
-                width, height = _jpeg.size(file.read(_jpeg.MAX_FILE_BYTES))
-            most = max(most, 2 * width * (-(-height // 16) * 16))
-    return most
+    with open(path, "rb") as file:
+        width, height = _jpeg.size(file.read(_jpeg.MAX_FILE_BYTES))
+    return 2 * width * (-(-height // 16) * 16)
+
+
+def _output_of(system, own):
+    """A function: an input's file -> bytes of its output."""
+    size = getattr(own.model.module, "output_bytes", None)
+    latency = system.memory.output == "dram" and system.memory.model != "dram"
+    if size is None or not own.outputs or not latency:
+        raise ValueError(
+            "'earlier' is for outputs in DRAM that is a latency (memory.output, memory.model), of the JPEG "
+            "decoder or of a model with a function output_bytes(input)"
+        )
+    return size

@@ -20,20 +20,23 @@ OUTPUT = 2**28  # where the output begins in the memory of a DRAM's model; the i
 AHEAD = 64  # runs of packets between an output and the engine that writes them
 
 
-def build(system, own: Own) -> lpn.Net:
-    """The net, in ticks of `system.tick` ps; every time and size in it is a parameter."""
-    return _Builder(system, own).build()
+def build(system, own: Own, earlier=False) -> lpn.Net:
+    """The net, in ticks of `system.tick` ps; every time and size in it is a parameter. `earlier`: an
+    input says how much of its output's buffer is not in DRAM alone.
+    """
+    return _Builder(system, own, earlier).build()
 
 
 class _Builder:
-    def __init__(self, system, own):
-        self.system, self.own = system, own
+    def __init__(self, system, own, earlier):
+        self.system, self.own, self.earlier = system, own, earlier
         self.net = lpn.Net("system")
         ticks = Fraction(10**12) / Fraction(system.tick)
         if ticks.denominator == 1:
             self.net.frequency = int(ticks)
         self.cycle = int(system.accelerator.period // system.tick)  # of the accelerator, in ticks
         self.dram = system.memory.model == "dram"
+        self.last = {}  # what goes at the end of a job, too
 
     def time(self, name, ps):
         """A parameter: a time of the file, in ticks."""
@@ -213,15 +216,29 @@ class _Builder:
             return
         where = net.place("writes.where", Where, init=[{"at": 0}])
         level = self.level_of(self.system.memory.output, writes.bytes)
+        take = {"where": where}
+
+        def warmed(at, warm):
+            return lpn.select(at < warm, 1, level(at))
+
+        if self.earlier:
+            warm = net.place(
+                "writes.warm", Where, start=True
+            )  # `at`: bytes that are not in DRAM alone
+            take["warm"], self.last["warm"] = warm.peek(), warm
         for name, size in own.outputs.items():
             pieces = -(-size // writes.bytes)
             net.transition(
                 f"writes.cut.{name}",
-                take={"t": connect[name], "where": where},
+                take={"t": connect[name], **take},
                 put=[
                     self.runs.emit(
                         pieces,
-                        level=lambda where, i: level(where.at + i * writes.bytes),
+                        level=(
+                            (lambda where, warm, i: warmed(where.at + i * writes.bytes, warm.at))
+                            if self.earlier
+                            else lambda where, i: level(where.at + i * writes.bytes)
+                        ),
                         late=1,
                         **(
                             {"at": lambda where, i: where.at + i * writes.bytes}
@@ -323,6 +340,7 @@ class _Builder:
                 "ends": self.ends.take(lambda job: job.ends),
                 "busy": self.busy,
                 "go": self.running,
+                **self.last,
             },
             put=raised,
             delay=self.cycle,

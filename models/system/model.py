@@ -57,8 +57,9 @@ class Configured:
         generation, lanes, max_payload, latency_ns: of [link]. read_bytes, outstanding_reads: of
         [reads]; write_bytes, outstanding_writes: of [writes]. open_page: 1 or 0, memory.page.
         guest_clock_ppm, rounds: of [host].
-        earlier: 1 when the images of an input's folder whose names stand before its own were written
-        to the same buffer before, so that its lines are not in DRAM alone.
+        earlier: 1 when the outputs of the inputs in its folder whose names stand before its own were
+        written to the same buffer before, so that its lines are not in DRAM alone; the JPEG decoder, or
+        a model with a function output_bytes(input).
         """
         for name, value in (("open_page", open_page), ("earlier", earlier)):
             if value not in (None, 0, 1):
@@ -79,7 +80,7 @@ class Configured:
         }
         system = self.system.changed(**{k: v for k, v in given.items() if v is not None})
         own = own_of(system)
-        net = build(system, own)
+        net = build(system, own, bool(earlier))
         net.system = system, own, bool(earlier)
         return net
 
@@ -109,30 +110,32 @@ class Configured:
         table(["clock", ">MHz", ">cycles"], rows, title=f"{answer['ns']:,.3f} ns".replace(",", " "))
 
     def truth_rows(self, path):
-        """(image, parameters, ns, what else is known) of each row of a jpeg.csv; of a protoacc.csv where
-        the accelerator is Protoacc.
+        """(image, parameters, ns, what else is known) of each row of a jpeg.csv, measured with the device
+        that device.truth says; of a protoacc.csv where the accelerator is Protoacc.
         """
         if self.system.accelerator.model == "protoacc":
             return truth.protoacc_rows(path)
-        return truth.jpeg_rows(path)
+        return truth.jpeg_rows(path, self.system.device.truth)
 
     def compare(self, ready, expected):
-        """The run and its ns. Raises ValueError, with both, for a row that was measured in ticks, and
-        with the reason for one that is not to be compared.
+        """The run and its ns by the guest's cycle counter. Raises ValueError, with both, for a row that was
+        measured in ticks of its timer, which counts true ns, and with the reason for one that is not to
+        be compared.
         """
         if isinstance(expected, str):
             raise ValueError(expected)
         run = ready.run()
         if run.latency is None:
             return run, {}
-        ns = _told(ready.net.system[0], run.latency)["guest_ns"]
+        told = _told(ready.net.system[0], run.latency)
         if expected is not None:
+            ns = told["ns"]
             apart = abs(ns - expected)
             raise ValueError(
                 f"measured in ticks of {truth.TICK} ns: {grouped(expected)} ns; predicted "
                 f"{grouped(round(ns))} ns, {'within' if apart < truth.TICK else 'not within'} a tick"
             )
-        return run, {"predicted": ns}
+        return run, {"predicted": told["guest_ns"]}
 
 
 def _told(system, ticks):

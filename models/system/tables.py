@@ -88,6 +88,7 @@ class Device:
     registers: int = _key(whole(1, 1000), 1)
     register_cycles: int = _key(whole(0, 10**6), 1)
     done: str = _key(one_of("accepted", "acknowledged"), "acknowledged")
+    truth: str = _key(one_of("rtl", "lpn"), "rtl")  # what it was when it was measured
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,16 @@ _JPEG = ("image", "rtl_ns", "rtl_quantised")
 _PROTOACC = ("bench", "accelerator", "run", "ns_per_iteration", "quantised")
 
 
-def jpeg_rows(path):
-    """(image, parameters, ns, ns where it was measured in ticks) of each row of a jpeg.csv."""
-    for number, row in _rows(path, _JPEG):
-        ns, ticks = _whole(path, number, row, "rtl_ns", "ns"), row["rtl_quantised"] != "0"
-        if row["rtl_quantised"] not in ("0", "1"):
+def jpeg_rows(path, device="rtl"):
+    """(image, parameters, ns, ns where it was measured in ticks) of each row of a jpeg.csv, whose columns
+    of `device` are read.
+    """
+    column, flag = f"{device}_ns", f"{device}_quantised"
+    for number, row in _rows(path, ("image", column, flag)):
+        ns, ticks = _whole(path, number, row, column, "ns"), row[flag] != "0"
+        if row[flag] not in ("0", "1"):
             raise lpn.Error(
-                "E-truth-file",
-                f"{path}, row {number}: rtl_quantised must be 0 or 1, got {row['rtl_quantised']!r}",
+                "E-truth-file", f"{path}, row {number}: {flag} must be 0 or 1, got {row[flag]!r}"
             )
         yield f"{row['image']}.jpg", {"earlier": 1}, ns, ns if ticks else None
 

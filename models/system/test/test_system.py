@@ -5,6 +5,7 @@ from collections import OrderedDict
 import lpn
 import pytest
 from conftest import ROOT, UNIT
+from lpn.runs import prepare
 
 DEMO = ROOT / "models" / "system" / "demo" / "jpeg.toml"
 IMAGE = ROOT / "models" / "jpeg" / "demo" / "grad_16x16_q90_420.jpg"
@@ -107,6 +108,16 @@ def test_a_window_of_writes_is_a_round_trip_each(tmp_path):
 def test_a_guest_whose_clock_is_fast(tmp_path):
     times, _ = ran(tmp_path, guest_clock_ppm=20_000)
     assert times[1] == round(times[0] * 1.02, 3)
+
+
+def test_the_timer_of_that_guest_counts_true_time(tmp_path):
+    true = ran(tmp_path)[0][0]
+    model = lpn.load(write(tmp_path))
+    ready = prepare(model, tmp_path / "sizes", {"guest_clock_ppm": 400_000}, "interp")
+    assert model.module.compare(ready, None)[1] == {"predicted": round(true * 1.4, 3)}
+    with pytest.raises(ValueError) as said:
+        model.module.compare(ready, 999_848)
+    assert f"predicted {true:.0f} ns, within a tick" in str(said.value)
 
 
 def test_rows_of_dram(tmp_path):

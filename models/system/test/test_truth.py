@@ -88,6 +88,17 @@ def test_rows_say_whether_they_were_measured_in_ticks(tmp_path):
     ]
 
 
+def test_a_system_says_whose_durations_are_its_own(tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text("image,rtl_ns,rtl_quantised,lpn_ns,lpn_quantised\n0,5,0,7,0\n3,5,0,9,1\n")
+    own = lpn.load(os.path.join(os.path.dirname(DEMO), "jpeg_lpn.toml")).module
+    assert [row[2:] for row in own.truth_rows(str(path))] == [(7, None), (9, 9)]
+    path.write_text(HEAD + "0,17,0\n")
+    with pytest.raises(lpn.Error) as refused:
+        list(own.truth_rows(str(path)))
+    assert "has no columns image, lpn_ns, lpn_quantised" in str(refused.value)
+
+
 @pytest.mark.parametrize("name", ["open_page", "earlier"])
 def test_what_is_yes_or_no_is_0_or_1(name):
     with pytest.raises(lpn.Error) as refused:
