@@ -14,64 +14,23 @@ import argparse
 import json
 import lzma
 import random
-import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from _measure import SEED, SHARED, machine
+from _measure import ROOT, SEED, SHARED, machine
 from lpn.runs import prepare
 
 import lpn
 from models.dram.trace import Trace, controllers
 
+sys.path.insert(0, str(ROOT / "testbenches" / "accuracy" / "dram"))
+
+from simulator import Simulator  # noqa: E402
+
 MODEL = lpn.load("dram")
-HERE = Path(__file__).resolve().parent
 REPEAT = 5
-CONFIGS = {
-    "ddr4": ("DDR4_8Gb_x8_3200", {}),
-    "ddr4close": ("DDR4_8Gb_x8_3200", {"OPEN_PAGE": "CLOSE_PAGE"}),
-    "hbm2": ("HBM2_8Gb_x128", {"channels = 8": "channels = 2"}),
-    "lpddr4": ("LPDDR4_8Gb_x16_2400", {}),
-}
-SOURCES = (
-    "bankstate channel_state command_queue common configuration controller dram_system hmc "
-    "memory_system refresh simple_stats timing"
-).split()
-
-
-class Simulator:
-    """DRAMsim3, built from a checkout."""
-
-    def __init__(self, checkout, folder):
-        self.folder, self.checkout = Path(folder), Path(checkout)
-        command = ["g++", "-O3", "-std=c++11", "-DFMT_HEADER_ONLY=1", "-o", f"{folder}/peer"]
-        command += [f"-I{checkout}/{each}" for each in ("src", "ext/fmt/include", "ext/headers")]
-        command += [str(HERE / "dram_peer.cc"), *(f"{checkout}/src/{s}.cc" for s in SOURCES)]
-        subprocess.run(command, check=True)
-
-    def write(self, trace):
-        """The trace and its configuration as files."""
-        name, changes = CONFIGS[trace.part]
-        text = (self.checkout / "configs" / f"{name}.ini").read_text()
-        for old, new in changes.items():
-            text = text.replace(old, new)
-        (self.folder / "config.ini").write_text(text)
-        rows = zip(trace.arrive, trace.writes, trace.block)
-        (self.folder / "trace.txt").write_text("".join(f"{a} {w:d} {b}\n" for a, w, b in rows))
-        return str(trace.standard.controller["request_bytes"])
-
-    def run(self, request_bytes):
-        """(processor seconds, cycles)."""
-        files = [str(self.folder / f) for f in ("config.ini", "", "trace.txt")]
-        done = subprocess.run(
-            [str(self.folder / "peer"), *files, request_bytes],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        seconds, cycles = done.stdout.split()[-2:]
-        return float(seconds), int(cycles)
 
 
 def least(ready):
