@@ -120,7 +120,9 @@ def text_of(value):
 
 
 def _number(scope, value, doing):
-    """`value` as an int Expr, a Ratio or a Fraction; `doing` says what for."""
+    """`value` as an int Expr, a Ratio or a Fraction; `doing`, a function, says what for: the text of a
+    large expression takes longer than making it.
+    """
     if isinstance(value, Expr):
         _joined(scope, value._scope)
         return value._int()
@@ -134,13 +136,13 @@ def _number(scope, value, doing):
     if name is not None:
         raise mistake(
             "E-operand",
-            f"cannot {doing} {value!r} itself; name a property, as in "
+            f"cannot {doing()} {value!r} itself; name a property, as in "
             f"{value._written()}.{next(iter(value._names()), 'x')}, or {name}.count for the tokens in its place",
         )
     index = as_index(value)
     if index is not None:
         return _constant(scope, index)
-    raise mistake("E-operand", f"cannot {doing} {text_of(value)}; formulas are made of numbers")
+    raise mistake("E-operand", f"cannot {doing()} {text_of(value)}; formulas are made of numbers")
 
 
 def _as_ratio(value, scope):
@@ -159,8 +161,7 @@ def _binary(symbol, core_name, ratio_name):
         return Expr(scope, getattr(core, core_name)(left._id, right._id))
 
     def method(self, other):
-        doing = f"compute {self._text()} {symbol}"
-        other = _number(self._scope, other, doing)
+        other = _number(self._scope, other, lambda: f"compute {self._text()} {symbol}")
         if isinstance(other, Expr):
             return compute(_joined(self._scope, other._scope), self._int(), other)
         left = _as_ratio(self._int(), self._scope)
@@ -168,7 +169,7 @@ def _binary(symbol, core_name, ratio_name):
 
     def reflected(self, other):
         other = _number(
-            self._scope, other, f"compute with {self._text()} the operator {symbol} and"
+            self._scope, other, lambda: f"compute with {self._text()} the operator {symbol} and"
         )
         if isinstance(other, Expr):
             return compute(_joined(self._scope, other._scope), other, self._int())
@@ -209,23 +210,26 @@ def _bits(symbol, core_name, logic_name=None):
                 return left != right
             joined = _joined(left._scope, right._scope)
             return Expr(joined, getattr(core, logic_name)(left._id, right._id))
-        written = f" {symbol} ".join(
-            f"({text_of(x)})" if isinstance(x, Expr) and x._is_bool() else text_of(x)
-            for x in (left, right)
-        )
+
+        def written():
+            return f" {symbol} ".join(
+                f"({text_of(x)})" if isinstance(x, Expr) and x._is_bool() else text_of(x)
+                for x in (left, right)
+            )
+
         operands = []
         for operand in (left, right):
             if _is_condition(operand):
                 raise mistake(
                     "E-operand",
-                    f"cannot compute {written}: {text_of(operand)} is a condition; write and, or, "
+                    f"cannot compute {written()}: {text_of(operand)} is a condition; write and, or, "
                     "not, or lpn.select(condition, a, b)",
                 )
-            number = _number(scope, operand, f"compute {written} with")
+            number = _number(scope, operand, lambda: f"compute {written()} with")
             if not isinstance(number, Expr):
                 raise mistake(
                     "E-operand",
-                    f"cannot compute {written}: bits are of whole numbers; round with //, "
+                    f"cannot compute {written()}: bits are of whole numbers; round with //, "
                     "math.floor or math.ceil",
                 )
             operands.append(number)
@@ -245,7 +249,7 @@ def _bits(symbol, core_name, logic_name=None):
 def _check_shift(core_name, count, written):
     const = count._const()
     if core_name.startswith("shift_") and const is not None and not 0 <= const <= 63:
-        raise mistake("E-shift", f"cannot compute {written}; a shift must be 0..63")
+        raise mistake("E-shift", f"cannot compute {written()}; a shift must be 0..63")
 
 
 def _comparison(symbol, core_name):
@@ -259,7 +263,7 @@ def _comparison(symbol, core_name):
             scope = _joined(self._scope, other._scope)
             same = scope.core.select(self._id, other._id, scope.core.logical_not(other._id))
             return Expr(scope, same if symbol == "==" else scope.core.logical_not(same))
-        other = _number(self._scope, other, f"compare {self._text()} {symbol}")
+        other = _number(self._scope, other, lambda: f"compare {self._text()} {symbol}")
         if isinstance(other, Expr):
             scope = _joined(self._scope, other._scope)
             return _compare(scope, core_name, self._int(), other)
@@ -351,27 +355,27 @@ class Expr:
     __mul__, __rmul__ = _binary("*", "mul", "_times")
 
     def __truediv__(self, other):
-        other = _number(self._scope, other, f"divide {self._text()} by")
+        other = _number(self._scope, other, lambda: f"divide {self._text()} by")
         return _quotient(_as_ratio(self._int(), self._scope), _as_ratio(other, self._scope))
 
     def __rtruediv__(self, other):
-        other = _number(self._scope, other, f"divide by {self._text()}")
+        other = _number(self._scope, other, lambda: f"divide by {self._text()}")
         return _quotient(_as_ratio(other, self._scope), _as_ratio(self._int(), self._scope))
 
     def __floordiv__(self, other):
-        other = _number(self._scope, other, f"divide {self._text()} by")
+        other = _number(self._scope, other, lambda: f"divide {self._text()} by")
         return _floor_quotient(self._int(), other, self._scope)
 
     def __rfloordiv__(self, other):
-        other = _number(self._scope, other, f"divide by {self._text()}")
+        other = _number(self._scope, other, lambda: f"divide by {self._text()}")
         return _floor_quotient(other, self._int(), self._scope)
 
     def __mod__(self, other):
-        other = _number(self._scope, other, f"compute {self._text()} %")
+        other = _number(self._scope, other, lambda: f"compute {self._text()} %")
         return _remainder(self._int(), other, self._scope)
 
     def __rmod__(self, other):
-        other = _number(self._scope, other, f"compute modulo {self._text()} of")
+        other = _number(self._scope, other, lambda: f"compute modulo {self._text()} of")
         return _remainder(other, self._int(), self._scope)
 
     def __divmod__(self, other):
@@ -611,7 +615,9 @@ class Ratio:
         return Ratio(scope, self._num * other._num, self._den * other._den)
 
     def _other(self, value, doing):
-        return _as_ratio(_number(self._scope, value, f"{doing} {self._text()} and"), self._scope)
+        return _as_ratio(
+            _number(self._scope, value, lambda: f"{doing} {self._text()} and"), self._scope
+        )
 
     def __add__(self, other):
         return self._plus(self._other(other, "add"))
@@ -790,7 +796,7 @@ def _branch(scope, value):
         return Expr(scope, scope.core.boolean(value))
     if isinstance(value, Expr):
         return value
-    return _number(scope, value, "select")
+    return _number(scope, value, lambda: "select")
 
 
 def lookup(table, x):
@@ -820,7 +826,7 @@ def ceil_div(x, y):
         if y == 0:
             raise mistake("E-divisor", "divides by zero")
         return -(-x // y)
-    left, right = (_number(scope, v, "divide") for v in (x, y))
+    left, right = (_number(scope, v, lambda: "divide") for v in (x, y))
     if not isinstance(left, Expr) or not isinstance(right, Expr):
         return _quotient(_as_ratio(left, scope), _as_ratio(right, scope)).__ceil__()
     const = _check_divisor(right, left)
@@ -835,9 +841,9 @@ def extreme(name, values):
     scope = _scope_of(*values)
     if scope is None:
         return (min if name == "min" else max)(values)
-    result = _number(scope, values[0], f"take the {name} of")
+    result = _number(scope, values[0], lambda: f"take the {name} of")
     for value in values[1:]:
-        value = _number(scope, value, f"take the {name} of")
+        value = _number(scope, value, lambda: f"take the {name} of")
         if isinstance(result, Expr) and isinstance(value, Expr):
             scope = _joined(result._scope, value._scope)
             result = Expr(scope, getattr(scope.core, name)(result._id, value._id))
