@@ -75,8 +75,8 @@ THIRD_PARTY = {
     "doctest/": ("*/test/", "models/*/native/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
-    "configuration.h": ("testbenches/speed/",),  # DRAMsim3, when the bench builds it
-    "dram_system.h": ("testbenches/speed/",),
+    "configuration.h": ("testbenches/accuracy/dram/",),  # DRAMsim3, where there is a checkout
+    "dram_system.h": ("testbenches/accuracy/dram/",),
 }
 FMT_FREE = {"lpn2sim/runtime"}  # generated code must compile with a compiler alone
 POSIX_FREE = {"lpn-core"}  # the standard library and fmt
