@@ -88,8 +88,8 @@ inline std::int64_t apply_op(Op op, std::int64_t x, std::int64_t y) {
 // What an expression is evaluated in. An Env provides
 //   int64 param(u32) · int64 token(u32 arc, u32 field, int64 which) (throws kTokenIndex)
 //   int64 occupancy(u32 arc), free(u32 arc), taken(u32 arc), needed(u32 arc)
-// and the members `index` and `bound` below. One that keeps values of expressions that are asked for
-// again has also
+// and the members `index` and `bound` below. One that keeps values of expressions that are asked
+// for again has also
 //   bool recall(ExprId, int64& value) · void keep(ExprId, int64 value)
 struct EvalScope {
   std::int64_t index = 0;
@@ -174,7 +174,7 @@ std::int64_t eval_node(const ExprPool& pool, ExprId id, Env& env) {
 
 template <typename Env>
 std::int64_t eval(const ExprPool& pool, ExprId id, Env& env) {
-  if constexpr (requires(std::int64_t& value) { env.recall(id, value); }) {
+  if constexpr (requires(std::int64_t & value) { env.recall(id, value); }) {
     std::int64_t value = 0;
     if (env.recall(id, value)) return value;
     value = eval_node(pool, id, env);
