@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 import lpn
 from lpn.runs import Model
 
-__all__ = ["Own", "fill", "own_of", "wrong"]
+from .trips import cycles_of, wrong
+
+__all__ = ["Own", "fill", "own_of"]
 
 # The shell of the JPEG decoder (jpeg_decoder.v): 16-bit pixels, written row by row of a block.
 _ROW_BYTES, _ROWS = 16, 8
@@ -44,16 +46,11 @@ class Own:
         return type(kind.name, (lpn.Token,), {"__annotations__": ranges})
 
 
-def wrong(system, text):
-    """The error of a file that does not fit its accelerator."""
-    return lpn.Error("E-system-file", f"{system.name}: {text}")
-
-
 def own_of(system) -> Own:
     """The accelerator of a System. Raises Error "E-system-file" where the file does not fit it."""
     about = system.accelerator
     model, net = _loaded(system)
-    trips = {name: _round_trip(system, kind) for name, kind in about.round_trips}
+    trips = {name: cycles_of(system, kind) for name, kind in about.round_trips}
     for name in trips:
         if name not in net.params:
             raise wrong(
@@ -149,23 +146,6 @@ def _check_places(system, own):
                 f"accelerator.finished.{place} must be a number or a start place of {name}, "
                 f"{', '.join(start) or 'none'}; got '{many}'",
             )
-
-
-def _round_trip(system, kind):
-    """Cycles from a request of the accelerator to its answer, when nothing else is on the way."""
-    memory, link, device = system.memory, system.link, system.accelerator
-    if link.packets:
-        key = "topology" if link.topology else "generation"
-        raise wrong(
-            system,
-            "accelerator.round_trips needs a link of messages: packets of PCI Express wait for each "
-            f"other; leave out link.{key}",
-        )
-    where = memory.input if kind == "read" else memory.output
-    more = (
-        memory.behind if where == "behind" else memory.levels()[2 if memory.page == "open" else 3]
-    )
-    return -(-(2 * link.latency + memory.hit + more) // device.period)
 
 
 def _jpeg(system, own):

@@ -19,7 +19,7 @@ def driver(b):
         take={"job": job},
         put=[rung.forward("job"), waiting],
         # A posted write is answered where the link begins; the next one waits for that.
-        delay=b.time("host.setup", host.setup)
+        delay=b.time("host.setup", host.setup + host.command)
         + (device.registers - 1) * (request + answer)
         + request,
         servers=1,

@@ -50,21 +50,27 @@ class Configured:
         open_page: int | None = None,
         rounds: int | None = None,
         guest_clock_ppm: int | None = None,
+        setup_ns: int | None = None,
+        command_ns: int | None = None,
+        in_dram: int | None = None,
         earlier: int = 0,
     ) -> lpn.Net:
         """The net; what is given stands in place of the file's.
 
         generation, lanes, max_payload, latency_ns: of [link]. read_bytes, outstanding_reads: of
         [reads]; write_bytes, outstanding_writes: of [writes]. open_page: 1 or 0, memory.page.
-        guest_clock_ppm, rounds: of [host].
+        guest_clock_ppm, rounds, setup_ns, command_ns: of [host]. in_dram: 1 or 0, where inputs and outputs
+        are, memory.input and memory.output.
         earlier: 1 when the outputs of the inputs in its folder whose names stand before its own were
         written to the same buffer before, so that its lines are not in DRAM alone; the JPEG decoder, or
         a model with a function output_bytes(input).
         """
-        for name, value in (("open_page", open_page), ("earlier", earlier)):
+        flags = {"open_page": open_page, "in_dram": in_dram, "earlier": earlier}
+        for name, value in flags.items():
             if value not in (None, 0, 1):
                 raise lpn.Error("E-param", f"{name} must be 0 or 1, got {value}")
         page = None if open_page is None else "open" if open_page else "closed"
+        where = None if in_dram is None else "dram" if in_dram else "behind"
         given = {
             "link.generation": generation,
             "link.lanes": lanes,
@@ -75,8 +81,12 @@ class Configured:
             "writes.bytes": write_bytes,
             "writes.outstanding": outstanding_writes,
             "memory.page": page,
+            "memory.input": where,
+            "memory.output": where,
             "host.rounds": rounds,
             "host.guest_clock_ppm": guest_clock_ppm,
+            "host.setup_ns": setup_ns,
+            "host.command_ns": command_ns,
         }
         system = self.system.changed(**{k: v for k, v in given.items() if v is not None})
         own = own_of(system)

@@ -62,6 +62,7 @@ class System:
             self.accelerator.period,
             *(self.link.latency, self.writes.latency),
             *(self.host.request, self.host.answer, self.host.pause, self.host.interrupt),
+            *(self.host.setup, self.host.command),
             *(m.packet, m.hit, m.behind, m.controller, m.activate, m.access, m.precharge),
         )
 

@@ -7,6 +7,8 @@ from lpn.runs import WrongValue, one_of, picoseconds, whole
 
 from models.pcie import rates
 
+from .trips import KINDS
+
 __all__ = ["Accelerator", "Device", "Host", "Link", "Memory", "Reads", "Writes", "name_of"]
 
 
@@ -61,7 +63,7 @@ def _trips(value, name):
     if not isinstance(value, dict):
         raise WrongValue(f"{name} must be a table")
     for key, kind in value.items():
-        one_of("read", "write")(kind, f"{name}.{key}")
+        one_of(*KINDS)(kind, f"{name}.{key}")
     return tuple(value.items())
 
 
@@ -136,7 +138,8 @@ class Host:
     polls: int = _key(whole(1, 2**31), 4_000_000)
     interrupt: int = _key(picoseconds, 0, "interrupt_ns")
     guest_clock_ppm: int = _key(whole(-500_000, 500_000), 0)
-    setup: int = _key(picoseconds, 0, "setup_ns")  # before the first register write
+    setup: int = _key(picoseconds, 0, "setup_ns")  # before the first command
+    command: int = _key(picoseconds, 0, "command_ns")  # before the register writes of each
     rounds: int = _key(whole(1, 1000), 1)  # of the input's work, one after the other
 
 

@@ -57,6 +57,13 @@ def test_rows_of_protoacc_say_why_they_are_not_compared(tmp_path, row, said):
     assert (why is None) if said is None else said in why
 
 
+def test_messages_beyond_the_cache_are_said_to_be_in_dram(tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text(PROTOACC + "bench3,rtl,1,5,0\nbench5,rtl,1,7,0\n")
+    rows = lpn.load(DEMO).module.truth_rows(str(path))
+    assert [parameters for _, parameters, *_ in rows] == [{}, {"in_dram": 1}]
+
+
 @pytest.mark.parametrize(
     "model, text, said",
     [
