@@ -628,7 +628,7 @@ class Net:
 def _inside(unknown, prefix):
     """An unknown of a part as one of the net that has the part."""
     uses = [Use(use.kind, f"{prefix}.{use.owner}", use.part) for use in unknown.uses]
-    return Unknown(f"{prefix}.{unknown.name}", unknown.open, uses, unknown.at)
+    return Unknown(f"{prefix}.{unknown.name}", unknown.open, uses, list(unknown.calls))
 
 
 def _unpickled(text, bound):

@@ -10,6 +10,7 @@ import _lpn
 import numpy as np
 
 from ..authoring.net import Net
+from ..authoring.unknown import Unknown
 from ..errors import Error, without_place
 from ..waves.identify import by_firing
 
@@ -48,6 +49,7 @@ class Observed:
     given: set[str] = field(default_factory=set)
     named: dict[str, Named] = field(default_factory=dict)  # commits that say whose they are
     trailing: set[str] = field(default_factory=set)  # there may be more instants than firings
+    settled: dict[str, Unknown] = field(default_factory=dict)  # whose number is among the values
 
 
 @dataclass
