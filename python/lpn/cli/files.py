@@ -8,7 +8,7 @@ import _lpn
 
 from ..authoring.unknown import require_known
 from ..command import ANSWERED, OutputFile, json_option, model_argument, params_option, print_json
-from ..errors import without_place
+from ..errors import naming, without_place
 from ..runs import prepare
 
 
@@ -94,7 +94,7 @@ def print_net(model, params, output):
     require_known(ready.net)
     text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
-        with open(output, "w", encoding="utf-8") as file:
+        with naming(output), open(output, "w", encoding="utf-8") as file:
             file.write(text)
     else:
         click.echo(text, nl=False)
@@ -193,7 +193,8 @@ def new(folder):
     os.makedirs(folder)
     texts = {f"{name}.py": _MODEL, f"test_{name}.py": _TEST}
     for file, text in {**texts, "example.txt": _EXAMPLE}.items():
-        with open(os.path.join(folder, file), "x", encoding="utf-8") as out:
+        path = os.path.join(folder, file)
+        with naming(path), open(path, "x", encoding="utf-8") as out:
             out.write(text.format(name=name) if file in texts else text)
     model = os.path.join(folder, f"{name}.py")
     click.echo(f"{model}, test_{name}.py, example.txt; to go on:")

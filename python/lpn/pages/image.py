@@ -12,7 +12,7 @@ import zlib
 
 import _lpn
 
-from ..errors import mistake
+from ..errors import mistake, naming
 from .export import opened
 from .page import page_folder, record
 
@@ -75,7 +75,7 @@ def write(kind, net, values, marking, path, look):
     """
     job = look.job(net=_lpn.viz.describe(net._core, values, marking._core), format=kind)
     data = run_node(job)
-    with open(path, "wb") as file:
+    with naming(path), open(path, "wb") as file:
         file.write(data)
 
 
