@@ -473,7 +473,8 @@ def _show(ready, about, rows, given, until=None):
     failed = [row for row in rows if "error" in row]
     for row in failed:
         error, name = row["error"], row["input"] or ready.net.name
-        where = "" if error["message"].startswith((f"{name}:", f"{name},")) else f"{name}: "
+        subject = (f"{name}:", f"{name},", *([f"{name} "] if "." in name else []))
+        where = "" if error["message"].startswith(subject) else f"{name}: "
         click.echo(f"error: {where}{error['message']} [{error['code']}]", err=True)
     if "interrupted" in about:
         text = "interrupted"
