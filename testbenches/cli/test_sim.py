@@ -516,7 +516,9 @@ def test_an_input_that_is_no_json_is_named_once(lpn, nets):
     (nets / "in.json").write_text('{"in": [[5]')
     done = lpn("sim", "line.lpn", "in.json", cwd=nets)
     assert done.status == 2
-    assert done.err.startswith("error: in.json is neither a marking file (LPNM) nor JSON: "), done.err
+    assert done.err.startswith(
+        "error: in.json is neither a marking file (LPNM) nor JSON: "
+    ), done.err
 
 
 def test_an_input_that_does_not_fit_shows_no_line_of_ours(lpn, nets):

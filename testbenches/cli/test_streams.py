@@ -39,6 +39,24 @@ def test_a_full_disk_is_no_wrong_input(lpn, nets, marking, full):
     assert answer.status == 2 and answer.err.endswith(f"x.lpnm: {FULL}")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["viz", "line.lpn", "m.json", "-o", "m.json"],
+        ["viz", "line.lpn", "m.json", "--output=./m.json"],
+        ["sim", "line.lpn", "m.json", "--trace", "m.json"],
+        ["marking", "line.lpn", "m.json", "-o", "m.json"],
+    ],
+)
+def test_what_is_read_is_not_written(lpn, nets, marking, words):
+    tokens = marking("m.json", JOBS)
+    before = tokens.read_text()
+    answer = lpn(*words, cwd=tokens.parent)
+    assert answer.status == 2 and "m.json is a file that the command reads" in answer.err
+    assert tokens.read_text() == before
+    assert lpn("print", "line.lpn", "-o", "line.lpn", cwd=nets).status == 0
+
+
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_a_stdout_that_is_full_is_an_error(nets, marking, more):
     command = [BUILD / "bin" / "lpn", "sim", nets / "line.lpn", marking("m.json", JOBS), *more]

@@ -87,7 +87,9 @@ def marking(model, input, params, output, as_json):
 @click.command("print")
 @model_argument
 @params_option
-@click.option("-o", "--output", type=OutputFile(), metavar="FILE", help="Default: stdout.")
+@click.option(
+    "-o", "--output", type=OutputFile(in_place=True), metavar="FILE", help="Default: stdout."
+)
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
     ready = prepare(model, params=params)

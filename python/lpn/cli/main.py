@@ -112,7 +112,7 @@ def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     _open_streams()
     try:
-        status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False)
+        status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False, obj=arguments)
     except click.UsageError as error:
         hint = f"\n  try: {error.ctx.command_path} --help" if error.ctx is not None else ""
         status = _refuse("E-usage", error.format_message() + hint, arguments)
