@@ -119,6 +119,15 @@ def test_all_calls_of_a_number_are_replaced(tmp_path):
     assert "2 * pkt.words + 5" in text and "6 * 5)" in text
 
 
+def test_a_token_that_cannot_be_is_told_with_its_cycle():
+    words = [*WORDS[:7], 65, *WORDS[8:]]
+    fit = Fit([observed(net_of(lpn.unknown()), made(), words)])
+    assert refused("E-range", fit.solve) == (
+        "r: the net cannot follow the recording: place 'queue': pushed value 65 for 'words' is outside "
+        "its range 1..64; it comes at cycle 28"
+    )
+
+
 # Numbers that -p gives.
 
 
