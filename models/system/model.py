@@ -104,9 +104,11 @@ class Configured:
             marking.done_count = 1  # refreshes never stop: the run ends when the driver knows
         return marking
 
-    def engine(self, input) -> str:
-        """What runs an input when nobody asks: a DRAM's model takes half a minute to compile."""
-        return "interp" if self.system.memory.model == "dram" else "compiled"
+    def engine(self, input) -> str | None:
+        """What runs an input when nobody asks: a DRAM's model takes half a minute to compile; of others
+        what answers first.
+        """
+        return "interp" if self.system.memory.model == "dram" else None
 
     def answer_of_run(self, run) -> dict:
         """ns of a run and cycles of each clock in them, and ps of a tick; None where it did not end."""

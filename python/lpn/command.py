@@ -86,12 +86,14 @@ class FiniteRange(click.FloatRange):
 
 
 class OutputFile(click.Path):
-    """A file that a command will write, refused before the work when it cannot be: Error E-input. The
-    value is the path.
+    """A file that a command will write, refused before the work when it cannot be: Error E-input; or
+    when the command line names it twice, as what is read: UsageError, unless `in_place`. The value is
+    the path.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, in_place: bool = False) -> None:
         super().__init__(dir_okay=False, writable=True)
+        self.in_place = in_place
 
     def convert(self, value, param, ctx):
         path = super().convert(value, param, ctx)
@@ -100,7 +102,17 @@ class OutputFile(click.Path):
             raise without_place("E-input", f"cannot write {path}: there is no folder {folder}")
         if not os.path.exists(path) and not os.access(folder, os.W_OK):
             raise without_place("E-input", f"cannot write {path}: {folder} is not writable")
+        words = ctx.find_root().obj if ctx is not None and not self.in_place else None
+        if os.path.isfile(path) and sum(_names(word, path) for word in words or ()) > 1:
+            self.fail(f"{path} is a file that the command reads; name another one", param, ctx)
         return path
+
+
+def _names(word, path):
+    """Whether a word of the command line names the file at `path`."""
+    word = word.partition("=")[2] if word.startswith("--") else word
+    word = word.rpartition(":")[0] if ".py:" in word else word.partition("#")[0]
+    return os.path.isfile(word) and os.path.samefile(word, path)
 
 
 params_option = click.option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from _lpn import Error, RunError
@@ -18,6 +18,7 @@ __all__ = [
     "formulas",
     "listed",
     "mistake",
+    "naming",
     "near",
     "placed",
     "refusal",
@@ -77,6 +78,17 @@ def near(name: object, known: Iterable[str]) -> str:
 
     found = difflib.get_close_matches(str(name), list(known), 1)
     return f"; did you mean '{found[0]}'?" if found else ""
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of writing a file, as of a full disk, name it; those of opening one do by themselves."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise
 
 
 def debugging() -> bool:

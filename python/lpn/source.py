@@ -1,12 +1,19 @@
 """Where the author wrote something: the innermost frame outside this package."""
 
+import contextlib
+import functools
 import os
 import sys
 
 __all__ = ["caller", "count_as_ours", "excerpt", "file_of", "is_ours", "of_function", "shown"]
 
 _shown = {}  # (file name, current folder) -> name in messages
-_ours = (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
+# What stands between two lines of this package is no author's either.
+_ours = (
+    os.path.dirname(os.path.abspath(__file__)) + os.sep,
+    functools.__file__,
+    contextlib.__file__,
+)
 
 
 def is_ours(filename):

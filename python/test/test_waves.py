@@ -209,7 +209,7 @@ def test_fst_without_fst2vcd(files, monkeypatch):
         ("x = [", "is not TOML"),
         ("[channels.a]\nvalid = 'v'", 'which signal is the clock? Write clock = "tb.clk"'),
         ("clock = 'c'", "there is no channel; write [channels.NAME] with valid and ready"),
-        ("clock = 'c'\n[channels.a]\nvald = 'v'", "channels.a has no 'vald'; did you mean 'valid'?"),
+        ("clock = 'c'\n[channels.a]\nvald = 'v'", "channels.a has no 'vald'; there is valid, ready"),
         ("clock = 'c'\n[channels.a]\nready = 'v'", "channels.a has ready; a channel has valid"),
         ("clock = 'c'\n[channels.a]\nvalid = 'v'\nstrobe = 'v'", "says valid twice"),
         ("clock = 'c'\nedge = 'up'\n[channels.a]\nvalid = 'v'", 'edge is "rising" or "falling"'),

@@ -19,6 +19,10 @@ import pipeline  # noqa: E402
 from test_spaces import recurrence  # noqa: E402
 
 
+class Sized(lpn.Token):
+    size: lpn.Int[0, 4]
+
+
 def random_pipeline(seed):
     """(net, slopes, constants, capacities) of a pipeline like a decoder's."""
     rng = random.Random(seed)
@@ -204,3 +208,22 @@ def test_numbers_beyond_64_bits_are_refused_or_out_of_reach():
         assert lpn.prove(space, f"latency <= {bound}").verdict == "proved"
         assert lpn.prove(space, f"latency >= {bound}").verdict == "refuted"
         assert lpn.prove(space, f"latency >= -{bound}").verdict == "proved"
+
+
+def test_an_input_that_fails_is_told_with_what_its_run_says():
+    """Classes know only that the delay cannot be computed."""
+
+    def delay(job):
+        assert job.size != 3, "the RTL loses it"
+        return job.size
+
+    net = lpn.Net("plain")
+    jobs, done = net.place("jobs", Sized, start=True), net.place("done", done=True)
+    net.transition("work", take={"job": jobs}, put=[done.emit()], delay=delay, servers=1)
+    space = lpn.InputSpace(net.done())
+    space.tokens("jobs", 1)
+    answer = lpn.maximize(space)
+    assert answer.upper == 4 and answer.stalled["witness"] == {"jobs[0].size": 3}
+    assert "transition 'work.delay' at time 0: the assumption 'the RTL loses it'" in (
+        answer.stalled["why"]
+    )

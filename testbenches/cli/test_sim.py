@@ -512,6 +512,25 @@ def test_an_input_that_its_model_names_is_named_once(lpn, tmp_path):
     assert done.err.startswith("error: rows.json, command 0: ddr4 has no command ACTX"), done.err
 
 
+def test_an_input_that_is_no_json_is_named_once(lpn, nets):
+    (nets / "in.json").write_text('{"in": [[5]')
+    done = lpn("sim", "line.lpn", "in.json", cwd=nets)
+    assert done.status == 2
+    assert done.err.startswith(
+        "error: in.json is neither a marking file (LPNM) nor JSON: "
+    ), done.err
+
+
+def test_an_input_that_does_not_fit_shows_no_line_of_ours(lpn, nets):
+    """The file of the net is no Python; nor is what lies between."""
+    (nets / "in.json").write_text('{"in": [{"sze": 5}]}')
+    done = lpn("sim", "line.lpn", "in.json", cwd=nets)
+    assert (done.status, done.err) == (
+        2,
+        "error: in.json: row 0 of 'in' needs exactly: size; got: sze [E-marking]\n",
+    )
+
+
 def test_a_misspelt_command_is_recognised(lpn):
     done = lpn("smi")
     assert (done.status, done.err) == (

@@ -1,5 +1,8 @@
 """lpn validate: rows, errors, what is not covered."""
 
+import gzip
+import lzma
+
 import pytest
 from conftest import DEMO, SHARED
 
@@ -124,7 +127,35 @@ def test_a_damaged_row_is_named(lpn, folder):
 
     assert "bad.csv, row 3: there is no value of factor, cycles" in said("a\n")
     assert "bad.csv, row 3: there is no value of cycles" in said("a,1\n")
-    assert "bad.csv, row 3: invalid literal" in said("a,x,10\n")
+    assert "bad.csv, row 3: factor is 'x': invalid literal" in said("a,x,10\n")
+
+
+def test_an_odd_number_is_not_said_to_be_missing(lpn, folder):
+    """In a row in which another column, which nobody reads, is empty."""
+    (folder / "bad.csv").write_text("name,note,factor,cycles\n\na,,1,1O\n")
+    answer = lpn("validate", "model.py", "--truth", "bad.csv", cwd=folder)
+    assert "bad.csv, row 3: cycles is '1O': invalid" in answer.refused("E-truth-file")
+
+
+def test_a_truth_of_other_tools(lpn, folder):
+    """With a byte order mark and ends of lines as Windows has them, and packed."""
+    rows = "name,factor,cycles\na,1,10\na,2,16\n".encode()
+    packed = gzip.compress(rows)
+    files = {
+        "mark.csv": b"\xef\xbb\xbf" + rows,
+        "lines.csv": rows.replace(b"\n", b"\r\n"),
+        "packed.csv.gz": packed,
+        "packed.csv.xz": lzma.compress(rows),
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+        answer = lpn(
+            "validate", "model.py", "--truth", name, "--inputs", "inputs", "--json", cwd=folder
+        )
+        assert (answer.status, answer.json["compared"]) == (0, 2), name
+    (folder / "cut.csv.gz").write_bytes(packed[:20])
+    answer = lpn("validate", "model.py", "--truth", "cut.csv.gz", cwd=folder)
+    assert "cut.csv.gz is no whole gzip file" in answer.refused("E-truth-file")
 
 
 def test_parameters_of_a_row_are_whole_numbers(lpn, tmp_path):

@@ -203,6 +203,14 @@ def test_too_many_pixels(tmp_path, lpn_command):
     assert "--width" in answer.refused("E-picture") and not (tmp_path / "net.png").exists()
 
 
+@pytest.mark.parametrize("kind", ["svg", "png", "gif"])
+def test_a_net_of_nothing(tmp_path, lpn_command, kind):
+    (tmp_path / "none.lpn").write_text("lpn 1\nnet none\nend\n")
+    answer = lpn_command("viz", tmp_path / "none.lpn", "-o", tmp_path / f"none.{kind}")
+    assert "net 'none' has no place and no transition" in answer.refused("E-picture")
+    assert not (tmp_path / f"none.{kind}").exists()
+
+
 def test_without_node(tmp_path, lpn_command):
     """Another PATH: what the starter needs, but no node."""
     tools = tmp_path / "tools"

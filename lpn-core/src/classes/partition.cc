@@ -91,7 +91,7 @@ class Search final : public PathSearch {
   void tick() override {
     if (options_.seconds > 0 &&
         std::chrono::duration<double>(Clock::now() - started_).count() > options_.seconds) {
-      stop(fmt::format("the limit of {:g} s", options_.seconds));
+      stop(fmt::format("the limit of {:.4g} s", options_.seconds));
     }
     if (options_.progress && !options_.progress(paths_, open_.size() + 1))
       stop("a request to stop");

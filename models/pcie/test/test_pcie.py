@@ -106,6 +106,13 @@ def test_a_parameter_is_set_for_one_run_alone():
     assert MODEL.net_of(DEMO).bound == {}
 
 
+def test_an_answer_waits_for_no_compiler(tmp_path, monkeypatch):
+    """It took 10 s for a run of 30 ms."""
+    monkeypatch.setenv("LPN_CACHE", str(tmp_path))
+    assert model.answer(DEMO)["transfers"]
+    assert not list(tmp_path.glob("*.so"))
+
+
 def test_devices_behind_a_switch_share_its_link_and_get_their_own_data():
     answer = model.answer(DEMO)
     rows = {(r["device"], r["kind"]): r for r in answer["transfers"]}

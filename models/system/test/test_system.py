@@ -390,3 +390,14 @@ def test_the_decoder_on_a_board():
     run = lpn.simulate(net, model.workload(IMAGE, net), engine="interp")
     # At least two links, the interrupt, and the decoder's own 1402 cycles of 2 ns less its last pixels'.
     assert not run.stalled and model.module.answer_of_run(run)["ns"] > 300 + 1000 + 1300 * 2
+
+
+def test_a_system_answers_before_it_is_compiled(tmp_path, monkeypatch, capsys):
+    """It took 11 s for a run of a millisecond."""
+    from lpn.cli.main import main
+
+    monkeypatch.setenv("LPN_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(SystemExit) as ended:
+        main(["sim", str(ROOT / "models/system/demo/jpeg.toml"), str(IMAGE)])
+    assert ended.value.code == 0 and "(interpreted)" in capsys.readouterr().out
+    assert not list((tmp_path / "cache").glob("*.so"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import _lpn
 
-from ..errors import listed, mistake, placed
+from ..errors import listed, mistake, naming, placed
 from .expr import INT_MAX, INT_MIN, as_index
 from .net import Net
 from .place import Place
@@ -242,7 +242,7 @@ class Marking:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the compact file form."""
-        with open(path, "wb") as file:
+        with naming(path), open(path, "wb") as file:
             file.write(self.save_bytes())
 
     def save_bytes(self) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import _lpn
 
 from .. import source
-from ..errors import listed, mistake, placed, within
+from ..errors import listed, mistake, naming, placed, within
 from . import trace
 from .check import check_fields, check_name, check_options, plain
 from .expr import Expr, Scope, as_index
@@ -385,7 +385,7 @@ class Net:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the net as a .lpn file."""
-        with open(path, "w", encoding="utf-8") as file:
+        with naming(path), open(path, "w", encoding="utf-8") as file:
             file.write(self.text())
 
     @classmethod
@@ -628,7 +628,7 @@ class Net:
 def _inside(unknown, prefix):
     """An unknown of a part as one of the net that has the part."""
     uses = [Use(use.kind, f"{prefix}.{use.owner}", use.part) for use in unknown.uses]
-    return Unknown(f"{prefix}.{unknown.name}", unknown.open, uses, unknown.at)
+    return Unknown(f"{prefix}.{unknown.name}", unknown.open, uses, list(unknown.calls))
 
 
 def _unpickled(text, bound):

@@ -18,6 +18,7 @@ __all__ = [
     "Use",
     "forget",
     "require_known",
+    "settle",
     "stands_alone",
     "unknown",
     "within_formula",
@@ -50,14 +51,14 @@ class Use(NamedTuple):
 class Unknown:
     """An unknown of a net, a parameter of the net by the same name.
 
-    `open`: a formula of which not even the shape is given. `uses`: where it stands. `at`: (file,
-    line, end line, column, end column) of the call, None where it is not known.
+    `open`: a formula of which not even the shape is given. `uses`: where it stands. `calls`: (file,
+    line, end line, column, end column) of each call, None where it is not known.
     """
 
-    __slots__ = ("at", "name", "open", "uses")
+    __slots__ = ("calls", "name", "open", "uses")
 
-    def __init__(self, name: str, shapeless: bool, uses: list[Use], at: tuple | None = None):
-        self.name, self.open, self.uses, self.at = name, shapeless, uses, at
+    def __init__(self, name: str, shapeless: bool, uses: list[Use], calls: list[tuple | None]):
+        self.name, self.open, self.uses, self.calls = name, shapeless, uses, calls
 
 
 def unknown(name: str | None = None, *, least: int | None = None) -> Any:
@@ -66,8 +67,8 @@ def unknown(name: str | None = None, *, least: int | None = None) -> Any:
     Alone it leaves everything open: `delay=lpn.unknown()` may become any formula of the grammar over
     the tokens' properties. Inside a function it is one whole number, and the function is the shape:
     `delay=lambda pkt: lpn.unknown() * pkt.words + lpn.unknown()`. Uses with the same `name` are the
-    same number. `least`: no value below it, 0 by default; a register has a delay of at least 1. A net
-    with unknowns can be checked and drawn, and is refused by every engine.
+    same number. `least`: no value below it; a register has a delay of at least 1. By default 0, inside
+    of a function any. A net with unknowns can be checked and drawn, and is refused by every engine.
     """
     if name is not None and not (isinstance(name, str) and _lpn.is_name(name)):
         raise mistake("E-name", f"{name!r} cannot name an unknown: use letters, digits, _ and dots")
@@ -105,7 +106,7 @@ class Alone:
 
     def _same(self, other):
         """Whether an unknown is of this call: a function is run once per path."""
-        return other is not None and not other.open and other.at == self._at
+        return other is not None and not other.open and self._at in other.calls
 
 
 def _number(name):
@@ -152,8 +153,10 @@ def _declare(net, name, at, kind, owner, part, range):
     if known is None:
         default = min(max(1, range[0]), range[1])
         expr = net._unknown_param(name, default, range)
-        net._unknowns[name] = Unknown(name, False, [use], at)
+        net._unknowns[name] = Unknown(name, False, [use], [at])
         return expr
+    if at not in known.calls:
+        known.calls.append(at)
     if use not in known.uses:
         known.uses.append(use)
     return net._params[name]
@@ -170,13 +173,21 @@ def stands_alone(net, value, kind, owner, part):
     return expr
 
 
+def settle(net):
+    """Takes the unknowns of a net that were given as parameters for known; gives them, by name."""
+    given = {name: u for name, u in net._unknowns.items() if name in net.bound}
+    for name in given:
+        del net._unknowns[name]
+    return given
+
+
 def require_known(net):
     """Raises Error "E-unknown" for a net with unknowns that were not given as parameters."""
     open = [u for u in net.unknowns.values() if u.name not in net.bound]
     if not open:
         return
     first = open[0]
-    at = "" if first.at is None else source.excerpt(first.at[:2])
+    at = "" if first.calls[0] is None else source.excerpt(first.calls[0][:2])
     others = f" (and {len(open) - 1} more: {listed(u.name for u in open[1:6])})" if open[1:] else ""
     raise without_place(
         "E-unknown",

@@ -8,7 +8,7 @@ import _lpn
 
 from ..authoring.unknown import require_known
 from ..command import ANSWERED, OutputFile, json_option, model_argument, params_option, print_json
-from ..errors import without_place
+from ..errors import naming, without_place
 from ..runs import prepare
 
 
@@ -87,14 +87,16 @@ def marking(model, input, params, output, as_json):
 @click.command("print")
 @model_argument
 @params_option
-@click.option("-o", "--output", type=OutputFile(), metavar="FILE", help="Default: stdout.")
+@click.option(
+    "-o", "--output", type=OutputFile(in_place=True), metavar="FILE", help="Default: stdout."
+)
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
     ready = prepare(model, params=params)
     require_known(ready.net)
     text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
-        with open(output, "w", encoding="utf-8") as file:
+        with naming(output), open(output, "w", encoding="utf-8") as file:
             file.write(text)
     else:
         click.echo(text, nl=False)
@@ -193,7 +195,8 @@ def new(folder):
     os.makedirs(folder)
     texts = {f"{name}.py": _MODEL, f"test_{name}.py": _TEST}
     for file, text in {**texts, "example.txt": _EXAMPLE}.items():
-        with open(os.path.join(folder, file), "x", encoding="utf-8") as out:
+        path = os.path.join(folder, file)
+        with naming(path), open(path, "x", encoding="utf-8") as out:
             out.write(text.format(name=name) if file in texts else text)
     model = os.path.join(folder, f"{name}.py")
     click.echo(f"{model}, test_{name}.py, example.txt; to go on:")

@@ -5,6 +5,7 @@ Exit status: 0 answered; 1 the answer is no (stalled, refuted); 2 the request or
 net should not wait for imports.
 """
 
+import contextlib
 import os
 import sys
 
@@ -109,8 +110,9 @@ def main(arguments=None):
     """Runs one command and exits with its status."""
     source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>", "<string>")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _open_streams()
     try:
-        status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False)
+        status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False, obj=arguments)
     except click.UsageError as error:
         hint = f"\n  try: {error.ctx.command_path} --help" if error.ctx is not None else ""
         status = _refuse("E-usage", error.format_message() + hint, arguments)
@@ -137,12 +139,33 @@ def main(arguments=None):
     except Exception as error:
         if debugging():
             raise
+        if isinstance(error, OSError) and _of_echo(error):
+            error.filename = "stdout"
         status = _refuse(*describe(error), arguments)
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not isinstance(error, BrokenPipeError):  # the answer is nowhere
+            status = _refuse("E-input", f"stdout: {error.strerror}", ())
     sys.exit(status or ANSWERED)
+
+
+def _of_echo(error):
+    """Whether an OSError is of writing an answer."""
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code is click.echo.__code__
+
+
+def _open_streams():
+    """Standard streams that whoever began this closed lead nowhere, not into files opened later."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
 
 
 def _refuse(code, message, arguments, status=WRONG):
@@ -155,5 +178,6 @@ def _refuse(code, message, arguments, status=WRONG):
     if "--json" in arguments:
         import json
 
-        click.echo(json.dumps({"error": {"code": code, "message": message}}))
+        with contextlib.suppress(OSError):  # of stdout; main() says so
+            click.echo(json.dumps({"error": {"code": code, "message": message}}))
     return status

@@ -30,7 +30,7 @@ from ..command import (
     seconds,
     table,
 )
-from ..errors import Error, mistake, refusal
+from ..errors import Error, mistake, naming, refusal
 from ..runs import fields_of, load, prepare
 from ..runs.condition import Condition
 from ..runs.engines import UNTIL_INTERPRETED, name_of
@@ -330,6 +330,8 @@ def _one(ready, how, trace, progress, own_answer):
             run = ready.run(on_slice=on_slice if progress.on else None, **how)
             timeline.finish(run)
     except Exception as error:
+        if isinstance(error, OSError) and trace and error.filename == trace:
+            raise  # the input is not what is wrong
         code, message = refusal(error)
         for prefix in (f"{name}: ", f"cannot read {name}: "):  # it is named wherever this is shown
             message = message.removeprefix(prefix)
@@ -362,13 +364,16 @@ class _Timeline:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, error, trace):
         if self._file is not None:
-            self._file.close()
+            with naming(self._path):
+                self._file.close()
+                if isinstance(error, OSError):
+                    raise error
 
     def anew(self):
         """The observer of a run."""
-        self.__exit__()
+        self.__exit__(None, None, None)
         if self._path.endswith(".gz"):
             import gzip
 
@@ -468,7 +473,8 @@ def _show(ready, about, rows, given, until=None):
     failed = [row for row in rows if "error" in row]
     for row in failed:
         error, name = row["error"], row["input"] or ready.net.name
-        where = "" if error["message"].startswith((f"{name}:", f"{name},")) else f"{name}: "
+        subject = (f"{name}:", f"{name},", *([f"{name} "] if "." in name else []))
+        where = "" if error["message"].startswith(subject) else f"{name}: "
         click.echo(f"error: {where}{error['message']} [{error['code']}]", err=True)
     if "interrupted" in about:
         text = "interrupted"

@@ -31,6 +31,7 @@ from ..command import (
     table,
 )
 from ..errors import Error, mistake, refusal, without_place
+from ..json_file import unpacked
 from ..runs import load, prepare
 
 
@@ -232,18 +233,24 @@ def _from_other(rows_of, path):
 
 def _from_csv(row_of, path):
     import csv
+    import io
 
     try:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader)
+        text = unpacked(path).decode("utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        rows = [(reader.line_num, row) for row in reader]
     except OSError as error:
         raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        said = f"{path} is not a CSV file: byte {error.start} is not UTF-8"
+        raise mistake("E-truth-file", said) from None
+    except csv.Error as error:
         raise mistake("E-truth-file", f"{path} is not a CSV file: {error}") from None
+    except ValueError as error:  # a packed file that is cut or damaged
+        raise mistake("E-truth-file", str(error)) from None
     if not rows:
         raise mistake("E-truth-file", f"{path} has no rows below its header")
-    for number, row in enumerate(rows, 2):
+    for number, row in rows:
         try:
             yield row_of(row)
         except KeyError as error:
@@ -253,9 +260,17 @@ def _from_csv(row_of, path):
                 f"{', '.join(reader.fieldnames)}",
             ) from None
         except (ValueError, TypeError) as error:
-            missing = [name for name in reader.fieldnames if not row[name]]
-            reason = f"there is no value of {', '.join(missing)}" if missing else str(error)
+            reason = _wrong_cell(row, reader.fieldnames, error)
             raise mistake("E-truth-file", f"{path}, row {number}: {reason}") from None
+
+
+def _wrong_cell(row, columns, error):
+    """Which cell of a CSV row a model could not read, as far as its error tells."""
+    odd = [name for name in columns if row[name] and repr(row[name]) in str(error)]
+    if odd:
+        return f"{' or '.join(odd)} is {row[odd[0]]!r}: {error}"
+    missing = [name for name in columns if not row[name]]
+    return f"there is no value of {', '.join(missing)}" if missing else str(error)
 
 
 def _written(parameters):

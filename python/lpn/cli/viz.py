@@ -7,6 +7,7 @@ import click
 from ..command import (
     ANSWERED,
     UNKNOWN,
+    OutputFile,
     Parameter,
     Progress,
     compile_aloud,
@@ -71,7 +72,7 @@ def refuse_idle(kind):
     "-o",
     "--output",
     required=True,
-    type=click.Path(dir_okay=False),
+    type=OutputFile(),
     metavar="FILE",
     help="Its ending names the format: " + ", ".join(FORMATS) + "; .json and .vcd also with .gz.",
 )

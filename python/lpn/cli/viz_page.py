@@ -5,7 +5,7 @@ import os
 import click
 
 from ..command import ANSWERED, UNKNOWN, Progress, counted, grouped, need_input, note, print_json
-from ..errors import Error, RunError, mistake
+from ..errors import Error, RunError, mistake, naming
 from ..pages.export import Window
 from ..pages.page import page, page_folder, record
 from ..pages.requests import requests_of
@@ -68,7 +68,7 @@ def write_page(model, name, params, output, asked, as_json):
             )
         about["window"] = [asked.window.begin, min(asked.window.end, end)]
     text = page(start.net, start.values, start.read(), about, runs)
-    with open(output, "w", encoding="utf-8") as file:
+    with naming(output), open(output, "w", encoding="utf-8") as file:
         file.write(text)
     failed = next((r for r in runs if r.error is not None), None)
     if failed is not None:

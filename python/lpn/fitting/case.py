@@ -34,7 +34,11 @@ class Case:
             transition = core.transitions[number]
             own = [s for s in self.sites.values() if s.transition == name]
             if any(s.open for s in own):
-                self.exprs[name] = features_of(net, name)
+                self.exprs[name] = {
+                    feature: expr
+                    for feature, expr in features_of(net, name).items()
+                    if feature not in self.observed.settled
+                }
                 self.features[name] = {
                     feature: self.probes.ask(name, expr._int()._id, {})
                     for feature, expr in self.exprs[name].items()

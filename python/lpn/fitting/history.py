@@ -10,6 +10,7 @@ import _lpn
 import numpy as np
 
 from ..authoring.net import Net
+from ..authoring.unknown import Unknown
 from ..errors import Error, without_place
 from ..waves.identify import by_firing
 
@@ -48,6 +49,7 @@ class Observed:
     given: set[str] = field(default_factory=set)
     named: dict[str, Named] = field(default_factory=dict)  # commits that say whose they are
     trailing: set[str] = field(default_factory=set)  # there may be more instants than firings
+    settled: dict[str, Unknown] = field(default_factory=dict)  # whose number is among the values
 
 
 @dataclass
@@ -114,6 +116,7 @@ def run(
         starts = observed.starts.get(name, []) if held else []
         commits = observed.commits.get(name, []) if held else []
         guide.append((starts, commits, asked))
+    pushed = None  # what is being pushed
     try:
         machine = _lpn.Interp(
             core,
@@ -124,12 +127,16 @@ def run(
             guide_values=kept,
             budget=_lpn.Budget(memory=MOST_MEMORY, firings=MOST_FIRINGS),
         )
-        for place, token, time in observed.pushes:
+        for pushed in observed.pushes:
+            place, token, time = pushed
             machine.push(net[place]._number, list(token), time)
+        pushed = None
         result, commits = machine.run_recorded()
     except Error as error:
         raise without_place(
-            error.code, f"{observed.name}: the net cannot follow the recording: {error}"
+            error.code,
+            f"{observed.name}: the net cannot follow the recording: {error}"
+            + ("" if pushed is None else f"; it comes at cycle {pushed[2]}"),
         ) from None
     if result.ending == "budget":
         raise without_place(

@@ -38,7 +38,7 @@ def judge(known: Known) -> None:
         }
         found.also = [
             other.formula
-            for other in search(bounds, site.shape)
+            for other in search(bounds)
             if other.formula != found.formula
             and other.met >= found.met
             and other.passed <= found.passed

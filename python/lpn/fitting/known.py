@@ -9,10 +9,11 @@ import numpy as np
 
 from ..errors import Error, without_place
 from .case import Case, case_columns
+from .formula import Formula
 from .found import Found, Number
 from .history import LENIENT, Observed, identify, may_overtake, run
 from .result import errors, filled, total
-from .search import Bounds
+from .search import Bounds, Shape
 from .terms import Site, sites_of
 
 __all__ = ["FAR", "NONE_MET", "Known"]
@@ -34,11 +35,15 @@ class Known:
         if not self.unknowns:
             raise without_place(
                 "E-unknown",
-                "the skeleton has no unknown; write lpn.unknown() for what is to be found",
+                "all unknowns of the skeleton are given (-p): nothing is to be found"
+                if any(each.settled for each in observed)
+                else "the skeleton has no unknown; write lpn.unknown() for what is to be found",
             )
+        _require_one_kind(self.unknowns.values())
         self.open = {k: s for k, s in self.sites.items() if s.unknowns}
         self.cases = [Case(each, sites_of(each.net)) for each in observed]
         self.found: dict[tuple[str, str], Found] = {}
+        self.settled = {name: u for each in observed for name, u in each.settled.items()}
         self.numbers: dict[str, Number] = {}
         self.most: dict[tuple[str, str], int] = {}  # of sites that no instant decides, a bound
         in_shapes = {u for s in self.open.values() for u in s.unknowns}
@@ -71,8 +76,7 @@ class Known:
         values = {name: n.value for name, n in self.numbers.items()}
         for f in self.found.values():
             if not f.site.open:
-                values.update({u: 0 for u in f.site.unknowns})
-                values.update({t.feature: c for c, t in f.formula.terms})
+                values.update(f.site.values(f.formula))
         return values
 
     def values_of(self, case, key):
@@ -94,6 +98,7 @@ class Known:
         those = [case for case in self.cases if key in case.sites]
         columns: dict[str, list] = {name: [] for name in case_columns(those, key)}
         rows, each, offset = [], [], 0  # of each bound, of each event
+        bases = []
         for case, own in zip(self.cases, events):
             site = case.sites.get(key)
             if site is None:
@@ -102,6 +107,7 @@ class Known:
             for name, values in columns.items():
                 values.append(own_columns[name])
             base = case.base(site)
+            bases.append(base)
             for event in own:
                 mine, rest, more = _uses(event, key)
                 if not mine:
@@ -115,6 +121,7 @@ class Known:
         slack, unsure, loose = np.array(each, dtype=np.int64).reshape(-1, 3).T.copy()
         return Bounds(
             {n: np.concatenate(v) for n, v in columns.items()},
+            np.concatenate(bases),
             at,
             bound,
             number,
@@ -122,7 +129,28 @@ class Known:
             unsure.astype(bool),
             loose.astype(bool),
             self.sites[key].least,
+            self.shape(key),
         )
+
+    def shape(self, key):
+        """The Shape of a site that is not open. Unknowns that another one has found are not free."""
+        site = self.open[key]
+        if site.open:
+            return None
+        given: dict[str, int] = {}
+        own = self.found.get(key)
+        for found in self.found.values():
+            if found is own and not own.hidden:
+                break  # those behind it have taken over what it found
+            if not found.hidden and not found.site.open:
+                given = found.site.values(found.formula) | given
+        first = {u: given.get(u, max(least, 0)) for u, least in site.unknowns.items()}
+        return Shape(site, [u for u in site.unknowns if u not in given], first)
+
+    def least_formula(self, key):
+        """The least that a site can be."""
+        shape = self.shape(key)
+        return Formula(self.open[key].least) if shape is None else shape.site.sum(shape.first)
 
     def events(self, without=None, first=None):
         """Events per case, with the sites that are known but for one."""
@@ -205,6 +233,25 @@ class Known:
         """A copy of a net with what was found."""
         formulas = {k: f.formula for k, f in self.found.items()}
         return filled(net, self._open_formulas(formulas), self.number_values())
+
+
+def _require_one_kind(unknowns):
+    """Delays, pools and other numbers are looked for in different ways, none of which knows of the
+    others.
+    """
+    kinds = {"delay": 0, "interval": 0, "servers": 1, "capacity": 1, "init": 1}
+    for unknown in unknowns:
+        first = unknown.uses[0]
+        other = next(
+            (use for use in unknown.uses if kinds.get(use.part, 2) != kinds.get(first.part, 2)),
+            None,
+        )
+        if other is not None:
+            raise without_place(
+                "E-fit-shape",
+                f"the unknown '{unknown.name}' stands in the {first} and in the {other}, and no search "
+                "goes through both; give each a name of its own",
+            )
 
 
 def _uses(event, key):

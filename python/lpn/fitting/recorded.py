@@ -7,7 +7,7 @@ from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import parameter_values
-from ..authoring.unknown import forget
+from ..authoring.unknown import forget, settle
 from ..errors import listed, near, without_place
 from ..runs import load, prepare
 from ..waves.identify import Probes
@@ -37,6 +37,7 @@ def observe(
     net = ready.net
     if forgotten:
         forget(net, forgotten, least)
+    settled = settle(net)
     _check(map, net)
     probes = Probes(net, map)
     marking = ready.read() if input is not None else Marking(net)
@@ -63,7 +64,7 @@ def observe(
 
         interrupted = read([recording], step)
         known = {n: v for n, v in values.items() if n not in net.unknowns}
-        observed = Observed(path, net, marking, known)
+        observed = Observed(path, net, marking, known, settled=settled)
         for m in firings:
             _, origin, _, _ = recording.clock_totals(m.k)
             if m.firing.trailing:

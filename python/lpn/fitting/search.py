@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .formula import Formula, Term, greater
+from .terms import Site
 
-__all__ = ["Bounds", "Candidate", "search"]
+__all__ = ["Bounds", "Candidate", "Shape", "search"]
 
 DIVISORS = [*range(2, 33), 48, 64, 96, 128, 256, 512, 1024, 2048, 4096]
 TABLE = 16  # most entries of a table
@@ -25,20 +26,43 @@ KEPT = 40  # candidates that are tried on all events
 
 
 @dataclass
+class Shape:
+    """A formula that is a sum of multiples of unknowns. `site`: whose it is; `free`: those to be found;
+    `first`: values of all, of the free ones the least that they may be, or 0.
+    """
+
+    site: Site
+    free: list[str]
+    first: dict[str, int]
+
+    def allows(self, formula: Formula) -> bool:
+        found = self.site.values(formula)
+        return all(found[u] >= self.site.unknowns[u] for u in self.free)
+
+    def beyond(self, formula: Formula) -> Formula:
+        """The formula whose multiples are added to the first values."""
+        more = self.site.values(formula)
+        return self.site.sum({u: v + more[u] for u, v in self.first.items()})
+
+
+@dataclass
 class Bounds:
-    """`columns`: feature -> its values per row; per row of `at`: an index into them, the bound, and
-    the event, in order of events. Per event: what the rest leaves (`slack`, a large number where
-    nothing else ends there), whether more is unknown about it, and whether it is only bounded (loose).
+    """`columns`: feature -> its values per row, `base`: what is known of the formula there; per row of
+    `at`: an index into them, the bound without the base, and the event, in order of events. Per event:
+    what the rest leaves (`slack`, a large number where nothing else ends there), whether more is
+    unknown about it, and whether it is only bounded (loose).
     """
 
     columns: dict[str, np.ndarray]
+    base: np.ndarray
     at: np.ndarray
     bound: np.ndarray
     event: np.ndarray
     slack: np.ndarray
     unsure: np.ndarray
     loose: np.ndarray
-    least: int = 0  # no formula may be less for any firing
+    least: int = 0  # no formula may be less for any firing, with the base
+    shape: Shape | None = None  # None: the formula is open
 
     @property
     def events(self) -> int:
@@ -52,10 +76,16 @@ class Bounds:
 
     def score(self, formula: Formula) -> tuple[int, int]:
         """(events met exactly, events passed)."""
-        values = formula.at(self.columns, self.rows)
-        if (values < self.least).any():
+        if not self.allows(formula):
             return 0, len(self.slack)
-        return self.judge(self.bound - values[self.at])
+        return self.judge(self.left(formula))
+
+    def allows(self, formula: Formula) -> bool:
+        """Whether it is nowhere less than the least, nor one of its unknowns."""
+        if self.shape is not None and not self.shape.allows(formula):
+            return False
+        values = self.base[: self.rows] + formula.at(self.columns, self.rows)
+        return bool((values >= self.least).all())
 
     def left(self, formula: Formula) -> np.ndarray:
         """What a formula leaves of each bound."""
@@ -88,13 +118,14 @@ class Candidate:
         return self.met - WORSE * self.passed - (1 + 0.008 * events) * self.formula.cost
 
 
-def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> list[Candidate]:
-    """Candidates, the best one first; none where there is no bound. `shape`: the features whose
-    multiples alone are added up. `levels`: how far to go from the simplest ones.
+def search(bounds: Bounds, levels: int = 9) -> list[Candidate]:
+    """Candidates, the best one first; none where there is no bound. `levels`: how far to go from the
+    simplest ones. One that is less than it may be is there only where all are.
     """
     if not len(bounds.at):
         return []
-    rows = _Rows(bounds, shape)
+    shape = bounds.shape
+    rows = _Rows(bounds)
     found: dict[Formula, Candidate] = {}
     pool: list[tuple[float, Formula]] = []
 
@@ -106,7 +137,7 @@ def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> l
     else:
         add([(rows.value(Formula(0)), Formula(0))])
     exact_at = 0 if rows.complete(pool) else None
-    for level, terms in _levels(rows) if shape is None else _shape_levels(shape):
+    for level, terms in _levels(rows) if shape is None else _shape_levels(shape.free):
         if level > levels or exact_at is not None and level > exact_at + 1:
             break
         for each in terms:
@@ -116,11 +147,20 @@ def search(bounds: Bounds, shape: list[str] | None = None, levels: int = 9) -> l
     if exact_at is None and shape is None and levels > 1:
         add(rows.greater_of(pool))
     pool.sort(key=lambda p: (-p[0], p[1].cost))
-    simple = sorted(pool[: 4 * KEPT], key=lambda p: p[1].cost)
+    if shape is not None:
+        pool = [(value, shape.beyond(formula)) for value, formula in pool]
+    pool = _allowed(pool, bounds) or pool
+    simple = sorted(pool, key=lambda p: p[1].cost)
     for _, formula in itertools.chain(pool[:KEPT], [p for p in simple if p[0] >= pool[0][0]]):
         if formula not in found:
             found[formula] = Candidate(formula, *bounds.score(formula))
     return ranked(list(found.values()), bounds.events)
+
+
+def _allowed(pool, bounds):
+    """The first of a pool that are nowhere less than they may be."""
+    kept = (p for p in pool if bounds.allows(p[1]))
+    return list(itertools.islice(kept, 4 * KEPT))
 
 
 def ranked(found, events):
@@ -147,17 +187,19 @@ def ranked(found, events):
 class _Rows:
     """Bounds with equal rows put together, with weights."""
 
-    def __init__(self, bounds, shape=None):
+    def __init__(self, bounds):
+        shape = bounds.shape
         self.names = [
             n
             for n, c in bounds.columns.items()
             if shape is not None or len(np.unique(c[bounds.at])) > 1
         ]
-        data = [bounds.columns[n][bounds.at] for n in self.names] + [bounds.bound]
+        left = bounds.bound if shape is None else bounds.left(shape.site.sum(shape.first))
+        data = [bounds.columns[n][bounds.at] for n in self.names] + [left]
         # An event counts for its least bound alone; one that something else explains counts little.
         least = np.full(len(bounds.slack), np.iinfo(np.int64).max)
-        np.minimum.at(least, bounds.event, bounds.bound)
-        weight = np.where(bounds.bound == least[bounds.event], 1.0, 0.01)
+        np.minimum.at(least, bounds.event, left)
+        weight = np.where(left == least[bounds.event], 1.0, 0.01)
         weight = weight * np.where(bounds.slack[bounds.event] > 0, 1.0, 0.05)
         weight = weight * np.where(bounds.loose[bounds.event], 0.01, 1.0)
         rows, inverse = np.unique(np.stack(data, axis=1), axis=0, return_inverse=True)
@@ -273,7 +315,7 @@ class _Rows:
 
 
 def _shape_levels(shape):
-    """Subsets of the unknowns of a shape, the others 0."""
+    """Subsets of the unknowns of a shape, the others as they are first."""
     for size in range(1, len(shape) + 1):
         yield size, [[Term("x", n) for n in names] for names in itertools.combinations(shape, size)]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..errors import listed, without_place
-from .formula import Formula
 from .found import Found, Number
 from .history import Observed
 from .judge import judge, scan_hidden, tell_overtaking
@@ -122,9 +121,14 @@ class Fit(Known):
                 self._set_hidden(remaining, [e[0] for e in self.events(first=PREFIX)])
                 continue
             for k, (ratio, _, key, candidate) in enumerate(ranked):
-                if k and ratio < 1:
+                if k and (ratio < 1 or self._shares(key)):
                     break
                 self.found[key] = Found(remaining.pop(key), candidate.formula)
+
+    def _shares(self, key):
+        """Whether another site has found an unknown of this one."""
+        shape = self.shape(key)
+        return shape is not None and len(shape.free) < len(shape.first)
 
     def _ranked(self, sites, levels):
         """(share of its instants that are met, their number, site, candidate), the best first."""
@@ -134,7 +138,7 @@ class Fit(Known):
             bounds = self.bounds(key, events)
             if not len(bounds.at):
                 continue
-            candidate = search(bounds, site.shape, levels)[0]
+            candidate = search(bounds, levels)[0]
             ratio = (candidate.met - candidate.passed) / max(1, bounds.events)
             ranked.append((ratio, bounds.events, key, candidate))
         return sorted(ranked, key=lambda r: (-r[0], -r[1]))
@@ -181,18 +185,26 @@ class Fit(Known):
         key = next((k for k in remaining if k in together), next(iter(remaining)))
         others = ", ".join(f"{t}.{p}" for t, p in sorted(together.get(key, ())))
         self.found[key] = Found(
-            site := remaining.pop(key),
-            Formula(site.least),
+            remaining.pop(key),
+            self.least_formula(key),
             hidden=f"only the sum with {others} shows"
             if others
             else "no recorded instant shows it",
         )
+
+    def _take_over(self, key):
+        """Into a formula what others have found of the unknowns that it has in common with them."""
+        shape, found = self.shape(key), self.found[key]
+        if shape is not None:
+            now = shape.site.values(found.formula)
+            found.formula = shape.site.sum({**shape.first, **{u: now[u] for u in shape.free}})
 
     def _second_pass(self):
         """Each site again, now that the others are known: the simplest formula that explains what
         they do not.
         """
         for key, site in sorted(self.open.items(), key=lambda s: s[0][1] == "delay"):
+            self._take_over(key)
             if self.found[key].hidden:
                 continue
             bounds = self.bounds(key, [e[0] for e in self.events(key)])
@@ -200,13 +212,13 @@ class Fit(Known):
                 continue
             if not bounds.needed and site.open:  # what bounds it is no reason to be as large
                 self.most[key] = int(bounds.bound.min())
-                self.found[key].formula = Formula(site.least)
+                self.found[key].formula = self.least_formula(key)
                 continue
             now = Candidate(self.found[key].formula, *bounds.score(self.found[key].formula))
             exact = not now.passed and now.met == bounds.events
             if exact and not now.formula.terms:
                 continue
-            best = search(bounds, site.shape, int(now.formula.cost) if exact else 9)[0]
+            best = search(bounds, int(now.formula.cost) if exact else 9)[0]
             clean = (
                 not best.passed and best.met >= now.met and best.formula.cost <= now.formula.cost
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..authoring.expr import Expr, Scope
 from ..authoring.net import Net
+from .formula import Formula, Term
 
 __all__ = ["Probes", "Site", "features_of", "sites_of"]
 
@@ -17,13 +19,13 @@ CHECKED = (3, 7)  # values of two unknowns at which a shape is checked to be lin
 
 @dataclass
 class Site:
-    """The delay or interval of a transition. `unknowns`: those that stand in it; `open`: it is one,
-    and no shape is given.
+    """The delay or interval of a transition. `unknowns`: those that stand in it, each with the least
+    that it may be; `open`: it is one, and no shape is given.
     """
 
     transition: str
     part: str
-    unknowns: list[str]
+    unknowns: dict[str, int]
     open: bool
     least: int = 0  # of an open one
 
@@ -31,10 +33,13 @@ class Site:
     def key(self) -> tuple[str, str]:
         return self.transition, self.part
 
-    @property
-    def shape(self) -> list[str] | None:
-        """The unknowns whose multiples alone are added up; None: the formula is open."""
-        return None if self.open else self.unknowns
+    def sum(self, values: Mapping[str, int]) -> Formula:
+        """The formula of a shape with these values of its unknowns."""
+        return Formula(0, tuple((v, Term("x", u)) for u in self.unknowns if (v := values[u])))
+
+    def values(self, formula: Formula) -> dict[str, int]:
+        """What a formula of the shape says of each unknown."""
+        return {u: 0 for u in self.unknowns} | {t.feature: c for c, t in formula.terms}
 
 
 def sites_of(net: Net) -> dict[tuple[str, str], Site]:
@@ -45,13 +50,13 @@ def sites_of(net: Net) -> dict[tuple[str, str], Site]:
         for part, formula in (("delay", transition.delay), ("interval", transition.interval)):
             if formula is None:
                 continue
-            inside = [
-                u.name
+            inside = {
+                u.name: _least(net, u.name)
                 for u in net.unknowns.values()
                 if any(use.owner == name and use.part == part and use.kind == "transition" for use in u.uses)
-            ]  # fmt: skip
+            }  # fmt: skip
             open = any(net.unknowns[u].open for u in inside)
-            least = max((_least(net, u) for u in inside), default=0) if open else 0
+            least = max(inside.values(), default=0) if open else 0
             found[name, part] = Site(name, part, inside, open, least)
     return found
 

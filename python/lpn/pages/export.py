@@ -5,7 +5,7 @@ import os
 
 import _lpn
 
-from ..errors import mistake
+from ..errors import mistake, naming
 from ..runs.run import execute
 
 __all__ = ["FORMATS", "Window", "format_of", "opened", "write_run"]
@@ -79,7 +79,7 @@ def opened(path):
     else:
         file = open(path, "wb")
     try:
-        with file:
+        with naming(path), file:
             yield file
     except BaseException:
         if os.path.isfile(path):

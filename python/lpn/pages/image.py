@@ -12,7 +12,7 @@ import zlib
 
 import _lpn
 
-from ..errors import mistake
+from ..errors import mistake, naming
 from .export import opened
 from .page import page_folder, record
 
@@ -71,12 +71,21 @@ def write(kind, net, values, marking, path, look):
     """Writes the net as an SVG or PNG file (`kind`), the tokens of `marking` in it.
 
     Raises Error "E-viz" (the page was not built), "E-viz-tool" (no Node.js), "E-picture" (a group
-    that the net has not, a picture too large), OSError.
+    that the net has not, a picture too large, a net of nothing), OSError.
     """
+    _require_something(net)
     job = look.job(net=_lpn.viz.describe(net._core, values, marking._core), format=kind)
     data = run_node(job)
-    with open(path, "wb") as file:
+    with naming(path), open(path, "wb") as file:
         file.write(data)
+
+
+def _require_something(net):
+    if not net.places and not net.transitions:
+        raise mistake(
+            "E-picture",
+            f"net '{net.name}' has no place and no transition: there is nothing to draw",
+        )
 
 
 def svg(net, values, marking, look=None):
@@ -149,6 +158,7 @@ def write_movie(
     after the run, "E-viz-tool" without Node.js or, for WebM, ffmpeg, "E-viz", "E-picture",
     "E-viz-size", RunError, OSError.
     """
+    _require_something(net)
     tools = [NODE, FFMPEG] if kind == "webm" else [NODE]
     for needed in tools:  # and the page: without them the run would be for nothing
         tool(*needed)

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 import _lpn
 
 from ..authoring.unknown import require_known
-from ..errors import mistake
+from ..errors import mistake, naming
 
 __all__ = ["LOST", "write"]
 
@@ -321,6 +321,6 @@ def write(net, values, marking, path, where=None):
     writer = _Writer(net, values, marking, where or {})
     tree = ElementTree.ElementTree(writer.document())
     ElementTree.indent(tree)
-    with open(path, "wb") as file:
+    with naming(path), open(path, "wb") as file:
         tree.write(file, encoding="utf-8", xml_declaration=True)
     return writer.report.rows, writer.rewritten

@@ -76,15 +76,15 @@ class Basis(Replays):
 
     def _stall(self, path):
         """A path without end, its first sample run."""
-        sample = path.samples[0]
+        sample, why = path.samples[0], path.trouble
         try:
             run = self.run(sample)
             seen = "stalled" if run.stalled else "ended"
-        except RunError:
-            seen = "error"
+        except RunError as error:
+            seen, why = "error", str(error)
         if seen != path.outcome:
             raise bug(f"an input is said to be '{path.outcome}', but run it is '{seen}'", sample)
-        return {"outcome": path.outcome, "witness": sample, "why": path.trouble}
+        return {"outcome": path.outcome, "witness": sample, "why": why}
 
     def measured(self, run, atom, witness):
         if atom[0] != "stall":

@@ -21,7 +21,8 @@ QUANTITIES = ("latency", "completion", "commits", "busy", "response", "backlog")
 _STATES = 500_000  # at most, which is about a gigabyte
 # Seconds, and so many times what a bound took, for states that only say whether every input ends.
 _ENDS, _ENDS_TIMES = 5.0, 3
-_BATCH = 96  # inputs tried at once
+_BATCH = 96  # inputs tried at once, and
+_DRAWN = 200_000  # values of them, so that a limit of time is looked at often enough
 _STALE = 40  # batches without a better input, after which the search begins at another place
 
 
@@ -291,6 +292,7 @@ class Probed:
         self.ranges = [(v.lo, v.hi) for v in space.variables]
         self.stale = 0
         self.begun = 0  # batches
+        self.size = max(2, min(_BATCH, _DRAWN // max(1, len(self.ranges))))
         # Variables of one property of any token: a worst case often has one value for all.
         self.kinds = [re.sub(r".*\]\.|\[\d+\]$", "", v.name) for v in space.variables]
 
@@ -322,14 +324,16 @@ class Probed:
         if self.begun == 1:  # alone: if its run never ends, the others need not be tried
             return [[lo for lo, _ in self.ranges]]
         if self.begun == 2:
-            return [[hi for _, hi in self.ranges], *(self.alike() for _ in range(_BATCH))]
+            return [[hi for _, hi in self.ranges], *(self.alike() for _ in range(self.size))]
         base = self.best[which] and self.best[which][1]
         if base is None or self.stale >= _STALE and self.stale % _STALE < 4:
             low, high = [lo for lo, _ in self.ranges], [hi for _, hi in self.ranges]
             corners = [low, high]
-            corners += [[draw.choice(r) for r in self.ranges] for _ in range(_BATCH // 2)]
-            return corners + [[draw.randint(*r) for r in self.ranges] for _ in range(_BATCH // 2)]
-        return [self.changed(base) for _ in range(_BATCH)]
+            corners += [[draw.choice(r) for r in self.ranges] for _ in range(self.size // 2)]
+            return corners + [
+                [draw.randint(*r) for r in self.ranges] for _ in range(self.size // 2)
+            ]
+        return [self.changed(base) for _ in range(self.size)]
 
     def alike(self):
         """An input whose tokens have the same value of a property, each within its range."""

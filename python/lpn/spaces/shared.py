@@ -98,7 +98,7 @@ class _Shared:
             while (self.open or self._out) and len(self.paths) < self.options["max_paths"]:
                 left = limit - (time.monotonic() - begin) if limit else _ROUND
                 if left <= 0:
-                    self.why = f"the limit of {limit:g} s"
+                    self.why = f"the limit of {limit:.4g} s"
                     break
                 self._hand_out(core.exact, min(left, _ROUND))
                 if self._take():

@@ -145,7 +145,7 @@ class _Reader:
             self._fail(f"{where} is a table, not {table!r}")
         for key in table:
             if key not in known:
-                self._fail(f"{where} has no '{key}'{near(key, known)}; there is {listed(known)}")
+                self._fail(f"{where} has no '{key}'; there is {listed(known)}{near(key, known)}")
 
     def _text(self, value, where):
         if not isinstance(value, str) or not value.strip():
@@ -305,7 +305,7 @@ class _Reader:
             if isinstance(value, str) and value not in own.payload:
                 self._fail(
                     f"{where}.properties.{property}: channel '{channel}' has no field "
-                    f"{value!r}{near(value, own.payload)}; there is {listed(own.payload)}"
+                    f"{value!r}; there is {listed(own.payload)}{near(value, own.payload)}"
                 )
             if not isinstance(value, str):
                 self._whole(value, f"{where}.properties.{property}")

@@ -264,7 +264,7 @@ def _remarks(row):
         yield (
             f"only {counted(row['support'], 'instant')}"
             + (f", of {counted(row['points'], 'different input')}," if row["points"] else "")
-            + " decide it: too few to call it found"
+            + f" decide{'s' * (row['support'] == 1)} it: too few to call it found"
         )
     if row["constant"]:
         values = ", ".join(f"{name} = {value}" for name, value in row["constant"].items())

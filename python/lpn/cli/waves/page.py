@@ -6,7 +6,7 @@ import re
 import click
 
 from ...command import OutputFile
-from ...errors import mistake
+from ...errors import mistake, naming
 from ...pages.page import document, packed, page_folder
 from ...source import shown
 
@@ -81,6 +81,6 @@ def write(output, about, lanes, part):
         about["window"] = [part[0], min(part[1] - 1, end)]
     data = [(f"lanes-{k}", "text/plain", packed(each)) for k, each in enumerate(lanes)]
     text = document("wave.js", about, data)
-    with open(output, "w", encoding="utf-8") as file:
+    with naming(output), open(output, "w", encoding="utf-8") as file:
         file.write(text)
     return os.path.getsize(output)
