@@ -30,7 +30,7 @@ SOURCES = (
     "priority_encoder"
 ).split()
 ADDRESS = [
-    ("addr", 17),
+    ("addr", 17),  # bits, of the systems' memory
     ("len", 8),
     ("size", 3),
     ("burst", 2),
@@ -103,10 +103,10 @@ def stream_words(given):
 # ---- The RTL -------------------------------------------------------------------------------------
 
 
-def port_wires(name, bits, id_bits):
+def port_wires(name, bits, id_bits, address=ADDRESS):
     lines = []
     for letters in ("ar", "aw"):
-        for signal, width in [("id", id_bits), *ADDRESS, ("valid", 1), ("ready", 1)]:
+        for signal, width in [("id", id_bits), *address, ("valid", 1), ("ready", 1)]:
             lines.append(f"wire [{width - 1}:0] {name}_{letters}{signal};")
     for signal, width in (
         *((s, bits) for s in ("wdata", "rdata")),
