@@ -41,6 +41,11 @@ def _mover(draw, run):
     style = draw.choice(["short", "short", "medium", "long", "page", "page", "mixed"])
     if draw.random() < 0.01 and width > 8:
         style = "longest"
+    if draw.random() < 0.15:  # many bursts in flight, up to what the mover and the memory hold
+        run["config"].update(memory="delay", memory_latency=draw.randint(60, 400))
+        run["config"].pop("ram_pipeline_output", None)
+        run["config"]["max_burst_len"] = draw.choice([1, 1, 2, 3])
+        style = draw.choice(["short", "medium", "flood"])
     aligned = draw.random() < 0.2
     waits = draw.choice([0, 0, 0.3, 1])
     gaps = draw.choice([[0], [0], [0, 1, 2, 3, 4, 5], [0, 0, 0, 60], [draw.randint(0, 300)]])
@@ -52,6 +57,7 @@ def _mover(draw, run):
             "medium": lambda: draw.randint(1, 40),
             "long": lambda: draw.randint(100, 1200),
             "page": lambda: draw.randint(1, 30),
+            "flood": lambda: draw.randint(20, 150),
             "longest": lambda: 2**20 // width,
         }[kind]()
         return max(1, words * width - (0 if aligned else draw.randrange(width + 1)))
