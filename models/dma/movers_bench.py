@@ -50,6 +50,9 @@ def check(run):
             ("len", 1, MOST_BYTES),
         ):
             whole(about, entry, one.get(entry), least, most)
+        for entry in ("addr", "write_addr"):
+            if one[entry] + one["len"] > ADDRESSES + 1:  # ADDR_WIDTH = 32: the RTL goes on at 0
+                raise refuse(f"{about}: '{entry}' + 'len' reaches beyond {ADDRESSES}")
         given.append(one)
     run["descriptors"] = given
     return run

@@ -50,6 +50,8 @@ WRONG = [
     (descriptor(len=0), "'len' must be a whole number 1..1048575, got 0"),
     (descriptor(len=True), "'len' must be a whole number"),
     (descriptor(addr=-1), "'addr' must be a whole number 0..4294967295, got -1"),
+    (descriptor(addr=2**32 - 3), "descriptor 0: 'addr' + 'len' reaches beyond 4294967295"),
+    (descriptor(write_addr=2**32 - 1), "'write_addr' + 'len' reaches beyond 4294967295"),
     (descriptor(gap="1"), "'gap' must be a whole number"),
     (config(data_widht=32), "config has no 'data_widht'; it has: data_width, max_burst_len"),
     (
@@ -85,6 +87,11 @@ def test_what_is_wrong_with_an_input_is_said(tmp_path, given, text):
     with pytest.raises(lpn.Error) as error:
         runs.prepare(MODEL, str(path), {}, "interp")
     assert error.value.code == "E-input" and text in str(error.value)
+
+
+def test_a_descriptor_may_end_at_the_last_address():
+    given = descriptor(addr=2**32 - 4, write_addr=2**32 - 4)
+    assert runs.prepare(MODEL, given, {}, "interp").run().latency == 9 + 1
 
 
 def test_a_width_of_the_command_line_is_that_of_the_file():

@@ -1,10 +1,10 @@
 """Random systems of the blocks, in the RTL and as nets: every handshake, clock by clock.
 
-    compose.py FOLDER [--seeds 0..20] [--keep DIR]
+    compose.py FOLDER [--seeds 0..20] [--delay] [--keep DIR]
 
 FOLDER is verilog-axi's folder rtl/ at commit 516bd5d; Icarus Verilog has to be installed. A system
 is axi_cdma, axi_dma_wr and axi_dma_rd, each behind an axi_fifo or not, an axi_crossbar and two
-axi_ram, with random parameters and descriptors from the seed. Prints a line per seed and ends with
+axi_ram, or memories that answer late (delay_memory.v), with random parameters and descriptors from the seed. Prints a line per seed and ends with
 status 1 when an instant differs. Needs the package as the tests do (PYTHONPATH=build/python).
 """
 
@@ -16,7 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[3]))
 
 import lpn  # noqa: E402
 from lpn.runs import prepare  # noqa: E402
@@ -30,7 +31,7 @@ SOURCES = (
     "priority_encoder"
 ).split()
 ADDRESS = [
-    ("addr", 17),
+    ("addr", 17),  # bits, of the systems' memory
     ("len", 8),
     ("size", 3),
     ("burst", 2),
@@ -49,10 +50,11 @@ WRITE_DRIVEN += ["wdata", "wstrb", "wlast", "wvalid", "bready"]
 ZEROS = {"id": "8'd0", "dest": "8'd0", "user": "1'b0"}
 SHOWN = re.compile(r"(desc|stream|status)\d|[mt]\d\.(ar|aw|w|r|b)")  # what verilog() prints
 LIMIT = 40_000  # clocks
+QUIET = 1_000  # clocks without a handshake after which nothing comes
 
 
-def system(seed):
-    """The parameters and descriptors of a system."""
+def system(seed, delay=False):
+    """The parameters and descriptors of a system; `delay`: its memories answer late."""
     r = random.Random(seed)
     longest = r.choice([40, 300, 1500])
 
@@ -68,7 +70,7 @@ def system(seed):
         return (*depths, r.randint(0, 1), r.randint(0, 1)) if r.random() < 0.7 else None
 
     threads, accept = r.choice([1, 2, 4]), r.choice([1, 2, 16])
-    return {
+    given = {
         "bits": r.choice([32, 32, 64, 128]),
         "burst": r.choice([1, 2, 4, 8, 16, 16, 64, 256]),
         "unaligned": r.choice([0, 1, 1]),
@@ -88,6 +90,8 @@ def system(seed):
             "s_b": r.randint(1, 2),
         },
     }
+    latencies = [r.choice([1, 2, 5, 12, 40, r.randint(1, 200)]) for _ in range(2)]
+    return {**given, "latencies": latencies if delay else None}
 
 
 def stream_words(given):
@@ -103,10 +107,10 @@ def stream_words(given):
 # ---- The RTL -------------------------------------------------------------------------------------
 
 
-def port_wires(name, bits, id_bits):
+def port_wires(name, bits, id_bits, address=ADDRESS):
     lines = []
     for letters in ("ar", "aw"):
-        for signal, width in [("id", id_bits), *ADDRESS, ("valid", 1), ("ready", 1)]:
+        for signal, width in [("id", id_bits), *address, ("valid", 1), ("ready", 1)]:
             lines.append(f"wire [{width - 1}:0] {name}_{letters}{signal};")
     for signal, width in (
         *((s, bits) for s in ("wdata", "rdata")),
@@ -143,7 +147,7 @@ def verilog(given):
     count = sum(map(len, given["descriptors"]))
     out += [f"integer left = {count}, quiet = 0; always @(posedge clk) begin"]
     out += ["left <= left - st0 - st1 - st2; quiet <= quiet + (left == 0);"]
-    out += ["if (quiet == 1000) $finish; end"]
+    out += [f"if (quiet == {QUIET}) $finish; end"]
     for k, fifo in enumerate(given["fifos"]):
         if fifo is None:
             out += [f"assign f{k}_{s} = m{k}_{s};" for s in READ_DRIVEN + WRITE_DRIVEN]
@@ -248,8 +252,11 @@ def crossbar(given):
     out = [instance("axi_crossbar", values, "xbar", joins)]
     for k, pipeline in enumerate(given["pipeline"]):
         values = {"DATA_WIDTH": given["bits"], "ADDR_WIDTH": 17, "ID_WIDTH": 8}
-        values["PIPELINE_OUTPUT"] = pipeline
-        out.append(instance("axi_ram", values, f"ram{k}", joined("s", f"t{k}")))
+        if given["latencies"]:
+            module, values["LATENCY"] = "delay_memory", given["latencies"][k]
+        else:
+            module, values["PIPELINE_OUTPUT"] = "axi_ram", pipeline
+        out.append(instance(module, values, f"ram{k}", joined("s", f"t{k}")))
     return out
 
 
@@ -257,7 +264,7 @@ def measured(given, sources, folder):
     """{channel: clocks} of the RTL."""
     top = folder / "top.v"
     top.write_text(verilog(given))
-    files = [str(sources / f"{name}.v") for name in SOURCES]
+    files = [*(str(sources / f"{name}.v") for name in SOURCES), str(HERE / "delay_memory.v")]
     program = str(folder / "top.vvp")
     subprocess.run(["iverilog", "-g2005", "-s", "top", "-o", program, str(top), *files], check=True)
     text = subprocess.run(["vvp", program], check=True, capture_output=True, text=True).stdout
@@ -315,7 +322,10 @@ def predicted(given):
             ports[k] = parts.axi_fifo(net, f"fifo{k}", ports[k], **dict(zip(names, fifo)))
     limits = {key: given[key] for key in ("threads", "accept", "issue", "registers")}
     for k, port in enumerate(parts.axi_crossbar(net, "xbar", ports, 2, **limits)):
-        parts.axi_ram(net, f"ram{k}", port, output_register=given["pipeline"][k])
+        if given["latencies"]:
+            parts.delay_memory(net, f"ram{k}", port, given["latencies"][k])
+        else:
+            parts.axi_ram(net, f"ram{k}", port, output_register=given["pipeline"][k])
     work = lpn.Marking(net)
     for _, _, length in writes:
         work.add(packets.name, words=-(-length // bus["width"]))
@@ -343,6 +353,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("folder", type=Path)
     arguments.add_argument("--seeds", default="0..20")
+    arguments.add_argument("--delay", action="store_true", help="memories that answer late")
     arguments.add_argument("--keep", type=Path, help="where top.v is left")
     asked = arguments.parse_args()
     first, _, last = asked.seeds.partition("..")
@@ -350,7 +361,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = asked.keep or Path(scratch)
         for seed in range(int(first), int(last or first) + 1):
-            given = system(seed)
+            given = system(seed, asked.delay)
             rtl = measured(given, asked.folder, folder)
             net, stalled = predicted(given)
             wrong = differences(rtl, net)
@@ -358,9 +369,10 @@ def main():
             done = all(
                 len(rtl.get(f"status{k}", [])) == len(d) for k, d in enumerate(given["descriptors"])
             )
-            hung += not done
-            failed += bool(wrong) or stalled == done
-            about = "hangs in both" if stalled and not done else "ends"
+            goes_on = max(map(max, rtl.values())) > LIMIT - QUIET
+            hung += not done and not goes_on
+            failed += bool(wrong) or stalled == (done or goes_on)
+            about = "ends" if done else f"goes on after {LIMIT} clocks" if goes_on else "hangs"
             print(
                 f"seed {seed}: {about}; {len(wrong)} instants differ {wrong[:1] or ''}", flush=True
             )
