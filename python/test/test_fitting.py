@@ -148,8 +148,8 @@ def test_an_output_that_cannot_be_is_refused_before_the_search(files):
     assert lpn_fit(files, *words, "./skeleton.py") == (
         2,
         "",
-        "error: -o ./skeleton.py is the skeleton itself, whose unknowns would be lost; name another "
-        "file [E-fit-output]\n",
+        "error: Invalid value for '-o' / '--output': ./skeleton.py is a file that the command reads; "
+        "name another one [E-usage]\n  try: lpn fit --help\n",
     )
     assert (files / "skeleton.py").read_text() == before
     (files / "net.lpn").write_text(true_net().text())

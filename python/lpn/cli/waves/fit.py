@@ -1,6 +1,5 @@
 """lpn fit: the unknowns of a net from recordings."""
 
-import os
 import re
 
 import click
@@ -190,11 +189,6 @@ def _check_output(skeleton, output):
     if output.endswith(".py") and not path.endswith(".py"):
         raise without_place(
             "E-fit-output", f"-o {output}: {skeleton} is no .py file; write a .lpn file"
-        )
-    if os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output):
-        raise without_place(
-            "E-fit-output",
-            f"-o {output} is the skeleton itself, whose unknowns would be lost; name another file",
         )
 
 
