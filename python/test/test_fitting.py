@@ -462,5 +462,10 @@ def test_the_command_refuses_what_does_not_fit(files):
         "error: bad.toml: places.queue.properties are size; the place's tokens have words "
         "[E-wave-map]\n",
     )
+    late = MAP.replace('channel = "in"', 'channel = "in"\noffset = 1000000')
+    (files / "bad.toml").write_text(late)
+    status, _, err = lpn_fit(files, "skeleton.py", "one.vcd", "--map", "bad.toml")
+    assert status == 2 and "bad.toml: places.queue: transfer " in err
+    assert "of 'in' would be at cycle -" in err and "its offset is too large" in err
     status, _, err = lpn_fit(files, "skeleton.py", "one.vcd", "--map", "map.toml", "-o", "x.txt")
     assert status == 2 and "-o x.txt: the result is a .lpn or a .py file" in err

@@ -162,5 +162,12 @@ def _tokens(matched, arrival, net, offset, map):
                         f"{matched.numbers[k]} of '{arrival.channel}': {value}",
                     )
             values.append(value)
-        found.append((arrival.place, tuple(values), max(0, edge - offset)))
+        if edge < offset:
+            raise without_place(
+                "E-wave-map",
+                f"{map.file}: places.{arrival.place}: transfer {matched.numbers[k]} of "
+                f"'{arrival.channel}' would be at cycle {edge - offset}; its offset is too large, or the "
+                "origin too late",
+            )
+        found.append((arrival.place, tuple(values), edge - offset))
     return found
