@@ -18,20 +18,11 @@ from compose import (
     tied,
 )
 
-ADDRESS = [
-    ("addr", 32),
-    ("len", 8),
-    ("size", 3),
-    ("burst", 2),
-    ("lock", 1),
-    ("cache", 4),
-    ("prot", 3),
-]
+ADDRESS_BITS = 32
 RAM_BITS = 16  # of its address; the bits above do not count there
 MASTER_ID, TARGET_ID = 4, 8  # bits
-QUIET = (
-    1100  # clocks without a handshake, beside the longest wait of a run, after which nothing comes
-)
+# Clocks without a handshake, beside the longest wait of a run, after which nothing comes.
+QUIET = 1100
 FIELDS = {  # of a token of each channel
     "ar": ("addr", "beats", "id"),
     "aw": ("addr", "beats", "id"),
@@ -113,7 +104,7 @@ def _mover(run):
     out += ["always @(posedge clk) begin if (dv && dr) begin k <= k + 1; since <= cyc + 1; end"]
     out += ["if (st) begin ended <= ended + 1; told <= cyc + 1; end end"]
     out += [said("dv && dr", "desc.seen"), said("st", "done")]
-    out += port_wires("m", bits, TARGET_ID, ADDRESS)
+    out += port_wires("m", bits, TARGET_ID, ADDRESS_BITS)
     values = {
         "AXI_DATA_WIDTH": bits,
         "AXI_ADDR_WIDTH": 32,
@@ -172,12 +163,12 @@ def _ports(run):
     bits, masters = config["data_width"], len(run["masters"])
     out, id_bits = [], TARGET_ID if crossbar else MASTER_ID
     for m, given in enumerate(run["masters"]):
-        out += port_wires(f"m{m}", bits, MASTER_ID, ADDRESS)
+        out += port_wires(f"m{m}", bits, MASTER_ID, ADDRESS_BITS)
         out += _master(f"m{m}", m, given, config)
         out += [kept(f"m{m}", letters, f"m{m}") for letters in PORT]
     targets = config["slaves"] if crossbar else 1
     for t in range(targets):
-        out += port_wires(f"t{t}", bits, id_bits, ADDRESS)
+        out += port_wires(f"t{t}", bits, id_bits, ADDRESS_BITS)
         place = f"xbar.t{t}" if crossbar else "fifo.m"
         out += [kept(f"t{t}", letters, place) for letters in PORT]
         memory = _memory(run, f"memory{t}", f"t{t}", READ + WRITE)

@@ -30,18 +30,12 @@ SOURCES = (
     "axi_crossbar_wr axi_crossbar_addr axi_ram axi_register_rd axi_register_wr arbiter "
     "priority_encoder"
 ).split()
-ADDRESS = [
-    ("addr", 17),  # bits, of the systems' memory
-    ("len", 8),
-    ("size", 3),
-    ("burst", 2),
-    ("lock", 1),
-    ("cache", 4),
-    ("prot", 3),
-]
-READ = [f"ar{s}" for s in ("id", *dict(ADDRESS), "valid", "ready")]
+ADDRESS_BITS = 17  # of the systems' memory
+# Bits of what goes with an address.
+ADDRESS = {"addr": ADDRESS_BITS, "len": 8, "size": 3, "burst": 2, "lock": 1, "cache": 4, "prot": 3}
+READ = [f"ar{s}" for s in ("id", *ADDRESS, "valid", "ready")]
 READ += [f"r{s}" for s in ("id", "data", "resp", "last", "valid", "ready")]
-WRITE = [f"aw{s}" for s in ("id", *dict(ADDRESS), "valid", "ready")]
+WRITE = [f"aw{s}" for s in ("id", *ADDRESS, "valid", "ready")]
 WRITE += [f"w{s}" for s in ("data", "strb", "last", "valid", "ready")]
 WRITE += [f"b{s}" for s in ("id", "resp", "valid", "ready")]
 READ_DRIVEN = [s for s in READ if s.startswith("ar") and s != "arready"] + ["rready"]
@@ -107,9 +101,10 @@ def stream_words(given):
 # ---- The RTL -------------------------------------------------------------------------------------
 
 
-def port_wires(name, bits, id_bits, address=ADDRESS):
+def port_wires(name, bits, id_bits, address_bits=ADDRESS_BITS):
     lines = []
     for letters in ("ar", "aw"):
+        address = {**ADDRESS, "addr": address_bits}.items()
         for signal, width in [("id", id_bits), *address, ("valid", 1), ("ready", 1)]:
             lines.append(f"wire [{width - 1}:0] {name}_{letters}{signal};")
     for signal, width in (
