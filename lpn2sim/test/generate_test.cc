@@ -90,13 +90,14 @@ TEST_CASE("competitors queue for a place from a number on") {
   CHECK(has(generate(net, options), "parked1"));
 }
 
-// Tokens of four kinds, each for a transition of its own; `any` takes what has waited in `late`.
-Net kinds() {
+// Tokens of four kinds, each for a transition of its own, in the order of the kinds or backwards.
+Net kinds(bool backwards = false) {
   std::string text =
       "lpn 1\nnet kinds\ntype job (kind: 0..9, bank: 0..9)\n"
       "place src : job start\nplace late : job\nplace out : job done\n";
-  for (int k = 0; k < 4; ++k) {
-    text += "transition t" + std::to_string(k) +
+  for (int t = 0; t < 4; ++t) {
+    const int k = backwards ? 3 - t : t;
+    text += "transition t" + std::to_string(t) +
             " {\n  take x from src when x.kind + 3 == " + std::to_string(k + 3) +
             "\n  delay 1\n  servers 1\n  put out (x.kind, x.bank)\n}\n";
   }
@@ -108,6 +109,7 @@ TEST_CASE("tokens told apart by a term go to whom it names, from a number of tak
   const std::string source = generate(net);
   CHECK(has(source, "void route_0()"));
   CHECK(has(source, "kTo[] = {0,1,2,3,};"));
+  CHECK(has(generate(kinds(true)), "kTo[] = {3,2,1,0,};"));
   GenerateOptions options;
   options.routed = 5;
   CHECK_FALSE(has(generate(net, options), "route_0"));

@@ -148,7 +148,9 @@ void EventWakes::call_function(size_t p) {
 void EventWakes::route_function(size_t p) {
   const Route& route = routes_[p];
   if (!route.there()) return;
-  const auto [least, first] = *route.member.begin();
+  const std::int64_t least = route.member.begin()->first;
+  uint32_t first = route.member.begin()->second;
+  for (const auto& [value, k] : route.member) first = std::min(first, k);
   const auto span = static_cast<size_t>(route.member.rbegin()->first - least + 1);
   string table;
   for (size_t v = 0; v < span; ++v) {
