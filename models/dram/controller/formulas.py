@@ -123,15 +123,10 @@ def both(a, b):
     return lpn.select(a, when(b, 1), 0) != 0
 
 
-def where_is(group, g):
-    """1 where `group`, a function, is g."""
-    return then(group, lambda found: when(found == g, 1))
-
-
-def then(function, next_):
-    """next_(function(...)), of the same arcs."""
-    names = list(inspect.signature(function).parameters)
-    return Over(names, lambda *arcs: next_(function(*arcs)))
+def where_is(number, k):
+    """1 where `number`, a function, is k."""
+    names = list(inspect.signature(number).parameters)
+    return Over(names, lambda *arcs: when(number(*arcs) == k, 1))
 
 
 def of_chosen(function, k):
