@@ -74,7 +74,6 @@ class Channel(Scheduler, Banks, Movers):
         self.changes = self.place("changes", Change)
         self.mover = self.place("mover", init=1)
         self.entering = self.place("entering", Waiting)
-        self.grants = self.place("grant", Grant)
         self.asked = self.place("bank_asked", Asked)
         self.closing = self.place("closing", Asked)
         self.later = self.place("later", Later)
@@ -115,7 +114,7 @@ class Channel(Scheduler, Banks, Movers):
             "next_cycle",
             take={"t": self.soon},
             put=[self.events.forward("t")],
-            delay=TICKS,
+            delay=TICKS - 1,
             servers=1,
         )
         self.step(

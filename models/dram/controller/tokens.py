@@ -147,8 +147,7 @@ class Wants(lpn.Token):
 class Chosen(Wants):
     """What banks want, and the command that one of them is given."""
 
-    bit: Mask
-    kind: lpn.Int[0, 4]
+    command: lpn.Int[0, 5 * BANKS]  # 4 * bank + kind; from 4 * BANKS on, the refresh of a rank
     second: bool
 
 
