@@ -3,6 +3,7 @@
 
 from ..device import named
 from .banks import Banks
+from .commands import Commands
 from .formulas import copied, fields_of
 from .queues import Movers
 from .scheduler import Scheduler
@@ -13,7 +14,6 @@ from .tokens import (
     Bank,
     Change,
     Event,
-    Grant,
     Later,
     NONE,
     Number,
@@ -27,7 +27,7 @@ from .tokens import (
 )
 
 
-class Channel(Scheduler, Banks, Movers):
+class Channel(Scheduler, Commands, Banks, Movers):
     """One channel's queues, scheduler and banks."""
 
     def __init__(self, standard, net, name, shared):

@@ -151,12 +151,12 @@ class Chosen(Wants):
     second: bool
 
 
-class Grant(lpn.Token):
-    """A command for a bank."""
+class Call(lpn.Token):
+    """A request aside may go on: its bank, and whether it is a write."""
 
     at: Cycle
     bank: lpn.Int[0, BANKS - 1]
-    kind: lpn.Int[0, WRITES]
+    write: bool
 
 
 class Refresh(lpn.Token):
