@@ -171,13 +171,17 @@ class Banks:
                 write=lambda q: hits(q)[1],
                 pre_at=pre_at,
             )
+
+            def wants(c, q):
+                close = both(wanted(q), pre_at(c, q) <= c.at + 1)
+                return hits_of(*hits(q)) + when(close, PRE)
+
             follows = [
                 self.events.emit(
+                    count=lambda c, q: when(wants(c, q) | self.others(c, bit) != 0, 1),
                     at=lambda c: c.at + 1,
                     banks=bit,
-                    what=lambda c, q: ALL
-                    + hits_of(*hits(q))
-                    + when(both(wanted(q), pre_at(c, q) <= c.at + 1), PRE),
+                    what=lambda c, q: ALL + wants(c, q),
                 ),
                 self.closing.emit(
                     count=lambda c, q: when(both(wanted(q), pre_at(c, q) > c.at + 1), 1),

@@ -24,11 +24,25 @@ class Commands:
             after |= dict(act_ok=less("act_ok"), open=lambda c: c.open | bit)
         if kind in self.closing_kinds:
             after |= {k: less(k) for k in ("read_ok", "write_ok", "open")}
-        # An access that leaves its row open says what its bank wants next.
-        looks = self.closes or kind in (ACTIVATES, PRECHARGES)
-        return self._given(kind, self.group_of[number], kind + 4 * number, bit, after, looks)
+        take, put = self._given(kind, self.group_of[number], kind + 4 * number, after)
+        if self.closes or kind in (ACTIVATES, PRECHARGES):  # others: see Banks._access
+            put.append(self._look(bit))
+        return take, put
 
-    def _given(self, kind, group, command, bit, after, looks):
+    def others(self, c, bit):
+        """Not 0 where other banks want something, for which the next cycle is looked at."""
+        wanted = c.read & c.read_ok | c.write & c.write_ok | c.act & c.act_ok | c.pre
+        return wanted & ~bit | c.close | c.blocked
+
+    def _look(self, bit):
+        return self.soon.emit(
+            count=lambda c: when(self.others(c, bit) != 0, lpn.select(c.second, 0, 1)),
+            at=lambda c: c.at + 1,
+            banks=0,
+            what=0,
+        )
+
+    def _given(self, kind, group, command, after):
         take = {"c": self.chosen.take(guard=lambda c: c.command == command)}
         after = {k: of_chosen(getattr, k) for k in fields_of(Wants)} | after | {"issued": 0}
         if self.twice:
@@ -45,15 +59,6 @@ class Commands:
             if later:
                 take[arc] = place
                 put.append(place.forward(arc, **later))
-
-        def more(c):
-            """Whether others want something, for which the next cycle is looked at."""
-            other = c.read & c.read_ok | c.write & c.write_ok | c.act & c.act_ok | c.pre
-            looks = other & ~bit | c.close | c.blocked
-            return when(looks != 0, lpn.select(c.second, 0, 1))
-
-        if looks:
-            put.append(self.soon.emit(count=more, at=lambda c: c.at + 1, banks=0, what=0))
         return take, put
 
     def _later(self, name, arc, kind, group):
@@ -75,8 +80,8 @@ class Commands:
         group = self.rank_of.index(rank)
         command = 4 * BANKS + rank
         change = {"blocked": 0}
-        take, put = self._given(REFRESHES, group, command, mask & -mask, change, looks=True)
-        put.append(self.refreshed.emit(at=lambda c: c.at + 1))
+        take, put = self._given(REFRESHES, group, command, change)
+        put += [self._look(mask & -mask), self.refreshed.emit(at=lambda c: c.at + 1)]
         self.step(f"REF{rank}", take=take, put=put, delay=1, servers=1)
 
     def command_delay(self):
