@@ -209,8 +209,9 @@ def _check_ports(system):
         raise WrongValue(
             "accelerator.ports are all that the net reads and writes: no outputs, and 0 bytes of inputs"
         )
-    for key in _stated(memory, ("input", "output")):
-        raise WrongValue(f"memory.{key} is of DMA, which a net with accelerator.ports has not")
+    for table, names in (("memory", ("input", "output")), ("reads", None), ("writes", None)):
+        for key in _stated(getattr(system, table), names):
+            raise WrongValue(f"{table}.{key} is of DMA, which a net with accelerator.ports has not")
     sets = memory.behind_sets
     if (
         sets < 1
@@ -227,9 +228,9 @@ def _check_ports(system):
         )
 
 
-def _stated(table, names):
-    """The keys of fields of these names that differ from their defaults."""
-    found = [key for key in fields(table) if key.name in names]
+def _stated(table, names=None):
+    """The keys of fields of these names, None: of any, that differ from their defaults."""
+    found = [key for key in fields(table) if names is None or key.name in names]
     return [name_of(key) for key in found if getattr(table, key.name) != key.default]
 
 

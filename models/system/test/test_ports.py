@@ -282,6 +282,7 @@ PORTS = 'ports = {loads = "read", stores = "write"}'
             'input = "behind"\ncontroller_ns',
             "memory.input is of DMA, which a net with",
         ),
+        ("[link]", "[writes]\nbytes = 16\n[link]", "writes.bytes is of DMA, which a net with acc"),
         ("stores =", "memory =", "'unit.py' has no memory port 'memory' with its parameters"),
         ('"unit.py"', '"protoacc"', "'protoacc' has no memory port 'loads' with its parameters"),
         (
@@ -301,6 +302,14 @@ def test_what_is_refused(tmp_path, old, new, said):
     with pytest.raises(lpn.Error) as refused:
         system(tmp_path, text=text).net()
     assert refused.value.code == "E-system-file" and said in str(refused.value)
+
+
+def test_dma_cannot_be_set_where_there_is_none(tmp_path):
+    with pytest.raises(lpn.Error) as refused:
+        system(tmp_path).net(outstanding_reads=4)
+    assert "reads.outstanding is of DMA, which a net with accelerator.ports has not" in str(
+        refused.value
+    )
 
 
 def test_where_data_is_cannot_be_said_of_ports(tmp_path):
