@@ -297,5 +297,4 @@ def fill_ports(system, own, marking, input, earlier):
         earlier=int(bool(earlier)),
     )
     for (port, id), (touched, finds) in zip(own.streams, found):
-        if len(touched):
-            marking.add_columns(f"memory.{port}.stream{id}.found", line=touched, found=finds)
+        marking.add_columns(f"memory.{port}.stream{id}.found", line=touched, found=finds)

@@ -246,6 +246,15 @@ def test_the_cache_behind_the_edge(sets, ways, earlier):
     assert len({*found} & {-1, -2}) == 2 and max(found) >= 0
 
 
+def test_a_stream_without_accesses_is_a_column_of_no_tokens(tmp_path):
+    """An empty buffer that has no address."""
+    model = system(tmp_path, [("R", 0, 4096)])
+    net = model.net()
+    marking = model.workload(str(tmp_path / "accesses.txt"), net)
+    streams = [("loads", 0), ("loads", 1), ("stores", 0)]
+    assert [marking.count(f"memory.{p}.stream{k}.found") for p, k in streams] == [1, 0, 0]
+
+
 @pytest.mark.parametrize(
     "bad", [{"sets": 3}, {"ways": 0}, {"earlier": -1}, {"whose": [7]}, {"lines": [-1]}]
 )
