@@ -10,9 +10,7 @@ from lpn import lib
 
 from .tokens import Beat, Beats, Item, PlacedItem, PlacedRead, PlacedWrite
 
-__all__ = ["Latencies", "OBJECTS", "Ports", "STRINGS"]
-
-OBJECTS, STRINGS = 0, 1  # what a handler reads; scan and descriptors read objects alone
+__all__ = ["Latencies", "Ports", "strings_of"]
 
 
 class Latencies:
@@ -42,11 +40,13 @@ class Latencies:
         return {"beats": 1}
 
     def transfer(self, parts, addressed, bus):
+        """A write, from `addressed` until the bus is free."""
         # Address, the beats, the acknowledgement; then sWriteIdle.
         busy = lambda write: 1 + write.beats + self._acknowledge
         parts.step("transfer", {"write": addressed}, [bus], busy)
 
     def reads(self, arrived):
+        """`arrived`: where the beats of answers come in."""
         self._memory = self._net.place("memory", Beat, drain=True)
         self._arrived = arrived
 
@@ -62,6 +62,7 @@ class Latencies:
         return [beats(self._memory, latency > 1), beats(self._arrived, latency == 1)]
 
     def answered(self):
+        """The memory's part of a read."""
         self._net.transition(
             "wait",
             take={"read": self._memory},
