@@ -79,7 +79,6 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.later = self.place("later", Later)
         self.opening = self.place("opening", Event)
         self.reopening = self.place("reopening", Event)
-        self.soon = self.place("soon", Event)
         self.returning = self.place("returning", Number, drain=True)
         self.written = self.place("written", Number, sink=True)
         self.refreshed = self.place("refreshed", At)
@@ -110,13 +109,6 @@ class Channel(Scheduler, Commands, Banks, Movers):
                     delay=TICKS * cycles - 1,
                     servers=len(self.banks),
                 )
-        self.step(
-            "next_cycle",
-            take={"t": self.soon},
-            put=[self.events.forward("t")],
-            delay=TICKS - 1,
-            servers=1,
-        )
         self.step(
             "may_close",
             take={"t": self.closing},

@@ -35,7 +35,7 @@ class Commands:
         return wanted & ~bit | c.close | c.blocked
 
     def _look(self, bit):
-        return self.soon.emit(
+        return self.events.emit(
             count=lambda c: when(self.others(c, bit) != 0, lpn.select(c.second, 0, 1)),
             at=lambda c: c.at + 1,
             banks=0,
