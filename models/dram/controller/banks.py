@@ -9,6 +9,7 @@ from .formulas import (
     entries_of,
     entry_at,
     hits_of,
+    minus,
     number_of,
     oldest_of,
     to_close,
@@ -125,12 +126,12 @@ class Banks:
         self._enter(number, name("enter"), bit)
         self._ask(number, name("ask"), bit)
 
-    def _command(self, number, name, kind, put):
+    def _command(self, number, name, kind, put, also=()):
         """A command: what it does to its bank, beside what the scheduler hears of it."""
         take, more = self.given(kind, number)
         self.step(
             name,
-            take={**take, "q": self.banks[number]},
+            take={**take, "q": self.banks[number], **dict(also)},
             put=[*put, *more],
             delay=self.command_delay(),
             servers=1,
@@ -198,8 +199,10 @@ class Banks:
             [
                 bank.forward("q", n=lambda q: q.n - 1, **entries, **changes),
                 *follows,
-                self.changes.emit(
-                    at=lambda c: c.at, left=bit, entered=0, again=0, write=False, stays=False
+                self.queues.forward(
+                    "s",
+                    at=lambda c, s: lpn.max(s.at, c.at),
+                    **{f"c{k}": minus(k, bit) for k in range(4)},
                 ),
                 (self.returning if kind == READS else self.written).emit(
                     id=lambda q: number_of(entry(q))
@@ -210,6 +213,7 @@ class Banks:
                     write=kind == WRITES,
                 ),
             ],
+            {"s": self.queues},
         )
 
     def _enter(self, number, name, bit):

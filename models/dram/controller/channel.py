@@ -12,7 +12,6 @@ from .tokens import (
     At,
     BANK_QUEUE,
     Bank,
-    Change,
     Event,
     Later,
     NONE,
@@ -71,7 +70,6 @@ class Channel(Scheduler, Commands, Banks, Movers):
         }
         self.wants = self.place("wants", Wants, init=[ready])
         self.queues = self.place("queues", Queues, init=[dict.fromkeys(fields_of(Queues), 0)])
-        self.changes = self.place("changes", Change)
         self.mover = self.place("mover", init=1)
         self.entering = self.place("entering", Waiting)
         self.asked = self.place("bank_asked", Asked)

@@ -162,30 +162,16 @@ def plus(k, bit):
     return Over(list(inspect.signature(bit).parameters), digit)
 
 
-def counted(field):
-    """A property of `queues` after a change."""
+def minus(k, bit):
+    """Digit k when one fewer is in it."""
 
-    def value(c, s):
-        if field == "at":
-            return lpn.max(s.at, c.at)
-        if field == "moved":
-            return lpn.select(c.entered != 0, c.at - 1, s.moved)
-        if field in ("reads", "writes"):
-            mine = c.write if field == "writes" else lpn.select(c.write, 0, 1) == 1
-            return lpn.select(mine, getattr(s, field) & ~c.entered | c.again, getattr(s, field))
-        if field == "left":
-            gone = when(c.write, when(c.entered != 0, 1))
-            return lpn.select(c.stays, 0, s.left - gone)
-        if field == "stopped":
-            return lpn.select(c.stays, stopped_again(s), lpn.select(c.entered != 0, 0, s.stopped))
-        k = int(field[1:])
-        carry, borrow = c.entered, c.left
+    def digit(s):
+        borrow = bit
         for j in range(k):
-            carry = carry & getattr(s, f"c{j}")
             borrow = borrow & ~getattr(s, f"c{j}")
-        return getattr(s, field) ^ carry ^ borrow
+        return getattr(s, f"c{k}") ^ borrow
 
-    return value
+    return digit
 
 
 def stopped_again(s):

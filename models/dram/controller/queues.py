@@ -7,8 +7,6 @@ from .formulas import (
     bit_number,
     bit_of,
     both,
-    counted,
-    fields_of,
     nothing_to_do,
     plus,
     read_under_way,
@@ -18,7 +16,7 @@ from .formulas import (
     when,
     where_is,
 )
-from .tokens import Call, DRAIN_IDLE, MASK, Queues, READ_QUEUE, TICKS, WRITE_BUFFER, Waiting
+from .tokens import Call, DRAIN_IDLE, MASK, READ_QUEUE, TICKS, WRITE_BUFFER, Waiting
 
 
 class Movers:
@@ -33,12 +31,6 @@ class Movers:
             "read": self.place("read_queue", Waiting, drain=True),
             "write": self.place("write_buffer", Waiting),
         }
-        self.step(
-            "count",
-            take={"c": self.changes, "s": self.queues},
-            put=[self.queues.emit(**{k: counted(k) for k in fields_of(Queues)})],
-            servers=1,
-        )
         self._drain_starts()
         self.calls = self.place("call", Call)
         self.spent = self.place("mover_spent")
@@ -194,47 +186,60 @@ class Movers:
         self.step(
             f"{name}_{way}",
             take={"mover": self.mover, "s": self.queues.peek(1, guard=guard), **more},
-            put=[self.calls.emit(at=lambda s: s.at, bank=bank, write=way == "write")],
+            put=[self.calls.emit(bank=bank, write=way == "write")],
             clock=(TICKS, 2),
             servers=1,
         )
 
     def _recall(self, way, number, where, aside):
+        """The oldest request aside of a bank goes on. A write stays where it is while a read of its
+        block is under way.
+        """
         bit = 1 << number
         writes = way == "write"
         call = self.calls.take(guard=lambda c: c.bank * 2 + c.write == number * 2 + writes)
-        take = {"c": call, "r": aside}
-        values = dict(at=lambda c: c.at, bank=number, entry=lambda r: r.entry)
-        change = dict(at=lambda c: c.at + 1, left=0, write=writes)
-        if not writes:
-            put = [
-                self.entering.emit(**values),
-                self.room[way],
-                self.changes.emit(
-                    entered=bit,
-                    again=lambda r: when(r.count > 1, bit),
-                    stays=False,
-                    **change,
-                ),
-            ]
-        else:
-            # A write stays where it is while a read of its block is under way.
-            take = {
-                "c": call,
-                "p": self.pending.peek(lambda p: p.count),
-                "r": aside.take(lambda p, r: 1 - read_under_way(r[0], p), need=1),
-            }
+        take, put = {"c": call, "s": self.queues}, []
+        if writes:
             gone = lambda p, r: 1 - read_under_way(r[0], p)  # noqa: E731
-            values["entry"] = lambda r: r[0].entry
-            put = [
-                self.entering.emit(count=gone, **values),
-                self.room[way].emit(count=gone),
-                self.spent.emit(count=lambda p, r: read_under_way(r[0], p)),
-                self.changes.emit(
-                    entered=lambda p, r: when(read_under_way(r[0], p) == 0, bit),
-                    again=lambda p, r: when(r.count > 1, bit),
-                    stays=lambda p, r: read_under_way(r[0], p),
-                    **change,
+            take["p"] = self.pending.peek(lambda p: p.count)
+            put.append(self.spent.emit(count=lambda p, r: read_under_way(r[0], p)))
+        else:
+            gone = lambda r: 1  # noqa: E731
+        take["r"] = aside.take(gone, need=1)
+        arcs = [arc for arc in ("p", "r") if arc in take]
+        mask = "writes" if writes else "reads"
+
+        def changed(value):
+            """A property of `queues`, of (whether it goes, s, r)."""
+            return Over(["s", *arcs], lambda s, *arcs: value(gone(*arcs) == 1, s, arcs[-1]))
+
+        def asides(goes, s, r):
+            return getattr(s, mask) & ~when(goes, bit) | when(r.count > 1, bit)
+
+        changes = dict(
+            moved=changed(lambda goes, s, r: lpn.select(goes, s.at, s.moved)),
+            left=changed(lambda goes, s, r: lpn.select(goes, s.left - int(writes), 0)),
+            stopped=changed(lambda goes, s, r: lpn.select(goes, 0, stopped_again(s))),
+        )
+        if not writes:  # it always goes
+            changes |= dict(left=lambda s: s.left, stopped=0)
+        entered = Over(["s", *arcs], lambda s, *arcs: when(gone(*arcs) == 1, bit))
+        self.step(
+            self.bank_name(f"recall_{way}", where),
+            take=take,
+            put=[
+                self.entering.emit(
+                    count=gone, at=lambda s: s.at, bank=number, entry=lambda r: r[0].entry
                 ),
-            ]
-        self.step(self.bank_name(f"recall_{way}", where), take=take, put=put, servers=1)
+                self.room[way].emit(count=gone),
+                self.queues.forward(
+                    "s",
+                    at=lambda s: s.at + 1,
+                    **{f"c{k}": plus(k, entered) for k in range(4)},
+                    **{mask: changed(asides)},
+                    **changes,
+                ),
+                *put,
+            ],
+            servers=1,
+        )

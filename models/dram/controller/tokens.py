@@ -87,17 +87,6 @@ class Queues(lpn.Token):
     stopped: lpn.Int[0, STUCK]
 
 
-class Change(lpn.Token):
-    """An entry has left the queue of a bank, or entered it from aside; or a write stays."""
-
-    at: Cycle
-    left: Mask
-    entered: Mask
-    again: Mask  # the bank, when more requests for it stand aside
-    write: bool  # the one that entered
-    stays: bool
-
-
 class Event(lpn.Token):
     """From `at` on, what the bits of `what` say holds for `banks`."""
 
@@ -154,7 +143,6 @@ class Chosen(Wants):
 class Call(lpn.Token):
     """A request aside may go on: its bank, and whether it is a write."""
 
-    at: Cycle
     bank: lpn.Int[0, BANKS - 1]
     write: bool
 
