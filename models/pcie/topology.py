@@ -24,7 +24,7 @@
     link = "slot"
     max_read = 512                 bytes of a read request
     outstanding = 32               read requests in flight
-    queue = 2                      packets of a kind that wait in the device
+    queue = 2                      packets of a kind in the device, until the last byte of one is sent
     jobs = [{kind = "write", size = 64, count = 100, address = 0, step = 64}, ...]
 
 `kind`: "write", "read", or "both", a write and a read in turn. Times are numbers of nanoseconds
