@@ -1,7 +1,7 @@
 """A field handler of the serialiser, a state machine with a client of the read port."""
 
 from .parts import FIRST_HANDLER
-from .tokens import Item, Kind, Loading
+from .tokens import Kind, Loading
 
 
 def handler(parts, k):
@@ -10,8 +10,9 @@ def handler(parts, k):
     Requests that are issued in successive cycles are put at once: the port takes one in two.
     """
     net, fields, words = parts.net, parts.fields[k], parts.words[k]
-    requests, responses = parts.requests[FIRST_HANDLER + k], parts.responses[FIRST_HANDLER + k]
-    items = net.place(f"items{k}", Item, start=True)
+    client, outside = FIRST_HANDLER + k, parts.outside
+    requests, responses = parts.requests[client], parts.responses[client]
+    items = net.place(f"items{k}", outside.Item, start=True)
 
     def state(name, type=None, **options):
         return net.place(f"{name}{k}", type, **(options or {"drain": True}))
@@ -48,7 +49,7 @@ def handler(parts, k):
     step(
         "start_repeated",
         waiting(lambda item: item.kind <= Kind.STRING and item.repeated),
-        [requests.emit(2, beats=1), unrolling],
+        [parts.read(client, 2, beats=1), unrolling],
         delay=2,
     )
     step("take_repeated", {"at": unrolling, "response": responses.take(2)}, [element])
@@ -56,7 +57,7 @@ def handler(parts, k):
         "read_element",
         {"at": element, "item": items.peek()},
         [
-            requests.emit(beats=1),
+            parts.read(client, beats=1),
             value.emit(lambda item: item.kind == Kind.SCALAR),
             pointer.emit(lambda item: item.kind == Kind.STRING),
         ],
@@ -66,11 +67,18 @@ def handler(parts, k):
         {"at": value, "response": responses, "item": items.peek()},
         [word(value_bytes), key],
     )
-    step("read_header", {"at": pointer, "response": responses}, [requests.emit(2, beats=1), header])
+    step(
+        "read_header",
+        {"at": pointer, "response": responses},
+        [parts.read(client, 2, beats=1), header],
+    )
     step(
         "take_header",
         {"at": header, "response": responses.take(2), "item": items.peek()},
-        [requests.emit(string_words, beats=2), loading.emit(left=string_words)],
+        [
+            requests.emit(string_words, **outside.string(client, string_words)),
+            loading.emit(left=string_words),
+        ],
         delay=2,
     )
     step(

@@ -11,6 +11,7 @@ DEEPEST = 24
 MOST_NUMBERS = 2**20  # scanned one per cycle; a limit of this reader, not of the hardware
 MOST_STRING = 2**31 - 1
 WORD = 32  # has bits that are read at once
+WORD_BYTES = 16  # of a string, read at once
 
 
 @dataclass
@@ -48,6 +49,11 @@ def varint_bytes(value: int) -> int:
 def key_bytes(number: int) -> int:
     """Bytes of the key of a field: its number and three bits of wire type."""
     return varint_bytes(number << 3)
+
+
+def string_words(bytes, skew):
+    """Words that hold a string which begins so far into the first."""
+    return (bytes + skew + WORD_BYTES - 1) // WORD_BYTES
 
 
 # Bytes that a value of a type can have as encoded (descriptortablehandler_serializer.scala,
@@ -91,13 +97,17 @@ class Lowered:
     """The tokens of messages, one after the other, for so many handlers.
 
     `chunks`, `bits`: tuples in the order of the properties of Chunk and Bit; `items`: per handler
-    tuples in that of Item. `sizes`: bytes of each message. Raises ValueError, with the reason, for
-    what the hardware cannot serialise.
+    tuples in that of Item, and `at` where the string of each begins, in bytes from the first one's:
+    the driver puts them one behind the other, in words of 16 bytes. `fields`: (handler, items, where
+    each is) in the order of the output. `sizes`: bytes of each message. Raises ValueError, with the
+    reason, for what the hardware cannot serialise.
     """
 
     def __init__(self, messages: list[Message], handlers: int) -> None:
         self.chunks, self.bits = [], []
-        self.items = [[] for _ in range(handlers)]
+        self.items, self.at = ([[] for _ in range(handlers)] for _ in range(2))
+        self.fields = []
+        self._free = 0
         self._next = 0  # FieldDispatchRouter: fields go to the handlers in turn
         self.sizes = []
         for message in messages:
@@ -111,11 +121,15 @@ class Lowered:
         marking.add_rows("chunks", self.chunks)
         marking.add_rows("bits", self.bits)
         for k, items in enumerate(self.items):
-            marking.add_rows(f"items{k}", items)
+            placed = "at" in net[f"items{k}"].fields
+            rows = [(*item, at) for item, at in zip(items, self.at[k])] if placed else items
+            marking.add_rows(f"items{k}", rows)
         return marking
 
-    def _dispatch(self, items):
+    def _dispatch(self, items, at=(0,)):
         self.items[self._next].extend(items)
+        self.at[self._next].extend(at)
+        self.fields.append((self._next, items, at))
         self._next = (self._next + 1) % len(self.items)
 
     def _scan(self, message, depth):
@@ -160,16 +174,19 @@ class Lowered:
 
     def _field(self, field):
         """Adds the elements of a field, last first; returns its bytes."""
-        items = []
+        items, at = [], []
         size = 0
         for value in reversed(field.values):
             key = key_bytes(field.number)
             if field.kind == Kind.STRING:
                 key += varint_bytes(value)
             items.append([field.kind, field.repeated, False, value, field.skew, key])
+            at.append(self._free)
+            if field.kind == Kind.STRING:
+                self._free += WORD_BYTES * string_words(value, field.skew)
             size += value + key
         items[-1][2] = True
-        self._dispatch(items)
+        self._dispatch(items, at)
         return size
 
     def _child(self, field, depth):

@@ -18,6 +18,7 @@ from .inputs import Batch, read, truth_rows
 from .messages import DEEPEST, Field, Lowered, Message
 from .space import handlers_of, space
 from .tokens import Kind
+from .traffic import lines_of, streams
 from .trees import messages_of
 
 __all__ = [
@@ -31,6 +32,8 @@ __all__ = [
     "read",
     "several",
     "space",
+    "streams",
+    "traffic",
     "truth_rows",
     "workload",
 ]
@@ -41,16 +44,19 @@ def several(input, number) -> Batch:
     return Batch(f"{number} x {input}", _messages(input) * number)
 
 
-def net(*, handlers: int = 6) -> lpn.Net:
+def net(*, handlers: int = 6, ports: int = 0) -> lpn.Net:
     """The serialiser with so many field handlers, 1 to 14; the RTL has 6.
 
     Its parameters are clocks: `read_latency` from an address to its first beat, at least 1;
     `write_ack_latency` from a write's last beat to its acknowledgement, at least 1;
-    `command_interval` from one command of the host to the next.
+    `command_interval` from one command of the host to the next. `ports`: 1 for a memory outside,
+    which has accesses with addresses instead of `read_latency` (outside.py).
     """
+    if ports not in (0, 1):
+        raise lpn.Error("E-param", f"ports must be 0 or 1, got {ports}")
     if not isinstance(handlers, int) or not 1 <= handlers <= _net.MOST_HANDLERS:
         raise lpn.Error("E-param", f"handlers must be 1 to {_net.MOST_HANDLERS}, got {handlers}")
-    return _net.build(handlers)
+    return _net.build(handlers, bool(ports))
 
 
 def workload(input, net: lpn.Net) -> lpn.Marking:
@@ -62,6 +68,15 @@ def workload(input, net: lpn.Net) -> lpn.Marking:
     cannot be read and ValueError, with the reason, for what the hardware cannot serialise.
     """
     return Lowered(_messages(input), handlers_of(net)).marking(net)
+
+
+def traffic(input, net: lpn.Net, line: int):
+    """Which lines of a memory the streams() of a net with ports touch, for an input of workload().
+
+    (whose, lines): for each line that a stream goes on to, in the order in which they are read and
+    written, the stream's number and the line's.
+    """
+    return lines_of(Lowered(_messages(input), handlers_of(net)), net, line)
 
 
 def _messages(input):

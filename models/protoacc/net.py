@@ -10,26 +10,28 @@ import lpn
 
 from .handler import handler
 from .memory import reads, writer
-from .parts import Parts
+from .outside import Latencies, Ports
+from .parts import FIRST_HANDLER, Parts
 from .tokens import Advance, Bit, Chunk, Entry, Turn
 
 MOST_HANDLERS = 14  # of the types in tokens.py
 SCAN, DESCRIPTORS = 0, 1  # clients of the read port, highest priority first
 
 
-def build(handlers: int) -> lpn.Net:
-    """The serialiser with so many field handlers; see model.py for its parameters."""
+def build(handlers: int, ports: bool = False) -> lpn.Net:
+    """The serialiser with so many field handlers; see model.py for its parameters. `ports`: its
+    memory is outside (outside.py).
+    """
     net = lpn.Net("protoacc")
-    latency = net.param("read_latency", 20, range=(1, 10**6))
-    acknowledge = net.param("write_ack_latency", 1, range=(1, 10**6))
+    outside = Ports(net, FIRST_HANDLER + handlers) if ports else Latencies(net)
     interval = net.param("command_interval", 29, range=(1, 10**6))
-    parts = Parts(net, handlers)
+    parts = Parts(net, handlers, outside)
     _scan(parts, interval)
     _descriptors(parts)
     for k in range(handlers):
         handler(parts, k)
-    writer(parts, acknowledge)
-    reads(parts, latency)
+    writer(parts)
+    reads(parts)
     return net
 
 
@@ -43,7 +45,7 @@ def _scan(parts, interval):
     unoccupied = net.place("unoccupied", init=1)  # depth is 0
     consumer = net.place("consumer", init=1)  # s_hasBitsCONSUMER_AcceptIsSubmessage
     scanning = net.place("scanning", drain=True)
-    requests, responses = parts.requests[SCAN], parts.responses[SCAN]
+    responses = parts.responses[SCAN]
     advance = [
         parts.loader.emit(lambda now: now.advance == Advance.NEXT_WORD),
         unoccupied.emit(lambda now: now.advance == Advance.NEXT_MESSAGE),
@@ -52,7 +54,7 @@ def _scan(parts, interval):
     net.transition("host", take=messages, put=[commands], delay=0, interval=interval, servers=1)
     parts.step("accept", {"command": commands, "free": unoccupied}, [parts.loader])
     # Both words, in two cycles; but the port takes a read of a client every second cycle only.
-    parts.step("load", {"loader": parts.loader}, [requests.emit(2, beats=1)])
+    parts.step("load", {"loader": parts.loader}, [parts.read(SCAN, 2, beats=1)])
     parts.step(
         "take_submessages",
         {"consumer": consumer, "word": responses, "now": chunks},
@@ -78,7 +80,7 @@ def _scan(parts, interval):
 def _descriptors(parts):
     """descriptortablehandler_serializer.scala from descr_request_Q on, and FieldDispatchRouter."""
     net, handlers = parts.net, len(parts.fields)
-    requests, responses = parts.requests[DESCRIPTORS], parts.responses[DESCRIPTORS]
+    responses = parts.responses[DESCRIPTORS]
     ready = net.place("ready", init=1)  # sWaitForRequest
     fetching = net.place("fetching", init=4)  # descriptor_req_meta_Q
     expected = net.place("expected", Entry, drain=True)  # regular_response_path
@@ -94,7 +96,7 @@ def _descriptors(parts):
             "ready": ready,
             "room": fetching,
         },
-        [requests.emit(beats=1), expected.emit(child=False), ready, parts.entry_room],
+        [parts.read(DESCRIPTORS, beats=1), expected.emit(child=False), ready, parts.entry_room],
     )
     parts.step(
         "take_entry",
@@ -109,7 +111,7 @@ def _descriptors(parts):
     parts.step(
         "fetch_child",
         {"entry": parts.entries.take(guard=lambda entry: entry.child), "ready": ready},
-        [requests.emit(beats=2), expected.emit(child=True), child_entry],
+        [parts.read(DESCRIPTORS, beats=2), expected.emit(child=True), child_entry],
     )
     parts.step(
         "fetch_child_object",
@@ -120,8 +122,8 @@ def _descriptors(parts):
             "response": responses,
         },
         [
-            requests.emit(beats=1),
-            requests.emit(beats=2),
+            parts.read(DESCRIPTORS, beats=1),
+            parts.read(DESCRIPTORS, beats=2),
             expected.emit(2, child=True),
             child_object,
             one,

@@ -54,10 +54,31 @@ class Item(lpn.Token):
     key: lpn.Int[0, 15]  # bytes of the key, and of a string's length
 
 
+class PlacedItem(Item):
+    """An element, and where it is."""
+
+    at: lpn.Int[0, 2**47]  # a string's first 16 bytes, from those of the first string
+
+
 class Beats(lpn.Token):
     """A read or a write."""
 
     beats: lpn.Int[1, 2]  # of eight bytes
+
+
+class PlacedRead(Beats):
+    """A read at an address."""
+
+    at: lpn.Int[0, 2**48 - 1]
+    id: lpn.Int[0, 31]
+
+
+class PlacedWrite(Beats):
+    """A write at an address."""
+
+    at: lpn.Int[0, 2**48 - 1]
+    bytes: lpn.Int[1, 16]
+    id: lpn.Int[0, 1]
 
 
 class Beat(lpn.Token):

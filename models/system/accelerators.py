@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import lpn
 from lpn.runs import Model
 
+from .ports import fill_ports, streams_of
 from .trips import cycles_of, wrong
 
 __all__ = ["Own", "fill", "own_of"]
@@ -21,7 +22,8 @@ class Own:
     inputs: {place: bytes of each token, or the property that says so}: tokens wait for them.
     outputs: {place: bytes of each token}. finished: {place: how many of its tokens end a job, or the
     start place that has as many}. pattern: the output that goes with Pattern tokens, in runs of
-    `packets`. ahead: tokens of an input that it holds at once. parameters: of the net, bound.
+    `packets`. ahead: tokens of an input that it holds at once. parameters: of the net, bound. ports:
+    it has ports to its memory; streams: (port, id) of accesses whose lines its model tells.
     """
 
     model: Model
@@ -33,6 +35,8 @@ class Own:
     pattern: str | None = None
     packets: int = 1
     ahead: int = 1
+    streams: list = field(default_factory=list)
+    ports: bool = False
 
     def type_of(self, name):
         """The token type of one of its places, for a place to join; None: its tokens count."""
@@ -70,6 +74,8 @@ def own_of(system) -> Own:
     own.inputs, own.outputs = dict(about.inputs), dict(about.outputs)
     own.finished, own.ahead = dict(about.finished), about.ahead
     _check_places(system, own)
+    if about.ports:
+        own.ports, own.streams = True, streams_of(system, own)
     return own
 
 
@@ -173,9 +179,12 @@ def fill(system, own, marking, path, earlier):
     own.net.bound = {**own.parameters, **given}
     if own.pattern:
         return _fill_image(system, own, marking, path, _warm(path, _image_bytes) if earlier else 0)
-    if earlier:
+    input = _rounds(system, own, path)
+    if own.ports:
+        fill_ports(system, own, marking, input, earlier)
+    elif earlier:
         marking.add("writes.warm", at=_warm(path, _output_of(system, own)))
-    tokens = own.model.workload(_rounds(system, own, path), own.net)
+    tokens = own.model.workload(input, own.net)
     position = 0
     for place in own.net.places:
         rows = tokens.rows(place)

@@ -12,6 +12,7 @@ from lpn import lib
 from . import host
 from .accelerators import Own
 from .fabric import ways
+from .ports import join_ports
 from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 
 __all__ = ["build"]
@@ -53,7 +54,12 @@ class _Builder:
         self.links()
         host.driver(self)
         self.memory_times()
-        self.reads()
+        self.connected = {}
+        if self.own.ports:
+            self.room, self.data = net.place("reads.room"), net.place("reads.data")
+            self.connected = join_ports(self)
+        else:
+            self.reads()
         self.accelerator()
         self.finish()
         self.up.close()
@@ -151,7 +157,7 @@ class _Builder:
     def accelerator(self):
         """The accelerator's net as it is, its inputs gated by data, its outputs written."""
         net, own = self.net, self.own
-        connect = {}
+        connect = dict(self.connected)
         for name in own.inputs:
             ahead = self.number(f"device.ahead.{name}", own.ahead)
             connect[name] = net.place(f"device.given.{name}", own.type_of(name), capacity=ahead)

@@ -63,12 +63,19 @@ class Configured:
         are, memory.input and memory.output.
         earlier: 1 when the outputs of the inputs in its folder whose names stand before its own were
         written to the same buffer before, so that its lines are not in DRAM alone; the JPEG decoder, or
-        a model with a function output_bytes(input).
+        a model with a function output_bytes(input). With accelerator.ports: 1 when the same accesses went
+        through the cache behind the edge before; else it is empty.
         """
         flags = {"open_page": open_page, "in_dram": in_dram, "earlier": earlier}
         for name, value in flags.items():
             if value not in (None, 0, 1):
                 raise lpn.Error("E-param", f"{name} must be 0 or 1, got {value}")
+        if in_dram is not None and self.system.accelerator.ports:
+            raise lpn.Error(
+                "E-param",
+                "in_dram is of DMA and of round_trips; accelerator.ports have a cache behind the edge, which "
+                "says what is in DRAM",
+            )
         page = None if open_page is None else "open" if open_page else "closed"
         where = None if in_dram is None else "dram" if in_dram else "behind"
         given = {
@@ -105,10 +112,11 @@ class Configured:
         return marking
 
     def engine(self, input) -> str | None:
-        """What runs an input when nobody asks: a DRAM's model takes half a minute to compile; of others
-        what answers first.
+        """What runs an input when nobody asks: a DRAM's model takes half a minute to compile; of others,
+        and of ports, behind which it is asked for every line, what answers first.
         """
-        return "interp" if self.system.memory.model == "dram" else None
+        dram = self.system.memory.model == "dram" and not self.system.accelerator.ports
+        return "interp" if dram else None
 
     def answer_of_run(self, run) -> dict:
         """ns of a run and cycles of each clock in them, and ps of a tick; None where it did not end."""
@@ -126,7 +134,7 @@ class Configured:
         that device.truth says; of a protoacc.csv where the accelerator is Protoacc.
         """
         if self.system.accelerator.model == "protoacc":
-            return truth.protoacc_rows(path)
+            return truth.protoacc_rows(path, bool(self.system.accelerator.ports))
         return truth.jpeg_rows(path, self.system.device.truth)
 
     def compare(self, ready, expected):

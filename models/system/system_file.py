@@ -63,7 +63,16 @@ class System:
             *(self.link.latency, self.writes.latency),
             *(self.host.request, self.host.answer, self.host.pause, self.host.interrupt),
             *(self.host.setup, self.host.command),
-            *(m.packet, m.hit, m.behind, m.controller, m.activate, m.access, m.precharge),
+            *(
+                m.packet,
+                m.read_packet,
+                m.hit,
+                m.behind,
+                m.controller,
+                m.activate,
+                m.access,
+                m.precharge,
+            ),
         )
 
     def changed(self, **settings) -> "System":
@@ -163,20 +172,65 @@ def _check(system):
                 f'memory.{key} is of memory.model = "latency"; with "dram" the part says it: leave it '
                 "out, and see memory.part"
             )
-    if system.memory.model == "dram" and system.accelerator.round_trips:
-        raise WrongValue(
-            'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave out '
-            "memory.model"
-        )
-    if system.accelerator.round_trips and (system.accelerator.outputs):
+    if system.accelerator.round_trips and system.accelerator.outputs:
         raise WrongValue(
             "accelerator.round_trips is for nets with a memory of their own: no outputs"
         )
+    _check_ports(system)
 
 
-def _stated(table, names):
-    """The keys of fields of these names that differ from their defaults."""
-    found = [key for key in fields(table) if key.name in names]
+def _check_ports(system):
+    """What a net with a memory of its own needs of a DRAM controller, and the other way round."""
+    about, memory, link = system.accelerator, system.memory, system.link
+    of_ports = ("read_packet", "behind_bytes", "behind_ways")
+    if not about.ports:
+        if memory.model == "dram" and about.round_trips:
+            raise WrongValue(
+                'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave '
+                "out memory.model, or join the net by accelerator.ports"
+            )
+        for key in _stated(memory, of_ports):
+            raise WrongValue(f"memory.{key} is of accelerator.ports, which are not there")
+        return
+    if memory.model != "dram":
+        raise WrongValue(
+            'accelerator.ports is for accesses with addresses: memory.model must be "dram"'
+        )
+    if link.packets:
+        key = "topology" if link.topology else "generation"
+        raise WrongValue(f"accelerator.ports needs a link of messages; leave out link.{key}")
+    for name, kind in about.round_trips:
+        if kind != "command":
+            raise WrongValue(
+                f"accelerator.round_trips.{name} is '{kind}', a fixed latency, which a net with "
+                "accelerator.ports has not: leave it out"
+            )
+    if about.outputs or any(size != 0 for _, size in about.inputs):
+        raise WrongValue(
+            "accelerator.ports are all that the net reads and writes: no outputs, and 0 bytes of inputs"
+        )
+    for table, names in (("memory", ("input", "output")), ("reads", None), ("writes", None)):
+        for key in _stated(getattr(system, table), names):
+            raise WrongValue(f"{table}.{key} is of DMA, which a net with accelerator.ports has not")
+    sets = memory.behind_sets
+    if (
+        sets < 1
+        or sets & (sets - 1)
+        or sets * memory.line * memory.behind_ways != memory.behind_bytes
+    ):
+        raise WrongValue(
+            f"memory.behind_bytes is {memory.behind_bytes}: with accelerator.ports it is behind_ways, "
+            f"{memory.behind_ways}, times line, {memory.line}, times a power of two"
+        )
+    if max(memory.packet, memory.read_packet) > memory.hit:
+        raise WrongValue(
+            "memory.hit_ns has packet_ns and read_packet_ns in it with accelerator.ports"
+        )
+
+
+def _stated(table, names=None):
+    """The keys of fields of these names, None: of any, that differ from their defaults."""
+    found = [key for key in fields(table) if names is None or key.name in names]
     return [name_of(key) for key in found if getattr(table, key.name) != key.default]
 
 

@@ -67,6 +67,14 @@ def _trips(value, name):
     return tuple(value.items())
 
 
+def _ports(value, name):
+    if not isinstance(value, dict):
+        raise WrongValue(f"{name} must be a table")
+    for key, kind in value.items():
+        one_of("read", "write")(kind, f"{name}.{key}")
+    return tuple(value.items())
+
+
 def _key(check, default, name=None):
     return field(default=default, metadata={"check": check, "name": name})
 
@@ -83,6 +91,7 @@ class Accelerator:
     finished: tuple = _key(_counts, ())
     ahead: int = _key(whole(1, 2**20), 16)
     round_trips: tuple = _key(_trips, ())
+    ports: tuple = _key(_ports, ())
 
 
 @dataclass(frozen=True)
@@ -146,10 +155,13 @@ class Host:
 @dataclass(frozen=True)
 class Memory:
     packet: int = _key(picoseconds, 0, "packet_ns")
+    read_packet: int = _key(picoseconds, 0, "read_packet_ns")  # of a port's reads
     hit: int = _key(picoseconds, 0, "hit_ns")
     cache_lines: int = _key(whole(0, 1024), 0)
     line: int = _key(one_of(16, 32, 64, 128, 256), 64)
     behind: int = _key(picoseconds, 0, "behind_ns")
+    behind_bytes: int = _key(whole(0, 2**32), 0)  # of the cache behind the edge, for ports
+    behind_ways: int = _key(whole(1, 64), 8)
     controller: int = _key(picoseconds, 0, "controller_ns")
     activate: int = _key(picoseconds, 0, "activate_ns")
     access: int = _key(picoseconds, 0, "access_ns")
@@ -162,6 +174,11 @@ class Memory:
     clock: int = _key(_clock, 625, "clock_mhz")  # of the DRAM's commands, ps
     input: str = _key(one_of("behind", "dram"), "dram")
     output: str = _key(one_of("behind", "dram"), "dram")
+
+    @property
+    def behind_sets(self):
+        """Sets of the cache behind the edge."""
+        return self.behind_bytes // (self.line * self.behind_ways)
 
     def levels(self):
         """ps beyond a hit of each level: in the cache, behind it, row open, shut, another open."""

@@ -15,6 +15,7 @@ namespace {
 // A column: a contiguous buffer of 64-bit integers, or one number for every token.
 struct Column {
   py::buffer_info info;
+  bool many = false;  // a buffer; an empty one may have no address
   const std::int64_t* data = nullptr;
   std::size_t size = 0;
   std::int64_t same = 0;
@@ -41,6 +42,7 @@ Column to_column(const std::string& name, const py::handle& object) {
                             "numpy.ascontiguousarray(x, dtype=numpy.int64)",
                             name, c.info.format, c.info.itemsize, c.info.ndim));
   }
+  c.many = true;
   c.data = static_cast<const std::int64_t*>(c.info.ptr);
   c.size = static_cast<std::size_t>(c.info.shape[0]);
   return c;
@@ -53,7 +55,7 @@ void add_columns(Marking& m, std::uint32_t place, const std::vector<std::string>
   for (std::size_t k = 0; k < names.size(); ++k) {
     columns.push_back(to_column(names[k], objects[k]));
     const Column& c = columns.back();
-    if (c.data == nullptr) continue;
+    if (!c.many) continue;
     if (size && *size != c.size) {
       throw Error("E-marking", fmt::format("column '{}' has {} values, an earlier one {}; columns "
                                            "of one place have one length",
@@ -71,7 +73,7 @@ void add_columns(Marking& m, std::uint32_t place, const std::vector<std::string>
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const Column& c = columns[j];
     for (std::size_t k = 0; k < *size; ++k) {
-      values[k * columns.size() + j] = c.data != nullptr ? c.data[k] : c.same;
+      values[k * columns.size() + j] = c.many ? c.data[k] : c.same;
     }
   }
   if (py::isinstance<py::int_>(at)) {

@@ -1,7 +1,7 @@
 """The net of a memory controller: FR-FCFS over queues of the banks, after DRAMsim3.
 
     requests -> accept -> read_queue, write_buffer -> move -> entering -> enter -> queue of the bank
-        choose -> grant -> ACT, PRE, RD, WR of the bank; RD -> data -> done; a write is done at once
+        choose -> ACT, PRE, RD, WR of the bank; RD -> data -> done; a write is done at once
 
 One token per channel, `wants`, has a bit for each bank that could be given a command; so `choose`
 takes the next bank in turn by a few operations on bits, whatever their number. A net cannot read

@@ -45,17 +45,10 @@ class Banks:
     def _bank(self, number, where):
         bit = 1 << number
         bank = self.banks[number]
-        grant = self.grants
         d = self.distance
 
         def name(command):
             return self.bank_name(command, where)
-
-        def granted(kind):
-            return {
-                "g": grant.take(guard=lambda g: (g.bank * 4 + g.kind) == number * 4 + kind),
-                "q": bank,
-            }
 
         def key(q):
             return (q.e0 >> WRITE_BIT + 1) * 2
@@ -63,14 +56,15 @@ class Banks:
         together = d("ACT", "same", self.read) == d("ACT", "same", self.write)
         writes = self.later.emit(
             wait=TICKS * d("ACT", "same", self.write) - 1,
-            at=lambda g: g.at + d("ACT", "same", self.write),
+            at=lambda c: c.at + d("ACT", "same", self.write),
             banks=bit,
             what=WRITE_OK,
         )
-        self.step(
+        self._command(
+            number,
             name("ACT"),
-            take=granted(ACTIVATES),
-            put=[
+            ACTIVATES,
+            [
                 bank.forward(
                     "q",
                     open=True,
@@ -78,11 +72,11 @@ class Banks:
                     served=0,
                     read=lambda q: oldest_of(entries_of(q), key(q)),
                     write=lambda q: oldest_of(entries_of(q), key(q) + 1),
-                    pre_at=lambda g: g.at + d("ACT", "same", "PRE"),
-                    act_at=lambda g: g.at + d("ACT", "same", "ACT"),
+                    pre_at=lambda c: c.at + d("ACT", "same", "PRE"),
+                    act_at=lambda c: c.at + d("ACT", "same", "ACT"),
                 ),
                 self.opening.emit(
-                    at=lambda g: g.at + d("ACT", "same", self.read),
+                    at=lambda c: c.at + d("ACT", "same", self.read),
                     banks=bit,
                     what=lambda q: READ_OK
                     + (WRITE_OK if together else 0)
@@ -92,15 +86,13 @@ class Banks:
                 ),
                 *([] if together else [writes]),
             ],
-            delay=1,
-            servers=1,
         )
 
         def reopens(command):
             """When the row that the command closes may be followed by another."""
 
-            def at(g, q):
-                return lpn.max(g.at + d(command, "same", "ACT"), q.act_at)
+            def at(c, q):
+                return lpn.max(c.at + d(command, "same", "ACT"), q.act_at)
 
             return at
 
@@ -108,33 +100,43 @@ class Banks:
             at = reopens(command)
             if command == "PRE" and self.reopens is not None:
                 return self.reopening.emit(
-                    at=lambda g: g.at + self.reopens,
+                    at=lambda c: c.at + self.reopens,
                     banks=bit,
                     what=lambda q: ACT_OK + when(n(q) > 0, ACT),
                 )
             return self.later.emit(
-                wait=lambda g, q: TICKS * (at(g, q) - g.at) - 1,
+                wait=lambda c, q: TICKS * (at(c, q) - c.at) - 1,
                 at=at,
                 banks=bit,
                 what=lambda q: ACT_OK + when(n(q) > 0, ACT),
             )
 
-        self.step(
+        self._command(
+            number,
             name("PRE"),
-            take=granted(PRECHARGES),
-            put=[
+            PRECHARGES,
+            [
                 bank.forward("q", open=False, served=0, read=NONE, write=NONE),
                 reopened("PRE", lambda q: q.n),
             ],
-            delay=1,
-            servers=1,
         )
         for kind, command in ((READS, self.read), (WRITES, self.write)):
-            self._access(number, name(command), command, kind, granted(kind), reopened)
+            self._access(number, name(command), command, kind, reopened)
         self._enter(number, name("enter"), bit)
         self._ask(number, name("ask"), bit)
 
-    def _access(self, number, name, command, kind, take, reopened):
+    def _command(self, number, name, kind, put):
+        """A command: what it does to its bank, beside what the scheduler hears of it."""
+        take, more = self.given(kind, number)
+        self.step(
+            name,
+            take={**take, "q": self.banks[number]},
+            put=[*put, *more],
+            delay=self.command_delay(),
+            servers=1,
+        )
+
+    def _access(self, number, name, command, kind, reopened):
         bit, bank, d = 1 << number, self.banks[number], self.distance
 
         def index(q):
@@ -152,8 +154,8 @@ class Banks:
         def wanted(q):
             return to_close(q.n - 1, served(q), *hits(q))
 
-        def pre_at(g, q):
-            return lpn.max(q.pre_at, g.at + d(command, "same", "PRE"))
+        def pre_at(c, q):
+            return lpn.max(q.pre_at, c.at + d(command, "same", "PRE"))
 
         def entry(q):
             return entry_at(q, index(q))
@@ -169,30 +171,35 @@ class Banks:
                 write=lambda q: hits(q)[1],
                 pre_at=pre_at,
             )
+
+            def wants(c, q):
+                close = both(wanted(q), pre_at(c, q) <= c.at + 1)
+                return hits_of(*hits(q)) + when(close, PRE)
+
             follows = [
                 self.events.emit(
-                    at=lambda g: g.at + 1,
+                    count=lambda c, q: when(wants(c, q) | self.others(c, bit) != 0, 1),
+                    at=lambda c: c.at + 1,
                     banks=bit,
-                    what=lambda g, q: ALL
-                    + hits_of(*hits(q))
-                    + when(both(wanted(q), pre_at(g, q) <= g.at + 1), PRE),
+                    what=lambda c, q: ALL + wants(c, q),
                 ),
                 self.closing.emit(
-                    count=lambda g, q: when(both(wanted(q), pre_at(g, q) > g.at + 1), 1),
-                    wait=lambda g, q: TICKS * lpn.max(1, pre_at(g, q) - g.at) - 2,
+                    count=lambda c, q: when(both(wanted(q), pre_at(c, q) > c.at + 1), 1),
+                    wait=lambda c, q: TICKS * lpn.max(1, pre_at(c, q) - c.at) - 2,
                     at=pre_at,
                     bank=number,
                     refresh=False,
                 ),
             ]
-        self.step(
+        self._command(
+            number,
             name,
-            take=take,
-            put=[
+            kind,
+            [
                 bank.forward("q", n=lambda q: q.n - 1, **entries, **changes),
                 *follows,
                 self.changes.emit(
-                    at=lambda g: g.at, left=bit, entered=0, again=0, write=False, stays=False
+                    at=lambda c: c.at, left=bit, entered=0, again=0, write=False, stays=False
                 ),
                 (self.returning if kind == READS else self.written).emit(
                     id=lambda q: number_of(entry(q))
@@ -203,8 +210,6 @@ class Banks:
                     write=kind == WRITES,
                 ),
             ],
-            delay=1,
-            servers=1,
         )
 
     def _enter(self, number, name, bit):
@@ -324,7 +329,7 @@ class Banks:
             "refresh_ends",
             take={"t": self.refreshed},
             put=[ready.forward("t")],
-            delay=TICKS - 1,
+            delay=TICKS - 2,
             servers=1,
         )
 

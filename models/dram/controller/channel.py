@@ -3,6 +3,7 @@
 
 from ..device import named
 from .banks import Banks
+from .commands import Commands
 from .formulas import copied, fields_of
 from .queues import Movers
 from .scheduler import Scheduler
@@ -13,7 +14,6 @@ from .tokens import (
     Bank,
     Change,
     Event,
-    Grant,
     Later,
     NONE,
     Number,
@@ -27,7 +27,7 @@ from .tokens import (
 )
 
 
-class Channel(Scheduler, Banks, Movers):
+class Channel(Scheduler, Commands, Banks, Movers):
     """One channel's queues, scheduler and banks."""
 
     def __init__(self, standard, net, name, shared):
@@ -74,7 +74,6 @@ class Channel(Scheduler, Banks, Movers):
         self.changes = self.place("changes", Change)
         self.mover = self.place("mover", init=1)
         self.entering = self.place("entering", Waiting)
-        self.grants = self.place("grant", Grant)
         self.asked = self.place("bank_asked", Asked)
         self.closing = self.place("closing", Asked)
         self.later = self.place("later", Later)
@@ -115,7 +114,7 @@ class Channel(Scheduler, Banks, Movers):
             "next_cycle",
             take={"t": self.soon},
             put=[self.events.forward("t")],
-            delay=TICKS,
+            delay=TICKS - 1,
             servers=1,
         )
         self.step(

@@ -18,7 +18,7 @@ from .formulas import (
     when,
     where_is,
 )
-from .tokens import DRAIN_IDLE, Grant, MASK, Queues, READ_QUEUE, TICKS, WRITE_BUFFER, Waiting
+from .tokens import Call, DRAIN_IDLE, MASK, Queues, READ_QUEUE, TICKS, WRITE_BUFFER, Waiting
 
 
 class Movers:
@@ -40,7 +40,7 @@ class Movers:
             servers=1,
         )
         self._drain_starts()
-        self.calls = self.place("call", Grant)
+        self.calls = self.place("call", Call)
         self.spent = self.place("mover_spent")
         for way in ("write", "read"):
             self._mover(way)
@@ -101,7 +101,8 @@ class Movers:
 
         # The only bank with requests aside that has room, or that of the oldest of several.
         self._call(
-            f"recall_{way}",
+            way,
+            "recall",
             lambda s: both(turn(s), both(movable(s) != 0, several(s) == 0)),
             {},
             lambda s: bit_number(movable(s)),
@@ -110,7 +111,8 @@ class Movers:
             f"b{k}": place.peek(lambda s, k=k: movable(s) >> k & 1) for k, place in enumerate(aside)
         }
         self._call(
-            f"oldest_{way}",
+            way,
+            "oldest",
             lambda s: both(turn(s), several(s) != 0),
             heads,
             Over(["s", *heads], oldest),
@@ -187,13 +189,12 @@ class Movers:
             **phase,
         )
 
-    def _call(self, name, guard, more, bank):
+    def _call(self, way, name, guard, more, bank):
         """A request aside is called to go on."""
-        kind = int("write" in name)
         self.step(
-            name,
+            f"{name}_{way}",
             take={"mover": self.mover, "s": self.queues.peek(1, guard=guard), **more},
-            put=[self.calls.emit(at=lambda s: s.at, bank=bank, kind=kind)],
+            put=[self.calls.emit(at=lambda s: s.at, bank=bank, write=way == "write")],
             clock=(TICKS, 2),
             servers=1,
         )
@@ -201,7 +202,7 @@ class Movers:
     def _recall(self, way, number, where, aside):
         bit = 1 << number
         writes = way == "write"
-        call = self.calls.take(guard=lambda c: c.bank * 4 + c.kind == number * 4 + int(writes))
+        call = self.calls.take(guard=lambda c: c.bank * 2 + c.write == number * 2 + writes)
         take = {"c": call, "r": aside}
         values = dict(at=lambda c: c.at, bank=number, entry=lambda r: r.entry)
         change = dict(at=lambda c: c.at + 1, left=0, write=writes)

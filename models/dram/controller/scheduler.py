@@ -14,7 +14,6 @@ from .formulas import (
     fields_of,
     heard_of,
     lowest,
-    of_chosen,
     one_of,
     padded,
     when,
@@ -27,7 +26,6 @@ from .tokens import (
     END,
     PRECHARGES,
     READS,
-    REFRESHES,
     TICKS,
     WRITES,
     Wants,
@@ -35,13 +33,13 @@ from .tokens import (
 
 
 class Pick(NamedTuple):
-    """The command that is next: the banks that could be given one, the bit of that which is, the
-    kind of command, and the bank that issued last then.
+    """The command that is next: the banks that could be given one, the kind of command, with its
+    bank (Chosen.command), and the bank that issued last then.
     """
 
     any: object
-    bit: object
     kind: object
+    command: object
     turn: object
 
 
@@ -67,7 +65,7 @@ class Scheduler:
         rows = [f"act{g}" for g in range(n)] + [f"pre{g}" for g in range(n)]
         rows += [f"refresh{r}" for r in range(len(ranks))]
         rows += [f"slot{r}_{k}" for r in range(len(ranks)) for k in range(slots)]
-        self.makes = {name: table for name in [*bus, *rows] if (table := self._table(name))}
+        self.makes = {k: found for k in [*bus, *rows] if (found := self.distances(k))}
         bus = [name for name in bus if name in self.makes]
         rows = [name for name in rows if name in self.makes or name.startswith("slot")]
         self.bus = self.place("bus", cycles_type("Bus", bus), init=[dict.fromkeys(bus, 0)])
@@ -81,38 +79,13 @@ class Scheduler:
             put=[self.wants.emit(**{k: heard_of(k) for k in fields_of(Wants)})],
             servers=1,
         )
-        chosen = self._choose()
-        second = self.place("second", Wants) if self.twice else None
-        self._issue(chosen, second)
+        self.chosen = self.place("chosen", Chosen)
+        self._choose()
         if self.twice:
-            self._choose_second(chosen, second)
-
-    def _table(self, name):
-        """What each command, in each group, adds to the cycle `name`: a table over kinds and
-        groups, None when nothing does.
-        """
-        kind = name.rstrip("0123456789_")
-        if kind == "slot":
-            return None
-        targets = {"read": self.read, "write": self.write, "act": "ACT", "pre": "PRE"}
-        table = []
-        for command in self.names:
-            for group in range(len(self.groups)):
-                if kind == "refresh":
-                    same = self.rank_of[group] == int(name[7:])
-                    table.append(self.distance(command, "unit", "REF") if same else 0)
-                else:
-                    to = int(name[len(kind) :])
-                    relation = self._relation(group, to)
-                    if command == "REF" and self.rank_of[group] == self.rank_of[to]:
-                        relation = "unit"
-                    table.append(self.distance(command, relation, targets[kind]))
-        return table if any(table) else None
-
-    def _relation(self, a, b):
-        if a == b:
-            return "group"
-        return "rank" if self.groups[a][0] == self.groups[b][0] else "other"
+            self.second = self.place("second", Wants)
+            self._choose_second()
+        for rank in range(len(ranks)):
+            self._refresh(rank)
 
     def _possible(self, state, now, bus, rows):
         """The banks to which each kind of command could be given now, by kind."""
@@ -164,18 +137,19 @@ class Scheduler:
         closing = can[CLOSE] | when(can[CLOSE] == 0, can[PRECHARGES])
         opening = lpn.select(bit & can[ACTIVATES] != 0, ACTIVATES, access)
         kind = lpn.select(bit & closing != 0, PRECHARGES, opening)
+        bank = bit_number(bit)
+        rank = lpn.lookup(padded([self.ranks.index(unit) for unit in self.units]), bank)
         return Pick(
             any=some | can[CLOSE] | refresh,
-            bit=bit,
-            kind=lpn.select(refresh != 0, REFRESHES, kind),
-            turn=lpn.select(can[CLOSE] | refresh == 0, bit_number(bit), state["turn"]),
+            kind=kind,
+            command=lpn.select(refresh != 0, 4 * BANKS + rank, 4 * bank + kind),
+            turn=lpn.select(can[CLOSE] | refresh == 0, bank, state["turn"]),
         )
 
     def _choose(self):
         """The next bank in turn that can be given a command now, and which. Where there is none:
         when will it be? One transition, as every dispatch costs more than its formulas.
         """
-        chosen = self.place("chosen", Chosen)
 
         def picked(part):
             def formula(e, w, bus, rows):
@@ -190,8 +164,8 @@ class Scheduler:
                 self._sleeps(e, w, bus, rows) != 0, self._possible_at(e, w, bus, rows), w.wake
             )
         }
-        heard |= dict(turn=picked(lambda p: p.turn), bit=picked(lambda p: p.bit))
-        heard |= dict(kind=picked(lambda p: p.kind), second=False)
+        heard |= dict(turn=picked(lambda p: p.turn), command=picked(lambda p: p.command))
+        heard |= dict(second=False)
         self.step(
             "choose",
             take={
@@ -201,7 +175,7 @@ class Scheduler:
                 "rows": self.rows.peek(1),
             },
             put=[
-                chosen.emit(count=picked(lambda p: when(p.any != 0, 1)), **heard),
+                self.chosen.emit(count=picked(lambda p: when(p.any != 0, 1)), **heard),
                 self.wants.emit(count=picked(lambda p: when(p.any == 0, 1)), **rests),
                 self.later.emit(
                     count=self._sleeps,
@@ -215,7 +189,6 @@ class Scheduler:
             clock=(TICKS, 0),
             servers=1,
         )
-        return chosen
 
     def _possible_at(self, e, w, bus, rows):
         """The cycle in which the first of the commands that banks want will be possible; END: none
@@ -249,90 +222,7 @@ class Scheduler:
         new = lpn.select(w.wake <= Heard(e, w)["at"], 1, lpn.select(at < w.wake, 1, 0))
         return lpn.select(at < END, new, 0)
 
-    def _issue(self, chosen, second):
-        """What follows from a command."""
-        groups = len(self.groups)
-
-        def code(c):
-            return c.kind * groups + lpn.lookup(padded(self.group_of), bit_number(c.bit))
-
-        def closed(c):
-            """The bank whose row the command closes."""
-            return when(one_of(c.kind, *self.closing_kinds), c.bit)
-
-        def opened(c):
-            return when(c.kind == ACTIVATES, c.bit)
-
-        def later(name, arc):
-            if name in self.makes:
-                table = self.makes[name]
-                return Over(
-                    ["c", arc],
-                    lambda c, t: lpn.max(getattr(t, name), c.at + lpn.lookup(table, code(c))),
-                )
-            r, k = map(int, name[4:].split("_"))
-
-            def slot(c, t):
-                new = c.at + self.window
-                if k + 1 < self.slots:
-                    new = getattr(t, f"slot{r}_{k + 1}")
-                return lpn.select(opened(c) & self.rank_masks[r] != 0, new, getattr(t, name))
-
-            return Over(["c", arc], slot)
-
-        def refreshes(c):
-            return when(c.kind == REFRESHES, 1)
-
-        def more(c):
-            """Whether others want something, for which the next cycle is looked at. After an access
-            that leaves its row open it is anyway: the bank says what it wants next.
-            """
-            other = c.read & c.read_ok | c.write & c.write_ok | c.act & c.act_ok | c.pre
-            looks = other & ~c.bit | c.close | c.blocked
-            if not self.closes:
-                looks = when(c.kind < READS, looks) + when(c.kind == REFRESHES, looks)
-            return when(looks != 0, lpn.select(c.second, 0, 1))
-
-        gone = {
-            k: of_chosen(lambda c, k: getattr(c, k) & ~lpn.select(c.kind == REFRESHES, 0, c.bit), k)
-            for k in ("act", "read", "write", "older", "pre", "close")
-        }
-        after = {k: of_chosen(getattr, k) for k in fields_of(Wants)} | gone
-        after["act_ok"] = lambda c: c.act_ok & ~opened(c)
-        after["read_ok"] = lambda c: c.read_ok & ~closed(c)
-        after["write_ok"] = lambda c: c.write_ok & ~closed(c)
-        after["open"] = lambda c: (c.open | opened(c)) & ~closed(c)
-        after["blocked"] = lambda c: lpn.select(c.kind == REFRESHES, 0, c.blocked)
-        again = []
-        if self.twice:
-            # 1: an access was issued, 2: another command
-            issued = lambda c: lpn.select(one_of(c.kind, READS, WRITES), 1, 2)  # noqa: E731
-            count = lambda c: lpn.select(c.second, 0, 1)  # noqa: E731
-            again = [second.emit(count=count, **{**after, "issued": issued})]
-        self.step(
-            "issue",
-            take={"c": chosen, "bus": self.bus, "rows": self.rows},
-            put=[
-                self.wants.emit(
-                    count=(lambda c: when(c.second, 1)) if self.twice else 1,
-                    **{**after, "issued": 0},
-                ),
-                *again,
-                self.bus.emit(**{k: later(k, "bus") for k in self.bus.fields}),
-                self.rows.emit(**{k: later(k, "rows") for k in self.rows.fields}),
-                self.soon.emit(count=more, at=lambda c: c.at + 1, banks=0, what=0),
-                self.refreshed.emit(count=refreshes, at=lambda c: c.at + 1),
-                self.grants.emit(
-                    count=lambda c: lpn.select(c.kind == REFRESHES, 0, 1),
-                    at=lambda c: c.at,
-                    bank=lambda c: bit_number(c.bit),
-                    kind=lambda c: lpn.min(c.kind, WRITES),
-                ),
-            ],
-            servers=1,
-        )
-
-    def _choose_second(self, chosen, second):
+    def _choose_second(self):
         """A second command in the same cycle, when one of the two is an access. The next in turn
         that could be given counts as the last that issued even where it is not.
         """
@@ -347,16 +237,15 @@ class Scheduler:
             access = lpn.select(one_of(p.kind, READS, WRITES), 1, 2)
             return both(p.any != 0, access != w.issued)
 
-        arcs = {"w": second, "bus": self.bus.peek(1)}
+        arcs = {"w": self.second, "bus": self.bus.peek(1)}
         same = {k: Over(["w"], lambda w, k=k: getattr(w, k)) for k in fields_of(Wants)}
         self.step(
             "choose_second",
             take={**arcs, "rows": self.rows.peek(1, guard=picked(pairs))},
             put=[
-                chosen.emit(
+                self.chosen.emit(
                     **{**same, "turn": picked(lambda p, w: p.turn)},
-                    bit=picked(lambda p, w: p.bit),
-                    kind=picked(lambda p, w: p.kind),
+                    command=picked(lambda p, w: p.command),
                     second=True,
                 )
             ],

@@ -147,17 +147,16 @@ class Wants(lpn.Token):
 class Chosen(Wants):
     """What banks want, and the command that one of them is given."""
 
-    bit: Mask
-    kind: lpn.Int[0, 4]
+    command: lpn.Int[0, 5 * BANKS]  # 4 * bank + kind; from 4 * BANKS on, the refresh of a rank
     second: bool
 
 
-class Grant(lpn.Token):
-    """A command for a bank."""
+class Call(lpn.Token):
+    """A request aside may go on: its bank, and whether it is a write."""
 
     at: Cycle
     bank: lpn.Int[0, BANKS - 1]
-    kind: lpn.Int[0, WRITES]
+    write: bool
 
 
 class Refresh(lpn.Token):

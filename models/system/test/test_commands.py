@@ -14,7 +14,7 @@ POLL = 5000 + 60 + 54 + 8 + 4  # a pause and a read of the register
 
 def ns(**settings):
     model = lpn.load(str(PROTOACC))
-    run = prepare(model, ITEMS, {"setup_ns": 0, **settings}, "interp").run()
+    run = prepare(model, ITEMS, {"setup_ns": 0, "earlier": 1, **settings}, "interp").run()
     assert not run.stalled
     return model.module.answer_of_run(run)["ns"]
 
@@ -50,9 +50,30 @@ def test_a_net_of_commands_gets_the_time_from_one_to_the_next():
     assert net.system[1].parameters["command_interval"] == 2 * (COMMAND + 333)
 
 
+BOARD = """
+model = "system"
+[accelerator]
+model = "protoacc"
+clock_mhz = 2000
+inputs = {messages = 0}
+finished = {completed = "messages"}
+round_trips = {read_latency = "read"}
+[link]
+latency_ns = 4
+[memory]
+hit_ns = 8.75
+behind_ns = 11
+controller_ns = 32.75
+access_ns = 14.25
+input = "behind"
+"""
+
+
 def test_where_the_data_is_can_be_said(tmp_path):
-    parameters = lpn.load(str(PROTOACC)).net(in_dram=1).system[1].parameters
-    near = lpn.load(str(PROTOACC)).net().system[1].parameters
+    (tmp_path / "own.toml").write_text(BOARD)
+    board = lpn.load(str(tmp_path / "own.toml"))
+    parameters = board.net(in_dram=1).system[1].parameters
+    near = board.net().system[1].parameters
     assert parameters["read_latency"] == -(-2 * (8 + 8.75 + 11 + 32.75 + 14.25) // 1)
     assert near["read_latency"] == -(-2 * (8 + 8.75 + 11) // 1)
     assert ran(tmp_path, FILE + "access_ns = 40\n", in_dram=1)[0][0] == ran(tmp_path)[0][0] + 80

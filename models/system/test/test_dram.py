@@ -140,5 +140,5 @@ def test_what_is_refused(tmp_path):
         lpn.load(str(tmp_path / "board.toml")).net()
     assert (
         'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave '
-        "out memory.model"
+        "out memory.model, or join the net by accelerator.ports"
     ) in str(refused.value)

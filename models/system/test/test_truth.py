@@ -53,15 +53,16 @@ def test_rows_of_protoacc_say_why_they_are_not_compared(tmp_path, row, said):
     path = tmp_path / "truth.csv"
     path.write_text(PROTOACC + row + "\n")
     ((name, parameters, ns, why),) = lpn.load(DEMO).module.truth_rows(str(path))
-    assert (name, parameters, ns) == ("bench1-ser.json.gz", {}, int(row.split(",")[3]))
+    assert (name, parameters, ns) == ("bench1-ser.json.gz", {"earlier": 1}, int(row.split(",")[3]))
     assert (why is None) if said is None else said in why
 
 
-def test_messages_beyond_the_cache_are_said_to_be_in_dram(tmp_path):
-    path = tmp_path / "truth.csv"
+def test_a_memory_without_a_cache_has_had_no_earlier_run(tmp_path):
+    path, board = tmp_path / "truth.csv", tmp_path / "board.toml"
     path.write_text(PROTOACC + "bench3,rtl,1,5,0\nbench5,rtl,1,7,0\n")
-    rows = lpn.load(DEMO).module.truth_rows(str(path))
-    assert [parameters for _, parameters, *_ in rows] == [{}, {"in_dram": 1}]
+    board.write_text('model = "system"\n[accelerator]\nmodel = "protoacc"\n')
+    rows = lpn.load(str(board)).module.truth_rows(str(path))
+    assert [parameters for _, parameters, *_ in rows] == [{}, {}]
 
 
 @pytest.mark.parametrize(
