@@ -228,3 +228,30 @@ def test_a_property_named_by_a_word_of_python(name):
     made, space = named(name, "b", lambda a, b: lpn.select(a == 2, 5, 1) + b)
     with pytest.raises(lpn.Error, match=f"the property '{name}' is named by a word of Python's"):
         extract(made, space)
+
+
+@pytest.mark.parametrize("place", ["lambda", "x", "a", "max", "SHAPES", "in.q", "jobs"])
+def test_a_place_may_have_any_name(place):
+    """It became a variable of the program, where it hid another or was none of Python's."""
+    made = lpn.Net("odd")
+    jobs, others = made.place(place, Job, start=True), made.place("in_q", Job, start=True)
+    done = made.place("done", done=True, sink=True)
+    for name, source, factor in (("one", jobs, 1), ("two", others, 3)):
+        made.transition(
+            name,
+            take={"j": source},
+            put=[done],
+            delay=lambda j, factor=factor: factor * lpn.max(j.size, 500 * j.kind),
+        )
+    made.done()
+    space = lpn.InputSpace(made)
+    for each in (place, "in_q"):
+        space.tokens(each, 1, kind=(0, 1), size=(1, 1000))
+    found = execute_interface(extract(made, space).text, "interface.py")
+    for size, other in ((900, 1), (1, 700)):
+        tokens = lpn.Marking(made)
+        tokens.add(place, kind=1, size=size)
+        tokens.add("in_q", kind=0, size=other)
+        expected = max(max(size, 500), 3 * other)
+        assert lpn.simulate(made, tokens, engine="interp").latency == expected
+        assert found.latency(aggregate(found, rows_of(made, tokens))) == expected
