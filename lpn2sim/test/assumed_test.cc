@@ -139,6 +139,8 @@ TEST_CASE("who takes turns by tokens that come one after the other needs no cloc
   CHECK(plan.disputed == std::vector<bool>{false, false, true, false, false, false, false});
   CHECK(plan.merged == std::vector<bool>{false, false, true, false, false, true, false});
   CHECK_FALSE(make_plan(lower(parse_net(kTurns)), {}, Assume::kNothing).assumes());
+  CHECK_FALSE(assumes(parse_net(kTurns), Assume::kNothing));
+  CHECK(assumes(parse_net(kTurns)));
   CHECK_FALSE(make_plan(lower(line())).assumes());  // nothing to assume
 }
 
@@ -167,6 +169,7 @@ TEST_CASE("nor of those who may fail by looking at tokens that others take") {
   const std::string text =
       replaced(kTurns, "take x from right", "take x from right when 9 // x.v > 0");
   CHECK_FALSE(make_plan(lower(parse_net(text)), {}, Assume::kAnything).assumes());
+  CHECK_FALSE(assumes(parse_net(text), Assume::kAnything));
 }
 
 TEST_CASE("what is assumed is checked in each run, and where it fails the events answer") {

@@ -169,7 +169,7 @@ class Search {
     }
     if (!p.magnitude()) {
       own.unbounded = true;
-      note("a delay has no bound that fits: give variables ranges");
+      note("the bounds of classes compute with numbers up to 2**44, and a delay may be more");
       release(t);
       return;
     }

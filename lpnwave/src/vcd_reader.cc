@@ -15,6 +15,7 @@ constexpr std::size_t kLongestToken = std::size_t{1} << 24;
 constexpr std::uint32_t kWidest = 1 << 20;
 constexpr std::size_t kShort = 3;  // identifiers of so many characters are in a table
 constexpr std::uint32_t kLetters = 94;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8, which some editors add
 
 bool space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
@@ -169,6 +170,16 @@ bool VcdReader::read_header(std::string_view bytes) {
   LPN_ASSERT(!in_body_);
   rest_ += bytes;
   std::size_t at = 0;
+  if (base_ == 0) {
+    if (rest_.size() < kByteOrderMark.size() && kByteOrderMark.substr(0, rest_.size()) == rest_)
+      return false;  // which may go on in the next piece
+    if (rest_.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
+      rest_.erase(0, kByteOrderMark.size());
+      base_ = kByteOrderMark.size();
+    }
+    if (rest_.substr(0, 2) == "\xFF\xFE" || rest_.substr(0, 2) == "\xFE\xFF")
+      fail("text of two bytes a character (UTF-16); a VCD is ASCII or UTF-8");
+  }
   std::vector<std::string_view> words;
   const auto next = [&](std::size_t& from) {  // the next word that is surely complete, or none
     while (from < rest_.size() && space(rest_[from])) ++from;

@@ -94,6 +94,22 @@ TEST_CASE("a dump that ends in the midst") {
   CHECK_FALSE(complete);
 }
 
+TEST_CASE("a byte order mark is passed over, and counts as bytes") {
+  const std::string dump = kHeader + "#0\n0!\n#12\n1!\n";
+  for (const std::size_t piece : {1, 2, 3, 5, 1000}) {
+    bool complete = false;
+    CHECK(heard("\xEF\xBB\xBF" + dump, piece, complete) == "#0 0=0 #12 0=1 ");
+    CHECK(complete);
+  }
+  const std::string at = std::to_string(kHeader.size() + 6);
+  CHECK(refused("\xEF\xBB\xBF" + kHeader + "#5\n#4 \n") ==
+        "line 14, byte " + at + ": time goes back from 5 to 4");
+  CHECK(refused("\xEF\xBB\xBFhello\n") ==
+        "line 1, byte 3: 'hello?': a VCD begins with $ keywords up to $enddefinitions");
+  CHECK(refused(std::string("\xFF\xFE$\0", 4)) ==
+        "line 1, byte 0: text of two bytes a character (UTF-16); a VCD is ASCII or UTF-8");
+}
+
 TEST_CASE("what is no dump, and where") {
   CHECK(refused("\nhello\n") ==
         "line 2, byte 1: 'hello?': a VCD begins with $ keywords up to $enddefinitions");

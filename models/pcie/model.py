@@ -12,7 +12,7 @@ import functools
 
 import lpn
 from lpn.command import grouped, table
-from lpn.runs import WrongValue, prepare
+from lpn.runs import prepare
 
 from . import parts, rates
 from . import topology as topologies
@@ -50,10 +50,6 @@ def net_of(topology) -> lpn.Net:
     """
     if not isinstance(topology, Topology):
         topology = topologies.read(topology)
-    try:
-        topologies.check_completions(topology)
-    except WrongValue as wrong:
-        raise lpn.Error("E-pcie-topology", str(wrong)) from None
     net = _net(_Key(topology))
     net.bound = {}  # whoever had it before may have set parameters
     return net

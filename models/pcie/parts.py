@@ -104,7 +104,8 @@ def _units(payload):
 def port(net, name, kinds=KINDS, capacity=None) -> Port:
     """A port for packets of these kinds.
 
-    `capacity`: packets of each kind that wait to be sent. What arrives is limited by credits alone.
+    `capacity`: packets of each kind that wait to be sent, with the one that is being sent. What arrives
+    is limited by credits alone.
     """
     return Port({k: net.place(f"{name}.{k}", Tlp, capacity=capacity) for k in kinds}, {})
 

@@ -24,7 +24,7 @@
     link = "slot"
     max_read = 512                 bytes of a read request
     outstanding = 32               read requests in flight
-    queue = 2                      packets of a kind that wait in the device
+    queue = 2                      packets of a kind in the device, until the last byte of one is sent
     jobs = [{kind = "write", size = 64, count = 100, address = 0, step = 64}, ...]
 
 `kind`: "write", "read", or "both", a write and a read in turn. Times are numbers of nanoseconds
@@ -40,7 +40,7 @@ from lpn.runs import WrongValue, one_of, picoseconds, read_toml, whole
 
 from . import rates
 
-__all__ = ["Device", "Jobs", "Link", "Switch", "Topology", "check_completions", "read", "way"]
+__all__ = ["Device", "Jobs", "Link", "Switch", "Topology", "read", "way"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Device:
 
 @dataclass(frozen=True)
 class Topology:
-    """All of a file. Names in their order there."""
+    """All of a file. Names in their order there. Raises Error "E-pcie-topology" for completions that
+    are more than a packet.
+    """
 
     max_payload: int = 256
     read: int = 0  # ps
@@ -90,6 +92,14 @@ class Topology:
     devices: dict = field(default_factory=dict)
     name: str = "topology"
 
+    def __post_init__(self):
+        if self.chunk > self.max_payload:
+            raise lpn.Error(
+                "E-pcie-topology",
+                f"root.completions is {self.chunk} bytes, more than a packet carries (max_payload "
+                f'{self.max_payload}); write "payload" for completions of that size',
+            )
+
     def __str__(self):
         return self.name
 
@@ -99,7 +109,7 @@ def read(path) -> Topology:
     data = read_toml(path, "E-pcie-topology", unreadable="E-input")
     try:
         return _topology(data, os.path.splitext(os.path.basename(path))[0])
-    except WrongValue as wrong:
+    except (WrongValue, lpn.Error) as wrong:
         raise lpn.Error("E-pcie-topology", f"{path}: {wrong}") from None
 
 
@@ -224,18 +234,8 @@ def _device(table):
     return device
 
 
-def check_completions(topology):
-    """That a completion is one packet. Raises WrongValue."""
-    if topology.chunk > topology.max_payload:
-        raise WrongValue(
-            f"root.completions is {topology.chunk} bytes, more than a packet carries (max_payload "
-            f'{topology.max_payload}); write "payload" for completions of that size'
-        )
-
-
 def _check(topology):
     """That links, switches and devices make a tree, and packets are no larger than they may be."""
-    check_completions(topology)
     for kind, parts in (
         ("link", topology.links),
         ("switch", topology.switches),

@@ -5,13 +5,13 @@
 
 #include <set>
 
-#include "../fuzz/random_net.h"
 #include "lpn/base/error.h"
 #include "lpn/net/compose.h"
 #include "lpn/net/verify.h"
 #include "lpn/structure/lint.h"
 #include "lpn/text/text.h"
 #include "outcome.h"
+#include "random_net.h"
 
 using namespace lpn;
 using namespace lpn::bench;

@@ -63,9 +63,8 @@ def test_random_pipelines_agree_with_brute_force(seed):
 def test_random_pipelines_of_48_blocks(seed):
     net, *_ = random_pipeline(100 + seed)
     space = pipeline.space(net, 48, budget=random.Random(seed).randint(10, 40) * 48)
-    answer = maximize(space, seconds=10)
-    assert answer.seconds < 12
-    assert answer.upper - answer.lower <= 0.005 * answer.lower
+    answer = maximize(space)
+    assert answer.verdict == "optimal" and answer.lower == answer.upper
     assert answer.replayed
     assert check(answer.certificate).holds
 

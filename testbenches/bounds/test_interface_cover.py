@@ -180,3 +180,78 @@ def test_ctrl_c_ends_an_extraction():
     finally:
         timer.cancel()
     assert time.monotonic() - began < 150
+
+
+def named(name, other, delay):
+    """(net, space) of two tokens with properties of these names."""
+    kind = type(
+        "Odd", (lpn.Token,), {"__annotations__": {name: lpn.Int[0, 3], other: lpn.Int[0, 2]}}
+    )
+    made = lpn.Net("odd")
+    jobs, done = made.place("jobs", kind, start=True), made.place("done", done=True, sink=True)
+    made.transition(
+        "work",
+        take={"j": jobs},
+        put=[done],
+        delay=lambda j: delay(getattr(j, name), getattr(j, other)),
+        servers=1,
+    )
+    made.done()
+    space = lpn.InputSpace(made)
+    space.tokens("jobs", 2, **{name: (0, 3), other: (0, 2)})
+    return made, space
+
+
+@pytest.mark.parametrize(
+    "name", ["max", "min", "abs", "select", "lookup", "ceil_div", "x", "phases"]
+)
+def test_a_property_may_have_the_name_of_a_function(name):
+    """It took the function's place in formulas of sums, which then had no value."""
+    made, space = named(name, "b", lambda a, b: lpn.max(a, b) + lpn.select(a == 2, 5, 1))
+    found = execute_interface(extract(made, space).text, "interface.py")
+    for first in range(4):
+        tokens = lpn.Marking(made)
+        tokens.add("jobs", **{name: first, "b": 1})
+        tokens.add("jobs", **{name: 2, "b": 0})
+        expected = lpn.simulate(made, tokens, engine="interp").latency
+        assert found.latency(aggregate(found, rows_of(made, tokens))) == expected
+
+
+@pytest.mark.parametrize("name", ["return", "True", "and", "None", "lambda"])
+def test_a_property_named_by_a_word_of_python(name):
+    """In a formula of it the text would mean something else, or nothing; alone it is what it is."""
+    made, space = named(name, "b", lambda a, b: 3 * a + b + 1)
+    found = execute_interface(extract(made, space).text, "interface.py")
+    tokens = lpn.Marking(made)
+    tokens.add_rows("jobs", [(3, 1), (2, 2)])
+    assert found.latency(aggregate(found, rows_of(made, tokens))) == 20
+    made, space = named(name, "b", lambda a, b: lpn.select(a == 2, 5, 1) + b)
+    with pytest.raises(lpn.Error, match=f"the property '{name}' is named by a word of Python's"):
+        extract(made, space)
+
+
+@pytest.mark.parametrize("place", ["lambda", "x", "a", "max", "SHAPES", "in.q", "jobs"])
+def test_a_place_may_have_any_name(place):
+    """It became a variable of the program, where it hid another or was none of Python's."""
+    made = lpn.Net("odd")
+    jobs, others = made.place(place, Job, start=True), made.place("in_q", Job, start=True)
+    done = made.place("done", done=True, sink=True)
+    for name, source, factor in (("one", jobs, 1), ("two", others, 3)):
+        made.transition(
+            name,
+            take={"j": source},
+            put=[done],
+            delay=lambda j, factor=factor: factor * lpn.max(j.size, 500 * j.kind),
+        )
+    made.done()
+    space = lpn.InputSpace(made)
+    for each in (place, "in_q"):
+        space.tokens(each, 1, kind=(0, 1), size=(1, 1000))
+    found = execute_interface(extract(made, space).text, "interface.py")
+    for size, other in ((900, 1), (1, 700)):
+        tokens = lpn.Marking(made)
+        tokens.add(place, kind=1, size=size)
+        tokens.add("in_q", kind=0, size=other)
+        expected = max(max(size, 500), 3 * other)
+        assert lpn.simulate(made, tokens, engine="interp").latency == expected
+        assert found.latency(aggregate(found, rows_of(made, tokens))) == expected

@@ -207,3 +207,23 @@ def test_the_jpeg_interface_of_lpn_pi(tmp_path):
     )
     # Fractions of a cycle: strictly less would need more care.
     assert command(*ask, "E < latency").returncode == 2
+
+
+def test_delays_beyond_what_bounds_compute_with():
+    """An instant is never negative, whatever its range; the bounds of classes end at 2**44 and say so."""
+
+    class Far(lpn.Token):
+        d: lpn.Int[0, 2**62]
+
+    net = lpn.Net("far")
+    a, b = net.place("a", Far, start=True), net.place("b", done=True)
+    net.transition("t", take={"x": a}, put=[b.emit()], delay=lambda x: x.d)
+    space = lpn.InputSpace(net)
+    space.tokens("a", 1)
+    answer = lpn.prove(space, "latency >= 0")
+    assert answer.verdict == "proved" and answer.certificate is None
+    assert any("classes compute with numbers up to 2**44" in note for note in answer.notes)
+    assert lpn.prove(space, "latency >= 1").verdict == "refuted"
+    answer = lpn.maximize(space, seconds=2)
+    assert answer.verdict != "optimal" and answer.lower <= 2**62
+    assert any("classes compute with numbers up to 2**44" in note for note in answer.notes)

@@ -13,7 +13,6 @@
 #include <map>
 #include <set>
 
-#include "../fuzz/random_net.h"
 #include "case.h"
 #include "engines.h"
 #include "lpn/base/error.h"
@@ -23,6 +22,7 @@
 #include "lpn/text/text.h"
 #include "many.h"
 #include "outcome.h"
+#include "random_net.h"
 
 namespace lpn::bench {
 namespace {

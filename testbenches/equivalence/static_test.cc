@@ -11,13 +11,13 @@
 
 #include <cstdlib>
 
-#include "../fuzz/static_net.h"
 #include "case.h"
 #include "engines.h"
 #include "lpn/net/verify.h"
 #include "lpn/text/text.h"
 #include "many.h"
 #include "outcome.h"
+#include "static_net.h"
 
 namespace lpn::bench {
 namespace {

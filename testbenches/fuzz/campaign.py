@@ -25,7 +25,19 @@ import time
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-PROFILES = ("usual", "ties", "far", "errors", "clocks", "wide", "counts", "bits", "static", "equal")
+PROFILES = (
+    "usual",
+    "ties",
+    "far",
+    "errors",
+    "clocks",
+    "wide",
+    "counts",
+    "bits",
+    "static",
+    "equal",
+    "routes",
+)
 # Mode: its program, its nets per unit, and whether it knows profiles.
 MODES = {
     "interp": ("lpn_fuzz", 2000, True),

@@ -26,7 +26,6 @@
 #include "fuzz_counts.h"
 #include "lpn/base/error.h"
 #include "lpn/net/verify.h"
-#include "lpn/sim/generate.h"
 #include "lpn/sim/ways.h"
 #include "lpn/text/text.h"
 #include "outcome.h"
@@ -131,22 +130,11 @@ Profile profile_of(const Options& options, std::uint64_t number) {
   return options.profile.value_or(static_cast<Profile>(number % kProfiles));
 }
 
-// Whether a run may be order-free although nothing proves that it can.
-bool is_assumed(const Net& net) {
-  sim::GenerateOptions options;
-  options.assume = sim::Assume::kAnything;
-  try {
-    return sim::generate(net, options).find("kAssumes = true") != std::string::npos;
-  } catch (const Error&) {
-    return false;  // too large to compile
-  }
-}
-
 Net net_number(const Options& options, std::uint64_t number) {
   Random random(mix(options.seed, number));
   const Profile profile = profile_of(options, number);
   Net net = random_net(random, profile);
-  for (int tries = 0; options.assumed && !is_assumed(net); ++tries) {
+  for (int tries = 0; options.assumed && !sim::assumes(net, sim::Assume::kAnything); ++tries) {
     net = random_net(random, tries < 200 ? profile : Profile::kUsual);
   }
   if (options.assumed) return net;

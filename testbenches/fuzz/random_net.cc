@@ -13,6 +13,7 @@
 
 #include "equal_net.h"
 #include "lpn/base/error.h"
+#include "random_route.h"
 #include "static_net.h"
 
 namespace lpn::bench {
@@ -26,8 +27,8 @@ std::uint64_t Random::next() {
 
 namespace {
 
-constexpr const char* kProfileNames[] = {"usual", "ties",   "far",  "errors", "clocks",
-                                         "wide",  "counts", "bits", "static", "equal"};
+constexpr const char* kProfileNames[] = {"usual",  "ties", "far",    "errors", "clocks", "wide",
+                                         "counts", "bits", "static", "equal",  "routes"};
 static_assert(std::size(kProfileNames) == kProfiles);
 
 }  // namespace
@@ -80,12 +81,14 @@ class Maker {
     params();
     types();
     places();
+    open_route();
     // Sets of transitions have words of 64.
-    const auto count = large                   ? r.between(63, 90)
-                       : of == Profile::kUsual ? r.between(1, 7)
-                       : of == Profile::kWide  ? r.between(1, 2)
-                       : r.chance(80)          ? r.between(1, 3)
-                                               : r.between(4, 5);
+    const auto count = large                    ? r.between(63, 90)
+                       : of == Profile::kUsual  ? r.between(1, 7)
+                       : of == Profile::kWide   ? r.between(1, 2)
+                       : of == Profile::kRoutes ? r.between(3, 7)
+                       : r.chance(80)           ? r.between(1, 3)
+                                                : r.between(4, 5);
     for (std::int64_t k = 0; k < count; ++k) transition(static_cast<std::size_t>(k));
     done();
     return std::move(net);
@@ -98,6 +101,7 @@ class Maker {
   ExprPool& pool;
   int wild_percent = 0;
   bool large = false;
+  std::vector<RandomRoute> routes;       // the last is given takers
   bool slow = false;                     // delays of a thousand ticks between short ones
   std::vector<std::int64_t> least_need;  // of the arcs of the transition being made; -1 inhibitor
   std::vector<std::int64_t> exact_need;  // or -1
@@ -384,7 +388,10 @@ class Maker {
       for (std::int64_t f = 0; f < fields; ++f) {
         Field field;
         field.name = fmt::format("f{}", f);
-        if (r.chance(45)) {
+        static constexpr Range kFew[] = {{0, 1}, {1, 3}, {-1, 2}, {0, 3}, {4, 8}};
+        if (mostly(Profile::kRoutes, 70)) {
+          field.range = kFew[r.below(std::size(kFew))];
+        } else if (r.chance(45)) {
           static constexpr Range kRanges[] = {{0, 7},   {0, 1},     {-4, 11},  {1, 3},
                                               {0, 255}, {kMin, -1}, {0, kMax}, {5, 5}};
           field.range = kRanges[r.below(r.chance(85) ? 5 : 8)];
@@ -413,9 +420,11 @@ class Maker {
     for (std::int64_t k = 0; k < count; ++k) {
       Place p;
       p.name = r.chance(10) ? fmt::format("part.p{}", k) : fmt::format("p{}", k);
-      p.type = static_cast<TypeId>(r.chance(45) && of != Profile::kWide
-                                       ? 0
-                                       : r.below(static_cast<std::int64_t>(net.types.size())));
+      const bool typed =
+          of == Profile::kWide || (of == Profile::kRoutes && (k == 0 || r.chance(70)));
+      p.type = static_cast<TypeId>(
+          !typed && r.chance(45) ? 0 : r.below(static_cast<std::int64_t>(net.types.size())));
+      if (of == Profile::kRoutes && k == 0 && p.type == TypeId{0}) p.type = TypeId{1};
       std::int64_t present = 0;
       if (r.chance(55)) present = initial(p);
       if (r.chance(25)) {
@@ -487,31 +496,85 @@ class Maker {
     return static_cast<PlaceId>(r.below(static_cast<std::int64_t>(net.places.size())));
   }
 
+  PlaceId other_place(PlaceId than) {
+    PlaceId place = than;
+    while (place == than) place = some_place(true);
+    return place;
+  }
+
+  // Tokens of a place may be told apart by a value, for takers that come with other transitions
+  // between them.
+  void open_route() {
+    const int percent = of == Profile::kRoutes ? 95 : of == Profile::kUsual ? 40 : 15;
+    if (!r.chance(percent)) return;
+    std::vector<PlaceId> typed;
+    for (std::size_t p = 0; p < net.places.size(); ++p) {
+      const auto place = static_cast<PlaceId>(p);
+      if (!is_routed(place) && !net.type_of(place).fields.empty()) typed.push_back(place);
+    }
+    if (typed.empty()) return;
+    const std::uint32_t arc = net.places.size() > 1 && r.chance(15) ? 1 : 0;
+    const RandomRoute route = random_route(net, r.pick(typed), arc, r);
+    for (Initial& i : net[route.place].initial) {
+      if (r.chance(70)) i.fields[route.field] = Formula{routed_value(route, pool.index()), {}};
+    }
+    routes.push_back(route);
+  }
+
+  bool is_routed(PlaceId place) const {
+    return std::any_of(routes.begin(), routes.end(),
+                       [&](const RandomRoute& route) { return route.place == place; });
+  }
+
+  // A value of the property by which tokens are told apart that has a taker.
+  ExprId routed_value(const RandomRoute& route, ExprId by) {
+    const auto n = static_cast<std::int64_t>(route.properties.size());
+    return pool.lookup(route.properties, op(Op::kMod, by, number(n)));
+  }
+
   void transition(std::size_t number_) {
     Transition t;
     t.name = fmt::format("t{}", number_);
     least_need.clear();
     exact_need.clear();
     const bool timer = r.chance(7);
-    const bool copy = number_ > 0 && !timer && r.chance(28) &&
+    if (!routes.empty() && !routes.back().open() && r.chance(25)) open_route();
+    const bool taker = !timer && !routes.empty() && routes.back().open() &&
+                       r.chance(of == Profile::kRoutes ? 90 : 70);
+    const bool copy = number_ > 0 && !timer && !taker && r.chance(28) &&
                       !net.transitions.back().inputs.empty() &&
                       !net.transitions.back().inputs[0].inhibit;
-    const std::int64_t inputs =
-        timer ? r.below(2) : 1 + (r.chance(40) ? 1 : 0) + (r.chance(12) ? 1 : 0);
+    std::int64_t inputs =
+        timer ? r.below(2) : 1 + (r.chance(taker ? 15 : 40) ? 1 : 0) + (r.chance(12) ? 1 : 0);
+    if (taker) inputs = std::max<std::int64_t>(inputs, routes.back().arc + 1);
     std::set<PlaceId> used;
+    if (taker) used.insert(routes.back().place);
     for (std::int64_t a = 0; a < inputs; ++a) {
       InputArc arc;
       arc.name = fmt::format("a{}", a);
       arc.place = copy && a == 0 ? net.transitions.back().inputs[0].place : some_place(true);
-      if (!used.insert(arc.place).second) continue;
-      arc.inhibit = (timer || a > 0) && r.chance(timer ? 60 : 15);
+      // Whoever takes any token of a place whose takers wait hides that nobody woke them.
+      for (int tries = 0; of == Profile::kRoutes && tries < 3 && is_routed(arc.place); ++tries) {
+        arc.place = some_place(true);
+      }
+      const bool routed = taker && a == routes.back().arc;
+      if (taker && a < routes.back().arc) arc.place = other_place(routes.back().place);
+      if (routed) arc.place = routes.back().place;
+      if (!used.insert(arc.place).second && !routed) continue;
+      arc.inhibit = !routed && (timer || a > 0) && r.chance(timer ? 60 : 15);
       arc.weight = Formula{number(arc.inhibit ? 0 : 1), {}};
       t.inputs.push_back(arc);
     }
-    for (std::uint32_t a = 0; a < t.inputs.size(); ++a) input(t, a, timer);
+    for (std::uint32_t a = 0; a < t.inputs.size(); ++a) {
+      input(t, a, timer);
+      // What a guard reads must be there.
+      if (taker && a <= routes.back().arc && (least_need[a] < 1 || r.chance(95))) one_token(t, a);
+      if (taker && a == routes.back().arc)
+        t.inputs[a].guard = Formula{next_guard(pool, routes.back(), r), {}};
+    }
     // Without the complementary guard the two compete for the head that the first one's guard
     // reads.
-    if (copy && t.inputs[0].weight.id == number(1) && r.chance(60)) route(t);
+    if (copy && t.inputs[0].weight.id == number(1) && r.chance(60)) leave_rest(t);
 
     const Scope all{&t, static_cast<std::uint32_t>(t.inputs.size()), false, false, {}};
     outputs(t, all);
@@ -579,8 +642,17 @@ class Maker {
     return pool.is_const(x, value) && value < 0 ? number(0) : x;
   }
 
+  // Takes one token whatever it is.
+  void one_token(Transition& t, std::uint32_t a) {
+    if (t.inputs[a].inhibit) return;
+    t.inputs[a].weight = Formula{number(1), {}};
+    t.inputs[a].threshold.reset();
+    t.inputs[a].guard.reset();
+    least_need[a] = exact_need[a] = 1;
+  }
+
   // Makes `t` take what its predecessor's guard leaves.
-  void route(Transition& t) {
+  void leave_rest(Transition& t) {
     InputArc& theirs = net.transitions.back().inputs[0];
     InputArc& ours = t.inputs[0];
     const bool has_fields = !net.type_of(ours.place).fields.empty();
@@ -590,10 +662,6 @@ class Maker {
       const ExprId head = pool.token(0, 0, number(0));
       const ExprId parity = op(Op::kMod, head, number(2));
       theirs.guard = Formula{op(Op::kEq, parity, number(0)), {}};
-      if (net.transitions.size() % 2 == 0) {  // both by a value of their own
-        ours.guard = Formula{op(Op::kEq, parity, number(1)), {}};
-        return;
-      }
     } else {
       const Reads reads = pool.reads(theirs.guard->id);
       const auto beyond = [](const std::vector<std::uint32_t>& arcs) {
@@ -680,6 +748,9 @@ class Maker {
       arc.place = some_place(false);
       if (!t.inputs.empty() && r.chance(12)) arc.place = t.inputs[0].place;  // a self-loop
       if (!t.outputs.empty() && r.chance(5)) arc.place = t.outputs[0].place;
+      if (!routes.empty() && r.chance(of == Profile::kRoutes ? 40 : 15)) {
+        arc.place = r.pick(routes).place;
+      }
       const int emissions = r.chance(3) ? 0 : r.chance(86) ? 1 : 2;
       for (int e = 0; e < emissions; ++e) arc.emissions.push_back(emission(arc, all));
       t.outputs.push_back(arc);
@@ -706,6 +777,11 @@ class Maker {
     Scope s = all;
     s.index = true;
     for (const Field& field : fields) e.fields.push_back(Formula{field_value(field, s), {}});
+    for (const RandomRoute& route : routes) {
+      if (arc.place == route.place && r.chance(75)) {
+        e.fields[route.field] = Formula{routed_value(route, any(s, 1)), {}};
+      }
+    }
     return e;
   }
 

@@ -41,8 +41,9 @@ enum class Profile {
   kBits,    // operators on bits
   kStatic,  // firings that repeat in a sequence known beforehand (static_net.h)
   kEqual,   // copies of a part (equal_net.h)
+  kRoutes,  // tokens told apart by a value, for a transition each (random_route.h)
 };
-inline constexpr int kProfiles = 10;
+inline constexpr int kProfiles = 11;
 const char* profile_name(Profile profile);
 // Throws lpn::Error "E-case" naming those there are.
 Profile profile_named(const std::string& name);

@@ -82,10 +82,7 @@ def main():
     options = parser.parse_args()
     sources = sorted((SOURCE / "lpn2sim/src/write").glob("*.cc"))
     sources += sorted((SOURCE / "lpn2sim/src/plan").glob("*.cc"))
-    own = [
-        SOURCE / "testbenches/fuzz" / name
-        for name in ("generate_nets.cc", "random_net.cc", "static_net.cc")
-    ]
+    own = [SOURCE / "testbenches/fuzz/generate_nets.cc"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with ThreadPoolExecutor(options.jobs) as pool:
@@ -95,6 +92,7 @@ def main():
             plain = list(pool.map(lambda f: compile_one(f, folder, ["-O1"]), own))
         build = options.build.resolve()
         libraries = [
+            build / "testbenches" / "fuzz" / "liblpn_random_nets.a",
             build / "testbenches" / "equivalence" / "liblpn_bench.a",
             build / "lpn2sim" / "liblpn_sim.a",
             build / "lpn-core" / "liblpn_core.a",

@@ -51,4 +51,8 @@ Runs runs(const Net& net, const Solver& solver) {
   return plan.whole() ? Runs::kFree : plan.mixed() ? Runs::kMixed : Runs::kEvents;
 }
 
+bool assumes(const Net& net, Assume assume, const Solver& solver) {
+  return make_plan(lower(net), solver, assume).assumes();
+}
+
 }  // namespace lpn::sim

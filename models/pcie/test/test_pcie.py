@@ -232,6 +232,8 @@ def test_completions_larger_than_a_packet_are_refused(tmp_path):
     )
     with pytest.raises(lpn.Error, match="more than a packet carries"):
         model.net(max_payload=128, completions=256)
+    with pytest.raises(lpn.Error, match="root.completions is 512"):
+        Topology(max_payload=256, chunk=512)
     path = tmp_path / "payload.toml"
     path.write_text(text.replace("4096", '"payload"', 1))
     topology = topologies.read(path)

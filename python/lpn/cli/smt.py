@@ -30,6 +30,7 @@ from ..errors import Error, describe, mistake, naming
 from ..proofs.certificate import check, data_of
 from ..proofs.contained import contained
 from ..proofs.question import maximize, minimize, prove
+from ..proofs.states import ENDS_BY_CLASSES, ENDS_UNKNOWN
 from ..proofs.tried import MOST_INPUTS
 from .space import input_text, load_space, space_options
 
@@ -201,7 +202,9 @@ def smt(
             note(
                 "no certificate was written: "
                 + (
-                    "the bound is of states that were not all looked at when time was up"
+                    ENDS_BY_CLASSES
+                    if ENDS_BY_CLASSES in answer.notes
+                    else "the bound is of states that were not all looked at when time was up"
                     if answer.states is not None and answer.complete
                     else "nothing is proved"
                 )
@@ -438,6 +441,8 @@ def _verdict(answer):
         "interrupted"
         if answer.interrupted
         else "the limit was reached"
+        if answer.complete and ENDS_UNKNOWN not in answer.notes
+        else "whether every input ends is not known"
         if answer.complete
         else "inputs are missing"
         if answer.inputs is not None

@@ -1,6 +1,7 @@
 """Delays as sums over properties of tokens: what chains of delays are added up in."""
 
 import ast
+import keyword
 import re
 from fractions import Fraction
 
@@ -95,12 +96,14 @@ class Reader:
         return Form(0, {self._atom(number): Fraction(1)})
 
     def _atom(self, number):
-        tokens, pending = set(), [number]
+        tokens, pending, words = set(), [number], set()
         while pending:
             made_by, *given = self.core.node(pending.pop())
             if made_by == "param":
                 found = _VARIABLE.fullmatch(self.names[given[0]])
                 tokens.add((found[1], int(found[2])) if found else (None, 0))
+                if found and keyword.iskeyword(found[3]):
+                    words.add(found[3])
             pending += _space_text.kids(made_by, given)
         if len(tokens) != 1:
             raise mistake(
@@ -114,17 +117,24 @@ class Reader:
             raise mistake(
                 "E-pi", f"a delay of this class is no arithmetic over a token's properties: {text}"
             )
+        if words and text not in words:
+            raise mistake(
+                "E-pi",
+                f"the property '{min(words)}' is named by a word of Python's, in which the interface "
+                f"would say {text}; give it another name, or write the interface by --steps",
+            )
         self.limits[place, index, text] = self.core.bounds(None, number)
         return place, index, text
 
 
+# By names that no property can have: one may be called "max".
 _FUNCTIONS = {
-    "min": min,
-    "max": max,
-    "abs": abs,
-    "ceil_div": lambda a, b: -(-a // b),
-    "select": select,
-    "lookup": lambda table, k: table[k],
+    "min()": min,
+    "max()": max,
+    "abs()": abs,
+    "ceil_div()": lambda a, b: -(-a // b),
+    "select()": select,
+    "lookup()": lambda table, k: table[k],
 }
 _ALLOWED = (
     ast.Expression,
@@ -147,11 +157,15 @@ _compiled = {}
 
 def evaluate(text, values):
     """The value of an atom's text for a token's properties. Only arithmetic is evaluated."""
+    if text in values:  # also where its name is a word of Python's
+        return values[text]
     if text not in _compiled:
         tree = ast.parse(text, mode="eval")
         for node in ast.walk(tree):
             if not isinstance(node, _ALLOWED):
                 raise mistake("E-pi-file", f"'{text}' is no arithmetic over a token's properties")
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                node.func.id += "()"
         _compiled[text] = compile(tree, "<interface>", "eval")
     try:
         return eval(_compiled[text], {"__builtins__": {}}, {**_FUNCTIONS, **values})

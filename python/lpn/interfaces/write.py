@@ -1,6 +1,9 @@
 """Interfaces as Python modules that need nothing but Python."""
 
+import builtins
+import keyword
 import re
+import string
 import textwrap
 from fractions import Fraction
 
@@ -13,6 +16,9 @@ from .form import Form
 __all__ = ["Formulas", "wrapped", "wrapped_lines", "write_list", "write_stream"]
 
 _WIDTH = 100
+# What a variable of `classify` must not be called: it has others, and what is built in.
+_TAKEN = {*keyword.kwlist, *dir(builtins), *string.ascii_lowercase}
+_TAKEN |= {"start", "SHAPES", "SUMS", "UNITS"}
 _CALLS = re.compile(r"\w\(|\b(and|or|not|true|false)\b")  # what a bare formula cannot say
 
 
@@ -58,7 +64,14 @@ def properties(text):
 
 
 def alias(place):
-    return place.replace(".", "_")
+    """What `classify` calls a place: by its name, where that is one of Python's that means nothing yet."""
+    return place if place.isidentifier() and place not in _TAKEN else f'x["{place}"]'
+
+
+def _aliases(singles):
+    """The lines that give the places their names."""
+    named = [place for place, texts in singles.items() if texts and alias(place) == place]
+    return [f'    {place} = x["{place}"]' for place in named]
 
 
 def _letters(names):
@@ -218,7 +231,7 @@ def write_stream(header, model, parameters, clock, classes):
         '    """Cycles of a phase p per bottleneck: its work; the ends around it; a change '
         'to it."""',
     ]
-    lines += [f'    {alias(place)} = x["{place}"]' for place, texts in singles.items() if texts]
+    lines += _aliases(singles)
     if shared:
         lines.append(wrapped(f"start = {formulas.text(_once_terms(None, start, True))}", 8, 4))
     for number, short, (paces, ends, borders) in branches:
@@ -352,7 +365,7 @@ def write_list(
         "def classify(x):",
         '    """Cycles per bottleneck; the largest decides. s: the sums, in the order of SUMS."""',
     ]
-    lines += [f'    {alias(place)} = x["{place}"]' for place, texts in singles.items() if texts]
+    lines += _aliases(singles)
     if sums:
         lines.append("    s = [x[key] for key in SUMS]")
     for number, short, _, entries in branches:

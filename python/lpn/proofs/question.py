@@ -31,6 +31,7 @@ _PATIENCE = 2.0  # seconds that classes have, however quickly all inputs could b
 # question keep what the one before took, up to half.
 _CHECKING = 0.25
 _CLASSES_FIRST = 5.0  # seconds that classes have before states are looked at
+_FAR = "the bounds of classes compute with numbers up to"  # how a note of theirs begins
 _STATES = 30.0  # seconds for states, where there is no limit
 _TRYING = 0.75  # of the seconds left, for running all inputs where that may take as long
 _NO_STALL = (
@@ -221,6 +222,8 @@ class _Search:
         if there is time.
         """
         refused = known is None
+        ends = not refused and known.complete and known.stalled is None
+        ends = ends and not known.interrupted and not self.basis.undecided
         end = self.left() * (0.9 if refused else 0.6) if self.limit is not None else _STATES
         self.begin()
         self.basis = States(
@@ -233,13 +236,16 @@ class _Search:
             self.say,
             proving=self.answer.question.startswith("prove"),
         )
+        if ends and self.basis.proving and self.basis.undecided and self.basis.all_end():
+            self.uncertified = True
         answer = ask()
         if refused:
             answer.notes.insert(
                 0, f"bounded by reachable states, since classes do not answer: {why}"
             )
         else:
-            answer.notes.insert(0, "bounded by reachable states, since classes take their time")
+            far = next((n for n in known.notes if n.startswith(_FAR)), "classes take their time")
+            answer.notes.insert(0, f"bounded by reachable states, since {far}")
             self.join(answer, known)
         if refused or not self.may_try(answer):
             return answer

@@ -11,7 +11,15 @@ from .read import refuse
 from .replay import Replays
 from .tried import Tried, _plain
 
-__all__ = ["Probed", "States", "StatesAgain", "bounded_by_states", "end_runs"]
+__all__ = [
+    "ENDS_BY_CLASSES",
+    "ENDS_UNKNOWN",
+    "Probed",
+    "States",
+    "StatesAgain",
+    "bounded_by_states",
+    "end_runs",
+]
 
 # Ways of joining states, (zones kept apart, values of a delay that are decided): each takes longer
 # than the one before and may be closer.
@@ -23,6 +31,10 @@ _STATES = 500_000  # at most, which is about a gigabyte
 _ENDS, _ENDS_TIMES = 5.0, 3
 _BATCH = 96  # inputs tried at once, and
 _DRAWN = 200_000  # values of them, so that a limit of time is looked at often enough
+ENDS_UNKNOWN = "whether every input ends is not known; the bound is of those that do"
+ENDS_BY_CLASSES = (
+    "that every input ends is known by classes, which a bound by states cannot certify"
+)
 _STALE = 40  # batches without a better input, after which the search begins at another place
 
 
@@ -181,9 +193,16 @@ class States(Tried):
                 f"{PARTITION['max_firings']} firings; give the net a done_count"
             )
         elif self.may_not_end and not troubled and answer.complete:
-            answer.notes.append(
-                "whether every input ends is not known; the bound is of those that do"
-            )
+            answer.notes.append(ENDS_UNKNOWN)
+
+    def all_end(self):
+        """Takes it from who knows that every input ends; False where a run was seen that does not."""
+        if self.probed.endless is not None or self.answer.stalled is not None:
+            return False
+        self.may_not_end = self.undecided = False
+        self.answer.notes = [note for note in self.answer.notes if note != ENDS_UNKNOWN]
+        self.answer.notes.append(ENDS_BY_CLASSES)
+        return True
 
     def reason(self):
         """Why there is no bound, or no closer one."""

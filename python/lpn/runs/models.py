@@ -407,24 +407,56 @@ def _configured(path):
 
 
 def _bundled_module(name, path, part="model"):
-    """models.NAME.PART as part of the namespace package `models`, so that it can import
-    neighbours.
+    """models.NAME.PART of this tree, in the package `models`, so that it can import neighbours.
+
+    The package may be shared with folders of that name elsewhere on sys.path: of another tree, whose
+    models ours go before, or of the user, whose modules stay what they are.
     """
     import importlib
     import sys
 
-    root = os.path.dirname(_MODELS)
-    try:
-        module = importlib.import_module(f"models.{name}.{part}")
-        if os.path.realpath(module.__file__) == os.path.realpath(path):
-            return module
-    except ModuleNotFoundError as error:
-        if error.name not in ("models", f"models.{name}", f"models.{name}.{part}"):
-            raise
-    if root not in sys.path:
-        sys.path.append(root)
+    root, module = os.path.dirname(_MODELS), f"models.{name}.{part}"
+    if _place(module) != os.path.realpath(path):
+        package = sys.modules.get("models")
+        if isinstance(getattr(package, "__path__", None), list):  # with an __init__.py
+            if _MODELS not in package.__path__:
+                package.__path__.append(_MODELS)
+        else:
+            sys.path.insert(0 if _place(module) else len(sys.path), root)
         importlib.invalidate_caches()
-        for key in [k for k in sys.modules if k == "models"]:
+        _forget_other_models()
+        found = _place(module)
+        if found != os.path.realpath(path):
+            raise mistake(
+                "E-model",
+                f"model '{name}' is hidden by {found or 'another package models'}, which Python finds "
+                "first: give that one another name, or take its folder off PYTHONPATH",
+            )
+    return importlib.import_module(module)
+
+
+def _place(module):
+    """The file that `import module` would read; None where there is none."""
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return os.path.realpath(spec.origin) if spec is not None and spec.has_location else None
+
+
+def _forget_other_models():
+    """Modules of the same names as ours that were imported from elsewhere."""
+    import sys
+
+    ours = set(os.listdir(_MODELS))
+    for key, module in list(sys.modules.items()):
+        parts, file = key.split("."), getattr(module, "__file__", None)
+        if parts[0] != "models" or len(parts) < 3 or parts[1] not in ours or file is None:
+            continue
+        if not os.path.realpath(file).startswith(_MODELS + os.sep):
             del sys.modules[key]
-        return importlib.import_module(f"models.{name}.{part}")
-    return _module(f"lpn_{part}_{name}", path)
+            parent = sys.modules.get(".".join(parts[:-1]))
+            if getattr(parent, parts[-1], None) is module:
+                delattr(parent, parts[-1])

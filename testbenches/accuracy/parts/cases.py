@@ -65,19 +65,117 @@ def arbiter(draw):
 
 
 def crossbar(draw):
-    """Up to four inputs and three outputs; one head per input."""
+    """Up to four inputs and three outputs; one head per input; credits and bursts, or neither."""
     n, m, fair = draw.randint(1, 4), draw.randint(1, 3), draw.random() < 0.5
     net = lpn.Net("crossbar")
     inputs = [net.place(f"q{k}", Word, start=True) for k in range(n)]
     outputs = [net.place(f"out{k}", Word, done=True, sink=True) for k in range(m)]
+    targets, options, about = outputs, {}, {}
+    if draw.random() < 0.4:
+        options["last"], about["bursts"] = (lambda t: t.last), True
+    if draw.random() < 0.4:
+        about["credits"], about["returns"] = draw.randint(1, 3), draw.randint(1, 9)
+        targets = [net.place(f"through{k}", Word) for k in range(m)]
+        pairs = [
+            lib.credit(net, f"credits{k}", about["credits"], latency=about["returns"])
+            for k in range(m)
+        ]
+        options["credit"] = [take for take, _ in pairs]
+        for k, (_, give) in enumerate(pairs):
+            put = [outputs[k].forward("t"), give]
+            net.transition(f"end{k}", take={"t": targets[k]}, put=put)
     grant = lib.round_robin if fair else lib.priority
-    lib.crossbar(net, "xbar", inputs, outputs, lambda t: t.port, delay=lambda t: t.n, grant=grant)
+    lib.crossbar(
+        net, "xbar", inputs, targets, lambda t: t.port, delay=lambda t: t.n, grant=grant, **options
+    )
     queues, marking = [], lpn.Marking(net)
     for k in range(n):
-        at = arrivals(draw, draw.randint(1, 8), draw.choice([1, 4, 15]))
-        queues.append([(a, draw.randrange(m), draw.randint(1, 6)) for a in at])
-        marking.add_rows(f"q{k}", [(d, o, 0) for _, o, d in queues[-1]], at=at)
-    return net, marking, [(t, o) for t, _, o in independent.crossbar(queues, m, fair)]
+        count, queue, to = draw.randint(1, 8), [], None
+        for j, at in enumerate(arrivals(draw, count, draw.choice([1, 4, 15]))):
+            to = draw.randrange(m) if to is None else to  # a burst has one output
+            last = j == count - 1 or draw.random() < 0.5
+            queue.append((at, to, draw.randint(1, 6), last))
+            to = None if last or "bursts" not in about else to
+        queues.append(queue)
+        rows = [(d, o, int(last)) for _, o, d, last in queue]
+        marking.add_rows(f"q{k}", rows, at=[a for a, *_ in queue])
+    return net, marking, [(t, o) for t, _, o in independent.crossbar(queues, m, fair, **about)]
+
+
+def bursts(draw):
+    """Transfers cut into bursts, with a limit on those under way, on their bytes, or neither."""
+    most, boundary = draw.choice([1, 16, 100, 256]), draw.choice([16, 64, 1000, 4096])
+    credits = draw.randint(1, 4) if draw.random() < 0.6 else None
+    returns = draw.choice([0, 1, 7])
+    room = most + draw.randint(0, 300) if draw.random() < 0.4 else None
+    least = draw.randint(0, 20)
+    net = lpn.Net("bursts")
+    transfers = net.place("transfers", lib.Transfer, start=True)
+    done = net.place("done", lib.Burst, done=True, sink=True)
+    options, back = {}, []
+    if credits is not None:
+        options["credit"], give = lib.credit(net, "credits", credits, latency=returns)
+        back.append(give)
+    if room is not None:
+        options["room"] = net.place("room", init=room)
+        back.append(options["room"].emit(count=lambda t: t.bytes))
+    out = lib.bursts(net, "cut", transfers, most=most, boundary=boundary, **options)
+    net.transition(
+        "serve",
+        take={"t": out},
+        put=[done.forward("t"), *back],
+        delay=lambda t: least + t.bytes // 16,
+    )
+    count = draw.randint(1, 4)
+    at = arrivals(draw, count, draw.choice([1, 30]))
+    rows = [(draw.randrange(9000), draw.randint(1, most * 12)) for _ in range(count)]
+    marking = lpn.Marking(net)
+    marking.add_rows("transfers", rows, at=at)
+    expected = independent.bursts(
+        [(a, *row) for a, row in zip(at, rows)],
+        most,
+        boundary,
+        serve=lambda n: least + n // 16,
+        credits=credits,
+        returns=returns,
+        room=room,
+    )
+    return net, marking, expected
+
+
+def path(draw):
+    """A pipeline, a FIFO, a fork with room or little of it, two branches and their join."""
+    how = {
+        "stages": [draw.choice([0, 1, 1, 3, 8]) for _ in range(draw.randint(1, 4))],
+        "depth": draw.randint(1, 4),
+        "latency": draw.randint(1, 4),
+        "fork": draw.choice([0, 1, 3]),
+        "left": draw.choice([None, 1, 2, 5]),
+        "right": draw.choice([None, 1, 2, 5]),
+        "work": draw.choice([0, 1, 4, 9]),
+        "servers": draw.randint(1, 3),
+        "join": draw.choice([0, 1, 2]),
+    }
+    net = lpn.Net("path")
+    source = net.place("source", Word, start=True)
+    done = net.place("done", Word, done=True, sink=True)
+    staged = lib.pipeline(net, "stages", source, how["stages"])
+    queue = lib.fifo(net, "queue", staged, how["depth"], latency=how["latency"])
+    branches = [net.place(name, Word, capacity=how[name]) for name in ("left", "right")]
+    lib.fork(net, "copy", queue, branches, delay=how["fork"])
+    worked = net.place("worked", Word)
+    net.transition(
+        "work",
+        take={"t": branches[0]},
+        put=[worked.forward("t")],
+        delay=how["work"],
+        servers=how["servers"],
+    )
+    lib.join(net, "both", {"a": worked, "b": branches[1]}, out=done, delay=how["join"])
+    at = arrivals(draw, draw.randint(1, 20), draw.choice([0, 1, 5]))
+    marking = lpn.Marking(net)
+    marking.add_rows("source", [(k, 0, 0) for k in range(len(at))], at=at)
+    return net, marking, [(t, 0) for t in independent.path(at, **how)]
 
 
 def clock_crossing(draw):
@@ -217,11 +315,11 @@ def cache(draw):
     return net, marking, sorted((t, k) for k, t in enumerate(answers))
 
 
-CASES = [arbiter, crossbar, clock_crossing, reorder_buffer, dma, interconnect, cache]
+CASES = [arbiter, crossbar, bursts, path, clock_crossing, reorder_buffer, dma, interconnect, cache]
 
 
 # What tells tokens apart that come out: a property by its position, or the place.
-WHICH = {arbiter: 1, cache: 3}
+WHICH = {arbiter: 1, bursts: 1, cache: 3}
 NUMBERED = {crossbar, interconnect}
 
 

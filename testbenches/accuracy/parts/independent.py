@@ -119,6 +119,62 @@ def dma(moves, read, write, *, burst, boundary, reads, writes, buffer):
     return done
 
 
+def bursts(transfers, most, boundary, *, serve, credits, returns, room):
+    """transfers: [(arrival, address, bytes)]. A burst is served in serve(bytes) cycles, any number at
+    once; then its credit is on its way back, one per cycle, and its bytes are room again. [(cycle,
+    bytes)] of the bursts served.
+    """
+    t, out, back, space = 0, [], [], []  # cycles from which a credit, and bytes, are there again
+    returned = -1
+    ends = []  # bursts in service
+    for arrival, address, size in transfers:
+        t = max(t, arrival)
+        for _, n, _ in pieces(address, size, most, boundary):
+            while True:
+                while ends and min(ends)[0] <= t:
+                    at, length = min(ends)
+                    ends.remove((at, length))
+                    space.append(length)
+                    if returns:
+                        at = returned = max(at, returned + 1)
+                    back.append(at + returns)
+                lent = len(out) - sum(at <= t for at in back)
+                held = sum(length for _, length in out) - sum(space)
+                if (credits is None or lent < credits) and (room is None or held + n <= room):
+                    break
+                t += 1
+            t += 1  # the cycle of the cut
+            out.append((t + serve(n), n))
+            ends.append(out[-1])
+    return out
+
+
+def path(arrivals, *, stages, depth, latency, fork, left, right, work, servers, join):
+    """A pipeline of `stages`, a FIFO, a fork to a left branch that works and an empty right one (of so
+    many entries; None: any number), and a join of both. The cycles in which tokens come out.
+    """
+    n, moved, written, forked, worked, joined = len(arrivals), [], [], [], [], []
+    for i in range(n):
+        moves, ready = [], arrivals[i]
+        for k, delay in enumerate(stages):
+            behind = moved[i - 1][k + 1] if i else 0  # the one before has left this register
+            moves.append(max(ready, behind))
+            ready = moves[-1] + delay
+        moved.append([*moves, ready])
+        freed = forked[i - depth] if i >= depth else 0
+        written.append(max(ready, written[-1] + 1 if i else 0, freed))
+        start = max(written[i] + latency, forked[-1] if i else 0)
+        if left is not None and i >= left:
+            start = max(start, worked[i - left])
+        if right is not None and i >= right:
+            start = max(start, joined[i - right])
+        forked.append(start + fork)
+        begin = max(forked[i], worked[i - servers] if i >= servers else 0)
+        worked.append(begin + work)
+        joined.append(max(worked[i], forked[i], joined[-1] if i else 0) + join)
+    return joined
+
+
 class Arbiter:
     """Who is next, and until when the arbiter is busy."""
 
@@ -168,22 +224,27 @@ def arbiter(queues, fair, *, credits=None, returns=0, bursts=False):
     return out
 
 
-def crossbar(inputs, outputs, fair, late=False):
-    """inputs: per input [(arrival, output, delay)]. [(cycle, input, output)] of what comes out. A head
-    that comes to the front at the end of the one before it is seen after those that waited; with
-    `late`, one that arrives in this cycle after these.
+def crossbar(inputs, outputs, fair, late=False, *, credits=None, returns=0, bursts=False):
+    """inputs: per input [(arrival, output, delay, last)]. [(cycle, input, output)] of what comes out. A
+    head that comes to the front at the end of the one before it is seen after those that waited; with
+    `late`, one that arrives in this cycle after these. credits: how many each output has, which are
+    back `returns` cycles after their token is through; bursts: outputs stay with an input until `last`.
     """
     inputs = [list(q) for q in inputs]
     n = len(inputs)
-    arbiters = [Arbiter(n, fair) for _ in range(outputs)]
+    arbiters = [Arbiter(n, fair, bursts) for _ in range(outputs)]
+    lent = [[] for _ in range(outputs)]  # when credits of an output come back
     head, free_at, out, t = [None] * n, [0] * n, [], 0
     while any(inputs) or any(h is not None for h in head):
         for step in range(3):  # those that wait first, then those that came
             for o, a in enumerate(arbiters):
+                if credits is not None and sum(back > t for back in lent[o]) >= credits:
+                    continue
                 k = a.pick(t, [i for i, h in enumerate(head) if h is not None and h[1] == o])
                 if k is not None:
-                    free_at[k] = a.grant(t, k, head[k][2])
+                    free_at[k] = a.grant(t, k, head[k][2], head[k][3])
                     out.append((free_at[k], k, o))
+                    lent[o].append(free_at[k] + returns)
                     head[k] = None
             for i in range(n):
                 there = inputs[i] and inputs[i][0][0] <= (t - 1 if late and step == 0 else t)
@@ -195,11 +256,11 @@ def crossbar(inputs, outputs, fair, late=False):
 
 def interconnect(masters, memories, delay, fair):
     """masters: per master [(arrival, slave, bytes)]. [(cycle, master)] of the answers."""
-    queues = [[(t, s, delay) for t, s, _ in m] for m in masters]
+    queues = [[(t, s, delay, True) for t, s, _ in m] for m in masters]
     sizes = [[size for _, _, size in m] for m in masters]
     answers = [[] for _ in memories]
     for t, m, s in crossbar(queues, len(memories), fair, late=True):
-        answers[s].append((memories[s].request(t, sizes[m].pop(0)), m, delay))
+        answers[s].append((memories[s].request(t, sizes[m].pop(0)), m, delay, True))
     return [(t, m) for t, _, m in crossbar(answers, len(masters), fair, late=True)]
 
 

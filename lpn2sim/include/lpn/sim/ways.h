@@ -44,4 +44,8 @@ enum class Runs : std::uint8_t {
 };
 Runs runs(const Net& net, const Solver& solver = {});
 
+// Whether runs of the net, generated with `assume`, are order-free by an assumption: the whole net
+// is, as long as its transitions do not meet.
+bool assumes(const Net& net, Assume assume = Assume::kLikely, const Solver& solver = {});
+
 }  // namespace lpn::sim
