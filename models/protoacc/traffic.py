@@ -43,6 +43,10 @@ def lines_of(lowered, net, line):
             else:
                 write = range(0)
             _interleave(read, write, handler, output, whose, lines)
+    if position < 0:
+        raise ValueError(
+            f"output is {end}, from which {end - position} bytes are written downwards: below address 0"
+        )
     return whose, lines
 
 

@@ -178,3 +178,10 @@ def test_an_output_that_no_word_begins_at_is_refused(model):
     net.bound = {"output": 1000}
     with pytest.raises(ValueError, match="output is 1000, not a multiple of 16"):
         model.module.traffic(str(DEMO / "two_items.json"), net, 64)
+
+
+def test_an_output_that_goes_below_address_0_is_refused(model):
+    net = model.net(ports=1)
+    net.bound = {"output": 16}
+    with pytest.raises(ValueError, match="output is 16, from which .* bytes are written downwards"):
+        model.module.traffic(str(DEMO / "two_items.json"), net, 64)
