@@ -1,7 +1,7 @@
 """A field handler of the serialiser, a state machine with a client of the read port."""
 
 from .parts import FIRST_HANDLER
-from .tokens import Kind, Loading
+from .tokens import Kind, Loading, string_words
 
 
 def handler(parts, k):
@@ -32,8 +32,8 @@ def handler(parts, k):
     def waiting(guard):
         return {"wait": wait, "field": fields.peek(), "item": items.peek(guard=guard)}
 
-    def string_words(item):
-        return (item.bytes + item.skew + 15) // 16
+    def words_of(item):
+        return string_words(item.bytes, item.skew)
 
     def value_bytes(item):
         assert item.bytes <= 16, "a value or a length is one word"
@@ -42,7 +42,7 @@ def handler(parts, k):
     def word_bytes(item, load):
         """From the last word of the string to the first; both may be parts of one."""
         end = (item.bytes + item.skew - 1) % 16 + 1
-        upto = end if load.left == string_words(item) else 16
+        upto = end if load.left == words_of(item) else 16
         return upto - item.skew if load.left == 1 else upto
 
     step("start", waiting(lambda item: item.kind <= Kind.STRING and not item.repeated), [element])
@@ -76,8 +76,8 @@ def handler(parts, k):
         "take_header",
         {"at": header, "response": responses.take(2), "item": items.peek()},
         [
-            requests.emit(string_words, **outside.string(client, string_words)),
-            loading.emit(left=string_words),
+            requests.emit(words_of, **outside.string(client)),
+            loading.emit(left=words_of),
         ],
         delay=2,
     )

@@ -1,8 +1,6 @@
 """The serialiser's way to memory: what is written, byte queues, and the read port that all share."""
 
-from .tokens import Beat, Bytes, Word
-
-WORD = 16  # bytes that are read, and written, at once
+from .tokens import Beat, Bytes, WORD_BYTES, Word
 
 
 def writer(parts):
@@ -14,7 +12,7 @@ def writer(parts):
     sized = net.place("sized", Word, capacity=4)  # write_inject_Q
     # mem_resp_queues: a token is a byte. Sixteen queues of sixteen, filled in turn; all must have
     # room.
-    output, room = net.place("output", drain=True), net.place("room", init=WORD * WORD)
+    output, room = net.place("output", drain=True), net.place("room", init=WORD_BYTES * WORD_BYTES)
     # Bytes so far; the output is written downwards from an address that 16 divides.
     poured, written = (net.place(k, Bytes, init=[{"total": 0}]) for k in ("poured", "written"))
     ends = net.place("ends", Bytes, capacity=10)  # write_ptrs_Q
@@ -35,7 +33,7 @@ def writer(parts):
     parts.step("size", {"word": collected}, [sized.forward("word")])
     parts.step(
         "pour",
-        {"sum": poured, "word": sized, "room": room.take(lambda word: word.bytes, need=WORD)},
+        {"sum": poured, "word": sized, "room": room.take(lambda word: word.bytes, need=WORD_BYTES)},
         [
             output.emit(lambda word: word.bytes),
             poured.emit(total=lambda sum, word: sum.total + word.bytes),

@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 
 import lpn
 
-from .tokens import Advance, Kind
+from .tokens import Advance, Kind, WORD_BYTES, string_words
 
 # protoacc_serializer.scala, MAX_NESTED_LEVELS 25: the stacks' entry 0 is for no message.
 DEEPEST = 24
 MOST_NUMBERS = 2**20  # scanned one per cycle; a limit of this reader, not of the hardware
 MOST_STRING = 2**31 - 1
 WORD = 32  # has bits that are read at once
-WORD_BYTES = 16  # of a string, read at once
 
 
 @dataclass
@@ -49,11 +48,6 @@ def varint_bytes(value: int) -> int:
 def key_bytes(number: int) -> int:
     """Bytes of the key of a field: its number and three bits of wire type."""
     return varint_bytes(number << 3)
-
-
-def string_words(bytes, skew):
-    """Words that hold a string which begins so far into the first."""
-    return (bytes + skew + WORD_BYTES - 1) // WORD_BYTES
 
 
 # Bytes that a value of a type can have as encoded (descriptortablehandler_serializer.scala,

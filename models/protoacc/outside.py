@@ -8,7 +8,7 @@ clock by a latency of two more, since it leaves in one and arrives in another.
 import lpn
 from lpn import lib
 
-from .tokens import Beat, Beats, Item, PlacedItem, PlacedRead, PlacedWrite
+from .tokens import Beat, Beats, Item, PlacedItem, PlacedRead, PlacedWrite, WORD_BYTES, string_words
 
 __all__ = ["Latencies", "Ports", "strings_of"]
 
@@ -27,13 +27,13 @@ class Latencies:
         """The properties of a client's read."""
         return {"beats": beats}
 
-    def string(self, client, words):
+    def string(self, client):
         """Those of the reads of a string, the item of the arc `item`."""
         return {"beats": 2}
 
     def piece(self, size):
         """Those of the write of so many bytes of output, after the bytes of the arc `sum`."""
-        return {"beats": 2 if size == 16 else 1}
+        return {"beats": 2 if size == WORD_BYTES else 1}
 
     def pointer(self):
         """Those of the write of a message's pointer."""
@@ -95,16 +95,18 @@ class Ports:
     def read(self, client, beats):
         return {"beats": beats, "at": 0, "id": client}
 
-    def string(self, client, words):
+    def string(self, client):
         return {
             "beats": 2,
-            "at": lambda item, i: self._strings + item.at + 16 * (words(item) - 1 - i),
+            "at": lambda item, i: self._strings
+            + item.at
+            + WORD_BYTES * (string_words(item.bytes, item.skew) - 1 - i),
             "id": strings_of(client, self._clients),
         }
 
     def piece(self, size):
         return {
-            "beats": 2 if size == 16 else 1,
+            "beats": 2 if size == WORD_BYTES else 1,
             "at": lambda sum: self._output - sum.total - size,
             "bytes": size,
             "id": 0,

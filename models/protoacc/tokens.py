@@ -5,6 +5,14 @@ import enum
 import lpn
 
 
+WORD_BYTES = 16  # read, and written, at once
+
+
+def string_words(bytes, skew):
+    """Words that hold a string which begins so far into the first."""
+    return (bytes + skew + (WORD_BYTES - 1)) // WORD_BYTES
+
+
 class Advance(enum.IntEnum):
     """What the loader of has-bits words may do next."""
 

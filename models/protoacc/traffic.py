@@ -2,11 +2,10 @@
 
 import array
 
-from .messages import WORD_BYTES, string_words
 from .outside import strings_of
 from .parts import FIRST_HANDLER
 from .space import handlers_of
-from .tokens import Kind
+from .tokens import Kind, WORD_BYTES, string_words
 
 __all__ = ["lines_of", "streams"]
 

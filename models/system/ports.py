@@ -18,6 +18,8 @@ __all__ = ["fill_ports", "join_ports", "streams_of"]
 SLOTS = 32  # lines that a port waits for at once
 HIT = -2  # native/levels.h
 MOST_LINES = 2**48
+# The access of the arc `t`, as it is.
+_SAME = {k: lambda t, k=k: getattr(t, k) for k in lib.Access.__annotations__}
 
 
 class Found(lpn.Token):
@@ -237,15 +239,12 @@ class _Port:
         )
 
     def _ordered(self, slot=-1, victim=-1):
-        same = {k: lambda t, k=k: getattr(t, k) for k in lib.Access.__annotations__}
-        return self.order.emit(**same, slot=slot, victim=victim)
+        return self.order.emit(**_SAME, slot=slot, victim=victim)
 
     def _answers(self, near_done, leaving):
         size, back = self.line, self.b.port
         here = self.place("here", Arrived, init=[{"slots": 0}])
-        answer = leaving.emit(
-            **{k: lambda t, k=k: getattr(t, k) for k in lib.Access.__annotations__}
-        )
+        answer = leaving.emit(**_SAME)
         self.step(
             "found",
             take={"t": self.order.take(guard=lambda t: t.slot < 0), "n": near_done},

@@ -126,12 +126,12 @@ class Banks:
         self._enter(number, name("enter"), bit)
         self._ask(number, name("ask"), bit)
 
-    def _command(self, number, name, kind, put, also=()):
+    def _command(self, number, name, kind, put, **more_taken):
         """A command: what it does to its bank, beside what the scheduler hears of it."""
         take, more = self.given(kind, number)
         self.step(
             name,
-            take={**take, "q": self.banks[number], **dict(also)},
+            take={**take, "q": self.banks[number], **more_taken},
             put=[*put, *more],
             delay=self.command_delay(),
             servers=1,
@@ -213,7 +213,7 @@ class Banks:
                     write=kind == WRITES,
                 ),
             ],
-            {"s": self.queues},
+            s=self.queues,
         )
 
     def _enter(self, number, name, bit):

@@ -78,9 +78,7 @@ class Commands:
         """A rank is refreshed."""
         mask = self.rank_masks[rank]
         group = self.rank_of.index(rank)
-        command = 4 * BANKS + rank
-        change = {"blocked": 0}
-        take, put = self._given(REFRESHES, group, command, change)
+        take, put = self._given(REFRESHES, group, 4 * BANKS + rank, {"blocked": 0})
         put += [self._look(mask & -mask), self.refreshed.emit(at=lambda c: c.at + 1)]
         self.step(f"REF{rank}", take=take, put=put, delay=1, servers=1)
 
