@@ -139,15 +139,19 @@ void bind_interp(py::module_& m) {
   py::class_<Budget>(m, "Budget", "What a run may use; 0: any.")
       .def(py::init([](std::uint64_t memory, double seconds, std::uint64_t groups,
                        std::uint64_t firings, std::uint64_t tokens) {
-             return Budget{memory, seconds, groups, firings, tokens};
+             return Budget{memory, seconds, groups, firings, tokens, 0};
            }),
            py::kw_only(), py::arg("memory") = 0, py::arg("seconds") = 0.0, py::arg("groups") = 0,
            py::arg("firings") = 0, py::arg("tokens") = 0)
+      .def_readonly("seconds", &Budget::seconds)
       .def("text", [](const Budget& b, const RunResult& r) { return stop_text(r.stop, b); })
       .def(
           "after",
           [](Budget b, double seconds) {
-            if (b.seconds > 0) b.seconds = std::max(b.seconds - seconds, 1e-6);
+            if (b.seconds > 0) {
+              if (b.asked_seconds == 0) b.asked_seconds = b.seconds;
+              b.seconds = std::max(b.seconds - seconds, 1e-6);
+            }
             return b;
           },
           py::arg("seconds"), "What is left when so many seconds were used.");

@@ -6,6 +6,7 @@
 #include "lpn/net/facts.h"
 #include "lpn/net/lower.h"
 #include "lpn/smt/z3_feasibility.h"
+#include "lpn/structure/endless.h"
 #include "lpn/structure/exclusion.h"
 #include "lpn/structure/invariants.h"
 #include "owned.h"
@@ -108,6 +109,7 @@ void bind_structure(py::module_& m) {
   m.def("is_assertion", [](const Net& net, std::uint32_t transition) {
     return is_assertion(net, item(net.transitions, transition));
   });
+  m.def("endless", &endless_names, py::arg("net"));
   m.def("structure", &structure, py::arg("net"), py::arg("params"),
         "Conflicts, credit loops, unbounded concurrency, dead transitions, strongly connected "
         "components of several transitions (`loops`) and marked-graph parts, all by name. The net "

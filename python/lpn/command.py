@@ -45,6 +45,7 @@ __all__ = [
     "print_json",
     "rate",
     "say_compiled",
+    "say_endless",
     "seconds",
     "table",
 ]
@@ -238,6 +239,16 @@ def say_compiled(ready: Ready) -> None:
         note(f"{str(error).splitlines()[0]} [{error.code}]; this run uses the interpreter")
     elif library is not None and library.notice:
         note(library.notice)
+
+
+def say_endless(ready: Ready) -> None:
+    """That a run without a limit will not end, where that is sure."""
+    names = ready.endless
+    if names:
+        note(
+            f"{ready.input or ready.net.name}: '{names[0]}' goes on for ever by itself, so nothing "
+            "but a limit ends this run: write --limit T, or marking.done_count = ... in the workload"
+        )
 
 
 def print_json(data: object) -> None:

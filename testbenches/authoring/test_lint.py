@@ -329,6 +329,58 @@ def test_a_loop_that_never_leaves_an_instant():
     ) in warnings(net)
 
 
+def refreshed(**due):
+    """A memory whose bank is lent to each access and to refreshes, which a timer asks for."""
+    net = lpn.Net("memory")
+    queue, done = net.place("queue", start=True), net.place("done", done=True)
+    bank, timer = net.place("bank", init=1), net.place("timer", init=1)
+    due = net.place("due", **due)
+    net.transition("access", take={"q": queue, "b": bank}, put=[done, bank], delay=8, servers=1)
+    net.transition("tick", take={"t": timer}, put=[timer, due], delay=100, servers=1)
+    return net, bank, due
+
+
+def endless(net):
+    return [text for code, text in warnings(net) if code == "W-endless"]
+
+
+@pytest.mark.parametrize("due", [{}, {"capacity": 1}])
+def test_a_refresh_timer_beside_a_memory_is_endless(due):
+    net, bank, due = refreshed(**due)
+    net.transition("refresh", take={"d": due, "b": bank}, put=[bank], delay=30, servers=1)
+    assert endless(net) == [
+        "transition 'tick': goes on for ever by itself, so a run does not end by itself; write net.done_count = ..., or "
+        "let the workload set marking.done_count"
+    ]
+    work = lpn.Marking(net)
+    work.add("queue", count=3)
+    run = lpn.simulate(net, work, limit=10**6)
+    assert (run.ending, run.commits > 15_000) == ("limit", True)
+
+
+@pytest.mark.parametrize("stop", ["bank", "full", "guard", "far"])
+def test_refresh_timers_that_something_may_end(stop):
+    net, bank, due = refreshed(capacity=1)
+    halted = net.place("halted", sink=True)
+    put = {"bank": [halted], "full": [bank, net.place("log", capacity=9, sink=True)]}
+    take = {"d": due.take(2) if stop == "far" else due, "b": bank}
+    guard = {"guard": lambda d: d.count > 1} if stop == "guard" else {}
+    net.transition("refresh", take=take, put=put.get(stop, [bank]), delay=30, servers=1, **guard)
+    assert endless(net) == []
+    work = lpn.Marking(net)
+    work.add("queue", count=3)
+    assert lpn.simulate(net, work, limit=10**6).ending == "quiet"
+
+
+def test_a_loop_that_an_idle_one_feeds_ends():
+    net = lpn.Net("n")
+    idle, fed, timer = net.place("idle"), net.place("fed", init=1), net.place("timer", init=1)
+    net.transition("never", take={"x": idle}, put=[idle, fed], delay=1, servers=1)
+    net.transition("tick", take={"t": timer, "f": fed}, put=[timer], delay=1, servers=1)
+    assert endless(net) == []
+    assert lpn.simulate(net).ending == "quiet"
+
+
 @pytest.mark.parametrize("stop", ["guard", "empty", "capacity", "no token", "consumer"])
 def test_loops_that_something_ends(stop):
     net, a, b = base()

@@ -89,6 +89,58 @@ def test_stall_says_why(lpn, nets, marking):
     assert "join waits for tokens over arc 'b': place 'right' has 1, it needs 2" in answer.out
 
 
+REFRESHED = """lpn 1
+net memory
+type unit ()
+place queue : unit start
+place bank : unit initial 1
+place timer : unit initial 1
+place due : unit capacity 1
+place out : unit done
+transition access {
+  take q from queue
+  take b from bank
+  delay 8
+  put out
+  put bank
+}
+transition tick {
+  take t from timer
+  delay 100
+  put timer
+  put due
+}
+transition refresh {
+  take d from due
+  take b from bank
+  delay 30
+  put bank
+}
+end
+"""
+
+
+def test_a_run_that_only_a_limit_ends_says_so_before(lpn, nets, marking):
+    (nets / "memory.lpn").write_text(REFRESHED)
+    path = marking("m.json", {"queue": 3})
+    said = (
+        f"note: {path}: 'tick' goes on for ever by itself, so nothing but a limit ends this run: write "
+        "--limit T, or marking.done_count = ... in the workload\n"
+    )
+    ended = lpn(
+        "sim", nets / "memory.lpn", path, "--max-firings", 0, "--isolate", "--isolate-seconds", 2
+    )
+    assert ended.err.startswith(said)
+    lpn("sim", nets / "memory.lpn", path, "--limit", 1, "--engine", "compiled")
+    for engine in ([], ["--engine", "interp"], ["--engine", "compiled"]):
+        bounded = lpn("sim", nets / "memory.lpn", path, "--max-time", 0.5, *engine)
+        assert bounded.err == "" and bounded.out.endswith(": time limit of 0.5 s reached\n")
+    assert lpn("sim", nets / "memory.lpn", path, "--limit", 1000).err == ""
+    assert lpn("sim", nets / "memory.lpn", path, "--until", "out.count == 3").err == ""
+    (nets / "memory.lpn").write_text(REFRESHED.replace("end\n", "done 3\nend\n"))
+    assert lpn("sim", nets / "memory.lpn", path).err == ""
+
+
 def test_full_place_and_guard_in_words(lpn, nets, marking):
     (nets / "full.lpn").write_text(
         "lpn 1\nnet full\ntype job (kind: 0..3)\nplace in : job start\nplace q : job capacity 1\n"

@@ -39,7 +39,9 @@ std::string stop_text(Stop stop, const Budget& budget) {
     case Stop::kMemory:
       return budget.memory == 0 ? std::string("out of memory")
                                 : "memory " + limit_of(budget.memory, "byte") + " reached";
-    case Stop::kSeconds: return fmt::format("time limit of {} s reached", budget.seconds);
+    case Stop::kSeconds:
+      return fmt::format("time limit of {} s reached",
+                         budget.asked_seconds > 0 ? budget.asked_seconds : budget.seconds);
     case Stop::kGroups: return limit_of(budget.groups, "group") + " at one instant reached";
     case Stop::kFirings: return limit_of(budget.firings, "firing") + " at one instant reached";
     case Stop::kTokens: return limit_of(budget.tokens, "token") + " at the start reached";

@@ -1,9 +1,12 @@
-#include "endless.h"
+#include "lpn/structure/endless.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "lpn/base/wide.h"
 #include "lpn/graph/components.h"
 #include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
@@ -16,71 +19,144 @@ std::size_t index(TransitionId id) { return static_cast<std::size_t>(id); }
 
 class Finder {
  public:
-  explicit Finder(const Net& net) : net_(net), uses_(place_uses(net)) {}
+  explicit Finder(const Net& net) : net_(net), uses_(place_uses(net)) {
+    for (std::size_t p = 0; p < net.places.size(); ++p) lent_.push_back(lent(p));
+  }
 
   std::vector<Endless> run() {
     const std::size_t n = net_.transitions.size();
     goes_on_.resize(n);
     for (std::size_t t = 0; t < n; ++t) goes_on_[t] = unhindered(net_.transitions[t]);
-    for (bool changed = true; changed;) {  // what is fed by something that ends, ends
-      changed = false;
-      for (std::size_t t = 0; t < n; ++t) {
-        if (!goes_on_[t] || fed(net_.transitions[t], goes_on_)) continue;
-        goes_on_[t] = false;
-        changed = true;
-      }
+    while (drop_unfed() || drop_unstarted()) {
     }
-    std::vector<bool> starts(n);  // of these, those whose first token is there or comes
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t t = 0; t < n; ++t) {
-        if (starts[t] || !goes_on_[t] || !comes(net_.transitions[t], starts)) continue;
-        starts[t] = changed = true;
-      }
-    }
-    goes_on_ = std::move(starts);
     return grouped();
   }
 
  private:
+  // What is fed by something that ends, ends.
+  bool drop_unfed() {
+    bool dropped = false;
+    for (std::size_t t = 0; t < goes_on_.size(); ++t) {
+      if (!goes_on_[t] || fed(net_.transitions[t])) continue;
+      goes_on_[t] = false;
+      dropped = true;
+    }
+    return dropped;
+  }
+
+  // What never gets a first token does not begin.
+  bool drop_unstarted() {
+    std::vector<bool> starts(goes_on_.size());
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t t = 0; t < starts.size(); ++t) {
+        if (starts[t] || !goes_on_[t] || !comes(net_.transitions[t], starts)) continue;
+        starts[t] = changed = true;
+      }
+    }
+    const bool dropped = starts != goes_on_;
+    goes_on_ = std::move(starts);
+    return dropped;
+  }
+
   Range range(const Transition& t, const Formula& f) const { return bounds(net_, &t, f.id); }
 
   bool one(const Transition& t, const InputArc& arc) const {
     return !arc.inhibit && !arc.guard && !arc.threshold && range(t, arc.weight) == Range{1, 1};
   }
 
-  // Nothing but its tokens decides whether it starts.
-  bool unhindered(const Transition& t) const {
-    for (const InputArc& arc : t.inputs) {
-      const PlaceUse& use = uses_[index(arc.place)];
-      if (!one(t, arc) || use.takers.size() != 1 || use.producers.size() != 1) return false;
+  Range given(const Transition& t, PlaceId place) const {
+    Range sum{0, 0};
+    for (const OutputArc& arc : t.outputs) {
+      if (arc.place != place) continue;
+      for (const Emission& e : arc.emissions) {
+        const Range count = range(t, e.count);
+        sum.lo += std::clamp<std::int64_t>(count.lo, 0, kMaxTokens);
+        sum.hi += std::clamp<std::int64_t>(count.hi, 0, kMaxTokens);
+      }
     }
-    return std::none_of(t.outputs.begin(), t.outputs.end(),
-                        [&](const OutputArc& arc) { return net_[arc.place].capacity.has_value(); });
+    return sum;
+  }
+  bool gives(const Transition& t, PlaceId place) const { return given(t, place).lo >= 1; }
+
+  Range initial(const Place& place) const {
+    Range sum{0, 0};
+    for (const Initial& group : place.initial) {
+      const Range count = bounds(net_, nullptr, group.count.id);
+      sum.lo += std::clamp<std::int64_t>(count.lo, 0, kMaxTokens);
+      sum.hi += std::clamp<std::int64_t>(count.hi, 0, kMaxTokens);
+    }
+    return sum;
   }
 
-  bool gives(const Transition& t, PlaceId place) const {
-    return std::any_of(t.outputs.begin(), t.outputs.end(), [&](const OutputArc& arc) {
-      return arc.place == place &&
-             std::any_of(arc.emissions.begin(), arc.emissions.end(),
-                         [&](const Emission& e) { return range(t, e.count).lo >= 1; });
+  // Whoever takes its tokens gives as many back: where nothing is in flight, one is there.
+  bool lent(std::size_t p) const {
+    const PlaceUse& use = uses_[p];
+    const auto id = static_cast<PlaceId>(p);
+    if (use.takers.empty() || net_[id].capacity || initial(net_[id]).lo < 1) return false;
+    return std::all_of(use.takers.begin(), use.takers.end(), [&](TransitionId taker) {
+      const Transition& t = net_[taker];
+      Wide taken = 0;
+      for (const InputArc& arc : t.inputs) {
+        if (arc.place == id && !arc.inhibit) taken += range(t, arc.weight).hi;
+      }
+      return taken <= given(t, id).lo;
     });
   }
 
-  bool fed(const Transition& t, const std::vector<bool>& by) const {
+  bool lent(const InputArc& arc) const { return lent_[index(arc.place)]; }
+
+  // Each input is one token of a place of its own.
+  bool singly(const Transition& t) const {
+    for (auto arc = t.inputs.begin(); arc != t.inputs.end(); ++arc) {
+      if (!one(t, *arc)) return false;
+      if (std::any_of(t.inputs.begin(), arc,
+                      [&](const InputArc& before) { return before.place == arc->place; })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A bounded place that is empty wherever no firing is in flight, since another transition takes
+  // what comes and needs nothing else; then there is room for what `t` puts.
+  bool emptied(const Transition& t, PlaceId place) const {
+    const PlaceUse& use = uses_[index(place)];
+    if (use.producers.size() != 1 || use.takers.size() != 1) return false;
+    if (bounds(net_, nullptr, net_[place].capacity->id).lo < given(t, place).hi) return false;
+    const Transition& next = net_[use.takers.front()];
+    return &next != &t && singly(next) &&
+           std::all_of(next.inputs.begin(), next.inputs.end(),
+                       [&](const InputArc& arc) { return arc.place == place || lent(arc); }) &&
+           std::none_of(next.outputs.begin(), next.outputs.end(),
+                        [&](const OutputArc& arc) { return net_[arc.place].capacity.has_value(); });
+  }
+
+  // Nothing but its tokens decides whether it starts.
+  bool unhindered(const Transition& t) const {
+    return singly(t) &&
+           std::all_of(t.inputs.begin(), t.inputs.end(),
+                       [&](const InputArc& arc) {
+                         const PlaceUse& use = uses_[index(arc.place)];
+                         return lent(arc) || (use.takers.size() == 1 && use.producers.size() == 1);
+                       }) &&
+           std::all_of(t.outputs.begin(), t.outputs.end(), [&](const OutputArc& arc) {
+             return !net_[arc.place].capacity || emptied(t, arc.place);
+           });
+  }
+
+  bool fed(const Transition& t) const {
     return std::all_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& arc) {
+      if (lent(arc)) return true;
       const TransitionId maker = uses_[index(arc.place)].producers.front();
-      return by[index(maker)] && gives(net_[maker], arc.place);
+      return goes_on_[index(maker)] && gives(net_[maker], arc.place);
     });
   }
 
   bool comes(const Transition& t, const std::vector<bool>& starts) const {
     return std::all_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& arc) {
-      const auto& initial = net_[arc.place].initial;
-      return net_[arc.place].start || starts[index(uses_[index(arc.place)].producers.front())] ||
-             std::any_of(initial.begin(), initial.end(), [&](const Initial& group) {
-               return bounds(net_, nullptr, group.count.id).lo >= 1;
-             });
+      return lent(arc) || net_[arc.place].start || initial(net_[arc.place]).lo >= 1 ||
+             starts[index(uses_[index(arc.place)].producers.front())];
     });
   }
 
@@ -89,9 +165,13 @@ class Finder {
     std::vector<std::vector<std::uint32_t>> edges(net_.transitions.size());
     for (std::uint32_t t = 0; t < edges.size(); ++t) {
       if (!goes_on_[t]) continue;
-      for (const InputArc& arc : net_.transitions[t].inputs) {
-        edges[index(uses_[index(arc.place)].producers.front())].push_back(t);
+      const auto& inputs = net_.transitions[t].inputs;
+      for (const InputArc& arc : inputs) {
+        if (!lent(arc)) edges[index(uses_[index(arc.place)].producers.front())].push_back(t);
       }
+      const bool only_lent =
+          std::all_of(inputs.begin(), inputs.end(), [&](const InputArc& arc) { return lent(arc); });
+      if (!inputs.empty() && only_lent) edges[t].push_back(t);  // it feeds itself
     }
     std::vector<Endless> found;
     for (const auto& part : strong_components(edges)) {
@@ -106,7 +186,7 @@ class Finder {
         const Transition& one = net_.transitions[t];
         entry.transitions.push_back(static_cast<TransitionId>(t));
         entry.at_once = entry.at_once && range(one, one.delay).hi == 0 && !one.clock &&
-                        (!one.interval || range(one, *one.interval).hi == 0);
+                        (!one.interval || range(one, *one.interval).hi == 0) && !waits(one);
       }
       std::sort(entry.transitions.begin(), entry.transitions.end());
       found.push_back(std::move(entry));
@@ -117,13 +197,30 @@ class Finder {
     return found;
   }
 
+  // For others: for room, or for a token that they hold.
+  bool waits(const Transition& t) const {
+    return std::any_of(
+               t.outputs.begin(), t.outputs.end(),
+               [&](const OutputArc& arc) { return net_[arc.place].capacity.has_value(); }) ||
+           std::any_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& arc) {
+             return uses_[index(arc.place)].takers.size() > 1;
+           });
+  }
+
   const Net& net_;
   std::vector<PlaceUse> uses_;
+  std::vector<bool> lent_;  // per place
   std::vector<bool> goes_on_;
 };
 
 }  // namespace
 
 std::vector<Endless> endless(const Net& net) { return Finder(net).run(); }
+
+std::vector<std::string> endless_names(const Net& net) {
+  std::vector<std::string> names;
+  for (const Endless& found : endless(net)) names.push_back(net[found.transitions.front()].name);
+  return names;
+}
 
 }  // namespace lpn

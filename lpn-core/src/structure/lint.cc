@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <set>
 
-#include "endless.h"
 #include "lpn/base/wide.h"
 #include "lpn/net/bounds.h"
 #include "lpn/net/facts.h"
+#include "lpn/structure/endless.h"
 #include "lpn/structure/structure.h"
 #include "refused_value.h"
 #include "unordered.h"

@@ -27,6 +27,7 @@ from ..command import (
     print_json,
     rate,
     say_compiled,
+    say_endless,
     seconds,
     table,
 )
@@ -324,6 +325,8 @@ def _one(ready, how, trace, progress, own_answer):
 
     try:
         ready.marking  # what is wrong with it comes before a file is written
+        if how["limit"] is None and "until" not in how and not how["limits"].seconds:
+            say_endless(ready)
         with _Timeline(ready, trace) as timeline:
             if trace:
                 how = {**how, "observe": timeline.anew}

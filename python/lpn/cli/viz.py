@@ -20,6 +20,7 @@ from ..command import (
     note,
     params_option,
     print_json,
+    say_endless,
 )
 from ..pages.export import FORMATS, Window, format_of, write_run
 from ..errors import Error
@@ -197,6 +198,8 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
     }
     status = ANSWERED
     if kind in RUNS:
+        if limit is None:
+            say_endless(ready)
         run = _run(kind, ready, output, part, limit, look)
         about.update(outline_of(run), last_commit=run.last_commit)
         if window is not None:

@@ -4,7 +4,17 @@ import os
 
 import click
 
-from ..command import ANSWERED, UNKNOWN, Progress, counted, grouped, need_input, note, print_json
+from ..command import (
+    ANSWERED,
+    UNKNOWN,
+    Progress,
+    counted,
+    grouped,
+    need_input,
+    note,
+    print_json,
+    say_endless,
+)
 from ..errors import Error, RunError, mistake, naming
 from ..pages.export import Window
 from ..pages.page import page, page_folder, record
@@ -156,6 +166,9 @@ def _recorded(ready, title, asked):
             on_slice=on_slice if progress.on else None,
         )
 
+    ready.read()
+    if asked.limit is None:
+        say_endless(ready)
     try:
         try:
             made = until(asked.limit)

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import _lpn
+
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..errors import Error, without_place
@@ -66,6 +68,15 @@ class Ready:
         except (ValueError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise without_place("E-input", f"{self.input}: {reason}") from None
+
+    @property
+    def endless(self) -> list[str]:
+        """Transitions that go on for ever by themselves, where no number of done tokens ends the
+        run: nothing but a limit does.
+        """
+        if self.net.done_count is not None or self.marking.done_count is not None:
+            return []
+        return _lpn.endless(self.net._core)
 
     @functools.cached_property
     def _built(self):

@@ -63,6 +63,7 @@ struct Budget {
   std::uint64_t groups = 0;   // at one instant; more than kDefaultGroupLimit are an error anyway
   std::uint64_t firings = 0;  // at one instant
   std::uint64_t tokens = 0;   // at the start
+  double asked_seconds = 0;   // of a run that goes on with what another left: what both may take
 };
 enum class Stop : std::uint8_t { kNone, kAsked, kMemory, kSeconds, kGroups, kFirings, kTokens };
 // "memory limit of 1000000 bytes reached"; for kMemory without a limit "out of memory".
