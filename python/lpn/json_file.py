@@ -9,14 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from .errors import without_place
+from .words import shortened
 
 __all__ = ["json_data", "json_lines", "parse_json", "read_json", "unpacked"]
 
 _SHOWN = 40  # characters of a name or a number in a message
-
-
-def _short(text):
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 class _Wrong(ValueError):
@@ -29,14 +26,14 @@ def _constant(name):
 
 def _whole(digits):
     if len(digits) > 1000:  # Python's own limit speaks of sys.set_int_max_str_digits
-        raise _Wrong(f"the number {_short(digits)} has {len(digits)} digits")
+        raise _Wrong(f"the number {shortened(digits, _SHOWN)} has {len(digits)} digits")
     return int(digits)
 
 
 def _fraction(digits):
     value = float(digits)
     if value in (float("inf"), float("-inf")):
-        raise _Wrong(f"the number {_short(digits)} is too large")
+        raise _Wrong(f"the number {shortened(digits, _SHOWN)} is too large")
     return value
 
 
@@ -45,7 +42,9 @@ def _object(pairs):
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise _Wrong(f"the key '{_short(twice)}' stands twice in one object; keep one of them")
+        raise _Wrong(
+            f"the key '{shortened(twice, _SHOWN)}' stands twice in one object; keep one of them"
+        )
     return found
 
 

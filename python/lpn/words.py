@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "duration", "grouped", "modelled", "rate", "seconds"]
+__all__ = ["counted", "duration", "grouped", "modelled", "rate", "seconds", "shortened"]
 
 
 def grouped(number: int | None) -> str:
@@ -38,6 +38,11 @@ def rate(value: float) -> str:
         if value >= scale:
             return f"{value / scale:.{1 if value < 10 * scale else 0}f} {unit}"
     return f"{value:.0f}"
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """What a message shows of a text that may be long: its beginning."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def counted(number: int, noun: str) -> str:

@@ -404,3 +404,22 @@ def test_a_loop_over_a_list_and_nested_helpers_share_questions():
         return sum(cost(t, limit) for limit in (1, 1, 1, 2, 2, 2))
 
     assert run_function(f, Half, [(0,), (2,), (3,)]) == [12, 9, 6]
+
+
+def test_texts_that_nothing_looks_into():
+    """Messages with properties in them, and texts of numbers of Python, mean what they say."""
+    width = 512
+
+    def cycles(job):
+        assert job.size > 3, f"too few: {job.size} of {len(str(width))}"
+        return len(f"{width}") + job.size if len(str(width)) < job.size else 4
+
+    class Job(lpn.Token):
+        size: lpn.Int[0, 999]
+
+    net = lpn.Net("n")
+    jobs = net.place("jobs", Job, start=True)
+    net.transition("work", take={"job": jobs}, delay=cycles, servers=1)
+    work = lpn.Marking(net)
+    work.add("jobs", size=10)
+    assert lpn.simulate(net, work, trace=True).trace[0].time == 13

@@ -9,6 +9,7 @@ from typing import Any
 import _lpn
 
 from ..errors import listed, mistake, naming, placed
+from ..words import shortened
 from .expr import INT_MAX, INT_MIN, as_index
 from .net import Net
 from .place import Place
@@ -33,8 +34,7 @@ def _shown(value):
     """A value for messages, which may be long or nested."""
     if isinstance(value, (list, dict, tuple)):
         return f"a {type(value).__name__}"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."
+    return shortened(repr(value))
 
 
 def _arrival(place, at, values):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import source
+from ..errors import mistake
 
 __all__ = ["ArcSpec", "Emission", "Place", "Tokens", "Type", "tokens"]
 
@@ -85,6 +86,17 @@ class Place:
 
     def __repr__(self):
         return f"<place '{self.name}' of net '{self._net.name}'>"
+
+    def __getattr__(self, name):
+        if name not in ("count", "free", "taken") and name not in self._type.fields:
+            raise AttributeError(f"place '{self.name}' has no '{name}'")
+        arc = self.name.rsplit(".", 1)[-1]
+        kind = "take" if name in self._type.fields or name == "taken" else "watch"
+        raise mistake(
+            "E-place",
+            f"place '{self.name}' has no {name} by itself: formulas read arcs; write "
+            f'take={{"{arc}": {arc}.{kind}(), ...}} and a function that names it, lambda {arc}: {arc}.{name}',
+        )
 
     @property
     def net(self) -> Any:

@@ -9,6 +9,7 @@ Python; source text is read for messages only.
 
 from .. import source
 from ..errors import Error, listed, mistake, placed
+from ..words import shortened
 from .expr import Expr, Ratio, _constant, as_index, check_visible, text_of, tracers
 from .unseen import check_seen
 
@@ -146,7 +147,7 @@ class _Tracer:
                 raise mistake(
                     "E-questions",
                     f"{self.name} tests token values {MAX_QUESTIONS} times on one path, last "
-                    f"{expr._text()}: a loop bound that differs per token?\n"
+                    f"{shortened(expr._text())}: a loop bound that differs per token?\n"
                     "  Use lpn.select, lpn.max, lpn.min or lpn.lookup, which ask nothing.",
                 )
             answer = True

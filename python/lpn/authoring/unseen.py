@@ -1,5 +1,6 @@
-"""What Python does with a formula's symbols without asking them: `is`, isinstance, type(), and
-str() compared. The answers would be those for symbols, not for values; the bytecode shows them.
+"""What Python does with a formula's symbols without asking them: `is`, isinstance, type(), and a
+text of them (str(), an f-string) compared, measured or looked up. The answers would be those for
+symbols, not for values; the bytecode shows them.
 """
 
 import dis
@@ -14,6 +15,8 @@ _ASKS = {
     "type": "type() is that of a symbol, not of a value: compare the value",
 }
 _TEXTS = ("str", "repr", "format")
+_MEASURES = ("len", "int", "float", "hash", "ord")
+_LOOKS = ("COMPARE_OP", "CONTAINS_OP", "BINARY_SUBSCR")
 
 _seen = set()  # code objects without such a thing
 
@@ -50,21 +53,41 @@ def _check(code, symbols):
                     f"write {other}",
                 )
         elif name in _CALLS:
-            call = _operands(instructions, at, instruction.arg + 2)
-            called = next((i.argval for i in call if i.opname == "LOAD_GLOBAL"), None)
+            called, call = _call(instructions, at)
             one = called != "type" or instruction.arg == 1
             if called in _ASKS and one and _reads(call, symbols):
                 _refuse(code, instruction, _ASKS[called])
-        elif name == "COMPARE_OP":
-            operands = _operands(instructions, at, 2)
-            made = [i.argval for i in operands if i.opname == "LOAD_GLOBAL" and i.argval in _TEXTS]
-            if made and _reads(operands, symbols):
-                text = f"{made[0]}() is the text of a symbol, not of a value: compare the value"
-                _refuse(code, instruction, text)
+            if called in _MEASURES:
+                _check_text(code, instruction, call, symbols)
+        elif name in _LOOKS:
+            _check_text(code, instruction, _operands(instructions, at, 2), symbols)
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
             own = constant.co_varnames[: constant.co_argcount]
             _check(constant, (symbols & set(constant.co_freevars)) | set(own))
+
+
+def _check_text(code, instruction, operands, symbols):
+    """Refuses what looks into a text that is made of symbols among its operands."""
+    for at, made in enumerate(operands):
+        if made.opname == "FORMAT_VALUE":
+            maker, of = "an f-string", _operands(operands, at, 2 if made.arg & 4 else 1)
+        elif made.opname in _CALLS:
+            called, of = _call(operands, at)
+            maker = f"{called}()" if called in _TEXTS else None
+        else:
+            continue
+        if maker and _reads(of, symbols):
+            text = f"{maker} is the text of a symbol, not of a value: compare the value"
+            _refuse(code, instruction, text)
+
+
+def _call(instructions, at):
+    """(the global function that is called, or None; what puts it and its arguments there)."""
+    begin = at - (instructions[at - 1].opname == "PRECALL")
+    operands = _operands(instructions, begin, instructions[at].arg + 2)
+    named = bool(operands) and operands[0].opname == "LOAD_GLOBAL"
+    return operands[0].argval if named else None, operands
 
 
 def _operands(instructions, at, items):

@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 
 from ..errors import without_place
+from ..words import shortened
 from .answer import FORMAT
 
 __all__ = ["data_of", "data_of_text", "fraction", "refuse", "shape", "whole_number"]
@@ -83,8 +84,7 @@ def _no_number(text):
 
 
 def _short(value):
-    text = ascii(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return shortened(ascii(value))
 
 
 def whole_number(value, what):

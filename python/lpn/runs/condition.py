@@ -10,6 +10,7 @@ import _lpn
 from ..authoring.expr import Expr, Scope, extreme
 from ..authoring.net import Net
 from ..errors import Error, listed, near, without_place
+from ..words import shortened
 
 __all__ = ["Condition"]
 
@@ -80,7 +81,7 @@ class Condition:
         return list(found)
 
     def _refusal(self, why):
-        shown = self.text if len(self.text) <= 200 else self.text[:197] + "..."
+        shown = shortened(self.text, 200)
         return without_place(
             "E-condition",
             f"'{shown}': {why}; a condition over the places of net '{self._net.name}' is made of "
