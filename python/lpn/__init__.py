@@ -15,7 +15,8 @@ from .authoring.token import Birth, Bool, Int, Token
 from .authoring.unknown import unknown
 from .errors import Error, RunError
 from .runs import Model, Run, load, run_batch, simulate
-from .spaces.space import InputSpace, total
+from .spaces.space import InputSpace
+from .spaces.terms import total
 
 # Names that are loaded when they are first used -> (module, name there; None: the module itself).
 _LATE = {

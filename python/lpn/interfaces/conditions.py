@@ -5,6 +5,8 @@ import re
 import _lpn
 
 from ..spaces import text as _space_text
+from ..spaces.nodes import kids as kids_of
+from ..spaces.nodes import made, with_kids
 
 __all__ = ["conditions_of", "need_conditions"]
 
@@ -24,11 +26,11 @@ def conditions_of(space):
     def keep(k):
         made_by, *given = data["nodes"][k]
         if k not in numbers:
-            kids = [keep(kid) for kid in _space_text.kids(made_by, given)]
+            kids = [keep(kid) for kid in kids_of(made_by, given)]
             if made_by == "param":
                 given = [variables.setdefault(given[0], len(variables))]
             else:
-                given = _space_text.with_kids(made_by, given, kids)
+                given = with_kids(made_by, given, kids)
             numbers[k] = len(kept["nodes"])
             kept["nodes"].append([made_by, *given])
         return numbers[k]
@@ -54,7 +56,7 @@ def need_conditions(data, tokens):
     for k, (place, index, name, lo, hi) in enumerate(data["variables"]):
         core.add_param(f"v{k}", lo, (lo, hi), 0, 0)
         values.append(tokens[place][index][name])
-    numbers = _space_text.made(core, data["nodes"], len(values))
+    numbers = made(core, data["nodes"], len(values))
     for k in data["constraints"]:
         if not _lpn.InputSpace(core, [], [], [numbers[k]]).contains(values):
             names = [f"{place}[{index}].{name}" for place, index, name, _, _ in data["variables"]]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from ..authoring.expr import select
 from ..errors import mistake
 from ..spaces import text as _space_text
+from ..spaces.nodes import kids
 
 __all__ = ["Form", "Reader", "evaluate"]
 
@@ -104,7 +105,7 @@ class Reader:
                 tokens.add((found[1], int(found[2])) if found else (None, 0))
                 if found and keyword.iskeyword(found[3]):
                     words.add(found[3])
-            pending += _space_text.kids(made_by, given)
+            pending += kids(made_by, given)
         if len(tokens) != 1:
             raise mistake(
                 "E-pi",

@@ -6,7 +6,7 @@ import json
 
 import _lpn
 
-from ..spaces import text
+from ..spaces.nodes import Nodes
 
 __all__ = ["Problems", "same"]
 
@@ -25,7 +25,7 @@ class Problems:
 
     def __init__(self, core):
         self.core = core
-        self._terms = text.Nodes(core.variables)
+        self._terms = Nodes(core.variables)
         self.arcs, self.full = 0, False
 
     @property

@@ -5,7 +5,7 @@ latency.
 import re
 
 import _lpn
-from ..spaces import text as _space_text
+from ..spaces.nodes import kids as kids_of
 
 __all__ = ["path_text"]
 
@@ -34,7 +34,7 @@ class _Writer:
                 pending.pop()
                 continue
             made_by, *given = self.core.node(top)
-            missing = [k for k in _space_text.kids(made_by, given) if k not in self.done]
+            missing = [k for k in kids_of(made_by, given) if k not in self.done]
             if missing:
                 pending.extend(missing)
                 continue
@@ -55,7 +55,7 @@ class _Writer:
         return name
 
     def formula(self, made_by, given):
-        kids = [self.done[k] for k in _space_text.kids(made_by, given)]
+        kids = [self.done[k] for k in kids_of(made_by, given)]
         if made_by == "lookup":
             text = _number(given[0][-1])
             for index in range(len(given[0]) - 2, -1, -1):

@@ -15,104 +15,17 @@ from ..authoring.place import Place
 from ..authoring.token import BORN, birth_of
 from ..errors import Error, listed, mistake, near, placed, within
 from ..words import counted
-from . import text
+from . import document, text
 from .arrivals import LATEST, Bucket, Periodic
+from .terms import Variables, decided, if_present, plain_or
+from .token import SpaceToken, Variable, any_later
 
-__all__ = ["InputSpace", "SpaceToken", "Variable", "total"]
+__all__ = ["InputSpace"]
 
 # Ranges of variables lie within -WIDEST..WIDEST, so that their differences fit in 64 bits.
 WIDEST = 1 << 62
 MAX_TOKENS = 1 << 20
 MAX_INPUTS = 1_000_000
-
-FORMAT = 1
-
-
-def total(values):
-    """The sum of ints and expressions, 0 of none; as shallow as it can be, whatever their
-    number.
-    """
-    values = list(values)
-    while len(values) > 1:
-        values = [
-            values[k] + values[k + 1] if k + 1 < len(values) else values[k]
-            for k in range(0, len(values), 2)
-        ]
-    return values[0] if values else 0
-
-
-class Variable:
-    """A variable of an input space: `name`, and its least and largest value `lo` and `hi`."""
-
-    __slots__ = ("name", "lo", "hi")
-
-    def __init__(self, name, lo, hi):
-        self.name = name
-        self.lo = lo
-        self.hi = hi
-
-    def __repr__(self):
-        return f"{self.name} in {self.lo}..{self.hi}"
-
-
-class _Variables(_lpn.Net):
-    """The variables as parameters of a net, and the terms over them as its expressions.
-
-    sum() adds one summand at a time; each partial sum is built as a balanced tree, since terms may
-    not be deep.
-    """
-
-    def __init__(self, name):
-        super().__init__(name)
-        self._forests = {}  # a partial sum -> the balanced trees it is made of: (term, summands)
-
-    def add(self, x, y):
-        trees = self._forests.get(x, ((x, 1),)) + ((y, 1),)
-        while len(trees) > 1 and trees[-2][1] == trees[-1][1]:
-            (a, n), (b, m) = trees[-2:]
-            trees = trees[:-2] + ((super().add(a, b), n + m),)
-        sum_ = trees[-1][0]
-        for term, _ in reversed(trees[:-1]):
-            sum_ = super().add(term, sum_)
-        self._forests[sum_] = trees
-        return sum_
-
-
-class SpaceToken:
-    """A token of an input space: its properties as ints and expressions; `token.nonzero`.
-
-    `present`: the condition under which it is one of the input's tokens, True when it always is.
-    `at`: when it arrives, unless its type has a property of that name.
-    """
-
-    __slots__ = ("_place", "_index", "_values", "_at", "present")
-
-    def __init__(self, place, index, values, present, at=0):
-        self._place = place
-        self._index = index
-        self._values = values
-        self._at = at
-        self.present = present
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self[name]
-
-    def __getitem__(self, name):
-        if name == "at" and name not in self._values:
-            return self._at
-        if name not in self._values:
-            raise mistake(
-                "E-field",
-                f"tokens of place '{self._place}' have no property '{name}'; they have: "
-                f"{listed(self._values)}{near(name, self._values)}",
-            )
-        return self._values[name]
-
-    def __repr__(self):
-        values = ", ".join(f"{name}={text_of(value)}" for name, value in self._values.items())
-        return f"{self._place}[{self._index}]({values})"
 
 
 class InputSpace:
@@ -138,7 +51,7 @@ class InputSpace:
         self._constraints = []
         self._done_count = None
         self._made = None
-        self._terms = _Variables(net.name)
+        self._terms = Variables(net.name)
         self._scope = Scope(self._terms, None, f"an input space of net '{net.name}'")
         self._scope.hint = (
             "here: it has a value per input only; join conditions with & and |, use lpn.select, "
@@ -281,7 +194,7 @@ class InputSpace:
         with within(f"the tokens of place '{place.name}'"):
             for k in range(number):
                 index = len(before) + k
-                present = True if size is None else _decided(size > index)
+                present = True if size is None else decided(size > index)
                 values = {}
                 for (name, _), declared in zip(fields.items(), place._type.ranges):
                     if births and name == BORN:
@@ -387,7 +300,7 @@ class InputSpace:
                     self._net[place]._number,
                     [[self._term(v) for v in t._values.values()] for t in tokens],
                     self._counts[place]._id if place in self._counts else None,
-                    [self._term(t._at) for t in tokens] if _later(tokens) else [],
+                    [self._term(t._at) for t in tokens] if any_later(tokens) else [],
                 )
                 for place, tokens in self._tokens.items()
             ]
@@ -457,43 +370,14 @@ class InputSpace:
         the parameters that the space leaves to the net, with the values they have there. `terms`:
         numbers of more terms to be written, by name.
         """
-        terms_of = text.Nodes(self._terms)
-        add = terms_of.number
-        params = {name: add(self._term(value)) for name, value in self._params.items()}
-        tokens = []
-        for place, rows in self._tokens.items():
-            tokens.append(
-                {
-                    "place": place,
-                    "properties": list(self._net[place].fields),
-                    "rows": [[add(self._term(v)) for v in row._values.values()] for row in rows],
-                    "count": add(self._counts[place]._id) if place in self._counts else None,
-                    **({"at": [add(self._term(t._at)) for t in rows]} if _later(rows) else {}),
-                }
-            )
-        constraints = [add(c._id) for c in self._constraints]
-        more = {"terms": {name: add(number) for name, number in terms.items()}} if terms else {}
-        return {
-            "format": FORMAT,
-            "net": self._net.name,
-            "variables": [[v.name, v.lo, v.hi] for v in self._variables],
-            "nodes": terms_of.nodes,
-            "params": params,
-            "fixed": {
-                name: value for name, value in self._fixed().items() if name not in self._params
-            },
-            "tokens": tokens,
-            "constraints": constraints,
-            **({} if self._done_count is None else {"done_count": self._done_count}),
-            **more,
-        }
+        return document.written(self, terms)
 
     @classmethod
     def from_json(cls, net, data):
         """The space that to_json wrote, for a net. Raises Error "E-space" for anything else."""
         space = cls(net)
         try:
-            space._read(data)
+            document.read(space, data)
         except Error:
             raise
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -503,76 +387,6 @@ class InputSpace:
                 f"{error})",
             ) from None
         return space.done()
-
-    def _read(self, data):
-        if data["format"] != FORMAT:
-            raise mistake(
-                "E-space",
-                f"an input space in format {data['format']!r}; this program reads {FORMAT}",
-            )
-        for name, lo, hi in data["variables"]:
-            if not isinstance(name, str):
-                raise TypeError("a variable's name must be a string")
-            self._variable(name, lo, hi)
-        numbers = text.made(self._terms, data["nodes"], len(self._variables))
-
-        def term(k):
-            if type(k) is not int or not 0 <= k < len(numbers):
-                raise IndexError("no such node")
-            return Expr(self._scope, numbers[k])
-
-        self.done_count = data.get("done_count")
-        for name, k in data["params"].items():
-            self._known_param(name)
-            self._params[name] = _plain_or(term(k))
-        for name, value in data["fixed"].items():
-            self._known_param(name)
-            self._set[name] = plain(value, f"parameter '{name}'")
-        for entry in data["tokens"]:
-            place = self._place(entry["place"])
-            if place.name in self._tokens:
-                raise ValueError(f"tokens of '{place.name}' twice")
-            if list(entry["properties"]) != list(place._type.fields):
-                raise mistake(
-                    "E-space",
-                    f"place '{place.name}' has other properties in the file than in net "
-                    f"'{self._net.name}', where it has: {listed(place._type.fields)}",
-                )
-            count = None if entry["count"] is None else term(entry["count"])
-            rows = []
-            times = entry.get("at", [])
-            if times and len(times) != len(entry["rows"]):
-                raise ValueError(f"{len(times)} times for {len(entry['rows'])} tokens")
-            for index, row in enumerate(entry["rows"]):
-                if len(row) != len(place._type.fields):
-                    raise ValueError(f"token {index} of '{place.name}' has {len(row)} values")
-                values = {name: _plain_or(term(k)) for name, k in zip(place._type.fields, row)}
-                present = True if count is None else _decided(count > index)
-                at = _plain_or(term(times[index])) if times else 0
-                rows.append(SpaceToken(place.name, index, values, present, at))
-            self._tokens[place.name] = rows
-            if count is not None:
-                self._counts[place.name] = count
-        self._constraints = [term(k) for k in data["constraints"]]
-        for name, value in [*self._params.items(), *self._set.items()]:
-            self._kept(name, value)
-        self._read_terms = {name: term(k)._id for name, k in data.get("terms", {}).items()}
-
-    def _kept(self, name, value):
-        """A parameter that is read must be in its range for every input, as param() has it."""
-        known = self._known_param(name)
-        if known.range is None or isinstance(value, int):
-            return self._fits(value, known.range, f"parameter '{name}'")
-        lo, hi = known.range
-        least, most = value._bounds()
-        needed = ([value >= lo] if least < lo else []) + ([value <= hi] if most > hi else [])
-        if not {each._id for each in needed} <= {each._id for each in self._constraints}:
-            raise mistake(
-                "E-range",
-                f"parameter '{name}' = {self.text(value)} is {least}..{most}, and no condition keeps it in "
-                f"its range {lo}..{hi}",
-            )
-        return None
 
     def __reduce__(self):
         """Pickles as the net and its JSON form."""
@@ -661,7 +475,7 @@ class InputSpace:
     @property
     def _arrives(self):
         """Whether some token comes later than 0."""
-        return any(map(_later, self._tokens.values()))
+        return any(map(any_later, self._tokens.values()))
 
     def _times(self, place, number, at, before):
         """When each of the tokens arrives, as ints and expressions, in this order."""
@@ -729,12 +543,12 @@ class InputSpace:
         if present is False:
             return
         for inside in ([value >= lo] if least < lo else []) + ([value <= hi] if most > hi else []):
-            self._require(inside if present is True else _if_present(present, inside))
+            self._require(inside if present is True else if_present(present, inside))
 
     def _value(self, value, what):
         """An int, or an int expression of this space."""
         if isinstance(value, Expr):
-            return _plain_or(self._own(value, what)._int())
+            return plain_or(self._own(value, what)._int())
         if isinstance(value, Ratio):
             raise mistake(
                 "E-space",
@@ -846,26 +660,3 @@ class InputSpace:
     def _some_names(self):
         names = list(itertools.islice(self._names, 8))
         return listed(names) + (f" and {len(self._names) - 8} more" if len(self._names) > 8 else "")
-
-
-def _later(tokens):
-    """Whether some of the tokens arrive later than 0."""
-    return any(isinstance(token._at, Expr) or token._at for token in tokens)
-
-
-def _if_present(present, condition):
-    """The condition, for a token that is there."""
-    core = present._scope.core
-    return Expr(present._scope, core.logical_or(core.logical_not(present._id), condition._id))
-
-
-def _plain_or(expr):
-    """The int of a constant expression, else the expression."""
-    value = expr._const()
-    return expr if value is None else int(value)
-
-
-def _decided(condition):
-    """The bool of a condition that the ranges decide, else the condition."""
-    lo, hi = condition._bounds()
-    return condition if lo != hi else bool(lo)
