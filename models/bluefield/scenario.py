@@ -83,22 +83,25 @@ Counters are those of table 13 of the paper, per second, of all competitors toge
 inst_retired_per_s, l2d_rd_per_s, l2d_wr_per_s, mem_rd_per_s, mem_wr_per_s, wss_MB.
 """
 
-import json
-import math
-import re
 from dataclasses import dataclass, field, replace
 
-import lpn
+from .engines import (
+    CORE_RESOURCES,
+    ENGINES,
+    LEAST_US,
+    MOST_US,
+    Law,
+    engine_at,
+    engines_at,
+    law_at,
+)
+from .json_places import At, load
 
 __all__ = [
     "COUNTERS",
-    "ENGINES",
-    "ENGINE_NAME",
     "PIPELINE",
     "RUN_TO_COMPLETION",
-    "Engine",
     "Function",
-    "Law",
     "Memory",
     "Nic",
     "Packets",
@@ -107,21 +110,13 @@ __all__ = [
     "Simulate",
     "Stage",
     "Traffic",
-    "engines_of",
     "impossible_time",
-    "is_engine",
     "parse",
     "read",
     "read_catalogue",
 ]
 
 PIPELINE, RUN_TO_COMPLETION = "pipeline", "run-to-completion"
-CORE_RESOURCES = ("cpu", "memory")
-ENGINES = ("regex", "compression")  # of a BlueField-2
-ENGINE_NAME = (
-    "letters, digits and _, the first a letter, 32 at most, and neither cpu, memory, window, nor f "
-    "and a number"
-)
 COUNTERS = (
     "ipc",
     "inst_retired_per_s",
@@ -131,106 +126,12 @@ COUNTERS = (
     "mem_wr_per_s",
     "wss_MB",
 )
-MOST_FUNCTIONS, MOST_QUEUES, MOST_STAGES, MOST_PACKETS, MOST_ENGINES = 16, 32, 8, 16, 16
+MOST_FUNCTIONS, MOST_QUEUES, MOST_STAGES, MOST_PACKETS = 16, 32, 8, 16
 MOST_LISTED = 1000  # functions of a catalogue
 MOST_FLOWS, MOST_BYTES, MOST_MATCHES = 10**9, 65536, 1e6
 MOST_WSS_MB, MOST_ACCESSES = 1e6, 1e12  # of a pressure on the memory
 # Two working sets of one function, both written, are the same within this: counters are measured.
 SAME_WSS = 0.01
-# A service interval must be a time the net can tell from 0 and 10 s must stay far from 2^63 ticks.
-LEAST_US, MOST_US = 0.001, 1e7
-
-
-@dataclass(frozen=True)
-class Law:
-    """Service time of a request, see the module's docstring; all times in us or ns as named."""
-
-    at_least_us: float = 0.0
-    at_least_ns_per_byte: float = 0.0
-    knee: float = math.inf
-    us: float = 0.0
-    ns_per_byte: float = 0.0
-    us_per_match_per_MB: float = 0.0
-    us_per_match: float = 0.0
-    us_per_match2: float = 0.0
-    us_by_flows: tuple = ()
-    overload: float = 1.0
-
-    def time(self, packets, flows):
-        """Service time [us] of one request for a packet of `packets` (bytes, matches per MB) and
-        `flows`.
-        """
-        size, density = packets.packet_bytes, packets.matches_per_MB
-        matches = density * size * 1e-6
-        sum_ = (
-            self.us
-            + self.ns_per_byte * size * 1e-3
-            + self.us_per_match_per_MB * density
-            + self.us_per_match * matches
-            + self.us_per_match2 * matches**2
-        )
-        x, y = self.at_least_us, self.at_least_ns_per_byte * size * 1e-3
-        least = (
-            max(x, y)
-            if self.knee == math.inf
-            else (x**self.knee + y**self.knee) ** (1 / self.knee)
-        )
-        return max(least, sum_ + self._by_flows(flows))
-
-    @property
-    def by_matches(self):
-        """Whether the time depends on matches."""
-        return any((self.us_per_match_per_MB, self.us_per_match, self.us_per_match2))
-
-    def _by_flows(self, flows):
-        points = self.us_by_flows
-        if not points:
-            return 0.0
-        if flows <= points[0][0]:
-            return points[0][1]
-        for (low, at_low), (high, at_high) in zip(points, points[1:]):
-            if flows <= high:
-                return at_low + (at_high - at_low) * (flows - low) / (high - low)
-        return points[-1][1]
-
-
-# The engines' own laws, by name; where they come from is in net/README.md, "Parameters".
-ENGINE_LAWS = {
-    "regex": {
-        # Two measured points on 1518-B packets, solo, l7-filter rules (Yala's profile): a line.
-        "l7-filter": Law(at_least_us=0.2194, us=0.147481, us_per_match_per_MB=0.00212796),
-        # RXPBench on an x86 host, Emerging Threats rules. At saturation a request takes 0.2188 us
-        # (128 and 256 bytes); 2048 bytes at most 0.3252 us, as what was offered then was scanned,
-        # and 1.0815 times that when overloaded;
-        # 1024 bytes, between both regimes, 0.2457 us when overloaded, which gives the knee and the
-        # time per byte. With 28255 rules a match costs the more, the more its packet already has
-        # (from 512 and 2048 bytes). Times of an overloaded engine are divided by that factor. What
-        # was not used: net/README.md, "Accuracy".
-        "emerging-threats": Law(
-            at_least_us=0.2188 / 1.0815,
-            at_least_ns_per_byte=0.1434,
-            knee=2.88,
-            us_per_match=0.01501 / 1.0815,
-            us_per_match2=0.0001493 / 1.0815,
-            overload=1.0815,
-        ),
-    },
-    "compression": {
-        # Bandwidth of one job in flight, dpdk_compression's README; the base is a guess (+- 2x).
-        "deflate": Law(us=2.0, ns_per_byte=1.25),
-    },
-}
-# us from the end of service to the result: round trip of a lone request less its service.
-ENGINE_LATENCY_US = {"regex": 4.3, "compression": 4.3}
-
-
-@dataclass(frozen=True)
-class Engine:
-    """An accelerator: latency [us], service laws by name."""
-
-    name: str
-    latency_us: float
-    laws: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -356,24 +257,7 @@ class Scenario:
 
 def read(path):
     """The Scenario in a JSON file. Raises Error "E-scenario" saying where and what is allowed."""
-    return parse(_load(path), str(path))
-
-
-def _load(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise lpn.Error(
-            "E-scenario", f"{path}: {getattr(error, 'strerror', None) or error}"
-        ) from None
-    try:
-        return json.loads(text, object_pairs_hook=_Object)
-    except RecursionError:
-        why = "lists and objects are nested too deeply"
-    except ValueError as error:
-        why = error
-    raise lpn.Error("E-scenario", f"{path} is not JSON: {why}")
+    return parse(load(path), str(path))
 
 
 def read_catalogue(path):
@@ -381,7 +265,7 @@ def read_catalogue(path):
     and "about", a list of sentences. They need not fit on one NIC. Raises Error "E-scenario" as
     read() does.
     """
-    at = _At(str(path), "", _load(path))
+    at = At(str(path), "", load(path))
     parts = at.object(("about", "nic", "functions"), ("functions",))
     nic = _nic(parts.get("nic", at.at("nic", {})))
     return _functions(parts["functions"], nic, MOST_LISTED), nic
@@ -389,98 +273,7 @@ def read_catalogue(path):
 
 def parse(data, path="scenario"):
     """The Scenario in a decoded JSON object; `path` is named in errors ("E-scenario")."""
-    return _scenario(_At(path, "", data))
-
-
-# ---- Reading with places -----------------------------------------------------------------------------
-
-
-class _Object(dict):
-    """A JSON object that remembers a key given twice."""
-
-    def __init__(self, pairs):
-        super().__init__(pairs)
-        seen = set()
-        twice = (name for name, _ in pairs if name in seen or seen.add(name))
-        self.twice = next(twice, None) if len(self) < len(pairs) else None
-
-
-class _At:
-    """A value and its place in the file, e.g. functions[1].traffic.flows."""
-
-    def __init__(self, path, where, value):
-        self.path, self.where, self.value = path, where, value
-
-    def wrong(self, what):
-        where = self.where or "the file"
-        return lpn.Error("E-scenario", f"{self.path}: {where}: {what}")
-
-    def object(self, allowed, required=()):
-        """{key: _At}; refuses other keys, missing and doubled ones."""
-        if not isinstance(self.value, dict):
-            raise self.wrong(f"must be an object of {', '.join(allowed)}; got {_shown(self.value)}")
-        twice = getattr(self.value, "twice", None)
-        if twice is not None:
-            raise self.wrong(f"'{twice}' is given twice")
-        for key in self.value:
-            if key not in allowed:
-                raise self.wrong(f"there is no '{key}'; allowed: {', '.join(allowed)}")
-        for key in required:
-            if key not in self.value:
-                raise self.wrong(f"'{key}' is missing; allowed: {', '.join(allowed)}")
-        return {key: self.at(key, value) for key, value in self.value.items()}
-
-    def at(self, key, value):
-        return _At(self.path, f"{self.where}.{key}" if self.where else key, value)
-
-    def list(self, least, most, of):
-        if not isinstance(self.value, list) or not least <= len(self.value) <= most:
-            got = (
-                f"{len(self.value)} of them" if isinstance(self.value, list) else _shown(self.value)
-            )
-            raise self.wrong(f"must be a list of {least} to {most} {of}; got {got}")
-        return [_At(self.path, f"{self.where}[{k}]", value) for k, value in enumerate(self.value)]
-
-    def number(self, low, high, unit=""):
-        value = self.value
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not low <= value <= high
-        ):
-            raise self.wrong(
-                f"must be a number {_range(low, high)}{unit and ' ' + unit}; "
-                f"got {_shown(value)}"
-            )
-        return float(value)
-
-    def whole(self, low, high, unit=""):
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.wrong(
-                f"must be a whole number {_range(low, high)}{unit and ' ' + unit}; "
-                f"got {_shown(value)}"
-            )
-        return value
-
-    def name(self):
-        if not isinstance(self.value, str) or not self.value.strip():
-            raise self.wrong(f"must be a name; got {_shown(self.value)}")
-        return self.value
-
-    def choice(self, allowed):
-        if self.value not in allowed or not isinstance(self.value, str):
-            raise self.wrong(f"must be {' or '.join(allowed)}; got {_shown(self.value)}")
-        return self.value
-
-
-def _range(low, high):
-    return f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
-
-
-def _shown(value):
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return _scenario(At(path, "", data))
 
 
 def _scenario(at):
@@ -533,97 +326,13 @@ def _nic(at):
     if "memory" in parts:
         memory = parts["memory"].object(("reach_MB",))
         reach = memory["reach_MB"].number(0, 1e6, "MB") if "reach_MB" in memory else reach
-    engines = {name: _engine(name, None) for name in ENGINES}
-    for name, engine in _engines(parts["engines"]) if "engines" in parts else ():
+    engines = {name: engine_at(name, None) for name in ENGINES}
+    for name, engine in engines_at(parts["engines"]) if "engines" in parts else ():
         if engine.value is None:
             engines.pop(name, None)
         else:
-            engines[name] = _engine(name, engine)
+            engines[name] = engine_at(name, engine)
     return Nic(cores, slots, reach, engines)
-
-
-def _engines(at):
-    """(name, its _At) of the engines that a NIC names, whatever names they are."""
-    if not isinstance(at.value, dict):
-        raise at.wrong(f"must be an object of engines by name; got {_shown(at.value)}")
-    given = at.object(tuple(at.value))
-    if len(given) > MOST_ENGINES:
-        raise at.wrong(f"{len(given)} engines; at most {MOST_ENGINES}")
-    for name, engine in given.items():
-        if not is_engine(name):
-            raise engine.wrong(f"an engine's name must be {ENGINE_NAME}")
-    return given.items()
-
-
-def _engine(name, at):
-    engine = Engine(name, ENGINE_LATENCY_US.get(name, 0.0), dict(ENGINE_LAWS.get(name, ())))
-    if at is None:
-        return engine
-    required = () if name in ENGINES else ("latency_us",)
-    parts = at.object(("latency_us", "laws"), required)
-    if "latency_us" in parts:
-        engine = replace(engine, latency_us=parts["latency_us"].number(0, MOST_US, "us"))
-    if "laws" in parts:
-        if not isinstance(parts["laws"].value, dict):
-            raise parts["laws"].wrong(
-                "must be an object of laws by name; got " + _shown(parts["laws"].value)
-            )
-        named = parts["laws"].object(tuple(parts["laws"].value))
-        engine = replace(
-            engine, laws={**engine.laws, **{key: _law(law) for key, law in named.items()}}
-        )
-    return engine
-
-
-_LAW_PARTS = (
-    "at_least_us",
-    "at_least_ns_per_byte",
-    "knee",
-    "us",
-    "ns_per_byte",
-    "us_per_match_per_MB",
-    "us_per_match",
-    "us_per_match2",
-    "us_by_flows",
-    "overload",
-)
-
-
-def _law(at, names=()):
-    if isinstance(at.value, str):
-        if at.value not in names:
-            raise at.wrong(
-                f"there is no law '{at.value}' here; "
-                + (
-                    f"there are: {', '.join(names)}"
-                    if names
-                    else "laws with names belong to engines; write a number of us or an object of "
-                    + ", ".join(_LAW_PARTS)
-                )
-            )
-        return names[at.value]
-    if not isinstance(at.value, dict):
-        return Law(us=at.number(LEAST_US, MOST_US, "us"))
-    parts = at.object(_LAW_PARTS)
-    if not parts:
-        raise at.wrong(f"is empty; allowed: {', '.join(_LAW_PARTS)}")
-    values = {}
-    for key, part in parts.items():
-        if key in ("overload", "knee"):
-            values[key] = part.number(1, 100)
-            continue
-        if key != "us_by_flows":
-            # A line fitted to measurements may start below zero; what comes out of it may not.
-            values[key] = part.number(-MOST_US if key == "us" else 0, MOST_US)
-            continue
-        points = []
-        for point in part.list(1, 1000, "points [flows, us]"):
-            flows, us = point.list(2, 2, "numbers, flows and us")
-            points.append((flows.number(0, 1e12, "flows"), us.number(0, MOST_US, "us")))
-        if any(a[0] >= b[0] for a, b in zip(points, points[1:])):
-            raise part.wrong("flows must rise from point to point")
-        values[key] = tuple(points)
-    return Law(**values)
 
 
 _FUNCTION_PARTS = (
@@ -682,7 +391,7 @@ def _stage(at, nic, traffic):
                 raise parts[key].wrong("request queues belong to engines; leave it out")
     stage = Stage(
         resource,
-        _law(parts["service_us"], engine.laws if engine else ()),
+        law_at(parts["service_us"], engine.laws if engine else ()),
         parts["queues"].whole(1, MOST_QUEUES) if "queues" in parts else 1,
         parts["slots"].whole(1, 65536) if "slots" in parts else nic.slots,
     )
@@ -692,21 +401,6 @@ def _stage(at, nic, traffic):
     if wrong:
         raise parts["service_us"].wrong(wrong)
     return stage
-
-
-def is_engine(name):
-    """Whether an engine may have this name: no other part of a net, and no other resource, has it."""
-    return bool(
-        re.fullmatch("[A-Za-z][A-Za-z0-9_]{0,31}", name)
-        and not re.fullmatch(r"cpu|memory|window|f\d+", name)
-    )
-
-
-def engines_of(resources):
-    """The engines among names of resources, each once: those of a BlueField-2 first, others by name."""
-    names = set(resources)
-    known = [name for name in ENGINES if name in names]
-    return known + sorted(names - {*ENGINES, *CORE_RESOURCES})
 
 
 def impossible_time(stage, traffic):
@@ -751,7 +445,7 @@ def _traffic(at):
         values["mix"] = tuple(mix)
     else:
         alike = {k: parts[k].value for k in ("packet_bytes", "matches_per_MB") if k in parts}
-        values["mix"] = (_packets(_At(at.path, at.where, alike), False),)
+        values["mix"] = (_packets(At(at.path, at.where, alike), False),)
     if "flows" in parts:
         values["flows"] = parts["flows"].whole(1, MOST_FLOWS)
     if "rate_kpps" in parts:

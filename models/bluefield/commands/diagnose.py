@@ -9,7 +9,7 @@ from lpn import Error
 from lpn.command import ANSWERED, OutputFile, json_option, print_json, table
 
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
-from ..scenario import engines_of
+from ..engines import engines_of
 from .options import level_option, load_models, models_option, one_model
 from .shown import show_outside
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import lpn
 
 from .. import scenario as scenarios
+from ..engines import engines_of
 from ..scenario import RUN_TO_COMPLETION
 from . import parts
 
@@ -147,7 +148,7 @@ def _build(shape, values):
 
     window = number("window", parts.ticks(1000), 1, _MOST)
     engines = {}
-    for name in scenarios.engines_of(stage[0] for f in shape.functions for stage in f.stages):
+    for name in engines_of(stage[0] for f in shape.functions for stage in f.stages):
         engines[name] = parts.Engine(net, name, time(f"{name}.latency"))
     memory = None
     if any(f.uses_memory for f in shape.functions):

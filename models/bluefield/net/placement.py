@@ -24,17 +24,16 @@ from dataclasses import dataclass, replace
 
 import lpn
 
+from ..engines import Law, engines_of
 from ..scenario import (
     RUN_TO_COMPLETION,
     Function,
-    Law,
     Nic,
     Packets,
     Pressure,
     Scenario,
     Simulate,
     Stage,
-    engines_of,
 )
 from . import build, steady
 

@@ -15,7 +15,7 @@ from statistics import NormalDist
 from lpn import Error
 from lpn.runs import read_json
 
-from ..scenario import is_engine
+from ..engines import is_engine
 from . import laws
 from .memory import memory_model
 from .profile_table import FLOWS, MATCHES, NEAR_FACTOR, SIZE, competitors

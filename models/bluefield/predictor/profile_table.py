@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from lpn import Error
 
-from ..scenario import ENGINE_NAME, engines_of, is_engine
+from ..engines import ENGINE_NAME, engines_of, is_engine
 
 __all__ = [
     "COUNTERS",

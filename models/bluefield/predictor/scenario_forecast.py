@@ -16,9 +16,9 @@ from statistics import NormalDist
 
 from lpn import Error
 
+from ..engines import ENGINE_LAWS
 from ..scenario import (
     COUNTERS,
-    ENGINE_LAWS,
     MOST_ACCESSES,
     MOST_BYTES,
     MOST_FLOWS,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy
 from lpn import Error
 
-from ..scenario import engines_of
+from ..engines import engines_of
 from . import calibration
 from .memory import Boosted, Stochastic, WhiteBox
 from .function_predictor import PATTERNS, ImpossiblePattern, Memory, Predictor

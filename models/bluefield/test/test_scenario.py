@@ -9,7 +9,7 @@ from pathlib import Path
 
 import lpn
 import pytest
-from models.bluefield import model, scenario as scenarios
+from models.bluefield import engines, model, scenario as scenarios
 from models.bluefield.net import steady
 
 FOLDER = Path(scenarios.__file__).parent
@@ -280,11 +280,11 @@ def test_catalogue():
 
 
 def test_laws():
-    law = scenarios.ENGINE_LAWS["regex"]["l7-filter"]
+    law = engines.ENGINE_LAWS["regex"]["l7-filter"]
     # The two measured points of the l7-filter rules, 1518-byte packets.
     for matches, time in ((330.2259075, 0.8501891685), (628.0341902, 1.483913737)):
         assert law.time(scenarios.Packets(1518, matches), 1) == pytest.approx(time, rel=1e-4)
-    law = scenarios.Law(
+    law = engines.Law(
         at_least_us=1.0,
         at_least_ns_per_byte=1.0,
         us=0.1,
@@ -301,5 +301,5 @@ def test_laws():
     assert [law.time(scenarios.Packets(1000, 3000), flows) for flows in (1, 1e9)] == pytest.approx(
         [2.1, 3.1]
     )
-    knee = scenarios.Law(at_least_us=1.0, at_least_ns_per_byte=1.0, knee=2.0)
+    knee = engines.Law(at_least_us=1.0, at_least_ns_per_byte=1.0, knee=2.0)
     assert knee.time(scenarios.Packets(1000, 0), 1) == pytest.approx(math.sqrt(2))
