@@ -15,21 +15,15 @@ from ..command import (
     Progress,
     budget_options,
     compile_aloud,
-    counted,
-    duration,
     engine_option,
     grouped,
     json_option,
     model_argument,
     need_input,
-    note,
     params_option,
     print_json,
-    rate,
     say_compiled,
     say_endless,
-    seconds,
-    table,
 )
 from ..errors import Error, mistake, naming, refusal
 from ..runs import fields_of, load, prepare
@@ -40,6 +34,7 @@ from ..runs.ready import is_marking_file
 from ..runs.run import budget_of
 from .explain import explanation
 from .explain import show as show_ways
+from .run_tables import show_runs
 
 
 @click.command()
@@ -210,7 +205,7 @@ def sim(
         if explain:
             show_ways(about["ways"])
             click.echo("")
-        _show(ready, about, rows, max(1, len(inputs)), until)
+        show_runs(ready, about, rows, max(1, len(inputs)), until)
         if trace:
             _say_trace(trace)
     return status
@@ -403,169 +398,6 @@ def _status(rows, interrupted):
     if interrupted or any(row["ending"] in ("limit", "budget") for row in rows):
         return UNKNOWN
     return ANSWERED
-
-
-def _show(ready, about, rows, given, until=None):
-    """The answer for people."""
-    how = "interpreted"
-    if about["engine"] == "compiled":
-        how = "compiled before" if about["cached"] else "compiled"
-        if about["compile_seconds"] is not None:
-            how = f"compiled in {about['compile_seconds']:.1f} s"
-        if any(row.get("engine") == "interp" for row in rows):
-            how = f"first interpreted, then {how}"
-    parameters = ", ".join(f"{k}={v}" for k, v in about["parameters"].items())
-    click.echo(f"{about['model']}{' with ' + parameters if parameters else ''} ({how})")
-    cells = []
-    frequency = ready.net.frequency
-    for row in rows:
-        if "error" in row:
-            continue
-        speed = rate(row["last_commit"] / row["seconds"]) if row["seconds"] > 0 else "-"
-        state = {
-            "limit": f"stopped at {grouped(row.get('until'))}",
-            "interrupted": "interrupted",
-            "budget": row.get("stopped", {}).get("text", ""),
-            "condition": f"stopped at {grouped(row.get('until'))}",
-        }.get(row["ending"], "")
-        if row["stalled"]:
-            state = "stalled"
-        cells.append(
-            [
-                row["input"] or "-",
-                grouped(row["latency"]),
-                *([duration(row["latency"], frequency)] if frequency else []),
-                grouped(row["firings"]),
-                seconds(row["seconds"]),
-                speed,
-                state,
-            ]
-        )
-    if cells:
-        columns = ["input", ">latency", *([">time"] if frequency else []), ">firings"]
-        columns += [">simulated in", ">cycles/s"]
-        if any(row[-1] for row in cells):
-            columns.append("")
-        table(columns, [row[: len(columns)] for row in cells])
-    for row in rows:
-        if "error" in row:
-            continue
-        if row["ending"] == "condition":
-            click.echo(f"\n{row['input'] or ready.net.name}: {row['stopped']['text']}")
-        elif until is not None and row["ending"] not in ("interrupted", "budget"):
-            note(f"{row['input'] or ready.net.name}: {until} did not come to hold")
-        if row["stalled"]:
-            left = ", ".join(f"{u['place']} ({u['tokens']})" for u in row["undrained"])
-            how = f"with tokens left in {left}" if left else "before all done tokens were produced"
-            click.echo(f"\n{row['input'] or ready.net.name} stalled {how}:")
-            for blocked in row["blocked"]:
-                click.echo(f"  {blocked['text']}")
-        if row.get("answer") is not None:
-            click.echo("")
-            ready.model.module.show(row["answer"])
-        if "stats" in row:
-            click.echo("")
-            _show_stats(row, ready.net.assertions)
-        if "critical_path" in row:
-            click.echo("")
-            _show_path(row)
-        if row["firings"] == 0 and not row["stalled"] and row["ending"] == "quiet":
-            note(
-                f"{row['input'] or ready.net.name}: nothing happened, no transition had its tokens"
-            )
-    failed = [row for row in rows if "error" in row]
-    for row in failed:
-        error, name = row["error"], row["input"] or ready.net.name
-        subject = (f"{name}:", f"{name},", *([f"{name} "] if "." in name else []))
-        where = "" if error["message"].startswith(subject) else f"{name}: "
-        click.echo(f"error: {where}{error['message']} [{error['code']}]", err=True)
-    if "interrupted" in about:
-        text = "interrupted"
-        if rows and rows[-1].get("ending") == "interrupted":
-            text += f": the last run is complete only up to cycle {grouped(rows[-1]['until'])}"
-        if given > len(rows):
-            text += f"; {counted(given - len(rows), 'input')} without a result"
-        click.echo(text, err=True)
-
-
-def _show_stats(row, assertions):
-    stats = row["stats"]
-    shown = {name: t for name, t in stats["transitions"].items() if name not in assertions}
-    reasons = [
-        why
-        for why in next(iter(shown.values()), {"waited": {}})["waited"]
-        if any(t["waited"][why]["cycles"] for t in shown.values())
-    ]
-    rows = []
-    for name, t in shown.items():
-        waited = [t["waited"][why] for why in reasons]
-        rows.append(
-            [
-                name,
-                grouped(t["commits"]),
-                grouped(t["busy"]),
-                f"{t['utilisation']:.1%}",
-                *(f"{w['share']:.1%}" if w["cycles"] else "" for w in waited),
-            ]
-        )
-    table(
-        ["transition", ">commits", ">busy", ">utilised", *(f">{why}" for why in reasons)],
-        rows,
-        title=f"{row['input'] or 'run'}: {grouped(stats['end'])} cycles; why each transition did "
-        "not start",
-    )
-    click.echo("")
-    table(
-        ["place", ">mean tokens", ">peak"],
-        [[name, f"{p['mean']:.2f}", grouped(p["peak"])] for name, p in stats["places"].items()],
-    )
-    if assertions:
-        names = ", ".join(assertions)
-        click.echo("")
-        click.echo(f"{counted(len(assertions), 'assertion')} held at every instant: {names}")
-
-
-_ROWS = 20  # of a critical path that people are shown
-
-
-def _show_path(row):
-    path = row["critical_path"]
-    cells = []
-    many = len(path["rows"]) > _ROWS + 4
-    for entry in path["rows"][: _ROWS if many else None]:
-        name = entry["transition"] or f"tokens from outside into {entry['place']}"
-        if entry["what"] in ("interval", "clock"):
-            name += f" ({entry['what']})"
-        gain = grouped(entry["gain"]) if "gain" in entry else ""
-        cells.append(
-            [name, grouped(entry["count"]), grouped(entry["cycles"]), f"{entry['share']:.1%}", gain]
-        )
-    if path["bottleneck"] is not None:
-        click.echo(f"{path['bottleneck']['text']}.")
-    table(
-        ["transition", ">firings", ">cycles", ">share", ">twice as fast gains"],
-        cells,
-        title=f"{row['input'] or 'run'}: the critical path, {grouped(path['latency'])} cycles",
-    )
-    if many:
-        rest = path["rows"][_ROWS:]
-        share = sum(entry["cycles"] for entry in rest) / path["latency"] if path["latency"] else 0
-        click.echo(f"and {len(rest)} rows more, {share:.1%} together; --json has all")
-    if 1 < len(path["parts"]) < len({entry["transition"] for entry in path["rows"]}):
-        click.echo("")
-        table(
-            ["part", ">cycles", ">share", ">of which timers"],
-            [
-                [
-                    part["part"],
-                    grouped(part["cycles"]),
-                    f"{part['share']:.1%}",
-                    grouped(part["timers"]) if part["timers"] else "",
-                ]
-                for part in path["parts"]
-                if part["cycles"]
-            ],
-        )
 
 
 def _say_trace(path):
