@@ -125,6 +125,16 @@ def test_the_sentence_on_top_is_that_of_lpn_sim(jpeg, lpn_command):
     assert width == pytest.approx(shares[ranked[0]], abs=0.01)
 
 
+def test_a_run_that_was_cut_off_has_the_latency_so_far(browser, page, tmp_path_factory):
+    """The same in the line above the net and in the table beside it."""
+    path = tmp_path_factory.mktemp("turns") / "turns.py"
+    path.write_text(TURNS)
+    browser.open(page("turns_cut", path, "8", "--limit", "7"), "light")
+    assert "7 cycles, latency 6 so far" in text(browser, ".facts").replace("7cycles", "7 cycles")
+    browser.open(page("turns_early", path, "8", "--limit", "1"), "light")
+    assert "cycles, no latency" in text(browser, ".facts")
+
+
 def test_without_a_path_the_busiest_of_limited_servers_is_named(turns):
     assert text(turns, ".verdict") == (
         "deal is the busiest: it works 100.0% of the run, and 87.5% of the run more work waits for it. "

@@ -180,7 +180,7 @@ export class RunView {
       : { quiet: 'ran to the end', done: 'done', limit: 'cut off', interrupted: 'interrupted', budget: 'cut off' }[about.ending];
     this.page.facts.replaceChildren(...[this.runs.length > 1 ? fact('', [runSign(this.shown), 'AB'[this.shown]]) : null,
       whole && about.latency !== null ? fact(`cycles latency${this.inTime(about.latency)}`, grouped(about.latency))
-        : fact(`cycles${this.inTime(this.run.record.end)}, no latency`, grouped(this.run.record.end)),
+        : fact(`cycles${this.inTime(this.run.record.end)}, ${about.latency === null ? 'no latency' : `latency ${grouped(about.latency)} so far`}`, grouped(this.run.record.end)),
       fact(about.firings === 1 ? 'firing' : 'firings', grouped(about.firings)), fact('', ended)].filter(Boolean));
   }
 
