@@ -140,6 +140,36 @@ def test_ctrl_c_keeps_what_was_found(environment, tmp_path):
     assert '"interrupted": true' in answer.out and '"complete": false' in answer.out
 
 
+def test_a_timer_that_never_stops_is_named(lpn, tmp_path):
+    (tmp_path / "model.py").write_text(
+        """import lpn
+
+
+def net():
+    net = lpn.Net("memory")
+    queue, done = net.place("queue", start=True), net.place("done", done=True)
+    bank, timer = net.place("bank", init=1), net.place("timer", init=1)
+    due = net.place("due", capacity=1)
+    net.transition("access", take={"q": queue, "b": bank}, put=[done, bank], delay=8, servers=1)
+    net.transition("tick", take={"t": timer}, put=[timer, due], delay=100, servers=1)
+    net.transition("refresh", take={"d": due, "b": bank}, put=[bank], delay=30, servers=1)
+    return net
+
+
+def space(net):
+    space = lpn.InputSpace(net)
+    space.tokens("queue", 3)
+    return space
+"""
+    )
+    answer = lpn("classes", tmp_path / "model.py", "--max-firings", 1000)
+    assert answer.status == 2
+    assert answer.err == (
+        "error: memory: more than 1000 firings for one input; 'tick' goes on for ever by itself: leave it out of "
+        "the net, or ask lpn smt, which ends runs by a number of done tokens [E-partition]\n"
+    )
+
+
 def test_refused(lpn, tmp_path):
     path = model(tmp_path)
     text = lpn("classes", path, "--space", "job=3").refused("E-space")

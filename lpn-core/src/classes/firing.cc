@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "classes/symbolic_run.h"
 #include "lpn/base/error.h"
 #include "lpn/net/facts.h"
+#include "lpn/structure/endless.h"
 
 namespace lpn {
 namespace {
@@ -23,8 +25,15 @@ void SymbolicRun::fire(std::uint32_t k) {
   Candidate& c = state.candidate;
   if (!c.doomed.empty()) throw Failed{c.doomed};
   if (path_.firings.size() >= max_firings_) {
-    throw Error("E-partition",
-                fmt::format("{}: more than {} firings for one input", net_.name, max_firings_));
+    std::string why =
+        fmt::format("{}: more than {} firings for one input", net_.name, max_firings_);
+    if (const auto names = endless_names(declared_); !names.empty()) {
+      why += fmt::format(
+          "; '{}' goes on for ever by itself: leave it out of the net, or ask lpn smt, which ends "
+          "runs by a number of done tokens",
+          names.front());
+    }
+    throw Error("E-partition", why);
   }
   const ExprId scale = pool_.constant(std::max<std::int64_t>(1, state.period));
   const ExprId delay = term(k, t.delay, "delay", c.start);
