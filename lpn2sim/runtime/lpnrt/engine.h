@@ -81,6 +81,8 @@ struct Engine {
   int32_t order_free = 0;  // see lpn_result
   lpn_fault fault = {};
   Arrivals arrivals;
+  const i64* coming = nullptr;  // of the tokens that come from outside just now
+  u64 count_coming = 0;
   // Where in an instant a caller of enter() is; kNone: no instant is under way.
   enum class Phase : unsigned char { kNone, kEntered, kCommitted, kStarted };
   Phase phase = Phase::kNone;
