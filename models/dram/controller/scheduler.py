@@ -104,6 +104,7 @@ class Scheduler:
 
         free = ~w["blocked"]
         closable = legal("pre", rows)
+
         def could(kind, tokens):
             """Most kinds are wanted of no bank, and then their cycles are not looked at."""
             wanted = w[kind] & w[f"{kind}_ok"] & free
