@@ -80,11 +80,6 @@ void EventAccess::dispatch() {
         "Net", {{"start", "try", mixed_case("start")}, {"commit", "commit", mixed_case("commit")}},
         net_.transitions.size()));
   }
-  line("void overtaken(u32 k, u32 slot) {{ (void)slot; switch (k) {{");
-  for (size_t k = 0; k < infos_.size(); ++k) {
-    if (infos_[k].keep == Keep::kPool) line("case {0}: @batch{0}.push_back(slot); break;", k);
-  }
-  line("default: break; }} }}");
   line("bool waiting(u32 k) {{ switch (k) {{");
   for (size_t k = 0; k < infos_.size(); ++k) {
     if (facts_.timed(net_.transitions[k])) {
