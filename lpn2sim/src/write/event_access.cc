@@ -183,8 +183,7 @@ void EventAccess::load_function(size_t p) {
 void EventAccess::come() {
   const auto each = [this](const char* verb, size_t places) {
     line("void {}_at(u32 place) {{ switch (place) {{", verb);
-    for (size_t p = 0; p < places; ++p)
-      line("case {}: {}; break;", p, equal_.call(verb, p).text());
+    for (size_t p = 0; p < places; ++p) line("case {}: {}; break;", p, equal_.call(verb, p).text());
     line("default: break; }} }}");
   };
   each("load", declared_.places.size());
