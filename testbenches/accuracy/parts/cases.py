@@ -332,7 +332,18 @@ def cache(draw):
     return net, marking, sorted((t, k) for k, t in enumerate(answers))
 
 
-CASES = [arbiter, crossbar, queued_crossbar, bursts, path, clock_crossing, reorder_buffer, dma, interconnect, cache]
+CASES = [
+    arbiter,
+    crossbar,
+    queued_crossbar,
+    bursts,
+    path,
+    clock_crossing,
+    reorder_buffer,
+    dma,
+    interconnect,
+    cache,
+]
 
 
 # What tells tokens apart that come out: a property by its position, or the place.
