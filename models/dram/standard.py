@@ -17,6 +17,8 @@ from fractions import Fraction
 import lpn
 from lpn.runs import read_toml
 
+from . import scheduled
+
 __all__ = ["LAST", "Standard", "names", "standard"]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standards")
@@ -46,6 +48,7 @@ KINDS = {
     "reset": "power",
 }
 
+_OF_CONTROLLERS = ("CL", "burst", "tREFI")  # parameters that a controller's net reads, whatever the rules
 _CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address"}
 
 _TABLES = (
@@ -130,6 +133,7 @@ def _check_known(path, data, base):
     """That a file gives no parameter that neither its base nor a formula of its own knows."""
     text = str([data.get(table) for table in ("rules", "windows", "deviations")])
     known = set(base.get("parameters", {})) | set(re.findall(r"[A-Za-z_]\w*", text))
+    known |= set(_OF_CONTROLLERS) if "controller" in data else set()
     unknown = sorted(set(data.get("parameters", {})) - known)
     if unknown:
         raise wrong(
@@ -232,46 +236,7 @@ class Standard:
 
     def check_scheduled(self):
         """Raises Error "E-dram-part" for what the net of the controller has no place for."""
-        if len(self.banks) > 62:
-            raise wrong(
-                f"{self.part}: a controller has at most 62 banks in a channel, got {len(self.banks)}"
-            )
-        if self.controller.get("dual_command") and len(self.units) > 1:
-            raise wrong(
-                f"{self.part}: a controller with dual_command has one rank, got {len(self.units)}"
-            )
-        if len(self.windows) != 1:
-            raise wrong(
-                f"{self.part}: a controller has one window of activations, got {len(self.windows)}"
-            )
-        if self.row_bits > 25:
-            raise wrong(f"{self.part}: a controller's row has at most 25 bits, got {self.row_bits}")
-        between = self.between()
-        accesses = ("RDA", "WRA") if self.controller["page"] == "closed" else ("RD", "WR")
-        for first, second in (*(("ACT", access) for access in accesses), ("PRE", "ACT")):
-            if between(first, "same", second) < 2:
-                raise wrong(
-                    f"{self.part}: {second} must wait at least 2 cycles after {first}; a controller's "
-                    "bank changes in the cycle between"
-                )
-        for access in accesses:
-            if between("ACT", "same", "PRE") < between("ACT", "same", access):
-                raise wrong(
-                    f"{self.part}: PRE may follow ACT sooner than {access} (tRAS, tRCD); a controller's "
-                    "row stays open until it can be accessed"
-                )
-        interval, busy = self.cycles("tREFI"), between("REF", "unit", "REF")
-        if interval <= busy or interval < len(self.units):
-            raise wrong(
-                f"{self.part}: refreshes are due every {interval} cycles (tREFI) and take {busy} (tRFC); a "
-                "controller would do nothing else"
-            )
-        for first, second in itertools.product(accesses, repeat=2):
-            if between(first, "same", second) > between(first, "group", second):
-                raise wrong(
-                    f"{self.part}: {second} after {first} waits longer in the same bank than in its "
-                    "group; a controller's accesses wait for those of the group"
-                )
+        scheduled.check(self, self._data)
 
     def _read_organisation(self, organisation):
         choices = self._data.get("organisations", {})

@@ -105,7 +105,10 @@ class Trace:
         now = 0
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
-                raise wrong(f"{self}, request {number}: arrives at {cycle}, before the last one")
+                raise wrong(
+                    f"{self}, request {number}: arrives at {cycle}; cycles are 0 to 2^40 and in order, "
+                    f"and the request before arrives at {now}"
+                )
             if not 0 <= block < made.blocks:
                 size = made.controller["request_bytes"]
                 raise wrong(
