@@ -18,13 +18,9 @@ def check(s, data):
             f"{s.part}: a controller has at most 62 banks in a channel, got {len(s.banks)}"
         )
     if s.controller.get("dual_command") and len(s.units) > 1:
-        raise _wrong(
-            f"{s.part}: a controller with dual_command has one rank, got {len(s.units)}"
-        )
+        raise _wrong(f"{s.part}: a controller with dual_command has one rank, got {len(s.units)}")
     if len(s.windows) != 1:
-        raise _wrong(
-            f"{s.part}: a controller has one window of activations, got {len(s.windows)}"
-        )
+        raise _wrong(f"{s.part}: a controller has one window of activations, got {len(s.windows)}")
     if s.row_bits > 25:
         raise _wrong(f"{s.part}: a controller's row has at most 25 bits, got {s.row_bits}")
     between = s.between()
@@ -69,7 +65,7 @@ def _check_shape(s, data):
     if len(s.units) < s.sizes[s.levels[0]]:
         raise _wrong(
             f"{s.part}: refresh is 'device', and there are {s.sizes[s.levels[0]]} of {s.levels[0]}; a "
-            f"controller refreshes each by itself: write refresh = \"{s.levels[0]}\""
+            f'controller refreshes each by itself: write refresh = "{s.levels[0]}"'
         )
     for table, instead in (
         ("buses", "commands share one bus, or two with dual_command of [controller]"),

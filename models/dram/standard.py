@@ -48,7 +48,11 @@ KINDS = {
     "reset": "power",
 }
 
-_OF_CONTROLLERS = ("CL", "burst", "tREFI")  # parameters that a controller's net reads, whatever the rules
+_OF_CONTROLLERS = (
+    "CL",
+    "burst",
+    "tREFI",
+)  # parameters that a controller's net reads, whatever the rules
 _CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address"}
 
 _TABLES = (

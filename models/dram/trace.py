@@ -73,7 +73,10 @@ class Trace:
         if part.endswith(".toml"):
             part = os.path.join(os.path.dirname(os.path.abspath(path)), part)
         trace = cls(str(path), part, [], [], [])
-        size = trace.standard.controller["request_bytes"]
+        try:
+            size = trace.standard.controller["request_bytes"]
+        except ValueError as error:
+            raise wrong(f"{path}: {error}; another is a file that ends in .toml") from None
         for number, row in enumerate(requests):
             good = isinstance(row, list) and len(row) == 3 and row[1] in ("R", "W")
             if not good or type(row[0]) is not int or type(row[2]) is not int:

@@ -1,6 +1,8 @@
 """A controller: cycles by hand, controllers of one's own, what is refused."""
 
+import gzip
 import json
+import lzma
 import random
 
 import pytest
@@ -137,6 +139,17 @@ def test_the_known_hang_is_said(tmp_path):
 CHANNEL, BANK, HBM_ROW = 64 << 5, 64 << 6, 64 << 10
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gzip", "xz"])
+def test_a_packed_trace(tmp_path, pack):
+    """It was "no JSON: byte 1 is not UTF-8"; one that is cut off is refused by its name."""
+    data = json.dumps({"controller": "ddr4", "requests": [[5, "R", 0]]}).encode()
+    (tmp_path / "trace.json.xz").write_bytes(pack(data))
+    assert times(str(tmp_path / "trace.json.xz")) == ([5], [7 + 22 + 26])
+    (tmp_path / "trace.json.xz").write_bytes(pack(data)[:-9])
+    with pytest.raises(lpn.Error, match="trace.json.xz is no whole"):
+        times(str(tmp_path / "trace.json.xz"))
+
+
 def test_two_channels(tmp_path):
     # Each has its own commands; one request is accepted a cycle.
     requests = [[0, "R", 0], [0, "R", CHANNEL], [0, "R", BANK]]
@@ -177,8 +190,12 @@ def test_a_controller_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     "requests, controller, said",
     [
-        ([[0, "R", 0]], "hbm3", "controller 'hbm3' is not modelled; there are ddr4"),
-        ([[5, "R", 0], [4, "R", 64]], "ddr4", "request 1: arrives at 4; cycles are 0 to 2^40 and in or"),
+        ([[0, "R", 0]], "hbm3", "trace.json: controller 'hbm3' is not modelled; there are ddr4"),
+        (
+            [[5, "R", 0], [4, "R", 64]],
+            "ddr4",
+            "request 1: arrives at 4; cycles are 0 to 2^40 and in or",
+        ),
         ([[-1, "R", 0]], "ddr4", "request 0: arrives at -1"),
         ([[0, "R", -64]], "ddr4", "17179869184 bytes, not the address -64"),
         ([[0, "R", 2**34]], "ddr4", "17179869184 bytes, not the address 17179869184; take"),
@@ -276,11 +293,15 @@ KEEPS = "a controller does not keep"
 def test_a_rule_that_the_net_would_pass_over_is_refused(tmp_path, text, said):
     """Such rules had no effect."""
     top = text.startswith("refresh")
-    refused(tmp_path, f'{text if top else ""}\nbase = "controllers/ddr4"\n{"" if top else text}', said)
+    refused(
+        tmp_path, f'{text if top else ""}\nbase = "controllers/ddr4"\n{"" if top else text}', said
+    )
 
 
 def test_a_rule_that_follows_from_others_is_none_to_refuse(tmp_path):
-    text = 'base = "controllers/ddr4"\n' + SAME.replace("MORE", '["WR", "ACT", "CWL + burst + tWR + tRP"]')
+    text = 'base = "controllers/ddr4"\n' + SAME.replace(
+        "MORE", '["WR", "ACT", "CWL + burst + tWR + tRP"]'
+    )
     (tmp_path / "mine.toml").write_text(text)
     assert times(written(tmp_path, [[5, "R", 0]], "mine.toml")) == ([5], [7 + 22 + 26])
 
