@@ -17,7 +17,7 @@ from fractions import Fraction
 import lpn
 from lpn.runs import read_toml
 
-from . import scheduled
+from . import scheduled, tables
 
 __all__ = ["LAST", "Standard", "names", "standard"]
 
@@ -48,11 +48,6 @@ KINDS = {
     "reset": "power",
 }
 
-_OF_CONTROLLERS = (
-    "CL",
-    "burst",
-    "tREFI",
-)  # parameters that a controller's net reads, whatever the rules
 _CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address"}
 
 _TABLES = (
@@ -137,7 +132,7 @@ def _check_known(path, data, base):
     """That a file gives no parameter that neither its base nor a formula of its own knows."""
     text = str([data.get(table) for table in ("rules", "windows", "deviations")])
     known = set(base.get("parameters", {})) | set(re.findall(r"[A-Za-z_]\w*", text))
-    known |= set(_OF_CONTROLLERS) if "controller" in data else set()
+    known |= set(tables.OF_CONTROLLERS) if "controller" in data else set()
     unknown = sorted(set(data.get("parameters", {})) - known)
     if unknown:
         raise wrong(
@@ -161,6 +156,7 @@ class Standard:
         lacking = [k for k in ("coordinate", "power", "refresh", "commands") if k not in data]
         if lacking:
             raise wrong(f"{part} lacks '{lacking[0]}', or a `base` that has it")
+        tables.check(part, data)
         self._data = data
         self.levels = data["coordinate"]
         self.kinds = data["commands"]
@@ -250,12 +246,6 @@ class Standard:
                 f"{', '.join(choices) or 'none'}"
             )
         self.sizes = choices[organisation]
-        good = isinstance(self.sizes, dict) and list(self.sizes) == self.levels
-        if not good or not all(type(n) is int and 1 <= n <= 64 for n in self.sizes.values()):
-            raise wrong(
-                f"{self.part}: organisation '{organisation}' must say how many of "
-                f"{', '.join(self.levels)} there are, in this order, 1 to 64 each"
-            )
         counts = [range(n) for n in self.sizes.values()]
         self.banks = list(itertools.product(*counts))
         self._whole = {
@@ -304,9 +294,7 @@ class Standard:
     def _read_windows_and_buses(self):
         self.windows = []
         for name, window in self._data.get("windows", {}).items():
-            slots = window.get("slots") if isinstance(window, dict) else None
-            if type(slots) is not int or slots < 1 or not isinstance(window.get("cycles"), str):
-                raise wrong(f"{self.part}: window {name} must have slots >= 1 and cycles")
+            slots = window["slots"]
             lost = window.get("lost") in self.deviations
             self.windows.append((name, slots, max(1, self.cycles(window["cycles"])), lost))
         buses = self._data.get("buses")
