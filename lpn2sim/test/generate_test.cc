@@ -72,6 +72,26 @@ end
   CHECK_FALSE(has(with("x.v + 1"), "(kGroupLimit - group)"));
 }
 
+TEST_CASE("a source that is too long is refused, whatever its formulas would be as trees") {
+  GenerateOptions options;
+  options.most = generate(line()).size();
+  CHECK(generate(line(), options).size() == options.most);
+  --options.most;
+  CHECK_THROWS_WITH(generate(line(), options), doctest::Contains("is too large to compile"));
+
+  // 40 stages of 31,000 nodes each, which are one function of a few terms.
+  std::string text = "lpn 1\nnet stages\ntype item (v: 0..9)\nplace out : item done\n";
+  std::string same = "(x.v & 7)";
+  for (int k = 0; k < 12; ++k) same = "(" + same + " ^ " + same + ")";
+  for (int k = 0; k < 70; ++k) {
+    text += fmt::format(
+        "place a{0} : item start\ntransition go{0} {{\n  take x from a{0}\n  delay {1}\n"
+        "  put out (x.v)\n}}\n",
+        k, same);
+  }
+  CHECK(generate(parse_net(text + "end\n")).size() < 200'000);
+}
+
 TEST_CASE("several nets may stand in one translation unit") {
   GenerateOptions options;
   options.suffix = "_7";

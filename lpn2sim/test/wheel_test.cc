@@ -20,6 +20,7 @@ TEST_CASE("the wheel gives every node at its time") {
   std::set<u32> idle;
   for (u32 k = 0; k < kNodes; ++k) idle.insert(k);
   std::map<i64, std::multiset<u32>> firings;  // of slots that may be overtaken, beside the nodes
+  Slots batch;
   i64 now = 0;
   for (int step = 0; step < 200000; ++step) {
     while (!idle.empty() && random() % 4 != 0) {
@@ -31,7 +32,7 @@ TEST_CASE("the wheel gives every node at its time") {
       plain[due].insert(node);
       if (random() % 2 != 0) continue;
       const u32 slot = static_cast<u32>(random() % 5);
-      wheel->insert_firing(due, 3, slot);
+      wheel->insert_firing(due, 3, slot, batch);
       firings[due].insert(slot);
     }
     CHECK(wheel->empty() == plain.empty());
@@ -49,6 +50,7 @@ TEST_CASE("the wheel gives every node at its time") {
       }
       const auto firing = wheel->release(node);
       CHECK(firing.transition == 3);
+      CHECK(firing.batch == &batch);
       slots.insert(firing.slot);
       node = firing.next;
     }

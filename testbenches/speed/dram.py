@@ -1,13 +1,13 @@
 """Requests a second of the DRAM controller, compiled, beside the simulator that it is compared with.
 
     PYTHONPATH=build/python /usr/bin/python3 testbenches/speed/dram.py [--simulator FOLDER] [TRACE...]
-    PYTHONPATH=build/python /usr/bin/python3 testbenches/speed/dram.py --channels
+    PYTHONPATH=build/python /usr/bin/python3 testbenches/speed/dram.py --channels [--all-banks]
 
 The traces are those of ../shared/truth/dram/controller.jsonl.xz, by the beginning of their names.
 FOLDER is a checkout of DRAMsim3, which is built here with -O3; without it only our rate is printed.
 Both run in turns, each five times, on one core; what counts is the least processor time of the
 simulation alone. --channels: firings a second of nets of 1 to 16 channels, one trace over all, 15
-times in turns.
+times in turns; of four banks each, or of the 32 that the part has.
 Compiling each controller takes a minute or so the first time.
 """
 
@@ -81,9 +81,14 @@ def compare(names, checkout):
             print(f"all, {n / mine:,.0f}{ratio}")
 
 
-def channels():
-    """Firings a second of nets with more and more channels, of four banks each, run in turns."""
+def channels(all_banks):
+    """Firings a second of nets with more and more channels, of four banks each or all, in turns."""
     nets, n = {}, 40_000
+    few = {} if all_banks else {"rank": 1, "bank_group": 2, "bank": 2}
+    organisations = (
+        f"[organisations]\nfull = {{ {', '.join(f'{k} = {v}' for k, v in few.items())} }}\n"
+    )
+    group, bank, rank = (2, 2, 1) if all_banks else (1, 1, 0)
     draw = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder:
         for bits in range(5):
@@ -91,18 +96,24 @@ def channels():
             part = Path(folder) / f"channels{number}.toml"
             field = f'["channel", {bits}], ' if bits else ""
             part.write_text(
-                'base = "controllers/ddr4"\n'
-                "[organisations]\nfull = { rank = 1, bank_group = 2, bank = 2 }\n"
+                f'base = "controllers/ddr4"\n{organisations if few else ""}'
                 f"[controller]\nchannels = {number}\n"
-                f'address = [["column", 7], {field}["bank_group", 1], ["bank", 1], ["rank", 0], '
-                '["row", 16]]\n'
+                f'address = [["column", 7], {field}["bank_group", {group}], ["bank", {bank}], '
+                f'["rank", {rank}], ["row", 16]]\n'
             )
-            blocks = draw.sample(range(2 ** (25 + bits)), n)
+            blocks = draw.sample(range(2 ** (23 + group + bank + rank + bits)), n)
             # A request every 20 cycles and channel, of which a third write.
             arrive = [20 * k // number for k in range(n)]
             trace = Trace(str(part), str(part), arrive, blocks, [k % 3 == 0 for k in range(n)])
+            start = time.monotonic()
             nets[number] = prepare(MODEL, trace, engine="compiled")
+            built = time.monotonic()
             nets[number].run()
+            print(
+                f"{number} channels: {len(nets[number].net.transitions)} transitions, built in "
+                f"{built - start:.1f} s, there to run after {time.monotonic() - built:.1f} s",
+                flush=True,
+            )
         found = {number: [] for number in nets}
         for _ in range(3 * REPEAT):
             for number, ready in nets.items():
@@ -124,10 +135,11 @@ def main():
     parser.add_argument("names", nargs="*", metavar="TRACE")
     parser.add_argument("--simulator", metavar="FOLDER", help="a checkout of DRAMsim3")
     parser.add_argument("--channels", action="store_true")
+    parser.add_argument("--all-banks", action="store_true", help="with --channels")
     given = parser.parse_args()
     print("  ".join(f"{key}: {value}" for key, value in machine().items()))
     if given.channels:
-        channels()
+        channels(given.all_banks)
     else:
         compare(given.names or [""], given.simulator)
 

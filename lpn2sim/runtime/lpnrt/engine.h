@@ -35,7 +35,6 @@ enum : int { kFlowed, kBailed, kStopped, kAlone };  // kAlone: to be run apart f
 //   void commit(u32 k)            commits all firings of k that are due now
 //   void start_here, commit_here  the same, as part of the caller where the net is small
 //   bool kPools                   firings of some transition may be overtaken
-//   void overtaken(u32 k, u32 slot)  a firing of k that is due now
 //   bool undrained() const        some place that must drain has tokens
 //   void arrive(u32 place, const i64* values)  a token, or credits that come back
 //   u64* credits(u32 place)       the free slots, of a place with a capacity
@@ -81,6 +80,8 @@ struct Engine {
   int32_t order_free = 0;  // see lpn_result
   lpn_fault fault = {};
   Arrivals arrivals;
+  const i64* coming = nullptr;  // of the tokens that come from outside just now
+  u64 count_coming = 0;
   // Where in an instant a caller of enter() is; kNone: no instant is under way.
   enum class Phase : unsigned char { kNone, kEntered, kCommitted, kStarted };
   Phase phase = Phase::kNone;
@@ -225,11 +226,11 @@ struct Engine {
       schedule_far({when, k, kFront});
   }
   [[gnu::noinline]] void schedule_far(const Event& event) { events.push(event); }
-  void schedule_slot(i64 when, u32 k, u32 slot) {
+  void schedule_slot(i64 when, u32 k, u32 slot, Slots& batch) {
     if (when - now < Wheel<2 * N>::kSlots)
-      wheel.insert_firing(when, k, slot);
+      wheel.insert_firing(when, k, slot, batch);
     else
-      schedule_far({when, k, slot});
+      schedule_far({when, k, slot, &batch});
   }
   void wake_at(i64 when, u32 k, i64& planned) {
     if (when == kForever) fail(kOverflow, site(k, 7));
@@ -268,7 +269,7 @@ struct Engine {
       } else {
         const auto firing = wheel.release(node);
         next = firing.next;
-        self().overtaken(firing.transition, firing.slot);
+        firing.batch->push_back(firing.slot);
         due.insert(firing.transition);
         any = true;
       }
@@ -286,7 +287,7 @@ struct Engine {
         woken.push_back(event.transition);
         continue;
       }
-      if (event.slot != kFront) self().overtaken(event.transition, event.slot);
+      if (event.batch != nullptr) event.batch->push_back(event.slot);
       due.insert(event.transition);
       any = true;
     }

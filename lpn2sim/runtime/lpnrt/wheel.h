@@ -10,6 +10,9 @@
 
 namespace lpnrt {
 
+// Firings of a transition that are due and may overtake one another, by their slots.
+using Slots = std::vector<u32>;
+
 // What is due within the next kSlots ticks: a list of nodes per tick, found through a bitmap. A
 // node is in at most one list, so links live in one array and nothing is allocated; firings that
 // may be overtaken have nodes of their own, from Nodes on, which are used again. Cost does not grow
@@ -24,19 +27,21 @@ class Wheel {
   bool empty() const { return summary_ == 0; }
   // REQUIRES now <= due < now + kSlots, and node in no list.
   void insert(i64 due, u32 node) { next_[node] = put(due, node); }
-  // A firing of transition `k`, which is in that slot. REQUIRES now <= due < now + kSlots.
-  [[gnu::noinline]] void insert_firing(i64 due, u32 k, u32 slot) {
+  // A firing of transition `k`, which is in that slot, for its list of those that are due. REQUIRES
+  // now <= due < now + kSlots.
+  [[gnu::noinline]] void insert_firing(i64 due, u32 k, u32 slot, Slots& batch) {
     if (unused_ == kNone) {
       unused_ = Nodes + static_cast<u32>(firings_.size());
-      firings_.push_back({kNone, 0, 0});
+      firings_.push_back({kNone, 0, 0, nullptr});
     }
     const u32 node = unused_;
     Firing& firing = firings_[node - Nodes];
     unused_ = firing.next;
-    firing = {put(due, node), k, slot};
+    firing = {put(due, node), k, slot, &batch};
   }
   struct Firing {
     u32 next, transition, slot;
+    Slots* batch;
   };
   // That of a node from Nodes on, which is free then; `next` is what comes after it.
   Firing release(u32 node) {
@@ -92,6 +97,7 @@ struct Event {
   i64 due;
   u32 transition;
   u32 slot;  // of a firing that may be overtaken; kFront: the oldest one; kWake: look again
+  Slots* batch = nullptr;  // of such a slot
 };
 inline constexpr u32 kFront = ~u32{0};
 inline constexpr u32 kWake = ~u32{0} - 1;

@@ -80,11 +80,6 @@ void EventAccess::dispatch() {
         "Net", {{"start", "try", mixed_case("start")}, {"commit", "commit", mixed_case("commit")}},
         net_.transitions.size()));
   }
-  line("void overtaken(u32 k, u32 slot) {{ (void)slot; switch (k) {{");
-  for (size_t k = 0; k < infos_.size(); ++k) {
-    if (infos_[k].keep == Keep::kPool) line("case {0}: @batch{0}.push_back(slot); break;", k);
-  }
-  line("default: break; }} }}");
   line("bool waiting(u32 k) {{ switch (k) {{");
   for (size_t k = 0; k < infos_.size(); ++k) {
     if (facts_.timed(net_.transitions[k])) {
@@ -134,50 +129,7 @@ void EventAccess::access() {
   }
   line("; }}");
 
-  line("int32_t load(u32 place, u64 count, const i64* values) {{ (void)values;");
-  line("if (count > static_cast<u64>(kMaxTokens)) return LPN_BAD_VALUE;");
-  line("switch (place) {{");
-  for (size_t p = 0; p < declared_.places.size(); ++p) {
-    const size_t width = net_[net_.places[p].type].fields.size();
-    line("case {}:", p);
-    if (width > 0) {
-      line(
-          "for (u64 k = 0; k < count; ++k) if (!in_range({0}, values + k * {1})) return "
-          "LPN_BAD_VALUE;",
-          p, width);
-      line("@p{}.append(count, values);", p);
-    }
-    line(
-        "LPNRT_IF_TRACE(if (count != 0) {{ @ids{0}.push() = {{0, 1, {0}, 0, 0, @external{0}, "
-        "count}}; "
-        "@external{0} += count; }})",
-        p);
-    if (facts_.outlet(p)) line("if (@s{0}.on && count != 0) @s{0}.add(now, group, count);", p);
-    if (facts_.level_kept(p)) line("LPNRT_IF_STATS(@level{} += count;)", p);
-    line("@f{} += count; break;", p);
-  }
-  line("default: return LPN_BAD_CALL; }}");
-  line("return LPN_OK; }}");
-
-  line("void arrive(u32 place, const i64* values) {{ switch (place) {{");
-  for (size_t p = 0; p < declared_.places.size(); ++p) {
-    line("case {}: {{", p);
-    wakes_.meter_outside(p, "1");
-    line("load({}, 1, values);", p);
-    wakes_.peak(p);
-    arrived(p, "1");
-    wakes_.look_at_consumers(p);
-    wakes_.tokens_came(p, fmt::format("@f{} - 1", p));
-    line("break; }}");
-  }
-  for (size_t c = declared_.places.size(); c < net_.places.size(); ++c) {
-    line("case {0}: {{ @f{0} += static_cast<u64>(values[0]);", c);
-    arrived(c, "static_cast<u64>(values[0])");
-    wakes_.look_at_consumers(c);
-    wakes_.touch_consumers(c);
-    line("break; }}");
-  }
-  line("default: break; }} }}");
+  come();
   outside();
 
   line("u64 tokens(u32 place, i64* values) const {{ (void)values; switch (place) {{");
@@ -193,11 +145,62 @@ void EventAccess::access() {
   line("default: return 0; }} }}");
 }
 
+void EventAccess::put(size_t p, const char* count) {
+  if (!net_[net_.places[p].type].fields.empty()) line("@p{}.append({}, coming);", p, count);
+  line(
+      "LPNRT_IF_TRACE(@ids{0}.push() = {{0, 1, @P{0}, 0, 0, @external{0}, {1}}}; @external{0} += "
+      "{1};)",
+      p, count);
+  if (facts_.outlet(p)) line("if (@s{0}.on) @s{0}.add(now, group, {1});", p, count);
+  if (facts_.level_kept(p)) line("LPNRT_IF_STATS(@level{} += {};)", p, count);
+  line("@f{} += {};", p, count);
+}
+
+void EventAccess::arrive_function(size_t p) {
+  line("void arrive_@N{0}(@A{0}) {{", p);
+  if (p < declared_.places.size()) {
+    wakes_.meter_outside(p, "1");
+    put(p, "1");
+    wakes_.peak(p);
+    arrived(p, "1");
+    wakes_.look_at_consumers(p);
+    wakes_.tokens_came(p, fmt::format("@f{} - 1", p));
+  } else {
+    line("@f{} += static_cast<u64>(coming[0]);", p);
+    arrived(p, "static_cast<u64>(coming[0])");
+    wakes_.look_at_consumers(p);
+    wakes_.touch_consumers(p);
+  }
+  line("}}");
+}
+
+void EventAccess::load_function(size_t p) {
+  line("void load_@N{0}(@A{0}) {{", p);
+  put(p, "count_coming");
+  line("}}");
+}
+
+void EventAccess::come() {
+  const auto each = [this](const char* verb, size_t places) {
+    line("void {}_at(u32 place) {{ switch (place) {{", verb);
+    for (size_t p = 0; p < places; ++p)
+      line("case {}: {}; break;", p, equal_.call(verb, p).text());
+    line("default: break; }} }}");
+  };
+  each("load", declared_.places.size());
+  each("arrive", net_.places.size());
+  line("int32_t load(u32 place, u64 count, const i64* values) {{");
+  line("if (count > static_cast<u64>(kMaxTokens)) return LPN_BAD_VALUE;");
+  line("if (!all_in_range(place, count, values)) return LPN_BAD_VALUE;");
+  line("coming = values; count_coming = count; if (count != 0) load_at(place); return LPN_OK; }}");
+  line("void arrive(u32 place, const i64* values) {{ coming = values; arrive_at(place); }}");
+}
+
 void EventAccess::arrived(size_t p, const char* count) {
   if (consumers_[p].empty()) return;
   line("#if LPNRT_PATH");
   line("if (causes.full()) collect_causes();");
-  line("const u32 me = causes.add_pushed(now, {}); (void)me;", p);
+  line("const u32 me = causes.add_pushed(now, @P{}); (void)me;", p);
   line("[[maybe_unused]] const bool behind = phase == Phase::kStarted;");
   if (facts_.asked_what_came(p)) line("recent.pushed(@arrived{}, me, {}, behind);", p, count);
   if (facts_.asked_whose(p)) line("@origins{}.push(me, {});", p, count);

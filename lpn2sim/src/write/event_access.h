@@ -16,13 +16,19 @@ class EventAccess final : EventPart {
   EventAccess(const EventNames& names, EventWakes& wakes, const EqualCode& equal, Writer& out)
       : EventPart(names, out), wakes_(wakes), equal_(equal) {}
 
+  // What comes into a place from outside during a run: a token, or slots of a place of credits.
+  void arrive_function(std::size_t p);
+  // And before it.
+  void load_function(std::size_t p);
   void dispatch();
   void access();
 
  private:
   void each_touched(bool small);
   void waited_until();
-  // A token, or slots, from outside are nobody's firing.
+  void come();
+  void put(std::size_t p, const char* count);
+  // These are nobody's firing.
   void arrived(std::size_t p, const char* count);
   // Slots and tokens as a host sees them (abi.h).
   void outside();

@@ -75,6 +75,7 @@ struct EventFacts {
   bool stamped(std::size_t p) const;
   // In which variants whole runs can be order-free, for the preprocessor.
   const char* flow_condition() const;
+  Error too_large() const;  // to compile
 
   Net declared;  // as the author made it
   Net net;       // lowered: what runs
@@ -95,7 +96,6 @@ struct EventFacts {
  private:
   void analyse();
   void find_contests();
-  Error too_large() const;
   static std::vector<const Formula*> formulas_of(const InputArc& arc);
   void choose_keep(const Transition& t, TransitionInfo& info);
 };

@@ -282,7 +282,7 @@ void EventMembers::transition_members(size_t k) {
     case Keep::kFifo: declare("", of("Ring"), "q", k); break;
     case Keep::kPool:
       declare("", of("Pool"), "q", k);
-      declare("", "std::vector<u32>", "batch", k);
+      declare("", "Slots", "batch", k);
       declare("", "u64", "c", k, "0");
       declare("", "u64", "number", k, "0");
       break;

@@ -426,7 +426,7 @@ void EventStarts::keep(size_t k) {
       else
         line(
             "if (due_at == now) {{ @batch{0}.push_back(slot); zero.insert(@T{0}); }} else "
-            "schedule_slot(due_at, @T{0}, slot);",
+            "schedule_slot(due_at, @T{0}, slot, @batch{0});",
             k);
       break;
   }

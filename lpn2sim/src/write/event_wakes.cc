@@ -50,7 +50,7 @@ void EventWakes::by_route(Woken& members) {
 
 void EventWakes::look_at_consumers(size_t p) {
   for (uint32_t k : consumers_[p]) {
-    if (!facts_.is_rival(p, k) && !facts_.is_routed(p, k)) line("dirty.insert({});", k);
+    if (!facts_.is_rival(p, k) && !facts_.is_routed(p, k)) line("dirty.insert(@T{});", k);
   }
   if (routes_[p].there()) line("if (@f{} == 1ull) {}", p, names_.send_on(p));
   if (!contests_[p].rivals.empty()) line("{}", names_.call_on(p));

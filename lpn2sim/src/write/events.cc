@@ -74,6 +74,13 @@ std::string generate_events(const EventFacts& facts, Members& where) {
     starts.left_function(k);
     add("left", k);
   }
+  for (std::size_t p = 0; p < places; ++p) {
+    access.arrive_function(p);
+    add("arrive", p);
+    if (p >= facts.declared.places.size()) continue;
+    access.load_function(p);
+    add("load", p);
+  }
   text += equal.text();
   access.dispatch();
   causes.collect_function();

@@ -41,7 +41,9 @@ std::string generate(const Net& net, const GenerateOptions& options) {
       "extern \"C\" __attribute__((visibility(\"default\"))) const lpn_sim_api* "
       "lpn_sim_entry{0}() {{ return &lpn_net{0}::kApi; }}",
       options.suffix);
-  return out.take();
+  std::string text = out.take();
+  if (text.size() > options.most) throw facts.too_large();
+  return text;
 }
 
 }  // namespace lpn::sim

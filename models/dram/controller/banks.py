@@ -144,13 +144,16 @@ class Banks:
             return q.read if kind == READS else q.write
 
         def left(q):
-            return without_entry(q, index(q))
+            return [without_entry(q, index(q), k) for k in range(BANK_QUEUE)]
 
         def served(q):
             return lpn.min(q.served + 1, STREAK)
 
+        def hit(q, writes):
+            return oldest_of(left(q), q.row * 2 + int(writes))
+
         def hits(q):
-            return oldest_of(left(q), q.row * 2), oldest_of(left(q), q.row * 2 + 1)
+            return hit(q, False), hit(q, True)
 
         def wanted(q):
             return to_close(q.n - 1, served(q), *hits(q))
@@ -161,15 +164,15 @@ class Banks:
         def entry(q):
             return entry_at(q, index(q))
 
-        entries = {f"e{k}": lambda q, k=k: left(q)[k] for k in range(BANK_QUEUE)}
+        entries = {f"e{k}": lambda q, k=k: without_entry(q, index(q), k) for k in range(BANK_QUEUE)}
         if self.closes:
             changes = dict(open=False, served=0, read=NONE, write=NONE)
             follows = [reopened(command, lambda q: q.n - 1)]
         else:
             changes = dict(
                 served=served,
-                read=lambda q: hits(q)[0],
-                write=lambda q: hits(q)[1],
+                read=lambda q: hit(q, False),
+                write=lambda q: hit(q, True),
                 pre_at=pre_at,
             )
 

@@ -73,10 +73,11 @@ def entries_of(q):
     return [getattr(q, f"e{k}") for k in range(BANK_QUEUE)]
 
 
-def without_entry(q, gone):
-    """The queue when entry `gone` has left."""
-    e = [*entries_of(q), -1]
-    return [lpn.select(gone <= k, e[k + 1], e[k]) for k in range(BANK_QUEUE)]
+def without_entry(q, gone, k):
+    """Entry k of the queue when entry `gone` has left."""
+    return lpn.select(
+        gone <= k, getattr(q, f"e{k + 1}") if k + 1 < BANK_QUEUE else -1, getattr(q, f"e{k}")
+    )
 
 
 def oldest_of(entries, key):

@@ -22,12 +22,14 @@ struct GenerateOptions {
   // fewer is part of one function.
   std::size_t inlined = 64;
   Assume assume = Assume::kLikely;
+  // Bytes of source: a compiler needs some five seconds and 200 MB of memory for each million.
+  std::size_t most = std::size_t{32} << 20;
 };
 
 // The source of a translation unit that exports `lpn_sim_entry` (lpnrt/abi.h). It contains numbers
 // only: no name, text or path of the net reaches it except as bytes of a table. REQUIRES
-// verify(net).empty(). Throws Error "E-too-large" when the expressions are too large to compile in
-// reasonable time; the interpreter still runs such a net.
+// verify(net).empty(). Throws Error "E-too-large" when it is too long to be compiled in reasonable
+// time (equal transitions are written once); the interpreter still runs such a net.
 std::string generate(const Net& net, const GenerateOptions& options = {});
 
 }  // namespace lpn::sim
